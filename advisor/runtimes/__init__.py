@@ -25,7 +25,7 @@ from advisor.runtimes.llama_cpp.llamafile import LLAMAFILE
 from advisor.runtimes.llama_cpp.lm_studio import LM_STUDIO
 from advisor.runtimes.llama_cpp.ollama import OLLAMA
 from advisor.runtimes.llama_cpp.split_mode_tensor import LLAMA_CPP_TENSOR
-from advisor.runtimes.mlx import MLX
+from advisor.runtimes.mlx import MLX, OLLAMA_MLX
 from advisor.runtimes.sglang import SGLANG
 from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
 from advisor.runtimes.vllm import VLLM
@@ -38,7 +38,7 @@ RUNTIMES = (
 VALUED = (LLAMA_CPP, VLLM, SGLANG)
 """Runtimes for the value of a machine, which is that of the fastest. Others in common use are not
 faster: Ollama and LM Studio run llama.cpp with fewer options, Accelerate streams the rest."""
-ASIDE = (LLAMA_CPP_TENSOR, MLX, EXLLAMAV3, LLAMAFILE)
+ASIDE = (LLAMA_CPP_TENSOR, MLX, OLLAMA_MLX, EXLLAMAV3, LLAMAFILE)
 """Further modes and engines, mentioned beside the others and available by name."""
 
 
@@ -95,6 +95,7 @@ __all__ = [
     "LM_STUDIO",
     "MLX",
     "OLLAMA",
+    "OLLAMA_MLX",
     "RUNTIMES",
     "SGLANG",
     "TENSORRT_LLM",

@@ -2,11 +2,12 @@
 
 `mlx_lm` stores groups of 64 weights with a scale and an offset of 16 bits each, so 4 bits take 4.5
 (mlx_lm.convert, `--q-bits` and `--q-group-size`). It offloads nothing to a drive, and its server
-has a 16-bit cache. LM Studio runs it on Macs unless a GGUF file is chosen. Constants are those of
-llama.cpp on Metal; those of tokens are multiplied by factors fitted to published runs of five chips
-(M3 Max to M5 Max), those of prompts, measured on two chips, are not. A prompt's tokens are sorted
-by their expert, so that little of a tile stays empty (`gather_qmm_rhs` of mlx's
-backend/metal/quantized.cpp). Runs without a stated number of GPU cores count as the larger chip.
+has a 16-bit cache. LM Studio runs it on Macs unless a GGUF file is chosen, and Ollama has an engine
+of its own on it (`OLLAMA_MLX`). Constants are those of llama.cpp on Metal; those of tokens are
+multiplied by factors fitted to published runs of five chips (M3 Max to M5 Max), those of prompts,
+measured on two chips, are not. A prompt's tokens are sorted by their expert, so that little of a
+tile stays empty (`gather_qmm_rhs` of mlx's backend/metal/quantized.cpp). Runs without a stated
+number of GPU cores count as the larger chip.
 """
 
 import shlex
@@ -21,7 +22,7 @@ from advisor.machine.machine import Machine, over_ethernet
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.runtimes.format_support import check_takes, in_groups, whole_bits
-from advisor.runtimes.llama_cpp import layer_split, passes, split_mode_tensor
+from advisor.runtimes.llama_cpp import layer_split, ollama, passes, split_mode_tensor
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 from advisor.runtimes.llama_cpp.split_mode_tensor import divided
 from advisor.runtimes.parallelism import shares_layers_between
@@ -38,7 +39,7 @@ def place(
     """All weights and the cache in the memory of the chip."""
     check_takes("mlx", machine, strategy)
     if work.kv_type not in ("f16", "bf16"):
-        raise Refusal("mlx_lm.server keeps the cache in 16 bits; choose f16.")
+        raise Refusal("MLX keeps the cache in 16 bits; choose f16.")
     whole = layer_split.place(model, machine, work, strategy, settings)
     whole = replace(whole, embedding_shares={})  # mlx-lm reads all tables in
     return divided(model, machine, whole) if shares_layers_between(model, machine) else whole
@@ -60,15 +61,23 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     _distributed_utils/config.py; options of mlx_lm/server.py).
     """
     del placement, work
+    if whole_bits(model.format) == 16:
+        return _served(model, machine, shlex.quote(catalog.repository(model.name)))
+    return f"{folder_line(model)}\n{_served(model, machine, shlex.quote(folder_of(model)))}"
+
+
+def folder_of(model: Model) -> str:
+    """Name of the folder with a model's weights."""
+    return f"{model.name}-{whole_bits(model.format)}bit"
+
+
+def folder_line(model: Model) -> str:
+    """Shell line that makes this folder from the maker's repository."""
+    source, folder = shlex.quote(catalog.repository(model.name)), shlex.quote(folder_of(model))
     number = whole_bits(model.format)
-    source, packed = shlex.quote(catalog.repository(model.name)), f"{model.name}-{number}bit"
     if number == 16:
-        return _served(model, machine, source)
-    folder = shlex.quote(packed)
-    return (
-        f"mlx_lm.convert --hf-path {source} -q --q-bits {number} --mlx-path {folder}\n"
-        f"{_served(model, machine, folder)}"
-    )
+        return f"hf download {source} --local-dir {folder}"
+    return f"mlx_lm.convert --hf-path {source} -q --q-bits {number} --mlx-path {folder}"
 
 
 def _served(model: Model, machine: Machine, weights: str) -> str:
@@ -100,4 +109,34 @@ MLX = variant(
     command=command,
     quantized_kv_type="",
     takes_layers=False,
+)
+
+
+def on_one_mac(
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
+) -> Placement:
+    """Placement of MLX, on one Mac."""
+    check_takes("ollama", machine, strategy)
+    return place(model, machine, work, strategy, settings)
+
+
+def ollama_command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
+    """Command lines that import a folder of Safetensors, which makes a model of its MLX engine
+    (docs/import.mdx).
+    """
+    del placement, machine
+    modelfile = shlex.quote(ollama.modelfile_text(f"./{folder_of(model)}", {}))
+    return "\n".join(
+        (
+            " ".join([*ollama.environment(work), "ollama serve"]),
+            "# in another terminal",
+            folder_line(model),
+            ollama.create_line(model, modelfile),
+            f"ollama run {shlex.quote(ollama.tag_of(model))}",
+        )
+    )
+
+
+OLLAMA_MLX = variant(
+    MLX, name="Ollama MLX", version=ollama.VERSION, place=on_one_mac, command=ollama_command
 )

@@ -34,6 +34,7 @@ from advisor.runtimes import (
     KTRANSFORMERS,
     LLAMA_CPP,
     MLX,
+    OLLAMA_MLX,
     RUNTIMES,
     SGLANG,
     TENSORRT_LLM,
@@ -196,7 +197,8 @@ def test_commands_say_who_drafts(runtime: Runtime, draft: str, words: str) -> No
 
 @pytest.mark.parametrize("runtime", [*RUNTIMES, *ASIDE], ids=lambda runtime: runtime.name)
 def test_who_drafts_says_so_in_its_command(runtime: Runtime) -> None:
-    gpu = {"gpu": "Apple M2 Ultra 76c"} if runtime is MLX else {"gpu": "RTX 3090", "gpu_count": 2}
+    apple = runtime in (MLX, OLLAMA_MLX)
+    gpu = {"gpu": "Apple M2 Ultra 76c"} if apple else {"gpu": "RTX 3090", "gpu_count": 2}
     where = machine(MachineSpec(**gpu, ram_gb=192))  # type: ignore[arg-type]
     name = "Qwen3-30B-A3B" if runtime is KTRANSFORMERS else "Llama-3.1-8B"
     model = as_run(catalog.model(name, "Q4_K_M"), runtime, where)

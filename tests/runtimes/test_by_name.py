@@ -16,7 +16,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.runtimes import EXLLAMAV3, LLAMA_CPP, LLAMAFILE, MLX, Runtime, runtime
+from advisor.runtimes import EXLLAMAV3, LLAMA_CPP, LLAMAFILE, MLX, OLLAMA_MLX, Runtime, runtime
 from advisor.runtimes.format_support import IN_GROUPS
 from advisor.scripting import find_model
 
@@ -31,7 +31,9 @@ def answer(runtime: Runtime, where: Machine, form: str = "Q4_K_M", **fields: obj
     return estimate(model, where, work, runtime, RESIDENT, fitted_constants())
 
 
-@pytest.mark.parametrize("how", [MLX, EXLLAMAV3, LLAMAFILE], ids=lambda option: option.name)
+@pytest.mark.parametrize(
+    "how", [MLX, OLLAMA_MLX, EXLLAMAV3, LLAMAFILE], ids=lambda option: option.name
+)
 def test_each_is_asked_for_by_its_name(how: Runtime) -> None:
     assert runtime(how.name.upper()) is how
 
@@ -71,7 +73,7 @@ def test_exllamav3_computes_experts_in_ram() -> None:
     assert float(answer.prefill.value) == pytest.approx(408, rel=0.2)
 
 
-@pytest.mark.parametrize(("runtime", "where"), [(MLX, PC), (EXLLAMAV3, MAC)])
+@pytest.mark.parametrize(("runtime", "where"), [(MLX, PC), (OLLAMA_MLX, PC), (EXLLAMAV3, MAC)])
 def test_another_makers_chip_is_refused(runtime: Runtime, where: Machine) -> None:
     with pytest.raises(Refusal, match="this machine has none"):
         runtime.loaded_format("Q4_K_M", where)

@@ -20,6 +20,7 @@ from advisor.runtimes import (
     LM_STUDIO,
     MLX,
     OLLAMA,
+    OLLAMA_MLX,
     SGLANG,
     TENSORRT_LLM,
     VLLM,
@@ -47,21 +48,23 @@ OPT: tuple[Mapping[str, object], ...] = (
     {"model": "OPT-30B", "kv_type": "q4_0", "users": 64, "prompt": 512, "output": 32},
     {"model": "OPT-66B", "users": 4, "gpu_count": 2},
 )
+APPLE = (MLX, OLLAMA_MLX)
 SHORT = (LLAMA_CPP, IK_LLAMA_CPP, LLAMAFILE)
 """Runtimes whose options have short names that are checked too."""
 RELEASES = {
     LLAMA_CPP: "llama_server", OLLAMA: "ollama", LM_STUDIO: "lm_studio", VLLM: "vllm",
     SGLANG: "sglang", KTRANSFORMERS: "ktransformers", MLX: "mlx", EXLLAMAV3: "tabbyapi",
     TENSORRT_LLM: "tensorrt_llm", IK_LLAMA_CPP: "ik_llama_server", LLAMAFILE: "llamafile",
+    OLLAMA_MLX: "ollama",
     FLEXGEN: "flexgen",
 }  # fmt: skip
 
 
 def _estimates(runtime: Runtime) -> Iterator[Estimate]:
-    machine = MAC if runtime is MLX else PC
+    machine = MAC if runtime in APPLE else PC
     for stated in OPT if runtime is FLEXGEN else CONFIGURATIONS:
         apple = {key: value for key, value in stated.items() if key not in ("gpu_count", "ram_gb")}
-        values = {**machine, **(apple if runtime is MLX else stated)}
+        values = {**machine, **(apple if runtime in APPLE else stated)}
         nouns = Request(**values).nouns()  # type: ignore[arg-type]
         yield from (
             each
@@ -79,7 +82,7 @@ def test_every_option_of_ten_configurations_is_of_the_release(runtime: Runtime) 
     assert len(commands) >= (4 if runtime is KTRANSFORMERS else 6), "it takes mixtures alone"
     for command in commands:
         lines = [line for line in command.splitlines() if not line.startswith("#")]
-        if runtime is OLLAMA:
+        if runtime in (OLLAMA, OLLAMA_MLX):
             names = set(re.findall(r"(?:OLLAMA|LLAMA_ARG)_\w+|num_\w+|PARAMETER|FROM", command))
             assert {name for name in names if not name.startswith("LLAMA_ARG")} <= known, command
             continue

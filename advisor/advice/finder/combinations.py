@@ -37,14 +37,15 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import KV_BYTES_PER_VALUE, Floats, Model
 from advisor.request.money import Ownership
-from advisor.runtimes import ASIDE, EXLLAMAV3, MLX, RUNTIMES, Runtime
+from advisor.runtimes import ASIDE, EXLLAMAV3, MLX, OLLAMA_MLX, RUNTIMES, Runtime
 from advisor.runtimes import runtime as runtime_named
 
-SEARCHED = (*RUNTIMES, *ASIDE)
-"""Runtimes tried for a target: all."""
+NAMES = tuple(known.name for known in (*RUNTIMES, *ASIDE))
+SEARCHED = tuple(known for known in (*RUNTIMES, *ASIDE) if known is not OLLAMA_MLX)
+"""Runtimes tried for a target: all but Ollama's MLX, which is as fast as MLX."""
 BY_BITS = frozenset({"Q5_0", "Q4_0", "Q3_K_S"})
 """Formats of the size that 5, 4 and 3 bits have in `IN_BITS`; GGUF has better ones of that size."""
-IN_BITS = frozenset({MLX.name, EXLLAMAV3.name})
+IN_BITS = frozenset({MLX.name, OLLAMA_MLX.name, EXLLAMAV3.name})
 """Runtimes whose formats are a number of bits, as `runtimes.by_bits` matches them."""
 CACHES = tuple(sorted(KV_BYTES_PER_VALUE, key=lambda name: -KV_BYTES_PER_VALUE[name]))
 """Cache formats, largest first."""
@@ -168,7 +169,6 @@ class Combinations:
 COLUMNS = tuple(
     field.name for field in fields(Combinations) if field.name not in ("tried", "costed")
 )
-NAMES = tuple(known.name for known in SEARCHED)
 
 
 def cases(

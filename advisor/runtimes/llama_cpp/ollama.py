@@ -119,12 +119,12 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Environment of the server, Modelfile, and a request."""
     options = _options(model, placement, machine, work)
-    request = json.dumps({"model": _name(model), "prompt": "Why?", "options": options})
+    request = json.dumps({"model": tag_of(model), "prompt": "Why?", "options": options})
     return "\n".join(
         (
             _serve(model, placement, work),
             "# in another terminal",
-            _create(model, shlex.quote(_modelfile(f"./{gguf_file(model)}", options))),
+            create_line(model, shlex.quote(modelfile_text(f"./{gguf_file(model)}", options))),
             f"curl http://localhost:11434/api/generate -d {shlex.quote(request)}",
         )
     )
@@ -141,7 +141,7 @@ def start(
         f"{_serve(model, placement, work)} &",
         "until ollama list; do sleep 1; done",
         f'ollama pull "{source}"',
-        _create(model, f"'{_modelfile(unquoted, options)}'"),
+        create_line(model, f"'{modelfile_text(unquoted, options)}'"),
         "wait",
     )
 
@@ -157,7 +157,8 @@ SETUP = ServerSetup(
 )
 
 
-def _name(model: Model) -> str:
+def tag_of(model: Model) -> str:
+    """Name under which the model is created."""
     return f"{model.name}-{model.format}".lower()
 
 
@@ -179,16 +180,16 @@ def _options(
     return {"num_ctx": int(work.context), **_fixed(placement, machine, work)}
 
 
-def _modelfile(source: str, options: Mapping[str, int]) -> str:
+def modelfile_text(source: str, options: Mapping[str, int]) -> str:
     """Text of a Modelfile, escaped for printf."""
     lines = [f"FROM {source}", *(f"PARAMETER {key} {value}" for key, value in options.items())]
     return "".join(rf"{line}\n" for line in lines)
 
 
-def _create(model: Model, modelfile: str) -> str:
+def create_line(model: Model, modelfile: str) -> str:
     """Shell line that creates a model from a Modelfile, given as quoted shell text."""
     return (
-        f"printf {modelfile} > Modelfile && ollama create {shlex.quote(_name(model))} -f Modelfile"
+        f"printf {modelfile} > Modelfile && ollama create {shlex.quote(tag_of(model))} -f Modelfile"
     )
 
 
