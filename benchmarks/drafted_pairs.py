@@ -55,10 +55,10 @@ def _of_rows() -> Iterator[Pair]:
 
 
 def _stated(row: dict[str, str]) -> re.Match[str]:
-    found = PLAIN.search(row["source_note"])
-    if found is None:
+    drafted = PLAIN.search(row["source_note"])
+    if drafted is None:
         raise ValueError(f"{row['id']}: no speed without drafting.")
-    return found
+    return drafted
 
 
 def _plain(row: dict[str, str]) -> dict[str, str]:

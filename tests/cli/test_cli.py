@@ -654,9 +654,9 @@ def test_an_invalid_value_is_reported_in_a_sentence(run, arguments, words: str) 
     ],
 )
 def test_what_an_option_cannot_do_is_said(run, options, sentence: str) -> None:
-    asked = ("estimate", "--model", "Llama-3.1-8B", "--gpu", "RTX 3090", "--runtime", "llama.cpp")
-    assert sentence not in run(*asked, "--gpu-layers", "33")[2]
-    code, out, err = run(*asked, *options)
+    command = ("estimate", "--model", "Llama-3.1-8B", "--gpu", "RTX 3090", "--runtime", "llama.cpp")
+    assert sentence not in run(*command, "--gpu-layers", "33")[2]
+    code, out, err = run(*command, *options)
     assert (code, sentence in err) == (0, True)
     assert out
 

@@ -86,8 +86,8 @@ def test_serving_engines_keep_tables_of_ngrams_where_there_is_room(
     given = [words for words in options.values() if words and words in run.command]
     assert max(given, key=len, default="") == options[place]
     assert "offload-gb" not in run.command
-    said = {"RAM": "lie in RAM and take no GPU memory", "file": "stay in the file", "GPUs": ""}
-    assert any(said[place] in each for each in (*remarks(run), ""))
+    remarked = {"RAM": "lie in RAM and take no GPU memory", "file": "stay in the file", "GPUs": ""}
+    assert any(remarked[place] in each for each in (*remarks(run), ""))
 
 
 @ENGINES
@@ -119,8 +119,8 @@ def test_mlx_reads_all_tables_in() -> None:
 
 def test_an_answer_says_where_tables_lie() -> None:
     runs = compare(model(LAYERED, "Q4_0"), machine(TWO), WORK, runtimes=(LLAMA_CPP,))
-    said = {each.strategy: " ".join(remarks(each)) for each in runs}
-    assert "tables by layer" in said[RESIDENT]
+    remarked = {each.strategy: " ".join(remarks(each)) for each in runs}
+    assert "tables by layer" in remarked[RESIDENT]
     runs = compare(model(GRAMS, "Q4_0"), machine(TWO), WORK, runtimes=(LLAMA_CPP,))
     assert "stay in the file on the drive" in " ".join(remarks(runs[0]))
     runs = compare(model("Qwen3-8B", "Q4_0"), machine(TWO), WORK, runtimes=(LLAMA_CPP,))

@@ -100,7 +100,7 @@ def answer(
     return FindAnswer(request=request, findings=findings_of(request.nouns(picked.resolved)))
 
 
-def asked() -> FindAnswer:
+def present_answer() -> FindAnswer:
     """Answer to the visitor's request; raises as `answer`."""
     with waiting("Trying every GPU of the catalogue in every number and format."):
         picked = models.pick(current.present().model)

@@ -10,5 +10,5 @@ show_money_in(current.present().paying)
 row.question()
 kind = page.choose()
 with st.container(key="machines"):
-    if (answer := refused.tried(page.asked)) is not None:
+    if (answer := refused.tried(page.present_answer)) is not None:
         page.shown(answer, kind)
