@@ -162,13 +162,10 @@ ENDS = ("at the low end", "at the high end")
 def what_changes_it(answer: Answer) -> None:
     """Sensitivity of the option in the verdict, else of the one that pays at the fewest replies."""
     advice = answer.advice
-    option, rows = advice.in_question, from_advice.sensitivity(advice)
-    if option is None:
-        return
-    st.markdown(f"**What the verdict depends on**: {option.name}")
-    changes = advice.what_changes
-    say(changes)
-    show(tornado(rows, option.gain or 0.0))
+    if option := advice.in_question:
+        st.markdown(f"**What the verdict depends on**: {option.name}")
+        say(advice.what_changes)
+        show(tornado(from_advice.sensitivity(advice), option.gain or 0.0))
 
 
 def tornado(inputs: Sequence[SensitivityRow], middle: float) -> Markup:
@@ -178,7 +175,10 @@ def tornado(inputs: Sequence[SensitivityRow], middle: float) -> Markup:
     edges = [middle, 0.0, *(end for row in inputs for end in (row.gain_low_usd, row.gain_high_usd))]
     scale = Scale(low=min(edges), high=max(edges))
     rows = joined(_row(row, middle, scale) for row in inputs)
-    return joined((block("oa-bars oa-tornado", rows), _legend()))
+    key = Markup("<span><i style='background:{}'></i>{}</span>")
+    keys = [key.format(colour, name) for name, colour in zip(ENDS, palette().series, strict=False)]
+    keys.append(Markup("<span>\u2502 costs as much as what you have</span>"))
+    return block("oa-bars oa-tornado", rows) + block("oa-key", joined(keys))
 
 
 def _row(row: SensitivityRow, middle: float, scale: Scale) -> Markup:
@@ -202,25 +202,10 @@ def _arms(ends: tuple[float, float], middle: float, scale: Scale) -> Iterable[Ma
         yield arm.format(name, money(end), near, far - near, colour)
 
 
-def _legend() -> Markup:
-    item = Markup("<span><i style='background:{}'></i>{}</span>")
-    keys = [item.format(colour, name) for name, colour in zip(ENDS, palette().series, strict=False)]
-    keys.append(Markup("<span>\u2502 costs as much as what you have</span>"))
-    return block("oa-key", joined(keys))
-
-
-# SkyPilot task file that rents a GPU of the table, in a folded part.
-
-
-def task_file(answer: Answer) -> None:
-    """Choice among the rented GPUs and the file; nothing if none is rented."""
-    if not any(option.kind is OptionKind.RENT for option in answer.advice.options):
-        return
-    tabs.folded("Rent one with SkyPilot", "open_renting", lambda: _task(answer))
-
-
 def _task(answer: Answer) -> None:
-    """File of a chosen machine, at first the one that leaves most of those with a name there."""
+    """SkyPilot's task file that rents a GPU, at first the one that leaves most of those with a name
+    there.
+    """
     rented = skypilot.rented_estimates(answer.advice.question, answer.advice.options)
     if st.session_state.get("rented") not in rented:
         able = (name for name, estimate in rented.items() if skypilot.has_name(estimate))
@@ -251,4 +236,5 @@ def costs(answer: Answer) -> None:
     options(answer)
     if curves := from_advice.cost_curves(answer.advice):
         comparison_charts.headed(charts.costs(curves), anchor="cost")
-    task_file(answer)
+    if any(option.kind is OptionKind.RENT for option in answer.advice.options):
+        tabs.folded("Rent one with SkyPilot", "open_renting", lambda: _task(answer))

@@ -9,28 +9,16 @@ from markupsafe import Markup
 from advisor.advice.advise import Answer
 from advisor.advice.compare import TITLES, context_notes, decode_tps
 from advisor.advice.edits.edit import Edited
-from advisor.advice.words.verdict import (
-    Judgement,
-    VerdictText,
-    price_notes,
-)
+from advisor.advice.words.verdict import Judgement, VerdictText, price_notes
 from advisor.cost_model.estimate import BOUND_BY, Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
 from advisor.evidence.accuracy.coverage import CoverageRow, coverage_like
 from advisor.evidence.accuracy.regimes import description
-from advisor.formatting import (
-    percent,
-    range_of,
-    tokens_per_second,
-)
+from advisor.formatting import percent, range_of, tokens_per_second
 from advisor.machine.machine import Machine
 from advisor.reports import charts, from_advice
-from advisor.ui.advise import (
-    explanation,
-    placements,
-    ways,
-)
+from advisor.ui.advise import explanation, placements, ways
 from advisor.ui.parts import tabs, unforeseen
 from advisor.ui.parts.glossary import explained_in_turn, term
 from advisor.ui.parts.markup import (
@@ -48,29 +36,6 @@ from advisor.ui.parts.markup import (
 )
 from advisor.ui.question import chips, current, presets, this_machine, uploads
 
-# Cheaper changes.
-
-
-def what_ifs(answer: Answer) -> None:
-    """Changes other than a bigger GPU, largest gain first."""
-    changes = answer.advice.what_ifs
-    if not changes:
-        say("No smaller change makes it notably faster.")
-        return
-    names = explained_in_turn(plain_words(change.words) for change in changes[:7])
-    show(listed(
-        (two_lines(name, plain_words(change.cost)), *_effect(change))
-        for name, change in zip(names, changes, strict=False)
-    ))  # fmt: skip
-
-
-def _effect(change: Edited) -> tuple[str, str]:
-    """What a change gains: a share and a speed; of a prompt when the first word comes."""
-    if change.of_prompt:
-        return "", change.effect
-    return f"+{100 * (change.gain - 1):.0f} %", tokens_per_second(change.speed.decode)
-
-
 # How certain the answer is: runs like it, what is assumed, and what makes it surer.
 
 MANY, NEAR, FAIR = 30, 0.1, 0.25
@@ -86,7 +51,11 @@ def line(answer: Answer) -> None:
     row, assumed = coverage_like(best), _assumed(best, answer.nouns.machine)
     with st.container(horizontal=True, key="certainty", vertical_alignment="center"):
         level = 1 if _crowded(best) else dots(row, assumed=bool(assumed))
-        show(_words(level, joined(_sentences(row, answer, assumed))))
+        mark = Markup("<span class='oa-dots' aria-hidden='true'>{}</span><b>{}</b> {}").format(
+            "\u25cf" * level + "\u25cb" * (3 - level), LEVELS[level],
+            joined(_sentences(row, answer, assumed)),
+        )  # fmt: skip
+        show(block(f"oa-sure-{level}", mark, "p"))
         if answer.nouns.request.here:
             this_machine.measure("certainty")
 
@@ -117,13 +86,6 @@ def dots(row: CoverageRow | None, *, assumed: bool) -> int:
         return 1
     sure = row.rows >= MANY and row.median_error <= NEAR and not assumed
     return 3 if sure else 2
-
-
-def _words(level: int, sentences: Markup) -> Markup:
-    mark = "\u25cf" * level + "\u25cb" * (3 - level)
-    html = Markup("<p class='oa-sure-{}'><span class='oa-dots' aria-hidden='true'>{}</span>"
-                  "<b>{}</b> {}</p>")  # fmt: skip
-    return html.format(level, mark, LEVELS[level], sentences)
 
 
 def _sentences(row: CoverageRow | None, answer: Answer, assumed: str) -> Iterable[Markup]:
@@ -175,11 +137,8 @@ def _notices(answer: Answer) -> None:
     prices = price_notes(answer.advice.question)
     for sentence in (*current.problems(), *lengths, *prices, *uncertain):
         notice(sentence, "warning")
-    if machine.software_notes and answer.nouns.request.stated().keys() & {
-        "driver",
-        "build",
-        "numa",
-    }:
+    software = answer.nouns.request.stated().keys() & {"driver", "build", "numa"}
+    if machine.software_notes and software:
         notice(" ".join(machine.software_notes))
 
 
@@ -265,10 +224,24 @@ def _time(answer: Answer) -> None:
             comparison_charts.headed(charts.token_time(parts), anchor="time")
         if advice.best is not None:
             st.subheader("Faster, in order of gain", anchor="faster")
-            what_ifs(answer)
+            changes = advice.what_ifs[:7]
+            names = explained_in_turn(plain_words(change.words) for change in changes)
+            show(listed(
+                (two_lines(name, plain_words(change.cost)), *_effect(change))
+                for name, change in zip(names, changes, strict=True)
+            ))  # fmt: skip
+            if not changes:
+                say("No smaller change makes it notably faster.")
     concurrency.in_place_or_streamed(answer)
     if answer.nouns.session is None:
         agent_session.how_to_ask()
+
+
+def _effect(change: Edited) -> tuple[str, str]:
+    """What a change gains: a share and a speed; of a prompt when the first word comes."""
+    if change.of_prompt:
+        return "", change.effect
+    return f"+{100 * (change.gain - 1):.0f} %", tokens_per_second(change.speed.decode)
 
 
 def _runtimes(answer: Answer) -> None:
@@ -291,8 +264,7 @@ def _sources(answer: Answer) -> None:
 
     model_summary.expander(answer)
     notes = (*answer.nouns.resolved.notes, *answer.nouns.machine.notes)
-    if notes:
-        show(joined(block("oa-soft", plain_words(note), "p") for note in notes))
+    show(joined(block("oa-soft", plain_words(note), "p") for note in notes))
     st.subheader("The same on the command line", anchor="command")
     copyable(uploads.command_of(answer.nouns.request))
 
@@ -308,8 +280,7 @@ def _how_sure(answer: Answer) -> None:
         "A range should contain what you would measure in four cases of five.",
         f"The fastest placement rests on {sum(kinds.values())} figures: {rests}." if rests else "",
     )
-    told = (Markup("{} ").format(sentence) for sentence in sentences if sentence)
-    say(joined(told), "oa-why")
+    say(Markup(" ").join(filter(None, sentences)), "oa-why")
 
 
 def _fared(answer: Answer) -> Iterable[Markup | str]:

@@ -1,6 +1,6 @@
 """Ways to make it better: another model, a smaller format, a bigger GPU, rent or API."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,8 +10,7 @@ from markupsafe import Markup
 from advisor.advice.advise import Answer
 from advisor.advice.compare import decode_tps
 from advisor.advice.edits.changes import SOME_QUALITY, smaller_format
-from advisor.advice.edits.edit import Edited
-from advisor.advice.finder.runnable import JOINED, Runnable, nearest, rating
+from advisor.advice.finder.runnable import JOINED, nearest, rating
 from advisor.advice.table.option import Option, OptionKind, by_comparison
 from advisor.advice.table.options import BY_THE_MONTH
 from advisor.advice.table.sensitivity import nearest as nearest_to_pay
@@ -85,15 +84,10 @@ def row(answer: Answer, offered: Sequence[Way]) -> Markup:
     helping = sum(way.price != NONE for way in offered)
     bought = answer.advice.choice.safe is not None
     settled = not bought and (level is Judgement.FASTER or (level.enough and not free))
-    title = "Nothing needs to change" if settled else TITLES[helping]
+    count = ("No way", "One way", "Two ways", "Three ways", "Four ways")[helping]
+    title = "Nothing needs to change" if settled else f"{count} to make it better"
     cards = joined(_card(place, way) for place, way in enumerate(offered))
     return block("oa-section", title, "h2") + block("oa-cards oa-better", cards)
-
-
-TITLES = {
-    count: f"{words} to make it better"
-    for count, words in enumerate(("No way", "One way", "Two ways", "Three ways", "Four ways"))
-}
 
 
 def _card(place: int, way: Way) -> Markup:
@@ -144,14 +138,11 @@ def _another_model(answer: Answer) -> Way | None:
         name="Another model",
         price="free",
         figure=f"{number(row.speed.decode)} tokens/s",
-        text=f"{row.model.name.rpartition('/')[2]} in {row.model.format}{score}. {_download(row)}",
+        text=f"{row.model.name.rpartition('/')[2]} in {row.model.format}{score}. "
+        f"Download: {memory(row.model.file_bytes)}.",
         action="Use this model",
         changes={"model": row.model.name, "format": row.model.format},
     )
-
-
-def _download(row: Runnable) -> str:
-    return f"Download: {memory(row.model.file_bytes)}."
 
 
 def _smaller_format(answer: Answer) -> Way | None:
@@ -165,20 +156,15 @@ def _smaller_format(answer: Answer) -> Way | None:
     if judgement(edit.speed.decode, reading) is Judgement.UNUSABLE:
         return None
     form = edit.changes["model"].format
+    loss = edit.cost.removeprefix(SOME_QUALITY).strip(" ()").split(",")[0]
     return Way(
         name="A smaller format",
         price="free",
         figure=f"{number(edit.speed.decode)} tokens/s",
-        text=f"{edit.words[0].upper()}{edit.words[1:]}{_loss(edit)}.",
+        text=f"{edit.words[0].upper()}{edit.words[1:]}: {loss or 'some quality'}.",
         action=f"Try {form}",
         changes={"format": form},
     )
-
-
-def _loss(edit: Edited) -> str:
-    """What a format loses: "3.4 times the loss of Q4_K_M"."""
-    loss = edit.cost.removeprefix(SOME_QUALITY).strip(" ()").split(",")[0]
-    return f": {loss}" if loss else ": some quality"
 
 
 def _bigger(answer: Answer) -> Way:
@@ -211,8 +197,15 @@ def purchase(answer: Answer) -> Option | None:
     kept, *rest = answer.advice.options
     cards = [option for option in rest if option.kind in CARDS]
     choice = answer.advice.choice
-    bought = choice.safe or choice.cheapest or nearest_to_pay((kept, *cards))
-    return bought or _cheapest_faster(kept, cards)
+    if bought := choice.safe or choice.cheapest or nearest_to_pay((kept, *cards)):
+        return bought
+    least = max(1.5 * (kept.speed.decode if kept.speed else 0.0), LEAST)
+    able = [
+        option for option in cards
+        if option.may_win and option.upfront is not None
+        and option.speed is not None and option.speed.decode >= least
+    ]  # fmt: skip
+    return min(able, key=by_comparison, default=None)
 
 
 def _pays(option: Option) -> str:
@@ -227,16 +220,6 @@ def _pays(option: Option) -> str:
     if not worth:
         return f"{told} and costs no more."
     return f"{told}: pays if your hour is worth over {money(worth)}."
-
-
-def _cheapest_faster(kept: Option, cards: Iterable[Option]) -> Option | None:
-    now = kept.speed.decode if kept.speed else 0.0
-    able = [
-        option for option in cards
-        if option.may_win and option.speed is not None
-        and option.speed.decode >= max(1.5 * now, LEAST) and option.upfront is not None
-    ]  # fmt: skip
-    return min(able, key=by_comparison, default=None)
 
 
 def _with(option: Option, answer: Answer) -> dict[str, Any]:

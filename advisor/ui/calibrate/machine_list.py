@@ -71,10 +71,9 @@ def _row(name: str) -> None:
             with actions:
                 _delete_button(name)
             return
+        parts, when = parts_of(history.fingerprint), _when(history)
         with words:
-            show(block("oa-name", title(name)))
-            show(block("oa-soft", parts_of(history.fingerprint)))
-            show(block("oa-soft", _when(history)))
+            show(block("oa-name", title(name)) + block("oa-soft", parts) + block("oa-soft", when))
         with actions, st.container(horizontal=True, horizontal_alignment="right"):
             _actions(name, history)
 
@@ -89,19 +88,15 @@ def _actions(name: str, history: MeasurementHistory) -> None:
         mime="application/json", key=f"export_{_key(name)}", on_click="ignore",
     )  # fmt: skip
     if name != THIS and not audience.is_public():
-        _rename_button(name)
+        with st.popover("Rename", key=f"rename_{_key(name)}"):
+            field = f"newname_{_key(name)}"
+            st.text_input("New name", name, key=field, max_chars=imported_store.LONGEST_NAME)
+            outcome.button(
+                "Rename", LIST, lambda: _rename(name, str(st.session_state[field])),
+                key=f"renamed_{_key(name)}", type="primary",
+            )  # fmt: skip
     if audience.probes() if name == THIS else not audience.is_public():
         _delete_button(name)
-
-
-def _rename_button(name: str) -> None:
-    with st.popover("Rename", key=f"rename_{_key(name)}"):
-        field = f"newname_{_key(name)}"
-        st.text_input("New name", name, key=field, max_chars=imported_store.LONGEST_NAME)
-        outcome.button(
-            "Rename", LIST, lambda: _rename(name, str(st.session_state[field])),
-            key=f"renamed_{_key(name)}", type="primary",
-        )  # fmt: skip
 
 
 def _rename(name: str, new: str) -> str:
@@ -113,10 +108,14 @@ def _rename(name: str, new: str) -> str:
 
 def _delete_button(name: str) -> None:
     with st.popover("Delete", key=f"delete_{_key(name)}"):
-        question = Markup("Delete all measurements of <b>{}</b> for good?").format(title(name))
-        say(question, "")
+        say(Markup("Delete all measurements of <b>{}</b> for good?").format(title(name)), "")
+
+        def delete() -> str:
+            imported_store.delete(name)
+            return f"Deleted the measurements of {title(name)}."
+
         key = f"really_{_key(name)}"
-        outcome.button("Delete for good", LIST, lambda: _delete(name), key=key, type="primary")
+        outcome.button("Delete for good", LIST, delete, key=key, type="primary")
 
 
 def _key(name: str) -> str:
@@ -125,11 +124,6 @@ def _key(name: str) -> str:
         character if character.isalnum() and character.isascii() else f"-{ord(character):x}-"
         for character in name
     )
-
-
-def _delete(name: str) -> str:
-    imported_store.delete(name)
-    return f"Deleted the measurements of {title(name)}."
 
 
 def parts_of(seen: Fingerprint | None) -> str:

@@ -75,7 +75,9 @@ def view(name: str) -> None:
     if latest and known.stale:
         unused = " Until then typical figures are used." if known.changed else ""
         notice(known.stale + unused, "warning")
-    of_measured = _of_measured(name, known, marks) if latest else {MEASURED: _to_measure}
+    of_measured = (
+        _of_measured(name, known, marks) if latest else {MEASURED: lambda: say(TO_MEASURE)}
+    )
     others = {MACHINES: machine_list.section, OTHER: machine_list.bring}
     if not audience.is_public():
         others = {RUNS: brought.section, **others}
@@ -84,12 +86,10 @@ def view(name: str) -> None:
     tabs.opened({**of_measured, **others}, TAB)
 
 
-def _to_measure() -> None:
-    text = (
-        "RAM, drive, copies to the GPU and llama.cpp are measured; each then stands here beside "
-        "its datasheet."
-    )
-    say(text)
+TO_MEASURE = (
+    "RAM, drive, copies to the GPU and llama.cpp are measured; each then stands here beside its "
+    "datasheet."
+)
 
 
 def _of_measured(
@@ -112,21 +112,19 @@ def _known(name: str) -> Calibration:
     job = measure.unsaved() if name == THIS else None
     if job is None:
         return known
-    return replace(
-        known,
-        measurements={
-            **known.measurements,
-            **{measurement.name: measurement for measurement in job.measurements},
-        },
-        changed=False,
-        stale="",
-    )
+    fresh = {measurement.name: measurement for measurement in job.measurements}
+    return replace(known, measurements={**known.measurements, **fresh}, changed=False, stale="")
 
 
 def _measured(latest: Mapping[str, Measurement], marks: Mapping[str, gauges.GaugeMark]) -> None:
     wide = [measurement for measurement in latest.values() if measurement.spread > UNSTEADY]
     if wide:
-        notice(_unsteady(wide), "warning")
+        named = ", ".join(f"{title(own.name)} {100 * own.spread:.0f} %" for own in wide[:4])
+        notice(
+            f"Repeats differ widely ({named}, each way). Other programs were running, or the "
+            "machine is shared. Measure again when it is idle; until then expect predictions to be "
+            "off by about as much", "warning",
+        )  # fmt: skip
     rates = [measurement for measurement in latest.values() if measurement.unit == RATE]
     show(gauges.gauges(rates, marks))
     say("Bar: measured. Upright mark: the figure named under it.", "oa-caption")
@@ -148,24 +146,12 @@ def _verdict(
     ]
     if not parts:
         return who, " was measured."
-    if parts[0].startswith("its"):
-        parts[0] = f"reads {parts[0]}"
     text = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    text = f"reads {text}" if text.startswith("its") else text
     ram, mark = latest.get("ram_read"), marks.get("ram_read")
     if ram is None or mark is None:
         return who, f" {text}."
     return who, f" {text}: RAM at {100 * ram.value / mark.value:.0f} % of its datasheet."
-
-
-def _unsteady(wide: Sequence[Measurement]) -> str:
-    named = ", ".join(
-        f"{title(measurement.name)} {100 * measurement.spread:.0f} %" for measurement in wide[:4]
-    )
-    return (
-        f"Repeats differ widely ({named}, each way). Other programs were running, or the machine "
-        "is shared. Measure again when it is idle; until then expect predictions to be off by "
-        "about as much"
-    )
 
 
 def _beside(charts: Sequence[LineChart]) -> None:

@@ -1,7 +1,7 @@
 """How it works: idea, routes, formulas, limits; constants and software."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -14,23 +14,13 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.formatting import number, quantity, rate
-from advisor.machine.backends import DRIVER_LABELS, SoftwareEffect, software_effects
+from advisor.machine.backends import DRIVER_LABELS, software_effects
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.model import Model
 from advisor.runtimes import RUNTIMES, beside
 from advisor.ui.parts.glossary import explained, term
 from advisor.ui.parts.markup import block, heading, joined, say, section, show, table
-
-# Use of the routes by a model on a machine.
-
-
-def route_use_of(model: Model, machine: Machine, work: Workload) -> Mapping[Route, RouteUse]:
-    """Routes that the runtimes of a comparison take, fastest runtime first."""
-    estimates = compare(model, machine, work, runtimes=(*RUNTIMES, *beside(machine)))
-    timed = [each for each in estimates if each.decode_tps is not None]
-    return route_use(sorted(timed, key=lambda each: -float(each.decode_tps or 0.0)))
-
 
 # Table of the constants: share or cost, value, and what it rests on.
 
@@ -46,7 +36,9 @@ def constants_rows() -> Iterator[Sequence[str]]:
         if not general.constant.startswith(RANGES):
             yield (
                 general.note or general.constant,
-                _value(general),
+                f"{number(general.value)}{' tokens' if general.unit == 'tokens' else ''}"
+                if general.unit in ("share", "ratio", "tokens")
+                else quantity(general.value, general.unit),
                 general.kind,
                 f"{general.rows:,}" if general.rows else "",
                 f"{len(rows) - 1}" if len(rows) > 1 else "",
@@ -56,13 +48,6 @@ def constants_rows() -> Iterator[Sequence[str]]:
 def _reach(row: ConstantRow) -> tuple[int, int]:
     """Order: the most general scope first, then the most measurements."""
     return row.precision, -(row.rows or 0)
-
-
-def _value(row: ConstantRow) -> str:
-    if row.unit in ("share", "ratio", "tokens"):
-        unit = "" if row.unit != "tokens" else " tokens"
-        return f"{number(row.value)}{unit}"
-    return quantity(row.value, row.unit)
 
 
 # Table of the software that a person can state, with its published effect.
@@ -86,7 +71,9 @@ def software_rows() -> Iterator[Sequence[object]]:
     for row in software_effects():
         told = (f"{row.note} (", block("oa-soft", f"{row.source}, {row.date}", "span"), ")")
         yield (
-            f"{WORDS[row.option]} {DRIVER_LABELS.get(row.value, row.value)}{_versions(row)}",
+            f"{WORDS[row.option]} {DRIVER_LABELS.get(row.value, row.value)}"
+            + (f" from {row.since}" if row.since else "")
+            + (f" before {row.before}" if row.before else ""),
             " ".join(filter(None, (row.vendor, row.family, row.backend))) or "any",
             f"{number(row.token, 2)} x",
             f"{number(row.prompt, 2)} x",
@@ -94,11 +81,6 @@ def software_rows() -> Iterator[Sequence[object]]:
             f"{row.sources}",
             joined(block("", part, "span") for part in told),
         )
-
-
-def _versions(row: SoftwareEffect) -> str:
-    since = f" from {row.since}" if row.since else ""
-    return f"{since} before {row.before}" if row.before else since
 
 
 # Formulas of the cost model, and what they leave out.
@@ -155,13 +137,6 @@ TEXTS = {Route(row.route): row for row in read(DATA / "pages" / "routes.csv", Ro
 """Words of each route, fastest first."""
 
 
-def drawing(machine: Machine, use: Mapping[Route, RouteUse], model: str) -> Markup:
-    """Each route with the speeds of a machine and the runtimes that take it."""
-    speeds = speeds_of(machine)
-    rows = (_route(TEXTS[route], speeds, use.get(route), model) for route in TEXTS)
-    return block("oa-routes", joined(rows))
-
-
 def speeds_of(machine: Machine) -> dict[str, Quantity]:
     """Speeds of the parts that a machine has; of several GPUs the first one's."""
     speeds = {RAM: machine.host.bandwidth}
@@ -178,41 +153,25 @@ def speeds_of(machine: Machine) -> dict[str, Quantity]:
 def _route(
     text: RouteText, speeds: Mapping[str, Quantity], use: RouteUse | None, model: str
 ) -> Markup:
-    parts = [block("oa-name", text.title), _chain(text, speeds), block("oa-answer", text.meaning)]
-    parts.append(block("oa-soft", explained(_used(use, model))))
-    return block("oa-route", joined(parts))
-
-
-def _chain(text: RouteText, speeds: Mapping[str, Quantity]) -> Markup:
     first, *rest = text.steps.split("; ")
     steps = [block("oa-place", first, "span")]
     for part, place in zip(rest[::2], rest[1::2], strict=True):
         steps += [_hop(part, speeds.get(part)), block("oa-place", place, "span")]
-    return block("oa-chain", joined(steps))
+    used = f"No runtime takes it for {model} here."
+    if use is not None:
+        others = f"; also {', '.join(use.runtimes[1:])}" if use.runtimes[1:] else ""
+        used = f"For {model}: {rate(use.rate)} in {use.runtimes[0]}{others}."
+    parts = [block("oa-name", text.title), block("oa-chain", joined(steps))]
+    parts += [block("oa-answer", text.meaning), block("oa-soft", explained(used))]
+    return block("oa-route", joined(parts))
 
 
 def _hop(part: str, speed: Quantity | None) -> Markup:
     if speed is None:
         return block("oa-hop oa-absent", f"no {part} here", "span")
-    shown = rate(float(speed.value))
-    return block("oa-hop", term(shown, f"{part}: {_origin(speed)}"), "span")
-
-
-def _origin(speed: Quantity) -> str:
-    if speed.kind is Provenance.ASSUMED:
-        return "assumed, not measured"
-    return ", ".join(part for part in (speed.kind.value, speed.source, speed.date) if part)
-
-
-def _used(use: RouteUse | None, model: str) -> str:
-    if use is None:
-        return f"No runtime takes it for {model} here."
-    return f"For {model}: {rate(use.rate)} in {use.runtimes[0]}{_others(use.runtimes[1:])}."
-
-
-def _others(names: Iterable[str]) -> str:
-    listed = ", ".join(names)
-    return f"; also {listed}" if listed else ""
+    origin = ", ".join(filter(None, (speed.kind.value, speed.source, speed.date)))
+    origin = "assumed, not measured" if speed.kind is Provenance.ASSUMED else origin
+    return block("oa-hop", term(rate(float(speed.value)), f"{part}: {origin}"), "span")
 
 
 IDEA = heading(
@@ -225,10 +184,13 @@ IDEA = heading(
 
 def five_routes(model: Model, machine: Machine, work: Workload) -> Markup:
     """Routes of a model on a machine."""
-    told = f"Speeds of {machine.name}. Hover over one for its source."
-    use = route_use_of(model, machine, work)
-    drawn = drawing(machine, use, f"{model.name}, {model.format}")
-    return section("Five routes", "routes") + block("oa-sub", told, "p") + drawn
+    estimates = compare(model, machine, work, runtimes=(*RUNTIMES, *beside(machine)))
+    timed = [each for each in estimates if each.decode_tps is not None]
+    use = route_use(sorted(timed, key=lambda each: -float(each.decode_tps or 0.0)))
+    speeds, name = speeds_of(machine), f"{model.name}, {model.format}"
+    rows = joined(_route(TEXTS[route], speeds, use.get(route), name) for route in TEXTS)
+    told = block("oa-sub", f"Speeds of {machine.name}. Hover over one for its source.", "p")
+    return section("Five routes", "routes") + told + block("oa-routes", rows)
 
 
 def figures() -> None:

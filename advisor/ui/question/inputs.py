@@ -11,8 +11,8 @@ from advisor.errors import AdvisorError, InputError
 from advisor.formatting import US_DOLLAR, context_size, memory, shown_currency
 from advisor.model.installed import InstalledModel, Survey, survey
 from advisor.request.request import CLOSED, DEFAULTS, listed, respelled
-from advisor.ui.parts import audience, markup, outcome
-from advisor.ui.parts.markup import copyable, notice, plain_words
+from advisor.ui.parts import audience, outcome
+from advisor.ui.parts.markup import copyable, notice, plain_words, say
 from advisor.ui.question import current, uploads
 
 # Other ways to give a model: installed models, pasted text, upload.
@@ -57,12 +57,12 @@ def _take(keep: Callable[[], str]) -> None:
 
 def _installed() -> None:
     if not audience.reads_local_files():
-        markup.show(markup.block("oa-soft", "Files of this machine are not read here."))
+        say("Files of this machine are not read here.")
         return
     if not st.session_state.get(_LOOKED):
         st.button(
-            "Look for models", key="look_for_models", on_click=_look, width="stretch",
-            icon=":material/search:",
+            "Look for models", key="look_for_models", width="stretch", icon=":material/search:",
+            on_click=lambda: st.session_state.update({_LOOKED: True}),
             help="In the folders of Ollama, LM Studio, Hugging Face and llama.cpp.",
         )  # fmt: skip
         return
@@ -70,15 +70,10 @@ def _installed() -> None:
     if survey.models:
         _offer(survey.models)
     else:
-        where = "No model in the folders of Ollama, LM Studio, Hugging Face and llama.cpp."
-        markup.show(markup.block("oa-soft", where))
+        say("No model in the folders of Ollama, LM Studio, Hugging Face and llama.cpp.")
     for note in survey.notes:
-        markup.say(note)
+        say(note)
     st.button("Look again", key="look_again", on_click=_survey.clear, type="tertiary")
-
-
-def _look() -> None:
-    st.session_state[_LOOKED] = True
 
 
 @st.cache_resource(max_entries=1, ttl=REMEMBERED, show_spinner="Looking into their folders")
@@ -109,11 +104,10 @@ def _paste() -> None:
             "config.json", key="pasted_config", height=120, max_chars=uploads.LONGEST_PASTE,
             placeholder='{"model_type": "llama", ...}',
         )  # fmt: skip
-        st.form_submit_button("Use it", on_click=_use_paste, width="stretch", key="use_paste")
-
-
-def _use_paste() -> None:
-    take_paste(st.session_state["pasted_config"])
+        st.form_submit_button(
+            "Use it", on_click=lambda: take_paste(st.session_state["pasted_config"]),
+            width="stretch", key="use_paste",
+        )  # fmt: skip
 
 
 def _upload() -> None:
@@ -121,7 +115,7 @@ def _upload() -> None:
         "config.json, or the beginning of a GGUF file", type=["json", "gguf"],
         key="uploaded_model", on_change=_use_upload,
     )  # fmt: skip
-    markup.show(markup.block("oa-soft", "An upload sends the whole file, so cut it first:"))
+    say("An upload sends the whole file, so cut it first:")
     copyable(CUT)
 
 
@@ -141,7 +135,9 @@ def ask(name: str, empty: str = "") -> None:
     typed, else the registry's words.
     """
     entry, key = BY_NAME[name], f"in_{name}"
-    words = _in_currency(entry)
+    own = entry.in_money and "US $" not in entry.title  # in the currency that amounts are typed in
+    sign = shown_currency().sign.strip()
+    words = entry.title.replace(US_DOLLAR.sign, sign) if own else entry.title
     common: dict[str, Any] = {
         "key": key, "on_change": _typed, "args": (name,),
         "help": plain_words(entry.sentence) or None,
@@ -153,13 +149,10 @@ def ask(name: str, empty: str = "") -> None:
         _pick(entry, words, empty, common)
     else:
         wrong = current.unread(name)
-        st.session_state[key] = wrong.text if wrong else _text(entry)
+        value = getattr(current.present(), name)
+        known = "" if value in (None, ()) else entry.text(value)
+        st.session_state[key] = wrong.text if wrong else known
         st.text_input(words, placeholder=empty or _empty(entry), **common)
-    complain(name)
-
-
-def complain(name: str) -> None:
-    """What is wrong with the typed text of an input; nothing where it was read."""
     if wrong := current.unread(name):
         notice(wrong.why, "warning")
 
@@ -200,18 +193,6 @@ def _empty(entry: Input) -> str:
     return entry.empty or ("" if default in (None, "", ()) else entry.text(default))
 
 
-def _text(entry: Input) -> str:
-    value = getattr(current.present(), entry.name)
-    return "" if value in (None, ()) else entry.text(value)
-
-
-def _in_currency(entry: Input) -> str:
-    """Title with the sign of the currency that amounts are typed in."""
-    if not entry.in_money or "US $" in entry.title:
-        return entry.title
-    return entry.title.replace(US_DOLLAR.sign, shown_currency().sign.strip())
-
-
 def _typed(name: str) -> None:
     """Take over what a widget holds (for callbacks)."""
     entry, typed = BY_NAME[name], st.session_state[f"in_{name}"]
@@ -228,20 +209,15 @@ def _typed(name: str) -> None:
     if name in ("currency", "usd_rate"):
         _take_currency(name, text)
         return
-    if name == "model":
-        text = _listed_model(text)
+    if name == "model":  # one of the list may be typed with spaces for hyphens
+        words = spoken(text).casefold()
+        text = next((row for row in listed("model") if spoken(row).casefold() == words), text)
     try:
         value = entry.read(respelled(name, text)) if text else DEFAULTS[name]
     except InputError as error:
         current.refuse(name, text, str(error))
         return
     current.change(f"{entry.label}: {text or 'as usual'}", **{name: value})
-
-
-def _listed_model(text: str) -> str:
-    """Model of the list that is typed with spaces for hyphens; the text itself for others."""
-    words = spoken(text).casefold()
-    return next((name for name in listed("model") if spoken(name).casefold() == words), text)
 
 
 def _take_currency(name: str, text: str) -> None:

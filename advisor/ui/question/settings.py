@@ -50,8 +50,11 @@ def drawer() -> None:
         group = st.pills("Settings of", list(SETTINGS), required=True, key=_GROUP)
         {MODEL: inputs.show, MACHINE: _measured}.get(str(group), lambda: None)()
         inputs.several(SETTINGS[str(group)], assumed=_assumed())
-        if group == MACHINE:
-            _imported()
+        if group == MACHINE and (names := imported_store.names()):
+            st.selectbox(
+                "Or a measured machine", names, index=None, key="imported_machine",
+                on_change=_take_imported,
+            )  # fmt: skip
         if changed:
             st.button("All as usual", key="reset_settings", on_click=_reset, type="tertiary")
 
@@ -112,16 +115,6 @@ def _measured() -> None:
 def _take_memory() -> None:
     kind = st.session_state[_MEMORY]
     current.change(f"RAM: {kind}", cpu=MEMORIES[kind])
-
-
-def _imported() -> None:
-    """Machines that were measured elsewhere."""
-    names = imported_store.names()
-    if names:
-        st.selectbox(
-            "Or a measured machine", names, index=None, key="imported_machine",
-            on_change=_take_imported,
-        )  # fmt: skip
 
 
 def _take_imported() -> None:

@@ -64,12 +64,10 @@ def page_link() -> None:
 def measure(where: str) -> None:
     """Button, then progress, then the result."""
     if not audience.probes():
-        markup.show(
-            markup.block(
-                "oa-soft", "This server is not measured: others reach it, too, or its operator "
-                "switched that off. Type the speeds of RAM and drive instead.",
-            )
-        )  # fmt: skip
+        markup.say(
+            "This server is not measured: others reach it, too, or its operator switched that off. "
+            "Type the speeds of RAM and drive instead."
+        )
         return
     job = prober().job
     if job is not None and job.running:

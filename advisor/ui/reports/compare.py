@@ -20,7 +20,7 @@ from advisor.reports.content import parted
 from advisor.reports.store.saved import SavedReport
 from advisor.reports.store.store import ReportStore
 from advisor.ui.parts import audience, comparison_charts
-from advisor.ui.parts.markup import block, joined, notice, show, table
+from advisor.ui.parts.markup import block, notice, show, table
 from advisor.ui.question.models import pick
 
 LETTERS = "ABCDEF"
@@ -55,7 +55,10 @@ def show_changes(report: SavedReport) -> None:
     if key not in st.session_state:
         return
     if st.session_state[key] is None:  # kept, since any other input runs the page again
-        st.session_state[key] = _changes_or_refusal(report)
+        try:
+            st.session_state[key] = _changes(report)
+        except AdvisorError as error:
+            st.session_state[key] = str(error)
     changed: tuple[Change, ...] | str = st.session_state[key]
     if isinstance(changed, str):
         notice(changed, "error")
@@ -65,13 +68,6 @@ def show_changes(report: SavedReport) -> None:
     for words in change_tables(changed):
         st.markdown(f"**{words.title}**")
         show(table(words.headings, words.rows, label=words.title))
-
-
-def _changes_or_refusal(report: SavedReport) -> tuple[Change, ...] | str:
-    try:
-        return _changes(report)
-    except AdvisorError as error:
-        return str(error)
 
 
 def _changes(report: SavedReport) -> tuple[Change, ...]:
@@ -105,7 +101,9 @@ def view(store: ReportStore, numbers: str) -> None:
     reports = [store.load(int(part)) for part in parts]
     comparison = compared(reports, LETTERS[: len(reports)])
     for letter, name, report in zip(LETTERS, comparison.names, reports, strict=False):
-        show(_named(letter, name, report))
+        title = Markup("<b class='oa-letter'>{}</b> {}").format(letter, name)
+        told = block("oa-part", parted(report.document.verdict)[0])
+        show(block("oa-side", block("oa-name", title, "h2") + told))  # its name stands here alone
     if comparison.chart.bars:
         comparison_charts.headed(comparison.chart)
     with st.container(key="sides"):
@@ -120,13 +118,6 @@ def view(store: ReportStore, numbers: str) -> None:
         for letter, report in zip(LETTERS, reports, strict=False):
             show(block("oa-name", letter, "h3"))
             show_changes(report)
-
-
-def _named(letter: str, name: str, report: SavedReport) -> Markup:
-    """A report of the comparison: its letter, the only place with its name, and its verdict."""
-    title = Markup("<b class='oa-letter'>{}</b> {}").format(letter, name)
-    lines = block("oa-name", title, "h2"), block("oa-part", parted(report.document.verdict)[0])
-    return block("oa-side", joined(lines))
 
 
 def _close() -> None:

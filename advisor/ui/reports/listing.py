@@ -33,7 +33,9 @@ def listing(store: ReportStore) -> None:
     """Search field, filters and rows, newest first."""
     with st.container(key="idea"):
         show(block("oa-title", "Reports", "h1"))
-    _messages(store)
+    outcome.show(PLACE)
+    if (number := st.session_state.get(DELETED)) is not None:
+        _restore_button(store, number, "Undo delete", "undo_delete")
     total = store.page(limit=1).total
     if not total and not store.page(ReportQuery(deleted=True), limit=1).total:
         show(EMPTY)
@@ -56,13 +58,6 @@ def listing(store: ReportStore) -> None:
         st.pagination(-(-page.total // PAGE), key="report_page")
 
 
-def _messages(store: ReportStore) -> None:
-    outcome.show(PLACE)
-    number = st.session_state.get(DELETED)
-    if number is not None:
-        _restore_button(store, number, "Undo delete", "undo_delete")
-
-
 def _query(store: ReportStore) -> ReportQuery:
     """Query of the search field and the filters."""
     words = st.text_input(
@@ -70,13 +65,10 @@ def _query(store: ReportStore) -> ReportQuery:
     )
     choices = store.choices()
     with st.expander("Filters", key="report_filters"), st.container(horizontal=True):
+        filters = {"Model": choices.models, "GPU": choices.gpus, "Tag": choices.tags}
         model, gpu, tag = (
             st.selectbox(label, (ANY, *values), key=f"report_{label.lower()}")
-            for label, values in (
-                ("Model", choices.models),
-                ("GPU", choices.gpus),
-                ("Tag", choices.tags),
-            )
+            for label, values in filters.items()
         )
         since = st.date_input("Saved since", None, key="report_since")
         until = st.date_input("Saved until", None, key="report_until")
@@ -139,9 +131,7 @@ def _told(head: ReportHead) -> Markup:
 
 
 def _choose(number: int) -> None:
-    chosen = set(st.session_state.get(CHOSEN, ()))
-    chosen ^= {number}
-    st.session_state[CHOSEN] = chosen
+    st.session_state[CHOSEN] = set(st.session_state.get(CHOSEN, ())) ^ {number}
 
 
 def _open(name: str, value: str) -> None:
@@ -163,11 +153,9 @@ def _delete(store: ReportStore, head: ReportHead) -> str:
     return f"Deleted: {head.name}. It can be restored for 30 days."
 
 
-def _restore(store: ReportStore, number: int) -> str:
-    head = store.restore(number)
-    st.session_state.pop(DELETED, None)
-    return f"Restored: {head.name}."
-
-
 def _restore_button(store: ReportStore, number: int, label: str, key: str) -> None:
-    outcome.button(label, PLACE, lambda: _restore(store, number), key=key)
+    def restore() -> str:
+        st.session_state.pop(DELETED, None)
+        return f"Restored: {store.restore(number).name}."
+
+    outcome.button(label, PLACE, restore, key=key)

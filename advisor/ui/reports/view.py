@@ -11,7 +11,6 @@ from advisor.advice.words.verdict import Judgement
 from advisor.errors import AdvisorError, InputError
 from advisor.formatting import show_money_in
 from advisor.reports import charts
-from advisor.reports.charts import Bar, BarChart
 from advisor.reports.content import (
     FrontPage,
     ReportSection,
@@ -82,8 +81,7 @@ def share_button(store: ReportStore, report: SavedReport) -> None:
             on_change=_share, args=(store, report.id), kwargs={"public": not public},
         )  # fmt: skip
         if public:
-            link = address(f"{base()}reports", {"shared": report.share})
-            copyable(link)
+            copyable(address(f"{base()}reports", {"shared": report.share}))
         else:
             say("Only those who can open this list see it.")
 
@@ -193,7 +191,12 @@ def view(store: ReportStore, number: str) -> None:
         share_button(store, report)
         delete_button(store, report)
     today.panel(report)
-    _tabs(report, lambda: _yours(store, report))
+
+    def yours() -> None:
+        panel(store, report)
+        form(store, report)
+
+    _tabs(report, yours)
 
 
 def shared(store: ReportStore, secret: str) -> None:
@@ -225,8 +228,7 @@ def _frozen(report: SavedReport) -> None:
     show(joined((*parts, _placements(report.document))))
     for sentence in page.results:
         notice(sentence)
-    facts = (block("oa-soft", text) for text in (page.unable, *page.facts) if text)
-    show(joined(facts))
+    show(joined(block("oa-soft", text) for text in (page.unable, *page.facts) if text))
     if page.notes:
         say(page.notes, "oa-notes")
 
@@ -293,8 +295,11 @@ def _sections(report: SavedReport, inside: Iterable[ReportSection], *, options: 
     if options:
         _options(front_page(report))
     for section in inside:
-        if section.charts:
-            _charts(section)
+        for place in range(0, len(section.charts), 2):
+            pair = section.charts[place : place + 2]
+            for column, chart in zip(st.columns(2, gap="medium"), pair, strict=False):
+                with column:
+                    comparison_charts.headed(chart)
         for words in section.tables:
             st.markdown(f"**{words.title}**")
             show(table(words.headings, words.rows, label=words.title))
@@ -303,29 +308,12 @@ def _sections(report: SavedReport, inside: Iterable[ReportSection], *, options: 
             copyable(command)
 
 
-def _yours(store: ReportStore, report: SavedReport) -> None:
-    panel(store, report)
-    form(store, report)
-
-
 def _options(page: FrontPage) -> None:
+    """Options in words that wrap on a phone, with their bars between them."""
     if not page.options:
         return
     chart = charts.options(page.options)
-    notes = map(option_note, page.options)
-    show(joined(_option(bar, chart, note) for bar, note in zip(chart.bars, notes, strict=True)))
-
-
-def _option(bar: Bar, chart: BarChart, note: str) -> Markup:
-    """Option in words that wrap on a phone, with its bar between them."""
-    parts = [track(bar, chart.end, chart.unit)] if bar.parts else []
-    words = Markup("{}: <b>{}</b>").format(bar.head, bar.figure)
-    return block("oa-option", joined([words, *parts, block("oa-soft", note)]))
-
-
-def _charts(section: ReportSection) -> None:
-    for place in range(0, len(section.charts), 2):
-        pair = section.charts[place : place + 2]
-        for column, chart in zip(st.columns(2, gap="medium"), pair, strict=False):
-            with column:
-                comparison_charts.headed(chart)
+    for bar, option in zip(chart.bars, page.options, strict=True):
+        words = Markup("{}: <b>{}</b>").format(bar.head, bar.figure)
+        drawn = track(bar, chart.end, chart.unit) if bar.parts else Markup()
+        show(block("oa-option", words + drawn + block("oa-soft", option_note(option))))

@@ -189,7 +189,13 @@ def shown(request: Request, calibrated: int) -> None:
         show(heading(first, rest, tone) + block("oa-way", way, "p"))
     with st.container(key="model_cards"):
         show(block("oa-models", joined(_card(nouns, row) for row in rows[:CARDS])))
-    _tabs(nouns, scored, lambda: _unrated(nouns, of_kind(scored=False)))
+
+    def unrated() -> None:
+        say("No leaderboard in our data rates these; the fastest first.")
+        alt = "Models without a score, by speed"
+        models_table(nouns, of_kind(scored=False), key="unscored_models", alt=alt)
+
+    _tabs(nouns, scored, unrated)
 
 
 def verdict(
@@ -205,7 +211,9 @@ def verdict(
     name, level = best.model.name.rpartition("/")[2], _level(nouns, best)
     each = f" for each of {nouns.request.users} users" if nouns.request.users > 1 else ""
     speed = f" {number(best.speed.decode)} tokens a second{each}, {level}."
-    way = f"{where}. {_told(best)}"
+    rated = "" if best.score is None else f", rated {best.score:.0f}"
+    size = memory(best.model.file_bytes)
+    way = f"{where}. {best.model.format}, {size} to download{rated}."
     tone = f"oa-{placements.tone(level)}-text"
     if not best.keeps_up:
         return f"No {what} keeps up with reading. Best: {name},", speed, tone, way
@@ -219,11 +227,6 @@ def verdict(
 
 def _level(nouns: Nouns, row: Runnable) -> Judgement:
     return judgement(row.speed.decode, nouns.money.reading_tps)
-
-
-def _told(row: Runnable) -> str:
-    rated = "" if row.score is None else f", rated {row.score:.0f}"
-    return f"{row.model.format}, {memory(row.model.file_bytes)} to download{rated}."
 
 
 def _switches(machine: Machine) -> tuple[ModelKind, bool]:
@@ -279,7 +282,8 @@ def _with(nouns: Nouns, row: Runnable) -> Request:
 def _tabs(nouns: Nouns, rows: Sequence[Runnable], other: Callable[[], None]) -> None:
     """Picture, table of all rated models, models without a score, command; drawn when opened."""
     bodies: Mapping[str, Callable[[], None]] = {
-        PICTURE: lambda: _picture(nouns, rows), TABLE: lambda: _table(nouns, rows),
+        PICTURE: lambda: show(points(quality_against_speed(rows, nouns.money.reading_tps))),
+        TABLE: lambda: _table(nouns, rows),
         UNRATED: other, TERMINAL: lambda: _command(nouns),
     }  # fmt: skip
     tabs.opened(bodies, TAB)
@@ -297,23 +301,7 @@ def _table(nouns: Nouns, rows: Sequence[Runnable]) -> None:
     )
 
 
-def _picture(nouns: Nouns, rows: Sequence[Runnable]) -> None:
-    if rows:
-        show(points(quality_against_speed(rows, nouns.money.reading_tps)))
-
-
-def _unrated(nouns: Nouns, rows: Sequence[Runnable]) -> None:
-    say("No leaderboard in our data rates these; the fastest first.")
-    models_table(nouns, rows, key="unscored_models", alt="Models without a score, by speed")
-
-
 def _command(nouns: Nouns) -> None:
     say("Rated and other models as text, or as JSON with --json.")
-    copyable(
-        command(
-            replace(
-                nouns.request, model="", format=None, runtime=(nouns.runtime or LLAMA_CPP).name
-            ),
-            "find",
-        )
-    )
+    runtime = (nouns.runtime or LLAMA_CPP).name
+    copyable(command(replace(nouns.request, model="", format=None, runtime=runtime), "find"))
