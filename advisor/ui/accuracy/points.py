@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from plotly.basedatatypes import BaseFigure
 
 from advisor.catalog.accuracy_points import PEERS, AccuracyPoint
@@ -58,7 +58,8 @@ BAND = 1.25
 def scatter(points: Sequence[AccuracyPoint], places: Sequence[int]) -> Figure:
     """Chart of points; each carries its index in the ledger."""
     look = palette()
-    low, high = _ends(points)
+    speeds = [speed for point in points for speed in (point.measured, point.predicted)]
+    low, high = min(speeds) / 1.6, max(speeds) * 1.6
     kinds: dict[str, list[int]] = {}
     for index, point in enumerate(points):
         kinds.setdefault(point.regime, []).append(index)
@@ -72,28 +73,19 @@ def scatter(points: Sequence[AccuracyPoint], places: Sequence[int]) -> Figure:
     return {"data": data, "layout": _layout(look, low, high)}
 
 
-def _ends(points: Sequence[AccuracyPoint]) -> tuple[float, float]:
-    speeds = [speed for point in points for speed in (point.measured, point.predicted)]
-    return min(speeds) / 1.6, max(speeds) * 1.6
-
-
 def _band(look: Palette, low: float, high: float) -> Iterable[Figure]:
     edge = {"type": "scatter", "mode": "lines", "x": [low, high], "hoverinfo": "skip"}
     shade = look.series[6]
+    red, green, blue = (int(shade[at : at + 2], 16) for at in (1, 3, 5))
     for factor, fill in ((1 / BAND, "none"), (BAND, "tonexty")):
         yield {
             **edge,
             "y": [low * factor, high * factor],
             "line": {"color": shade, "width": 0.8, "dash": "dot"},
             "fill": fill,
-            "fillcolor": f"rgba{(*_rgb(shade), 0.14)}",
+            "fillcolor": f"rgba{(red, green, blue, 0.14)}",
         }
     yield {**edge, "y": [low, high], "line": {"color": look.ink, "width": 1.2}}
-
-
-def _rgb(colour: str) -> tuple[int, int, int]:
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return red, green, blue
 
 
 def _trace(look: Palette, name: str, shown: Sequence[tuple[AccuracyPoint, int]]) -> Figure:
@@ -128,15 +120,11 @@ def _place(name: str) -> int:
 def hover(point: AccuracyPoint) -> str:
     """Hover text of a point, in lines, with every name escaped."""
     where = point.gpu or point.cpu or "no GPU"
-    lines = (
+    return str(Markup("<br>").join((
         Markup("<b>{}</b>").format(f"{point.model} {point.format}".strip()),
-        escape(where),
-        escape(point.regime),
-        escape(f"measured {tokens_per_second(point.measured)}"),
-        escape(f"predicted {number(point.predicted)} ({range_of(point.low, point.high)})"),
-        escape(off(point)),
-    )
-    return str(Markup("<br>").join(lines))
+        where, point.regime, f"measured {tokens_per_second(point.measured)}",
+        f"predicted {number(point.predicted)} ({range_of(point.low, point.high)})", off(point),
+    )))  # fmt: skip
 
 
 def off(point: AccuracyPoint) -> str:
@@ -243,7 +231,11 @@ def figures(points: Sequence[AccuracyPoint]) -> None:
         clicked = _chart(shown, places)
     with right:
         _details(points[clicked] if clicked is not None else None)
-        _table(shown)
+        st.dataframe(
+            frame(shown), key="ledger_table", hide_index=True, height=360,
+            alt=f"{len(shown)} measured speeds with their predictions and sources",
+            column_config=settings_of("figures"),
+        )  # fmt: skip
 
 
 def _wanted(points: Sequence[AccuracyPoint]) -> dict[str, list[str]]:
@@ -251,23 +243,21 @@ def _wanted(points: Sequence[AccuracyPoint]) -> dict[str, list[str]]:
     wanted = {}
     for column, (name, of) in zip(st.columns(len(FILTERS)), FILTERS.items(), strict=True):
         with column:
+            values = list(dict.fromkeys(sorted(map(of, points), key=str.casefold)))
+            key = f"ledger_{name}"
             wanted[name] = st.multiselect(
-                name,
-                list(dict.fromkeys(sorted(map(of, points), key=str.casefold))),
-                placeholder="All",
-                key=f"ledger_{name}",
-                persist_state="session",
+                name, values, placeholder="All", key=key, persist_state="session"
             )
     return wanted
 
 
 def narrowed(points: Sequence[AccuracyPoint], wanted: Mapping[str, Sequence[str]]) -> list[int]:
     """Indices of the points that pass every filter."""
+    asked = {name: chosen for name, chosen in wanted.items() if chosen}
     return [
-        at
-        for at, point in enumerate(points)
-        if all(not chosen or FILTERS[name](point) in chosen for name, chosen in wanted.items())
-    ]
+        at for at, point in enumerate(points)
+        if all(FILTERS[name](point) in chosen for name, chosen in asked.items())
+    ]  # fmt: skip
 
 
 def _summary(shown: Sequence[AccuracyPoint], total: int) -> str:
@@ -286,14 +276,11 @@ def _summary(shown: Sequence[AccuracyPoint], total: int) -> str:
 def _chart(shown: Sequence[AccuracyPoint], places: Sequence[int]) -> int | None:
     """Draw the chart and return the index of the selected point."""
     event = st.plotly_chart(
-        DescribedFigure(scatter(shown, places)),
-        key="ledger_chart",
+        DescribedFigure(scatter(shown, places)), key="ledger_chart", theme=None,
         alt=f"Predicted against measured speed of {len(shown)} runs; the table has each of them.",
-        theme=None,
-        config={"displayModeBar": False, "responsive": True},
-        on_select="rerun",
+        config={"displayModeBar": False, "responsive": True}, on_select="rerun",
         selection_mode="points",
-    )
+    )  # fmt: skip
     show(keys(shown))
     return selected(event, places)
 
@@ -314,14 +301,10 @@ def _details(point: AccuracyPoint | None) -> None:
         if point is None:
             show(block("oa-soft", "Click a point to see its figures and open its source."))
             return
-        show(block("oa-name", f"{point.model} {point.format}".strip()))
-        show(block("oa-soft", ", ".join(filter(None, (point.gpu, point.cpu, point.runtime)))))
-        show(
-            block(
-                "oa-facts",
-                joined(block("", text, "span") for pair in _facts(point) for text in pair),
-            )
-        )
+        on = ", ".join(filter(None, (point.gpu, point.cpu, point.runtime)))
+        facts = joined(block("", text, "span") for pair in _facts(point) for text in pair)
+        named = block("oa-name", f"{point.model} {point.format}".strip())
+        show(named + block("oa-soft", on) + block("oa-facts", facts))
         if point.regime == OWN:
             show(block("oa-soft", f"Measured by you; {point.source}"))
         elif point.published:
@@ -354,18 +337,6 @@ def _said(point: AccuracyPoint) -> Any:
         return block("oa-soft", "No public formula covers it.", "p")
     headings = ("Advisor", "tokens/s", "Off by")
     return table(headings, rows, label="What public formulas say", numeric=(1, 2))
-
-
-def _table(shown: Sequence[AccuracyPoint]) -> None:
-    """Table of all points, sortable."""
-    st.dataframe(
-        frame(shown),
-        key="ledger_table",
-        hide_index=True,
-        height=360,
-        alt=f"{len(shown)} measured speeds with their predictions and sources",
-        column_config=settings_of("figures"),
-    )
 
 
 def frame(shown: Sequence[AccuracyPoint]) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """Ways to make it better: another model, a smaller format, a bigger GPU, rent or API."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -225,24 +226,16 @@ def _pays(option: Option) -> str:
 def _with(option: Option, answer: Answer) -> dict[str, Any]:
     """Inputs of the machine with what an option buys; none where they cannot be told."""
     if option.kind is OptionKind.MACHINE and plain(option.name) in machine_rows():
-        return of_machine(machine=plain(option.name))
+        return current.of_machine(machine=plain(option.name))
     machine = option.machine
     if machine is None or not machine.gpus:
         return {}
     return with_cards(machine, answer.nouns.request)
 
 
-def of_machine(**values: Any) -> dict[str, Any]:
-    """Values of a machine, with all other inputs of a machine open."""
-    plain_request = Request()
-    return {name: getattr(plain_request, name) for name in current.MACHINE} | values
-
-
 def cards_of(machine: Machine) -> str:
     """Cards as a name: "2x RTX 3090 + RTX 4090"."""
-    counted: dict[str, int] = {}
-    for gpu in machine.gpus:
-        counted[gpu.name] = counted.get(gpu.name, 0) + 1
+    counted = Counter(gpu.name for gpu in machine.gpus)
     return MIXED.join(f"{count}x {name}" if count > 1 else name for name, count in counted.items())
 
 
@@ -257,7 +250,7 @@ def parts_of(machine: Machine, request: Request) -> dict[str, Any]:
     """A machine as parts, since its cards differ from those that its name says."""
     host = machine.host
     kept = {name: getattr(request, name) for name in ("ram_gbs", "disk", "disk_gbs", "system")}
-    return of_machine(**kept) | {
+    return current.of_machine(**kept) | {
         "gpu": cards_of(machine),
         "cpu": host.name if host.name in host_rows() else None,
         "ram_gb": round(float(host.memory.value) / GIB, 2),

@@ -37,7 +37,6 @@ from advisor.request.request import NOTHING, Request, listed
 from advisor.runtimes import LLAMA_CPP
 from advisor.ui.advise import placements, ways
 from advisor.ui.advise.answer import current_answer, key_of
-from advisor.ui.advise.ways import of_machine
 from advisor.ui.parts import tabs
 from advisor.ui.parts.markup import (
     block,
@@ -240,10 +239,10 @@ def advise_link(hit: Hit, request: Request) -> str:
 
 def _machine(hit: Hit, request: Request) -> dict[str, Any]:
     if hit.whole and hit.name in machine_rows():
-        return of_machine(machine=hit.name)
+        return current.of_machine(machine=hit.name)
     if hit.whole:
         memory = float(hit.machine.host.memory.value) / GIB
-        return of_machine(gpu=hit.machine.gpus[0].name, ram_gb=memory)
+        return current.of_machine(gpu=hit.machine.gpus[0].name, ram_gb=memory)
     return ways.with_cards(hit.machine, request)
 
 

@@ -1,6 +1,7 @@
 """What was understood of the question, as chips: sure ones, and assumed ones that open."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import streamlit as st
 from markupsafe import Markup
@@ -10,7 +11,7 @@ from advisor.formatting import context_size, memory, rate
 from advisor.machine.catalog import memory_generation
 from advisor.machine.machine import Gpu, Machine
 from advisor.machine.names.words import named_link, plain
-from advisor.machine.quantity import Provenance, Quantity
+from advisor.machine.quantity import Provenance
 from advisor.model.model import Model
 from advisor.request.request import Request
 from advisor.ui.parts import audience
@@ -47,10 +48,17 @@ def _sure(machine: Machine, request: Request, taken: str) -> Iterable[Markup]:
     if size.kind is not Provenance.ASSUMED:
         what = "shared memory" if machine.unified else "RAM"
         yield _chip(f"{float(size.value) / GIB:.4g} GB {what}")
-    for figure, what in _measured(machine):
-        yield _chip(f"{what} {rate(float(figure.value))}, {figure.kind.value}")
+    yield from _stated(machine)
     if taken:
         yield _chip(f"taken as {taken}")
+
+
+def _stated(machine: Machine) -> Iterable[Markup]:
+    figures = [("RAM", machine.host.bandwidth)]
+    figures += [("drive", machine.disk.sequential)] if machine.disk is not None else []
+    for what, figure in figures:
+        if figure.kind in STATED:
+            yield _chip(f"{what} {rate(float(figure.value))}, {figure.kind.value}")
 
 
 def _link(machine: Machine, request: Request) -> Iterable[Markup]:
@@ -66,22 +74,12 @@ def _chip(words: str, style: str = "") -> Markup:
     return Markup("<span class='oa-chip {}'>{}{}</span>").format(style, tick, words)
 
 
-def _cards(gpus: Iterable[Gpu]) -> Iterable[str]:
-    counted: dict[str, list[Gpu]] = {}
-    for gpu in gpus:
-        counted.setdefault(gpu.name, []).append(gpu)
-    for name, same in counted.items():
-        size = f"{round(float(same[0].memory.value) / GIB)} GB"
-        told = "" if same[0].unified or size.replace(" ", "") in name else f" {size}"
-        yield f"{len(same)}x {name}{told}" if len(same) > 1 else f"{name}{told}"
-
-
-def _measured(machine: Machine) -> Iterable[tuple[Quantity, str]]:
-    """Speeds that are no assumption."""
-    figures = [(machine.host.bandwidth, "RAM")]
-    if machine.disk is not None:
-        figures.append((machine.disk.sequential, "drive"))
-    return ((figure, what) for figure, what in figures if figure.kind in STATED)
+def _cards(gpus: Sequence[Gpu]) -> Iterable[str]:
+    counted = Counter(gpu.name for gpu in gpus)
+    for name, gpu in {gpu.name: gpu for gpu in gpus}.items():
+        size = f"{round(float(gpu.memory.value) / GIB)} GB"
+        told = "" if gpu.unified or size.replace(" ", "") in name else f" {size}"
+        yield f"{counted[name]}x {name}{told}" if counted[name] > 1 else f"{name}{told}"
 
 
 def _assumed(machine: Machine, model: Model, work: Workload, request: Request) -> Iterable[Markup]:

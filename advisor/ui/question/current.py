@@ -13,9 +13,9 @@ import streamlit as st
 
 from advisor.calibration.imported_store import THIS
 from advisor.catalog.inputs import BY_NAME, INPUTS
-from advisor.errors import AdvisorError, InputError
+from advisor.errors import AdvisorError
 from advisor.request import texts
-from advisor.request.request import Request
+from advisor.request.request import DEFAULTS, Request
 from advisor.ui.parts import audience, outcome
 from advisor.ui.parts.session import base
 from advisor.ui.question.this_machine import seen
@@ -124,7 +124,7 @@ def change(words: str, /, **values: Any) -> None:
     name = next(iter(values), "")
     try:
         become(words, replace(present(), **values))
-    except InputError as error:
+    except AdvisorError as error:
         refuse(name, str(values[name]), str(error))
 
 
@@ -142,9 +142,7 @@ def become(words: str, request: Request) -> None:
 
 def refuse(name: str, text: str, why: str) -> None:
     """Keep a typed text that cannot be read under its input (for callbacks)."""
-    st.session_state[_UNREAD] = {
-        **st.session_state[_UNREAD], name: Unread(text=text, why=why)
-    }  # fmt: skip
+    st.session_state[_UNREAD] = st.session_state[_UNREAD] | {name: Unread(text=text, why=why)}
 
 
 def lately() -> tuple[Undoable, ...]:
@@ -161,13 +159,12 @@ def undo(place: int) -> None:
 
 def another_machine(words: str, /, **values: Any) -> None:
     """Another machine, whose parts are open but for those given (for callbacks)."""
-    plain = Request()
-    try:
-        become(words, replace(present(), **{
-            **{name: getattr(plain, name) for name in MACHINE}, **values
-        }))  # fmt: skip
-    except AdvisorError as error:
-        refuse("machine", str(values.get("machine", "")), str(error))
+    change(words, **of_machine(**values))
+
+
+def of_machine(**values: Any) -> dict[str, Any]:
+    """Values of a machine, with all other inputs of a machine open."""
+    return {name: DEFAULTS[name] for name in MACHINE} | values
 
 
 def parameters(request: Request) -> dict[str, str]:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.formatting import number
-from advisor.request.request import Request
+from advisor.request.request import DEFAULTS
 from advisor.request.texts import from_texts
 from advisor.ui.parts import audience
 from advisor.ui.parts.markup import show
@@ -79,15 +79,12 @@ def undo() -> None:
 
 def _is(values: Mapping[str, Any]) -> bool:
     """Whether the machine of the request is the one of a preset, unchanged."""
-    request, plain = current.present(), Request()
-    return all(
-        getattr(request, name) == values.get(name, getattr(plain, name)) for name in current.MACHINE
-    )
+    request, machine = current.present(), current.of_machine(**values)
+    return all(getattr(request, name) == value for name, value in machine.items())
 
 
 def _take_machine() -> None:
-    name = st.session_state[_PILLS]
-    if name:
+    if name := st.session_state[_PILLS]:
         current.another_machine(f"Machine: {name}", **MACHINES[name])
 
 
@@ -100,22 +97,18 @@ def uses() -> None:
 def use() -> str | None:
     """Name of the use that the request has; None for one of its own."""
     request = current.present()
-    same = (
-        name for name in USES if all(getattr(request, key) == value for key, value in _of(name))
-    )
-    return next(same, None)
+    now = {key: getattr(request, key) for key in OF_A_USE}
+    return next((name for name in USES if _of(name) == now), None)
 
 
-def _of(name: str) -> list[tuple[str, Any]]:
+def _of(name: str) -> dict[str, Any]:
     """Inputs of a use with their values."""
-    plain = Request()
-    return [(key, USES[name].get(key, getattr(plain, key))) for key in OF_A_USE]
+    return {key: USES[name].get(key, DEFAULTS[key]) for key in OF_A_USE}
 
 
 def _take_use() -> None:
-    name = st.session_state[_USES]
-    if name:
-        current.change(f"Use: {name}", **dict(_of(name)))
+    if name := st.session_state[_USES]:
+        current.change(f"Use: {name}", **_of(name))
 
 
 def use_words() -> str:

@@ -12,7 +12,7 @@ from advisor.errors import AdvisorError
 from advisor.machine.from_spec import TYPICAL_HOST
 from advisor.machine.machine import Machine
 from advisor.machine.spec import NO_GPU
-from advisor.request.request import Request
+from advisor.request.request import DEFAULTS
 from advisor.ui.parts.markup import press, show
 from advisor.ui.question import current, inputs, presets, this_machine
 from advisor.units import GB, GIB
@@ -132,5 +132,4 @@ def _changed() -> list[str]:
 
 
 def _reset() -> None:
-    plain = Request()
-    current.change("Settings: as usual", **{name: getattr(plain, name) for name in _changed()})
+    current.change("Settings: as usual", **{name: DEFAULTS[name] for name in _changed()})
