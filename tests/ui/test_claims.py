@@ -37,7 +37,7 @@ def test_every_claim_is_there_with_its_verdict_in_words(page, answers):
         assert f"<span class='oa-name'>{escape(head)}</span>" in text
         assert str(escape(claim.row.claim)) in text
         assert str(escape(claim.why)) in text
-    assert text.count("class='oa-badge") == len(answers) == 23
+    assert text.count("class='oa-badge ") == len(answers) == 23
     for verdict in Verdict:
         shown = sum(claim.verdict is verdict for claim in answers)
         assert text.count(f"'>{verdict}</span>") == shown

@@ -253,10 +253,10 @@ def _wanted(points: Sequence[AccuracyPoint]) -> dict[str, list[str]]:
 
 def narrowed(points: Sequence[AccuracyPoint], wanted: Mapping[str, Sequence[str]]) -> list[int]:
     """Indices of the points that pass every filter."""
-    asked = {name: chosen for name, chosen in wanted.items() if chosen}
+    filters = {name: chosen for name, chosen in wanted.items() if chosen}
     return [
         at for at, point in enumerate(points)
-        if all(FILTERS[name](point) in chosen for name, chosen in asked.items())
+        if all(FILTERS[name](point) in chosen for name, chosen in filters.items())
     ]  # fmt: skip
 
 

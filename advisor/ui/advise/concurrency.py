@@ -7,10 +7,8 @@ from collections.abc import Iterable
 
 import numpy as np
 import streamlit as st
-from markupsafe import Markup
 
 from advisor.advice.advise import Answer
-from advisor.advice.compare import decode_tps
 from advisor.advice.curves import USERS, Crossover, Together, by_prompt, by_users, together
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -18,25 +16,17 @@ from advisor.formatting import memory, number, tokens_per_second
 from advisor.model.model import Floats
 from advisor.runtimes.serving import typical_tokens
 from advisor.ui.advise.answer import name_of
-from advisor.ui.advise.runtime_table import choose
+from advisor.ui.advise.runtime_table import choose, fitting
 from advisor.ui.parts import tabs
 from advisor.ui.parts.comparison_charts import curves
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import say, show
 
-# Choice among estimates by runtime and placement.
-
 
 def users_together(answer: Answer) -> None:
     """Chart of total speed and speed per user against the number of users."""
-    ready = sorted(
-        (estimate for estimate in answer.advice.estimates if bool(estimate.fits)),
-        key=decode_tps,
-        reverse=True,
-    )
-    if not ready:
-        return
-    tabs.folded("Users served together", "open_users", lambda: _together(answer, ready))
+    if ready := fitting(answer.advice.estimates):
+        tabs.folded("Users served together", "open_users", lambda: _together(answer, ready))
 
 
 def _together(answer: Answer, ready: list[Estimate]) -> None:
@@ -51,8 +41,17 @@ def _together(answer: Answer, ready: list[Estimate]) -> None:
     if shared is None:
         say("No user fits with these inputs.", "oa-why")
         return
-    say(" ".join(limits(shared)), "oa-why")
-    show(_users_chart(shared, " ".join(limits(shared))))
+    words, marks = " ".join(limits(shared)), dict[float, str]()
+    say(words, "oa-why")
+    if shared.memory_ends is not None and shared.memory_ends > 1:
+        marks[float(shared.memory_ends)] = f"memory ends at {shared.memory_ends}"
+    if shared.target_ends:
+        marks[float(shared.target_ends)] = f"{shared.target_ends} at that speed"
+    show(curves(
+        {"all together": (shared.users, shared.total), "each": (shared.users, shared.each)}, marks,
+        level=(target, f"{target:g} tokens/s for each"), x_label="users", y_label="tokens/s",
+        alt=words,
+    ))  # fmt: skip
 
 
 def limits(together: Together) -> Iterable[str]:
@@ -82,27 +81,10 @@ def limits(together: Together) -> Iterable[str]:
         yield f"Up to {together.target_ends} get {target} each, so speed is the limit."
 
 
-def _users_chart(together: Together, alt: str) -> Markup:
-    users, marks = together.users, {}
-    if together.memory_ends is not None and together.memory_ends > 1:
-        marks[float(together.memory_ends)] = f"memory ends at {together.memory_ends}"
-    if together.target_ends:
-        marks[float(together.target_ends)] = f"{together.target_ends} at that speed"
-    return curves(
-        {"all together": (users, together.total), "each": (users, together.each)}, marks,
-        level=(together.target, f"{together.target:g} tokens/s for each"),
-        x_label="users", y_label="tokens/s", alt=alt,
-    )  # fmt: skip
-
-
 def in_place_or_streamed(answer: Answer) -> None:
     """Chart of weights read in RAM against weights streamed, by users and by prompt length."""
-    estimates = answer.advice.estimates
-    whole = any(
-        bool(estimate.fits) and estimate.strategy is PlacementStrategy.GPU_RESIDENT
-        for estimate in estimates
-    )
-    if whole or not answer.nouns.machine.gpus:
+    placed = {estimate.strategy for estimate in fitting(answer.advice.estimates)}
+    if PlacementStrategy.GPU_RESIDENT in placed or not answer.nouns.machine.gpus:
         return
     title = "Weights read in RAM, or copied to the GPU"
     tabs.folded(title, "open_streaming", lambda: _crossovers(answer))

@@ -3,9 +3,6 @@
 Nothing is worked out until a speed is typed.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 import streamlit as st
 from markupsafe import Markup, escape
 
@@ -44,9 +41,6 @@ from advisor.ui.parts.markup import (
     two_lines,
 )
 
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
-
 HOW = (
     "Type the speed that your runtime printed, or upload the result file of llama-bench (-o json), "
     "Ollama, LM Studio or vLLM, to see the likeliest causes."
@@ -55,10 +49,13 @@ HOW = (
 
 def body(answer: Answer) -> None:
     """Fields for the measured speed, and the diagnosis of what they hold."""
-    named = {_label(estimate): estimate for estimate in measurable(answer.advice.estimates)}
-    system = this_system() if answer.nouns.request.here else ""
-    stated = answer.nouns.request.system
-    system = SYSTEMS[stated] if stated else system
+    named = {
+        f"{TITLES[each.strategy]}, {each.runtime}{'' if each.fits else ' (does not fit)'}": each
+        for each in measurable(answer.advice.estimates)
+    }
+    request = answer.nouns.request
+    here = this_system() if request.here else ""
+    system = SYSTEMS[request.system] if request.system else here
     try:
         estimate, typed = _typed(named)
         measured = _in_a_file() if typed is None else typed
@@ -72,11 +69,6 @@ def body(answer: Answer) -> None:
     show_diagnosis(diagnosis)
 
 
-def _label(estimate: Estimate) -> str:
-    short = "" if bool(estimate.fits) else " (does not fit)"
-    return f"{TITLES[estimate.strategy]}, {estimate.runtime}{short}"
-
-
 def _typed(named: dict[str, Estimate]) -> tuple[Estimate, Measured | None]:
     """Placement and typed speeds; None where no speed of generation is typed.
 
@@ -86,8 +78,12 @@ def _typed(named: dict[str, Estimate]) -> tuple[Estimate, Measured | None]:
     which, *others = st.columns((2, 1, 1, 1))
     label = which.selectbox("What you ran", list(named), key="measured_what")
     decode, prompt, tokens = (
-        _number(column, *field) for column, field in zip(others, FIELDS, strict=True)
-    )
+        column.number_input(
+            title, *LIMITS[limits], None, 1.0, "%.10g", f"measured_{key}", about,
+            placeholder="as printed",
+        )
+        for column, (title, limits, key, about) in zip(others, FIELDS, strict=True)
+    )  # fmt: skip
     estimate = named.get(str(label), next(iter(named.values())))
     if decode is None:
         return estimate, None
@@ -113,16 +109,6 @@ FIELDS = (
 """Label, limits, key and help of each number."""
 
 
-def _number(
-    column: "DeltaGenerator", label: str, limits: str, key: str, about: str
-) -> float | None:
-    low, high = LIMITS[limits]
-    return column.number_input(
-        label, min_value=low, max_value=high, value=None, step=1.0, format="%.10g",
-        key=f"measured_{key}", placeholder="as printed", help=about,
-    )  # fmt: skip
-
-
 def show_diagnosis(diagnosis: Diagnosis) -> None:
     """Sentence, causes with test and remedy, and bandwidths that would give the speed."""
     say(sentence(diagnosis), "oa-verdict")
@@ -131,7 +117,11 @@ def show_diagnosis(diagnosis: Diagnosis) -> None:
         with st.container(gap=None):
             _in_full(number, cause, prompt=diagnosis.measured.prompt is not None)
     if brief:
-        show(joined((block("oa-strong", heading, "p"), _list(brief))))
+        show(block("oa-strong", heading, "p") + listed(
+            (two_lines(cause.row.cause, cause.degree.words), "",
+             tokens_per_second(float(cause.degree.decode.value)))
+            for cause in brief
+        ))  # fmt: skip
     for needed in diagnosis.needed:
         with st.container(gap=None):
             say(needed_words(needed), "oa-cause")
@@ -160,11 +150,3 @@ def with_code(text: str) -> Markup:
     return joined(
         code.format(part) if odd % 2 else escape(part) for odd, part in enumerate(text.split("`"))
     )
-
-
-def _list(part: Sequence[Cause]) -> Markup:
-    return listed(
-        (two_lines(cause.row.cause, cause.degree.words), "",
-         tokens_per_second(float(cause.degree.decode.value)))
-        for cause in part
-    )  # fmt: skip

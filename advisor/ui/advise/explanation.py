@@ -30,22 +30,16 @@ def explanation(estimate: Estimate) -> Iterable[Markup]:
     yield block("oa-strong", "Time of a token, by part", "p")
     yield table(("Part", "Bytes", "Speed", "Time"), _parts(estimate), label="Time of one token",
                 numeric=(1, 2, 3))  # fmt: skip
-    yield block(
-        "oa-why",
-        f"{seconds(total)} for a token, so 1 / {number(total, 3)} s = "
-        f"{tokens_per_second(decode_tps(estimate))}."
-        + ("" if bool(estimate.fits) else " This is what it would reach if it fitted."),
-        "p",
-    )
-    hidden = float(estimate.step.hidden)
-    if hidden > 0:
-        yield block(
-            "oa-soft", f"{seconds(hidden)} overlap with a longer part and add nothing.", "p"
-        )
+    speed = tokens_per_second(decode_tps(estimate))
+    short = "" if bool(estimate.fits) else " This is what it would reach if it fitted."
+    told = f"{seconds(total)} for a token, so 1 / {number(total, 3)} s = {speed}.{short}"
+    yield block("oa-why", told, "p")
+    if (hidden := float(estimate.step.hidden)) > 0:
+        words = f"{seconds(hidden)} overlap with a longer part and add nothing."
+        yield block("oa-soft", words, "p")
     yield block("oa-strong", "What it rests on", "p")
-    yield table(
-        ("Figure", "Value"), _inputs(estimate), label="Inputs of the estimate", numeric=(1,)
-    )
+    inputs = _inputs(estimate)
+    yield table(("Figure", "Value"), inputs, label="Inputs of the estimate", numeric=(1,))
 
 
 def _parts(estimate: Estimate) -> Iterable[tuple[Markup, str, str, str]]:
@@ -54,12 +48,9 @@ def _parts(estimate: Estimate) -> Iterable[tuple[Markup, str, str, str]]:
     for name, duration in sorted(parts.items(), key=lambda part: -float(part[1])):
         spent, size = float(duration), moved.get(name, 0.0)
         if spent > 0:
-            yield (
-                explained(time_part(str(name))),
-                f"{number(size / GB, 3)} GB" if size else "",
-                f"{number(size / spent / GB, 3)} GB/s" if size else "",
-                seconds(spent),
-            )
+            read = number(size / GB, 3), number(size / spent / GB, 3)
+            cells = (f"{read[0]} GB", f"{read[1]} GB/s") if size else ("", "")
+            yield explained(time_part(str(name))), *cells, seconds(spent)
 
 
 def _inputs(estimate: Estimate) -> Iterable[tuple[Markup, str]]:

@@ -21,18 +21,13 @@ from advisor.advice.serving import (
 from advisor.formatting import money
 from advisor.request.request import Request
 from advisor.ui.advise.answer import name_of
-from advisor.ui.parts import tabs
 from advisor.ui.parts.comparison_charts import curves
 from advisor.ui.parts.markup import say, show, table
 from advisor.ui.question import inputs
 
 
-def many_users(answer: Answer) -> None:
-    """Chart of waiting times against the number of users, with the limits marked."""
-    tabs.folded("Users under load", "open_load", lambda: _load(answer))
-
-
-def _load(answer: Answer) -> None:
+def load_and_servers(answer: Answer) -> None:
+    """Chart of waiting times against the number of users, with the limits marked; servers."""
     inputs.several(LOAD, columns=len(LOAD))
     question = answer.nouns.request
     load = _simulated(answer, question)

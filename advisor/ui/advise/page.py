@@ -64,7 +64,7 @@ def _assumed(best: Estimate, machine: Machine) -> str:
     """Speed that is assumed of what bounds the answer, else of its RAM; empty where none counts."""
     parts = {BOUND_BY[Route.IN_PLACE]: ("The memory speed", machine.host.bandwidth)}
     if machine.disk is not None:
-        parts[BOUND_BY[Route.PAGED]] = "The drive's speed", machine.disk.sequential
+        parts[BOUND_BY[Route.PAGED]] = "The speed of the drive", machine.disk.sequential
     if machine.gpus and not machine.unified:
         parts[BOUND_BY[Route.STREAMED]] = "The speed of the link", machine.gpus[0].link.pinned
     in_ram = best.strategy is not PlacementStrategy.GPU_RESIDENT or machine.unified
@@ -249,7 +249,7 @@ def _runtimes(answer: Answer) -> None:
 
     runtime_table.runtimes(answer)
     concurrency.users_together(answer)
-    many_users.many_users(answer)
+    tabs.folded("Users under load", "open_load", lambda: many_users.load_and_servers(answer))
 
 
 def _sources(answer: Answer) -> None:

@@ -29,35 +29,38 @@ COLUMNS: Mapping[str, Callable[[Estimate], object]] = {
 def runtimes(answer: Answer) -> None:
     """Runtimes and placements that work, fastest first; the others are folded."""
     estimates = answer.advice.estimates
-    ready = sorted(
-        (estimate for estimate in estimates if bool(estimate.fits)), key=decode_tps, reverse=True
-    )
-    if ready:
+    if ready := fitting(estimates):
         with st.container(key="runtimes"):
             show(columned(COLUMNS, ready, label="Runtimes, fastest first", numeric=(2, 3)))
-        _command(answer, ready)
-    _refused([estimate for estimate in estimates if not bool(estimate.fits)])
+        _told(choose("Command for", ready, answer.advice.best, key="command_of"))
+    if others := [estimate for estimate in estimates if not bool(estimate.fits)]:
+        with st.expander(f"{len(others)} that do not work here, and why"):
+            rows = list(_reasons(others))
+            show(
+                table(("Runtime", "Placement", "Why not"), rows, label="Runtimes that do not work")
+            )
+
+
+def fitting(estimates: Iterable[Estimate]) -> list[Estimate]:
+    """Estimates that fit, fastest first."""
+    ready = (estimate for estimate in estimates if bool(estimate.fits))
+    return sorted(ready, key=decode_tps, reverse=True)
 
 
 FIRST = ("Ollama", "LM Studio", "llama.cpp")
 """Programs that most people run at home, in the order of a choice."""
 
 
-def _usual(name: str) -> int:
-    return FIRST.index(name) if name in FIRST else len(FIRST)
-
-
 def run_it(answer: Answer) -> None:
     """Command of a program in its fastest placement, chosen among those that run it."""
-    ready: dict[str, Estimate] = {}
-    fitting = (estimate for estimate in answer.advice.estimates if bool(estimate.fits))
-    for estimate in sorted(fitting, key=decode_tps, reverse=True):
-        ready.setdefault(estimate.runtime, estimate)
+    fastest: dict[str, Estimate] = {}
+    for estimate in fitting(answer.advice.estimates):
+        fastest.setdefault(estimate.runtime, estimate)
+    ready = {name: fastest[name] for name in (*FIRST, *fastest) if name in fastest}
     if not ready:
         say("Nothing runs it here; All runtimes says why.", "oa-why")
         return
     best = answer.advice.best
-    ready = {name: ready[name] for name in sorted(ready, key=_usual)}
     if st.session_state.get("program") not in ready:
         st.session_state["program"] = best.runtime if best else next(iter(ready))
     name = st.pills(
@@ -75,36 +78,20 @@ def _speed(row: Estimate) -> Markup:
 def effort(runtime: str) -> Markup | str:
     """Effort to set up a runtime, with the reason; empty where unknown."""
     row = setup_efforts().get(runtime)
-    if row is None:
-        return ""
-    return term(row.effort, row.why)
-
-
-def _command(answer: Answer, ready: Sequence[Estimate]) -> None:
-    """Command of the chosen runtime, with remarks."""
-    _told(choose("Command for", ready, answer.advice.best, key="command_of"))
+    return term(row.effort, row.why) if row else ""
 
 
 def _told(picked: Estimate) -> None:
     """Command with its remarks."""
     copyable(picked.command)
-    key = f"about_{picked.runtime}_{picked.strategy.name}"
-    tabs.folded("About this command", key, lambda: _about(picked))
 
+    def about() -> None:
+        row = setup_efforts().get(picked.runtime)
+        written = f"Written for {picked.how.version}.{f' {row.why}' if row else ''}"
+        for sentence in explained_in_turn((written, *remarks(picked), *remarks_of(picked.how))):
+            say(sentence)
 
-def _about(picked: Estimate) -> None:
-    row = setup_efforts().get(picked.runtime)
-    written = f"Written for {picked.how.version}.{f' {row.why}' if row else ''}"
-    for sentence in explained_in_turn((written, *remarks(picked), *remarks_of(picked.how))):
-        say(sentence)
-
-
-def _refused(others: Sequence[Estimate]) -> None:
-    if not others:
-        return
-    with st.expander(f"{len(others)} that do not work here, and why"):
-        rows = list(_reasons(others))
-        show(table(("Runtime", "Placement", "Why not"), rows, label="Runtimes that do not work"))
+    tabs.folded("About this command", f"about_{picked.runtime}_{picked.strategy.name}", about)
 
 
 def _reasons(others: Sequence[Estimate]) -> Iterable[tuple[object, object, object]]:

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from advisor.advice.advise import Answer
 from advisor.errors import AdvisorError, InputError
-from advisor.reports.document import ReportDocument
 from advisor.reports.from_advice import answer_document
 from advisor.ui.advise.answer import current_answer
 from advisor.ui.parts import outcome
@@ -74,19 +72,16 @@ def _save(title: str) -> str:
             if login_configured()
             else "Reports are not kept on this server; copy the link instead."
         )
-    document = _document(current_answer())
+    answer = current_answer()
+    request = answer.nouns.request
+    document = replace(
+        answer_document(answer), created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        link="" if uploads.is_given(request.model) else current.link(request),
+        command=uploads.command_of(request),
+    )  # fmt: skip
     report = store.save(document, name or title, notes, tags=tags.split(","), author=made_by)
     st.session_state[SAVED] = report.id
     return f"Saved under Reports as {report.name}."
-
-
-def _document(answer: Answer) -> ReportDocument:
-    link = (
-        "" if uploads.is_given(answer.nouns.request.model) else current.link(answer.nouns.request)
-    )
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    command = uploads.command_of(answer.nouns.request)
-    return replace(answer_document(answer), created_at=now, link=link, command=command)
 
 
 def _link() -> None:
