@@ -3,15 +3,18 @@
 from pathlib import Path
 
 import streamlit as st
+from markupsafe import Markup
 from starlette.middleware import Middleware
 
 import advisor.ui
 from advisor.ui import server
 from advisor.ui.advise import save
-from advisor.ui.parts import bar, heap, markup, outcome, unforeseen
+from advisor.ui.parts import markup, outcome, unforeseen
 from advisor.ui.question import current
 
 UI = Path(advisor.ui.__file__).parent
+SKIP = Markup("<a class='oa-skip' href='#verdict'>Skip to the answer</a>")
+BRAND = Markup("<b class='oa-brand'>Offload Advisor</b>")
 
 
 def visit() -> None:
@@ -33,10 +36,14 @@ def visit() -> None:
         current.read(page.url_path)
         current.write()
         with st.container(horizontal=True, key="bar", vertical_alignment="center"):
-            bar.links(pages[:5], page, current.parameters(current.present()))
+            markup.show(SKIP + BRAND if page is pages[0] else BRAND)
+            with st.container(horizontal=True, key="bar_links", gap="xsmall", wrap=False):
+                for each in pages[:5]:  # on a phone a row that scrolls sideways
+                    stated = current.parameters(current.present())
+                    st.page_link(each, label=each.title, query_params=stated)
             save.buttons()
         page.run()
-        heap.freeze_after(page.url_path)
+        server.freeze_after(page.url_path)
 
 
 if __name__ == Path(__file__).stem:  # the server imports it; in a visitor's run it is the program

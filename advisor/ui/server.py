@@ -5,6 +5,7 @@ kind of widget is a file that the browser would ask for only when it meets one.
 """
 
 import asyncio
+import gc
 import logging
 import re
 import threading
@@ -18,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from advisor.request.request import Request
-from advisor.ui.parts.heap import freeze_after
 from advisor.ui.question import current, this_machine
 from advisor.ui.question.models import pick
 
@@ -38,6 +38,18 @@ ANSWERED, RUNNING = threading.Event(), set[int]()
 after the first answer, while nobody is served."""
 _PRELOADED = re.compile(r"\./static/js/([\w.-]+\.js)")
 _IMPORTED = re.compile(r"(?:from|import)\"\./([\w.-]+\.js)\"")
+
+
+@st.cache_resource(show_spinner=False)
+def freeze_after(page: str) -> None:  # noqa: ARG001 - the cache runs it once for each page
+    """Leave out of Python's garbage collection what is loaded once a page was drawn.
+
+    The catalogues are hundreds of thousands of objects that stay for good. With them, and with
+    remembered answers, a full collection takes 60 to 100 ms. Streamlit's setting to collect after
+    every run is therefore off: a change of an input leaves a hundred objects in cycles.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 class EarlyStyle:
@@ -222,7 +234,7 @@ def reports() -> None:
 def accuracy() -> None:
     """The shipped ledger."""
     from advisor.ui.accuracy import page  # noqa: F401  it loads the claims
-    from advisor.ui.accuracy.ledger import judged
+    from advisor.ui.accuracy.scores import judged
 
     judged()
 

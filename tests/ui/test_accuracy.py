@@ -9,10 +9,11 @@ from advisor.catalog.accuracy_points import PEERS, AccuracyPoint
 from advisor.evidence.accuracy.regimes import REGIMES
 from advisor.evidence.accuracy.scoring import scores
 from advisor.evidence.accuracy.shipped import Floor, Ledger
-from advisor.ui.accuracy import ledger, points
+from advisor.ui.accuracy import points
+from advisor.ui.accuracy import scores as page_scores
 from advisor.ui.accuracy import points as chart
 from advisor.ui.accuracy.scores import FAMILIES, family_of
-from advisor.ui.parts.palette import LIGHT
+from advisor.ui.parts.drawing import LIGHT
 
 SOURCE = "https://example.com/runs"
 
@@ -38,10 +39,10 @@ POINTS = (
 def _small_ledger(monkeypatch):
     floor = Floor(pairs=23, settings=9, median=0.125)
     small = Ledger(points=POINTS, scores=scores(POINTS), floor=floor)
-    monkeypatch.setattr(ledger, "shipped_ledger", lambda: small)
-    ledger.judged.clear()
+    monkeypatch.setattr(page_scores, "shipped_ledger", lambda: small)
+    page_scores.judged.clear()
     yield
-    ledger.judged.clear()
+    page_scores.judged.clear()
 
 
 def workshop(part="Every figure", **chosen):

@@ -12,10 +12,19 @@ from hypothesis import strategies as st
 from advisor.reports.charts import Bar, BarChart, BarPart, Line, LineChart, Note
 from advisor.reports.document import SensitivityRow
 from advisor.ui.advise.costs import tornado
-from advisor.ui.parts.bars import bars
-from advisor.ui.parts.comparison_charts import curves, lines
-from advisor.ui.parts.plane import MOST_TICKS, Scale, Stroke, picture, scale_of
-from advisor.ui.parts.points import Point, PointChart, points
+from advisor.ui.parts.drawing import (
+    MOST_TICKS,
+    Point,
+    PointChart,
+    Scale,
+    Stroke,
+    bars,
+    curves,
+    lines,
+    picture,
+    points,
+    scale_of,
+)
 
 HOSTILE = "<img src=x onerror='alert(1)'>"
 

@@ -17,8 +17,9 @@ from advisor.reports.charts import crossing
 from advisor.reports.document import SweepSeries
 from advisor.request.request import CLOSED, listed
 from advisor.request.texts import from_address
+from advisor.ui import server
 from advisor.ui.advise import cards
-from advisor.ui.parts import heap, probe_job
+from advisor.ui.parts import probe_job
 from advisor.ui.parts.markup import plain_words
 
 FOUND = Measurement(
@@ -183,7 +184,7 @@ def test_every_class_that_the_pages_name_has_a_rule_in_the_style_sheet() -> None
 def test_what_a_page_loads_once_is_left_out_of_garbage_collection():
     """Each full collection would look through all that the catalogues hold."""
     gc.unfreeze()
-    heap.freeze_after.clear()
+    server.freeze_after.clear()
     app("method")
     first = gc.get_freeze_count()
     assert first > 10_000

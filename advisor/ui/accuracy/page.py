@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from advisor.errors import AdvisorError
-from advisor.ui.accuracy import groups, points, scores
+from advisor.ui.accuracy import points, scores
 from advisor.ui.accuracy.claims import claims_section
-from advisor.ui.accuracy.ledger import judged
+from advisor.ui.accuracy.scores import judged
 from advisor.ui.method import page as method
 from advisor.ui.parts import tabs
 from advisor.ui.parts.markup import block, notice, show
@@ -54,7 +54,7 @@ def _workshop() -> None:
     show(block("oa-title", "What lies behind it", "h1"))
     parts: Mapping[str, Callable[[], None]] = {
         "Kinds of run": lambda: scores.regimes(judged()),
-        "Largest errors": lambda: groups.section(judged()),
+        "Largest errors": lambda: scores.largest_errors(judged()),
         "Every figure": lambda: points.figures((*judged().points, *points.points())),
         "Other tools": lambda: scores.formulas(judged()),
         "Constants": method.figures,

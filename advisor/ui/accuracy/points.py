@@ -15,8 +15,8 @@ from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.evidence.accuracy.scoring import score_of
 from advisor.formatting import number, percent, range_of, tokens_per_second
 from advisor.reports.store.saved import SavedReport
+from advisor.ui.parts.drawing import Palette, palette
 from advisor.ui.parts.markup import block, joined, notice, say, show, table
-from advisor.ui.parts.palette import Palette, palette
 from advisor.ui.parts.session import own_store
 from advisor.ui.parts.speed_table import settings_of
 

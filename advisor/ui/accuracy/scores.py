@@ -1,4 +1,4 @@
-"""How good: sentence and picture of six families; tables of kinds of run and of other tools."""
+"""How good: sentence and picture of six families; kinds of run, other tools, largest errors."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -7,14 +7,31 @@ from markupsafe import Markup
 
 from advisor.catalog.accuracy_points import PEERS, AccuracyPoint, Peer
 from advisor.evidence.accuracy.regimes import ALL, REGIMES, description
-from advisor.evidence.accuracy.scoring import PeerScore, Score, score_of
-from advisor.evidence.accuracy.shipped import Ledger
+from advisor.evidence.accuracy.scoring import (
+    FEW_GROUPS,
+    GroupScore,
+    PeerScore,
+    Score,
+    bootstrap,
+    by_card,
+    score_of,
+    with_doubtful,
+    worst_groups,
+)
+from advisor.evidence.accuracy.shipped import Ledger, shipped_ledger
 from advisor.evidence.accuracy.text import allowed, floor_sentence
 from advisor.formatting import percent
 from advisor.reports.charts import Bar, BarChart, BarPart
-from advisor.ui.parts.bars import bars
+from advisor.ui.parts.drawing import bars
 from advisor.ui.parts.glossary import term
 from advisor.ui.parts.markup import block, columned, heading, outward, say, show, table, two_lines
+
+
+@st.cache_resource(show_spinner=False, max_entries=1)
+def judged() -> Ledger:
+    """Predictions beside the published figures, shared by all sessions."""
+    return shipped_ledger()
+
 
 ENOUGH = 20
 """Figures from which a kind of run is named in the verdict."""
@@ -184,3 +201,72 @@ def _cell(peer: PeerScore | None, score: Score) -> Markup | str:
 
 def _formula(peer: Peer) -> Sequence[object]:
     return outward(peer.source, peer.name), peer.formula, f"{peer.version}, {peer.date}"
+
+
+# Worst predicted groups, GPUs measured by several sources and by one, rows left aside.
+
+
+WORST: Mapping[str, Callable[[GroupScore], object]] = {
+    "Source and machine": lambda group: _opened(group),
+    "Kind of run": lambda group: group.regime,
+    "Figures": lambda group: f"{group.rows}",
+    "Error": lambda group: f"{group.error:+.0%}".replace("%", " %"),
+    HELD: lambda group: percent(group.covered),
+    WIDTH: lambda group: f"{group.width:.2f}",
+}
+PARTS = {"Figures of": lambda score: score.regime, "Figures": counted, **METRICS}
+
+
+def largest_errors(ledger: Ledger) -> None:
+    """Worst groups, then seen and unseen cards, then rows that do not count."""
+    say(
+        "Groups of two or more figures, one source on one machine, by their median error. Most "
+        "have causes that no column states: a driver, a power limit, other load, a build.",
+        "oa-why",
+    )
+    worst = worst_groups(ledger.points)
+    show(columned(WORST, worst, label="Groups farthest off", numeric=range(2, 6)))
+    parts = [*by_card(ledger.points)]
+    if ledger.doubtful:
+        parts.append(with_doubtful(ledger.points, ledger.doubtful))
+    with st.expander("GPUs with several sources and with one; doubtful rows"):
+        show(columned(PARTS, parts, label="Parts of the figures", numeric=range(1, 7)))
+        say(_left_aside(ledger), "oa-why")
+    _few_groups(ledger)
+
+
+def _opened(group: GroupScore) -> Markup | str:
+    if not group.source.startswith("https://"):
+        return group.group
+    return outward(group.source, group.group)
+
+
+def _left_aside(ledger: Ledger) -> str:
+    if not ledger.doubtful:
+        return "No row is left out."
+    return (
+        f"{len(ledger.doubtful)} figures of llama.cpp are not counted: their own source doubts "
+        "them, or they are faster than the machine can read and compute, or slower than a "
+        "twentieth of that. The rule uses no prediction."
+    )
+
+
+def _few_groups(ledger: Ledger) -> None:
+    """Kinds of run with few groups, with the bootstrap interval of the share in range."""
+    few = [score for score in ledger.scores[:-1] if 1 < score.groups < FEW_GROUPS]
+    if not few:
+        return
+    with st.expander("Kinds of run with few groups"):
+
+        def ends(score: Score) -> str:
+            inside = [point for point in ledger.points if point.regime == score.regime]
+            low, high = bootstrap(inside)
+            return f"{100 * low:.0f} to {percent(high)}"
+
+        columns = {
+            "Kind of run": lambda score: score.regime,
+            "Groups": lambda score: f"{score.groups}",
+            term("In range, by group"): lambda score: percent(score.group_covered),
+            term("Bootstrap interval"): ends,
+        }
+        show(columned(columns, few, label="Kinds of run with few groups", numeric=range(1, 4)))

@@ -8,7 +8,7 @@ from advisor.advice.advise import Answer
 from advisor.advice.task import Task, sentences
 from advisor.formatting import seconds
 from advisor.ui.parts import tabs
-from advisor.ui.parts.comparison_charts import curves
+from advisor.ui.parts.drawing import curves
 from advisor.ui.parts.markup import block, listed, plain_words, say, show, two_lines
 
 POINTS = 12

@@ -18,7 +18,7 @@ from advisor.runtimes.serving import typical_tokens
 from advisor.ui.advise.answer import name_of
 from advisor.ui.advise.runtime_table import choose, fitting
 from advisor.ui.parts import tabs
-from advisor.ui.parts.comparison_charts import curves
+from advisor.ui.parts.drawing import curves
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import say, show
 

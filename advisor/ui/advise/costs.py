@@ -15,7 +15,8 @@ from advisor.formatting import hours, money, number, range_of, shown_currency
 from advisor.reports import charts, from_advice
 from advisor.reports.document import SensitivityRow, input_name, interval
 from advisor.ui.advise import ways
-from advisor.ui.parts import comparison_charts, tabs
+from advisor.ui.parts import drawing, tabs
+from advisor.ui.parts.drawing import Point, PointChart, Scale, palette, points
 from advisor.ui.parts.glossary import explained_in_turn
 from advisor.ui.parts.markup import (
     block,
@@ -28,9 +29,6 @@ from advisor.ui.parts.markup import (
     show,
     two_lines,
 )
-from advisor.ui.parts.palette import palette
-from advisor.ui.parts.plane import Scale
-from advisor.ui.parts.points import Point, PointChart, points
 
 # Table of options, the present machine first, with their chart.
 
@@ -235,6 +233,6 @@ def costs(answer: Answer) -> None:
     st.subheader("Options", anchor="options")
     options(answer)
     if curves := from_advice.cost_curves(answer.advice):
-        comparison_charts.headed(charts.costs(curves), anchor="cost")
+        drawing.headed(charts.costs(curves), anchor="cost")
     if any(option.kind is OptionKind.RENT for option in answer.advice.options):
         tabs.folded("Rent one with SkyPilot", "open_renting", lambda: _task(answer))

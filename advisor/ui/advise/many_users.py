@@ -21,7 +21,7 @@ from advisor.advice.serving import (
 from advisor.formatting import money
 from advisor.request.request import Request
 from advisor.ui.advise.answer import name_of
-from advisor.ui.parts.comparison_charts import curves
+from advisor.ui.parts.drawing import curves
 from advisor.ui.parts.markup import say, show, table
 from advisor.ui.question import inputs
 

@@ -206,7 +206,7 @@ def _costs(answer: Answer) -> None:
 
 def _time(answer: Answer) -> None:
     from advisor.ui.advise import agent_session, cards, concurrency
-    from advisor.ui.parts import comparison_charts
+    from advisor.ui.parts import drawing
 
     advice, machine, work = answer.advice, answer.nouns.machine, answer.nouns.work
     if answer.nouns.session is not None:
@@ -215,13 +215,13 @@ def _time(answer: Answer) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         if rows := from_advice.memory_use(advice, machine, work):
-            comparison_charts.headed(charts.memory_use(rows), anchor="bytes")
+            drawing.headed(charts.memory_use(rows), anchor="bytes")
         sweep = from_advice.layer_sweep(advice, machine, work)
         if sweep is not None and len(sweep.x) > 1:
-            comparison_charts.headed(charts.layers(sweep), anchor="layers")
+            drawing.headed(charts.layers(sweep), anchor="layers")
     with right:
         if parts := from_advice.token_time(advice):
-            comparison_charts.headed(charts.token_time(parts), anchor="time")
+            drawing.headed(charts.token_time(parts), anchor="time")
         if advice.best is not None:
             st.subheader("Faster, in order of gain", anchor="faster")
             changes = advice.what_ifs[:7]

@@ -14,7 +14,6 @@ from advisor.probes.measurement import UNSTEADY, Measurement, title
 from advisor.reports.charts import LineChart
 from advisor.ui.calibrate import (
     brought,
-    curves,
     effect,
     gauges,
     machine_list,
@@ -22,7 +21,7 @@ from advisor.ui.calibrate import (
     running_server,
 )
 from advisor.ui.parts import audience, tabs
-from advisor.ui.parts.comparison_charts import lines
+from advisor.ui.parts.drawing import lines
 from advisor.ui.parts.markup import block, heading, notice, say, show, table
 
 RATE = "B/s"
@@ -98,7 +97,7 @@ def _of_measured(
     """Tabs of a machine that was measured."""
     latest = known.measurements
     bodies: dict[str, Callable[[], None]] = {MEASURED: lambda: _measured(latest, marks)}
-    if drawn := curves.curves(latest):
+    if drawn := gauges.curves(latest):
         bodies[CURVES] = lambda: _beside(drawn)
     if not known.changed:
         bodies[EFFECT] = lambda: effect.section(name, known)
@@ -162,8 +161,8 @@ def _beside(charts: Sequence[LineChart]) -> None:
 
 
 def _history(history: Sequence[Measurement]) -> None:
-    if again := curves.measured_again(history):
-        _beside([curves.over_time(name, history) for name in again])
+    if again := gauges.measured_again(history):
+        _beside([gauges.over_time(name, history) for name in again])
     rows = (
         (
             title(measurement.name), quantity(measurement.value, measurement.unit),

@@ -38,6 +38,7 @@ from advisor.runtimes import LLAMA_CPP
 from advisor.ui.advise import placements, ways
 from advisor.ui.advise.answer import current_answer, key_of
 from advisor.ui.parts import tabs
+from advisor.ui.parts.drawing import Point, PointChart, points
 from advisor.ui.parts.markup import (
     block,
     copyable,
@@ -51,7 +52,6 @@ from advisor.ui.parts.markup import (
     two_lines,
     waiting,
 )
-from advisor.ui.parts.points import Point, PointChart, points
 from advisor.ui.parts.speed_table import ADVISE, speed_table
 from advisor.ui.question import current, inputs, models, presets, this_machine, uploads
 from advisor.ui.question.uploads import Picked

@@ -19,7 +19,7 @@ from advisor.reports.comparison import (
 from advisor.reports.content import parted
 from advisor.reports.store.saved import SavedReport
 from advisor.reports.store.store import ReportStore
-from advisor.ui.parts import audience, comparison_charts
+from advisor.ui.parts import audience, drawing
 from advisor.ui.parts.markup import block, notice, show, table
 from advisor.ui.question.models import pick
 
@@ -105,7 +105,7 @@ def view(store: ReportStore, numbers: str) -> None:
         told = block("oa-part", parted(report.document.verdict)[0])
         show(block("oa-side", block("oa-name", title, "h2") + told))  # its name stands here alone
     if comparison.chart.bars:
-        comparison_charts.headed(comparison.chart)
+        drawing.headed(comparison.chart)
     with st.container(key="sides"):
         for words in comparison.tables:
             st.subheader(words.title)

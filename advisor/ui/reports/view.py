@@ -28,8 +28,8 @@ from advisor.reports.store.saved import LONGEST_NAME, LONGEST_NOTES, ReportHead,
 from advisor.reports.store.store import ReportStore
 from advisor.request.request import Request
 from advisor.ui.advise import placements
-from advisor.ui.parts import comparison_charts, outcome, tabs
-from advisor.ui.parts.bars import track
+from advisor.ui.parts import drawing, outcome, tabs
+from advisor.ui.parts.drawing import track
 from advisor.ui.parts.markup import block, copyable, heading, joined, notice, say, show, table
 from advisor.ui.parts.session import base
 from advisor.ui.question.current import address
@@ -299,7 +299,7 @@ def _sections(report: SavedReport, inside: Iterable[ReportSection], *, options: 
             pair = section.charts[place : place + 2]
             for column, chart in zip(st.columns(2, gap="medium"), pair, strict=False):
                 with column:
-                    comparison_charts.headed(chart)
+                    drawing.headed(chart)
         for words in section.tables:
             st.markdown(f"**{words.title}**")
             show(table(words.headings, words.rows, label=words.title))

@@ -28,6 +28,7 @@ from advisor.request.request import Nouns, Request, listed
 from advisor.runtimes import LLAMA_CPP
 from advisor.ui.advise import placements
 from advisor.ui.parts import tabs
+from advisor.ui.parts.drawing import Point, PointChart, points
 from advisor.ui.parts.glossary import term
 from advisor.ui.parts.markup import (
     block,
@@ -40,7 +41,6 @@ from advisor.ui.parts.markup import (
     show,
     waiting,
 )
-from advisor.ui.parts.points import Point, PointChart, points
 from advisor.ui.parts.speed_table import ADVISE, speed_table
 from advisor.ui.question import current, inputs, presets
 

@@ -1,0 +1,451 @@
+"""Charts as HTML: colours in both themes, axes, bars, lines and points.
+
+A browser shows them at once, without a program for charts; text keeps its size at every width.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from urllib.parse import quote
+
+import numpy as np
+import streamlit as st
+from markupsafe import Markup
+
+from advisor.advice.table.option import on_front
+from advisor.formatting import number, short
+from advisor.model.model import Floats
+from advisor.reports.charts import COLOURS, Bar, BarChart, Line, LineChart, Note
+from advisor.ui.parts.glossary import explained
+from advisor.ui.parts.markup import block, joined, show
+
+
+@dataclass(frozen=True, kw_only=True)
+class Palette:
+    """Colours of one theme."""
+
+    ink: str
+    soft: str
+    line: str
+    series: tuple[str, ...]
+
+
+LIGHT = Palette(
+    ink="#1b1f24", soft="#5b6470", line="#dfe2e7",
+    series=COLOURS,
+)  # fmt: skip
+DARK = Palette(
+    ink="#e8eaed", soft="#a7b0bb", line="#343a42",
+    series=("#56b4e9", "#e69f00", "#2fc39a", "#e39ac4", "#ff8a4d", "#8fd0f5", "#9aa2ac", "#d5dae0"),
+)  # fmt: skip
+
+
+def palette() -> Palette:
+    """Colours of the visitor's theme."""
+    return DARK if st.context.theme.type == "dark" else LIGHT
+
+
+# Two axes as HTML: text and points in their places, over one stretched picture of all lines.
+
+
+DASHES = ("", "9 5", "2 4", "9 4 2 4")
+"""Dashes of lines that differ in colour, for who cannot tell colours [pixels]."""
+MOST_TICKS = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """Axis."""
+
+    low: float  # value at its beginning
+    high: float  # value at its end
+    powers: bool = False  # whether it is logarithmic
+
+    def place(self, value: float) -> float:
+        """Distance of a value from the beginning [% of the axis]."""
+        if self.powers:
+            return 100 * math.log(value / self.low) / math.log(self.high / self.low)
+        return 100 * (value - self.low) / (self.high - self.low)
+
+    def ticks(self) -> list[float]:
+        """Round values along the axis."""
+        if not self.powers:
+            return _even(self.low, self.high)
+        powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+        for digits in ((1,), (1, 2, 5)):
+            values = [digit * 10.0**power for power in powers for digit in digits]
+            ticks = [value for value in values if self.low <= value <= self.high]
+            if len(ticks) > 2:
+                return ticks[:: -(-len(ticks) // MOST_TICKS)]
+        return _even(self.low, self.high)
+
+
+def _even(low: float, high: float) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten, at most `MOST_TICKS`."""
+    least = (high - low) / (MOST_TICKS - 1)
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(digit * power for digit in (1, 2, 5, 10) if digit * power >= least * (1 - 1e-9))
+    first, last = math.ceil(round(low / step, 9)), math.floor(round(high / step, 9))
+    return [step * count for count in range(first, last + 1)]
+
+
+def scale_of(values: Iterable[float], *, powers: bool = False, from_zero: bool = False) -> Scale:
+    """Axis with room for all values, also around a single one; logarithmic for positive ones, else
+    from zero where asked, unless a value is negative.
+    """
+    known = [value for value in values if math.isfinite(value)]
+    low, high = min(known, default=1.0), max(known, default=1.0)
+    if powers:
+        room = max((high / low) ** 0.06, 1.15)
+        return Scale(low=low / room, high=high * room, powers=True)
+    if from_zero:
+        low, high = min(low, 0.0), max(high, 0.0)
+    apart = high - low > 1e-9 * max(abs(low), abs(high))
+    room = 0.05 * (high - low if apart else abs(high) or 1.0)
+    return Scale(low=low if from_zero and low == 0 else low - room, high=high + room)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stroke:
+    """Line of a picture."""
+
+    # positions across and up, from the left and the bottom [% of the axes]
+    points: Sequence[tuple[float, float]]
+    colour: str  # CSS colour
+    dash: str = ""  # lengths of dashes and gaps; empty for a solid line
+    width: float = 2.5  # of the line [pixels]
+
+
+def picture(strokes: Iterable[Stroke]) -> Markup:
+    """All lines as one image, which stretches with the axes while the lines keep their width."""
+    lines = "".join(
+        f"<polyline points='{' '.join(f'{x:.2f},{100 - y:.2f}' for x, y in stroke.points)}' "
+        f"fill='none' stroke='{stroke.colour}' stroke-width='{stroke.width}' "
+        f"stroke-dasharray='{stroke.dash}' stroke-linejoin='round' "
+        "vector-effect='non-scaling-stroke'/>"
+        for stroke in strokes
+    )
+    svg = (
+        "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 100 100' "
+        f"preserveAspectRatio='none'>{lines}</svg>"
+    )
+    html = Markup(
+        "<div class='oa-lines' style='background-image:url(data:image/svg+xml,{})'></div>"
+    )
+    return html.format(quote(svg))
+
+
+def point(
+    across: float, up: float, tip: str, colour: str, shape: str = "circle", size: int = 8
+) -> Markup:
+    """Point with words under the pointer, from the left and the bottom [%], of a size [pixels]; its
+    shape is one of the style sheet, "hidden" for words alone.
+    """
+    side = " oa-leftward" if across > 50 else ""
+    html = Markup(
+        "<i class='oa-point oa-{}{}' data-tip='{}' style='left:{:.2f}%;bottom:{:.2f}%;"
+        "--size:{}px;color:{}'></i>"
+    )
+    return html.format(shape, side, tip, across, up, size, colour)
+
+
+def words_at(across: float, up: float, text: str, style: str = "", colour: str = "") -> Markup:
+    """Words above a place from the left and the bottom [%], on the side that has room."""
+    side = " oa-leftward" if across > 50 else ""
+    paint = f";color:{colour}" if colour else ""
+    html = Markup("<em class='{}{}' style='left:{:.2f}%;bottom:{:.2f}%{}'>{}</em>")
+    return html.format(style, side, across, up, paint, text)
+
+
+def plane(
+    across: Scale, up: Scale, inside: Iterable[Markup], *, x_label: str, y_label: str, alt: str,
+    height: int = 270, x_sign: str = "",
+) -> Markup:  # fmt: skip
+    """The axes with the picture, points and words between them, of a height [pixels]."""
+    row = Markup("<u style='bottom:{:.2f}%'><b>{}</b></u>")
+    column = Markup("<s style='left:{:.2f}%'><b>{}</b></s>")
+    rows = joined(row.format(up.place(tick), _figures(tick)) for tick in up.ticks())
+    columns = joined(
+        column.format(across.place(tick), x_sign + _figures(tick)) for tick in across.ticks()
+    )
+    html = Markup(
+        "<div class='oa-plane' role='img' aria-label='{}'><div class='oa-label'>{}</div>"
+        "<div class='oa-field' style='height:{}px'>{}</div>"
+        "<div class='oa-label oa-across'>{}</div></div>"
+    )
+    return html.format(alt, y_label, height, rows + columns + joined(inside), x_label)
+
+
+def _figures(tick: float) -> str:
+    """Number at a tick: 1,350 in full, 250k shortened."""
+    return f"{tick:,g}" if 0.001 <= abs(tick) < 10_000 else short(tick)
+
+
+# Bars: words above each bar, its parts, range and mark.
+
+
+def bars(chart: BarChart) -> Markup:
+    """All bars of a chart with their legend; the words above them need no picture."""
+    rows = joined(_bar(bar, chart) for bar in chart.bars)
+    return joined((block("oa-bars", rows), *_bar_keys(chart)))
+
+
+def _bar(bar: Bar, chart: BarChart) -> Markup:
+    words = Markup("<p>{}: <b>{}</b></p>").format(bar.head, bar.figure)
+    return words + track(bar, chart.end, chart.unit, chart.mark)
+
+
+def track(bar: Bar, end: float, unit: str, mark: str = "") -> Markup:
+    """Bar without its words, up to the size at its right end; names and sizes of its parts, and the
+    meaning of its mark, appear under the pointer.
+    """
+    inside = joined(_bar_parts(bar, end, unit, mark))
+    return Markup("<div class='oa-track' aria-hidden='true'>{}</div>").format(inside)
+
+
+def _bar_parts(bar: Bar, end: float, unit: str, mark: str) -> Iterable[Markup]:
+    colours = palette().series
+    part_of = Markup("<i title='{}: {} {}' style='width:{:.2f}%;background:{}'></i>")
+    for part in bar.parts:
+        size = number(part.size, 3)
+        yield part_of.format(part.name, size, unit, 100 * part.size / end, colours[part.colour])
+    if bar.low is not None and bar.high is not None:
+        left, width = 100 * bar.low / end, 100 * (bar.high - bar.low) / end
+        yield Markup("<s style='left:{:.2f}%;width:{:.2f}%'></s>").format(left, width)
+    if bar.limit is not None:
+        title = f"{mark}: {number(bar.limit, 3)} {unit}"
+        at = 100 * bar.limit / end
+        yield Markup("<u title='{}' style='left:{:.2f}%'></u>").format(title, at)
+
+
+def _bar_keys(chart: BarChart) -> Iterable[Markup]:
+    colours = palette().series
+    item = Markup("<span><i style='background:{}'></i>{}</span>")
+    keys = [item.format(colours[colour], explained(name)) for name, colour in chart.keys]
+    if chart.mark:
+        keys.append(Markup("<span>\u2502 {}</span>").format(chart.mark))
+    if keys:
+        yield block("oa-key", joined(keys))
+
+
+# Charts of lines as the reports describe them: the same words, numbers and ranges.
+
+
+ROW = 8.0
+"""Height of a row of words [%]."""
+WIDE = 30.0
+"""Width that words beside a mark take [%]."""
+MOST_POINTS = 40
+"""Points of a line that tell their values."""
+
+
+def curves(
+    named: Mapping[str, tuple[Floats, Floats]], marks: Mapping[float, str], *, x_label: str,
+    y_label: str, alt: str, level: tuple[float, str] | None = None,
+) -> Markup:  # fmt: skip
+    """Curves by name on logarithmic axes, each to where it has numbers, and words at marks."""
+    drawn = []
+    for colour, (name, (x, y)) in enumerate(named.items()):
+        there = np.isfinite(y)
+        ends = tuple(x[there].tolist()), tuple(y[there].tolist())
+        drawn.append(Line(name=name, x=ends[0], y=ends[1], colour=colour))
+    notes = tuple(Note(x=x, text=text) for x, text in marks.items())
+    chart = LineChart(
+        name=alt, title=alt, alt=alt, lines=tuple(drawn), x_label=x_label, y_label=y_label,
+        x_powers=True, y_powers=True, notes=notes,
+    )  # fmt: skip
+    return lines(chart, level)
+
+
+def lines(chart: LineChart, level: tuple[float, str] | None = None) -> Markup:
+    """Chart of lines; several have their names at their ends. A level is a height with words."""
+    across = scale_of(
+        (*(x for line in chart.lines for x in line.x), *(note.x for note in chart.notes)),
+        powers=chart.x_powers,
+    )
+    up = scale_of(
+        (*(y for line in chart.lines for y in line.y), *(level or ())[:1]),
+        powers=chart.y_powers, from_zero=not chart.y_powers,
+    )  # fmt: skip
+    high = None if level is None else up.place(level[0])
+    inside = (
+        picture((*_strokes(chart, across, up), *_dotted(chart, across, high))),
+        *(tip for line in chart.lines for tip in _values(chart, line, across, up)),
+        *_words(chart, across, up, high),
+        *([] if level is None or high is None else [words_at(100, high, level[1])]),
+    )
+    return plane(
+        across, up, inside, x_label=chart.x_label, y_label=chart.y_label, alt=chart.alt
+    )  # fmt: skip
+
+
+def _strokes(chart: LineChart, across: Scale, up: Scale) -> Iterable[Stroke]:
+    look = palette()
+    for place, line in enumerate(chart.lines):
+        yield Stroke(
+            points=[
+                (across.place(x), up.place(y)) for x, y in zip(line.x, line.y, strict=True)
+            ],
+            colour=look.series[line.colour],
+            dash=DASHES[place % len(DASHES)],
+        )  # fmt: skip
+
+
+def _dotted(chart: LineChart, across: Scale, high: float | None) -> Iterable[Stroke]:
+    ends = [((at := across.place(note.x), 0.0), (at, 100.0)) for note in chart.notes]
+    for line in (*ends, *([] if high is None else [((0.0, high), (100.0, high))])):
+        yield Stroke(points=line, colour=palette().soft, dash="2 3", width=1.2)
+
+
+def _values(chart: LineChart, line: Line, across: Scale, up: Scale) -> Iterable[Markup]:
+    colour, step = palette().series[line.colour], -(-len(line.x) // MOST_POINTS)
+    name = f"{line.name} at " if len(chart.lines) > 1 else ""
+    for x, y in list(zip(line.x, line.y, strict=True))[::step]:
+        tip = f"{name}{short(x)}: {number(y, 3)}"
+        yield point(across.place(x), up.place(y), tip, colour, "hidden", 10)
+
+
+def _words(chart: LineChart, across: Scale, up: Scale, high: float | None) -> Iterable[Markup]:
+    """Names at the ends of lines, below falling ones, and notes where no line or name is."""
+    taken: list[tuple[float, float]] = []
+    for line in chart.lines:
+        if line.x:
+            places = [across.place(x) for x in line.x], [up.place(y) for y in line.y]
+            between = np.linspace(places[0][0], places[0][-1], MOST_POINTS)
+            taken += zip(between.tolist(), np.interp(between, *places).tolist(), strict=True)
+    taken += [] if high is None else [(at, high) for at in (70.0, 85.0, 100.0)]
+    names: list[float] = []
+    for line in chart.lines if len(chart.lines) > 1 else ():
+        if line.x:
+            at, height = across.place(line.x[-1]), up.place(line.y[-1])
+            falls = len(line.y) > 1 and line.y[-1] <= line.y[-2]
+            if falls or any(abs(height - other) < ROW for other in names):
+                height = height - 1.3 * ROW if height > 2 * ROW else height
+            names.append(height)
+            taken.append((at, height))
+            yield words_at(at, height, line.name, "oa-end", palette().series[line.colour])
+    for note in chart.notes:
+        at = across.place(note.x)
+        left, right = (at - WIDE, at) if at > 50 else (at, at + WIDE)
+        near = [y for x, y in taken if left <= x <= right]
+        heights = [3 + ROW * row for row in range(int(90 / ROW))]
+        height = max(heights, key=lambda low: (
+            min((abs(low + ROW / 2 - y) for y in near), default=ROW) >= ROW, -low
+        ))  # fmt: skip
+        taken += [(x, height + ROW / 2) for x in (left, right)]
+        yield words_at(at, height, note.text)
+
+
+def headed(chart: BarChart | LineChart, *, anchor: str | None = None) -> None:
+    """Heading, chart and legend."""
+    st.subheader(chart.title, anchor=anchor)
+    show(bars(chart) if isinstance(chart, BarChart) else lines(chart))
+
+
+# Points over one pair of axes, each with its words under the pointer.
+
+
+POINT_COLOURS = 7
+"""Colours that are read well as points."""
+NAME_WIDE, NAME_HIGH = 45.0, 6.5
+"""Room of a name beside a point, of a phone's chart [%]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """Point."""
+
+    kind: str  # in the legend
+    x: float  # value across
+    y: float  # value up
+    tip: str  # words under the pointer, and in the alternative text where no other point beats it
+    name: str = ""  # words beside it where no other point beats it; empty for none
+    counts: bool = True  # it may be one that no other beats
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointChart:
+    """Points of several kinds, and those of them that no other beats."""
+
+    lead: str  # words before those that no other beats, in the alternative text
+    points: Sequence[Point]  # the points
+    shapes: Mapping[str, str]  # names of shapes in the style sheet by kind, as in the legend
+    x_label: str  # label of the horizontal axis, with its unit
+    y_label: str  # label of the vertical axis, with its unit
+    costs: bool = True  # less across is better, and a dotted line leads along what is not beaten
+    y_powers: bool = True  # the vertical axis is logarithmic, as the horizontal one always is
+    x_sign: str = ""  # sign before the numbers of the horizontal axis
+    upright: float | None = None  # place of a dotted line across the horizontal axis; None for none
+    height: int = 300  # height of the vertical axis [pixels]
+    large: str = ""  # kind whose points are larger
+
+    @cached_property
+    def front(self) -> list[Point]:
+        """Points that no other beats in both, the best across first."""
+        able = [spot for spot in self.points if spot.counts]
+        across = np.array([spot.x if self.costs else -spot.x for spot in able])
+        best = np.flatnonzero(on_front(across, np.array([spot.y for spot in able])))
+        return [able[at] for at in sorted(best, key=lambda at: (across[at], able[at].y))]
+
+    def look(self, kind: str) -> tuple[str, str]:
+        """Shape and colour of a kind: nothing depends on colour alone."""
+        place = list(self.shapes).index(kind)
+        return self.shapes[kind], palette().series[place % POINT_COLOURS]
+
+
+def points(chart: PointChart) -> Markup:
+    """Chart with its legend."""
+    every = chart.points
+    uprights = [] if chart.upright is None else [chart.upright]
+    across = scale_of([*(spot.x for spot in every), *uprights], powers=True)
+    up = scale_of((spot.y for spot in every), powers=chart.y_powers)
+    inside = (picture(_front_strokes(chart, across, up)), *_spots(chart, across, up))
+    drawn = plane(
+        across, up, inside, x_label=chart.x_label, y_label=chart.y_label,
+        alt=f"{chart.lead}: {'; '.join(spot.tip for spot in chart.front)}",
+        height=chart.height, x_sign=chart.x_sign,
+    )  # fmt: skip
+    return joined((drawn, _point_keys(chart)))
+
+
+def _front_strokes(chart: PointChart, across: Scale, up: Scale) -> Iterable[Stroke]:
+    look = palette()
+    if chart.upright is not None:
+        at = across.place(chart.upright)
+        yield Stroke(points=[(at, 0), (at, 100)], colour=look.soft, dash="2 3", width=1.5)
+    corners: list[tuple[float, float]] = []
+    for spot in chart.front if chart.costs else ():
+        place = across.place(spot.x), up.place(spot.y)
+        if corners:
+            corners.append((place[0], corners[-1][1]))
+        corners.append(place)
+    if corners:
+        yield Stroke(points=corners, colour=look.soft, dash="2 3", width=1.5)
+
+
+def _spots(chart: PointChart, across: Scale, up: Scale) -> Iterable[Markup]:
+    for spot in chart.points:
+        shape, colour = chart.look(spot.kind)
+        size = 15 if spot.kind == chart.large else 9
+        yield point(across.place(spot.x), up.place(spot.y), spot.tip, colour, shape, size)
+    for name, right, high in _apart(chart, across, up):
+        yield words_at(right, high, name, "oa-named")
+
+
+def _apart(chart: PointChart, across: Scale, up: Scale) -> list[tuple[str, float, float]]:
+    """Names with their places, from the top, without those that would lie on another [%]."""
+    named = [spot for spot in chart.front if spot.name]
+    shown: list[tuple[str, float, float]] = []
+    for spot in sorted(named, key=lambda spot: -spot.y):
+        right, high = across.place(spot.x), up.place(spot.y)
+        if all(abs(right - x) > NAME_WIDE or abs(high - y) > NAME_HIGH for _, x, y in shown):
+            shown.append((spot.name, right, high))
+    return shown
+
+
+def _point_keys(chart: PointChart) -> Markup:
+    item = Markup("<span><i class='oa-mark oa-{}' style='color:{}'></i>{}</span>")
+    there = {spot.kind for spot in chart.points}
+    keys = (item.format(*chart.look(kind), kind) for kind in chart.shapes if kind in there)
+    return block("oa-key", joined(keys))
