@@ -10,8 +10,8 @@ from advisor.evidence.accuracy.regimes import REGIMES
 from advisor.evidence.accuracy.scoring import scores
 from advisor.evidence.accuracy.shipped import Floor, Ledger
 from advisor.ui.accuracy import points
-from advisor.ui.accuracy import scores as page_scores
 from advisor.ui.accuracy import points as chart
+from advisor.ui.accuracy import scores as page_scores
 from advisor.ui.accuracy.scores import FAMILIES, family_of
 from advisor.ui.parts.drawing import LIGHT
 
