@@ -1,7 +1,7 @@
 """Claims of articles about offloading, each with an answer and computed numbers."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import streamlit as st
 from markupsafe import Markup
@@ -10,12 +10,12 @@ from advisor.errors import InputError
 from advisor.evidence.claims import Claim, Finding, Verdict, claims
 from advisor.machine.spec import NO_GPU
 from advisor.request.values import from_values
-from advisor.ui.parts.markup import block, heading, joined, outward, say, show, table
+from advisor.ui.parts.markup import block, head, heading, joined, outward, say, show, table
 from advisor.ui.question import current
 
 REMEMBERED = 3600
 """Seconds until all are computed again [s]."""
-TONES = {Verdict.HOLDS: "oa-good", Verdict.ONLY_IF: "oa-partly", Verdict.DOES_NOT: "oa-bad"}
+TONES = {Verdict.HOLDS: "good", Verdict.ONLY_IF: "partly", Verdict.DOES_NOT: "bad"}
 EVERY = "all"
 HOW = (
     "Each is computed now, from its scenario. It holds in a case where our estimate lies in the "
@@ -27,7 +27,13 @@ NO_WAY = "No change that was tried makes it hold."
 def claims_section() -> None:
     """Heading, number of claims that hold, filter, and one row per claim."""
     answers = _computed()
-    show(heading("", _summary(answers), ""))
+    counted = Counter(claim.verdict for claim in answers)
+    held, partly, failed = (counted[verdict] for verdict in Verdict)
+    summary = (
+        f"Of {len(answers)} claims about offloading, {held} hold, {partly} hold under a condition, "
+        f"{failed} do not."
+    )
+    show(heading("", summary, ""))
     say(HOW, "oa-way")
     chosen = st.segmented_control(
         "Show", [EVERY, *(verdict.value for verdict in Verdict)], default=EVERY, key="claims_shown",
@@ -41,15 +47,6 @@ def _computed() -> tuple[Claim, ...]:
     return claims()
 
 
-def _summary(claims: Sequence[Claim]) -> str:
-    counted = Counter(claim.verdict for claim in claims)
-    held, partly, failed = (counted[verdict] for verdict in Verdict)
-    return (
-        f"Of {len(claims)} claims about offloading, {held} hold, {partly} hold under a condition, "
-        f"{failed} do not."
-    )
-
-
 def _row(claim: Claim) -> Markup:
     """A claim with its answer; all else unfolds."""
     more = Markup("<details class='oa-more'><summary>{}</summary>{}</details>")
@@ -58,11 +55,8 @@ def _row(claim: Claim) -> Markup:
 
 
 def _answer(claim: Claim) -> Iterable[Markup]:
-    badge = Markup("<span class='oa-name'>{}. {}</span><span class='oa-badge {}'>{}</span>")
-    yield block(
-        "oa-head",
-        badge.format(claim.row.number, claim.row.topic, TONES[claim.verdict], claim.verdict),
-    )
+    name = f"{claim.row.number}. {claim.row.topic}"
+    yield head(name, claim.verdict, TONES[claim.verdict])
     yield block("oa-said", claim.row.claim, "p")
     if claim.condition:
         condition = Markup("<b>Holds only if</b> {}.")
@@ -74,11 +68,14 @@ def _details(claim: Claim) -> Iterable[Markup]:
     several = len(claim.parts) > 1
     rows = (_case(finding, with_range=several) for finding in claim.findings)
     yield table(("Case", "Our figure"), rows, label=f"Cases of claim {claim.row.number}")
-    yield _paragraph("What they share", claim.scenario)
-    yield _paragraph("Assumed", claim.row.assumed)
-    yield _paragraph("What lies behind it", claim.row.mechanism)
+    told: dict[str, object] = {
+        "What they share": claim.scenario, "Assumed": claim.row.assumed,
+        "What lies behind it": claim.row.mechanism,
+    }  # fmt: skip
     if claim.verdict is not Verdict.HOLDS:
-        yield _paragraph("What it would take", _taken(claim.needs))
+        told["What it would take"] = joined(block("", need) for need in claim.needs or (NO_WAY,))
+    for title, text in told.items():
+        yield block("oa-strong", title) + block("oa-part", text) if text else Markup()
     yield block("oa-soft", _sources(claim), "p")
 
 
@@ -90,16 +87,6 @@ def _case(finding: Finding, *, with_range: bool) -> tuple[Markup, Markup]:
     result = f"{finding.words} {finding.claimed.figure}" if finding.fits else finding.words
     claimed = f" ({finding.claimed.words})" if with_range and not finding.claimed.open else ""
     return joined(first), block("", result) + block("oa-soft", f"{finding.outcome}{claimed}")
-
-
-def _paragraph(title: str, text: object) -> Markup:
-    return block("oa-strong", title) + block("oa-part", text) if text else Markup("")
-
-
-def _taken(needs: Sequence[str]) -> object:
-    if not needs:
-        return NO_WAY
-    return joined(block("", need) for need in needs)
 
 
 def _sources(claim: Claim) -> Markup:

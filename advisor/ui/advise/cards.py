@@ -17,7 +17,7 @@ from advisor.cost_model.workload import drafting_note
 from advisor.formatting import UNKNOWN, memory, range_of, seconds, tokens_per_second
 from advisor.ui.advise import placements
 from advisor.ui.parts.glossary import explained
-from advisor.ui.parts.markup import block, joined, show
+from advisor.ui.parts.markup import block, head, joined, show
 
 # Text that appears as fast as the model would write it.
 #
@@ -74,10 +74,10 @@ def _card(
     name = placements.name(answer, strategy)
     if estimate is not None and bool(estimate.fits):
         level = judgement(decode_tps(estimate), answer.nouns.money.reading_tps)
-        yield placements.head(name, *placements.BADGES[level])
+        yield head(name, *placements.BADGES[level])
         yield from _running(answer, estimate)
         return
-    yield placements.head(name, "not possible" if estimate is None else "does not fit", "none")
+    yield head(name, "not possible" if estimate is None else "does not fit", "none")
     if estimate is None:
         yield block("oa-why", answer.advice.why_not(strategy) or UNKNOWN, "p")
     else:

@@ -12,7 +12,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import UNKNOWN, memory, number
 from advisor.ui.parts.glossary import explained
-from advisor.ui.parts.markup import block, joined, press
+from advisor.ui.parts.markup import block, head, joined, press
 
 FOLDED = Markup("<details class='oa-more'><summary>Other placements</summary>{}</details>")
 WHY = "why"
@@ -59,12 +59,6 @@ def row(answer: Answer) -> Markup:
 def name(answer: Answer, strategy: PlacementStrategy) -> str:
     """Name of a placement on the machine."""
     return (SHARED if answer.nouns.machine.unified else TITLES).get(strategy, TITLES[strategy])
-
-
-def head(title: str, words: str, look: str) -> Markup:
-    """Title of a card, and its badge."""
-    badge = Markup("<span class='oa-name'>{}</span><span class='oa-badge oa-{}'>{}</span>")
-    return block("oa-head", badge.format(title, look, words))
 
 
 def _winner(answer: Answer, best: Estimate, folded: Markup) -> Markup:

@@ -29,8 +29,7 @@ from advisor.machine.catalog import host_rows, machine_rows
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MIXED
 from advisor.request.request import Request
-from advisor.ui.advise.placements import head
-from advisor.ui.parts.markup import block, joined, press
+from advisor.ui.parts.markup import block, head, joined, press
 from advisor.ui.question import current
 from advisor.units import GIB
 

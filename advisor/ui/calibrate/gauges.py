@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -51,7 +52,11 @@ def marks(latest: Mapping[str, Measurement], seen: Fingerprint | None) -> dict[s
         **_of_others(latest),
     }
     if seen is not None:
-        by_figure |= _of_host(seen.cpu)
+        with suppress(UnknownName):
+            row = find_host(seen.cpu)
+            if row.bandwidth_gbs is not None:
+                words = f"in the datasheet of {row.name}"
+                by_figure["ram_read"] = GaugeMark(value=row.bandwidth_gbs * GB, words=words)
         for place, name in enumerate(seen.gpus):
             by_figure |= _of_gpu(name, place, latest)
     return by_figure
@@ -66,17 +71,6 @@ def _of_others(latest: Mapping[str, Measurement]) -> dict[str, GaugeMark]:
         if best in latest
         for name in names
     }
-
-
-def _of_host(cpu: str) -> dict[str, GaugeMark]:
-    try:
-        row = find_host(cpu)
-    except UnknownName:
-        return {}
-    if row.bandwidth_gbs is None:
-        return {}
-    words = f"in the datasheet of {row.name}"
-    return {"ram_read": GaugeMark(value=row.bandwidth_gbs * GB, words=words)}
 
 
 def _of_gpu(name: str, place: int, latest: Mapping[str, Measurement]) -> dict[str, GaugeMark]:
@@ -112,28 +106,18 @@ def gauges(
 def _gauge(measurement: Measurement, mark: GaugeMark | None, now: datetime) -> Markup:
     head = Markup("<div class='oa-head'><span class='oa-name'>{}</span><b>{}</b></div>")
     parts = [head.format(title(measurement.name), quantity(measurement.value, measurement.unit))]
-    if mark is None:
-        parts.append(block("oa-part", "No datasheet figure is known to set it against."))
-    else:
-        parts.append(_bar(measurement.value / mark.value))
-        share = (
-            f"{100 * measurement.value / mark.value:.0f} % of the {rate(mark.value)} {mark.words}"
+    told = "No datasheet figure is known to set it against."
+    if mark is not None:
+        share = measurement.value / mark.value
+        end = max(BEYOND, share * 1.02)
+        bar = (
+            "<div class='oa-scale'><i style='width:{:.2f}%'></i><b style='left:{:.2f}%'></b></div>"
         )
-        parts.append(block("oa-part", share))
-    parts.append(
-        block(
-            "oa-soft", f"{steadiness(measurement.spread)}. Measured {ago(measurement.when, now)}."
-        )
-    )
+        parts.append(Markup(bar).format(100 * share / end, 100 / end))  # noqa: S704  fixed above
+        told = f"{100 * share:.0f} % of the {rate(mark.value)} {mark.words}"
+    when = f"{steadiness(measurement.spread)}. Measured {ago(measurement.when, now)}."
+    parts += block("oa-part", told), block("oa-soft", when)
     return block("oa-gauge", joined(parts))
-
-
-def _bar(share: float) -> Markup:
-    end = max(BEYOND, share * 1.02)
-    bar = Markup(
-        "<div class='oa-scale'><i style='width:{:.2f}%'></i><b style='left:{:.2f}%'></b></div>"
-    )
-    return bar.format(100 * share / end, 100 / end)
 
 
 def steadiness(spread: float) -> str:

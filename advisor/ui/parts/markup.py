@@ -41,6 +41,15 @@ def block(style: str, content: object, element: str = "div") -> Markup:
     return Markup(f"<{element} class='{style}'>{escape(content)}</{element}>")  # noqa: S704  escaped
 
 
+def head(title: str, *badges: str) -> Markup:
+    """Title of a card, and its badges: words and look of each in turn."""
+    html = Markup("<span class='oa-badge oa-{}'>{}</span>")
+    marks = joined(
+        html.format(look, words) for words, look in zip(badges[::2], badges[1::2], strict=True)
+    )
+    return block("oa-head", block("oa-name", title, "span") + block("oa-badges", marks, "span"))
+
+
 def plain_words(text: str) -> str:
     """A message for people who see a page: no options, file paths and quotes of a program."""
     text = re.sub(r"\s*\([^()]*(?<!\w)--[a-z][^()]*\)", "", text)

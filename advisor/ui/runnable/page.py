@@ -33,6 +33,7 @@ from advisor.ui.parts.glossary import term
 from advisor.ui.parts.markup import (
     block,
     copyable,
+    head,
     heading,
     joined,
     link,
@@ -242,18 +243,13 @@ def _switches(machine: Machine) -> tuple[ModelKind, bool]:
 
 
 def _card(nouns: Nouns, row: Runnable) -> Markup:
-    words, tone = placements.BADGES[_level(nouns, row)]
-    badge = Markup("<span class='oa-badge oa-{}'>{}</span>")
-    badges = [badge.format(tone, words)]
-    if row.tight:
-        badges.append(badge.format("partly", term("tight")))
+    tight = (term("tight"), "partly") if row.tight else ()
     name = row.model.name
     repository = name if "/" in name else catalog.model_rows()[name].hf_id
-    head = Markup("<span class='oa-name'>{}</span><span class='oa-badges'>{}</span>")
     size, place = memory(row.model.file_bytes), WHERE[row.speed.strategy]
     told = f"{maker(repository)}, {row.model.format}, {size} to download, {place}"
     parts = (
-        block("oa-head", head.format(inputs.spoken(name.split("/")[-1]), joined(badges))),
+        head(inputs.spoken(name.split("/")[-1]), *placements.BADGES[_level(nouns, row)], *tight),
         block("oa-gives", f"{number(row.speed.decode)} tokens/s"),
         block("oa-soft", told),
         block("oa-soft", _rated(row)),
