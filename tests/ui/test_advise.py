@@ -217,6 +217,14 @@ def test_an_unknown_card_has_close_ones_as_buttons_that_keep_the_rest():
     assert "tokens a second" in verdict(test)[0]
 
 
+def test_an_unknown_model_of_a_known_family_has_its_newest_ones_as_buttons():
+    test = app(model="gemma 99", machine=PC)
+    assert "I know no model called \u201cgemma 99\u201d. Did you mean:" in page_text(test)
+    test.button(key="meant_Gemma-4-31B").click()
+    assert "tokens a second" in verdict(run(test))[0]
+    assert "Did you mean" not in page_text(app(model="asdfgh", machine=PC))
+
+
 def test_the_match_of_each_name_is_a_chip():
     text = page_text(app(model="unsloth/Qwen3.6-27B-GGUF"))
     assert "taken as Qwen3.6-27B" in text
@@ -323,6 +331,12 @@ def test_stale_calibration_is_reported(monkeypatch, tmp_path):
 def test_assumed_ram_speed_is_reported_and_a_typed_one_is_not():
     assert "The memory speed is assumed" in page_text(app())
     assert "The memory speed is assumed" not in page_text(app(machine=PC, ram_gbs="60"))
+
+
+def test_the_assumed_speed_that_bounds_the_answer_is_named():
+    read = {"model": "Llama-3.3-70B", "machine": "MacBook Pro M4 Pro 24GB"}
+    assert "The drive's speed is assumed" in page_text(app(**read))
+    assert "The drive's speed is assumed" not in page_text(app(**read, disk_gbs="5"))
 
 
 def test_a_machine_may_be_named():

@@ -1,12 +1,14 @@
 """A question that has no answer: what is wrong, and what may be meant, as buttons."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 import streamlit as st
 
 from advisor.errors import AdvisorError, NetworkError, Refusal, UnknownName
+from advisor.model import catalog
 from advisor.ui.parts.markup import heading, notice, plain_words, say, show
 from advisor.ui.question import current, models, presets
 
@@ -33,8 +35,8 @@ def _refused(error: AdvisorError) -> None:
     presets.machines()
     for sentence in current.problems():
         notice(sentence, "warning")
-    show(heading("", _what(error), "oa-bad-text"))
-    close = error.close if isinstance(error, UnknownName) else ()
+    close = _close(error)
+    show(heading("", _what(error, close), "oa-bad-text"))
     if isinstance(error, Refusal) and MAKER in str(error):
         close = (AT_HOME,)
         say("Nearest at home:")
@@ -50,10 +52,19 @@ def _refused(error: AdvisorError) -> None:
         )  # fmt: skip
 
 
-def _what(error: AdvisorError) -> str:
+def _close(error: AdvisorError) -> Sequence[str]:
+    """Names that may be meant; of an unknown model without any, the newest of its family."""
+    if not isinstance(error, UnknownName) or error.close or error.kind != "model":
+        return error.close if isinstance(error, UnknownName) else ()
+    words = re.findall(r"^[a-z]{3,}", error.name.casefold())
+    rows = sorted(catalog.model_rows().values(), key=lambda row: row.released, reverse=True)
+    return [row.name for row in rows if words and row.name.casefold().startswith(words[0])]
+
+
+def _what(error: AdvisorError, close: Sequence[str]) -> str:
     if not isinstance(error, UnknownName):
         return plain_words(str(error))
-    rest = "Did you mean:" if error.close else error.hint
+    rest = "Did you mean:" if close else error.hint
     return plain_words(f"I know no {error.kind} called {error.name[:80]!r}. {rest}")
 
 
