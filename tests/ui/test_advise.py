@@ -335,8 +335,8 @@ def test_assumed_ram_speed_is_reported_and_a_typed_one_is_not():
 
 def test_the_assumed_speed_that_bounds_the_answer_is_named():
     read = {"model": "Llama-3.3-70B", "machine": "MacBook Pro M4 Pro 24GB"}
-    assert "The drive's speed is assumed" in page_text(app(**read))
-    assert "The drive's speed is assumed" not in page_text(app(**read, disk_gbs="5"))
+    assert "The speed of the drive is assumed" in page_text(app(**read))
+    assert "The speed of the drive is assumed" not in page_text(app(**read, disk_gbs="5"))
 
 
 def test_a_machine_may_be_named():

@@ -57,7 +57,9 @@ def _close(error: AdvisorError) -> Sequence[str]:
     if not isinstance(error, UnknownName) or error.close or error.kind != "model":
         return error.close if isinstance(error, UnknownName) else ()
     words = re.findall(r"^[a-z]{3,}", error.name.casefold())
-    rows = sorted(catalog.model_rows().values(), key=lambda row: row.released, reverse=True)
+    # Rows of the last months have no month of publication yet.
+    known = catalog.model_rows().values()
+    rows = sorted(known, key=lambda row: row.released or "9", reverse=True)
     return [row.name for row in rows if words and row.name.casefold().startswith(words[0])]
 
 
