@@ -48,9 +48,8 @@ MEANING = (
 
 
 @st.cache_resource(
-    max_entries=32, ttl=3600, show_spinner=False,
-    hash_funcs={Answer: name_of, Request: repr},
-)  # fmt: skip
+    max_entries=32, ttl=3600, show_spinner=False, hash_funcs={Answer: name_of, Request: repr}
+)
 def _simulated(answer: Answer, question: Request) -> ServerLoad | None:
     """Load on the chosen runtime, else on the fastest that queues requests."""
     advice = answer.advice

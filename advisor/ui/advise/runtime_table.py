@@ -65,7 +65,7 @@ def run_it(answer: Answer) -> None:
         st.session_state["program"] = best.runtime if best else next(iter(ready))
     name = st.pills(
         "Program", list(ready), key="program", required=True, label_visibility="collapsed"
-    )  # fmt: skip
+    )
     _told(ready[str(name)])
 
 

@@ -474,9 +474,8 @@ def _rows(answer: FindAnswer, kind: OfferKind) -> list[Hit]:
     rows = answer.findings.hits if state.get("every") else answer.best
     unpriced = state.get("unpriced")
     return [
-        hit for hit in rows
-        if (unpriced or hit.monthly is not None) and hit.offer in kind.offers
-    ]  # fmt: skip
+        hit for hit in rows if (unpriced or hit.monthly is not None) and hit.offer in kind.offers
+    ]
 
 
 HEADINGS = ("Machine", "tokens/s", "A month", "At once")

@@ -31,10 +31,7 @@ class Palette:
     series: tuple[str, ...]
 
 
-LIGHT = Palette(
-    ink="#1b1f24", soft="#5b6470", line="#dfe2e7",
-    series=COLOURS,
-)  # fmt: skip
+LIGHT = Palette(ink="#1b1f24", soft="#5b6470", line="#dfe2e7", series=COLOURS)
 DARK = Palette(
     ink="#e8eaed", soft="#a7b0bb", line="#343a42",
     series=("#56b4e9", "#e69f00", "#2fc39a", "#e39ac4", "#ff8a4d", "#8fd0f5", "#9aa2ac", "#d5dae0"),
@@ -275,21 +272,17 @@ def lines(chart: LineChart, level: tuple[float, str] | None = None) -> Markup:
         *_words(chart, across, up, high),
         *([] if level is None or high is None else [words_at(100, high, level[1])]),
     )
-    return plane(
-        across, up, inside, x_label=chart.x_label, y_label=chart.y_label, alt=chart.alt
-    )  # fmt: skip
+    return plane(across, up, inside, x_label=chart.x_label, y_label=chart.y_label, alt=chart.alt)
 
 
 def _strokes(chart: LineChart, across: Scale, up: Scale) -> Iterable[Stroke]:
     look = palette()
     for place, line in enumerate(chart.lines):
         yield Stroke(
-            points=[
-                (across.place(x), up.place(y)) for x, y in zip(line.x, line.y, strict=True)
-            ],
+            points=[(across.place(x), up.place(y)) for x, y in zip(line.x, line.y, strict=True)],
             colour=look.series[line.colour],
             dash=DASHES[place % len(DASHES)],
-        )  # fmt: skip
+        )
 
 
 def _dotted(chart: LineChart, across: Scale, high: float | None) -> Iterable[Stroke]:

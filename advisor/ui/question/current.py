@@ -90,9 +90,7 @@ def write() -> None:
     request = present()
     if request == st.session_state[_WRITTEN] and _inputs():
         return  # a link to another page may leave the request out
-    kept = {
-        key: text for key, text in st.query_params.to_dict().items() if key not in KEYS
-    }  # fmt: skip
+    kept = {key: text for key, text in st.query_params.to_dict().items() if key not in KEYS}
     st.query_params.from_dict(kept | parameters(request))
     st.session_state[_WRITTEN] = request
 

@@ -49,7 +49,7 @@ def _refused(error: AdvisorError) -> None:
         st.page_link(MODELS, label="Models on record, which need no network")
         st.button(
             "Try again", key="try_again", on_click=models.ask_again, args=(current.present().model,)
-        )  # fmt: skip
+        )
 
 
 def _close(error: AdvisorError) -> Sequence[str]:

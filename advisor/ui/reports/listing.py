@@ -41,7 +41,7 @@ def listing(store: ReportStore) -> None:
         show(EMPTY)
         st.page_link(
             ADVISE, label="See the answer first", query_params=current.parameters(current.present())
-        )  # fmt: skip
+        )
         return
     query = _query(store)
     place = st.session_state.get("report_page", 1)

@@ -49,12 +49,8 @@ def form(store: ReportStore, report: SavedReport) -> None:
     with st.form(f"notes_{report.id}", border=False):
         st.text_input("Name", seen.name, max_chars=LONGEST_NAME, key=f"name_{report.id}")
         st.text_input("Tags, with commas between", ", ".join(seen.tags), key=f"tags_{report.id}")
-        st.text_area(
-            "Notes", seen.notes, max_chars=LONGEST_NOTES, key=f"text_{report.id}"
-        )  # fmt: skip
-        st.form_submit_button(
-            "Save", key=f"keep_{report.id}", on_click=_keep, args=(store, seen)
-        )  # fmt: skip
+        st.text_area("Notes", seen.notes, max_chars=LONGEST_NOTES, key=f"text_{report.id}")
+        st.form_submit_button("Save", key=f"keep_{report.id}", on_click=_keep, args=(store, seen))
     outcome.show(NOTES)
 
 
