@@ -120,10 +120,7 @@ def _dressed(messages: "list[Message]") -> "list[Message]":
     body = body.replace(b"</head>", head, 1).replace(b"<body>", sheet, 1)
     kept = [each for each in start["headers"] if each[0] not in (b"content-length", b"etag")]
     length = (b"content-length", str(len(body)).encode())
-    return [
-        {**start, "headers": [*kept, length]},
-        {"type": "http.response.body", "body": body},
-    ]
+    return [{**start, "headers": [*kept, length]}, {"type": "http.response.body", "body": body}]
 
 
 @cache

@@ -175,10 +175,7 @@ def _other_ways(answer: Answer, shown: Estimate) -> Iterable[Markup]:
     """Speed of the other way to use weights in RAM, and why it differs."""
     in_place = Route.STREAMED not in shown.routes
     others = usable(answer.advice.placed(PlacementStrategy.CPU_OFFLOAD))
-    other = next(
-        (other for other in others if (Route.STREAMED in other.routes) == in_place),
-        None,
-    )
+    other = next((other for other in others if (Route.STREAMED in other.routes) == in_place), None)
     if other is None:
         return
     text = Markup("{} instead: <b>{}</b> ({}, {}), bound by {}.")

@@ -12,14 +12,7 @@ from advisor.errors import AdvisorError
 from advisor.formatting import moment, quantity, rate
 from advisor.probes.measurement import UNSTEADY, Measurement, title
 from advisor.reports.charts import LineChart
-from advisor.ui.calibrate import (
-    brought,
-    effect,
-    gauges,
-    machine_list,
-    measure,
-    running_server,
-)
+from advisor.ui.calibrate import brought, effect, gauges, machine_list, measure, running_server
 from advisor.ui.parts import audience, tabs
 from advisor.ui.parts.drawing import lines
 from advisor.ui.parts.markup import block, heading, notice, say, show, table

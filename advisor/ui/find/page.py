@@ -23,14 +23,7 @@ from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.question import Question
 from advisor.advice.words.verdict import LEAST, Judgement, aged, judgement, plain
 from advisor.errors import AdvisorError
-from advisor.formatting import (
-    context_size,
-    hours,
-    money,
-    number,
-    shown_currency,
-    tokens_per_second,
-)
+from advisor.formatting import context_size, hours, money, number, shown_currency, tokens_per_second
 from advisor.machine.catalog import machine_rows
 from advisor.model.model import Floats
 from advisor.request.request import NOTHING, Request, listed

@@ -103,8 +103,7 @@ AGREE = "I measured this myself and agree that it is published."
 def panel(store: ReportStore, report: SavedReport) -> None:
     """Form for a new result, and its contribution."""
     fitting = sorted(
-        (card for card in report.document.placements if card.fits),
-        key=lambda card: not card.shown,
+        (card for card in report.document.placements if card.fits), key=lambda card: not card.shown
     )
     if not fitting:
         return
