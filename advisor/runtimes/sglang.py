@@ -28,27 +28,9 @@ from advisor.cost_model.schedule import Flow, Phases, Route, Stage, Transfer, al
 from advisor.cost_model.workload import AT_ONCE, DRAFT_MODEL, HEADS, Workload, drafter_memory
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
+from advisor.runtimes import serving
 from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.parallelism import GpuGroup, Parallel, parallel, several
-from advisor.runtimes.serving import (
-    Room,
-    checkpoint,
-    checkpoint_server,
-    drafter,
-    group_kernels,
-    group_weights,
-    held_load,
-    moved_bytes,
-    on_each,
-    outside_load,
-    paged,
-    phases,
-    placed,
-    room_for_layers,
-    served,
-    users_at_once,
-    with_tables,
-)
 from advisor.units import GIB, MIB, Array
 
 VERSION = "SGLang 0.5.23"
@@ -88,34 +70,37 @@ def place(
 ) -> Placement:
     """As many layers on the GPUs as fit beside the cache; the rest in pinned RAM."""
     check_takes("sglang", machine, strategy)
-    return placed(model, machine, work, strategy, settings, _room(model, machine, work))
+    return serving.placed(model, machine, work, strategy, settings, _room(model, machine, work))
 
 
-def _room(model: Model, machine: Machine, work: Workload) -> Room:
-    held = served(paged(work))
-    room = Room(
+def _room(model: Model, machine: Machine, work: Workload) -> serving.Room:
+    held = serving.served(serving.paged(work))
+    room = serving.Room(
         usable=static_share(machine),
         buffered=BUFFERED,
         cache=model.kv_bytes(held.context, held.kv_type),
         working=0.0,
         drafter=drafter_memory(model, held),
     )
-    return with_tables(model, machine, room, held.users, aside=False)
+    return serving.with_tables(model, machine, room, held.users, aside=False)
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """One pass for the prompt and one for each token: copy, then compute."""
-    return phases(model, placement, machine, work, _stages)
+    return serving.phases(model, placement, machine, work, _stages)
 
 
 def _stages(group: GpuGroup, placement: Placement, step: ForwardPass) -> Iterable[Stage]:
     device = group.slowest
-    here, kernels = held_load(group, placement, step), group_kernels(group, placement, step)
+    here, kernels = (
+        serving.held_load(group, placement, step),
+        serving.group_kernels(group, placement, step),
+    )
     if placement.strategy is PlacementStrategy.GPU_RESIDENT:
         yield alone(Flow(route=Route.RESIDENT, load=here, device=device, kernels=kernels))
         return
-    outside = outside_load(group, placement, step)
-    moved = group_weights(group, placement)
+    outside = serving.outside_load(group, placement, step)
+    moved = serving.group_weights(group, placement)
     yield alone(Flow(route=Route.RESIDENT, load=here + outside, device=device, kernels=kernels))
     yield alone(
         Flow(
@@ -135,11 +120,11 @@ def command(
     division = parallel(model, machine)
     parts = [
         "python -m sglang.launch_server",
-        f"--model-path {source or shlex.quote(checkpoint(model))}",
+        f"--model-path {source or shlex.quote(serving.checkpoint(model))}",
         f"--context-length {int(work.context)}",
         f"--max-running-requests {int(work.users)}",
         f"--mem-fraction-static {static_share(machine):g}",
-        *(["--kv-cache-dtype fp8_e4m3"] if served(work).kv_type == "fp8" else []),
+        *(["--kv-cache-dtype fp8_e4m3"] if serving.served(work).kv_type == "fp8" else []),
         *several(machine, division, ("--tp-size", "--pp-size")),
         *([f"--ep-size {division.tensor}"] if placement.expert_parallel else []),
         *(
@@ -150,7 +135,7 @@ def command(
         *_drafting(work),
         *_offload(model, placement, division),
     ]
-    return on_each(" ".join(parts), machine, "--dist-init-addr HOST1:5000")
+    return serving.on_each(" ".join(parts), machine, "--dist-init-addr HOST1:5000")
 
 
 ALGORITHMS = {
@@ -167,7 +152,7 @@ def _drafting(work: Workload) -> Iterable[str]:
     drafted = int(work.drafted)
     yield f"--speculative-algorithm {ALGORITHMS[work.draft]}"
     if work.draft in (*HEADS, DRAFT_MODEL):
-        yield f"--speculative-draft-model-path {shlex.quote(drafter(work))}"
+        yield f"--speculative-draft-model-path {shlex.quote(serving.drafter(work))}"
     if work.draft not in ("ngram", *AT_ONCE):
         yield f"--speculative-num-steps {drafted} --speculative-eagle-topk 1"
     yield f"--speculative-num-draft-tokens {drafted + 1}"
@@ -179,7 +164,7 @@ def _offload(model: Model, placement: Placement, division: Parallel) -> Iterable
         yield "--ple-offload-embedding"  # pull request 39928
     if in_file:
         yield "--ple-offload-backend file --ple-offload-dir FOLDER"
-    outside: Array = moved_bytes(model, placement)
+    outside: Array = serving.moved_bytes(model, placement)
     if float(outside) > 0:
         yield f"--cpu-offload-gb {math.ceil(float(outside) / division.gpus / GIB)}"
 
@@ -194,14 +179,14 @@ SGLANG = Runtime(
     place=place,
     schedule=schedule,
     command=command,
-    at_once=partial(users_at_once, _room),
-    room_for_layers=partial(room_for_layers, _room),
+    at_once=partial(serving.users_at_once, _room),
+    room_for_layers=partial(serving.room_for_layers, _room),
     chunk=chunk_size,
     drafts=True,
     divides_experts=True,
     takes_several_counts=True,
     quantized_kv_type="fp8",
-    setup=checkpoint_server(
+    setup=serving.checkpoint_server(
         command,
         port=30000,
         install=(  # https://docs.sglang.io/docs/, read 2026-11-21

@@ -14,18 +14,9 @@ from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes import vllm
+from advisor.runtimes import serving, vllm
 from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.parallelism import parallel, several
-from advisor.runtimes.serving import (
-    Room,
-    checkpoint,
-    paged,
-    placed,
-    room_for_layers,
-    served,
-    users_at_once,
-)
 
 VERSION = "TensorRT-LLM 1.3.0rc27"
 MEMORY_USED = 0.9
@@ -38,13 +29,13 @@ def place(
 ) -> Placement:
     """All weights, divided over the GPUs."""
     check_takes("tensorrt-llm", machine, strategy)
-    return placed(model, machine, work, strategy, settings, _room(model, machine, work))
+    return serving.placed(model, machine, work, strategy, settings, _room(model, machine, work))
 
 
-def _room(model: Model, _machine: Machine, work: Workload) -> Room:
-    held = served(paged(work))
+def _room(model: Model, _machine: Machine, work: Workload) -> serving.Room:
+    held = serving.served(serving.paged(work))
     cache = model.kv_bytes(held.context, held.kv_type)
-    return Room(usable=MEMORY_USED, buffered=0, cache=cache)
+    return serving.Room(usable=MEMORY_USED, buffered=0, cache=cache)
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
@@ -52,7 +43,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     division = parallel(model, machine)
     users = division.tensor if placement.attention_by_user else 1
     parts = [
-        f"trtllm-serve {shlex.quote(checkpoint(model))}",
+        f"trtllm-serve {shlex.quote(serving.checkpoint(model))}",
         "--backend pytorch",
         f"--max_seq_len {int(work.context)}",
         f"--max_batch_size {math.ceil(work.users / users)}",
@@ -73,7 +64,7 @@ def _config(placement: Placement, work: Workload) -> Iterable[str]:
     settings = {}
     if placement.attention_by_user:
         settings["enable_attention_dp"] = "true"
-    if served(work).kv_type == "fp8":
+    if serving.served(work).kv_type == "fp8":
         settings["kv_cache_config"] = f"{{dtype: fp8, free_gpu_memory_fraction: {MEMORY_USED}}}"
     if settings:
         lines = "\\n".join(f"{key}: {value}" for key, value in settings.items())
@@ -90,8 +81,8 @@ TENSORRT_LLM = Runtime(
     place=place,
     schedule=vllm.schedule,
     command=command,
-    at_once=partial(users_at_once, _room),
-    room_for_layers=partial(room_for_layers, _room),
+    at_once=partial(serving.users_at_once, _room),
+    room_for_layers=partial(serving.room_for_layers, _room),
     divides_experts=True,
     quantized_kv_type="fp8",
     mainstream=False,

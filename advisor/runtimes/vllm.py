@@ -35,30 +35,9 @@ from advisor.cost_model.workload import DRAFT_MODEL, Workload, drafter_memory
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
+from advisor.runtimes import serving
 from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.parallelism import GpuGroup, Parallel, chunks, gpu_groups, parallel, several
-from advisor.runtimes.serving import (
-    KernelsOf,
-    Room,
-    checkpoint,
-    checkpoint_server,
-    drafter,
-    group_kernels,
-    group_weights,
-    held_load,
-    layers_only,
-    moved_bytes,
-    on_each,
-    outside_load,
-    paged,
-    phases,
-    placed,
-    room_for_layers,
-    served,
-    users_at_once,
-    weight_room,
-    with_tables,
-)
 from advisor.units import GIB, Array
 
 # vLLM's ways to keep weights in RAM: layers that are copied ahead, or weights read in place.
@@ -78,26 +57,28 @@ def sooner(
         (share @ model.bytes_per_layer[group]) * model.read_share(group, users)
         for group, share in read.weights[RAM].items()
     )
-    whole = moved_bytes(model, copied)
+    whole = serving.moved_bytes(model, copied)
     return np.asarray(used / link.zero_copy.value < whole / link.pinned.value)
 
 
 def read_in_place(
-    model: Model, machine: Machine, work: Workload, settings: Settings, room: Room
+    model: Model, machine: Machine, work: Workload, settings: Settings, room: serving.Room
 ) -> Placement:
     """Weights that do not fit stay in RAM: experts of the first layers, else whole first layers.
 
     A given number of layers, the last ones, stays whole on the GPUs.
     """
     nothing, still = replace(settings, gpu_layers=0), replace(room, buffered=0)
-    base = placed(model, machine, work, PlacementStrategy.CPU_OFFLOAD, nothing, still)
+    base = serving.placed(model, machine, work, PlacementStrategy.CPU_OFFLOAD, nothing, still)
     division = parallel(model, machine)
     groups = chunks(model, division.pipeline)
     if settings.gpu_layers is not None:
         count = np.asarray(settings.gpu_layers, dtype=float) / division.pipeline
         last = [_last(group, count) for group in groups]
         return _with(model, base, division, last, only_experts=False)
-    rooms = [weight_room(group, work, room) for group in gpu_groups(model, machine, division)]
+    rooms = [
+        serving.weight_room(group, work, room) for group in gpu_groups(model, machine, division)
+    ]
     experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
     dense = model.layer_bytes - experts
 
@@ -162,7 +143,7 @@ def offload_options(model: Model, placement: Placement, division: Parallel) -> I
         yield "--engram-config.host_file_gather true"
     elif model.by_ngrams and not np.any(embedding_share(placement, RAM)):
         yield "--engram-config.cpu_offload false"  # docs/features/engram.md, 2026-09
-    outside = float(moved_bytes(model, placement))
+    outside = float(serving.moved_bytes(model, placement))
     if outside <= 0:
         return
     if np.any(placement.zero_copy):
@@ -210,7 +191,7 @@ def place(
     """As many layers on the GPUs as fit beside cache and buffers; the rest in pinned RAM."""
     check_takes("vllm", machine, strategy)
     room = _room(model, machine, work)
-    copied = placed(model, machine, work, strategy, settings, room)
+    copied = serving.placed(model, machine, work, strategy, settings, room)
     if strategy is PlacementStrategy.GPU_RESIDENT or settings.zero_copy is False:
         return copied
     read = read_in_place(model, machine, work, settings, room)
@@ -219,15 +200,15 @@ def place(
     return either(sooner(model, machine, work, read, copied), read, copied)
 
 
-def _room(model: Model, machine: Machine, work: Workload) -> Room:
-    held = served(paged(work))
-    room = Room(
+def _room(model: Model, machine: Machine, work: Workload) -> serving.Room:
+    held = serving.served(serving.paged(work))
+    room = serving.Room(
         usable=MEMORY_USED,
         buffered=BUFFERED,
         cache=paged_cache(model, held),
         drafter=drafter_memory(model, held),
     )
-    return with_tables(model, machine, room, held.users, aside=True)
+    return serving.with_tables(model, machine, room, held.users, aside=True)
 
 
 def paged_cache(model: Model, work: Workload) -> Floats:
@@ -241,21 +222,21 @@ def schedule(
     placement: Placement,
     machine: Machine,
     work: Workload,
-    computed: KernelsOf = group_kernels,
+    computed: serving.KernelsOf = serving.group_kernels,
 ) -> Phases:
     """One pass for the prompt and one for each token; copies overlap with computing."""
-    return phases(model, placement, machine, work, partial(_stages, computed))
+    return serving.phases(model, placement, machine, work, partial(_stages, computed))
 
 
 def _stages(
-    computed: KernelsOf, group: GpuGroup, placement: Placement, step: ForwardPass
+    computed: serving.KernelsOf, group: GpuGroup, placement: Placement, step: ForwardPass
 ) -> Iterable[Stage]:
     """Stages of one group of GPUs: resident and copied layers in parallel, then reads in RAM.
 
     A prompt reads each weight in RAM once, as if every kernel kept the weights it has read.
     """
     device = group.slowest
-    here, kernels = held_load(group, placement, step), computed(group, placement, step)
+    here, kernels = serving.held_load(group, placement, step), computed(group, placement, step)
 
     def resident(load: Load, kernels: Kernels) -> Flow:
         return Flow(route=Route.RESIDENT, load=load, device=device, kernels=kernels)
@@ -263,9 +244,9 @@ def _stages(
     if placement.strategy is PlacementStrategy.GPU_RESIDENT:
         yield alone(resident(here, kernels))
         return
-    outside = outside_load(group, placement, step)
+    outside = serving.outside_load(group, placement, step)
     read = np.asarray(placement.zero_copy, dtype=float)
-    moved = group_weights(group, placement) * (1.0 - read)
+    moved = serving.group_weights(group, placement) * (1.0 - read)
 
     def streamed(size: Array, transfer: Transfer) -> Flow:
         return Flow(
@@ -278,7 +259,7 @@ def _stages(
     if np.any(read > 0):
         work = replace(outside, weights=np.zeros(()), experts=np.zeros(())).times(read)
         over = streamed(outside.weights * read, Transfer.ZERO_COPY)
-        yield Stage(flows=(resident(work, layers_only(kernels)), over))
+        yield Stage(flows=(resident(work, serving.layers_only(kernels)), over))
 
 
 def command(
@@ -291,17 +272,17 @@ def command(
     division = parallel(model, machine, by_user=placement.attention_by_user)
     tensor = "--data-parallel-size" if division.by_user else "--tensor-parallel-size"
     parts = [
-        f"vllm serve {source or shlex.quote(checkpoint(model))}",
+        f"vllm serve {source or shlex.quote(serving.checkpoint(model))}",
         f"--max-model-len {int(work.context)}",
         f"--max-num-seqs {math.ceil(work.users / (division.tensor if division.by_user else 1))}",
         f"--gpu-memory-utilization {MEMORY_USED}",
-        *(["--kv-cache-dtype fp8"] if served(work).kv_type == "fp8" else []),
+        *(["--kv-cache-dtype fp8"] if serving.served(work).kv_type == "fp8" else []),
         *several(machine, division, (tensor, "--pipeline-parallel-size")),
         *(["--enable-expert-parallel"] if placement.expert_parallel else []),
         *offload_options(model, placement, division),
         *_drafting(work),
     ]
-    return on_each(" ".join(parts), machine, "--master-addr HOST1", others=" --headless")
+    return serving.on_each(" ".join(parts), machine, "--master-addr HOST1", others=" --headless")
 
 
 def _drafting(work: Workload) -> Iterable[str]:
@@ -311,7 +292,7 @@ def _drafting(work: Workload) -> Iterable[str]:
         method = methods.get(work.draft, work.draft)
         config: dict[str, object] = {"method": method, "num_speculative_tokens": int(work.drafted)}
         if work.draft in methods:
-            config["model"] = drafter(work)
+            config["model"] = serving.drafter(work)
         yield f"--speculative-config {shlex.quote(json.dumps(config))}"
 
 
@@ -325,14 +306,14 @@ VLLM = Runtime(
     place=place,
     schedule=schedule,
     command=command,
-    room_for_layers=partial(room_for_layers, _room),
+    room_for_layers=partial(serving.room_for_layers, _room),
     reads_over_link=True,
-    at_once=partial(users_at_once, _room),
+    at_once=partial(serving.users_at_once, _room),
     drafts=True,
     divides_experts=True,
     takes_several_counts=True,
     quantized_kv_type="fp8",
-    setup=checkpoint_server(
+    setup=serving.checkpoint_server(
         command,
         port=8000,
         install=(  # vllm, docs/getting_started/installation/gpu.cuda.inc.md
