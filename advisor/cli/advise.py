@@ -12,7 +12,7 @@ from advisor.advice.table.sensitivity import least_speed
 from advisor.advice.words.verdict import aged, once, pays_when
 from advisor.catalog.records import as_record
 from advisor.cli import many_users
-from advisor.cli.command import Json, aligned, show, tell
+from advisor.cli.command import Json, aligned, remark, show, tell
 from advisor.cli.estimate import estimate_answer, estimate_lines
 from advisor.errors import InputError
 from advisor.formatting import hours, money, tokens_per_second
@@ -26,10 +26,8 @@ def run(args: argparse.Namespace) -> None:
     nouns = command_line.from_args(args).nouns()
     tell(nouns.notes)
     answered = answer(nouns)
-    if not args.json:
-        for caveat in answered.caveats:
-            if caveat not in nouns.machine.software_notes:
-                print(f"note: {caveat}", file=sys.stderr)
+    told = nouns.machine.software_notes
+    remark(args, (caveat for caveat in answered.caveats if caveat not in told))
     if args.save is not None:
         from advisor.reports.from_advice import answer_document
         from advisor.reports.store.store import open_store

@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -57,11 +58,36 @@ def aligned(rows: Iterable[Sequence[str]], right: Container[int] = ()) -> Iterat
         yield "  ".join(words).rstrip()
 
 
+_texts: ContextVar[list[str] | None] = ContextVar("texts", default=None)
+"""Texts that are wanted beside the JSON that is printed; None where they are not."""
+
+
+@contextmanager
+def both() -> Iterator[list[str]]:
+    """Collects the texts of commands that print JSON within the block, their notes among them."""
+    texts: list[str] = []
+    token = _texts.set(texts)
+    try:
+        yield texts
+    finally:
+        _texts.reset(token)
+
+
+def remark(args: argparse.Namespace, notes: Iterable[str]) -> None:
+    """Print notes that stand beside a text on standard error."""
+    if not args.json or _texts.get() is not None:
+        for note in notes:
+            print(f"note: {note}", file=sys.stderr)
+
+
 def show(args: argparse.Namespace, answer: object, text: Callable[[], str]) -> None:
     """Print a record as JSON if `--json` was given, else its text.
 
     A long list has one record a line, which is several times quicker to write than an indented one.
     """
+    texts = _texts.get()
+    if texts is not None:
+        texts.append(text())
     if args.json and isinstance(answer, list) and len(answer) > INDENTED:
         lines = ",\n".join(json.dumps(record, allow_nan=False) for record in answer)
         print(f"[\n{lines}\n]")

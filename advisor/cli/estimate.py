@@ -1,7 +1,6 @@
 """`estimate`: speed of each runtime and placement."""
 
 import argparse
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from types import SimpleNamespace
 
@@ -12,7 +11,7 @@ from advisor.advice.compare import context_notes, decode_tps, estimates_of, titl
 from advisor.advice.speeds import speed_of
 from advisor.advice.start_files import StartFile, start_file
 from advisor.catalog.records import as_record
-from advisor.cli.command import Json, aligned, show, tell
+from advisor.cli.command import Json, aligned, remark, show, tell
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
@@ -31,9 +30,7 @@ def run(args: argparse.Namespace) -> None:
     if args.start is not None:
         print(_start(StartFile(args.start), estimates), end="")
         return
-    if not args.json:
-        for note in (*resolved.notes, *context_notes(resolved.model, nouns.work)):
-            print(f"note: {note}", file=sys.stderr)
+    remark(args, (*resolved.notes, *context_notes(resolved.model, nouns.work)))
     records = [estimate_answer(each, resolved.taken_as) for each in estimates if args.json]
     lines = [title_of(resolved.model, nouns.machine), "", *estimate_lines(estimates)]
     if nouns.session:

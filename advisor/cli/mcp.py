@@ -20,6 +20,7 @@ import advisor
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.inputs import INPUTS, Input, Kind
 from advisor.cli import main as command_line_program
+from advisor.cli.command import both
 from advisor.cli.parser import CommandOption, commands, options_of
 from advisor.errors import InputError
 from advisor.model.resolve import ReferenceKind, way
@@ -155,9 +156,10 @@ def answer(name: str, values: Mapping[str, Any], allow_files: bool) -> tuple[str
     if tool is None:
         raise InputError(f"No tool is called {name[:40]!r}; there are {', '.join(TOOLS)}.")
     words = _words(tool, values, allow_files)
-    with _ALONE:
-        text = _printed([tool.command, *words])
-        record = json.loads(_printed([tool.command, "--json", *words]))
+    with _ALONE, both() as texts:
+        printed, notes = _printed([tool.command, "--json", *words])
+    record = json.loads(printed)
+    text = "\n\n".join(filter(None, (notes, *texts)))
     return text.strip(), _cut({tool.rows: record} if tool.rows else record)
 
 
@@ -197,8 +199,8 @@ def _check_no_file(values: Mapping[str, Any]) -> None:
             )
 
 
-def _printed(words: list[str]) -> str:
-    """What a command prints, notes first."""
+def _printed(words: list[str]) -> tuple[str, str]:
+    """What a command prints, and its notes."""
     printed, notes = io.StringIO(), io.StringIO()
     with redirect_stdout(printed), redirect_stderr(notes):
         try:
@@ -210,9 +212,7 @@ def _printed(words: list[str]) -> str:
         raise InputError(
             noted.splitlines()[-1].removeprefix("advisor: ") if noted else "No answer."
         )
-    if "--json" in words:
-        return printed.getvalue()
-    return f"{noted}\n\n{printed.getvalue()}" if noted else printed.getvalue()
+    return printed.getvalue(), noted
 
 
 def _cut(record: Any) -> Any:

@@ -80,8 +80,10 @@ def test_a_tool_gives_the_digits_of_the_command(name: str, capsys: pytest.Captur
         "diagnose": ["diagnose", "--model", "Llama-3.1-8B", "--gpu", "RTX 3090", "--ram-gb", "64",
                      "--measured", "20"],
     }  # fmt: skip
-    _, record = mcp.answer(name, CALLS[name], False)
+    text, record = mcp.answer(name, CALLS[name], False)
     capsys.readouterr()
+    assert main(commands[name]) == 0
+    assert text.endswith(capsys.readouterr().out.strip())
     assert main([*commands[name], "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert (record["estimates"] if name == "estimate" else record) == printed
