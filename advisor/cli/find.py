@@ -11,7 +11,7 @@ from advisor.advice.prices.rows import no_price
 from advisor.advice.table.option import Option
 from advisor.catalog.inputs import BY_NAME
 from advisor.catalog.records import as_record
-from advisor.cli.command import Json, aligned, show, tell
+from advisor.cli.command import Json, aligned, remark, show, tell
 from advisor.errors import InputError
 from advisor.formatting import context_size, money, number
 from advisor.request import command_line
@@ -30,6 +30,12 @@ def run(args: argparse.Namespace) -> None:
     if not request.nothing:
         tell(nouns.notes)
     findings = findings_of(nouns, compute)
+    ownership, present = findings.question.ownership, findings.question.machine
+    if ownership.owned and ownership.takes_cards and not present.unified:
+        remark(
+            args,
+            [f"Cards go into your machine, {present.name}; with --own nothing into a new desktop."],
+        )
     taken_as = nouns.resolved.taken_as
     answer = []
     if args.json:
