@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeAlias
 
+from advisor.errors import ProbeError
 from advisor.units import GB, KIB, MIB
 
 # Measurement: the record that probes return and calibration stores.
@@ -160,6 +161,20 @@ def measurement(name: str, curve: Sequence[Repeats], note: str) -> Measurement:
             for point in ordered
         ),
     )
+
+
+def with_troubles(
+    measurements: Sequence[Measurement], troubles: Sequence[str]
+) -> tuple[Measurement, ...]:
+    """Measurements with what could not be measured said at the first.
+
+    Raises:
+        ProbeError: nothing was measured.
+    """
+    if not measurements:
+        raise ProbeError(" ".join(dict.fromkeys(troubles)))
+    first, *others = measurements
+    return (replace(first, note=" ".join((first.note, *troubles))), *others)
 
 
 def moment() -> str:

@@ -12,7 +12,6 @@ import numpy as np
 from advisor.errors import ProbeError
 from advisor.probes import host
 from advisor.probes import measurement as clock
-from advisor.probes import measurement as progress
 from advisor.probes.measurement import (
     Cancelled,
     Measurement,
@@ -69,9 +68,9 @@ class Readers:
         """Time until every thread has read its buffer `passes` times [s]."""
         self._passes = passes
         self._wait()
-        started = progress.now()
+        started = clock.now()
         self._wait()
-        return progress.now() - started
+        return clock.now() - started
 
     def _wait(self) -> None:
         try:
@@ -160,16 +159,6 @@ def buffer_bytes(facts: host.HostFacts, share: float = 1 / 4) -> int:
     return min(most, max(LEAST_BYTES, CACHES * (facts.llc or UNKNOWN_LLC)))
 
 
-def rates(
-    readers: Readers, seconds: float, watch: Watch, window: float = WINDOW
-) -> tuple[float, ...]:
-    """Read rate of each repeat, at least three; empty when stopped [B/s]."""
-    passes = max(1, math.ceil(window / readers.seconds(passes=1)))
-    return repeated(
-        lambda: readers.bytes_per_pass * passes / readers.seconds(passes), seconds, watch
-    )
-
-
 def _shared_out(cores: int) -> Iterator[tuple[_Series, float, float]]:
     """Series to measure, each with the start and end of its share of the time."""
     nodes = host.nodes()
@@ -200,7 +189,12 @@ def _curve(series: _Series, total: int, seconds: float, watch: Watch) -> list[Re
         share = max(0.0, left) / (len(series.threads) - part)
         doing = f"{series.what}, {threads} thread{'s' if threads > 1 else ''}"
         with Readers(threads, total // threads, series.cpus) as readers:
-            speeds = rates(readers, share, watch.stretch(part, len(series.threads), doing))
+            passes = max(1, math.ceil(WINDOW / readers.seconds(passes=1)))
+
+            def rate(readers: Readers = readers, passes: int = passes) -> float:
+                return readers.bytes_per_pass * passes / readers.seconds(passes)
+
+            speeds = repeated(rate, share, watch.stretch(part, len(series.threads), doing))
         if not speeds:
             return []
         curve.append(Repeats(threads=threads, rates=speeds))

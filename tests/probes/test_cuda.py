@@ -79,7 +79,7 @@ def install(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(measurement, "now", driver.now)
         monkeypatch.setattr(host, "facts", lambda: facts)
         monkeypatch.setattr(contention, "Readers", PretendedReaders)
-        monkeypatch.setattr(transfer.nvml, "state", lambda _: BUSY)
+        monkeypatch.setattr(transfer.detect, "state", lambda _: BUSY)
         monkeypatch.setattr(transfer.detect, "gpus", lambda: ((), ()))
         return driver
 
@@ -128,7 +128,7 @@ def test_the_link_is_read_under_load(install, monkeypatch):
         queued.append(max(driver.until.values()) - driver.time)
         return BUSY
 
-    monkeypatch.setattr(transfer.nvml, "state", state)
+    monkeypatch.setattr(transfer.detect, "state", state)
     result = figures()
     assert (result["pcie_generation"].value, result["pcie_generation"].unit) == (4, "generation")
     assert (result["pcie_width"].value, result["pcie_width"].unit) == (8, "lanes")
@@ -142,7 +142,7 @@ def test_the_link_is_read_under_load(install, monkeypatch):
 
 def test_a_driver_that_tells_nothing_leaves_the_link_out(install, monkeypatch):
     install()
-    monkeypatch.setattr(transfer.nvml, "state", lambda _: None)
+    monkeypatch.setattr(transfer.detect, "state", lambda _: None)
     result = figures()
     assert "pcie_width" not in result
     assert result["h2d_pinned"].value > 0

@@ -5,7 +5,7 @@ a model larger than RAM: the kernel reads at each page fault and guesses what co
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from advisor.errors import ProbeError
@@ -25,6 +25,7 @@ from advisor.probes.measurement import (
     measurement,
     moment,
     size,
+    with_troubles,
 )
 from advisor.units import GIB, KIB, MIB
 
@@ -122,13 +123,8 @@ def _measured(file: DriveFile, seconds: float, watch: Watch) -> tuple[Measuremen
         if not curve:
             return ()
         measurements.append(measurement(way.name, curve, f"{file.note} {way.note}"))
-    if not measurements:
-        raise ProbeError(" ".join(dict.fromkeys(troubles)))
     watch.stop(1.0)
-    return (
-        replace(measurements[0], note=" ".join((measurements[0].note, *troubles))),
-        *measurements[1:],
-    )
+    return with_troubles(measurements, troubles)
 
 
 def _ways(file: DriveFile) -> tuple[_Way, ...]:

@@ -461,11 +461,9 @@ def _state(nvml: ModuleType, card: Any) -> GpuState:
 
 
 def _memory_used(nvml: ModuleType, card: Any) -> float | None:
-    """Memory that programs hold [B].
-
-    NVML's second version tells what the driver keeps for itself apart (480 MiB of an H100), the
-    first counts it as used; drivers before 510 know the first alone.
-    """
+    """Memory that programs hold [B]."""
+    # The first version, all that drivers before 510 know, counts the driver's own (480 MiB of an
+    # H100) as used.
     memory = _told(nvml, "DeviceGetMemoryInfo", card, nvml.nvmlMemory_v2) or _told(
         nvml, "DeviceGetMemoryInfo", card
     )

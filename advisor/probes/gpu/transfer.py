@@ -7,7 +7,7 @@ page-locked host memory gives `zero_copy_read`.
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event, Thread
@@ -18,7 +18,6 @@ from advisor.errors import ProbeError
 from advisor.probes import host, ram
 from advisor.probes import measurement as clock
 from advisor.probes.gpu import detect
-from advisor.probes.gpu import detect as nvml
 from advisor.probes.gpu.cuda import Device, Reader, Session, devices, driver
 from advisor.probes.gpu.detect import GpuFacts, GpuState, figure_name, same_bus
 from advisor.probes.measurement import (
@@ -31,6 +30,7 @@ from advisor.probes.measurement import (
     moment,
     repeated,
     size,
+    with_troubles,
 )
 from advisor.probes.ram import Readers
 from advisor.units import GB, GIB, KIB, MIB
@@ -208,13 +208,8 @@ def measure(
         measurements += [
             replace(figure, name=figure_name(figure.name, index)) for figure in figures
         ]
-    if not measurements:
-        raise ProbeError(" ".join(troubles))
     watch.stop(1.0)
-    return (
-        replace(measurements[0], note=" ".join((measurements[0].note, *troubles))),
-        *measurements[1:],
-    )
+    return with_troubles(measurements, troubles)
 
 
 def _place(device: Device, seen: tuple[GpuFacts, ...], otherwise: int) -> int:
@@ -364,7 +359,18 @@ def _figures(
         return [measurement(work.name, curve, note)]
     state = _under_load(session, work, curve[0], device)
     rate = measurement(work.name, curve, f"{note} {state.sentence()}".rstrip())
-    return [rate, *_link(state, device)] if work.name == "h2d_pinned" else [rate]
+    if work.name != "h2d_pinned":
+        return [rate]
+    note, link = f"{device.name}: while it copied.", (state.link_generation, state.link_width)
+    names = (("pcie_generation", "generation"), ("pcie_width", "lanes"))
+    return [rate] + [
+        Measurement(
+            name=name, value=float(value), unit=unit, spread=0.0, threads=1, when=moment(),
+            note=note,
+        )
+        for (name, unit), value in zip(names, link, strict=True)
+        if value
+    ]  # fmt: skip
 
 
 def _under_load(session: Session, work: _Work, fastest: Repeats, device: Device) -> GpuState:
@@ -372,23 +378,6 @@ def _under_load(session: Session, work: _Work, fastest: Repeats, device: Device)
     pieces = math.ceil(UNDER_LOAD * fastest.median / fastest.block)
     for number in range(min(MOST_QUEUED, pieces)):
         work.queue(number, fastest.block, None)
-    state = nvml.state(device.bus)
+    state = detect.state(device.bus)
     session.wait()
     return state or GpuState()
-
-
-def _link(state: GpuState, device: Device) -> Iterator[Measurement]:
-    for name, value, unit in (
-        ("pcie_generation", state.link_generation, "generation"),
-        ("pcie_width", state.link_width, "lanes"),
-    ):
-        if value:
-            yield Measurement(
-                name=name,
-                value=float(value),
-                unit=unit,
-                spread=0.0,
-                threads=1,
-                when=moment(),
-                note=f"{device.name}: while it copied.",
-            )
