@@ -166,11 +166,7 @@ def measurement(name: str, curve: Sequence[Repeats], note: str) -> Measurement:
 def with_troubles(
     measurements: Sequence[Measurement], troubles: Sequence[str]
 ) -> tuple[Measurement, ...]:
-    """Measurements with what could not be measured said at the first.
-
-    Raises:
-        ProbeError: nothing was measured.
-    """
+    """Measurements, the first with what could not be measured; ProbeError where there is none."""
     if not measurements:
         raise ProbeError(" ".join(dict.fromkeys(troubles)))
     first, *others = measurements

@@ -16,7 +16,7 @@ import re
 import urllib.error
 import urllib.request
 from collections import defaultdict
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -68,12 +68,13 @@ class ServerReading:
 
         A counter below the earlier one belongs to a server that was started anew.
         """
-        counted: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
-        for name in COUNTED:
-            now, before = getattr(self, name), getattr(earlier, name)
-            if now is not None and before is not None and now >= before:
-                counted[name] = now - before
-        return ServerReading(**counted)
+        counts = ((name, getattr(self, name), getattr(earlier, name)) for name in COUNTED)
+        counted: dict[str, Any] = {
+            name: now - before
+            for name, now, before in counts
+            if now is not None and before is not None and now >= before
+        }
+        return replace(self, **counted)
 
 
 def read_server(url: str) -> ServerReading:
@@ -153,17 +154,14 @@ def from_metrics(page: str) -> ServerReading | None:
 
 
 def _with_props(reading: ServerReading, base: str) -> ServerReading:
-    """Reading of llama.cpp with its model and context."""
     text = _fetched(f"{base}/props")
     props = _json(text) if text is not None else {}
     settings = props.get("default_generation_settings")
     context = settings.get("n_ctx") if isinstance(settings, dict) else None
-    return ServerReading(
-        **{
-            **{field.name: getattr(reading, field.name) for field in fields(reading)},
-            "model": str(props.get("model_path", "")).replace("\\", "/").rpartition("/")[2],
-            "context": float(context) if isinstance(context, int) and context > 0 else None,
-        }
+    return replace(
+        reading,
+        model=str(props.get("model_path", "")).replace("\\", "/").rpartition("/")[2],
+        context=float(context) if isinstance(context, int) and context > 0 else None,
     )
 
 

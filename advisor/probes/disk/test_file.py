@@ -181,7 +181,6 @@ def unnamed(folder: Path) -> Iterator[tuple[int, Path]]:
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Remove test files of killed probes."""
     for path in folder.glob(f"{NAMED}*"):
         if time.time() - path.stat().st_mtime > ABANDONED:
             path.unlink(missing_ok=True)

@@ -353,7 +353,6 @@ def _seconds(session: Session, work: _Work, block: int, count: int) -> float:
 def _figures(
     session: Session, work: _Work, curve: Sequence[Repeats], device: Device
 ) -> list[Measurement]:
-    """Rate, and the state of the GPU under this load."""
     note = f"{device.name}: {work.note}"
     if not work.watched:
         return [measurement(work.name, curve, note)]
@@ -361,16 +360,20 @@ def _figures(
     rate = measurement(work.name, curve, f"{note} {state.sentence()}".rstrip())
     if work.name != "h2d_pinned":
         return [rate]
-    note, link = f"{device.name}: while it copied.", (state.link_generation, state.link_width)
-    names = (("pcie_generation", "generation"), ("pcie_width", "lanes"))
-    return [rate] + [
-        Measurement(
-            name=name, value=float(value), unit=unit, spread=0.0, threads=1, when=moment(),
-            note=note,
-        )
-        for (name, unit), value in zip(names, link, strict=True)
-        if value
-    ]  # fmt: skip
+    link = (
+        ("pcie_generation", state.link_generation, "generation"),
+        ("pcie_width", state.link_width, "lanes"),
+    )
+    figure = partial(Measurement, spread=0.0, threads=1, when=moment())
+    note = f"{device.name}: while it copied."
+    return [
+        rate,
+        *(
+            figure(name=name, value=float(value), unit=unit, note=note)
+            for name, value, unit in link
+            if value
+        ),
+    ]
 
 
 def _under_load(session: Session, work: _Work, fastest: Repeats, device: Device) -> GpuState:

@@ -95,7 +95,6 @@ def in_turns(turns: Sequence[Turn]) -> tuple[Timed, Steadiness]:
 
 
 def _token(turn: Turn) -> float:
-    """Median time of a token at the first depth [s]."""
     return statistics.median(turn.timings.token_seconds[turn.sample.depths[0]])
 
 
@@ -111,7 +110,6 @@ def _at_pace(timings: Timings, pace: float) -> Timings:
 
 
 def _together(first: Timings, other: Timings) -> Timings:
-    """Repeats of both turns."""
     return replace(
         first,
         token_seconds={

@@ -154,7 +154,6 @@ def _read_row(row: Row) -> Iterator[EngineRun]:
 
 
 def _run(tool: ResultTool, row: Row) -> EngineRun:
-    """The run of a row."""
     figures: dict[str, Any] = {name: figure(row, getattr(tool, name)) for name in FIGURES}
     return EngineRun(
         tool=tool.tool,
