@@ -31,7 +31,7 @@ from advisor.machine.catalog import find_host
 from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
-from advisor.paths import DATA_VARIABLE, data_folder
+from advisor.paths import data_folder
 from advisor.probes.gpu.detect import GpuFacts
 from advisor.probes.host import HostFacts
 from advisor.probes.measurement import Measurement
@@ -83,16 +83,10 @@ def keep(history: MeasurementHistory, name: str) -> MeasurementHistory:
     name = name.strip()
     _check(name)
     name = next((stored for stored in names() if stored.casefold() == name.casefold()), name)
-    try:
-        with alone(data_folder() / FOLDER):
-            if name in names():
-                history = _together(probed(name), history, name)
-            write(_path(name), to_json(history))
-    except OSError as error:
-        raise StoreError(
-            f"{name} cannot be saved in {_path(name).parent} ({error.strerror}); set "
-            f"{DATA_VARIABLE} to a folder that can be written."
-        ) from error
+    with alone(data_folder() / FOLDER, f"{name} cannot be saved"):
+        if name in names():
+            history = _together(probed(name), history, name)
+        write(_path(name), to_json(history))
     return history
 
 
@@ -104,13 +98,8 @@ def rename(name: str, new: str) -> str:
     _check(new)
     if any(taken.casefold() == new.casefold() for taken in names() if taken != old):
         raise InputError(f"Another machine is called {new} already; give another name.")
-    try:
-        with alone(data_folder() / FOLDER):
-            _path(old).rename(_path(new))
-    except OSError as error:
-        raise StoreError(
-            f"{old} cannot be renamed in {_path(old).parent} ({error.strerror})."
-        ) from error
+    with alone(data_folder() / FOLDER, f"{old} cannot be renamed"):
+        _path(old).rename(_path(new))
     return new
 
 

@@ -42,7 +42,7 @@ from advisor.machine.quantity import Provenance, Quantity, given
 from advisor.machine.shared_memory import with_screen, with_shared_memory
 from advisor.machine.spec import MachineSpec
 from advisor.machine.stated_software import with_software
-from advisor.paths import DATA_VARIABLE, data_folder
+from advisor.paths import data_folder
 from advisor.probes import host as host_probe
 from advisor.probes.gpu import detect as gpu_probe
 from advisor.probes.gpu.detect import GpuFacts, figure_name
@@ -124,14 +124,8 @@ def save(measurements: Iterable[Measurement]) -> Path:
     """
     added, now = tuple(measurements), fingerprint()
     path = data_folder() / FILE_NAME
-    try:
-        with alone(path.parent):
-            _keep(path, added, now)
-    except OSError as error:
-        raise StoreError(
-            f"Measurements cannot be saved in {path.parent} ({error.strerror}); set "
-            f"{DATA_VARIABLE} to a folder that can be written."
-        ) from error
+    with alone(path.parent, "Measurements cannot be saved"):
+        _keep(path, added, now)
     return path
 
 

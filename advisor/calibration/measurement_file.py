@@ -18,6 +18,7 @@ from typing import Any
 
 from advisor.catalog.records import checked
 from advisor.errors import InputError, StoreError
+from advisor.paths import DATA_VARIABLE
 from advisor.probes import host
 from advisor.probes.gpu import detect
 from advisor.probes.measurement import Measurement
@@ -182,23 +183,27 @@ def _reason(error: Exception) -> str:
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Exclusive lock on a folder, created if missing; other processes wait.
+def alone(folder: Path, failure: str) -> Iterator[None]:
+    """Exclusive lock on a folder, created if missing; other processes wait. StoreError with the
+    failure in words where the folder cannot be written.
 
     (No lock on Windows, nor on network drives without locks.)
-
-    Raises:
-        OSError: the folder cannot be created.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as locks:
-        with suppress(ImportError, OSError):
-            import fcntl  # does not exist on Windows
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as locks:
+            with suppress(ImportError, OSError):
+                import fcntl  # does not exist on Windows
 
-            descriptor = os.open(folder, os.O_RDONLY)
-            locks.callback(os.close, descriptor)
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
+                descriptor = os.open(folder, os.O_RDONLY)
+                locks.callback(os.close, descriptor)
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+    except OSError as error:
+        raise StoreError(
+            f"{failure} in {folder} ({error.strerror}); set {DATA_VARIABLE} to a folder that can "
+            "be written."
+        ) from error
 
 
 def write(path: Path, content: Any) -> None:

@@ -127,13 +127,10 @@ def drop(number: int) -> BroughtRun:
 @contextmanager
 def _changing() -> Iterator[list[BroughtRun]]:
     """The kept runs, saved afterwards."""
-    try:
-        with alone(data_folder()):
-            runs = list(kept())
-            yield runs
-            write(_path(), [asdict(run) for run in runs])
-    except OSError as error:
-        raise StoreError(f"{_path()} cannot be written ({error.strerror}).") from error
+    with alone(data_folder(), "runs.json cannot be written"):
+        runs = list(kept())
+        yield runs
+        write(_path(), [asdict(run) for run in runs])
 
 
 def _path() -> Path:
