@@ -119,11 +119,6 @@ def test_a_driver_that_supports_nothing_still_names_the_gpu(driver):
     assert "does not tell its memory" in notes[0]
 
 
-def test_names_as_bytes_from_old_bindings(driver):
-    (result,), _ = driver(nvmlDeviceGetName=b"Tesla V100", nvmlSystemGetDriverVersion=b"470.1")
-    assert (result.name, result.driver) == ("Tesla V100", "470.1")
-
-
 @pytest.mark.parametrize(
     ("code", "words"),
     [

@@ -426,11 +426,11 @@ def _part(nvml: ModuleType, handle: Any, card: Any) -> GpuFacts:
         name: _told(nvml, f"Device{call}", card) or None for name, call in LINK.items()
     }
     return GpuFacts(
-        name=_words(_told(nvml, "DeviceGetName", handle)) or "NVIDIA GPU",
+        name=_told(nvml, "DeviceGetName", handle) or "NVIDIA GPU",
         vendor="NVIDIA",
         memory_total=memory.total if memory else None,
-        driver=_words(_told(nvml, "SystemGetDriverVersion")),
-        bus=_words(address.busId) if address else None,
+        driver=_told(nvml, "SystemGetDriverVersion"),
+        bus=address.busId if address else None,
         **link,
     )
 
@@ -476,10 +476,6 @@ def _told(nvml: ModuleType, call: str, *about: Any) -> Any:
         return getattr(nvml, f"nvml{call}")(*about)
     except nvml.NVMLError:
         return None
-
-
-def _words(answer: Any) -> str | None:
-    return answer.decode(errors="replace") if isinstance(answer, bytes) else answer
 
 
 def gpus(root: Path = Path("/")) -> tuple[tuple[GpuFacts, ...], tuple[str, ...]]:
