@@ -50,6 +50,9 @@ VISITS, AT_ONCE = 200, 10
 """Visits while memory is watched, and how many of them at a time; each changes three inputs."""
 ALONE, SETTLED = 60, 0.2
 """Changes of a visitor who is alone, and seconds after each until its time is read [s]."""
+LAST, GROWN = 5, 1.1
+"""Readings at the end that are compared with as many before them, and by how much they may be
+larger: what is remembered has a limit, so memory does not go on growing."""
 STAYING, UNTIL_KILLED = 10, 12.0
 """People at two replicas, and seconds until one of the two is killed [s]."""
 TRIED_AGAIN = 0.5
@@ -236,6 +239,9 @@ def memory() -> None:
             curve.append(process.memory_info().rss)
     sizes = ", ".join(f"{size / 1e6:.0f}" for size in curve)
     print(f"memory before and after each {AT_ONCE} visits with {3 * AT_ONCE} changes: {sizes} MB")
+    earlier, last = curve[-2 * LAST : -LAST], curve[-LAST:]
+    if statistics.mean(last) > GROWN * statistics.mean(earlier):
+        sys.exit("It goes on growing.")
 
 
 def replicas() -> None:
@@ -260,6 +266,8 @@ def replicas() -> None:
         asyncio.run(_until_one_is_killed(site, visitors, both[0][1]))
     answers = {verdict for visitor in visitors for verdict in visitor.told}
     again = [seconds for visitor in visitors for seconds in visitor.back]
+    if not again:
+        sys.exit("The replica that was killed served nobody: nothing was measured.")
     differing = len(answers) - len({question for question, _ in answers})
     print(
         f"{len(visitors)} people at two replicas, one killed after {UNTIL_KILLED:g} s: "
@@ -267,6 +275,8 @@ def replicas() -> None:
         f"the median, {max(again):.1f} s at most; all {sum(len(v.changes) for v in visitors)} "
         f"changes answered, {differing} of {len(answers)} verdicts differ"
     )
+    if differing:
+        sys.exit("A verdict depends on the replica.")
 
 
 def _cookie(site: str) -> str:
