@@ -351,7 +351,8 @@ def findings_of(nouns: Nouns, compute: "Compute | None" = None) -> "Findings":
     from advisor.advice.finder.search import find
 
     runtimes = (nouns.runtime,) if nouns.runtime else SEARCHED
-    question = question_of(nouns, host_of(nouns), runtimes)
+    host = cardless() if nouns.request.nothing else nouns.machine  # that cards are put into
+    question = question_of(nouns, host, runtimes)
     return find(question, nouns.request, compute or combinations)
 
 
@@ -368,11 +369,6 @@ def question_of(nouns: Nouns, machine: Machine, runtimes: tuple[Runtime, ...] = 
         ownership=as_rented(ownership, machine),
         today=datetime.now(UTC).date(),
     )
-
-
-def host_of(nouns: Nouns) -> Machine:
-    """Machine that cards are put into: the one described, else a new desktop."""
-    return cardless() if nouns.request.nothing else nouns.machine
 
 
 def with_priced_names(money: MoneyInputs) -> MoneyInputs:

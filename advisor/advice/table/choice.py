@@ -166,7 +166,7 @@ def _why_nothing(
     if reads_along(kept, reading_tps):
         faster = _decode(kept) >= FASTER * reading_tps
         pace = "faster than" if faster else "as fast as"
-        return f"It writes {pace} you read: a bigger GPU would save little."
+        return f"It writes {pace} you read: {larger(kept)} would save little."
     if any(not option.odd and _too_dear(option, replies_per_day) for option in able):
         return "What holds it costs as much as a workstation: rent it for some hours first."
     if cheapest is not None and cheapest.odd:
@@ -174,6 +174,16 @@ def _why_nothing(
     if not kept.tokens:
         return "Without answers nothing repays its price."
     return "Nothing that you could buy repays its price at your use."
+
+
+def larger(kept: Option) -> str:
+    """What somebody would buy in place of a machine: one whose GPU is a part of it is bought whole,
+    one without a GPU takes one.
+    """
+    machine = kept.machine
+    if machine is None or (machine.gpus and not machine.unified):
+        return "a bigger GPU"
+    return "a bigger machine" if machine.gpus else "a GPU"
 
 
 def free_change(options: Sequence[Option]) -> Option | None:

@@ -29,12 +29,17 @@ def users_together(answer: Answer) -> None:
         tabs.folded("Users served together", "open_users", lambda: _together(answer, ready))
 
 
+SLOWEST, FASTEST = 0.1, 1000.0
+"""Speeds that can be asked for each user [tokens/s]."""
+
+
 def _together(answer: Answer, ready: list[Estimate]) -> None:
+    reading = min(max(answer.nouns.money.reading_tps, SLOWEST), FASTEST)
     left, right = st.columns([2, 1])
     with left:
         chosen = choose("Served by", ready, answer.advice.best, key="users_of")
     target = right.number_input(
-        "Tokens/s for each", 0.1, 1000.0, answer.nouns.money.reading_tps, 1.0, key="target_each",
+        "Tokens/s for each", SLOWEST, FASTEST, reading, 1.0, key="target_each",
         format="%g", help="Speed that each user should have at least: that of a reader, if open.",
     )  # fmt: skip
     shared = together(chosen, target)

@@ -340,6 +340,17 @@ def test_what_is_still_read_from_the_drive_is_no_safe_purchase() -> None:
     assert choice_of([now, still], 10.0, 2000.0).safe is None
 
 
+def test_what_would_be_bought_is_called_by_what_the_machine_takes() -> None:
+    reads = replace(kept(), speed=replace(SLOW, decode=10.0))
+    for spec, words in (
+        (MachineSpec(gpu="RTX 3090", ram_gb=64), "a bigger GPU"),
+        (MachineSpec(gpu="Apple M4 Max 40c", ram_gb=64), "a bigger machine"),
+        (MachineSpec(gpu="none", ram_gb=64), "a GPU"),
+    ):
+        there = replace(reads, machine=from_spec.machine(spec))
+        assert f": {words} would save little" in choice_of([there], 10.0, 40.0).reason
+
+
 def test_each_user_must_gain_the_hours_for_which_a_team_buys() -> None:
     reading = replace(SLOW, decode=10.0, first_token=0.0)
     use = replace(USE, work=replace(WORK, users=4.0))
