@@ -7,12 +7,13 @@ instruction sets. Cores come from the list of models, from the name, or are assu
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import chain
 
 from advisor.errors import UnknownName
 from advisor.machine.names.words import (
+    NamedPart,
     any_of,
     patterns,
     plain,
@@ -169,14 +170,7 @@ class TooManySockets(CpuObjection):
     """A processor more often than boards have sockets for it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CpuName:
-    """Reading of a processor's name."""
-
-    row: HostRow  # catalogue row, or one derived from the generation, for all sockets together
-    gpu: str = ""  # catalogue name of its graphics; empty where unknown
-    memory_gib: float | None = None  # memory size in the name [GiB]; None where it has none
-    notes: tuple[str, ...] = ()  # assumptions, one sentence each
+CpuName = NamedPart[HostRow]
 
 
 class CpuNames:

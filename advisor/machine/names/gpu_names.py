@@ -22,6 +22,7 @@ from advisor.machine.names.gpu_words import (
     taken_apart,
 )
 from advisor.machine.names.words import (
+    NamedPart,
     any_of,
     meaning,
     plain,
@@ -239,17 +240,7 @@ RATES = ("fp32_tflops", "fp16_tflops", "bf16_tflops", "int8_tops", "fp8_tflops",
 HINT = "`data/hardware/gpus.csv` lists those it knows."
 
 
-@dataclass(frozen=True, kw_only=True)
-class GpuName:
-    """Reading of a GPU's name."""
-
-    row: GpuRow  # catalogue row
-    count: int = 1  # number of cards
-    memory_gib: float | None = None  # memory size in the name [GiB]; None where it has none
-    # memory of a virtual machine's part of the card [GiB]; None for whole cards
-    part_gib: float | None = None
-    notes: tuple[str, ...] = ()  # assumptions, one sentence each
-    alternatives: tuple[str, ...] = ()  # other rows that the name may mean
+GpuName = NamedPart[GpuRow]
 
 
 @dataclass(frozen=True)
@@ -386,13 +377,7 @@ class GpuNames:
             apple = [row.name for row in self.rows.values() if row.vendor == "Apple"]
             raise UnknownName("GPU", name, apple, meaning("refused", plain(name)) or HINT)
         several = re.match(r"(\d{1,2})\s*[x*]\s*", plain(name))
-        return GpuName(
-            row=chip.row,
-            count=int(several[1]) if several else 1,
-            memory_gib=chip.memory_gib,
-            notes=chip.notes,
-            alternatives=chip.alternatives,
-        )
+        return replace(chip, count=int(several[1])) if several else chip
 
     def _chosen(
         self,

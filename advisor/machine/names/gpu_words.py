@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from advisor.errors import UnknownName
 from advisor.machine.names.words import (
+    NamedPart,
     any_of,
     counted,
     plain,
@@ -23,16 +24,6 @@ SMALLEST_BARE = 32
 """Smallest number without a unit that is read as memory; smaller ones are cores [GiB]."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class AppleChip:
-    """Reading of a chip's name."""
-
-    row: GpuRow  # catalogue row
-    memory_gib: float | None  # memory size in the name [GiB]; None where it has none
-    notes: tuple[str, ...]  # assumptions, one sentence each
-    alternatives: tuple[str, ...]  # the same chip with other cores
-
-
 def names_apple(text: str) -> bool:
     """Whether a plain text names one of Apple's chips."""
     return bool(any_of("apple chip").search(text)) and not any_of("other makers").search(text)
@@ -45,7 +36,7 @@ def count_of_macs(text: str) -> int:
     return count if number != text and any_of("count of chips").search(number) else 1
 
 
-def apple_chip(name: str, rows: Mapping[str, GpuRow]) -> AppleChip | None:
+def apple_chip(name: str, rows: Mapping[str, GpuRow]) -> NamedPart[GpuRow] | None:
     """Chip of a name; None where no row has it."""
     text = plain(name)
     match = any_of("apple chip").search(text)
@@ -63,7 +54,7 @@ def apple_chip(name: str, rows: Mapping[str, GpuRow]) -> AppleChip | None:
     if size and sold and size not in sold:
         notes.append(f"{row.name} is sold with {either(sold)} GB of memory; {size:g} GB as typed.")
     others = tuple(other.name for other in variants if other is not row)
-    return AppleChip(row=row, memory_gib=size, notes=tuple(notes), alternatives=others)
+    return NamedPart(row=row, memory_gib=size, notes=tuple(notes), alternatives=others)
 
 
 def _cores(text: str, end: int, variants: list[GpuRow]) -> tuple[set[int], set[int]]:

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Generic, TypeVar
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.name_matching import NameWords
 from advisor.machine.machine import Form
-from advisor.machine.rows import HostRow
+from advisor.machine.rows import GpuRow, HostRow
 
 TABLE = NameWords("hardware/name_words.csv")
 words_of_kind, patterns, whole_words = TABLE.of_kind, TABLE.patterns, TABLE.whole_words
@@ -23,6 +24,23 @@ def meaning(kind: str, text: str) -> str:
     without a number ("platform") or why a part cannot be described ("refused"); empty without one.
     """
     return next((value for pattern, value in whole_words(kind) if pattern.search(text)), "")
+
+
+Row = TypeVar("Row", GpuRow, HostRow)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedPart(Generic[Row]):
+    """Reading of a GPU's or a processor's name."""
+
+    row: Row  # catalogue row, or one derived from it; of processors for all sockets together
+    count: int = 1  # number of cards
+    memory_gib: float | None = None  # memory size in the name [GiB]; None where it has none
+    # memory of a virtual machine's part of the card [GiB]; None for whole cards
+    part_gib: float | None = None
+    gpu: str = ""  # catalogue name of a processor's graphics; empty where unknown
+    notes: tuple[str, ...] = ()  # assumptions, one sentence each
+    alternatives: tuple[str, ...] = ()  # other rows that the name may mean
 
 
 # Common parts of hardware names: marks to ignore, sizes and counts.
