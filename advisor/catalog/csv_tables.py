@@ -5,6 +5,7 @@ Read with the standard library: importing pandas would take half of a command's 
 
 import csv
 import io
+import json
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,15 +20,11 @@ DATA = product_folder() / "data"
 Row = TypeVar("Row")
 
 
-def _true_or_false(text: str) -> bool:
-    return {"true": True, "false": False}[text.casefold()]
-
-
 READERS: dict[type, Callable[[str], object]] = {
     str: str,
     int: int,
     float: float,
-    bool: _true_or_false,
+    bool: lambda text: {"true": True, "false": False}[text.casefold()],
 }
 
 
@@ -76,7 +73,11 @@ def _lines(path: Path, columns: Sequence[CsvColumn]) -> Iterator[tuple[int, list
             reader = csv.reader(file)
             names = next(reader, [])
             if names != expected:
-                raise DataError(_difference(path, expected, names))
+                missing = ", ".join(name for name in expected if name not in names) or "none"
+                unknown = ", ".join(name for name in names if name not in expected) or "none"
+                raise DataError(
+                    f"{path}: columns missing: {missing}; unknown: {unknown}; or out of order."
+                )
             for cells in reader:
                 if cells:
                     yield reader.line_num, cells
@@ -111,9 +112,6 @@ class RowsByName(Mapping[str, Row]):
     def __len__(self) -> int:
         return len(self._cells)
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._cells
-
 
 def _columns_of(record: type[Row]) -> tuple[CsvColumn, ...]:
     """Columns of a dataclass, worked out once per file because a file has thousands of cells."""
@@ -146,6 +144,14 @@ def assignments(text: str, where: str) -> Iterator[tuple[str, str]]:
         yield key, value
 
 
+def literal(text: str) -> object:
+    """Value of an assignment as JSON reads it; else the text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
 def _record(row: list[str], record: type[Row], columns: Sequence[CsvColumn], where: str) -> Row:
     if len(row) != len(columns):
         raise DataError(f"{where}: the number of values differs from the {len(columns)} columns.")
@@ -157,12 +163,6 @@ def _record(row: list[str], record: type[Row], columns: Sequence[CsvColumn], whe
         kind = column.kind.__name__
         raise DataError(f"{where}, {column.name}: {text!r} is not a {kind}.") from error
     return record(**values)
-
-
-def _difference(path: Path, expected: list[str], columns: list[str]) -> str:
-    missing = ", ".join(name for name in expected if name not in columns) or "none"
-    unknown = ", ".join(name for name in columns if name not in expected) or "none"
-    return f"{path}: columns missing: {missing}; unknown: {unknown}; or out of order."
 
 
 def as_text(rows: Iterable[Row]) -> str:

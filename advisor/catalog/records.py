@@ -164,8 +164,7 @@ class Column:
         return value if form is None or value is None else form(value)
 
 
-def _ends_early(source: Any, path: str) -> bool:
-    """Whether an attribute on a path is None."""
+def _ends_early(source: Any, path: str) -> bool:  # whether an attribute on the path is None
     for name in path.split("."):
         if source is None:
             return True

@@ -201,15 +201,17 @@ def _link_from(name: str, pinned: Quantity) -> Link:
 
 def host(name: str, memory: Quantity, bandwidth: Quantity | None = None) -> Host:
     """Processor or platform of the catalogue, by name, with its main memory [B]; its sustained read
-    rate is the datasheet's peak times a typical share where none is given [B/s].
+    rate is that of a page, else the datasheet's peak times a typical share [B/s].
     """
     row = find_host(name)
     if bandwidth is None:
         if row.bandwidth_gbs is None:
             raise InputError(f"{row.name}: its RAM bandwidth is not published; give it in GB/s.")
-        peak = row.bandwidth_gbs * GB
-        bandwidth = _published_rate(row.name) or sustained(
-            peak, ram_segment(row.name), row.source, row.source_date
+        peak, page = row.bandwidth_gbs * GB, measured_ram().get(row.name)
+        bandwidth = (
+            Quantity(page.read_gbs * GB, Provenance.DERIVED, page.source, page.source_date)
+            if page
+            else sustained(peak, ram_segment(row.name), row.source, row.source_date)
         )
     return Host(
         name=row.name,
@@ -284,14 +286,6 @@ def clock_beside(name: str) -> float:
         usual, power = USUAL_CLOCKS.get(ram_segment(name), (1.0, 0.0))
         return 1.0 if row is None else float((row.base_ghz / usual) ** power)
     return 1.0
-
-
-def _published_rate(name: str) -> Quantity | None:
-    """Sustained read rate that a page gives for a host; None without such a page [B/s]."""
-    row = measured_ram().get(name)
-    if row is None:
-        return None
-    return Quantity(row.read_gbs * GB, Provenance.DERIVED, row.source, row.source_date)
 
 
 def sustained(peak: float, segment: str, source: str, date: str) -> Quantity:

@@ -217,7 +217,12 @@ def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
         gpus += [_gpu(inputs, kind.row.name, kind.part_gib)] * kind.count
     BY_NAME["gpu_count"].check(len(gpus) * inputs.gpu_count)
     cards = fastest_first(gpus * inputs.gpu_count)
-    return _bridged(cards) if inputs.bridge or _named_with_bridge(inputs, cards) else cards
+    if not (inputs.bridge or _named_with_bridge(inputs, cards)):
+        return cards
+    if len(cards) != 2 or cards[0].name != cards[1].name:
+        named = " + ".join(card.name for card in cards)
+        raise InputError(f"An NVLink bridge joins two cards of a kind; this is {named}.")
+    return tuple(from_catalog.bridged(card) for card in cards)
 
 
 def _named_with_bridge(inputs: MachineSpec, cards: tuple[Gpu, ...]) -> bool:
@@ -226,13 +231,6 @@ def _named_with_bridge(inputs: MachineSpec, cards: tuple[Gpu, ...]) -> bool:
     """
     named = NVLINK.search(plain(str(inputs.gpu))) is not None
     return named and len(cards) == 2 and {card.name for card in cards} <= gpu_bridges().keys()
-
-
-def _bridged(cards: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
-    if len(cards) != 2 or cards[0].name != cards[1].name:
-        named = " + ".join(card.name for card in cards)
-        raise InputError(f"An NVLink bridge joins two cards of a kind; this is {named}.")
-    return tuple(from_catalog.bridged(card) for card in cards)
 
 
 def _gpu(inputs: MachineSpec, name: str, part_gib: float | None = None) -> Gpu:
@@ -296,7 +294,7 @@ def _host(inputs: MachineSpec, gpu: Gpu | None) -> Host:
     if gpu is not None and gpu.unified and inputs.cpu is None:
         host = _unified_host(inputs, gpu)
     else:
-        name = inputs.cpu or _typical_host(gpu)
+        name = inputs.cpu or (TYPICAL_LAPTOP if _of_laptop(gpu) else TYPICAL_HOST)
         host = from_catalog.host(name, _memory(inputs, _usual_size(gpu)), _bandwidth(inputs, name))
     known = host if inputs.cores is None else replace(host, cores=inputs.cores)
     return at_work(known, inputs)
@@ -307,11 +305,11 @@ def _usual_size(gpu: Gpu | None) -> float:
     row = find_gpu(gpu.name) if gpu is not None and gpu.unified else None
     if row is not None and not row.of_ram:
         return row.memory_gib
-    return TYPICAL_LAPTOP_GIB if gpu is not None and OF_LAPTOPS in gpu.name else TYPICAL_RAM_GIB
+    return TYPICAL_LAPTOP_GIB if _of_laptop(gpu) else TYPICAL_RAM_GIB
 
 
-def _typical_host(gpu: Gpu | None) -> str:
-    return TYPICAL_LAPTOP if gpu is not None and OF_LAPTOPS in gpu.name else TYPICAL_HOST
+def _of_laptop(gpu: Gpu | None) -> bool:
+    return gpu is not None and OF_LAPTOPS in gpu.name
 
 
 def _bandwidth(inputs: MachineSpec, cpu: str) -> Quantity | None:

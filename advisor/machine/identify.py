@@ -58,11 +58,14 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     processor = f"Its processor is not known: taken as {host.cpu}."
     told += (processor,) if host.cpu else ()
     replaced = {named.memory_note} if typed.ram_gb is not None else set()
-    assumed = (note for note in named.notes if note not in replaced)
-    size = _assumed_memory(machine)
+    assumed = tuple(note for note in named.notes if note not in replaced)
+    memory = machine.host.memory
+    if memory.kind is Provenance.ASSUMED:  # neither the name nor the user states it
+        unsaid = f"How much memory it has is not said: {memory.value / GIB:g} GB is assumed."
+        assumed = (*assumed, unsaid)
     return replace(
         machine,
-        notes=tuple(dict.fromkeys((*told, *assumed, *size, *machine.notes))),
+        notes=tuple(dict.fromkeys((*told, *assumed, *machine.notes))),
         rented=_rented(named, name) if typed.gpu is None else "",
         sold_as=_sold_as(named, name),
     )
@@ -78,14 +81,6 @@ def _sold_as(named: MachineName, name: str) -> Form | None:
     if named.rented:
         return Form.SERVER
     return Form(named.preset.kind) if named.preset else form_named(translated(plain(name)))
-
-
-def _assumed_memory(machine: Machine) -> tuple[str, ...]:
-    """Note on main memory that neither the name nor the user states; none where one does."""
-    memory = machine.host.memory
-    if memory.kind is not Provenance.ASSUMED:
-        return ()
-    return (f"How much memory it has is not said: {memory.value / GIB:g} GB is assumed.",)
 
 
 SERVER = "Server 8-channel DDR4-3200 (typical)"

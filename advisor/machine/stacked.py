@@ -191,11 +191,12 @@ def _numbers(values: Iterable[float]) -> Any:
 def _disk(disks: Sequence[Disk]) -> Disk:
     if _same(disks):
         return disks[0]
+    mapped = [disk.mapped for disk in disks if disk.mapped is not None]
     return replace(
         disks[0],
         name="drives",
         sequential=_quantity([disk.sequential for disk in disks]),
-        mapped=_quantity_or_none([disk.mapped for disk in disks]),
+        mapped=_quantity(mapped) if len(mapped) == len(disks) else None,
     )
 
 
@@ -204,8 +205,3 @@ def _quantity(figures: Sequence[Quantity]) -> Quantity:
     if len(set(values)) == 1:
         return figures[0]
     return replace(figures[0], value=np.array(values))
-
-
-def _quantity_or_none(figures: Sequence[Quantity | None]) -> Quantity | None:
-    known = [figure for figure in figures if figure is not None]
-    return _quantity(known) if len(known) == len(figures) else None

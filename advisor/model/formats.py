@@ -183,10 +183,7 @@ class StorageType:
 def tensor_types(
     architecture: Architecture, form: Format, types: Mapping[str, StorageType]
 ) -> tuple[StorageType, ...]:
-    """Storage type of every tensor of an architecture, in their order.
-
-    GGUF files of a model trained with experts in four bits keep those as they are in every format.
-    """
+    """Storage type of every tensor, in order; GGUF files keep experts trained in four bits."""
     categories = _categories(architecture)
     kept = architecture.expert_type if form.family == "gguf" else ""
     keys = [

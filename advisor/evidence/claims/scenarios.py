@@ -4,7 +4,6 @@ Keys are those of a request, so that a row can state whatever can be asked:
 `gpu=RTX 4090; gpu_layers=40; context=4096`. Numbers may be arrays along one sweep.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -16,7 +15,7 @@ import numpy.typing as npt
 from advisor import formatting
 from advisor.advice.compare import as_run
 from advisor.catalog.constants import fitted_constants
-from advisor.catalog.csv_tables import DATA, assignments, read
+from advisor.catalog.csv_tables import DATA, assignments, literal, read
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -96,7 +95,7 @@ def case_rows() -> tuple[CaseRow, ...]:
 
 def inputs(text: str) -> dict[str, object]:
     """Inputs of a scenario's text."""
-    return {key: _value(value) for key, value in assignments(text, "claims/claims.csv")}
+    return {key: literal(value) for key, value in assignments(text, "claims/claims.csv")}
 
 
 def changed(before: Inputs, text: str) -> dict[str, object]:
@@ -109,13 +108,6 @@ def inherited(of_case: str, of_claim: str) -> str:
     """A case's own value, else the claim's; `none` gives an empty value."""
     chosen = of_case or of_claim
     return "" if chosen == "none" else chosen
-
-
-def _value(text: str) -> object:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 OF_CLAIMS = ("upgrade", "cited")

@@ -230,9 +230,7 @@ def taken_apart(name: str) -> GpuWords:
 
 
 def boards_of_two(text: str) -> str:
-    """Plain text with the cards of boards that carry two, each with its own memory: "2x Arc Pro B60
-    48GB dual" are four of 24 GB.
-    """
+    """Plain text with the cards of boards of two: "2x Arc Pro B60 48GB dual" are four of 24 GB."""
 
     def cards(match: re.Match[str]) -> str:
         boards, card, size = match[1] or 1, match[2], match[3] or match[4]

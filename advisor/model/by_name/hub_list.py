@@ -6,7 +6,6 @@ data/models/LICENSE), read on 2026-11-22; `python -m lab.hub_models` makes a
 new one. data/models/more_models.csv has those that it lacks, each with its source.
 """
 
-import json
 import lzma
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
 from itertools import islice
 
-from advisor.catalog.csv_tables import DATA, assignments, read
+from advisor.catalog.csv_tables import DATA, assignments, literal, read
 from advisor.errors import AdvisorError, DataError
 from advisor.model.architecture import Architecture, Group
 from advisor.model.by_name.names import take_apart
@@ -217,7 +216,7 @@ class HubRule:
     def choices(self) -> tuple[dict[str, object], ...]:
         """The values that the sizes leave open; one empty choice where they leave none."""
         key, _, values = self.open.partition("=")
-        return tuple({key: _literal(value)} for value in values.split("|") if value) or ({},)
+        return tuple({key: literal(value)} for value in values.split("|") if value) or ({},)
 
 
 @cache
@@ -246,9 +245,9 @@ def _counted(architecture: Architecture, words: str) -> int:
 
 def _holding(text: str, row: HubRow) -> Iterator[tuple[str, object]]:
     for key, value in assignments(text, RULES):
-        literal, _, condition = value.partition("?")
+        word, _, condition = value.partition("?")
         if all(_holds(part, row) for part in condition.split("&") if part):
-            yield key, _literal(literal)
+            yield key, literal(word)
 
 
 def _holds(condition: str, row: HubRow) -> bool:
@@ -256,13 +255,6 @@ def _holds(condition: str, row: HubRow) -> bool:
     if not colon or column not in HubRow.__slots__:
         raise DataError(f"data/{RULES}: {condition!r} must be column:value|value.")
     return str(getattr(row, column)) in values.split("|")
-
-
-def _literal(text: str) -> object:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 # Architecture of a listed repository: its sizes, and a rule of its family for the rest.

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
+from advisor.catalog import name_matching
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.name_matching import spellings
 from advisor.errors import Refusal, UnknownName
@@ -106,17 +107,15 @@ def _meant(text: str) -> Named:
 
 def spelled(text: str) -> ArchitectureSpec | None:
     """Catalogue row of a name or alias, compared without spaces and dashes."""
-    return _aliases().get(text.strip().casefold()) or _aliases().get(_joined(text))
+    exact = name_matching.spelled("model", catalog.model_rows()).get(text.strip().casefold())
+    return exact or _joined_spellings().get(_joined(text))
 
 
 @cache
-def _aliases() -> dict[str, ArchitectureSpec]:
+def _joined_spellings() -> dict[str, ArchitectureSpec]:
     rows = catalog.model_rows().values()
-    index = {row.name.casefold(): row for row in rows}
-    written = [(spelling, row) for row in rows for spelling in spellings(row)]
-    for spelling, row in (*written, *((_joined(spelling), row) for spelling, row in written)):
-        index.setdefault(spelling, row)
-    return index
+    written = [(_joined(spelling), row) for row in rows for spelling in spellings(row)]
+    return dict(reversed(written))  # earlier rows over later ones
 
 
 def _joined(text: str) -> str:
@@ -133,9 +132,7 @@ def _says_less(name: ModelName, row: ArchitectureSpec) -> bool:
 
 
 def _with_publisher(text: str, joint: str) -> str:
-    """Repository of a name or file that begins with its publisher: "nex-agi Nex-N2.5-mini",
-    `Qwen_Qwen3-32B`; else empty.
-    """
+    """Repository of a name that begins with its publisher, `Qwen_Qwen3-32B`; else empty."""
     publisher, _, rest = text.strip().partition(joint)
     known = rest and "/" not in text and hub_list().has_publisher(publisher)
     return f"{publisher}/{'-'.join(rest.split())}" if known else ""

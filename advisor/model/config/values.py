@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TypeVar
 
-from advisor.catalog.csv_tables import DATA, assignments, read
+from advisor.catalog.csv_tables import DATA, assignments, literal, read
 from advisor.errors import InputError, Refusal, close_names
 
 Item = TypeVar("Item")
@@ -219,7 +219,7 @@ def language_config(name: str, values: Mapping[str, object]) -> tuple[Config, Fa
     config = Config(name=name, values=language_model(values))
     family = _family(config)
     pairs = assignments(family.defaults, FILE)
-    return replace(config, defaults={key: _literal(value) for key, value in pairs}), family
+    return replace(config, defaults={key: literal(value) for key, value in pairs}), family
 
 
 def fixed_facts(config: Config, family: FamilyRow) -> dict[str, object]:
@@ -228,7 +228,7 @@ def fixed_facts(config: Config, family: FamilyRow) -> dict[str, object]:
     for name, text in assignments(family.facts, FILE):
         value, _, condition = text.partition("?")
         if not condition or config.flag(condition):
-            facts[name] = _literal(value)
+            facts[name] = literal(value)
     return facts
 
 
@@ -254,10 +254,3 @@ def _family(config: Config) -> FamilyRow:
             "A GGUF file of it tells its sizes."
         )
     return family
-
-
-def _literal(text: str) -> object:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
