@@ -69,7 +69,7 @@ class HistoryRow:
 
     day: str  # day on which it was scored
     constants: str  # beginning of the digest of the constants' files
-    kind: str  # kind of run, as `text.kinds` names it
+    kind: str  # kind of run, as `text.stranger_scores` names it
     rows: int  # figures
     groups: int  # groups by publisher and card
     error: float  # median over groups of the median absolute relative error [share]

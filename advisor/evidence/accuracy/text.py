@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -40,45 +40,36 @@ IN_LLAMA_CPP = (
 """Regimes of tokens in llama.cpp and its forks."""
 ENGINES = ("serving engines", "MLX", "resident, other engines")
 """Regimes of tokens in other engines."""
-Chosen = Callable[[AccuracyPoint], bool]
-
-
-def kinds(points: Sequence[AccuracyPoint]) -> dict[str, Chosen]:
-    """Kinds of runs that are scored, by name."""
-    runs = Counter(point.publisher for point in points)
-
-    def ours(point: AccuracyPoint) -> bool:
-        return point.regime in IN_LLAMA_CPP
-
-    def year(point: AccuracyPoint, first: str, last: str) -> bool:
-        return first <= point.date[:4] <= last
-
-    return {
-        "llama.cpp family, 2026": lambda point: ours(point) and year(point, "2026", "2026"),
-        "other engines, 2026": lambda point: (
-            point.regime in ENGINES and year(point, "2026", "2026")
-        ),
-        "publishers with a single run": lambda point: (
-            ours(point) and runs[point.publisher] <= FEW_RUNS
-        ),
-        "llama.cpp family, 2024 and 2025": lambda point: (
-            ours(point) and year(point, "2024", "2025")
-        ),
-        "experts in RAM, RAM stated": lambda point: point.regime == "experts in RAM, RAM stated",
-        "experts in RAM": lambda point: point.regime.startswith("experts in RAM"),
-        "prompt, resident": lambda point: point.regime == "prompt, resident",
-        "prompt, deep context": lambda point: point.regime == "prompt, deep context",
-        "prompt, experts in RAM": lambda point: point.regime == "prompt, experts in RAM",
-        "prompt, CPU alone": lambda point: point.regime == "prompt, CPU alone",
-        "all": lambda _: True,
-    }
+BY_NAME = (
+    "experts in RAM, RAM stated", "prompt, resident", "prompt, deep context",
+    "prompt, experts in RAM", "prompt, CPU alone",
+)  # fmt: skip
+"""Regimes that are scored by themselves."""
 
 
 def stranger_scores(points: Sequence[AccuracyPoint]) -> Iterator[StrangerScore]:
-    """Scores of `kinds`, without those that have no figure."""
-    for name, chosen in kinds(points).items():
-        if some := [point for point in points if chosen(point)]:
-            yield stranger_score(name, some)
+    """Scores by kind of run, without those that have no figure."""
+    runs = Counter(point.publisher for point in points)
+    ours = [point for point in points if point.regime in IN_LLAMA_CPP]
+    newer = [point for point in points if point.date[:4] == "2026"]
+    kinds = {
+        "llama.cpp family, 2026": [each for each in newer if each.regime in IN_LLAMA_CPP],
+        "other engines, 2026": [each for each in newer if each.regime in ENGINES],
+        "publishers with a single run": [each for each in ours if runs[each.publisher] <= FEW_RUNS],
+        "llama.cpp family, 2024 and 2025": [
+            each for each in ours if each.date[:4] in ("2024", "2025")
+        ],
+        "experts in RAM": [each for each in points if each.regime.startswith("experts in RAM")],
+        **{name: [each for each in points if each.regime == name] for name in BY_NAME},
+        "all": points,
+    }
+    return _scores(kinds.items())
+
+
+def _scores(
+    parts: Iterable[tuple[str, Sequence[AccuracyPoint]]],
+) -> Iterator[StrangerScore]:
+    return (stranger_score(name, points) for name, points in parts if points)
 
 
 HALVES = (
@@ -94,17 +85,19 @@ AGES = (("younger than 3 months", 0, 3), ("3 to 12 months", 3, 12), ("older", 12
 def by_date(points: Sequence[AccuracyPoint]) -> Iterator[StrangerScore]:
     """Scores of llama.cpp's family by the date of the run."""
     ours = [point for point in points if point.regime in IN_LLAMA_CPP]
-    for name, first, before in HALVES:
-        if some := [point for point in ours if first <= point.date[:7] < before]:
-            yield stranger_score(name, some)
+    return _scores(
+        (name, [point for point in ours if first <= point.date[:7] < before])
+        for name, first, before in HALVES
+    )
 
 
 def by_age(points: Sequence[AccuracyPoint]) -> Iterator[StrangerScore]:
     """Scores of llama.cpp's family by the age of the model's architecture at the run."""
     ours = [point for point in points if point.regime in IN_LLAMA_CPP]
-    for name, first, before in AGES:
-        if some := [point for point in ours if first <= _months_old(point) < before]:
-            yield stranger_score(name, some)
+    return _scores(
+        (name, [point for point in ours if first <= _months_old(point) < before])
+        for name, first, before in AGES
+    )
 
 
 def newest(points: Iterable[AccuracyPoint]) -> str:
