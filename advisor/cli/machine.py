@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
+from advisor.catalog.records import as_record
 from advisor.cli.command import program, show
 from advisor.errors import InputError
 from advisor.machine.identify import Identified, identified
@@ -23,31 +24,22 @@ def run(args: argparse.Namespace) -> None:
 def machine_answer(taken: Identified, name: str) -> dict[str, Any]:
     """Record of `machine`; datasheet rates, theoretical for RAM [GB/s]."""
     host, preset = taken.host, taken.preset
-    priced = preset is not None and taken.ram_gib == preset.ram_gib
-    rate = taken.mts
-    theory = taken.channels * 8 * rate / 1000 if taken.channels and rate else None
+    theory = taken.channels * 8 * taken.mts / 1000 if taken.channels and taken.mts else None
     gpu = taken.gpus[0] if taken.gpus else None
     of_ram = gpu is not None and gpu.of_ram and theory is not None
-    return {
-        "kind": taken.kind,
-        "name": taken.name,
-        "taken_as": None if taken.name == name else taken.name,
-        "gpus": [row.name for row in taken.gpus],
-        "count": taken.count,
-        "memory_gib": taken.memory_gib,
-        "bandwidth_gbs": theory if of_ram else gpu.bandwidth_gbs if gpu else None,
-        "cpu": host.name if host else None,
-        "cores": taken.cores,
-        "channels": taken.channels,
-        "mts": rate,
-        "ram_gbs": theory or (host.bandwidth_gbs if host else None),
-        "ram_gib": taken.ram_gib,
-        "usd": preset.usd if preset and priced else None,
-        "per": preset.per if preset and priced and preset.usd is not None else None,
-        "source": preset.source if preset else gpu.source if gpu else host.source if host else None,
-        "notes": list(taken.notes),
-        "alternatives": list(taken.alternatives),
-    }
+    priced = preset if preset and taken.ram_gib == preset.ram_gib else None
+    row = preset or gpu or host
+    return as_record(
+        "machine",
+        taken,
+        taken_as=None if taken.name == name else taken.name,
+        gpus=[row.name for row in taken.gpus],
+        bandwidth_gbs=theory if of_ram else gpu.bandwidth_gbs if gpu else None,
+        ram_gbs=theory or (host.bandwidth_gbs if host else None),
+        usd=priced.usd if priced else None,
+        per=priced.per if priced and priced.usd is not None else None,
+        source=row.source if row else None,
+    )
 
 
 def _memory(answer: dict[str, Any]) -> Iterator[str]:

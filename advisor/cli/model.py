@@ -5,6 +5,7 @@ import argparse
 import numpy as np
 
 from advisor.advice.compare import context_notes
+from advisor.catalog.records import as_record
 from advisor.cli.command import Json, show
 from advisor.cost_model.workload import Workload
 from advisor.formatting import memory
@@ -25,23 +26,17 @@ def model_answer(resolved_model: ResolvedModel, work: Workload) -> Json:
     model, architecture = resolved_model.model, resolved_model.model.architecture
     cache = model.kv_bytes(work.context, work.kv_type)
     per_token = model.kv_bytes(2.0, work.kv_type) - model.kv_bytes(1.0, work.kv_type)
-    return {
-        "name": model.name,
-        "format": model.format,
-        "architecture": _kinds(architecture),
-        "params": architecture.params,
-        "active_params": round(architecture.active_params),
-        "layers": architecture.layers,
-        "weight_bytes": model.file_bytes,
-        "read_bytes_per_token": model.read_bytes_per_token,
-        "kv_bytes_per_token": float(np.sum(per_token)),
-        "kv_bytes": float(np.sum(cache) * work.users),
-        "context": float(work.context),
-        "kv_type": work.kv_type,
-        "source": resolved_model.source,
-        "taken_as": resolved_model.taken_as or None,
-        "notes": [*resolved_model.notes, *context_notes(model, work)],
-    }
+    return as_record(
+        "model",
+        resolved_model,
+        architecture=_kinds(architecture),
+        active_params=round(architecture.active_params),
+        kv_bytes_per_token=float(np.sum(per_token)),
+        kv_bytes=float(np.sum(cache) * work.users),
+        context=float(work.context),
+        kv_type=work.kv_type,
+        notes=[*resolved_model.notes, *context_notes(model, work)],
+    )
 
 
 def _kinds(architecture: Architecture) -> str:

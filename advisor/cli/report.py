@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor import given_files
 from advisor.catalog.records import as_record
-from advisor.cli.command import Json, output, show
+from advisor.cli.command import output, show
 from advisor.errors import InputError, StoreError
 
 if TYPE_CHECKING:
@@ -68,13 +68,12 @@ def compare(args: argparse.Namespace) -> None:
 
     store = _store()
     reports = [store.load(number) for number in args.ids]
-    if args.today and len(reports) == 1:
-        record: dict[str, Any] = {}
-        tables: list[WordTable] = []
-    elif len(reports) == 1:
-        raise InputError("A comparison needs two reports; give a second ID, or --today.")
-    else:
+    record: dict[str, Any] = {}
+    tables: list[WordTable] = []
+    if len(reports) > 1:
         record, tables = comparison_json(reports), list(compared(reports).tables)
+    elif not args.today:
+        raise InputError("A comparison needs two reports; give a second ID, or --today.")
     if args.today:
         changed, more = _today(reports)
         record["today"] = changed
@@ -143,8 +142,6 @@ def _result_json(result: "ScenarioResult") -> dict[str, Any]:
     return as_record("scenario", result, holds=not result.failures, estimate=estimate)
 
 
-LISTED = ("id", "name", "created_at", "summary", "model", "gpu", "tags", "author")
-"""Fields of a report in a list."""
 LARGEST_REPORT = 16_000_000
 """JSON file that is imported [B]."""
 
@@ -166,11 +163,7 @@ def list_reports(args: argparse.Namespace) -> None:
         deleted=args.deleted,
     )
     heads = _store().page(query, limit=args.limit).heads
-    records: list[Json] = [
-        {name: getattr(head, name) for name in LISTED}
-        | {"created_at": head.created_at.isoformat(), "tags": list(head.tags)}
-        for head in heads
-    ]
+    records = [as_record("report", head, created_at=head.created_at.isoformat()) for head in heads]
     lines = [
         f"{row['id']:>4}  {row['created_at'][:10]}  {row['name']}: {parted(row['summary'])[0]}"
         for row in records
