@@ -177,6 +177,11 @@ def test_eight_cases_are_judged_in_words(parameters, words):
     assert any(way.startswith(("A bigger", "A GPU")) for way in ways(test))
 
 
+def test_a_mac_is_told_of_a_bigger_machine():
+    way = verdict(app(model="Qwen3-8B", machine="Mac Studio M4 Max 64GB"))[1]
+    assert "a bigger machine would save little" in way
+
+
 def test_ram_large_enough_for_the_model_is_stated_on_the_drives_card():
     text = page_text(tab(app(machine=PC), "Where the time goes"))
     assert "Your RAM holds this; from the drive it would be" in text
