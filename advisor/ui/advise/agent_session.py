@@ -2,27 +2,19 @@
 
 import numpy as np
 import streamlit as st
-from markupsafe import Markup
 
 from advisor.advice.advise import Answer
-from advisor.advice.task import Task, sentences
+from advisor.advice.task import sentences
 from advisor.formatting import seconds
-from advisor.ui.parts import tabs
 from advisor.ui.parts.drawing import curves
-from advisor.ui.parts.markup import block, listed, plain_words, say, show, two_lines
+from advisor.ui.parts.markup import listed, plain_words, say, show, two_lines
 
 POINTS = 12
 """Turns that a curve has a point for."""
-NONE = (
+HOW_TO_ASK = (
     "How long does an agent's task take here? Choose a session in More settings, or state its "
     "turns and the tokens that each adds."
 )
-
-
-def how_to_ask() -> None:
-    """How to ask for a session, in a folded part."""
-    words = block("oa-soft", NONE, "p")
-    tabs.folded("An agent's session", "open_session", lambda: show(words))
 
 
 def agent_session(answer: Answer) -> None:
@@ -34,23 +26,15 @@ def agent_session(answer: Answer) -> None:
         return
     words = " ".join(sentences(task))
     say(plain_words(words), "oa-why")
-    show(_saves(task))
-    show(_chart(task, words))
-
-
-def _saves(task: Task) -> Markup:
-    return listed(
+    show(listed(
         (two_lines(plain_words(saved.edit.words), saved.edit.cost), "",
          f"saves {seconds(saved.seconds)}")
         for saved in task.saves
-    )  # fmt: skip
-
-
-def _chart(task: Task, words: str) -> Markup:
+    ))  # fmt: skip
     turns = np.arange(1.0, task.session.turns + 1.0)
     steps = np.unique(np.geomspace(1, len(turns), POINTS).round().astype(int)) - 1
     named = {
         "prompts": (turns[steps], task.prefill_tps[steps]),
         "replies": (turns[steps], task.decode_tps[steps]),
     }
-    return curves(named, {}, x_label="turn", y_label="tokens/s", alt=words)
+    show(curves(named, {}, x_label="turn", y_label="tokens/s", alt=words))

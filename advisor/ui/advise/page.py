@@ -131,11 +131,11 @@ def shown(answer: Answer) -> None:
 
 
 def _notices(answer: Answer) -> None:
-    model, machine = answer.nouns.model, answer.nouns.machine
-    uncertain = answer.nouns.resolved.notes if model.architecture.shape_uncertainty else ()
-    lengths = context_notes(model, answer.nouns.work)
-    prices = price_notes(answer.advice.question)
-    for sentence in (*current.problems(), *lengths, *prices, *uncertain):
+    nouns = answer.nouns
+    model, machine = nouns.model, nouns.machine
+    uncertain = nouns.resolved.notes if model.architecture.shape_uncertainty else ()
+    notes = *context_notes(model, nouns.work), *price_notes(answer.advice.question), *uncertain
+    for sentence in (*current.problems(), *notes):
         notice(sentence, "warning")
     software = answer.nouns.request.stated().keys() & {"driver", "build", "numa"}
     if machine.software_notes and software:
@@ -234,7 +234,8 @@ def _time(answer: Answer) -> None:
                 say("No smaller change makes it notably faster.")
     concurrency.in_place_or_streamed(answer)
     if answer.nouns.session is None:
-        agent_session.how_to_ask()
+        how = agent_session.HOW_TO_ASK
+        tabs.folded("An agent's session", "open_session", lambda: say(how))
 
 
 def _effect(change: Edited) -> tuple[str, str]:

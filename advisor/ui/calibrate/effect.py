@@ -98,10 +98,7 @@ def section(name: str, measured: Calibration) -> None:
 
 def _chosen(model: Model, work: Workload) -> tuple[Model, Workload]:
     """Another model of the catalogue, if one is picked."""
-    names = (
-        model.name,
-        *(model_row for model_row in catalog.model_rows() if model_row != model.name),
-    )
+    names = (model.name, *(other for other in catalog.model_rows() if other != model.name))
     name = st.selectbox(
         "Model", names, key="effect_model",
         help="Model of the last comparison on Advise; another one can be chosen here.",

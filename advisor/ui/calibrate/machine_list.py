@@ -132,8 +132,8 @@ def parts_of(seen: Fingerprint | None) -> str:
         return "Its parts are not known."
     size = f"{memory(seen.memory)} of RAM" if seen.memory else "RAM of unknown size"
     cores = f"{seen.cores} cores" if seen.cores else ""
-    gpus = seen.gpus or ("no GPU",)
-    return ", ".join(part for part in (seen.cpu or "unknown processor", cores, size, *gpus) if part)
+    parts = seen.cpu or "unknown processor", cores, size, *(seen.gpus or ("no GPU",))
+    return ", ".join(filter(None, parts))
 
 
 def _when(history: MeasurementHistory) -> str:
@@ -157,28 +157,20 @@ def bring() -> None:
     say(HOW)
     copyable(COMMAND)
     with st.form("import_machine", border=False):
-        _inputs()
+        st.text_area(
+            "Its result", key="import_text", max_chars=LARGEST, height=120,
+            placeholder='[{"name": "ram_read", "value": ...',
+        )  # fmt: skip
+        st.file_uploader("Or a file with it", type=["json"], key="import_file")
+        longest = imported_store.LONGEST_NAME
+        st.text_input("Name", key="import_name", max_chars=longest, placeholder="server")
+        say("Parts that it does not name:")
+        cpu, gpu, ram = st.columns(3)
+        cpu.selectbox("Processor", (UNKNOWN, *host_rows()), key="import_cpu")
+        gpu.selectbox("GPU", (UNKNOWN, *gpu_rows()), key="import_gpu")
+        ram.number_input("RAM (GB)", 0.0, 100_000.0, 0.0, 8.0, key="import_ram", format="%.0f")
         outcome.button("Import", FORM, _import, key="import_now", submits=True, type="primary")
     outcome.show(FORM)
-
-
-def _inputs() -> None:
-    st.text_area(
-        "Its result", key="import_text", max_chars=LARGEST, height=120,
-        placeholder='[{"name": "ram_read", "value": ...',
-    )  # fmt: skip
-    st.file_uploader("Or a file with it", type=["json"], key="import_file")
-    st.text_input(
-        "Name", key="import_name", max_chars=imported_store.LONGEST_NAME, placeholder="server"
-    )
-    say("Parts that it does not name:")
-    cpu, gpu, ram = st.columns(3)
-    with cpu:
-        st.selectbox("Processor", (UNKNOWN, *host_rows()), key="import_cpu")
-    with gpu:
-        st.selectbox("GPU", (UNKNOWN, *gpu_rows()), key="import_gpu")
-    with ram:
-        st.number_input("RAM (GB)", 0.0, 100_000.0, 0.0, 8.0, key="import_ram", format="%.0f")
 
 
 def _import() -> str:

@@ -46,12 +46,9 @@ def section() -> None:
 def unsaved() -> ProbeJob | None:
     """Measurements of this session that could not be saved; None if there are none."""
     mine = this_machine.mine()
-    lost = (
-        mine is not None
-        and mine.measurements
-        and not (mine.running or mine.cancelled or mine.saved)
-    )
-    return mine if lost else None
+    if mine is None or not mine.measurements:
+        return None
+    return None if mine.running or mine.cancelled or mine.saved else mine
 
 
 def _start() -> None:
