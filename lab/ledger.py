@@ -29,9 +29,9 @@ from advisor.evidence.accuracy.text import stranger_scores
 from advisor.evidence.published.row import publisher_of
 from lab import rounded, write
 from lab.held_out import GENERATED
-from lab.llama_cpp import APART, stated_tps
+from lab.llama_cpp import APART, published, stated_tps
 from lab.points import drafting, engine, llama_cpp, load_curves, paged, split
-from lab.points.llama_cpp import LlamaCppRun, Published
+from lab.points.llama_cpp import LlamaCppRun
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -44,13 +44,13 @@ NEAR = 512
 """Largest difference in context depth of two runs that are compared [tokens]."""
 
 
-def noise_floor(published: Published) -> Floor:
+def noise_floor(runs: Iterable[LlamaCppRun]) -> Floor:
     """Comparison of GPU-resident runs of two sources with equal GPU, model and format."""
     alike: dict[Hashable, list[LlamaCppRun]] = {}
-    for run in published.runs.values():
+    for run in runs:
         if run.row.category == "resident" and run.row.tg_tps and run.case.build not in APART:
             alike.setdefault(_setting(run), []).append(run)
-    apart_by_key = {key: list(_differences(runs)) for key, runs in alike.items()}
+    apart_by_key = {key: list(_differences(same)) for key, same in alike.items()}
     every = [difference for differences in apart_by_key.values() for difference in differences]
     middles = [np.median(differences) for differences in apart_by_key.values() if differences]
     return Floor(
@@ -67,8 +67,8 @@ def _setting(run: LlamaCppRun) -> Hashable:
     return gpus[0].name, len(gpus), arch.layers, arch.params, run.case.model.format, build
 
 
-def _differences(runs: Iterable[LlamaCppRun]) -> Iterable[float]:
-    for first, other in combinations(runs, 2):
+def _differences(alike: Iterable[LlamaCppRun]) -> Iterable[float]:
+    for first, other in combinations(alike, 2):
         apart = abs(float(first.case.work.decode_depth) - float(other.case.work.decode_depth))
         if publisher_of(first.row) != publisher_of(other.row) and apart <= NEAR:
             slower, faster = sorted(stated_tps(run.row, GENERATED) for run in (first, other))
@@ -77,10 +77,9 @@ def _differences(runs: Iterable[LlamaCppRun]) -> Iterable[float]:
 
 def ledger() -> Ledger:
     """Ledger of the shipped measurements; takes some seconds."""
-    rows = llama_cpp.read()
     points = (
-        *llama_cpp.points(rows),
-        *split.points(rows),
+        *llama_cpp.points(),
+        *split.points(),
         *engine.of_frameworks(),
         *engine.points(),
         *drafting.points(),
@@ -90,10 +89,10 @@ def ledger() -> Ledger:
     return Ledger(
         points=points,
         scores=scores(points),
-        floor=noise_floor(rows),
+        floor=noise_floor(llama_cpp.runs(published())),
         simulated=scores(tuple(engine.simulated()))[:-1],
-        unseen=stranger_score("architectures left out", llama_cpp.unseen(rows)),
-        doubtful=tuple(llama_cpp.doubtful(rows)),
+        unseen=stranger_score("architectures left out", llama_cpp.unseen()),
+        doubtful=tuple(llama_cpp.doubtful()),
     )
 
 

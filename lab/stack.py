@@ -150,13 +150,8 @@ class Cases(Generic[Run]):
     def columns(self, values: Mapping[str, Floats], stack: Stack) -> Columns:
         """Constants of a stack's runs, under the software that their sources state."""
         table = fitted_constants() if self.table is None else self.table
-        own = {
-            name: value[stack.at] * self.effects[name][stack.at]
-            if name in self.effects
-            else value[stack.at]
-            for name, value in values.items()
-        }
-        return Columns(own, table)
+        under = {name: value * self.effects.get(name, 1.0) for name, value in values.items()}
+        return Columns({name: value[stack.at] for name, value in under.items()}, table)
 
     def predicted(self, values: Mapping[str, Floats]) -> Floats:
         """Predicted time of each run with constants of shape (runs,) [s]."""

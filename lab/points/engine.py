@@ -29,7 +29,6 @@ from lab.frameworks import papers, regime
 from lab.held_out import WHOLE, left_out
 from lab.points.point import point_of
 
-SIMULATOR = "aiconfigurator 0.12.0, simulated from measured kernels"
 WIDER = (SEVERAL, TOGETHER, THIN)
 """Traits whose degree a row of engine_left_out.csv states."""
 
@@ -41,7 +40,7 @@ def points() -> Iterable[AccuracyPoint]:
 
 def simulated() -> Iterable[AccuracyPoint]:
     """Points of the simulator's answers."""
-    return _points(SIMULATED, map(_as_published, simulated_rows()))
+    return _points(SIMULATED, simulated_rows())
 
 
 def of_frameworks() -> Iterable[AccuracyPoint]:
@@ -63,22 +62,7 @@ def of_frameworks() -> Iterable[AccuracyPoint]:
         )
 
 
-def _as_published(row: SimulatedRow) -> PublishedRow:
-    """Simulated row with the columns of a published one that a point takes."""
-    return PublishedRow(
-        {
-            "id": row.id,
-            "runtime": row.runtime,
-            "gpu": row.gpu,
-            "model": row.model,
-            "quant": row.quant,
-            "date": "2026-11",
-            "source_url": SIMULATOR,
-        }
-    )
-
-
-def _points(evidence: str, every: Iterable[PublishedRow]) -> Iterable[AccuracyPoint]:
+def _points(evidence: str, every: Iterable[PublishedRow | SimulatedRow]) -> Iterable[AccuracyPoint]:
     rows = {row.id: row for row in every}
     for case in _left_out():
         name, _, part = case.id.partition(" ")
@@ -91,7 +75,9 @@ def _left_out() -> tuple[EngineLeftOutRow, ...]:
     return read(LEFT_OUT, EngineLeftOutRow)
 
 
-def _point(case: EngineLeftOutRow, row: PublishedRow, *, first: bool) -> AccuracyPoint:
+def _point(
+    case: EngineLeftOutRow, row: PublishedRow | SimulatedRow, *, first: bool
+) -> AccuracyPoint:
     return point_of(
         row,
         regime=regime_of(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -43,38 +43,21 @@ class LlamaCppRun:
     case: Case  # machine, model and request of the row
 
 
-@dataclass(frozen=True)
-class Published:
-    """Published rows."""
-
-    rows: tuple[PublishedRow, ...]  # rows of all files
-
-    @cached_property
-    def runs(self) -> Mapping[str, LlamaCppRun]:
-        """Runs that can be predicted and are not doubtful, by id."""
-        runs = {}
-        for row in self.rows:
-            if row.doubtful:
-                continue
-            case = case_of(row)
-            if case is not None:
-                runs[row.id] = LlamaCppRun(row=row, case=case)
-        return runs
-
-    @cached_property
-    def fitted(self) -> Rows:
-        """Rows that constants are fitted to."""
-        return rows_of(self.rows)
+def runs(rows: Iterable[PublishedRow]) -> tuple[LlamaCppRun, ...]:
+    """Runs of rows that can be predicted and are not doubtful."""
+    told = ((row, case_of(row)) for row in rows if not row.doubtful)
+    return tuple(LlamaCppRun(row=row, case=case) for row, case in told if case is not None)
 
 
-def read() -> Published:
-    """Rows of the shipped files."""
-    return Published(published())
+@cache
+def fitted() -> Rows:
+    """Rows that constants are fitted to."""
+    return rows_of(published())
 
 
-def points(published: Published) -> Iterable[AccuracyPoint]:
+def points() -> Iterable[AccuracyPoint]:
     """Points of all rows in the last fit, with the speed of all users together."""
-    rows = published.fitted
+    rows = fitted()
     judged = by_table(rows)
     for timed, seconds, (_, ranges) in zip(rows.timed, rows.seconds, judged, strict=True):
         predicted = left_out().get((timed.timed, timed.row.id))
@@ -100,9 +83,9 @@ def _point(
     )  # fmt: skip
 
 
-def unseen(published: Published) -> Iterable[AccuracyPoint]:
+def unseen() -> Iterable[AccuracyPoint]:
     """Points of tokens, predicted without any model of the same kinds of layers."""
-    rows = published.fitted
+    rows = fitted()
     judged = by_table(rows, unseen=True)
     for timed, seconds, (_, ranges) in zip(rows.timed, rows.seconds, judged, strict=True):
         predicted = left_out().get((UNSEEN, timed.row.id))
@@ -117,12 +100,12 @@ def released(name: str) -> str:
     return row.released if row else ""
 
 
-def doubtful(published: Published) -> Iterable[AccuracyPoint]:
+def doubtful() -> Iterable[AccuracyPoint]:
     """Points of doubtful rows: doubted by their source, or physically impossible.
 
     Nothing is fitted to them, so the shipped constants predict them.
     """
-    rows = side_by_side([*published.fitted.doubted, *doubted_by_sources(published.rows)])
+    rows = side_by_side([*fitted().doubted, *doubted_by_sources(published())])
     for timed, seconds, (predicted, ranges) in zip(
         rows.timed, rows.seconds, by_table(rows), strict=True
     ):

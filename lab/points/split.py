@@ -6,7 +6,7 @@ with that rate. Each public formula is inverted in the same way.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,9 +22,9 @@ from advisor.machine.quantity import given
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import GB, Array
 from lab.held_out import GENERATED
-from lab.llama_cpp import stated_tps
+from lab.llama_cpp import published, stated_tps
 from lab.peers import PEERS, Facts, Peer
-from lab.points.llama_cpp import LlamaCppRun, Published
+from lab.points.llama_cpp import LlamaCppRun, fitted, runs
 from lab.points.peer_facts import facts_of
 from lab.points.point import margins_of, point_of
 
@@ -32,23 +32,26 @@ RATES = np.geomspace(2 * GB, 2000 * GB, 400)
 """Sustained RAM rates tried by the inversion [B/s]."""
 
 
-def points(published: Published) -> Iterable[AccuracyPoint]:
+def points() -> Iterable[AccuracyPoint]:
     """Points of all sweeps, without the runs that gave the RAM rate."""
-    for sweep in sweeps(published):
+    for sweep in sweeps(runs(published()), {timed.row.id for timed in fitted().timed}):
         yield from _predicted(sweep)
 
 
-def sweeps(published: Published) -> Iterable[tuple[LlamaCppRun, ...]]:
-    """Sweeps: runs outside the fit that differ only in layers on the GPU, fewest layers first."""
-    fitted = {timed.row.id for timed in published.fitted.timed}
+def sweeps(
+    runs: Iterable[LlamaCppRun], fitted: Collection[str] = ()
+) -> Iterable[tuple[LlamaCppRun, ...]]:
+    """Sweeps: runs that differ only in layers on the GPU, fewest layers first, without rows of the
+    fit, by their ids.
+    """
     alike: dict[tuple[str, ...], list[LlamaCppRun]] = {}
-    for run in published.runs.values():
+    for run in runs:
         row = run.row
         if row.category == "partial" and row.tg_tps and row.id not in fitted:
             key = ("source_url", "runtime", "gpu", "cpu", "model", "quant", "context_depth")
             alike.setdefault(tuple(row.cells[name] for name in key), []).append(run)
-    for runs in alike.values():
-        stated = (run for run in runs if _stated(run))
+    for group in alike.values():
+        stated = (run for run in group if _stated(run))
         split = sorted(stated, key=lambda run: float(run.case.settings.gpu_layers or 0.0))
         if len(split) > 1:
             yield tuple(split)

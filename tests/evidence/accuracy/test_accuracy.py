@@ -24,7 +24,7 @@ from advisor.evidence.accuracy.text import (
 from advisor.evidence.published.row import PublishedRow
 from lab.ledger import ledger, noise_floor, points_table, tables
 from lab.llama_cpp import published
-from lab.points.llama_cpp import Published, read
+from lab.points.llama_cpp import fitted, runs
 from lab.points.split import ram_rate, sweeps
 
 ROOT = Path(__file__).parents[3]
@@ -230,7 +230,7 @@ def test_layers_moved_to_the_gpu_are_predicted_from_the_slowest_run(whole_ledger
 
 
 def test_the_ram_rate_of_a_sweep_gives_its_slowest_run_back() -> None:
-    (sweep,) = sweeps(read())
+    (sweep,) = sweeps(runs(published()), {timed.row.id for timed in fitted().timed})
     layers = [run.case.settings.gpu_layers for run in sweep]
     assert layers == sorted(layers)
     assert 10e9 < ram_rate(sweep[0]) < 90e9  # one or two channels of a desktop
@@ -239,11 +239,11 @@ def test_the_ram_rate_of_a_sweep_gives_its_slowest_run_back() -> None:
 def test_a_sweep_needs_the_same_source_and_card() -> None:
     changed = {"category": "partial", "ngl": "10", "cpu": "", "tg_tps": "30"}
     record, other = row(id="a", **changed), row(id="b", **{**changed, "ngl": "20"})
-    assert len(list(sweeps(Published((record, other))))) == 1
+    assert len(list(sweeps(runs((record, other))))) == 1
     assert not list(
-        sweeps(Published((record, PublishedRow({**other.cells, "source_url": "https://other"}))))
+        sweeps(runs((record, PublishedRow({**other.cells, "source_url": "https://other"}))))
     )
-    assert not list(sweeps(Published((record, PublishedRow({**other.cells, "ngl": "999"})))))
+    assert not list(sweeps(runs((record, PublishedRow({**other.cells, "ngl": "999"})))))
 
 
 def test_two_sources_of_one_setting_by_hand() -> None:
@@ -254,11 +254,11 @@ def test_two_sources_of_one_setting_by_hand() -> None:
         row(id="c", tg_tps="150"),
         row(id="d", tg_tps="300", source_url="https://third", context_depth="8192"),
     )
-    floor = noise_floor(Published(rows[:2]))
+    floor = noise_floor(runs(rows[:2]))
     assert (floor.pairs, floor.settings) == (1, 1)
     assert floor.median == pytest.approx(0.2)
     # 120 beside 150 is 25 %: the median of the two pairs is 22.5 %.
-    assert noise_floor(Published(rows)).median == pytest.approx(0.225)
+    assert noise_floor(runs(rows)).median == pytest.approx(0.225)
 
 
 def test_the_noise_floor_is_that_of_published_rows(whole_ledger: Ledger) -> None:
