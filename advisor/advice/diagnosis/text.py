@@ -181,8 +181,8 @@ def grouped_causes(diagnosis: Diagnosis) -> tuple[list[Cause], list[Cause], str]
     are none; a speed as predicted has a list only.
     """
     explaining = [at for at, cause in enumerate(diagnosis.causes, 1) if cause.explains][:FIRST]
-    last = max(explaining, default=0)
-    whole, part = list(diagnosis.causes[:last][:FIRST]), list(diagnosis.causes[last:][:FIRST])
+    last = min(max(explaining, default=0), FIRST)
+    whole, part = list(diagnosis.causes[:last]), list(diagnosis.causes[last:][:FIRST])
     if diagnosis.outcome is Outcome.AS_PREDICTED:
         return [], whole, "Possible causes nevertheless"
     if not whole:
