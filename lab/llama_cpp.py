@@ -33,6 +33,15 @@ from lab.stack import Cases, Timed
 
 FILES = tuple(DATA / "measurements" / f"llama_cpp{part}.csv" for part in ("", "_more", "_2026"))
 """Files of published rows."""
+OWN = DATA / "measurements" / "own.csv"
+"""Our own runs; those of llama-bench on a GPU are fitted like published ones."""
+MADE = " (synthetic)"
+"""Remark of a model whose weights were made for the run."""
+SHAPED_AS = {"MoE 30B-A3B": "Qwen3-30B-A3B", "MoE 7B-A1B": "OLMoE-1B-7B"}
+"""Models whose layers such a model has; others are named after theirs."""
+OURSELVES = "this project"
+REPLY = 64
+"""Length of their replies (benchmarks/engine_parts/cases.py) [tokens]."""
 FRAMEWORKS = tuple(DATA / "measurements" / f"frameworks_{part}.csv" for part in ("more", "2026"))
 """Files whose rows of MLX are added: MLX places and reads a model as llama.cpp does, with its own
 kernels, so only the factors of its build differ."""
@@ -84,11 +93,29 @@ class Rows(Cases[TimedRow]):
 
 @cache
 def published() -> tuple[PublishedRow, ...]:
-    """Rows of `FILES`, then those of MLX."""
+    """Rows of `FILES`, those of MLX, and our own."""
     own = (row for path in FILES for row in published_rows(path))
     others = (row for path in FRAMEWORKS for row in published_rows(path))
     apple = (row for row in others if engine(row.runtime, row.category) is MLX)
-    return (*own, *apple)
+    return (*own, *apple, *_ours())
+
+
+def _ours() -> Iterator[PublishedRow]:
+    """Our own runs of llama-bench on a GPU; each timed a prompt as long as the depth of its reply.
+
+    Made weights take as long as a real model's of the same shape.
+    """
+    for row in published_rows(OWN):
+        if "llama-bench" in row.runtime and row.category in FITTED:
+            name = row.model.removesuffix(MADE)
+            yield PublishedRow(
+                {
+                    **row.cells,
+                    "model": SHAPED_AS.get(name, name),
+                    "publisher": OURSELVES,
+                    "source_note": f"{row.source_note}; test=tg{REPLY}, pp of the whole context",
+                }
+            )
 
 
 def rows_of(table: Iterable[PublishedRow]) -> Rows:
