@@ -8,11 +8,14 @@ from html import unescape
 import pytest
 from ui_app import app, chart_words, copied, page_text, run, shared_link, tab, unfolded
 
+from advisor.advice.advise import answer
 from advisor.advice.finder.runnable import quality_rows
 from advisor.advice.words.verdict import MOST_WORDS
 from advisor.calibration import local_machine
 from advisor.calibration.local_machine import Calibration
 from advisor.cli.main import main
+from advisor.request.request import Request
+from advisor.ui.advise import page
 
 PC = "gaming PC with a 3060 12GB and 32 GB RAM"
 TABS = ("Run it", "What it costs", "Where the time goes", "All runtimes", "Sources")
@@ -429,3 +432,10 @@ def test_where_no_model_rated_as_well_runs_the_best_that_does_is_named():
     text = page_text(app(model=best.model, machine="RTX 4060 8GB, 16 GB RAM"))
     assert "the best rated that keeps up here" in text
     assert f"against {best.score:.0f}" in text
+
+
+@pytest.mark.parametrize("gpu", ["H100 SXM", "RTX 3060 12GB"])
+def test_the_tab_of_the_browser_says_the_verdicts_speed(gpu: str) -> None:
+    told = answer(Request(model="Qwen3-30B-A3B", gpu=gpu, ram_gb=64).nouns())
+    (speed,) = re.findall(r"([\d.,]+) tokens/s$", page.title(told))
+    assert re.search(rf"\b{re.escape(speed)} tokens a second", told.advice.verdict)

@@ -318,5 +318,5 @@ def _fared(answer: Answer) -> Iterable[Markup | str]:
 def title(answer: Answer) -> str:
     """Title of the browser's tab: model, machine and speed."""
     best = answer.advice.best
-    speed = f"{decode_tps(best):.2g} tokens/s" if best else "does not run"
+    speed = tokens_per_second(decode_tps(best)) if best else "does not run"
     return f"{answer.nouns.model.name}, {answer.nouns.machine.name}: {speed}"
