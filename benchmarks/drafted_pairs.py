@@ -17,12 +17,12 @@ import numpy as np
 
 from advisor.catalog.csv_tables import DATA
 from advisor.evidence.published.predict import predictions_of
+from benchmarks.second_machine_pairs import met
 from lab.points import drafting
 
 FILE = DATA / "measurements/drafted_2026.csv"
 PLAIN = re.compile(r"plain(?: -cmoe)? (\d+(?:\.\d+)?)(?: with -ncmoe (\d+))?")
 DRAFT = re.compile(r"draft:.*?(?=; plain)")
-AIM, WITHIN = 0.95, 1.2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,14 +82,9 @@ def main() -> int:
     known = pairs()
     measured = np.array([pair.measured for pair in known])
     predicted = np.array([pair.predicted for pair in known])
-    right = (predicted > 1.0) == (measured > 1.0)
     for pair in known:
         print(f"{pair.words} {pair.measured:5.2f} {pair.predicted:5.2f}")
-    off = np.exp(np.median(np.abs(np.log(predicted / measured))))
-    print(f"signs right: {right.sum()} of {len(known)}")
-    print(f"median of predicted over measured: {np.median(predicted / measured):.2f}")
-    print(f"median factor between them: {off:.2f}")
-    return 0 if right.mean() >= AIM and off <= WITHIN else 1
+    return 0 if met(measured, predicted) else 1
 
 
 if __name__ == "__main__":
