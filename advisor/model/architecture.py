@@ -1,13 +1,17 @@
 """Architecture: a model's tensors, FLOPs and cache, before a format is chosen.
 
 It holds tensors by role and shape, the cache of each layer and the number of experts that a token
-uses. Quantization turns it into bytes (`formats/quantization.py`, `model.py`); `build.py` derives
-it from the published numbers of an `ArchitectureSpec`.
+uses. Formats turn it into bytes (`formats.py`, `model.py`); `build.py` derives it from the
+published numbers of an `ArchitectureSpec`.
 """
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
+
+from advisor.errors import DataError
 
 LAYER_TABLES = "per_layer_token_embd"
 """Role of tables beside the embedding, by layer or by run of tokens (Gemma 3n and 4 E, Qwen3.8)."""
@@ -42,36 +46,72 @@ class Tensor:
         return self.rows * self.width
 
 
-def linear(
-    role: str,
-    group: Group,
+EMBEDDINGS = frozenset({"token_embd", LAYER_TABLES, "position_embd", "token_types"})
+"""Tables of which a token reads one row."""
+GROUP_RULES = tuple(
+    (re.compile(pattern), group)
+    for pattern, group in (
+        (r"ffn_gate_inp(_shexp)?|exp_probs_b", Group.ROUTER),
+        (r".*norm(_exps|_\d)?|layer_output_scale", Group.NORMS),
+        (r"ffn_(gate|up|down|gate_up)_(ch)?exps", Group.ROUTED_EXPERTS),
+        # Conversions of Mixtral from before experts were stacked.
+        (r"ffn_(gate|up|down)\.\d{1,4}", Group.ROUTED_EXPERTS),
+        (r"ffn_\w+_shexp|ffn_latent_(down|up)", Group.SHARED_EXPERTS),
+        (r"(attn|ssm|time_mix|laurel)_\w+|(shortconv|indexer)\.\w+", Group.ATTENTION),
+        (r"(ffn|channel_mix|altup)_\w+|inp_gate|proj", Group.DENSE_FFN),
+    )
+)
+"""Groups of tensors in a layer by role; the first pattern that fits decides."""
+
+
+@lru_cache(maxsize=4096)
+def group_in_layer(role: str) -> Group | None:
+    """Purpose of a tensor in a layer by its role; None for a role that no rule knows."""
+    return next((group for pattern, group in GROUP_RULES if pattern.fullmatch(role)), None)
+
+
+def group_outside(role: str) -> Group:
+    """Purpose of a tensor outside the layers by its role."""
+    if role in EMBEDDINGS:
+        return Group.EMBEDDING
+    return Group.NORMS if role.endswith("_norm") else Group.OUTPUT
+
+
+Shapes = Mapping[str, int | tuple[int, int]]
+"""Shapes of tensors by role: (inputs, outputs) of a matrix, or the length of a vector."""
+
+
+def tensors(
     layer: int | None,
+    shapes: Shapes,
     *,
-    inputs: int,
-    outputs: int,
+    group: Group | None = None,
     stacked: int = 1,
     bias: bool = False,
 ) -> tuple[Tensor, ...]:
-    """Matrices with `outputs` rows and `inputs` columns, `stacked` of them, with their biases."""
-    weight = Tensor(role=role, group=group, layer=layer, rows=stacked * outputs, width=inputs)
-    if not bias:
-        return (weight,)
-    biases = Tensor(role=f"{role}.bias", group=group, layer=layer, rows=stacked, width=outputs)
-    return (weight, biases)
+    """Tensors of some shapes.
 
-
-def vectors(group: Group, layer: int | None, **sizes: int) -> tuple[Tensor, ...]:
-    """Tensors of a single row, by role and size: norms, gates, decay rates."""
-    return tuple(
-        Tensor(role=role, group=group, layer=layer, rows=1, width=size)
-        for role, size in sizes.items()
-    )
-
-
-def norm(role: str, layer: int | None, size: int, *, bias: bool) -> tuple[Tensor, ...]:
-    """Norm over `size` values, with a bias for LayerNorm."""
-    biases = {f"{role}.bias": size} if bias else {}
-    return vectors(Group.NORMS, layer, **{role: size}, **biases)
+    Args:
+        layer: layer; None outside the layers.
+        shapes: shape of each tensor.
+        group: purpose, where the role does not tell it.
+        stacked: matrices of each role.
+        bias: whether each has a bias.
+    """
+    made = []
+    for role, shape in shapes.items():
+        width, rows = shape if isinstance(shape, tuple) else (shape, 1)
+        named = role.removesuffix(".bias")
+        purpose = group or (group_outside(named) if layer is None else group_in_layer(named))
+        if purpose is None:
+            raise DataError(f"No rule of the groups of tensors knows {role!r}; state its group.")
+        made.append(Tensor(role=role, group=purpose, layer=layer, rows=stacked * rows, width=width))
+        if bias:
+            each = rows if isinstance(shape, tuple) else width
+            made.append(
+                Tensor(role=f"{role}.bias", group=purpose, layer=layer, rows=stacked, width=each)
+            )
+    return tuple(made)
 
 
 COMMON_HEAD = 128

@@ -8,21 +8,21 @@ References:
     [2] ggml-org/llama.cpp, src/llama-arch.cpp (tensor names), src/llama-model.cpp (their shapes).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from advisor.errors import DataError, Refusal
-from advisor.model.architecture import Architecture, Experts, Group, Tensor, linear, norm, vectors
+from advisor.model.architecture import Architecture, Experts, Tensor, tensors
 from advisor.model.layers import (
     MIXER_OF_LETTER,
     FeedForward,
     Mixer,
-    attention_values,
+    Mixing,
     feed_forward,
-    layer_cache,
     mixer,
+    mixing_of,
 )
 from advisor.model.spec import ArchitectureSpec
-from advisor.model.token_mixers import mixer_tensors
 
 NORM_ROLES = {
     1: ("attn_norm",),
@@ -31,175 +31,124 @@ NORM_ROLES = {
 }
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Layer:
+    """One layer: its token mixer, and the facts that its feed-forward block and norms follow."""
+
+    mixing: Mixing
+    facts: ArchitectureSpec
+    norms: bool = True  # whether it has norms on the residual stream
+
+
 def build(facts: ArchitectureSpec) -> Architecture:
     """Architecture of a model from its published numbers."""
     _check(facts)
-    layers = range(facts.layers)
+    at = range(facts.layers)
+    return stack(facts, (Layer(mixing=mixing_of(facts, layer), facts=facts) for layer in at))
+
+
+def stack(
+    facts: ArchitectureSpec, layers: Iterable[Layer], outside: tuple[Tensor, ...] = ()
+) -> Architecture:
+    """Architecture of some layers between the embedding and the head.
+
+    Args:
+        facts: what all of the model shares.
+        layers: the layers from the first to the last.
+        outside: further tensors outside the layers.
+    """
+    built = tuple(layers)
+    experts = Experts(total=facts.experts, used=facts.experts_per_token) if facts.experts else None
+    inner = (tensor for at, layer in enumerate(built) for tensor in _layer_tensors(layer, at))
     return Architecture(
         name=facts.name,
-        layers=facts.layers,
+        layers=len(built),
         hidden=facts.hidden,
         vocab=facts.vocab,
         tied=facts.tied,
         max_context=facts.max_context,
-        tensors=tuple(_tensors(facts)),
-        cache=tuple(layer_cache(facts, layer) for layer in layers),
-        attention_values=tuple(attention_values(facts, layer) for layer in layers),
-        experts=experts(facts),
+        tensors=(*_embedding(facts), *inner, *outside, *_output_head(facts)),
+        cache=tuple(layer.mixing.cache for layer in built),
+        attention_values=tuple(layer.mixing.attention_values for layer in built),
+        experts=experts,
         source=facts.source,
         head_dim=facts.head_dim,
         expert_type=facts.expert_type,
     )
 
 
-def experts(facts: ArchitectureSpec) -> Experts | None:
-    """Routed experts of a layer, None for a dense model."""
-    if not facts.experts:
-        return None
-    return Experts(total=facts.experts, used=facts.experts_per_token)
-
-
-def embedding(facts: ArchitectureSpec) -> tuple[Tensor, ...]:
+def _embedding(facts: ArchitectureSpec) -> tuple[Tensor, ...]:
     """Token embedding, vocab x hidden, and learned positions where a model has them."""
-    tokens = linear("token_embd", Group.EMBEDDING, None, inputs=facts.hidden, outputs=facts.vocab)
-    if not facts.positions:
-        return tokens
-    return tokens + linear(
-        "position_embd", Group.EMBEDDING, None, inputs=facts.hidden, outputs=facts.positions
-    )
+    positions = {"position_embd": (facts.hidden, facts.positions)} if facts.positions else {}
+    return tensors(None, {"token_embd": (facts.hidden, facts.vocab), **positions})
 
 
-def output_head(facts: ArchitectureSpec) -> tuple[Tensor, ...]:
+def _output_head(facts: ArchitectureSpec) -> tuple[Tensor, ...]:
     """Final norm and output head; a tied head is the embedding and has no tensor of its own."""
-    final = norm("output_norm", None, facts.hidden, bias=facts.norm_bias)
-    if facts.tied:
-        return final
-    return final + linear("output", Group.OUTPUT, None, inputs=facts.hidden, outputs=facts.vocab)
+    head = {} if facts.tied else {"output": (facts.hidden, facts.vocab)}
+    norm = tensors(None, {"output_norm": facts.hidden}, bias=facts.norm_bias)
+    return norm + tensors(None, head)
 
 
-def dense_feed_forward(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
-    """A dense feed-forward layer: 3 x hidden x intermediate weights gated, 2 x without a gate."""
-    return _feed_forward_matrices(
-        facts, layer, Group.DENSE_FFN, suffix="", inputs=facts.hidden, width=facts.intermediate
-    )
+def _layer_tensors(layer: Layer, at: int) -> tuple[Tensor, ...]:
+    norms = _norms(layer.facts, at) if layer.norms else ()
+    return norms + layer.mixing.tensors + _feed_forward(layer.facts, at)
 
 
-def expert_feed_forward(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
-    """Router, routed experts and shared experts of a layer [1]."""
-    routed = _feed_forward_matrices(
-        facts,
-        layer,
-        Group.ROUTED_EXPERTS,
-        suffix="_exps",
-        inputs=facts.moe_latent or facts.hidden,
-        width=facts.moe_intermediate,
-        stacked=facts.experts,
-    )
-    beside = dense_feed_forward(facts, layer) if facts.dense_beside_experts else ()
-    return (
-        router(facts, layer)
-        + routed
-        + latent_projections(facts, layer)
-        + shared_experts(facts, layer)
-        + beside
-    )
-
-
-def router(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
-    """The router, hidden x experts weights."""
-    return linear(
-        "ffn_gate_inp",
-        Group.ROUTER,
-        layer,
-        inputs=facts.hidden,
-        outputs=facts.experts,
-        bias=facts.ffn_bias,
-    )
-
-
-def latent_projections(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
-    """Projections into and out of the narrower space of routed experts, where a model has one."""
-    if not facts.moe_latent:
-        return ()
-    hidden, latent, group = facts.hidden, facts.moe_latent, Group.SHARED_EXPERTS
-    return linear("ffn_latent_down", group, layer, inputs=hidden, outputs=latent) + linear(
-        "ffn_latent_up", group, layer, inputs=latent, outputs=hidden
-    )
-
-
-def shared_experts(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
-    """Experts that every token uses, held as one matrix of their summed width [1, 2]."""
-    if not facts.shared_experts:
-        return ()
-    each = facts.shared_intermediate or facts.moe_intermediate
-    matrices = _feed_forward_matrices(
-        facts,
-        layer,
-        Group.SHARED_EXPERTS,
-        suffix="_shexp",
-        inputs=facts.hidden,
-        width=facts.shared_experts * each,
-    )
-    if not facts.shared_expert_gate:
-        return matrices
-    return matrices + vectors(Group.ROUTER, layer, ffn_gate_inp_shexp=facts.hidden)
-
-
-def layer_norms(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
+def _norms(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     """Norms on the residual stream; a single block has one."""
     single = Mixer.NONE is mixer(facts, layer) or FeedForward.NONE is feed_forward(facts, layer)
     roles = NORM_ROLES[1 if single else facts.norms_per_layer]
-    return tuple(
-        tensor for role in roles for tensor in norm(role, layer, facts.hidden, bias=facts.norm_bias)
-    )
+    return tensors(layer, dict.fromkeys(roles, facts.hidden), bias=facts.norm_bias)
 
 
-def _tensors(facts: ArchitectureSpec) -> Iterator[Tensor]:
-    yield from embedding(facts)
-    for layer in range(facts.layers):
-        yield from layer_norms(facts, layer)
-        yield from mixer_tensors(facts, layer)
-        yield from feed_forward_tensors(facts, layer)
-    yield from output_head(facts)
-
-
-def feed_forward_tensors(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
-    """Feed-forward tensors of a layer."""
+def _feed_forward(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     match feed_forward(facts, layer):
         case FeedForward.NONE:
             return ()
         case FeedForward.DENSE:
-            return dense_feed_forward(facts, layer)
+            return _dense(facts, layer)
         case FeedForward.EXPERTS:
-            return expert_feed_forward(facts, layer)
+            return _experts(facts, layer)
 
 
-def _feed_forward_matrices(
-    facts: ArchitectureSpec,
-    layer: int,
-    group: Group,
-    *,
-    suffix: str,
-    inputs: int,
-    width: int,
-    stacked: int = 1,
-) -> tuple[Tensor, ...]:
-    shapes = {"ffn_gate": (inputs, width), "ffn_up": (inputs, width), "ffn_down": (width, inputs)}
-    if not facts.gated_ffn:
-        del shapes["ffn_gate"]
-    return tuple(
-        tensor
-        for role, (ins, outs) in shapes.items()
-        for tensor in linear(
-            role + suffix,
-            group,
-            layer,
-            inputs=ins,
-            outputs=outs,
-            stacked=stacked,
-            bias=facts.ffn_bias,
-        )
+def _dense(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
+    """A dense feed-forward block."""
+    return _matrices(facts, layer, "", (facts.hidden, facts.intermediate))
+
+
+def _experts(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
+    """Router, routed experts and what every token uses beside them [1].
+
+    Routed experts may work in a narrower space, with projections into and out of it. Shared experts
+    are held as one matrix of their summed width [1, 2].
+    """
+    hidden, latent = facts.hidden, facts.moe_latent
+    shared = facts.shared_experts * (facts.shared_intermediate or facts.moe_intermediate)
+    width = (latent or hidden, facts.moe_intermediate)
+    router = {"ffn_gate_inp": (hidden, facts.experts)}
+    projections = {"ffn_latent_down": (hidden, latent), "ffn_latent_up": (latent, hidden)}
+    gated = facts.shared_experts and facts.shared_expert_gate
+    return (
+        *tensors(layer, router, bias=facts.ffn_bias),
+        *_matrices(facts, layer, "_exps", width, stacked=facts.experts),
+        *(tensors(layer, projections) if latent else ()),
+        *(_matrices(facts, layer, "_shexp", (hidden, shared)) if facts.shared_experts else ()),
+        *(tensors(layer, {"ffn_gate_inp_shexp": hidden}) if gated else ()),
+        *(_dense(facts, layer) if facts.dense_beside_experts else ()),
     )
+
+
+def _matrices(
+    facts: ArchitectureSpec, layer: int, suffix: str, shape: tuple[int, int], stacked: int = 1
+) -> tuple[Tensor, ...]:
+    """Matrices of a feed-forward block of some inputs and width: 3 x inputs x width weights with a
+    gate, 2 x without one.
+    """
+    inputs, width = shape
+    gate = {f"ffn_gate{suffix}": shape} if facts.gated_ffn else {}
+    shapes = gate | {f"ffn_up{suffix}": shape, f"ffn_down{suffix}": (width, inputs)}
+    return tensors(layer, shapes, stacked=stacked, bias=facts.ffn_bias)
 
 
 def _check(facts: ArchitectureSpec) -> None:

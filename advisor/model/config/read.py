@@ -17,7 +17,15 @@ from typing import Any
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError, Refusal
-from advisor.model.architecture import Architecture, Group, LayerCache, Tensor, linear, vectors
+from advisor.model.architecture import (
+    LAYER_TABLES,
+    Architecture,
+    Group,
+    LayerCache,
+    Shapes,
+    Tensor,
+    tensors,
+)
 from advisor.model.build import build
 from advisor.model.config import layer_types
 from advisor.model.config.layer_types import (
@@ -126,25 +134,17 @@ def _layer_inputs(facts: ArchitectureSpec, shared: SharedLayers) -> tuple[Tensor
     """The second table, its projection, and each layer's gate, as llama.cpp names them."""
     if not shared.input_width:
         return ()
-    width, hidden, group = shared.input_width, facts.hidden, Group.DENSE_FFN
-    table = linear(
-        "per_layer_token_embd",
-        Group.EMBEDDING,
-        None,
-        inputs=facts.layers * width,
-        outputs=shared.input_vocab,
+    width, hidden = shared.input_width, facts.hidden
+    all_widths = facts.layers * width
+    table = {LAYER_TABLES: (all_widths, shared.input_vocab)}
+    projection = {"per_layer_model_proj": (hidden, all_widths)}
+    gates: Shapes = {"inp_gate": (hidden, width), "proj": (width, hidden), "post_norm": hidden}
+    return (
+        *tensors(None, table),
+        *tensors(0, projection, group=Group.DENSE_FFN),
+        *tensors(0, {"per_layer_proj_norm": width}),
+        *(tensor for layer in range(facts.layers) for tensor in tensors(layer, gates)),
     )
-    projection = linear(
-        "per_layer_model_proj", group, 0, inputs=hidden, outputs=facts.layers * width
-    ) + vectors(Group.NORMS, 0, per_layer_proj_norm=width)
-    gates = tuple(
-        tensor
-        for layer in range(facts.layers)
-        for tensor in linear("inp_gate", group, layer, inputs=hidden, outputs=width)
-        + linear("proj", group, layer, inputs=width, outputs=hidden)
-        + vectors(Group.NORMS, layer, post_norm=hidden)
-    )
-    return table + projection + gates
 
 
 # Stored format of a checkpoint, by its name in data/models/recipes.csv.

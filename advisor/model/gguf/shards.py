@@ -14,7 +14,13 @@ from pathlib import Path
 from advisor import given_files
 from advisor.catalog.name_matching import NameWords
 from advisor.errors import InputError
-from advisor.model.architecture import Group, Tensor
+from advisor.model.architecture import (
+    EMBEDDINGS,
+    Group,
+    Tensor,
+    group_in_layer,
+    group_outside,
+)
 from advisor.model.formats import StorageType
 from advisor.model.gguf.header import Header, Part, TensorInfo, brief
 from advisor.units import GIB
@@ -35,8 +41,6 @@ def numbered(kind: str) -> Mapping[int, str]:
     return {int(number): name for number, name in NUMBERS.of_kind(kind).items()}
 
 
-EMBEDDINGS = frozenset({"token_embd", "per_layer_token_embd", "position_embd", "token_types"})
-"""Tables of which a token reads one row."""
 OUTSIDE = frozenset(
     {
         *("output", "output_norm", "token_embd_norm", "rope_freqs"),
@@ -51,21 +55,6 @@ OTHER_NETWORKS = ("v.", "mm.", "a.", "resampler.", "s.")
 LAYER = re.compile(r"blk\.(\d{1,5})\.(.+)")
 PARTS = frozenset({"weight", "bias", "scale", "input_scale"})
 """Last words of a tensor's name: its part of a matrix."""
-
-RULES = tuple(
-    (re.compile(pattern), group)
-    for pattern, group in (
-        (r"ffn_gate_inp(_shexp)?|exp_probs_b", Group.ROUTER),
-        (r".*norm(_exps|_\d)?|layer_output_scale", Group.NORMS),
-        (r"ffn_(gate|up|down|gate_up)_(ch)?exps", Group.ROUTED_EXPERTS),
-        # Conversions of Mixtral from before experts were stacked.
-        (r"ffn_(gate|up|down)\.\d{1,4}", Group.ROUTED_EXPERTS),
-        (r"ffn_\w+_shexp|ffn_latent_(down|up)", Group.SHARED_EXPERTS),
-        (r"(attn|ssm|time_mix|laurel)_\w+|(shortconv|indexer)\.\w+", Group.ATTENTION),
-        (r"(ffn|channel_mix|altup)_\w+|inp_gate|proj", Group.DENSE_FFN),
-    )
-)
-"""Groups of tensors in a layer by role; the first pattern that fits decides."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,19 +71,19 @@ def named(name: str) -> TensorName:
     """Role, group and layer in a tensor's name."""
     inside = LAYER.fullmatch(name)
     if inside:
-        layer, rest = int(inside[1]), inside[2]
-        base, role = _base_and_role(rest)
-        group = next((known for pattern, known in RULES if pattern.fullmatch(base)), None)
+        base, role = _base_and_role(inside[2])
+        group = group_in_layer(base)
         return TensorName(
-            role=role, group=group or _nearest(base), layer=layer, known=group is not None
+            role=role,
+            group=group or _nearest(base),
+            layer=int(inside[1]),
+            known=group is not None,
         )
     base, role = _base_and_role(name)
-    if base in EMBEDDINGS:
-        return TensorName(role=role, group=Group.EMBEDDING, layer=None)
-    if name.startswith(OTHER_NETWORKS):
+    if name.startswith(OTHER_NETWORKS) and base not in EMBEDDINGS:
         return TensorName(role=role, group=None, layer=None)
-    group = Group.NORMS if base.endswith("_norm") else Group.OUTPUT
-    return TensorName(role=role, group=group, layer=None, known=base in OUTSIDE)
+    known = base in EMBEDDINGS | OUTSIDE
+    return TensorName(role=role, group=group_outside(base), layer=None, known=known)
 
 
 def tensor(info: TensorInfo, name: TensorName) -> Tensor:

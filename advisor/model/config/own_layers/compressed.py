@@ -14,18 +14,13 @@ from advisor.model.architecture import (
     Architecture,
     Group,
     LayerCache,
+    Shapes,
     Tensor,
-    linear,
-    vectors,
+    tensors,
 )
-from advisor.model.config.own_layers.parts import (
-    ATTENTION,
-    Mixing,
-    OwnLayer,
-    hyper_connections,
-    stack,
-)
+from advisor.model.config.own_layers.parts import hyper_connections, of_layers, stacked
 from advisor.model.config.values import Config
+from advisor.model.layers import Mixing
 from advisor.model.spec import ArchitectureSpec
 
 SPARSE = 4
@@ -36,69 +31,115 @@ HALF_OF_A_STATE = 2
 
 def deepseek_v4(config: Config, facts: ArchitectureSpec) -> Architecture:
     """DeepSeek-V4 Flash and Pro; every layer has experts."""
-    streams = config.required("hc_mult")
-    layers = []
-    for at, ratio in enumerate(_ratios(config, facts.layers)):
-        mixing = _compressed(config, facts, at, ratio)
-        mixing = mixing.beside(*hyper_connections(facts, at, streams))
-        layers.append(OwnLayer(mixing=mixing, facts=facts))
-    head = linear("hc_head", Group.OUTPUT, None, inputs=streams * facts.hidden, outputs=streams)
-    return stack(facts, layers, head)
+    usual = tuple(128 if at < 2 or at % 2 else SPARSE for at in range(facts.layers))
+    stated = config.numbers("compress_ratios") or usual
+    ratios = of_layers(config, facts, "compress_ratios", stated)
+
+    def mixing(at: int) -> Mixing:
+        return Mixing(
+            tensors=_weights(
+                config,
+                facts,
+                at,
+                _compressor(facts, ratios[at]) if ratios[at] else {},
+                _index(config, facts) if ratios[at] == SPARSE else {},
+            ),
+            cache=_cache(config, facts, ratios[at]),
+            attention_values=_values_per_past_token(config, facts, ratios[at]),
+        )
+
+    return stacked(facts, mixing, outside=_head(config, facts))
 
 
 def deepseek_v41(config: Config, facts: ArchitectureSpec) -> Architecture:
     """DeepSeek-V4.1: compressed entries of a few layers, shared by those behind them."""
-    streams = config.required("hc_mult")
-    ratios = config.numbers("compress_ratios")
+    ratios = of_layers(config, facts, "compress_ratios", config.numbers("compress_ratios"))
     sources = set(config.numbers("kv_source_layer_ids"))
     indexes = set(config.numbers("index_source_layer_ids"))
-    layers = []
-    for at in range(facts.layers):
-        weights = _latent_attention(config, facts, at)
-        if at in sources:
-            weights += _shared_compressor(config, facts, at, ratios[at])
-        if at in indexes:
-            weights += _index_queries(config, facts, at)
-        mixing = Mixing(
-            tensors=weights + hyper_connections(facts, at, streams),
+
+    def mixing(at: int) -> Mixing:
+        return Mixing(
+            tensors=_weights(
+                config,
+                facts,
+                at,
+                _shared_compressor(config, facts, ratios[at]) if at in sources else {},
+                _index_queries(config, facts) if at in indexes else {},
+            ),
             cache=_shared_cache(config, facts, ratios[at], source=at in sources),
-            attention_values=_index_values(config, ratios[at], index=at in indexes),
+            # what an index reads per past token; what it chooses does not grow with them
+            attention_values=_index_values(config) // ratios[at] if at in indexes else 0,
         )
-        layers.append(OwnLayer(mixing=mixing, facts=facts))
-    head = linear("hc_head", Group.OUTPUT, None, inputs=streams * facts.hidden, outputs=streams)
-    return stack(facts, layers, head + _ngram_tables(config))
+
+    return stacked(facts, mixing, outside=_head(config, facts) + _ngram_tables(config))
+
+
+def _head(config: Config, facts: ArchitectureSpec) -> tuple[Tensor, ...]:
+    """Weights that join the residual streams before the output head."""
+    streams = config.required("hc_mult")
+    return tensors(None, {"hc_head": (streams * facts.hidden, streams)})
 
 
 def _ngram_tables(config: Config) -> tuple[Tensor, ...]:
     """Tables of hashed n-grams, of which a token reads a few rows, as of the embedding."""
     rows = sum(config.numbers("engram_num_embeddings"))
-    if not rows:
-        return ()
-    width = config.required("engram_head_dim")
-    return linear(LAYER_TABLES, Group.EMBEDDING, None, inputs=width, outputs=rows)
+    return tensors(None, {LAYER_TABLES: (config.required("engram_head_dim"), rows)} if rows else {})
 
 
-def _shared_compressor(
-    config: Config, facts: ArchitectureSpec, layer: int, ratio: int
+def _weights(
+    config: Config, facts: ArchitectureSpec, layer: int, *further: Shapes
 ) -> tuple[Tensor, ...]:
+    """Weights of a layer's attention with further ones, and those that mix its streams.
+
+    Queries and output are of low rank; one key and value of a head's width serves all heads.
+    """
+    rank, dim, hidden = config.required("q_lora_rank"), facts.head_dim, facts.hidden
+    groups, out_rank = config.required("o_groups"), config.required("o_lora_rank")
+    wide = facts.heads * dim
+    attention: Shapes = {
+        "attn_q_a": (hidden, rank),
+        "attn_q_b": (rank, wide),
+        "attn_kv": (hidden, dim),
+        "attn_output_a": (wide // groups, groups * out_rank),
+        "attn_output_b": (groups * out_rank, hidden),
+        "attn_q_a_norm": rank,
+        "attn_kv_norm": dim,
+        "attn_sinks": facts.heads,
+    }
+    weights = tuple(
+        tensor
+        for shapes in (attention, *further)
+        for role, shape in shapes.items()
+        for tensor in tensors(
+            layer, {role: shape}, group=None if role.endswith("norm") else Group.ATTENTION
+        )
+    )
+    return weights + hyper_connections(facts, layer, config.required("hc_mult"))
+
+
+def _shared_compressor(config: Config, facts: ArchitectureSpec, ratio: int) -> Shapes:
     """One entry per `ratio` tokens for all layers behind, pooled by a gate where it is several."""
     hidden, dim, keys = facts.hidden, facts.head_dim, config.required("index_head_dim")
-    pooled = linear("compressor.gate", ATTENTION, layer, inputs=hidden, outputs=dim)
-    return (
-        *linear("compressor.kv", ATTENTION, layer, inputs=hidden, outputs=dim),
-        *(pooled if ratio > 1 else ()),
-        *linear("indexer.attn_k", ATTENTION, layer, inputs=dim, outputs=keys),
-        *vectors(Group.NORMS, layer, **{"compressor.norm": dim, "indexer.k_norm": keys}),
-    )
+    pooled = {"compressor.gate": (hidden, dim)} if ratio > 1 else {}
+    return {
+        "compressor.kv": (hidden, dim),
+        **pooled,
+        "indexer.attn_k": (dim, keys),
+        "compressor.norm": dim,
+        "indexer.k_norm": keys,
+    }
 
 
-def _index_queries(config: Config, facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
-    heads, dim = config.required("index_n_heads"), config.required("index_head_dim")
-    rank = config.required("q_lora_rank")
-    return (
-        *linear("indexer.attn_q_b", ATTENTION, layer, inputs=rank, outputs=heads * dim),
-        *linear("indexer.proj", ATTENTION, layer, inputs=facts.hidden, outputs=heads),
-    )
+def _index_queries(config: Config, facts: ArchitectureSpec) -> Shapes:
+    return {
+        "indexer.attn_q_b": (config.required("q_lora_rank"), _index_values(config)),
+        "indexer.proj": (facts.hidden, config.required("index_n_heads")),
+    }
+
+
+def _index_values(config: Config) -> int:
+    """Values of an index's query."""
+    return config.required("index_n_heads") * config.required("index_head_dim")
 
 
 def _shared_cache(
@@ -112,73 +153,25 @@ def _shared_cache(
     return LayerCache(key_values=entry // ratio, state_values=window)
 
 
-def _index_values(config: Config, ratio: int, *, index: bool) -> int:
-    """Values that an index reads per past token; what it chooses does not grow with them."""
-    if not index:
-        return 0
-    return config.required("index_n_heads") * config.required("index_head_dim") // ratio
-
-
-def _ratios(config: Config, layers: int) -> tuple[int, ...]:
-    """Tokens per kept entry of each layer; 0 keeps the window alone."""
-    stated = config.numbers("compress_ratios")
-    if stated:
-        return stated[:layers]
-    return tuple(128 if at < 2 or at % 2 else SPARSE for at in range(layers))
-
-
-def _latent_attention(config: Config, facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
-    """Queries and output of low rank, one key and value of a head's width for all heads."""
-    rank, dim, hidden = config.required("q_lora_rank"), facts.head_dim, facts.hidden
-    groups, out_rank = config.required("o_groups"), config.required("o_lora_rank")
-    wide = facts.heads * dim
-    return (
-        *linear("attn_q_a", ATTENTION, layer, inputs=hidden, outputs=rank),
-        *linear("attn_q_b", ATTENTION, layer, inputs=rank, outputs=wide),
-        *linear("attn_kv", ATTENTION, layer, inputs=hidden, outputs=dim),
-        *linear(
-            "attn_output_a", ATTENTION, layer, inputs=wide // groups, outputs=groups * out_rank
-        ),
-        *linear("attn_output_b", ATTENTION, layer, inputs=groups * out_rank, outputs=hidden),
-        *vectors(Group.NORMS, layer, attn_q_a_norm=rank, attn_kv_norm=dim),
-        *vectors(ATTENTION, layer, attn_sinks=facts.heads),
-    )
-
-
-def _compressed(config: Config, facts: ArchitectureSpec, layer: int, ratio: int) -> Mixing:
-    rank = config.required("q_lora_rank")
-    weights = (
-        *_latent_attention(config, facts, layer),
-        *(_compressor(facts, layer, ratio) if ratio else ()),
-        *(_index(config, facts, layer, rank) if ratio == SPARSE else ()),
-    )
-    return Mixing(
-        tensors=weights,
-        cache=_cache(config, facts, ratio),
-        attention_values=_values_per_past_token(config, facts, ratio),
-    )
-
-
-def _compressor(facts: ArchitectureSpec, layer: int, ratio: int) -> tuple[Tensor, ...]:
+def _compressor(facts: ArchitectureSpec, ratio: int) -> Shapes:
     width = facts.head_dim * (2 if ratio == SPARSE else 1)
-    return (
-        *linear("compressor.kv", ATTENTION, layer, inputs=facts.hidden, outputs=width),
-        *linear("compressor.gate", ATTENTION, layer, inputs=facts.hidden, outputs=width),
-        *linear("compressor.position", ATTENTION, layer, inputs=width, outputs=ratio),
-        *vectors(Group.NORMS, layer, **{"compressor.norm": facts.head_dim}),
-    )
+    return {
+        "compressor.kv": (facts.hidden, width),
+        "compressor.gate": (facts.hidden, width),
+        "compressor.position": (width, ratio),
+        "compressor.norm": facts.head_dim,
+    }
 
 
-def _index(config: Config, facts: ArchitectureSpec, layer: int, rank: int) -> tuple[Tensor, ...]:
-    heads, dim = config.required("index_n_heads"), config.required("index_head_dim")
-    return (
-        *linear("indexer.attn_q_b", ATTENTION, layer, inputs=rank, outputs=heads * dim),
-        *linear("indexer.proj", ATTENTION, layer, inputs=facts.hidden, outputs=heads),
-        *linear("indexer.kv", ATTENTION, layer, inputs=facts.hidden, outputs=2 * dim),
-        *linear("indexer.gate", ATTENTION, layer, inputs=facts.hidden, outputs=2 * dim),
-        *linear("indexer.position", ATTENTION, layer, inputs=2 * dim, outputs=SPARSE),
-        *vectors(Group.NORMS, layer, **{"indexer.k_norm": dim}),
-    )
+def _index(config: Config, facts: ArchitectureSpec) -> Shapes:
+    dim = config.required("index_head_dim")
+    return {
+        **_index_queries(config, facts),
+        "indexer.kv": (facts.hidden, 2 * dim),
+        "indexer.gate": (facts.hidden, 2 * dim),
+        "indexer.position": (2 * dim, SPARSE),
+        "indexer.k_norm": dim,
+    }
 
 
 def _cache(config: Config, facts: ArchitectureSpec, ratio: int) -> LayerCache:
@@ -194,8 +187,5 @@ def _cache(config: Config, facts: ArchitectureSpec, ratio: int) -> LayerCache:
 
 def _values_per_past_token(config: Config, facts: ArchitectureSpec, ratio: int) -> int:
     """Values read per past token: all cached entries, or their index keys only."""
-    if not ratio:
-        return 2 * facts.heads * facts.head_dim
-    if ratio == SPARSE:
-        return config.required("index_n_heads") * config.required("index_head_dim") // ratio
-    return 2 * facts.heads * facts.head_dim // ratio
+    values = _index_values(config) if ratio == SPARSE else 2 * facts.heads * facts.head_dim
+    return values // (ratio or 1)

@@ -9,83 +9,71 @@ References:
     [4] Gu, Dao 2023, Mamba, arXiv:2312.00752.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from advisor.model.architecture import Architecture, Group, LayerCache, Tensor, linear, vectors
-from advisor.model.build import embedding, experts, feed_forward_tensors, layer_norms, output_head
+from advisor.errors import InputError
+from advisor.model.architecture import (
+    Architecture,
+    Group,
+    LayerCache,
+    Shapes,
+    Tensor,
+    tensors,
+)
+from advisor.model.build import Layer, stack
 from advisor.model.config.values import Config
-from advisor.model.layers import attention_values, layer_cache
+from advisor.model.layers import Mixing, mixing_of
 from advisor.model.spec import ArchitectureSpec
-from advisor.model.token_mixers import mixer_tensors
 
-ATTENTION = Group.ATTENTION
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Mixing:
-    """Token mixer of one layer."""
-
-    tensors: tuple[Tensor, ...] = ()  # weights
-    cache: LayerCache = field(default_factory=LayerCache)  # cache
-    attention_values: int = 0  # as `Architecture.attention_values`
-
-    def beside(self, *tensors: Tensor) -> "Mixing":
-        """Copy with further weights."""
-        return replace(self, tensors=self.tensors + tensors)
+Entry = TypeVar("Entry")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OwnLayer:
-    """One layer of a family: its mixer, and the facts that its feed-forward and norms follow."""
-
-    mixing: Mixing
-    facts: ArchitectureSpec
-    norms: bool = True
-
-
-def stack(
-    facts: ArchitectureSpec, layers: Iterable[OwnLayer], extra: tuple[Tensor, ...] = ()
+def stacked(
+    facts: ArchitectureSpec,
+    mixing: Callable[[int], Mixing],
+    routed: Sequence[bool] | None = None,
+    outside: tuple[Tensor, ...] = (),
 ) -> Architecture:
-    """The architecture of these layers between the embedding and the head."""
-    known = tuple(layers)
-    inner = (tensor for at, layer in enumerate(known) for tensor in _tensors(layer, at))
-    return Architecture(
-        name=facts.name,
-        layers=len(known),
-        hidden=facts.hidden,
-        vocab=facts.vocab,
-        tied=facts.tied,
-        max_context=facts.max_context,
-        tensors=(*embedding(facts), *inner, *extra, *output_head(facts)),
-        cache=tuple(layer.mixing.cache for layer in known),
-        attention_values=tuple(layer.mixing.attention_values for layer in known),
-        experts=experts(facts),
-        source=facts.source,
-        head_dim=facts.head_dim,
-    )
+    """Architecture whose layers differ in their token mixers.
+
+    Args:
+        facts: what all layers share.
+        mixing: token mixer of a layer.
+        routed: whether each layer has experts; None for all, where the model has any.
+        outside: further tensors outside the layers.
+    """
+    dense = replace(facts, experts=0)
+    layers = [
+        Layer(mixing=mixing(at), facts=facts if routed is None or routed[at] else dense)
+        for at in range(facts.layers)
+    ]
+    return stack(facts, layers, outside)
 
 
-def _tensors(layer: OwnLayer, at: int) -> tuple[Tensor, ...]:
-    norms = layer_norms(layer.facts, at) if layer.norms else ()
-    return norms + layer.mixing.tensors + feed_forward_tensors(layer.facts, at)
+def of_layers(
+    config: Config, facts: ArchitectureSpec, key: str, listed: Sequence[Entry]
+) -> list[Entry]:
+    """What a file lists for each layer; the list may go on with drafting layers.
 
-
-def dense(facts: ArchitectureSpec) -> ArchitectureSpec:
-    """The facts of a layer without experts."""
-    return replace(facts, experts=0)
+    Raises:
+        InputError: fewer than there are layers.
+    """
+    if len(listed) < facts.layers:
+        raise InputError(
+            f"The config.json of {config.name} has {len(listed)} entries in {key} for "
+            f"{facts.layers} layers; it needs one for each. Give the model's own file, unchanged."
+        )
+    return list(listed[: facts.layers])
 
 
 def attention(facts: ArchitectureSpec, layer: int, gate: int = 0) -> Mixing:
     """Attention of the table's kinds (grouped, windowed, latent) by the letter of the layer's
     facts; a gate on its output has an output for each head or each value, 0 for none.
     """
-    gates = linear("attn_gate", ATTENTION, layer, inputs=facts.hidden, outputs=gate) if gate else ()
-    return Mixing(
-        tensors=mixer_tensors(facts, layer) + gates,
-        cache=layer_cache(facts, layer),
-        attention_values=attention_values(facts, layer),
-    )
+    gates = tensors(layer, {"attn_gate": (facts.hidden, gate)}) if gate else ()
+    return mixing_of(facts, layer).beside(*gates)
 
 
 def two_size_attention(facts: ArchitectureSpec, layer: int, value_dim: int) -> Mixing:
@@ -94,16 +82,13 @@ def two_size_attention(facts: ArchitectureSpec, layer: int, value_dim: int) -> M
     """
     mixing = attention(facts, layer)
     values, out = facts.kv_heads * value_dim, facts.heads * value_dim
-    tensors = (
-        replace(tensor, rows=values)
-        if tensor.role == "attn_v"
-        else replace(tensor, width=out)
-        if tensor.role == "attn_output"
-        else tensor
-        for tensor in mixing.tensors
-    )
+    narrowed = {"attn_v": (values, facts.hidden), "attn_output": (facts.hidden, out)}
+    sized = []
+    for tensor in mixing.tensors:
+        rows, width = narrowed.get(tensor.role, (tensor.rows, tensor.width))
+        sized.append(replace(tensor, rows=rows, width=width))
     return Mixing(
-        tensors=tuple(tensors),
+        tensors=tuple(sized),
         cache=replace(mixing.cache, value_values=values),
         attention_values=facts.heads * (facts.head_dim + value_dim),
     )
@@ -127,45 +112,40 @@ def kimi_delta(facts: ArchitectureSpec, layer: int, sizes: DeltaSizes) -> Mixing
     hidden x D, D x hidden out; a state of heads x dim x dim, and the convolutions' past.
     """
     inner, hidden = sizes.heads * sizes.dim, facts.hidden
-    weights = (
-        *(
-            tensor
-            for role in ("attn_q", "attn_k", "attn_v")
-            for tensor in linear(role, ATTENTION, layer, inputs=hidden, outputs=inner)
-        ),
-        *linear("ssm_conv1d", ATTENTION, layer, inputs=sizes.taps, outputs=3 * inner),
-        *linear("ssm_beta", ATTENTION, layer, inputs=hidden, outputs=sizes.heads),
-        *_gate("ssm_f", facts, layer, sizes, full=sizes.full_decay),
-        *_gate("ssm_g", facts, layer, sizes, full=sizes.full_gate),
-        *linear("ssm_out", ATTENTION, layer, inputs=inner, outputs=hidden),
-        *vectors(ATTENTION, layer, ssm_dt=inner, ssm_a=sizes.heads),
-        *vectors(Group.NORMS, layer, ssm_norm=sizes.dim),
-    )
+    weights: Shapes = {
+        "attn_q": (hidden, inner),
+        "attn_k": (hidden, inner),
+        "attn_v": (hidden, inner),
+        "ssm_conv1d": (sizes.taps, 3 * inner),
+        "ssm_beta": (hidden, sizes.heads),
+        **_gate("ssm_f", hidden, sizes, full=sizes.full_decay),
+        **_gate("ssm_g", hidden, sizes, full=sizes.full_gate),
+        "ssm_out": (inner, hidden),
+        "ssm_dt": inner,
+        "ssm_a": sizes.heads,
+        "ssm_norm": sizes.dim,
+    }
     state = sizes.heads * sizes.dim**2 + (sizes.taps - 1) * 3 * inner
-    return Mixing(tensors=weights, cache=LayerCache(state_values=state))
+    return Mixing(tensors=tensors(layer, weights), cache=LayerCache(state_values=state))
 
 
-def _gate(
-    role: str, facts: ArchitectureSpec, layer: int, sizes: DeltaSizes, *, full: bool
-) -> tuple[Tensor, ...]:
+def _gate(role: str, hidden: int, sizes: DeltaSizes, *, full: bool) -> dict[str, tuple[int, int]]:
     inner = sizes.heads * sizes.dim
     if full:
-        return linear(role, ATTENTION, layer, inputs=facts.hidden, outputs=inner)
-    down = linear(f"{role}_a", ATTENTION, layer, inputs=facts.hidden, outputs=sizes.dim)
-    return down + linear(f"{role}_b", ATTENTION, layer, inputs=sizes.dim, outputs=inner)
+        return {role: (hidden, inner)}
+    return {f"{role}_a": (hidden, sizes.dim), f"{role}_b": (sizes.dim, inner)}
 
 
 def short_convolution(facts: ArchitectureSpec, layer: int, taps: int) -> Mixing:
     """A gated short convolution (LFM2) [1]: hidden x 3 hidden in, hidden x hidden out."""
     hidden = facts.hidden
-    return Mixing(
-        tensors=(
-            *linear("shortconv.in_proj", ATTENTION, layer, inputs=hidden, outputs=3 * hidden),
-            *linear("shortconv.conv", ATTENTION, layer, inputs=taps, outputs=hidden),
-            *linear("shortconv.out_proj", ATTENTION, layer, inputs=hidden, outputs=hidden),
-        ),
-        cache=LayerCache(state_values=(taps - 1) * hidden),
-    )
+    weights = {
+        "shortconv.in_proj": (hidden, 3 * hidden),
+        "shortconv.conv": (taps, hidden),
+        "shortconv.out_proj": (hidden, hidden),
+    }
+    state = (taps - 1) * hidden
+    return Mixing(tensors=tensors(layer, weights), cache=LayerCache(state_values=state))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -181,22 +161,22 @@ class MambaSizes:
 def mamba1(facts: ArchitectureSpec, layer: int, sizes: MambaSizes) -> Mixing:
     """Mamba-1 [4] with Jamba's three norms: hidden x 2 D in, D x (rank + 2 state), D x hidden."""
     inner, hidden = sizes.inner, facts.hidden
-    steps = sizes.rank + 2 * sizes.state
-    return Mixing(
-        tensors=(
-            *linear("ssm_in", ATTENTION, layer, inputs=hidden, outputs=2 * inner),
-            *linear("ssm_conv1d", ATTENTION, layer, inputs=sizes.taps, outputs=inner),
-            *linear("ssm_x", ATTENTION, layer, inputs=inner, outputs=steps),
-            *linear("ssm_dt", ATTENTION, layer, inputs=sizes.rank, outputs=inner),
-            *linear("ssm_a", ATTENTION, layer, inputs=sizes.state, outputs=inner),
-            *linear("ssm_out", ATTENTION, layer, inputs=inner, outputs=hidden),
-            *vectors(ATTENTION, layer, ssm_d=inner, **{"ssm_dt.bias": inner}),
-            *vectors(ATTENTION, layer, **{"ssm_conv1d.bias": inner}),
-            *vectors(Group.NORMS, layer, ssm_dt_norm=sizes.rank),
-            *vectors(Group.NORMS, layer, ssm_b_norm=sizes.state, ssm_c_norm=sizes.state),
-        ),
-        cache=LayerCache(state_values=inner * sizes.state + (sizes.taps - 1) * inner),
-    )
+    weights: Shapes = {
+        "ssm_in": (hidden, 2 * inner),
+        "ssm_conv1d": (sizes.taps, inner),
+        "ssm_x": (inner, sizes.rank + 2 * sizes.state),
+        "ssm_dt": (sizes.rank, inner),
+        "ssm_a": (sizes.state, inner),
+        "ssm_out": (inner, hidden),
+        "ssm_d": inner,
+        "ssm_dt.bias": inner,
+        "ssm_conv1d.bias": inner,
+        "ssm_dt_norm": sizes.rank,
+        "ssm_b_norm": sizes.state,
+        "ssm_c_norm": sizes.state,
+    }
+    state = inner * sizes.state + (sizes.taps - 1) * inner
+    return Mixing(tensors=tensors(layer, weights), cache=LayerCache(state_values=state))
 
 
 def hyper_connections(facts: ArchitectureSpec, layer: int, streams: int) -> tuple[Tensor, ...]:
@@ -204,17 +184,14 @@ def hyper_connections(facts: ArchitectureSpec, layer: int, streams: int) -> tupl
 
     Twice (2 + n) n outputs from n x hidden inputs; kept in 32 bits, counted with the norms.
     """
-    mixes = (2 + streams) * streams
-    return tuple(
-        tensor
-        for role in ("hc_attn", "hc_ffn")
-        for tensor in (
-            *linear(
-                f"{role}_norm", Group.NORMS, layer, inputs=streams * facts.hidden, outputs=mixes
-            ),
-            *vectors(Group.NORMS, layer, **{f"{role}_base": mixes + 3}),
-        )
-    )
+    mixes, wide = (2 + streams) * streams, streams * facts.hidden
+    weights: Shapes = {
+        "hc_attn_norm": (wide, mixes),
+        "hc_attn_base": mixes + 3,
+        "hc_ffn_norm": (wide, mixes),
+        "hc_ffn_base": mixes + 3,
+    }
+    return tensors(layer, weights, group=Group.NORMS)
 
 
 # K2 Horizon, whose expert layers may route the projection of values, too.
@@ -227,21 +204,22 @@ def k2_horizon(config: Config, facts: ArchitectureSpec) -> Architecture:
     """K2 Horizon: grouped attention, gated by value where the file says so; where it has value
     experts, expert layers choose among their projections in place of one of their own.
     """
-    heads = "layer" if config.flag("query_key_norm") else ""
-    facts = replace(facts, qk_norm=heads)
+    facts = replace(facts, qk_norm="layer" if config.flag("query_key_norm") else "")
     gate = facts.heads * facts.head_dim if config.word("attention_gate_func") else 0
     value_experts = config.whole("mova_num_experts")
     alone = set(config.numbers("mlp_only_layers"))
     step = config.whole("decoder_sparse_step") or 1
-    layers = []
-    for at in range(facts.layers):
-        routed = facts.experts > 0 and at not in alone and (at + 1) % step == 0
-        layer = facts if routed else dense(facts)
-        mixing = attention(layer, at, gate=gate)
-        if routed and value_experts:
-            mixing = _with_value_experts(mixing, layer, at, value_experts)
-        layers.append(OwnLayer(mixing=mixing, facts=layer))
-    return stack(facts, layers)
+    routed = [
+        facts.experts > 0 and at not in alone and (at + 1) % step == 0 for at in range(facts.layers)
+    ]
+
+    def mixing(at: int) -> Mixing:
+        attends = attention(facts, at, gate=gate)
+        if not routed[at] or not value_experts:
+            return attends
+        return _with_value_experts(attends, facts, at, value_experts)
+
+    return stacked(facts, mixing, routed)
 
 
 def _with_value_experts(
@@ -253,10 +231,9 @@ def _with_value_experts(
     of 100 there, 4 of 64 here, so that active weights of MoVA-36B-A4B come out 3 % high.
     """
     values = facts.kv_heads * facts.head_dim
-    kept: tuple[Tensor, ...] = tuple(tensor for tensor in mixing.tensors if tensor.role != "attn_v")
-    routed = linear(
-        "attn_v_exps", Group.ROUTED_EXPERTS, layer,
-        inputs=facts.hidden, outputs=values, stacked=experts,
-    )  # fmt: skip
-    router = linear("attn_v_gate_inp", Group.ROUTER, layer, inputs=facts.hidden, outputs=experts)
-    return replace(mixing, tensors=kept + routed + router)
+    others = tuple(tensor for tensor in mixing.tensors if tensor.role != "attn_v")
+    routed = tensors(
+        layer, {"attn_v_exps": (facts.hidden, values)}, group=Group.ROUTED_EXPERTS, stacked=experts
+    )
+    router = tensors(layer, {"attn_v_gate_inp": (facts.hidden, experts)}, group=Group.ROUTER)
+    return replace(mixing, tensors=others + routed + router)

@@ -7,22 +7,21 @@ srt/models/kimi_k3.py.
 
 from dataclasses import replace
 
-from advisor.model.architecture import Architecture, Group, Tensor, linear, vectors
+from advisor.model.architecture import Architecture, Group, Tensor, tensors
+from advisor.model.build import Layer, stack
 from advisor.model.config.own_layers.parts import (
-    ATTENTION,
     DeltaSizes,
     MambaSizes,
-    Mixing,
-    OwnLayer,
     attention,
-    dense,
     hyper_connections,
     kimi_delta,
     mamba1,
+    of_layers,
     short_convolution,
-    stack,
+    stacked,
 )
 from advisor.model.config.values import Config
+from advisor.model.layers import Mixing
 from advisor.model.spec import ArchitectureSpec
 
 ATTENDING = ("full_attention", "attention", "indexed_attention")
@@ -37,25 +36,22 @@ def kimi_linear(config: Config, facts: ArchitectureSpec) -> Architecture:
         taps=told.whole("short_conv_kernel_size") or config.required("linear_conv_kernel_dim"),
         full_gate=told.flag("use_full_rank_gate"),
     )
-    listed = told.numbers("full_attn_layers")
-    default = [bool(at) and at % 4 == 0 for at in range(facts.layers)]
-    full = [at + 1 in listed for at in range(facts.layers)] if listed else default
-    first = config.optional("first_k_dense_replace")
+    listed = told.numbers("full_attn_layers") or range(5, facts.layers + 1, 4)
     gate = facts.heads * facts.v_head_dim if config.flag("mla_use_output_gate") else 0
     across = config.whole("attn_res_block_size")
-    layers = []
-    for at in range(facts.layers):
-        layer = facts if at >= (1 if first is None else first) else dense(facts)
-        mixing = attention(layer, at, gate=gate) if full[at] else kimi_delta(layer, at, sizes)
-        extra = _across_blocks(facts, at) if across else ()
-        layers.append(OwnLayer(mixing=mixing.beside(*extra), facts=layer))
-    return stack(facts, layers)
+
+    def mixing(at: int) -> Mixing:
+        full = at + 1 in listed
+        mixed = attention(facts, at, gate=gate) if full else kimi_delta(facts, at, sizes)
+        return mixed.beside(*_across_blocks(facts, at)) if across else mixed
+
+    return stacked(facts, mixing, _behind_the_first(config, facts, usual=1))
 
 
 def _across_blocks(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     """Norms and weights by which a layer reads the blocks before it [sglang kimi_k3.py]."""
     roles = ("attn_res_norm", "attn_res_proj", "ffn_res_norm", "ffn_res_proj")
-    return vectors(Group.NORMS, layer, **dict.fromkeys(roles, facts.hidden))
+    return tensors(layer, dict.fromkeys(roles, facts.hidden), group=Group.NORMS)
 
 
 def bailing_hybrid(config: Config, facts: ArchitectureSpec) -> Architecture:
@@ -68,14 +64,19 @@ def bailing_hybrid(config: Config, facts: ArchitectureSpec) -> Architecture:
         full_gate=True,
         full_decay=True,
     )
-    first = config.whole("first_k_dense_replace")
-    layers = []
-    for at in range(facts.layers):
-        layer = facts if at >= first else dense(facts)
-        full = (at + 1) % group == 0
-        mixing = attention(layer, at, gate=layer.heads) if full else kimi_delta(layer, at, sizes)
-        layers.append(OwnLayer(mixing=mixing, facts=layer))
-    return stack(facts, layers)
+
+    def mixing(at: int) -> Mixing:
+        if (at + 1) % group == 0:
+            return attention(facts, at, gate=facts.heads)
+        return kimi_delta(facts, at, sizes)
+
+    return stacked(facts, mixing, _behind_the_first(config, facts, usual=0))
+
+
+def _behind_the_first(config: Config, facts: ArchitectureSpec, usual: int) -> list[bool]:
+    """Whether each layer has experts: all but some first ones."""
+    stated = config.optional("first_k_dense_replace")
+    return [at >= (usual if stated is None else stated) for at in range(facts.layers)]
 
 
 def glm5_next(config: Config, facts: ArchitectureSpec) -> Architecture:
@@ -85,34 +86,37 @@ def glm5_next(config: Config, facts: ArchitectureSpec) -> Architecture:
         dim=config.required("linear_head_dim"),
         taps=config.required("linear_conv_kernel_dim"),
     )
-    facts = replace(
+    indexed = replace(
         facts,
+        layer_pattern="I",
         index_heads=config.required("index_n_heads"),
         index_dim=config.required("index_head_dim"),
     )
-    words = config.words("layer_types")[: facts.layers]
-    full = [word in ATTENDING for word in words] or [at % 4 == 3 for at in range(facts.layers)]
+    usual = [at % 4 == 3 for at in range(facts.layers)]
+    full = _attending(config, facts, "layer_types") or usual
     streams, pooled = config.required("hc_mult"), config.required("index_kpool")
-    layers = []
-    for at in range(facts.layers):
-        layer = facts if at >= 3 else dense(facts)
-        mixing = kimi_delta(layer, at, sizes)
-        if full[at]:
-            mixing = _pooled_index(
-                attention(replace(layer, layer_pattern="I"), at), facts, at, pooled
-            )
-        mixing = mixing.beside(*hyper_connections(facts, at, streams))
-        layers.append(OwnLayer(mixing=mixing, facts=layer))
-    return stack(facts, layers)
+
+    def mixing(at: int) -> Mixing:
+        mixed = _pooled_index(indexed, at, pooled) if full[at] else kimi_delta(facts, at, sizes)
+        return mixed.beside(*hyper_connections(facts, at, streams))
+
+    return stacked(facts, mixing, [at >= 3 for at in range(facts.layers)])
 
 
-def _pooled_index(mixing: Mixing, facts: ArchitectureSpec, layer: int, pooled: int) -> Mixing:
+def _attending(config: Config, facts: ArchitectureSpec, key: str) -> list[bool]:
+    """Whether each layer attends, as a file lists it; empty where it does not."""
+    words = config.words(key)
+    return [word in ATTENDING for word in of_layers(config, facts, key, words)] if words else []
+
+
+def _pooled_index(facts: ArchitectureSpec, layer: int, pooled: int) -> Mixing:
     """The index key of each run of tokens, pooled by a gate, in place of one per token."""
-    dim = facts.index_dim
-    weights = linear("indexer.pool", ATTENTION, layer, inputs=facts.hidden, outputs=dim)
+    mixing, dim = attention(facts, layer), facts.index_dim
     spared = dim - dim // pooled
     cache = replace(mixing.cache, key_values=mixing.cache.key_values - spared)
-    return replace(mixing.beside(*weights), cache=cache)
+    return replace(
+        mixing.beside(*tensors(layer, {"indexer.pool": (facts.hidden, dim)})), cache=cache
+    )
 
 
 def qwen4_exp(config: Config, facts: ArchitectureSpec) -> Architecture:
@@ -122,31 +126,29 @@ def qwen4_exp(config: Config, facts: ArchitectureSpec) -> Architecture:
     about `ngram_vocab_size_base` rows; a token reads one row of each.
     """
     facts = replace(facts, qk_norm="head", attn_output_gate=True)
-    dim, ratio = config.whole("indexer_head_dim"), config.whole("indexer_compress_ratio")
-    heads = config.whole("indexer_n_heads")
     tables = config.numbers("ple_layer_ids")
     layers = []
     for at in range(facts.layers):
         full = (at + 1) % 4 == 0
-        layer = replace(facts, layer_pattern="F" if full else "L")
-        mixing = attention(layer, at)
-        if full and dim:
-            mixing = _block_index(mixing, facts, at, heads, dim, ratio or 1)
+        mixing = attention(replace(facts, layer_pattern="F" if full else "L"), at)
+        mixing = _block_index(config, mixing, facts, at) if full else mixing
         mixing = mixing.beside(*_mixed_streams(config, facts, at))
         if at + 1 in tables:
             mixing = mixing.beside(*_ngram_reader(config, facts, at))
-        layers.append(OwnLayer(mixing=mixing, facts=layer, norms=False))
-    return stack(facts, layers, tuple(_ngram_tables(config, len(tables))))
+        layers.append(Layer(mixing=mixing, facts=facts, norms=False))
+    return stack(facts, layers, _ngram_table(config) * len(tables))
 
 
-def _block_index(
-    mixing: Mixing, facts: ArchitectureSpec, layer: int, heads: int, dim: int, ratio: int
-) -> Mixing:
-    weights = linear(
-        "indexer.attn_qk", ATTENTION, layer, inputs=facts.hidden, outputs=(heads + 1) * dim
+def _block_index(config: Config, mixing: Mixing, facts: ArchitectureSpec, layer: int) -> Mixing:
+    """An index of blocks of tokens, where the model has one."""
+    dim, ratio = config.whole("indexer_head_dim"), config.whole("indexer_compress_ratio")
+    if not dim:
+        return mixing
+    outputs = (config.whole("indexer_n_heads") + 1) * dim
+    cache = replace(mixing.cache, key_values=mixing.cache.key_values + dim // (ratio or 1))
+    return replace(
+        mixing.beside(*tensors(layer, {"indexer.attn_qk": (facts.hidden, outputs)})), cache=cache
     )
-    cache = replace(mixing.cache, key_values=mixing.cache.key_values + dim // ratio)
-    return replace(mixing.beside(*weights), cache=cache)
 
 
 def _mixed_streams(config: Config, facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
@@ -157,40 +159,38 @@ def _mixed_streams(config: Config, facts: ArchitectureSpec, layer: int) -> tuple
         tensor
         for role in ("hc_attn", "hc_ffn")
         for tensor in (
-            *linear(f"{role}_down", ATTENTION, layer, inputs=wide, outputs=rank),
-            *linear(f"{role}_up", ATTENTION, layer, inputs=rank, outputs=wide),
-            *linear(f"{role}_inject", ATTENTION, layer, inputs=wide, outputs=streams),
-            *vectors(Group.NORMS, layer, **{f"{role}_norm": wide}),
+            *tensors(
+                layer,
+                {
+                    f"{role}_down": (wide, rank),
+                    f"{role}_up": (rank, wide),
+                    f"{role}_inject": (wide, streams),
+                },
+                group=Group.ATTENTION,
+            ),
+            *tensors(layer, {f"{role}_norm": wide}),
         )
     )
 
 
 def _ngram_reader(config: Config, facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
-    width, taps = (
-        config.whole("ple_embed_dim") or facts.hidden,
-        config.required("ple_conv_kernel_size"),
-    )
-    wide = config.required("hc_count") * facts.hidden
-    return (
-        *linear("ple_key", ATTENTION, layer, inputs=width, outputs=wide),
-        *linear("ple_value", ATTENTION, layer, inputs=width, outputs=facts.hidden),
-        *linear("ple_conv1d", ATTENTION, layer, inputs=taps, outputs=wide),
-        *vectors(Group.NORMS, layer, ple_norm_k=wide, ple_norm_q=wide, ple_norm_conv=wide),
-    )
+    width = config.whole("ple_embed_dim") or facts.hidden
+    taps, wide = config.required("ple_conv_kernel_size"), config.required("hc_count") * facts.hidden
+    weights = {
+        "ple_key": (width, wide),
+        "ple_value": (width, facts.hidden),
+        "ple_conv1d": (taps, wide),
+    }
+    norms = dict.fromkeys(("ple_norm_k", "ple_norm_q", "ple_norm_conv"), wide)
+    return tensors(layer, weights, group=Group.ATTENTION) + tensors(layer, norms, group=Group.NORMS)
 
 
-def _ngram_tables(config: Config, count: int) -> tuple[Tensor, ...]:
-    """The n-gram tables of the layers that read them, held as embeddings."""
+def _ngram_table(config: Config) -> tuple[Tensor, ...]:
+    """The n-gram table of a layer that reads one, held as an embedding."""
     heads = (config.required("ngram_size") - 1) * config.required("heads_per_ngram")
     width = config.whole("ple_embed_dim") or config.required("hidden_size")
     rows = config.required("ngram_vocab_size_base") * heads
-    return tuple(
-        tensor
-        for _ in range(count)
-        for tensor in linear(
-            "per_layer_token_embd", Group.EMBEDDING, None, inputs=width // heads, outputs=rows
-        )
-    )
+    return tensors(None, {"per_layer_token_embd": (width // heads, rows)})
 
 
 def jamba(config: Config, facts: ArchitectureSpec) -> Architecture:
@@ -203,12 +203,11 @@ def jamba(config: Config, facts: ArchitectureSpec) -> Architecture:
     )
     period, offset = config.required("attn_layer_period"), config.whole("attn_layer_offset")
     every, first = config.required("expert_layer_period"), config.whole("expert_layer_offset")
-    layers = []
-    for at in range(facts.layers):
-        layer = facts if at % every == first else dense(facts)
-        mixing = attention(layer, at) if at % period == offset else mamba1(layer, at, sizes)
-        layers.append(OwnLayer(mixing=mixing, facts=layer))
-    return stack(facts, layers)
+    return stacked(
+        facts,
+        lambda at: attention(facts, at) if at % period == offset else mamba1(facts, at, sizes),
+        [at % every == first for at in range(facts.layers)],
+    )
 
 
 def _step_rank(config: Config, facts: ArchitectureSpec) -> int:
@@ -219,31 +218,25 @@ def _step_rank(config: Config, facts: ArchitectureSpec) -> int:
 
 def granite_hybrid(config: Config, facts: ArchitectureSpec) -> Architecture:
     """Granite 4: Mamba-2 or attention by the list, each followed by experts and a shared one."""
-    words = config.words("layer_types") or config.words("layers_block_type")
-    facts = _mamba2_sizes(config, facts)
-    layers = []
-    for at in range(facts.layers):
-        mamba = bool(words) and words[at] == "mamba"
-        mixing = attention(replace(facts, layer_pattern="M" if mamba else "F"), at)
-        layers.append(OwnLayer(mixing=mixing, facts=replace(facts, layer_pattern="F")))
-    return stack(facts, layers)
+    key = "layer_types" if config.words("layer_types") else "layers_block_type"
+    words = config.words(key) or ("attention",) * facts.layers
+    words = tuple(of_layers(config, facts, key, words))
+    mamba = replace(_mamba2_sizes(config, facts), layer_pattern="M")
+    return stacked(facts, lambda at: attention(mamba if words[at] == "mamba" else facts, at))
 
 
 def falcon_h1(config: Config, facts: ArchitectureSpec) -> Architecture:
     """Falcon-H1: attention and Mamba-2 side by side in every layer."""
-    facts = _mamba2_sizes(config, facts)
-    layers = []
-    for at in range(facts.layers):
-        states = attention(replace(facts, layer_pattern="M"), at)
-        attends = attention(facts, at)
-        normed = config.flag("mamba_rms_norm")
-        beside = tuple(part for part in states.tensors if normed or part.role != "ssm_norm")
-        mixing = replace(
-            attends.beside(*beside),
-            cache=replace(attends.cache, state_values=states.cache.state_values),
-        )
-        layers.append(OwnLayer(mixing=mixing, facts=facts))
-    return stack(facts, layers)
+    mamba = replace(_mamba2_sizes(config, facts), layer_pattern="M")
+    normed = config.flag("mamba_rms_norm")
+
+    def mixing(at: int) -> Mixing:
+        states, attends = attention(mamba, at), attention(facts, at)
+        beside = (part for part in states.tensors if normed or part.role != "ssm_norm")
+        cache = replace(attends.cache, state_values=states.cache.state_values)
+        return replace(attends.beside(*beside), cache=cache)
+
+    return stacked(facts, mixing)
 
 
 def _mamba2_sizes(config: Config, facts: ArchitectureSpec) -> ArchitectureSpec:
@@ -263,18 +256,17 @@ def _mamba2_sizes(config: Config, facts: ArchitectureSpec) -> ArchitectureSpec:
 
 def lfm2(config: Config, facts: ArchitectureSpec) -> Architecture:
     """LFM2: short convolutions, some layers attend; experts after the first layers in LFM2-MoE."""
-    words = config.words("layer_types")
     listed = config.numbers("full_attn_idxs")
-    full = [word in ATTENDING for word in words] or [at in listed for at in range(facts.layers)]
+    by_index = [at in listed for at in range(facts.layers)]
+    full = _attending(config, facts, "layer_types") or by_index
     facts = replace(facts, qk_norm="head", intermediate=_lfm2_width(config, facts))
     first = config.whole("num_dense_layers")
     taps = config.required("conv_L_cache")
-    layers = []
-    for at in range(facts.layers):
-        layer = facts if at >= first else dense(facts)
-        mixing = attention(layer, at) if full[at] else short_convolution(layer, at, taps)
-        layers.append(OwnLayer(mixing=mixing, facts=layer))
-    return stack(facts, layers)
+    return stacked(
+        facts,
+        lambda at: attention(facts, at) if full[at] else short_convolution(facts, at, taps),
+        [at >= first for at in range(facts.layers)],
+    )
 
 
 def _lfm2_width(config: Config, facts: ArchitectureSpec) -> int:
