@@ -235,7 +235,7 @@ def attention(config: Config, pattern: str) -> dict[str, Any]:
         return {}
     heads = config.required(*HEADS)
     if config.whole("kv_lora_rank"):
-        return {"heads": heads, **_latent(config, pattern)}
+        return {"heads": heads, **latent(config, pattern)}
     head_dim = config.optional(*HEAD_DIM, low=1) or _even_share(config, heads)
     return {
         "heads": heads,
@@ -247,18 +247,19 @@ def attention(config: Config, pattern: str) -> dict[str, Any]:
     }
 
 
-def _latent(config: Config, pattern: str) -> dict[str, int]:
-    latent = {
+def latent(config: Config, pattern: str) -> dict[str, int]:
+    """Ranks of latent attention and sizes of its heads, and of an indexer."""
+    facts = {
         "kv_lora_rank": config.required("kv_lora_rank"),
         "q_lora_rank": config.whole("q_lora_rank"),
         "qk_nope_dim": config.required("qk_nope_head_dim"),
-        "qk_rope_dim": config.required("qk_rope_head_dim"),
+        "qk_rope_dim": config.required("qk_rope_head_dim", low=0),
         "v_head_dim": config.required("v_head_dim"),
     }
     if "I" in pattern:
-        latent["index_heads"] = config.required("index_n_heads")
-        latent["index_dim"] = config.required("index_head_dim")
-    return latent
+        facts["index_heads"] = config.required("index_n_heads")
+        facts["index_dim"] = config.required("index_head_dim")
+    return facts
 
 
 def _even_share(config: Config, heads: int) -> int:

@@ -29,16 +29,24 @@ from advisor.model.architecture import (
 from advisor.model.build import build
 from advisor.model.config import layer_types
 from advisor.model.config.layer_types import (
+    EXPERTS,
+    HEAD_DIM,
     HEADS,
     HIDDEN,
+    KV_HEADS,
     VOCAB,
     attention,
+    delta_sizes,
+    dense_width,
+    experts_of,
     feed_forward,
+    latent,
     linear_attention,
     state_space,
 )
-from advisor.model.config.own_layers.builders import own_architecture
+from advisor.model.config.own_layers import compressed, parts, recurrent, windowed
 from advisor.model.config.values import (
+    MAX_LAYERS,
     Config,
     FamilyRow,
     fixed_facts,
@@ -323,8 +331,10 @@ def describe(
     whole = parse(text_or_dict, name)
     refuse_no_chat_model(name, str(whole.get("model_type")), *classes(whole.get("architectures")))
     values, family = language_config(name, whole)
-    architecture, shared, pattern = own_architecture(values, family), None, {}
-    if architecture is None:
+    shared, pattern = None, {}
+    if family.builder:
+        architecture = _own_architecture(values, family)
+    else:
         facts = facts_of(values, family)
         shared = shared_layers(values, facts.layers)
         architecture = with_shared_layers(build(facts), facts, shared)
@@ -350,16 +360,9 @@ def facts_of(config: Config, family: FamilyRow) -> ArchitectureSpec:
     layers = layer_types.layer_count(config)
     pattern = layer_types.layer_pattern(config, layers)
     facts: dict[str, Any] = {
-        "name": config.name,
-        "layers": layers,
+        **_whole_model(config, family, layers),
         "layer_pattern": pattern,
-        "hidden": config.required(*HIDDEN),
-        "vocab": config.required(*VOCAB),
-        "tied": config.flag("tie_word_embeddings"),
         "positions": _positions(config, family),
-        "max_context": config.whole(*layer_types.CONTEXT) or None,
-        "source": f"config.json of {config.name}",
-        "note": family.note,
         **attention(config, pattern),
         **linear_attention(config, pattern),
         **state_space(config, pattern),
@@ -367,6 +370,54 @@ def facts_of(config: Config, family: FamilyRow) -> ArchitectureSpec:
     }
     facts |= feed_forward(config, layers, pattern, facts)
     return _checked(config, ArchitectureSpec(**facts))
+
+
+def _whole_model(config: Config, family: FamilyRow, layers: int) -> dict[str, Any]:
+    """Numbers that are not of the layers."""
+    return {
+        "name": config.name,
+        "layers": layers,
+        "hidden": config.required(*HIDDEN),
+        "vocab": config.required(*VOCAB),
+        "tied": config.flag("tie_word_embeddings"),
+        "max_context": config.whole(*layer_types.CONTEXT) or None,
+        "source": f"config.json of {config.name}",
+        "note": family.note,
+    }
+
+
+MODULES = {"windowed": windowed, "recurrent": recurrent, "parts": parts, "compressed": compressed}
+"""Modules whose functions data/models/families.csv names as builders."""
+
+
+def _own_architecture(config: Config, family: FamilyRow) -> Architecture:
+    """The architecture of a family that is built layer by layer."""
+    module, _, function = family.builder.partition(".")
+    architecture: Architecture = getattr(MODULES[module], function)(
+        config, _own_facts(config, family)
+    )
+    return architecture
+
+
+def _own_facts(config: Config, family: FamilyRow) -> ArchitectureSpec:
+    """Sizes that the config.json of such a family states for the whole model."""
+    heads, fixed = config.required(*HEADS), fixed_facts(config, family)
+    hidden = config.required(*HIDDEN)
+    facts: dict[str, Any] = {
+        **_whole_model(config, family, config.required(*layer_types.LAYERS, high=MAX_LAYERS)),
+        "heads": heads,
+        "kv_heads": config.optional(*KV_HEADS, low=1, high=heads) or heads,
+        "head_dim": config.optional(*HEAD_DIM, low=1) or hidden // heads,
+        **(latent(config, "") if config.whole("kv_lora_rank") else {}),
+        **(delta_sizes(config) if config.whole("linear_num_key_heads") else {}),
+        **fixed,
+    }
+    if config.whole(*EXPERTS) > 1:
+        narrower = config.whole("moe_latent_size", "routed_expert_hidden_size")
+        facts |= experts_of(config, fixed) | {"moe_latent": narrower}
+    if config.optional("dense_intermediate_size", "intermediate_size"):
+        facts["intermediate"] = dense_width(config, fixed)
+    return ArchitectureSpec(**facts)
 
 
 def _positions(config: Config, family: FamilyRow) -> int:

@@ -67,9 +67,9 @@ class Config:
         """A whole number, 0 where absent or null."""
         return self.optional(*keys, low=low, high=high) or 0
 
-    def required(self, *keys: str, high: int = MAX_NUMBER) -> int:
-        """A positive whole number that the model cannot be described without."""
-        number = self.optional(*keys, low=1, high=high)
+    def required(self, *keys: str, low: int = 1, high: int = MAX_NUMBER) -> int:
+        """A whole number that the model cannot be described without."""
+        number = self.optional(*keys, low=low, high=high)
         if number is None:
             raise InputError(
                 f"The config.json of {self.name} does not say {' or '.join(keys)}, and its family "
