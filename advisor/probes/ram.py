@@ -26,7 +26,7 @@ from advisor.units import GIB, MIB
 # Threads that read RAM together.
 #
 # Each thread takes the largest byte of its own buffer: numpy does that outside the interpreter's
-# lock, with vector instructions, at the rate of a compiled loop (benchmarks/ram_probe.py). A dot
+# lock, with vector instructions, at the rate of a compiled loop (benchmarks/probes.py). A dot
 # product is unsuitable: its library starts threads of its own, even for "one thread".
 
 
