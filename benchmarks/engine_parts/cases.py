@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
-from advisor.errors import ProbeError, Refusal
+from advisor.errors import AdvisorError, ProbeError, Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec
@@ -138,6 +139,43 @@ def placed(case: Case, machine: Machine) -> Placement:
     if not estimate.fits:
         raise Refusal(f"{float(estimate.missing) / GB:.1f} GB of memory are missing.")
     return estimate.placement
+
+
+def in_turns(
+    cases: Sequence[Case],
+    session: Session,
+    written: Callable[[Case, Path], AbstractContextManager[Path]],
+    timed: Callable[[Case, Path, Session], Sequence[Run]],
+    few: int,
+) -> None:
+    """Every case once, those first that were timed least, and the probes before each few.
+
+    Args:
+        cases: to run.
+        session: to run them with.
+        written: writes a model's weights for all of its cases.
+        timed: runs a case with these weights.
+        few: number of runs between two probes of the machine.
+    """
+    done = 0
+    for cases_of_model in least_first(cases, session.record).values():
+        short = short_of_disk(cases_of_model[0], session.folder)
+        if short:
+            session.say(f"{cases_of_model[0].name}: skipped, {short}")
+            continue
+        if session.over():
+            return
+        with written(cases_of_model[0], session.folder) as weights:
+            for case in cases_of_model:
+                if session.over():
+                    return
+                if done % few == 0:
+                    session.probe()
+                done += 1
+                try:
+                    session.add(timed(case, weights, session))
+                except (AdvisorError, OSError) as error:
+                    session.say(f"{case}: skipped, {error}")
 
 
 def least_first(cases: Sequence[Case], record: Readings) -> Mapping[str, list[Case]]:

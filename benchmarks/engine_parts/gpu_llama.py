@@ -1,20 +1,16 @@
 """llama.cpp on a GPU by the `llama-bench` of the PATH: in it, half in it, and experts in RAM.
 
-Weights are random, not zeros: zeros take less power, and a GPU at its power limit computes them
-faster.
-
 References:
     [1] ggml-org/llama.cpp, tools/llama-bench/README.md at 5a32f10, read 2026-11-21: options and
         JSON. Newer builds take `-fa on|off|auto` and still `-fa 1`.
 """
 
 import json
-import os
 import shutil
 import statistics
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -28,15 +24,8 @@ from advisor.probes.llama_cpp.result_files import read
 from advisor.probes.llama_cpp.synthetic_model import in_format, in_type, write
 from advisor.probes.measurement import now
 from advisor.runtimes import LLAMA_CPP
-from benchmarks.engine_parts.cases import (
-    TOKENS,
-    Case,
-    Session,
-    least_first,
-    placed,
-    short_of_disk,
-)
-from benchmarks.engine_parts.models import Target, large, targets
+from benchmarks.engine_parts.cases import TOKENS, Case, Session, in_turns, placed
+from benchmarks.engine_parts.models import Target, filled, large, targets
 from benchmarks.engine_parts.readings import Run
 
 DEPTHS = (512, 4096)
@@ -106,24 +95,12 @@ def missing() -> str:
 
 
 def read_once(chosen: Sequence[Case], session: Session) -> None:
-    """Every case once, those first that were timed least, and the probes before each few."""
-    done = 0
-    for cases_of_model in least_first(chosen, session.record).values():
-        short = short_of_disk(cases_of_model[0], session.folder)
-        if short:
-            session.say(f"{cases_of_model[0].name}: skipped, {short}")
-            continue
-        with _written(cases_of_model[0], session.folder) as path:
-            for case in cases_of_model:
-                if session.over():
-                    return
-                if done % FEW == 0:
-                    session.probe()
-                done += 1
-                try:
-                    session.add(_timed(case, path, session))
-                except AdvisorError as error:
-                    session.say(f"{case}: skipped, {error}")
+    """Every case once, and the probes before each few."""
+    in_turns(chosen, session, _written, _timed, FEW)
+
+
+def _written(case: Case, folder: Path) -> AbstractContextManager[Path]:
+    return filled(in_format(case.facts, case.model.format), folder)
 
 
 def _timed(case: Case, path: Path, session: Session) -> list[Run]:
@@ -206,14 +183,3 @@ def _named(row: dict[str, Any]) -> str:
 def _after(seconds: float) -> Callable[[], bool]:
     until = now() + seconds
     return lambda: now() > until
-
-
-@contextmanager
-def _written(case: Case, folder: Path) -> Iterator[Path]:
-    path = folder / f"model-{os.getpid()}.gguf"
-    try:
-        with path.open("wb") as file:
-            write(file, in_format(case.facts, case.model.format), filled=True)
-        yield path
-    finally:
-        path.unlink(missing_ok=True)

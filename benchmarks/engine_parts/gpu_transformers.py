@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.errors import AdvisorError, ProbeError
+from advisor.errors import ProbeError
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.build import build
@@ -30,15 +30,7 @@ from advisor.probes.disk import read_rates
 from advisor.runtimes import ACCELERATE
 from advisor.units import GIB, MIB
 from benchmarks.engine_parts import capped, checkpoint, talk, transformers_child
-from benchmarks.engine_parts.cases import (
-    TOKENS,
-    Case,
-    Session,
-    least_first,
-    placed,
-    short_of_disk,
-    work,
-)
+from benchmarks.engine_parts.cases import TOKENS, Case, Session, in_turns, placed, work
 from benchmarks.engine_parts.readings import Run
 
 FORM = "BF16-hf"
@@ -99,32 +91,17 @@ def missing() -> str:
 
 
 def read_once(chosen: Sequence[Case], session: Session) -> None:
-    """Every case once, those of the model that was timed least first, and the probes before."""
-    for cases_of_model in least_first(chosen, session.record).values():
-        if session.over():
-            return
-        short = short_of_disk(cases_of_model[0], session.folder)
-        if short:
-            session.say(f"{cases_of_model[0].name}: skipped, {short}")
-            continue
-        session.probe()
-        with _written(cases_of_model[0], session.folder) as weights:
-            for case in cases_of_model:
-                if session.over():
-                    return
-                try:
-                    session.add([_timed(case, weights, session)])
-                except (AdvisorError, OSError) as error:
-                    session.say(f"{case}: skipped, {error}")
+    """Every case once, and the probes before each model."""
+    in_turns(chosen, session, _written, _timed, len(PLACES))
 
 
-def _timed(case: Case, weights: Path, session: Session) -> Run:
+def _timed(case: Case, weights: Path, session: Session) -> Sequence[Run]:
     from_drive = case.strategy is PlacementStrategy.NVME_OFFLOAD
     in_ram = case.strategy is PlacementStrategy.CPU_OFFLOAD
     session.needs(PROCESS + in_ram * case.model.file_bytes)
     job = {"folder": str(weights.parent), "load": lines(case, session.machine(), weights.parent)}
     if not from_drive:
-        return _run(case, _generated(job, session.folder))
+        return [_run(case, _generated(job, session.folder))]
     reason = capped.missing()
     if reason:
         raise ProbeError(reason)
@@ -135,11 +112,8 @@ def _timed(case: Case, weights: Path, session: Session) -> Run:
     capped.forget(weights)
     with capped.capped(host.facts().memory_total) as group:
         generated = _generated(job, session.folder, group, room(case))
-    return replace(
-        _run(case, generated),
-        direct=rates["disk_read_direct"],
-        mapped=rates.get("disk_read_mmap", 0.0),
-    )
+    direct, mapped = rates["disk_read_direct"], rates.get("disk_read_mmap", 0.0)
+    return [replace(_run(case, generated), direct=direct, mapped=mapped)]
 
 
 def room(case: Case) -> int:

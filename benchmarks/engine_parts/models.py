@@ -1,10 +1,14 @@
 """Models that the engine benchmark predicts and then runs: shapes of the catalogue, no weights."""
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from advisor.model.catalog import find_model
 from advisor.model.spec import ArchitectureSpec
-from advisor.probes.llama_cpp.synthetic_model import Synthetic, in_format
+from advisor.probes.llama_cpp.synthetic_model import Synthetic, in_format, write
 
 CONTEXTS = (128, 4096)
 
@@ -80,3 +84,19 @@ def _target(facts: ArchitectureSpec, form: str) -> Target:
         synthetic=in_format(facts, form),
         twin=in_format(twin, "Q8_0"),
     )
+
+
+@contextmanager
+def filled(synthetic: Synthetic, folder: Path) -> Iterator[Path]:
+    """File of a model with random weights, gone when the block ends.
+
+    Zeros would take less power, and a GPU at its power limit computes them faster.
+    """
+    path = folder / f"model-{os.getpid()}.gguf"
+    try:
+        with path.open("wb") as file:
+            write(file, synthetic, filled=True)
+            os.fsync(file.fileno())
+        yield path
+    finally:
+        path.unlink(missing_ok=True)

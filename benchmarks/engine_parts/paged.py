@@ -1,9 +1,7 @@
 """Decode speed of models larger than the memory they may use: drive and engine in turns."""
 
-import os
 import statistics
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,11 +18,12 @@ from advisor.probes import host
 from advisor.probes.disk import read_rates
 from advisor.probes.host import read_ahead
 from advisor.probes.llama_cpp.job import EngineJob
-from advisor.probes.llama_cpp.synthetic_model import Synthetic, in_format, write
+from advisor.probes.llama_cpp.synthetic_model import Synthetic, in_format
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import MIB
 from benchmarks.engine_parts import talk
 from benchmarks.engine_parts.capped import capped, forget, inside, looked_at
+from benchmarks.engine_parts.models import filled
 from benchmarks.engine_parts.readings import Readings, Run
 
 DISK_SECONDS, TOKENS, TOKEN_SECONDS, DEPTH = 3.0, 8, 5.0, 16
@@ -83,7 +82,7 @@ def read(
     ):
         if over():
             return
-        with _filled(folder, model.synthetic) as path:
+        with filled(model.synthetic, folder) as path:
             before = _drive(path)
             for share in model.shares:
                 run = _timed(model, share, path, machine)
@@ -101,18 +100,6 @@ def _drive(path: Path) -> tuple[float, float]:
         for measurement in read_rates.measure(DISK_SECONDS, path=path)
     }
     return by_name["disk_read_direct"], by_name["disk_read_mmap"]
-
-
-@contextmanager
-def _filled(folder: Path, synthetic: Synthetic) -> Iterator[Path]:
-    path = folder / f"paged-{os.getpid()}.gguf"
-    try:
-        with path.open("wb") as file:
-            write(file, synthetic, filled=True)
-            os.fsync(file.fileno())
-        yield path
-    finally:
-        path.unlink(missing_ok=True)
 
 
 def _timed(model: Larger, share: float, path: Path, machine: Machine) -> Run:

@@ -7,13 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.cost_model.placement import (
-    all_of,
-    gpu_shares,
-    last_layers,
-    layers_that_fit,
-    over_gpus,
-)
+from advisor.cost_model.placement import all_of, gpu_shares, last_layers, layers_that_fit, over_gpus
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec

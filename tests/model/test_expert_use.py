@@ -6,14 +6,7 @@ import pytest
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.model import catalog
-from advisor.model.expert_use import (
-    BENCH,
-    USUAL,
-    ExpertUse,
-    in_text,
-    served_by_fixed,
-    unevenness,
-)
+from advisor.model.expert_use import BENCH, USUAL, ExpertUse, in_text, served_by_fixed, unevenness
 from benchmarks import expert_caches
 
 EVEN = ExpertUse(4, 2, 0.0)

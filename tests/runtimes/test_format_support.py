@@ -13,15 +13,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import RUNTIMES, runtime
-from advisor.runtimes.format_support import (
-    NAMES,
-    bits,
-    capabilities,
-    kinds,
-    nearest,
-    rows,
-    takes,
-)
+from advisor.runtimes.format_support import NAMES, bits, capabilities, kinds, nearest, rows, takes
 
 KNOWN = {"GGUF", "GGUF experts", "16-bit", "AWQ", "GPTQ", "FP8", "NVFP4", "MXFP4", "AMX",
          "bitsandbytes"}  # fmt: skip

@@ -3,15 +3,7 @@
 import json
 
 import pytest
-from result_samples import (
-    BENCH,
-    NEWER_BENCH,
-    OLLAMA,
-    PROMPT,
-    PUBLISHED_OLLAMA,
-    SERVE,
-    THROUGHPUT,
-)
+from result_samples import BENCH, NEWER_BENCH, OLLAMA, PROMPT, PUBLISHED_OLLAMA, SERVE, THROUGHPUT
 
 from advisor.advice.diagnosis import text
 from advisor.advice.diagnosis.text import reported, reported_in

@@ -5,12 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gguf import (
-    GGML_QUANT_SIZES,
-    GGMLQuantizationType,
-    GGUFReader,
-    LlamaFileType,
-)
+from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, GGUFReader, LlamaFileType
 from gguf_files import F32, LLAMA_KEYS, Tensors, heads, layered, llama_tensors, table, write
 
 from advisor.errors import InputError, Refusal
