@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from advisor.advice.prices.rows import accelerator_rows
+from advisor.advice.prices.rows import skypilot_names
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.question import Question
 from advisor.advice.table.timed_machines import cardless
@@ -131,7 +131,7 @@ def _gpus(estimate: Estimate) -> tuple[str, int]:
 
 def has_name(estimate: Estimate) -> bool:
     """Whether SkyPilot has a name for the GPU."""
-    return _gpus(estimate)[0] in accelerator_rows()
+    return _gpus(estimate)[0] in skypilot_names()
 
 
 def accelerators(gpu: str, count: int) -> str:
@@ -140,8 +140,8 @@ def accelerators(gpu: str, count: int) -> str:
     Raises:
         Refusal: SkyPilot has no name for the GPU.
     """
-    row = accelerator_rows().get(gpu)
-    if row is None:
+    spellings = skypilot_names().get(gpu)
+    if spellings is None:
         raise Refusal(f"SkyPilot has no name on record for {gpu}; ask `sky gpus list -a`.")
-    names = [f"{name}:{count}" for name in row.accelerators.split(";")]
+    names = [f"{name}:{count}" for name in spellings.split(";")]
     return names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"

@@ -10,6 +10,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, asdict, fields
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,6 +18,8 @@ from advisor.errors import DataError
 from advisor.paths import product_folder
 
 DATA = product_folder() / "data"
+PROVENANCE = frozenset({"source", "source_date", "date", "retrieved", "note"})
+"""Columns that any table may have beyond those of its record: where and when a row was read."""
 Row = TypeVar("Row")
 
 
@@ -54,6 +57,7 @@ def read(path: Path, record: type[Row]) -> tuple[Row, ...]:
     """All rows of a CSV file as instances of a dataclass whose fields are the file's columns.
 
     An empty field takes the field's default, else None where the type allows it, else "" for `str`.
+    Columns of `PROVENANCE` that the record does not name are passed over.
 
     Raises:
         DataError: wrong columns, a value of the wrong type, or a file that cannot be read.
@@ -72,19 +76,41 @@ def _lines(path: Path, columns: Sequence[CsvColumn]) -> Iterator[tuple[int, list
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.reader(file)
             names = next(reader, [])
-            if names != expected:
+            places = [
+                at for at, name in enumerate(names) if name in expected or name not in PROVENANCE
+            ]
+            if [names[at] for at in places] != expected:
                 missing = ", ".join(name for name in expected if name not in names) or "none"
                 unknown = ", ".join(name for name in names if name not in expected) or "none"
                 raise DataError(
                     f"{path}: columns missing: {missing}; unknown: {unknown}; or out of order."
                 )
-            for cells in reader:
-                if cells:
-                    yield reader.line_num, cells
+            for cells in filter(None, reader):
+                if len(cells) != len(names):
+                    raise DataError(
+                        f"data/{path.name} line {reader.line_num}: the number of values differs "
+                        f"from the {len(names)} columns."
+                    )
+                yield reader.line_num, [cells[at] for at in places]
     except OSError as error:
         raise DataError(
             f"{path} cannot be read: {error.strerror}; reinstall the package."
         ) from error
+
+
+@cache
+def texts(file: str, key: str, value: str) -> Mapping[str, str]:
+    """A column of a file in data/ by another one: for a table that says one thing of each name.
+
+    Raises:
+        DataError: the file cannot be read, or has no such column.
+    """
+    path = DATA / file
+    with path.open(encoding="utf-8", newline="") as lines:
+        try:
+            return {row[key].strip(): row[value].strip() for row in csv.DictReader(lines)}
+        except KeyError as error:
+            raise DataError(f"{path} has no column {error}.") from error
 
 
 class RowsByName(Mapping[str, Row]):
@@ -153,8 +179,6 @@ def literal(text: str) -> object:
 
 
 def _record(row: list[str], record: type[Row], columns: Sequence[CsvColumn], where: str) -> Row:
-    if len(row) != len(columns):
-        raise DataError(f"{where}: the number of values differs from the {len(columns)} columns.")
     cells = tuple(zip(columns, map(str.strip, row), strict=True))
     try:
         values = {column.name: column.value(text) for column, text in cells}

@@ -12,7 +12,7 @@ import pytest
 
 from advisor.advice import skypilot
 from advisor.advice.advise import advise
-from advisor.advice.prices.rows import accelerator_rows
+from advisor.advice.prices.rows import skypilot_names
 from advisor.advice.table.option import OptionKind
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
@@ -47,7 +47,7 @@ def rented(runtime: Runtime, form: str = "Q4_K_M") -> tuple[Estimate, ...]:
     for name, each in estimates.items():
         assert bool(each.fits)
         assert float(each.decode_tps) == pytest.approx(speeds[name], rel=1e-9)
-    return tuple(each for each in estimates.values() if gpus(each)[0] in accelerator_rows())
+    return tuple(each for each in estimates.values() if gpus(each)[0] in skypilot_names())
 
 
 def gpus(rented: Estimate) -> tuple[str, int]:

@@ -4,13 +4,14 @@ GPU, sourced."""
 import pytest
 from provenance import is_past, is_public
 
-from advisor.advice.prices.rows import accelerator_rows, price_rows
+from advisor.advice.prices.rows import price_rows, skypilot_names
+from advisor.catalog.csv_tables import texts
 from advisor.machine.catalog import gpu_rows
 from advisor.runtimes import RUNTIMES
 from advisor.runtimes.serving import setup_efforts
 
 EFFORTS = setup_efforts()
-NAMED = accelerator_rows()
+NAMED = skypilot_names()
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda runtime: runtime.name)
@@ -22,10 +23,14 @@ def test_every_runtime_states_its_effort_in_few_words_and_the_reason_in_sentence
 
 
 def test_every_row_has_a_public_source_and_no_date_to_come(subtests: pytest.Subtests) -> None:
-    for row in [*EFFORTS.values(), *NAMED.values()]:
-        with subtests.test(str(str(row))):
-            assert is_public(row.source)
-            assert is_past(row.retrieved)
+    sources, days = (
+        texts("prices/skypilot_gpus.csv", "gpu", column) for column in ("source", "retrieved")
+    )
+    read_at = [(sources[gpu], days[gpu]) for gpu in NAMED]
+    for source, day in [*((row.source, row.retrieved) for row in EFFORTS.values()), *read_at]:
+        with subtests.test(source):
+            assert is_public(source)
+            assert is_past(day)
 
 
 NOT_AT_SKYPILOT = {
@@ -47,7 +52,6 @@ def test_every_rented_gpu_that_skypilot_lists_has_its_names_and_no_other_gpu_is_
 
 
 def test_names_at_skypilot_are_single_words_as_accelerators_are_written() -> None:
-    for row in NAMED.values():
-        names = row.accelerators.split(";")
+    for names in (spellings.split(";") for spellings in NAMED.values()):
         assert len(set(names)) == len(names)
         assert all(name and " " not in name and ":" not in name for name in names)

@@ -29,7 +29,7 @@ from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.stack import Stack
 from advisor.advice.table.timed_machines import IN_MEMORY, TimedStack
 from advisor.catalog.constants import fitted_constants
-from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.csv_tables import DATA, read, texts
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
@@ -73,23 +73,9 @@ def quality_rows() -> Mapping[str, QualityRow]:
     return {row.model: row for row in read(DATA / "models/quality.csv", QualityRow)}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PredecessorRow:
-    """One row of data/models/predecessors.csv: a model without a score, and the model of its family
-    and size before it.
-    """
-
-    model: str
-    predecessor: str
-    source: str
-    source_date: str
-
-
-@cache
 def predecessors() -> Mapping[str, str]:
-    """Predecessors by the model's name."""
-    rows = read(DATA / "models/predecessors.csv", PredecessorRow)
-    return {row.model: row.predecessor for row in rows}
+    """Model of its family and size before it, by the name of a model without a score."""
+    return texts("models/predecessors.csv", "model", "predecessor")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -134,19 +120,9 @@ def rating(name: str) -> QualityRow | None:
     return rows.get(name) or rows.get(predecessors().get(name, "")) or joined_scores().get(name)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class VisionRow:
-    """One row of data/models/vision.csv: a model that reads images, and where that is written."""
-
-    model: str
-    source: str
-    source_date: str
-
-
-@cache
-def vision_rows() -> Mapping[str, VisionRow]:
-    """Models that read images."""
-    return {row.model: row for row in read(DATA / "models/vision.csv", VisionRow)}
+def reads_images() -> Mapping[str, str]:
+    """Page that says so, by the name of a model that reads images."""
+    return texts("models/vision.csv", "model", "source")
 
 
 def ranked_models() -> tuple[str, ...]:
@@ -172,24 +148,9 @@ SIZES = (("Llama-2-7B", "Llama-2-70B"), ("Llama-3-8B", "Llama-3-70B"))
 counts once."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PerplexityRow:
-    """One row of data/models/perplexity.csv: perplexity of a model in 16 bits."""
-
-    model: str
-    perplexity: float
-    note: str
-    date: str
-    retrieved: str
-    source: str
-
-
-@cache
-def perplexities() -> Mapping[str, float]:
-    """Perplexities by the model's name."""
-    return {
-        row.model: row.perplexity for row in read(DATA / "models/perplexity.csv", PerplexityRow)
-    }
+def perplexity(model: str) -> float:
+    """Perplexity of a model in 16 bits."""
+    return float(texts("models/perplexity.csv", "model", "perplexity")[model])
 
 
 @cache
@@ -198,9 +159,9 @@ def points_per_nat() -> float:
 
     (score of the large - score of the small) / ln(perplexity of the small / of the large)
     """
-    rows, perplexity = quality_rows(), perplexities()
+    rows = quality_rows()
     each = [
-        (rows[large].score - rows[small].score) / math.log(perplexity[small] / perplexity[large])
+        (rows[large].score - rows[small].score) / math.log(perplexity(small) / perplexity(large))
         for small, large in SIZES
     ]
     return sum(each) / len(each)

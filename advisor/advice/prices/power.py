@@ -29,9 +29,6 @@ class PowerRow:
     name: str
     idle_w: float
     busy_w: float | None
-    source: str
-    date: str
-    note: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,9 +133,7 @@ class HostPartRow:
     currency: str
     seller: str
     date: str
-    retrieved: str
     source: str
-    note: str
 
 
 @cache

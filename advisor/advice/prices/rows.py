@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache, lru_cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import TypeVar
 
-from advisor.catalog.csv_tables import DATA, Row, as_text, read
+from advisor.catalog.csv_tables import DATA, Row, as_text, read, texts
 from advisor.errors import DataError
 from advisor.machine.catalog import find_gpu, machine_rows
 from advisor.machine.rows import MachineRow
@@ -157,67 +156,38 @@ def standing(row: PriceRow) -> tuple[bool, date, float]:
     return row.provider != LAUNCH, last_day(row.date) or date.min, -row.usd / row.gpu_count
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AcceleratorRow:
-    """One row of data/prices/skypilot_gpus.csv: a GPU's names among SkyPilot's accelerators, a
-    semicolon between those that clouds use for the same card.
-    """
-
-    gpu: str
-    accelerators: str
-    source: str
-    retrieved: str
-
-
 @cache
 def price_rows() -> tuple[PriceRow, ...]:
     """Rents and purchase prices."""
     return read(DATA / "prices/prices.csv", PriceRow)
 
 
-@cache
-def accelerator_rows() -> Mapping[str, AcceleratorRow]:
-    """Names of a GPU in SkyPilot, by its name in the catalogue."""
-    return {row.gpu: row for row in read(DATA / "prices/skypilot_gpus.csv", AcceleratorRow)}
+def skypilot_names() -> Mapping[str, str]:
+    """Names of a GPU among SkyPilot's accelerators, with a semicolon between those that clouds use
+    for the same card, by its name in the catalogue.
+    """
+    return texts("prices/skypilot_gpus.csv", "gpu", "accelerators")
 
 
-REASONS: Mapping[str, str] = MappingProxyType(
-    {
-        "laptop": "sold only within laptops",
-        "processor": "part of a processor",
-        "mac": "sold only within Macs, none of which has a dated price",
-        "computer": "sold only within whole computers",
-        "device": "sold only to makers of devices",
-        "server": "sold only within servers",
-        "cloud": "only for rent",
-        "modified": "rebuilt by third parties, without a dated price",
-        "page": "no dated page has one",
-    }
-)
+REASONS = {
+    "laptop": "sold only within laptops",
+    "processor": "part of a processor",
+    "mac": "sold only within Macs, none of which has a dated price",
+    "computer": "sold only within whole computers",
+    "device": "sold only to makers of devices",
+    "server": "sold only within servers",
+    "cloud": "only for rent",
+    "modified": "rebuilt by third parties, without a dated price",
+    "page": "no dated page has one",
+}
 """Sentence part of each reason."""
 NO_PRICE = "no price on record"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WithoutPriceRow:
-    """One row of data/prices/without_price.csv: a GPU by its name in the catalogue, and a key of
-    `REASONS`.
-    """
-
-    gpu: str
-    reason: str
-
-
-@cache
-def without_price_rows() -> Mapping[str, WithoutPriceRow]:
-    """Rows by GPU."""
-    return {row.gpu: row for row in read(DATA / "prices/without_price.csv", WithoutPriceRow)}
-
-
 def no_price(gpu: str) -> str:
     """Remark on a GPU without a price, with the reason where it is known."""
-    row = without_price_rows().get(gpu)
-    return NO_PRICE if row is None else f"{NO_PRICE}: {REASONS[row.reason]}"
+    reason = texts("prices/without_price.csv", "gpu", "reason").get(gpu)
+    return f"{NO_PRICE}: {REASONS[reason]}" if reason else NO_PRICE
 
 
 AT_LAUNCH = 6
@@ -327,10 +297,6 @@ class ApiFirstTokenRow:
     provider: str
     model_id: str
     seconds: float
-    date: str
-    retrieved: str
-    source: str
-    note: str
 
 
 def api_day(row: ApiPriceRow) -> str:

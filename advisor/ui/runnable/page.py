@@ -14,8 +14,8 @@ from advisor.advice.finder.runnable import (
     points_per_nat,
     ranked_models,
     rating,
+    reads_images,
     runnable,
-    vision_rows,
 )
 from advisor.advice.words.verdict import Judgement, judgement
 from advisor.cost_model.placement import PlacementStrategy
@@ -149,7 +149,7 @@ class ModelKind(StrEnum):
     def holds(self, name: str) -> bool:
         """Whether a model is of this kind; one for code says so in its name."""
         if self is ModelKind.VISION:
-            return name in vision_rows()
+            return name in reads_images()
         return self is ModelKind.ALL or bool(CODE.search(name)) == (self is ModelKind.CODE)
 
 

@@ -10,15 +10,16 @@ from advisor.advice.finder.runnable import (
     LOSS_SPREAD,
     joined_scores,
     lost_by,
-    perplexities,
+    perplexity,
     points_lost,
     points_per_nat,
     quality_rows,
     rated_as_well,
     rating,
+    reads_images,
     runnable,
-    vision_rows,
 )
+from advisor.catalog.csv_tables import texts
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_spec
@@ -36,8 +37,8 @@ def test_a_nat_is_worth_what_it_is_between_sizes_of_a_family_by_hand() -> None:
 def test_perplexities_follow_from_the_published_ratios_by_hand() -> None:
     # llama.cpp, pull request 6936: 6.234284 in Q8_0 are 1.000425 times those of 16 bits; 4.7763 in
     # Q2_K are 68.73 % more
-    assert perplexities()["Llama-3-8B"] == pytest.approx(6.234284 / 1.000425, abs=1e-4)
-    assert perplexities()["Llama-3-70B"] == pytest.approx(4.7763 / 1.6873, abs=1e-4)
+    assert perplexity("Llama-3-8B") == pytest.approx(6.234284 / 1.000425, abs=1e-4)
+    assert perplexity("Llama-3-70B") == pytest.approx(4.7763 / 1.6873, abs=1e-4)
 
 
 def test_formats_lose_points_by_hand() -> None:
@@ -154,7 +155,7 @@ def test_what_fits_in_memory_in_a_smaller_format_is_not_read_from_the_drive() ->
 
 
 def test_models_that_read_images_are_of_the_catalogue_and_have_a_page() -> None:
-    assert vision_rows().keys() <= catalog.model_rows().keys()
-    wrong = [row for row in vision_rows().values()
-             if not is_public(row.source) or not is_past(row.source_date)]  # fmt: skip
-    assert not wrong
+    dates = texts("models/vision.csv", "model", "source_date")
+    assert reads_images().keys() <= catalog.model_rows().keys()
+    assert all(map(is_public, reads_images().values()))
+    assert all(map(is_past, dates.values()))

@@ -12,11 +12,12 @@ from advisor.advice.prices.rows import (
     no_price,
     price_rows,
     standing,
-    without_price_rows,
 )
+from advisor.catalog.csv_tables import texts
 from advisor.cli.main import main
 from advisor.machine.catalog import gpu_rows, machine_rows
 
+WITHOUT_PRICE = texts("prices/without_price.csv", "gpu", "reason")
 SHOP = PriceRow(
     gpu="RTX 3090", kind="purchase", provider="street, low", instance="", condition="used",
     gpu_count=1, memory_gib=None, usd=900.0, currency="USD", per="once", spot=False,
@@ -74,8 +75,8 @@ def test_every_gpu_since_2020_has_a_price_or_a_reason() -> None:
         if row.per == "once" and row.usd and gpu_rows()[row.gpu].unified
     }
     recent = {name for name, row in gpu_rows().items() if row.released >= "2020"}
-    assert set(without_price_rows()) == recent - sold
-    assert {row.reason for row in without_price_rows().values()} == set(REASONS)
+    assert set(WITHOUT_PRICE) == recent - sold
+    assert set(WITHOUT_PRICE.values()) == set(REASONS)
 
 
 @pytest.mark.parametrize(
@@ -84,9 +85,7 @@ def test_every_gpu_since_2020_has_a_price_or_a_reason() -> None:
      (("Apple",), "mac"), (("UHD", "Adreno"), "processor"), (("CMP",), "page")],
 )  # fmt: skip
 def test_reasons_agree_with_names(words: tuple[str, ...], reason: str) -> None:
-    rows = [row for row in without_price_rows().values() if any(w in row.gpu for w in words)]
-    assert rows
-    assert {row.reason for row in rows} == {reason}
+    assert {why for gpu, why in WITHOUT_PRICE.items() if any(w in gpu for w in words)} == {reason}
 
 
 def test_who_asks_for_a_price_that_is_missing_reads_why() -> None:
