@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 
@@ -127,19 +128,22 @@ class Offers:
     # price of each machine, without an amount where none is on record; None for one that is not to
     # be had so
     prices: Sequence[Price | None]
-    upfront: Floats  # paid once for each, shape (machines,); NaN without a price [USD]
-    usd_per_hour: Floats  # rent of each, shape (machines,) [USD/h]
+    usd: Any  # paid once, or rent of an hour, shape (machines,); NaN without a price [USD]
     idle: Floats  # power of each while idle, shape (machines,) [W]
     busy: Floats  # power of each while answering, shape (machines,) [W]
 
     def monthly(self, machine: Places, speed: Timed) -> Floats:
         """Monthly cost of machines, by index, at a speed each [USD]."""
+        usd = self.usd[machine]
         if self.kind == RENTED:
-            rent = self.usd_per_hour[machine] * self.use.rented_hours(speed)
-            return np.asarray(rent + self.use.storage)
+            return np.asarray(self.use.rented(usd, speed).total)
         draw = PowerDraw(idle=self.idle[machine], busy=self.busy[machine])
-        idle, busy = self.use.power(draw, speed)
-        return np.asarray(self.use.spread(self.upfront[machine]) + idle + busy)
+        return np.asarray(self.use.owned(draw, speed, usd).total)
+
+    @property
+    def upfront(self) -> Floats:
+        """Paid once for each machine, shape (machines,); NaN without a price [USD]."""
+        return np.asarray(self.usd * (self.kind == BOUGHT))
 
     @cached_property
     def able(self) -> Mask:
@@ -160,12 +164,11 @@ def offers(question: Question, machines: Sequence[Machine]) -> tuple[Offers, Off
     ]
     draws = [draw_of(machine) for machine in machines]
     idle, busy = (np.array([getattr(draw, name) for draw in draws]) for name in ("idle", "busy"))
-    nothing, use = np.zeros(len(machines)), question.use
-    upfront = np.array([np.nan if price.usd is None else price.usd for price in prices])
+    usd = np.array([np.nan if price.usd is None else price.usd for price in prices])
     hourly = np.array([np.nan if rent is None else rent[1] for rent in rents])
     return (
-        Offers(BOUGHT, use, prices, upfront, nothing, idle, busy),
-        Offers(RENTED, use, [rent and rent[0] for rent in rents], nothing, hourly, idle, busy),
+        Offers(BOUGHT, question.use, prices, usd, idle, busy),
+        Offers(RENTED, question.use, [rent and rent[0] for rent in rents], hourly, idle, busy),
     )
 
 

@@ -7,13 +7,13 @@ month unless the name says otherwise. Every function takes numbers or arrays.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from advisor.advice.prices.power import PowerDraw
 from advisor.advice.prices.price import Price
-from advisor.advice.speeds import Mask, Speed
+from advisor.advice.speeds import Mask
 from advisor.cost_model.workload import Workload
 from advisor.request.money import MoneyInputs
 from advisor.units import DAYS_PER_MONTH, HOURS_PER_MONTH, Array
@@ -99,7 +99,7 @@ def idle_hours(hours_on: Array, busy_hours: Array) -> Array:
 
 @dataclass(frozen=True, kw_only=True)
 class MonthlyCost:
-    """Parts of a monthly cost [USD/month]."""
+    """Parts of a monthly cost, for machines in columns an array each [USD/month]."""
 
     purchase: float = 0.0  # purchases, spread over their months of use
     tied_up: float = 0.0  # resale value of what is kept, spread over the same months
@@ -261,40 +261,39 @@ class Use:
         ) / self.running(speed)  # fmt: skip
         return (self.replies * turn + self._starts * self.start_seconds(speed)) / SECONDS_PER_HOUR
 
-    def power(self, draw: PowerDraw, speed: Timed | None) -> tuple[Array, Array]:
+    def power(self, draw: PowerDraw, speed: Timed | None) -> tuple[Any, Any]:
         """Electricity per month, idle and busy [USD/month]."""
         busy = np.minimum(self.busy_hours(speed), HOURS_PER_MONTH) if speed else 0.0
         waits = idle_hours(self.money.hours_on_per_day * self.money.days, busy)
         price = self.money.usd_per_kwh
         return monthly_energy(draw.idle, waits, price), monthly_energy(draw.busy, busy, price)
 
-    def spread(self, usd: Array) -> Array:
+    def spread(self, usd: Any) -> Any:
         """Purchase spread over its months of use [USD/month]."""
         return usd / self.money.purchase_months
 
     def owned(
-        self, draw: PowerDraw, speed: Speed | None, usd: float = 0.0, tied_up: float = 0.0
+        self, draw: PowerDraw, speed: Timed | None, usd: Any = 0.0, tied_up: float = 0.0
     ) -> MonthlyCost:
         """Monthly cost of an owned machine: power, what is bought, the value of what is kept."""
         idle, busy = self.power(draw, speed)
         return MonthlyCost(
-            purchase=float(self.spread(usd)),
-            tied_up=float(self.spread(tied_up)),
-            idle_power=float(idle),
-            busy_power=float(busy),
+            purchase=self.spread(usd),
+            tied_up=self.spread(tied_up),
+            idle_power=idle,
+            busy_power=busy,
         )
 
-    def rented(self, usd_per_hour: float, speed: Speed) -> MonthlyCost:
+    def rented(self, usd_per_hour: Any, speed: Timed) -> MonthlyCost:
         """Monthly cost of a rented machine that is stopped between sessions."""
-        hours, stored = float(self.rented_hours(speed)), self.storage
-        if self.money.rented_hours_per_day is not None:
-            return MonthlyCost(rent=usd_per_hour * hours, stopped=False, storage=stored)
-        fixed = hours
-        if float(self._hours_asked(speed)) >= self._starts * LEAST_SESSION:
-            fixed = min(float(self.hours_starting(speed)), hours)
-        return MonthlyCost(
-            rent=usd_per_hour * (hours - fixed), starts=usd_per_hour * fixed, storage=stored
-        )
+        hours = self.rented_hours(speed)
+        fixed: Array = 0.0
+        stopped = self.money.rented_hours_per_day is None
+        if stopped:
+            fills = self._hours_asked(speed) >= self._starts * LEAST_SESSION
+            fixed = np.minimum(np.where(fills, self.hours_starting(speed), np.inf), hours)
+        rent, starts = usd_per_hour * (hours - fixed), usd_per_hour * fixed
+        return MonthlyCost(rent=rent, starts=starts, stopped=stopped, storage=self.storage)
 
     def rented_by_the_month(self, usd_per_hour: float) -> MonthlyCost:
         """Monthly cost of a rented machine that is never stopped."""
@@ -315,7 +314,7 @@ class Use:
     def served(self, draw: PowerDraw, usd: float, hours: float) -> MonthlyCost:
         """Monthly cost of a bought machine that is busy for some hours, for many users."""
         power = monthly_energy(draw.busy, hours, self.money.usd_per_kwh)
-        return MonthlyCost(purchase=float(self.spread(usd)), busy_power=float(power))
+        return MonthlyCost(purchase=self.spread(usd), busy_power=float(power))
 
     def margin(self, price: Price) -> float:
         """What comparisons add to a month for makers' launch prices [USD/month]."""
