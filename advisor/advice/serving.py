@@ -15,7 +15,7 @@ from operator import attrgetter, itemgetter
 
 import numpy as np
 
-from advisor.advice.arrivals.load import ServerLoad, load_on, users_supported
+from advisor.advice.arrivals.load import ServerLoad, load_on
 from advisor.advice.compare import as_run
 from advisor.advice.prices.power import desktop_parts, draw_of
 from advisor.advice.prices.price import (
@@ -191,8 +191,7 @@ class Replicas:
         key = gpu, gpus
         if key not in self._simulated:
             load = self.load(gpu, gpus)
-            wanted = load and (load.server, load.lengths, load.request, self.users)
-            self._simulated[key] = users_supported(*wanted) if wanted else 0
+            self._simulated[key] = load.users_up_to(self.users) if load else 0
         return self._simulated[key]
 
 

@@ -1,6 +1,6 @@
 """Load of a server: the runtime that serves, the users it supports, and their waits."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,8 +15,6 @@ from advisor.cost_model.workload import Workload
 from advisor.formatting import number, seconds, tokens_per_second
 from advisor.request.request import Request
 from advisor.units import SECONDS_PER_HOUR
-
-# Waiting times under load, users that a server supports, and its saturation.
 
 ROUNDS, FEWEST = 4, 40
 """Requests of each user in a simulation, and fewest requests of all users."""
@@ -47,18 +45,6 @@ class Waiting:
         return soon and self.token_p95 <= 1.0 / request.user_tps
 
 
-def with_users(server: Server, lengths: Lengths, users: int) -> Waiting:
-    """Waiting times of users who each send the next request when they have the last reply."""
-    served = simulate(server, of_users(users, max(ROUNDS * users, FEWEST), lengths))
-    return _waiting(served, skipped=users, users=float(users))
-
-
-def with_arrivals(server: Server, lengths: Lengths, per_hour: float) -> Waiting:
-    """Waiting times of requests at random times, at a rate in requests per hour."""
-    served = simulate(server, at_random(per_hour / SECONDS_PER_HOUR, SAMPLE, lengths))
-    return _waiting(served, skipped=SAMPLE // 10)
-
-
 def _waiting(served: Served, skipped: int, users: float | None = None) -> Waiting:
     """Waiting times without the first requests, which found the server empty."""
     measured = slice(skipped, None)
@@ -76,77 +62,31 @@ def _waiting(served: Served, skipped: int, users: float | None = None) -> Waitin
     )
 
 
-def saturation(server: Server, lengths: Lengths) -> float:
-    """Requests per hour of a server that always has more requests waiting [1/h]."""
-    users = min(1.5 * together(server, lengths) + 1.0, MOST_USERS)
-    return with_users(server, lengths, int(users)).per_hour
-
-
-def together(server: Server, lengths: Lengths) -> float:
-    """Number of sequences of mean length that a server holds at once."""
-    return min(server.slots, server.room / (lengths.prompt + lengths.output))
-
-
-def users_supported(
-    server: Server, lengths: Lengths, request: Request, most: int = MOST_USERS
-) -> int:
-    """Largest number of simultaneous users, at most a number of interest, who all have the speed
-    and wait that a request wants; 0 if a single one has not.
-
-    Each sends the next request when a reply is complete. The search starts from the closed form of
-    a step and ends at a precision of 3 %.
-    """
-    most = min(most, MOST_USERS)
-    tried: dict[int, bool] = {}
-
-    def holds(users: int) -> bool:
-        if users not in tried:
-            tried[users] = with_users(server, lengths, users).meets(request)
-        return tried[users]
-
-    guess = by_closed_form(server, lengths, request)
-    return _most(holds, min(max(guess, 1), most), most)
-
-
-def by_closed_form(server: Server, lengths: Lengths, request: Request) -> int:
-    """Number of users whose mean time per token is short enough; 0 if a prompt takes too long.
-
-    The largest n with t(n) <= 1 / S, n <= sequences that fit, as `Server.time_per_token`.
-    """
-    if server.reading(lengths) > request.first_token_within:
-        return 0
-    users = np.arange(1.0, MOST_USERS + 1.0)
-    times = server.time_per_token(users, lengths)
-    fast = int(np.sum(times <= 1.0 / request.user_tps))
-    return min(fast, int(together(server, lengths)))
-
-
-def _most(holds: Callable[[int], bool], guess: int, most: int) -> int:
-    """Largest number, at most `most`, up to which a condition holds; starts at a guess."""
-    low, high = 0, most + 1
-    tried = guess
-    while high - low > max(1, NEAR * low):
-        if holds(tried):
-            low, wider = tried, int(np.ceil(1.2 * tried))
-        else:
-            high, wider = tried, int(0.8 * tried)
-        tried = wider if low < wider < high else (low + high) // 2
-    return low
-
-
 @dataclass(frozen=True, eq=False)
 class ServerLoad:
     """Server under load; simulations run on first use."""
 
-    estimate: Estimate  # runtime and placement of the server
     server: Server  # its step times and limits
     lengths: Lengths  # lengths of prompts and replies
     request: Request  # speed and wait that each user should have
+    estimate: Estimate  # runtime and placement of the server
 
-    @cached_property
-    def users_supported(self) -> int:
-        """Largest number of simultaneous users who are all served in time."""
-        return users_supported(self.server, self.lengths, self.request)
+    def with_users(self, users: int) -> Waiting:
+        """Waiting times of users who each send the next request when they have the last reply."""
+        requests = of_users(users, max(ROUNDS * users, FEWEST), self.lengths)
+        return _waiting(simulate(self.server, requests), skipped=users, users=float(users))
+
+    def with_arrivals(self, per_hour: float) -> Waiting:
+        """Waiting times of requests at random times, at a rate in requests per hour."""
+        requests = at_random(per_hour / SECONDS_PER_HOUR, SAMPLE, self.lengths)
+        return _waiting(simulate(self.server, requests), skipped=SAMPLE // 10)
+
+    @property
+    def together(self) -> float:
+        """Number of sequences of mean length that the server holds at once."""
+        return min(
+            self.server.slots, self.server.room / (self.lengths.prompt + self.lengths.output)
+        )
 
     @cached_property
     def by_closed_form(self) -> int:
@@ -154,20 +94,42 @@ class ServerLoad:
 
         The largest n with t(n) <= 1 / S, n <= sequences that fit, as `Server.time_per_token`.
         """
-        return by_closed_form(self.server, self.lengths, self.request)
+        if self.server.reading(self.lengths) > self.request.first_token_within:
+            return 0
+        times = self.server.time_per_token(np.arange(1.0, MOST_USERS + 1.0), self.lengths)
+        fast = int(np.sum(times <= 1.0 / self.request.user_tps))
+        return min(fast, int(self.together))
+
+    def users_up_to(self, most: int) -> int:
+        """Largest number of simultaneous users, at most that many, who are all served in time; 0 if
+        a single one is not. The search starts from the closed form and ends at 3 % of the number.
+        """
+        low, high = 0, min(most, MOST_USERS) + 1
+        tried = min(max(self.by_closed_form, 1), high - 1)
+        while high - low > max(1, NEAR * low):
+            if self.with_users(tried).meets(self.request):
+                low, wider = tried, int(np.ceil(1.2 * tried))
+            else:
+                high, wider = tried, int(0.8 * tried)
+            tried = wider if low < wider < high else (low + high) // 2
+        return low
+
+    @cached_property
+    def users_supported(self) -> int:
+        """Largest number of simultaneous users who are all served in time."""
+        return self.users_up_to(MOST_USERS)
 
     @cached_property
     def full_per_hour(self) -> float:
         """Saturation: requests per hour above which the queue grows without end [1/h]."""
-        return saturation(self.server, self.lengths)
+        return self.with_users(int(min(1.5 * self.together + 1.0, MOST_USERS))).per_hour
 
     @cached_property
     def curve(self) -> tuple[Waiting, ...]:
         """Waiting times for numbers of users up to beyond the supported and the fitting ones."""
-        fitting = together(self.server, self.lengths)
-        end = min(max(1.6 * self.users_supported, 1.3 * fitting, 8.0), MOST_USERS / 2)
+        end = min(max(1.6 * self.users_supported, 1.3 * self.together, 8.0), MOST_USERS / 2)
         counts = np.unique(np.round(np.geomspace(1, end, 9)).astype(int))
-        return tuple(with_users(self.server, self.lengths, int(count)) for count in counts)
+        return tuple(self.with_users(int(count)) for count in counts)
 
     @cached_property
     def waiting(self) -> Waiting | None:
@@ -177,13 +139,13 @@ class ServerLoad:
         per_hour = self.request.requests_per_hour
         if per_hour is None or per_hour >= self.full_per_hour:
             return None
-        return with_arrivals(self.server, self.lengths, per_hour)
+        return self.with_arrivals(per_hour)
 
 
 def load_on(estimates: Iterable[Estimate], request: Request) -> ServerLoad | None:
     """Load on the runtime that serves most users of mean lengths; None where none queues."""
     loads = [
-        ServerLoad(estimate, engine, lengths_of(estimate.work, request), request)
+        ServerLoad(engine, lengths_of(estimate.work, request), request, estimate)
         for estimate in usable(estimates)
         if estimate.strategy is PlacementStrategy.GPU_RESIDENT
         and (engine := server(estimate)) is not None
@@ -201,8 +163,6 @@ def lengths_of(work: Workload, request: Request) -> Lengths:
         cached_share=float(work.cached) / prompt,
     )
 
-
-# Load of a server in sentences.
 
 NO_QUEUE = (
     "The model fits in the GPUs here in no runtime that queues requests (vLLM, SGLang, "

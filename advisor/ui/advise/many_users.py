@@ -9,7 +9,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.advise import Answer
-from advisor.advice.arrivals.load import ServerLoad, load_on, sentences, together
+from advisor.advice.arrivals.load import ServerLoad, load_on, sentences
 from advisor.advice.serving import (
     NONE_SERVES,
     ServingFleet,
@@ -95,7 +95,7 @@ def _chart(load: ServerLoad, alt: str) -> Markup:
     limit, marks = load.request.first_token_within, {}
     if load.users_supported > 1:
         marks[float(load.users_supported)] = f"{load.users_supported} served well"
-    fitting = float(np.floor(together(load.server, load.lengths)))
+    fitting = float(np.floor(load.together))
     if 1 < fitting < users[-1]:
         marks[fitting] = f"memory holds {fitting:.0f}"
     named = {

@@ -7,14 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from advisor.advice.arrivals.load import (
-    by_closed_form,
-    load_on,
-    saturation,
-    users_supported,
-    with_arrivals,
-    with_users,
-)
+from advisor.advice.arrivals.load import ServerLoad, load_on
 from advisor.advice.arrivals.server import Lengths, Requests, Server, at_random, of_users
 from advisor.advice.arrivals.simulation import simulate
 from advisor.advice.compare import compare
@@ -98,11 +91,12 @@ def test_cached_tokens_are_read_with_each_token_and_take_room() -> None:
 def test_the_closed_form_ends_where_memory_or_speed_does() -> None:
     # t(n) = 10 ms + (n - 1) / 50 x 100 ms <= 51 ms up to n = 21; room for 10 of 150 tokens.
     question = Request(user_tps=1 / 0.051)
-    assert by_closed_form(SERVER, SHORT, question) == 21
-    assert by_closed_form(replace(SERVER, room=1500.0), SHORT, question) == 10
-    assert by_closed_form(SERVER, SHORT, Request(first_token_within=0.05)) == 0
+    load = replace(served(), server=SERVER, lengths=SHORT, request=question)
+    assert load.by_closed_form == 21
+    assert replace(load, server=replace(SERVER, room=1500.0)).by_closed_form == 10
+    assert replace(load, request=Request(first_token_within=0.05)).by_closed_form == 0
     # 80 % cached: 10 ms + (n - 1) / 50 x 20 ms reaches 51 ms beyond the 64 slots.
-    assert by_closed_form(SERVER, replace(SHORT, cached_share=0.8), question) == 64
+    assert replace(load, lengths=replace(SHORT, cached_share=0.8)).by_closed_form == 64
 
 
 def test_two_requests_by_hand() -> None:
@@ -149,45 +143,45 @@ def test_an_engine_that_reads_apart_stops_writing() -> None:
 
 
 def test_more_users_answer_more_and_wait_longer() -> None:
-    met = [with_users(SERVER, replace(SHORT, spread=0.5), users) for users in (1, 4, 8)]
+    load = replace(served(), server=SERVER, lengths=replace(SHORT, spread=0.5))
+    met = [load.with_users(users) for users in (1, 4, 8)]
     assert [each.per_hour for each in met] == sorted(each.per_hour for each in met)
     assert [each.token_p50 for each in met] == sorted(each.token_p50 for each in met)
 
 
 def test_users_in_service_are_arrivals_times_duration() -> None:
     # Little: users = rate x stay; alone a request stays 0.1 + 49 x 0.01 = 0.59 s.
-    met = with_arrivals(SERVER, SHORT, 360.0)
+    met = replace(served(), server=SERVER, lengths=SHORT).with_arrivals(360.0)
     assert met.users == pytest.approx(met.per_hour / 3600 * 0.59, rel=0.15)
 
 
 def test_the_closed_form_is_near_the_simulation() -> None:
+    load = replace(served(), server=SERVER, lengths=replace(SHORT, spread=0.5))
     for users in (2, 8, 32):
-        simulated = with_users(SERVER, replace(SHORT, spread=0.5), users).token_p50
+        simulated = load.with_users(users).token_p50
         by_form = float(SERVER.time_per_token(np.array([float(users)]), SHORT)[0])
         assert by_form == pytest.approx(simulated, rel=0.3)
 
 
 @cache
-def served() -> tuple[Server, Lengths]:
+def served() -> ServerLoad:
     where = machine(MachineSpec(gpu="L40S", ram_gb=128))
     model = catalog.model("Qwen3-8B", "FP8")
     load = load_on(compare(model, where, Workload(), runtimes=(VLLM,)), Request())
     assert load is not None
-    return load.server, load.lengths
+    return load
 
 
 def test_a_higher_target_is_met_by_fewer_users() -> None:
-    server, lengths = served()
-    slow, fast = (users_supported(server, lengths, Request(user_tps=tps)) for tps in (15.0, 30.0))
-    assert 0 < fast < slow
-    assert with_users(server, lengths, slow).meets(Request(user_tps=15.0))
-    assert users_supported(server, lengths, Request(user_tps=5000.0)) == 0
+    loads = [replace(served(), request=Request(user_tps=tps)) for tps in (15.0, 30.0, 5000.0)]
+    slow, fast, beyond = (load.users_supported for load in loads)
+    assert 0 == beyond < fast < slow
+    assert loads[0].with_users(slow).meets(loads[0].request)
 
 
 def test_beyond_saturation_nothing_is_promised() -> None:
-    server, lengths = served()
-    full = saturation(server, lengths)
-    calm, crowded = (with_arrivals(server, lengths, share * full) for share in (0.3, 0.9))
+    full = served().full_per_hour
+    calm, crowded = (served().with_arrivals(share * full) for share in (0.3, 0.9))
     assert calm.first_p50 < crowded.first_p95
     assert calm.token_p50 < crowded.token_p50
 
