@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from operator import attrgetter, itemgetter
 
 import numpy as np
@@ -81,36 +81,29 @@ class Servers:
 
 
 def servers_on_offer(question: Question) -> list[Servers]:
-    """Machines with a dated or typed price, rented and built."""
-    return [row for row in (*_to_rent(question), *_to_build(question)) if row.price.dated]
+    """Machines with a dated or typed price: to rent, and new desktops built with cards.
 
-
-def hours_served(question: Question) -> float:
-    """Hours of a month in which the machines serve: as typed for rented ones, else all [h]."""
-    typed = question.money.rented_hours_per_day
-    return HOURS_PER_MONTH if typed is None else typed * question.money.days
-
-
-def _to_rent(question: Question) -> Iterator[Servers]:
-    money, hours = question.money, hours_served(question)
+    They serve in the hours typed for rented ones, else day and night.
+    """
+    use, money, rows = question.use, question.money, list[Servers]()
+    typed = money.rented_hours_per_day
+    hours = HOURS_PER_MONTH if typed is None else typed * money.days
     for gpu in cards_for_rent(money.own_rent):
-        typed = gpu in dict(money.own_rent)
-        for count in COUNTS if typed else sorted({row.gpu_count for row in rents(gpu)}):
+        counts = COUNTS if gpu in dict(money.own_rent) else {row.gpu_count for row in rents(gpu)}
+        for count in sorted(counts):
             if (offer := rented(gpu, count, money.own_rent)) is not None:
                 cost = MonthlyCost(rent=offer[1] * hours)
-                yield Servers(gpu=gpu, count=count, kind="rented", cost=cost, price=offer[0])
-
-
-def _to_build(question: Question) -> Iterator[Servers]:
-    """New desktops with cards, all parts included, where none is without a price."""
-    use, hours = question.use, hours_served(question)
-    typed, counts = question.money.own_price, [count for count in COUNTS if count <= FEW]
-    for gpu, count in itertools.product(cards_for_sale(typed), counts):
+                rows.append(Servers(gpu=gpu, count=count, kind="rented", cost=cost, price=offer[0]))
+    few = [count for count in COUNTS if count <= FEW]
+    for gpu, count in itertools.product(cards_for_sale(money.own_price), few):
         machine = with_gpus(gpu, count)
-        price = bought(gpu, count, typed, desktop_parts(machine.gpus))
+        price = bought(gpu, count, money.own_price, desktop_parts(machine.gpus))
         if price.usd is not None:
             cost, margin = use.served(draw_of(machine), price.usd, hours), use.margin(price)
-            yield Servers(gpu=gpu, count=count, kind="built", price=price, margin=margin, cost=cost)
+            rows.append(
+                Servers(gpu=gpu, count=count, kind="built", price=price, margin=margin, cost=cost)
+            )
+    return [row for row in rows if row.price.dated]
 
 
 def with_gpus(gpu: str, count: int) -> Machine:
@@ -134,8 +127,7 @@ class Replicas:
         self.users, work = int(question.work.users), question.work
         whole = max(float(work.prompt) + float(work.output), 1.0)
         self.typical = replace(work, users=1.0, context=whole)  # one user, with a cache as needed
-        self._loads: dict[tuple[str, int], ServerLoad | None] = {}
-        self._simulated: dict[tuple[str, int], int] = {}
+        self.load, self.simulated = cache(self._load), cache(self._simulated)
 
     def bound(self, gpu: str, gpus: int) -> int:
         """More users than one copy can serve: weights and caches fit, and are read in time.
@@ -154,12 +146,9 @@ class Replicas:
         least = min(float(held), in_time - float(model.read_bytes_per_token) * SMALLEST_FORMAT)
         return max(min(int(least / cache), self.users), 0)
 
-    def load(self, gpu: str, gpus: int) -> ServerLoad | None:
+    def _load(self, gpu: str, gpus: int) -> ServerLoad | None:
         """Server of a copy in the runtime that serves most; None where the model does not fit."""
-        key = gpu, gpus
-        if key not in self._loads:
-            self._loads[key] = load_on(self._estimates(with_gpus(gpu, gpus)), self.request)
-        return self._loads[key]
+        return load_on(self._estimates(with_gpus(gpu, gpus)), self.request)
 
     def _estimates(self, machine: Machine) -> Iterable[Estimate]:
         for runtime in (self.chosen,) if self.chosen else RUNTIMES:
@@ -183,16 +172,12 @@ class Replicas:
             return 0
         slower = float(np.max(decode.value) / np.max(decode.low))
         wish = replace(self.request, user_tps=self.request.user_tps * slower)
-        low = load_on([load.estimate], wish)
-        return 0 if low is None else min(low.by_closed_form, self.users)
+        return min(replace(load, request=wish).by_closed_form, self.users)
 
-    def simulated(self, gpu: str, gpus: int) -> int:
+    def _simulated(self, gpu: str, gpus: int) -> int:
         """Users of one copy who are all served in time, at most those there are."""
-        key = gpu, gpus
-        if key not in self._simulated:
-            load = self.load(gpu, gpus)
-            self._simulated[key] = load.users_up_to(self.users) if load else 0
-        return self._simulated[key]
+        load = self.load(gpu, gpus)
+        return load.users_up_to(self.users) if load else 0
 
 
 SMALLEST_FORMAT = 0.5
@@ -277,28 +262,24 @@ def serving_fleets(
     replicas = Replicas(question, request, chosen)
     every = servers_on_offer(question)
     kinds = dict.fromkeys(offer.kind for offer in every)
-    parts = [
-        part
-        for kind in kinds
-        for part in _parts(replicas, [offer for offer in every if offer.kind == kind])
-    ]
-    alone = [_fleet(question, [part], [-(-replicas.users // part.users_each)]) for part in parts]
-    alone.sort(key=attrgetter("compared"))
-    shown = [fleet for kind in kinds for fleet in _of_kind(alone, kind)[:SHOWN]]
-    mixed = _mixture(question, parts, replicas.users)
-    if mixed is not None and mixed.compared <= WORTH_MIXING * alone[0].compared:
-        shown.append(mixed)
-    shown.sort(key=attrgetter("compared"))
-    return tuple(fleet for fleet in shown if fleet.compared <= MOST_DEAR * shown[0].compared)
-
-
-def _of_kind(fleets: Sequence[ServingFleet], kind: str) -> list[ServingFleet]:
-    """Fleets of machines to rent, or to build; of each GPU the cheapest."""
-    best: dict[str, ServingFleet] = {}
-    for fleet in fleets:
-        if fleet.parts[0].kind == kind:
+    users, parts, shown = replicas.users, list[Servers](), list[ServingFleet]()
+    for kind in kinds:
+        served = _parts(replicas, [offer for offer in every if offer.kind == kind])
+        parts += served
+        alone = [_fleet(question, [part], [-(-users // part.users_each)]) for part in served]
+        best: dict[str, ServingFleet] = {}  # of each GPU the cheapest
+        for fleet in sorted(alone, key=attrgetter("compared")):
             best.setdefault(fleet.parts[0].gpu, fleet)
-    return list(best.values())
+        shown += list(best.values())[:SHOWN]
+    shown.sort(key=attrgetter("compared"))
+    if parts and users <= MOST_MIXED:
+        each, costs = (
+            [getattr(part, name) for part in parts] for name in ("users_each", "compared")
+        )
+        mixed = _fleet(question, parts, cheapest_cover(users, each, costs))
+        if mixed.compared <= WORTH_MIXING * shown[0].compared:
+            shown = sorted([*shown, mixed], key=attrgetter("compared"))
+    return tuple(fleet for fleet in shown if fleet.compared <= MOST_DEAR * shown[0].compared)
 
 
 def _parts(replicas: Replicas, offers: Sequence[Servers]) -> list[Servers]:
@@ -349,16 +330,6 @@ def _fleet(question: Question, parts: Sequence[Servers], machines: Sequence[int]
         parts=taken,
         stale=any(not price.typed and is_stale(price.date, question.today) for price in prices),
     )
-
-
-def _mixture(question: Question, parts: Sequence[Servers], users: int) -> ServingFleet | None:
-    """Cheapest fleet of several kinds of machines; None without machines or for too many users."""
-    if not parts or users > MOST_MIXED:
-        return None
-    chosen = cheapest_cover(
-        users, [part.users_each for part in parts], [part.compared for part in parts]
-    )
-    return _fleet(question, parts, chosen)
 
 
 def cheapest_cover(users: int, each: Sequence[int], costs: Sequence[float]) -> list[int]:
