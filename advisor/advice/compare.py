@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, whole_bytes
 from advisor.cost_model.runtime import LoadedFormat
@@ -70,7 +69,7 @@ def _in_runtime(
         ]
     taken = settings_for(runtime, settings)
     results = [
-        estimate(model, machine, work, runtime, strategy, fitted_constants(), taken, loaded.reason)
+        estimate(model, machine, work, runtime, strategy, None, taken, loaded.reason)
         for strategy in runtime.strategies
     ]
     chosen = as_chosen(stored)
@@ -107,9 +106,7 @@ def _or_smaller(
     except Refusal:
         return result
     reason = f"The maker's own weights, {result.model.format}, do not fit. {form.reason}".strip()
-    smaller = estimate(
-        model, machine, work, result.how, result.strategy, fitted_constants(), settings, reason
-    )
+    smaller = estimate(model, machine, work, result.how, result.strategy, None, settings, reason)
     return smaller if bool(smaller.fits) else result
 
 
@@ -219,8 +216,8 @@ def readers(best: Estimate, reading_tps: float) -> int:
 
     def most(users: Floats) -> int:
         several = replace(best.work, users=users)
-        nouns = (best.model, machine, several, best.how, best.strategy, fitted_constants())
-        every = estimate(*nouns, best.settings)
+        nouns = (best.model, machine, several, best.how, best.strategy)
+        every = estimate(*nouns, settings=best.settings)
         speed = np.broadcast_to(np.asarray(every.decode_tps, dtype=float), users.shape)
         able = (np.nan_to_num(speed) >= reading_tps) & (every.waiting == 0) & every.fits
         return int(np.max(users, where=able, initial=0.0))

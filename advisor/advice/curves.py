@@ -25,7 +25,6 @@ from advisor.advice.advise import Advice
 from advisor.advice.compare import as_run, readers
 from advisor.advice.edits.edit import again
 from advisor.advice.table.option import Option
-from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import DISK, PlacementStrategy, Settings, parts_held, weight_bytes
 from advisor.cost_model.schedule import Route
@@ -250,12 +249,9 @@ def speed_by_layers(
     except Refusal:
         return None
     layers = np.arange(model.layers + 1, dtype=float)
-    swept, automatic = (
-        estimate(
-            model, machine, work, runtime, PlacementStrategy.CPU_OFFLOAD, fitted_constants(), split
-        )
-        for split in (Settings(gpu_layers=layers), Settings())
-    )
+    nouns = (model, machine, work, runtime, PlacementStrategy.CPU_OFFLOAD)
+    swept = estimate(*nouns, settings=Settings(gpu_layers=layers))
+    automatic = estimate(*nouns)
     placed = automatic.placement
     # None where the whole model fits, which this placement then leaves in RAM.
     most = float(placed.gpu_layers) if placed and placed.gpu_layers else float(model.layers)

@@ -32,7 +32,6 @@ from advisor.advice.table.cost import MonthlyCost
 from advisor.advice.table.question import Question
 from advisor.advice.table.rules import counts_in
 from advisor.advice.table.timed_machines import COUNTS, FEW, cardless
-from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import Refusal
@@ -157,7 +156,7 @@ class Replicas:
                 continue
             with suppress(Refusal):
                 model = as_run(self.model, runtime, machine)
-                yield estimate(model, machine, self.typical, runtime, RESIDENT, fitted_constants())
+                yield estimate(model, machine, self.typical, runtime, RESIDENT)
 
     def by_closed_form(self, gpu: str, gpus: int) -> int:
         """Users of one copy by the mean time of a token."""

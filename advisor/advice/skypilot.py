@@ -16,7 +16,6 @@ from advisor.advice.prices.rows import skypilot_names
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.question import Question
 from advisor.advice.table.timed_machines import cardless
-from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.estimate import estimate as estimated
 from advisor.cost_model.placement import PlacementStrategy, Tier
@@ -54,10 +53,9 @@ def rented_estimates(question: Question, options: Iterable[Option]) -> dict[str,
         model = question.model
         if model.format != speed.format:
             model = catalog.in_format(model.architecture, speed.format)
-        estimates[name] = estimated(
-            model, replace(host, name=name, gpus=gpus), question.work, runtime(speed.runtime),
-            speed.strategy, fitted_constants(),
-        )  # fmt: skip
+        rented = replace(host, name=name, gpus=gpus)
+        how = runtime(speed.runtime)
+        estimates[name] = estimated(model, rented, question.work, how, speed.strategy)
     return estimates
 
 

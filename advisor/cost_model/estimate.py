@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from advisor.catalog.constants import ConstantRow, Constants, RecordedConstants
+from advisor.catalog.constants import ConstantRow, Constants, RecordedConstants, fitted_constants
 from advisor.cost_model.drafting import DRAFTING, weights_read, with_drafting
 from advisor.cost_model.measured_constants import (
     RUNTIMES,
@@ -338,7 +338,7 @@ def estimate(
     work: Workload,
     runtime: Runtime,
     strategy: PlacementStrategy,
-    constants: Constants,
+    constants: Constants | None = None,
     settings: Settings | None = None,
     format_note: str = "",
     *,
@@ -353,7 +353,7 @@ def estimate(
         work: request; its numbers may be arrays.
         runtime: runtime.
         strategy: placement strategy.
-        constants: constants of the cost model.
+        constants: constants of the cost model; None for the fitted ones.
         settings: fixed choices of the placement; None for none.
         format_note: reason for a format other than the requested one; empty for the requested one.
         backend: GPU interface of the runtime; empty for the machine's.
@@ -386,7 +386,7 @@ def estimate(
     except Refusal as refusal:
         return replace(outcome, refusal=str(refusal), missing=whole_bytes(model, work))
     scope = scope_of(model, machine, runtime, backend, build)
-    there = constants_on(machine.host, model, constants.bound(scope))
+    there = constants_on(machine.host, model, (constants or fitted_constants()).bound(scope))
     missing = missing_bytes(model, placement, machine, work)
     return replace(
         outcome,

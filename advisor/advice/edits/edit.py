@@ -13,7 +13,7 @@ import numpy as np
 
 from advisor.advice.compare import as_run, could_hold, decode_tps
 from advisor.advice.speeds import Speed, of_numbers, speed_of
-from advisor.catalog.constants import PickedConstants, fitted_constants
+from advisor.catalog.constants import PickedConstants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError, Refusal
@@ -27,11 +27,11 @@ Rates = tuple[Range, Range]
 
 def again(before: Estimate, **changes: Any) -> Estimate:
     """Estimate with some fields changed, placed and timed anew; they may be arrays."""
-    after, constants = replace(before, **changes), changes.get("constants", fitted_constants())
+    after = replace(before, **changes)
     if after.machine is None:
         return before
     nouns = (after.model, after.machine, after.work, after.how, after.strategy)
-    return estimate(*nouns, constants, after.settings)
+    return estimate(*nouns, changes.get("constants"), after.settings)
 
 
 def rates(estimate: Estimate) -> Rates:

@@ -28,7 +28,6 @@ from advisor.advice.edits.changes import LAST_RESORTS
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.stack import Stack
 from advisor.advice.table.timed_machines import IN_MEMORY, TimedStack
-from advisor.catalog.constants import fitted_constants
 from advisor.catalog.csv_tables import DATA, read, texts
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -478,7 +477,7 @@ def _trial(
     """Estimate in the first placement that fits, which is the fastest; None where none does."""
     for strategy in (each for each in runtime.strategies if each in strategies):
         if could_hold(model, machine, strategy):
-            trial = estimate(model, machine, work, runtime, strategy, fitted_constants())
+            trial = estimate(model, machine, work, runtime, strategy)
             if bool(trial.fits) and trial.decode_tps is not None:
                 return trial
     return None
@@ -491,8 +490,7 @@ def _longest(
     most = model.architecture.max_context or CONTEXTS[0]
     for context in (size for size in CONTEXTS if float(work.context) < size <= most):
         longer = replace(work, context=context)
-        trial = estimate(model, machine, longer, runtime, speed.strategy, fitted_constants())
-        if bool(trial.fits):
+        if bool(estimate(model, machine, longer, runtime, speed.strategy).fits):
             return float(context)
     return float(min(work.context, most))
 

@@ -157,7 +157,7 @@ def _together(kind: MachineKind, run: Run) -> tuple[Estimate, Mask]:
     otherwise: the latest estimate stands for the same request with another context.
     """
     model, work = run.beside_machines
-    nouns = (model, kind.machine, work, run.runtime, run.strategy, fitted_constants())
+    nouns = (model, kind.machine, work, run.runtime, run.strategy)
     whole = estimate(*nouns, backend=kind.backend)
     fits = np.asarray(whole.fits)
     if not run.single or run.work.users != 1 or not run.resident:
@@ -204,7 +204,7 @@ def _by_size(kind: MachineKind, run: Run, request: Index, machine: Index) -> Ite
     for chosen in _alike(kind, run, row_request, row_size):
         model, work = run.at(row_request[chosen])
         sizes = taken(kind.sizes, row_size[chosen], kind.size_count)
-        plan = estimate(model, sizes, work, run.runtime, run.strategy, fitted_constants())
+        plan = estimate(model, sizes, work, run.runtime, run.strategy)
         plan_row = np.full(len(rows), -1)
         plan_row[chosen] = np.arange(len(chosen))
         fits = np.broadcast_to(plan.fits, chosen.shape)[plan_row[row]] & (plan_row[row] >= 0)

@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from advisor import formatting
 from advisor.advice.compare import as_run
-from advisor.catalog.constants import fitted_constants
 from advisor.catalog.csv_tables import DATA, assignments, literal, read
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate, estimate
@@ -195,8 +194,7 @@ class Scenario:
             self.nouns.work,
             self.runtime,
             self.nouns.strategy or PlacementStrategy.CPU_OFFLOAD,
-            fitted_constants(),
-            self.nouns.settings,
+            settings=self.nouns.settings,
         )
 
     @property
