@@ -6,7 +6,6 @@ same results: tasks are plain records, so nothing but names, numbers and the mod
 """
 
 import importlib
-import importlib.util
 import multiprocessing
 import os
 import socket
@@ -16,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import groupby
 from typing import Any
 from urllib.parse import urlsplit
@@ -64,13 +63,6 @@ def in_formats(model: Model, formats: Iterable[str] = ()) -> Iterator[Model]:
         yield model
 
 
-def tried_in(runtime: Runtime, models: Sequence[Model], *, stated: bool) -> list[tuple[int, ...]]:
-    """Formats that a runtime tries, by index, those of one call together: if stated, all."""
-    every = stated or len(models) == 1 or runtime.name in IN_BITS
-    forms = tuple(at for at, model in enumerate(models) if every or model.format not in BY_BITS)
-    return [forms] if runtime.takes_several_formats else [(form,) for form in forms]
-
-
 def cache_types(runtime: Runtime) -> tuple[str, ...]:
     """Cache formats of a runtime, derived from the largest quantized one."""
     least = runtime.quantized_kv_type
@@ -87,25 +79,17 @@ def card_host(host: Machine) -> Machine:
 
 def stack_of(host: Machine) -> Stack:
     """Machines of a search: a host with each number of each GPU, and all sold whole."""
-    host = card_host(host)
-    key = repr(host)  # records that contain tables have no hash
-    if key not in _STACKS:
-        cards = [from_catalog.gpu(row.name) for row in gpu_rows().values() if not row.unified]
-        several = [
-            replace(host, name=card.name, gpus=(card,) * count)
-            for count in COUNTS
-            for card in cards
-        ]
-        whole = [replace(machine, name=name) for name, machine in whole_machines().items()]
-        while len(_STACKS) >= REMEMBERED:
-            _STACKS.pop(next(iter(_STACKS)))
-        _STACKS[key] = Stack([*several, *whole])
-    return _STACKS[key]
+    return _stack_on(card_host(host))
 
 
-_STACKS: dict[str, Stack] = {}
-REMEMBERED = 4
-"""Hosts whose machines are remembered."""
+@lru_cache(maxsize=4)
+def _stack_on(host: Machine) -> Stack:
+    cards = [from_catalog.gpu(row.name) for row in gpu_rows().values() if not row.unified]
+    several = [
+        replace(host, name=card.name, gpus=(card,) * count) for count in COUNTS for card in cards
+    ]
+    whole = [replace(machine, name=name) for name, machine in whole_machines().items()]
+    return Stack([*several, *whole])
 
 
 STRATEGIES = tuple(PlacementStrategy)
@@ -183,20 +167,24 @@ def cases(
     stated: bool = False,
 ) -> list[RunSetup]:
     """Setups of all runtimes with their formats of weights and cache, or the stated ones."""
-    return [
-        RunSetup(
-            runtime=runtime.name,
-            models=tuple(models[form] for form in forms),
-            forms=forms,
-            work=work,
-            caches=tuple(sorted(caches, key=CACHES.index)) or cache_types(runtime),
-            min_tps=min_tps,
-            all_caches=all_caches,
-            skip=skip,
-        )
-        for runtime in runtimes
-        for forms in tried_in(runtime, models, stated=stated)
-    ]
+    setups = []
+    for runtime in runtimes:
+        every = stated or len(models) == 1 or runtime.name in IN_BITS
+        forms = [at for at, model in enumerate(models) if every or model.format not in BY_BITS]
+        alone = [(form,) for form in forms]
+        for together in [tuple(forms)] if runtime.takes_several_formats else alone:
+            setup = RunSetup(
+                runtime=runtime.name,
+                models=tuple(models[form] for form in together),
+                forms=together,
+                work=work,
+                caches=tuple(sorted(caches, key=CACHES.index)) or cache_types(runtime),
+                min_tps=min_tps,
+                all_caches=all_caches,
+                skip=skip,
+            )
+            setups.append(setup)
+    return setups
 
 
 def combinations(host: Machine, wanted: Sequence[RunSetup]) -> Combinations:
@@ -298,14 +286,16 @@ def on_cluster(address: str) -> Compute:
     Raises:
         InputError: the package `distributed` is not installed.
     """
-    if importlib.util.find_spec("distributed") is None:
+    try:
+        distributed = importlib.import_module("distributed")
+    except ImportError as error:
         raise InputError(
             "--scheduler needs the package distributed; pip install 'offload-advisor[dask]', or "
             "leave the option out."
-        )
+        ) from error
 
     def compute(host: Machine, wanted: Sequence[RunSetup]) -> Combinations:
-        with _client(address) as client:
+        with _client(distributed, address) as client:
             by_call = groupby(wanted, key=lambda setup: (setup.runtime, setup.forms))
             tasks = [list(setups) for _, setups in by_call]
             futures = client.map(combinations, [host] * len(tasks), tasks, pure=False)
@@ -315,22 +305,17 @@ def on_cluster(address: str) -> Compute:
     return compute
 
 
-def _reach(address: str) -> None:
-    """Connect to a scheduler by its address, "tcp://host:8786" or without the protocol."""
-    parts = urlsplit(address if "://" in address else f"tcp://{address}")
-    if parts.scheme in ("tcp", "tls"):
-        socket.create_connection((parts.hostname, parts.port or DASK_PORT), WAIT).close()
-
-
 DASK_PORT = 8786
 """Port of a scheduler where its address has none."""
 
 
-def _client(address: str) -> Any:
-    """Connection to a scheduler with workers."""
-    distributed: Any = importlib.import_module("distributed")
+def _client(distributed: Any, address: str) -> Any:
+    """Connection to a scheduler, "tcp://host:8786" or without the protocol, with workers."""
     try:
-        _reach(address)  # a client that finds nobody waits twice as long, and prints a traceback
+        parts = urlsplit(address if "://" in address else f"tcp://{address}")
+        if parts.scheme in ("tcp", "tls"):
+            # A client that finds nobody waits twice as long, and prints a traceback.
+            socket.create_connection((parts.hostname, parts.port or DASK_PORT), WAIT).close()
         client = distributed.Client(address, timeout=WAIT, set_as_default=False)
         client.wait_for_workers(1, timeout=WAIT)
     except (OSError, ValueError, TimeoutError) as error:

@@ -93,12 +93,7 @@ class Hit:
 
         Finer differences are the last digits of a sum, which another processor adds up otherwise.
         """
-        return (not self.may_win, round(self.compared or 0.0, 2), -self.decode)
-
-    @property
-    def decode(self) -> float:
-        """Speed that hits are ordered by [tokens/s, to the thousandth]."""
-        return round(self.speed.decode, 3)
+        return (not self.may_win, round(self.compared or 0.0, 2), -round(self.speed.decode, 3))
 
     @property
     def aged(self) -> str:
@@ -208,8 +203,7 @@ def find(question: Question, request: Request, compute: Compute = combinations) 
     process or on a cluster.
     """
     limits = {name: getattr(request, name) for name in ("max_usd", "max_usd_per_month")}
-    once, monthly = in_usd(limits, request.paying.usd).values()
-    budget = once, monthly
+    budget = tuple(in_usd(limits, request.paying.usd).values())
     models = list(in_formats(question.model, (request.format,) if request.format else ()))
     machines = stack_of(question.machine).machines
     ways = offers(question, machines)
@@ -229,16 +223,18 @@ def find(question: Question, request: Request, compute: Compute = combinations) 
             question, models, machines, offered, *_within_budget(budget, offered, rows)
         )
     ]
+    most = math.inf if budget[1] is None else budget[1]
     called = (
         option
         for option in apis(question)
-        if option.speed is not None and option.speed.decode >= request.min_tps
+        if option.speed is not None
+        and option.speed.decode >= request.min_tps
+        and (option.monthly or 0.0) <= most
     )
-    most = math.inf if monthly is None else monthly
     return Findings(
         hits=tuple(sorted(hits, key=lambda hit: hit.order)),
         question=question,
-        apis=tuple(option for option in called if (option.monthly or 0.0) <= most),
+        apis=tuple(called),
         tried=rows.tried,
         costed=rows.costed,
     )
@@ -360,10 +356,6 @@ def odd_about(question: Question, hit: Hit) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, (*refused, *odd, *few))))
 
 
-MAINSTREAM = frozenset(known.name for known in SEARCHED if known.mainstream)
-"""Names of the runtimes in common use."""
-
-
 def best_of_each(hits: Sequence[Hit]) -> list[Hit]:
     """Best hit of each machine and context, bought and rented: least loss, then highest speed.
 
@@ -371,17 +363,16 @@ def best_of_each(hits: Sequence[Hit]) -> list[Hit]:
     another. The larger cache is better, then a usual runtime.
     """
     best: dict[tuple[str, int, str, float], Hit] = {}
+    usual = {known.name for known in SEARCHED if known.mainstream}
+
+    def rank(hit: Hit) -> tuple[int, int, bool, float]:
+        lost, cache = _whole_points(hit.speed.format), CACHES.index(hit.kv_type)
+        return lost, cache, hit.speed.runtime not in usual, -round(hit.speed.decode, 3)
+
     for hit in hits:
         key = (hit.name, hit.count, hit.offer, hit.context)
-        best[key] = min(best.get(key, hit), hit, key=_rank)
+        best[key] = min(best.get(key, hit), hit, key=rank)
     return list(best.values())
-
-
-def _rank(hit: Hit) -> tuple[int, int, bool, float]:
-    unusual = hit.speed.runtime not in MAINSTREAM
-    return (
-        _whole_points(hit.speed.format), CACHES.index(hit.kv_type), unusual, -hit.decode
-    )  # fmt: skip
 
 
 @cache
