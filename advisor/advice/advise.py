@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from advisor.advice.compare import (
-    best_of,
     compare,
     context_notes,
     lacks,
@@ -62,7 +61,6 @@ if TYPE_CHECKING:
     from advisor.advice.edits.second_machine import SecondMachine
     from advisor.advice.finder.combinations import Compute
     from advisor.advice.finder.search import Findings
-    from advisor.advice.task import Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,8 +174,7 @@ def advise(
     """
     if any(isinstance(value, np.ndarray) for value in vars(work).values()):
         raise InputError("Advice is for a single request, not for arrays; use `sweep` for several.")
-    money = money or MoneyInputs()
-    settings = settings or Settings()
+    money, settings = money or MoneyInputs(), settings or Settings()
     estimates, best, faster = _estimated(model, machine, work, settings, chosen, placement)
     here = owned or machine
     question = Question(
@@ -208,6 +205,11 @@ def advise(
         another = rated_as_well(model, here, work, money.reading_tps, decode)
         if another is None and level is Judgement.UNUSABLE:
             closest = nearest(model, here, work, money.reading_tps)
+    task = None
+    if best is not None and session is not None:
+        from advisor.advice.task import task_of  # loaded only for a session
+
+        task = task_of(best, session)
     return Advice(
         title=title_of(model, machine),
         choice=choice,
@@ -220,19 +222,10 @@ def advise(
         question=question,
         elsewhere=other,
         served=readers(best, money.reading_tps) if best and float(work.users) > 1 else None,
-        task=_task(best, session),
+        task=task,
         chosen=chosen,
         placement=placement,
     )
-
-
-def _task(best: Estimate | None, session: AgentSession | None) -> "Task | None":
-    """Task of a session; its module is loaded only for one."""
-    if best is None or session is None:
-        return None
-    from advisor.advice.task import task_of
-
-    return task_of(best, session)
 
 
 def _speed_now(question: Question, best: Estimate | None, *, other: bool) -> Speed | None:
@@ -249,8 +242,8 @@ def _in_linux(
 ) -> tuple[Edited, ...]:
     """A runtime that refuses Windows, in the Linux that runs inside it."""
     linux = replace(machine, system=LINUX)
-    best = best_of(compare(model, linux, work, settings=settings, runtimes=(chosen,)))
-    speed = speed_of(best) if best else None
+    runs = usable(compare(model, linux, work, settings=settings, runtimes=(chosen,)))
+    speed = speed_of(runs[0]) if runs else None
     edit = Edit(
         words=f"{chosen.name} in WSL2, which is Linux inside Windows",
         cost="free, an installation",
@@ -293,11 +286,12 @@ def _estimated(
     runtimes = (*RUNTIMES, *beside(machine))
     further = (chosen,) if chosen and chosen not in runtimes else ()
     estimates = compare(model, machine, work, settings=settings, runtimes=(*runtimes, *further))
-    best = best_of(
+    asked = (
         each
         for each in estimates
         if chosen in (None, each.how) and placement in (None, each.strategy)
     )
+    best = next(iter(usable(asked)), None)
     return estimates, best, faster_changes(model, machine, work, best)
 
 

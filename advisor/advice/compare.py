@@ -172,21 +172,8 @@ def lacks(runtime: Runtime, strategy: PlacementStrategy) -> str:
 
 def usable(estimates: Iterable[Estimate]) -> list[Estimate]:
     """Estimates that fit: runtimes in common use first, each group fastest first."""
-    fitting = [
-        estimate
-        for estimate in estimates
-        if bool(estimate.fits) and estimate.decode_tps is not None
-    ]
-    return sorted(
-        fitting, key=lambda estimate: (estimate.how.mainstream, decode_tps(estimate)), reverse=True
-    )
-
-
-def best_of(estimates: Iterable[Estimate]) -> Estimate | None:
-    """First of `usable`, in few estimates: others than usual where no usual one fits."""
-    fitting = [estimate for estimate in estimates if bool(estimate.fits)]
-    common = [estimate for estimate in fitting if estimate.how.mainstream]
-    return max(common or fitting, key=decode_tps, default=None)
+    fitting = [each for each in estimates if bool(each.fits) and each.decode_tps is not None]
+    return sorted(fitting, key=lambda each: (each.how.mainstream, decode_tps(each)), reverse=True)
 
 
 def decode_tps(estimate: Estimate) -> float:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,12 @@ from advisor.formatting import range_of, tokens_per_second
 from advisor.model.model import Floats
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class RouteUse:
     """Use of a route while tokens are generated."""
 
-    runtimes: tuple[str, ...]  # names of those that take it, as in the comparison
-    rate: float  # rate of the first of them, fixed costs apart [B/s]
+    rate: float  # rate of the first runtime that takes it, fixed costs apart [B/s]
+    runtimes: list[str] = field(default_factory=list)  # names of all, as in the comparison
 
 
 def route_bytes(estimate: Estimate) -> dict[Route, float]:
@@ -39,20 +39,15 @@ def route_use(estimates: Iterable[Estimate]) -> Mapping[Route, RouteUse]:
 
     Estimates that do not fit count as well: they have the rate that they would reach.
     """
-    runtimes: dict[Route, list[str]] = {}
-    rates: dict[Route, float] = {}
+    uses: dict[Route, RouteUse] = {}
     for estimate in estimates:
         for route, size in route_bytes(estimate).items():
             spent = float(np.ravel(estimate.step.parts.get(route, 0.0))[0]) if estimate.step else 0
             if size > 0 and spent > 0:
-                names = runtimes.setdefault(route, [])
-                if estimate.runtime not in names:
-                    names.append(estimate.runtime)
-                rates.setdefault(route, size / spent)
-    return {
-        route: RouteUse(runtimes=tuple(names), rate=rates[route])
-        for route, names in runtimes.items()
-    }
+                use = uses.setdefault(route, RouteUse(size / spent))
+                if estimate.runtime not in use.runtimes:
+                    use.runtimes.append(estimate.runtime)
+    return uses
 
 
 Mask = npt.NDArray[np.bool_]

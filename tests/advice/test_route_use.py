@@ -33,7 +33,7 @@ def test_bytes_in_ram_are_weights_and_cache() -> None:
         float(model.layer_bytes.sum()) + model.output + cache, rel=1e-6
     )
     use = route_use([ram])[Route.IN_PLACE]
-    assert use.runtimes == ("llama.cpp",)
+    assert use.runtimes == ["llama.cpp"]
     assert use.rate == pytest.approx(moved[Route.IN_PLACE] / float(ram.step.parts[Route.IN_PLACE]))
     assert use.rate < float(machine.host.bandwidth.value)
 
@@ -50,6 +50,6 @@ def test_runtimes_stand_in_the_order_of_the_estimates() -> None:
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
     machine = machine_from(MachineSpec(gpu="RTX 3090", **HOST))
     both = compare(model, machine, WORK, runtimes=(VLLM, LLAMA_CPP))
-    assert route_use(both)[Route.RESIDENT].runtimes == ("vLLM", "llama.cpp")
-    assert route_use(both)[Route.STREAMED].runtimes == ("vLLM",)
-    assert route_use(both)[Route.IN_PLACE].runtimes == ("llama.cpp",)
+    assert route_use(both)[Route.RESIDENT].runtimes == ["vLLM", "llama.cpp"]
+    assert route_use(both)[Route.STREAMED].runtimes == ["vLLM"]
+    assert route_use(both)[Route.IN_PLACE].runtimes == ["llama.cpp"]
