@@ -111,6 +111,11 @@ class MonthlyCost:
     busy_power: float = 0.0  # electricity while answering
     api: float = 0.0  # charges of a provider
 
+    def at(self, use: Any = 1.0, dearer: Any = 1.0) -> Any:
+        """Cost at another use and other prices of machines and tokens, relative to the stated."""
+        fixed = self.tied_up + self.idle_power + self.paid_fixed * dearer
+        return fixed + (self.busy_power + self.paid_by_use * dearer) * use
+
     @cached_property
     def total(self) -> float:
         """Sum of all parts."""
@@ -125,6 +130,11 @@ class MonthlyCost:
     def by_use(self) -> float:
         """Part that grows with use."""
         return self.busy_power + self.paid_by_use
+
+    @property
+    def paid(self) -> float:
+        """Part that follows from prices of machines and tokens."""
+        return self.paid_fixed + self.paid_by_use
 
     @property
     def paid_fixed(self) -> float:

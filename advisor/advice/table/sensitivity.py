@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 
@@ -16,10 +15,6 @@ from advisor.formatting import money as money_words
 from advisor.formatting import money_per_hour, number, tokens_per_second
 from advisor.model.model import Floats
 from advisor.units import Array
-
-Inputs: TypeAlias = Mapping[str, Range]
-"""Positive numbers with their 80 % intervals."""
-Outcome: TypeAlias = Callable[[Mapping[str, Floats]], Floats]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +32,10 @@ class TornadoBar:
         return abs(self.high - self.low)
 
 
-def tornado(inputs: Inputs, outcome: Outcome) -> tuple[TornadoBar, ...]:
-    """One bar per input, the widest first."""
+def tornado(
+    inputs: Mapping[str, Range], outcome: Callable[[Mapping[str, Floats]], Floats]
+) -> tuple[TornadoBar, ...]:
+    """One bar per input, a positive number with its 80 % interval, the widest first."""
     middle = {name: np.asarray(parameter.value, dtype=float) for name, parameter in inputs.items()}
 
     def at(name: str, value: Array) -> float:
@@ -69,20 +66,14 @@ def inputs(option: Option) -> dict[str, Range]:
         uncertain["speed now"] = option.kept.speed.range
     if option.speed and option.speed.high > option.speed.low:
         uncertain["speed then"] = option.speed.range
-    paid = _paid(option)
-    if paid > 0:
-        uncertain["price"] = _band(paid, STALE_BAND if option.stale else PRICE_BAND)
+    if option.cost is not None and option.cost.paid > 0:
+        band = STALE_BAND if option.stale else PRICE_BAND
+        uncertain["price"] = _band(option.cost.paid, band)
     if money.replies_per_day > 0:
         uncertain["replies a day"] = _band(money.replies_per_day, 2.0)
     if money.usd_per_hour_of_time > 0:
         uncertain["worth of an hour"] = _band(money.usd_per_hour_of_time, 2.0)
     return uncertain
-
-
-def _paid(option: Option) -> float:
-    """Part of the monthly cost that follows from prices [USD/month]."""
-    cost = option.cost
-    return 0.0 if cost is None else cost.paid_fixed + cost.paid_by_use
 
 
 def gain(at: Mapping[str, Floats], option: Option) -> Floats:
@@ -91,24 +82,16 @@ def gain(at: Mapping[str, Floats], option: Option) -> Floats:
     Waiting follows speeds and replies, costs by use the replies; first tokens and starts stay.
     """
     kept, money = option.kept or option, option.use.money
+    if kept.cost is None or option.cost is None:
+        return np.zeros(())
     replies = at.get("replies a day", np.asarray(money.replies_per_day))
     worth = at.get("worth of an hour", np.asarray(option.worth))
     waits = _hours(kept, at.get("speed now"), replies)
     waits_then = _hours(option, at.get("speed then"), replies)
     use = replies / money.replies_per_day if money.replies_per_day else np.asarray(1.0)
-    paid = _paid(option)
-    dearer = at["price"] / paid if "price" in at and paid else np.asarray(1.0)
-    saved = _cost(kept, use) - _cost(option, use, dearer) - option.standing
+    dearer = at["price"] / option.cost.paid if "price" in at and option.cost.paid else 1.0
+    saved = kept.cost.at(use) - option.cost.at(use, dearer) - option.standing
     return np.asarray((waits - waits_then) * worth + saved)
-
-
-def _cost(option: Option, use: Floats, dearer: Floats | float = 1.0) -> Floats:
-    """Monthly cost at another use and other prices, relative to the stated [USD/month]."""
-    cost = option.cost
-    if cost is None:
-        return np.zeros(())
-    fixed = cost.fixed - cost.paid_fixed + cost.paid_fixed * dearer
-    return fixed + (cost.by_use - cost.paid_by_use + cost.paid_by_use * dearer) * use
 
 
 def _hours(option: Option, decode: Floats | None, replies: Floats) -> Floats:
@@ -152,7 +135,7 @@ def turning_points(option: Option) -> tuple[TurningPoint, ...]:
     """Values at which the gain of an option changes its sign, one per input, nearest first."""
     if option.gain is None:
         return ()
-    values = {name: uncertain.value for name, uncertain in inputs(option).items()}
+    values = {name: float(uncertain.value) for name, uncertain in inputs(option).items()}
     alone = np.eye(len(values), dtype=bool)
 
     def pays(factors: Floats) -> Mask:
@@ -163,30 +146,24 @@ def turning_points(option: Option) -> tuple[TurningPoint, ...]:
         }
         return np.broadcast_to(gain(at, option) > 0, factors.shape)
 
-    now, turns, shares = _turns(pays, len(values))
-    points = [
-        TurningPoint(
-            name=name,
-            value=float(values[name] * share),
-            share=share,
-            above=bool(now[index]) == (share < 1),
-        )
-        for index, (name, share) in enumerate(zip(values, map(float, shares), strict=True))
-        if turns[index]
-    ]
-    return tuple(sorted(points, key=lambda point: abs(np.log(point.share))))
-
-
-def _turns(pays: Callable[[Floats], Mask], count: int) -> tuple[Mask, Mask, Floats]:
-    """Whether it pays now, whether that changes within reach, and at which factor."""
-    now = pays(np.ones(count))
-    down, up = (pays(np.full(count, end)) != now for end in (1 / REACH, REACH))
-    near, far = np.zeros(count), np.where(down, -np.log(REACH), np.log(REACH))
+    now = pays(np.ones(len(values)))
+    down, up = (pays(np.full(len(values), end)) != now for end in (1 / REACH, REACH))
+    near, far = np.zeros(len(values)), np.where(down, -np.log(REACH), np.log(REACH))
     for _ in range(STEPS):
         middle = (near + far) / 2
         same = pays(np.exp(middle)) == now
         near, far = np.where(same, middle, near), np.where(same, far, middle)
-    return now, down | up, np.exp((near + far) / 2)
+    shares = map(float, np.exp((near + far) / 2))
+    points = [
+        TurningPoint(
+            name=name, value=value * share, share=share, above=bool(pays_now) == (share < 1)
+        )
+        for (name, value), share, pays_now, turns in zip(
+            values.items(), shares, now, down | up, strict=True
+        )
+        if turns
+    ]
+    return tuple(sorted(points, key=lambda point: abs(np.log(point.share))))
 
 
 def least_speed(option: Option) -> float | None:
