@@ -177,9 +177,9 @@ def used_value(cards: tuple[str, ...], typed: TypedPrices) -> Price:
     return price
 
 
-SMALL_PART = 0.1
-"""Share of a price below which a part's date is not the price's: half as dear, it moves the sum
-by a twentieth at most."""
+SMALL_PART = 0.25
+"""Share of a price below which a part's date is not the price's: a supply or a case a fifth dearer
+than on record moves the sum by a twentieth at most."""
 
 
 def _date_with(price: Price, date: str, usd: float) -> str:

@@ -6,13 +6,14 @@ cheapest, never the safe choice.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 from advisor.advice.prices.power import HostPartRow
 from advisor.catalog.csv_tables import DATA, read
+from advisor.formatting import memory
 from advisor.machine.catalog import gpu_rows
 from advisor.machine.machine import Form, Gpu, Machine
 
@@ -29,6 +30,8 @@ UNLIKE = "Unlike cards: engines that serve many share each layer out evenly, as 
 (https://github.com/vllm-project/vllm/pull/50735, 2026-08-02)."""
 SLOWER = 1.5
 """Factor between rates of memory from which people notice that another card writes slower."""
+SAME_MEMORY = 0.95
+"""Share of a memory from which another is as large: cards of 12 GB report 11.6 to 12.0 GiB."""
 LARGEST_SUPPLY = 1600.0
 """Largest supply of a PC [W]; beyond it stand two, often on a circuit of their own."""
 
@@ -169,7 +172,17 @@ def oddities(
         )
     ):
         yield f"It reads its memory slower than {had[0].name}: what fits that runs slower on it."
+    if _memory(machine.gpus) < SAME_MEMORY * _memory(had):
+        yield (
+            f"It has less memory than what you have, {memory(_memory(machine.gpus))} for "
+            f"{memory(_memory(had))}: larger models and longer contexts no longer fit."
+        )
     yield from _of_parts(parts, built_anew=built_anew, takes_docks=takes_docks)
+
+
+def _memory(cards: Iterable[Gpu]) -> float:
+    """Memory of cards together [B]."""
+    return sum(float(card.memory.value) for card in cards)
 
 
 def _of_makers(card: Gpu, had: tuple[Gpu, ...]) -> Iterator[str]:

@@ -175,7 +175,9 @@ def _bigger(answer: Answer) -> Way:
         return Way(
             name="A bigger machine" if answer.nouns.machine.unified else new,
             price=NONE, figure="None helps here",
-            text="No GPU or machine on record with a price runs this fast enough.",
+            text="No GPU or machine on record with a price writes "
+            f"{number(_notably_faster(answer.advice.options[0]))} tokens a second, which you would "
+            "notice.",
             action="All options",
         )  # fmt: skip
     name = "A bigger machine" if option.kind is OptionKind.MACHINE else new
@@ -191,21 +193,29 @@ def _bigger(answer: Answer) -> Way:
 
 
 def purchase(answer: Answer) -> Option | None:
-    """What to buy; else what would pay at the fewest answers, else the cheapest that is notably
-    faster.
+    """What to buy; else what would pay at the fewest answers, what pays though it is odd where this
+    machine is too slow, or the cheapest that is notably faster.
     """
     kept, *rest = answer.advice.options
     cards = [option for option in rest if option.kind in CARDS]
     choice = answer.advice.choice
-    if bought := choice.safe or choice.cheapest or nearest_to_pay((kept, *cards)):
+    cheapest = choice.cheapest
+    sound = None if cheapest is None or cheapest.odd else cheapest
+    odd = None if _level(answer).enough else cheapest
+    if bought := choice.safe or sound or nearest_to_pay((kept, *cards)) or odd:
         return bought
-    least = max(1.5 * (kept.speed.decode if kept.speed else 0.0), LEAST)
+    least = _notably_faster(kept)
     able = [
         option for option in cards
         if option.may_win and option.upfront is not None
         and option.speed is not None and option.speed.decode >= least
     ]  # fmt: skip
     return min(able, key=by_comparison, default=None)
+
+
+def _notably_faster(kept: Option) -> float:
+    """Speed from which a purchase that does not pay is shown [tokens/s]."""
+    return max(1.5 * (kept.speed.decode if kept.speed else 0.0), LEAST)
 
 
 def _pays(option: Option) -> str:

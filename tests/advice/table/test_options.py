@@ -421,7 +421,7 @@ def test_a_new_desktop_is_its_parts() -> None:
     assert desktop.kind is OptionKind.MACHINE
     parts = 188.99 + 699.99 + 203 + 244.94 + 124.99 + 239
     assert desktop.upfront == pytest.approx(2 * 990 + parts)
-    assert desktop.price.date == "2026-07"  # of the card: supply and case are under a tenth
+    assert desktop.price.date == "2026-07"  # of the card: supply and case are under a quarter
     assert not any(
         "desktop" in option.name for option in all_of(ask()) if option.kind is OptionKind.MACHINE
     )
@@ -528,11 +528,21 @@ def test_old_prices_and_launch_prices_are_known_as_such() -> None:
             assert option.stale == (not option.dated)  # dated ones are of that autumn
 
 
-def test_a_part_that_is_old_makes_the_whole_old() -> None:
-    question = replace(ask(), today=date(2026, 7, 31))
-    (add,) = [option for option in all_of(question) if option.name == "RTX 3090, 2 in all"]
-    assert add.stale  # the card is of that month, its power supply of July 2025
-    assert add.price.date == "2025-07-23"
+def test_a_large_part_that_is_old_makes_the_whole_old() -> None:
+    by_name = {option.name: option for option in all_of(replace(ask(), today=date(2026, 7, 31)))}
+    add = by_name["RTX 3090, 2 in all"]
+    assert add.price.date == "2026-07"  # supply of July 2025: 239 of 1,229, under a quarter
+    assert not add.stale
+    cheap = [option for option in by_name.values() if option.kind is OptionKind.ADD]
+    half = [option for option in cheap if _supply(option) > 0.25 * (option.upfront or 0.0)]
+    assert half
+    for option in half:
+        assert (option.price.date or "") <= "2025-07-23"
+        assert option.stale
+
+
+def _supply(option: Option) -> float:
+    return sum(part.usd or 0.0 for part in option.parts if part.part == "psu")
 
 
 OWNED = ("RTX 3090", "RTX 4090", "RTX 3060 12GB", "RX 7900 XTX", "")

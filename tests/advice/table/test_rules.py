@@ -122,6 +122,23 @@ def test_a_replacement_that_reads_slower_is_odd(before: str, card: str, odd: boo
     assert ("reads its memory slower" in words) is odd
 
 
+@pytest.mark.parametrize(
+    ("before", "card", "odd"),
+    [
+        ("2x RTX 3090", "2x RTX 5070 Ti", True),  # 48 against 32 GB
+        ("RTX 3060 12GB", "RTX 5070", False),  # 12 GB each
+        ("RTX 3090", "2x RTX 3090", False),  # one more
+    ],
+)
+def test_a_replacement_with_less_memory_is_odd(before: str, card: str, odd: bool) -> None:
+    had, has = machine(MachineSpec(gpu=before)), machine(MachineSpec(gpu=card))
+    bought = has.gpus[len(had.gpus) :] or has.gpus
+    words = " ".join(
+        oddities(Form.DESKTOP, has, bought, (), before=had.gpus, built_anew=False)
+    )  # fmt: skip
+    assert ("less memory than what you have" in words) is odd
+
+
 def test_every_rule_has_a_page_and_a_sentence() -> None:
     for row in card_rules():
         assert row.source.startswith("https://"), row.rule
