@@ -2,10 +2,11 @@
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from advisor.errors import ProbeError
 from advisor.units import GB, KIB, MIB
@@ -139,6 +140,74 @@ def repeated(rate: Callable[[], float], seconds: float, watch: Watch) -> tuple[f
     return tuple(rates)
 
 
+class Series(NamedTuple):
+    """A rate to measure at several points."""
+
+    name: str  # as `Measurement.name`
+    note: str  # how it is measured, a sentence
+    share: float  # of the probe's time
+    points: Sequence[tuple[int, int]]  # block sizes [B] and thread counts, most important first
+    reader: Callable[[int, int, float], AbstractContextManager[Callable[[], float]]]
+    """Reads once at a point and tells the rate [B/s]; the third value is the time for all repeats
+    there [s]."""
+    doing: str  # words for the progress bar, with {block} and {threads}
+
+
+def measured(series: Iterable[Series], seconds: float, watch: Watch) -> tuple[Measurement, ...]:
+    """Measurements of every series that this machine allows, and problems; empty when stopped."""
+    measurements: list[Measurement] = []
+    troubles: list[str] = []
+    done = 0.0
+    for each in series:
+        part = watch.between(done, done + each.share)
+        done += each.share
+        try:
+            curve = _curve(each, seconds * each.share, part)
+        except ProbeError as error:
+            troubles.append(str(error))
+            continue
+        if not curve:
+            return ()
+        measurements.append(measurement(each.name, curve, each.note))
+    watch.stop(1.0)
+    return with_troubles(measurements, troubles)
+
+
+def _curve(series: Series, seconds: float, watch: Watch) -> list[Repeats]:
+    """Repeats at as many points as the time allows, at least the first; empty when stopped."""
+    until = now() + seconds
+    curve: list[Repeats] = []
+    for part, (block, threads) in enumerate(series.points):
+        left = max(until - now(), 0.0)
+        if curve and not left:
+            break
+        share = left / (len(series.points) - part)
+        doing = series.doing.format(block=size(block), threads=threads)
+        with series.reader(block, threads, share) as rate:
+            rates = repeated(rate, share, watch.stretch(part, len(series.points), doing))
+        if not rates:
+            return []
+        curve.append(Repeats(threads=threads, block=block, rates=rates))
+    return curve
+
+
+def within_free(
+    need: str, free: float, share: float, least: int, wanted: float, kind: str = "memory"
+) -> int:
+    """As much memory as wanted, within a share of what is free [B].
+
+    Raises:
+        ProbeError: less than `least` is free; begins with who needs it ("The copies need").
+    """
+    most = int(free * share)
+    if most < least:
+        raise ProbeError(
+            f"{need} {least / share / MIB:.0f} MiB of free {kind} and {free / MIB:.0f} MiB is "
+            "free; close other programs and try again."
+        )
+    return int(min(most, wanted))
+
+
 def measurement(name: str, curve: Sequence[Repeats], note: str) -> Measurement:
     """Measurement with the best median of a curve.
 
@@ -146,6 +215,7 @@ def measurement(name: str, curve: Sequence[Repeats], note: str) -> Measurement:
     """
     best = max(curve, key=lambda repeats: repeats.median)
     ordered = sorted(curve, key=lambda repeats: (repeats.block, repeats.threads))
+    repeats, fastest = sum(len(point.rates) for point in curve), max(best.rates)
     return Measurement(
         name=name,
         value=best.median,
@@ -153,13 +223,21 @@ def measurement(name: str, curve: Sequence[Repeats], note: str) -> Measurement:
         spread=best.spread,
         threads=best.threads,
         when=moment(),
-        note=f"{note} {_curve_words(ordered)}; best repeat {max(best.rates) / GB:.3g}.",
+        note=f"{note} {_curve_words(ordered)}; best of {repeats} repeats {fastest / GB:.3g}.",
         curve=tuple(
             CurvePoint(
                 threads=point.threads, block=point.block, value=point.median, best=max(point.rates)
             )
             for point in ordered
         ),
+    )
+
+
+def setting(name: str, value: float, unit: str, note: str) -> Measurement:
+    """Figure that the system tells, such as the lanes of a link."""
+    when = moment()
+    return Measurement(
+        name=name, value=float(value), unit=unit, spread=0.0, threads=1, when=when, note=note
     )
 
 

@@ -2,26 +2,30 @@
 
 import math
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from threading import Barrier, BrokenBarrierError, Thread
-from typing import Self
+from typing import Self, TypeAlias
 
 import numpy as np
 
 from advisor.errors import ProbeError
 from advisor.probes import host
-from advisor.probes import measurement as clock
 from advisor.probes.measurement import (
     Cancelled,
     Measurement,
     Progress,
-    Repeats,
+    Series,
     Watch,
-    measurement,
-    repeated,
+    measured,
+    now,
+    within_free,
 )
 from advisor.units import GIB, MIB
+
+Cpus: TypeAlias = frozenset[int] | None
+"""Logical processors to run on; None for all."""
 
 # Threads that read RAM together.
 #
@@ -36,7 +40,7 @@ class Readers:
     A page is placed on the memory node of the thread that fills it, so each thread fills its own.
     """
 
-    def __init__(self, threads: int, size: int, cpus: frozenset[int] | None = None) -> None:
+    def __init__(self, threads: int, size: int, cpus: Cpus = None) -> None:
         self.bytes_per_pass = threads * size
         self._cpus = cpus
         self._passes = 0
@@ -68,9 +72,9 @@ class Readers:
         """Time until every thread has read its buffer `passes` times [s]."""
         self._passes = passes
         self._wait()
-        started = clock.now()
+        started = now()
         self._wait()
-        return clock.now() - started
+        return now() - started
 
     def _wait(self) -> None:
         try:
@@ -105,16 +109,6 @@ WINDOW = 0.1  # seconds of one repeat: long beside starting 100 threads through 
 TOGETHER = 0.6  # share of the time for all nodes at once, where there are several
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Series:
-    """Thread counts to measure for one rate."""
-
-    name: str  # as `Measurement.name`
-    threads: tuple[int, ...]  # thread counts, most important first
-    cpus: frozenset[int] | None = None  # logical processors to run on; None for all
-    what: str = "RAM"  # what is read, in words
-
-
 def measure(
     seconds: float = 3.0, progress: Progress | None = None, cancelled: Cancelled | None = None
 ) -> tuple[Measurement, ...]:
@@ -123,18 +117,25 @@ def measure(
 
     The largest thread count is always measured. Empty when cancelled.
     """
-    facts = host.facts()
-    total = buffer_bytes(facts)
-    watch = Watch(progress=progress, cancelled=cancelled, seconds=seconds)
-    measurements: list[Measurement] = []
-    for series, low, high in _shared_out(facts.cores):
-        part = watch.between(low, high)
-        curve = _curve(series, total, (high - low) * seconds, part)
-        if not curve:
-            return ()
-        measurements.append(measurement(series.name, curve, _note(series, curve, total, facts)))
-    watch.stop(1.0)
-    return tuple(measurements)
+    facts, nodes = host.facts(), host.nodes()
+    total, several = buffer_bytes(facts), len(nodes) > 1
+
+    def series(name: str, what: str, share: float, counts: Sequence[int], cpus: Cpus) -> Series:
+        return Series(
+            name=name,
+            note=f"Read {total / MIB:.0f} MiB of {what}.{_cached(total, facts)}",
+            share=share,
+            points=[(0, count) for count in counts],
+            reader=partial(_reading, total, cpus),
+            doing=f"{what}, threads: {{threads}}",
+        )
+
+    together = TOGETHER if several else 1.0
+    read = [series("ram_read", "RAM", together, thread_counts(facts.cores), None)]
+    for number, node in enumerate(nodes if several else ()):
+        words, share = f"memory node {number} by its own cores", (1.0 - TOGETHER) / len(nodes)
+        read += [series(f"ram_read_node{number}", words, share, (node.cores,), node.cpus)]
+    return measured(read, seconds, Watch(progress=progress, cancelled=cancelled, seconds=seconds))
 
 
 def thread_counts(cores: int) -> tuple[int, ...]:
@@ -147,66 +148,27 @@ def thread_counts(cores: int) -> tuple[int, ...]:
 
 
 def buffer_bytes(facts: host.HostFacts, share: float = 1 / 4) -> int:
-    """Size of all threads' buffers, larger than every cache, within a share of free memory, which
-    has to be 64 MiB [B].
-    """
-    most = int(facts.memory_available * share)
-    if most < LEAST_BYTES:
-        raise ProbeError(
-            f"The memory probe needs {LEAST_BYTES / share / MIB:.0f} MiB of free memory and "
-            f"{facts.memory_available / MIB:.0f} MiB is free; close other programs and try again."
-        )
-    return min(most, max(LEAST_BYTES, CACHES * (facts.llc or UNKNOWN_LLC)))
+    """Size of all threads' buffers, larger than every cache, within a share of free memory [B]."""
+    needed, wanted = "The memory probe needs", CACHES * (facts.llc or UNKNOWN_LLC)
+    free = facts.memory_available
+    return within_free(needed, free, share, LEAST_BYTES, max(LEAST_BYTES, wanted))
 
 
-def _shared_out(cores: int) -> Iterator[tuple[_Series, float, float]]:
-    """Series to measure, each with the start and end of its share of the time."""
-    nodes = host.nodes()
-    together = _Series(name="ram_read", threads=thread_counts(cores))
-    if len(nodes) < 2:
-        yield together, 0.0, 1.0
-        return
-    yield together, 0.0, TOGETHER
-    step = (1.0 - TOGETHER) / len(nodes)
-    for number, node in enumerate(nodes):
-        alone = _Series(
-            name=f"ram_read_node{number}",
-            threads=(node.cores,),
-            cpus=node.cpus,
-            what=f"memory node {number} by its own cores",
-        )
-        yield alone, TOGETHER + number * step, TOGETHER + (number + 1) * step
+@contextmanager
+def _reading(
+    total: int, cpus: Cpus, _block: int, threads: int, _seconds: float
+) -> Iterator[Callable[[], float]]:
+    """Rate at which threads read buffers of a size together [B/s]."""
+    with Readers(threads, total // threads, cpus) as readers:
+        passes = max(1, math.ceil(WINDOW / readers.seconds(passes=1)))
+        yield lambda: readers.bytes_per_pass * passes / readers.seconds(passes)
 
 
-def _curve(series: _Series, total: int, seconds: float, watch: Watch) -> list[Repeats]:
-    """Repeats of each thread count, at least of the first; empty when stopped."""
-    deadline = clock.now() + seconds
-    curve: list[Repeats] = []
-    for part, threads in enumerate(series.threads):
-        left = deadline - clock.now()
-        if curve and left <= 0:
-            break
-        share = max(0.0, left) / (len(series.threads) - part)
-        doing = f"{series.what}, {threads} thread{'s' if threads > 1 else ''}"
-        with Readers(threads, total // threads, series.cpus) as readers:
-            passes = max(1, math.ceil(WINDOW / readers.seconds(passes=1)))
-
-            def rate(readers: Readers = readers, passes: int = passes) -> float:
-                return readers.bytes_per_pass * passes / readers.seconds(passes)
-
-            speeds = repeated(rate, share, watch.stretch(part, len(series.threads), doing))
-        if not speeds:
-            return []
-        curve.append(Repeats(threads=threads, rates=speeds))
-    return curve
-
-
-def _note(series: _Series, curve: list[Repeats], total: int, facts: host.HostFacts) -> str:
-    repeats = sum(len(point.rates) for point in curve)
-    note = f"Read {total / MIB:.0f} MiB of {series.what}, {repeats} repeats."
-    if facts.llc and total < CACHES * facts.llc:
-        note += (
-            f" Only {facts.memory_available / GIB:.1f} GiB were free: the buffers are "
-            f"{total / facts.llc:.1f} times the caches, which may have served a part."
-        )
-    return note
+def _cached(total: int, facts: host.HostFacts) -> str:
+    """Warning of buffers that caches may have served; else empty."""
+    if not facts.llc or total >= CACHES * facts.llc:
+        return ""
+    return (
+        f" Only {facts.memory_available / GIB:.1f} GiB were free: the buffers are "
+        f"{total / facts.llc:.1f} times the caches, which may have served a part."
+    )

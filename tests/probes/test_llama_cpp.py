@@ -197,9 +197,7 @@ def test_a_slow_stretch_is_said_and_widens_every_figure(drifting) -> None:
 
 def test_one_turn_tells_nothing_of_steadiness() -> None:
     sample = samples.samples(FACTS)[0]
-    turn = engine.Turn(
-        sample=sample, timings=Timings(token_seconds={16: (0.1, 0.1)}), began=0.0, ended=1.0
-    )
+    turn = engine.Turn(sample=sample, timings=Timings(token_seconds={16: (0.1, 0.1)}), middle=0.5)
     timed, steadiness = engine.in_turns([turn])
     assert timed[sample.role, sample.kind][1].token_seconds == {16: (0.1, 0.1)}
     assert (steadiness.turns, steadiness.drift, steadiness.words) == (1, 0.0, "")

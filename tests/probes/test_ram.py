@@ -84,7 +84,7 @@ def test_it_measures(small):
     shares = [step.share for step in told]
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
-    assert {"RAM, 1 thread", "RAM, 2 threads"} <= {step.doing for step in told}
+    assert {"RAM, threads: 1", "RAM, threads: 2"} <= {step.doing for step in told}
 
 
 def test_nodes_are_measured_together_and_apart(small, monkeypatch):
@@ -165,7 +165,7 @@ def test_the_best_median_wins_not_the_best_repeat():
     outcome = measurement("ram_read", [two, repeats], "Read.")
     assert (outcome.value, outcome.threads) == (20 * GB, 2)
     assert outcome.spread == pytest.approx((24 - 18) / 2 / 20)
-    assert outcome.note == "Read. Median by threads: 1: 11, 2: 20 GB/s; best repeat 24."
+    assert outcome.note == "Read. Median by threads: 1: 11, 2: 20 GB/s; best of 6 repeats 24."
     assert outcome.when.endswith("+00:00")
 
 
@@ -177,7 +177,7 @@ def test_a_curve_by_block_and_depth_names_both():
     outcome = measurement("disk_read_direct", curve, "Read.")
     assert outcome.note == (
         "Read. Median by block x threads: 256 KiB x 1: 1, 4 MiB x 1: 2, 4 MiB x 4: 3 GB/s; "
-        "best repeat 3."
+        "best of 3 repeats 3."
     )
     assert [(point.block, point.threads) for point in outcome.curve] == [
         (2**18, 1),

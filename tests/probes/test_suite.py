@@ -35,11 +35,11 @@ def test_each_part_has_its_probe(questions):
 def test_a_drive_that_was_read_also_tells_how_far_it_is_read_ahead(monkeypatch, tmp_path):
     monkeypatch.setattr(suite.read_rates, "measure", lambda *_, **__: ("read",))
     monkeypatch.setattr(
-        suite.read_rates, "read_ahead", lambda place: 2**17 if place == tmp_path else 1
+        suite.read_rates.host, "read_ahead", lambda place: 2**17 if place == tmp_path else 1
     )
     read, ahead = suite.measure("disk", 1.0, path=tmp_path)
     assert (read, ahead.name, ahead.value, ahead.unit) == ("read", "disk_read_ahead", 131072.0, "B")
-    monkeypatch.setattr(suite.read_rates, "read_ahead", lambda _: None)
+    monkeypatch.setattr(suite.read_rates.host, "read_ahead", lambda _: None)
     assert suite.measure("disk", 1.0, path=tmp_path) == ("read",)
     monkeypatch.setattr(suite.read_rates, "measure", lambda *_, **__: ())  # cancelled
     assert suite.measure("disk", 1.0, path=tmp_path) == ()

@@ -124,14 +124,14 @@ class Session:
 
     def __init__(self, cuda: Driver, device: Device) -> None:
         self._cuda = cuda
-        self._device = device
+        self.device = device
         self._given_back = ExitStack()
         self._context: Any = None
         self._stream: Any = None
         self._ordinary: list[npt.NDArray[np.uint8]] = []
 
     def __enter__(self) -> Self:
-        device = self._device.handle
+        device = self.device.handle
         with ExitStack() as taken:
             self._given_back = taken
             self._sleep_while_waiting()
@@ -151,7 +151,7 @@ class Session:
         """Let threads that wait for the GPU sleep; spinning, they would take cores from readers."""
         flags = self._cuda.constant("CUctx_flags", "CU_CTX_SCHED_BLOCKING_SYNC")
         try:
-            self._cuda.call("cuDevicePrimaryCtxSetFlags", self._device.handle, flags)
+            self._cuda.call("cuDevicePrimaryCtxSetFlags", self.device.handle, flags)
         except ProbeError:
             return  # refused where the process uses the GPU already; then its flags hold
 
@@ -172,7 +172,7 @@ class Session:
     def attribute(self, name: str) -> int:
         """Attribute of the GPU by its name in the driver."""
         key = self._cuda.constant("CUdevice_attribute", f"CU_DEVICE_ATTRIBUTE_{name}")
-        return int(self._cuda.call("cuDeviceGetAttribute", key, self._device.handle))
+        return int(self._cuda.call("cuDeviceGetAttribute", key, self.device.handle))
 
     def on_device(self, size: int) -> int:
         """Address of newly allocated GPU memory."""

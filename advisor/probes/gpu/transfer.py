@@ -9,17 +9,15 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from threading import Event, Thread
-from types import TracebackType
 from typing import Any, Self
 
 from advisor.errors import ProbeError
 from advisor.probes import host, ram
 from advisor.probes import measurement as clock
 from advisor.probes.gpu import detect
-from advisor.probes.gpu.cuda import Device, Reader, Session, devices, driver
-from advisor.probes.gpu.detect import GpuFacts, GpuState, figure_name, same_bus
+from advisor.probes.gpu.cuda import Reader, Session, devices, driver
+from advisor.probes.gpu.detect import GpuState, figure_name, same_bus
 from advisor.probes.measurement import (
     Cancelled,
     Measurement,
@@ -27,13 +25,17 @@ from advisor.probes.measurement import (
     Repeats,
     Watch,
     measurement,
-    moment,
     repeated,
+    setting,
     size,
     with_troubles,
+    within_free,
 )
 from advisor.probes.ram import Readers
 from advisor.units import GB, GIB, KIB, MIB
+
+Queue = Callable[[int, int, Any], None]
+"""Queues the n-th piece of so many bytes in a stream, None for the session's own."""
 
 # Contention probe: RAM reads while the link to a GPU is busy.
 
@@ -43,7 +45,7 @@ RAM_SHARE = 1 / 8  # of free memory that readers may take
 
 def while_copying(
     session: Session,
-    queue: Callable[[int, int, Any], None],
+    queue: Queue,
     block: int,
     seconds: float,
     watch: Watch,
@@ -90,9 +92,7 @@ def while_copying(
 class _Copying:
     """Thread that copies to the GPU without a pause until the block ends."""
 
-    def __init__(
-        self, session: Session, queue: Callable[[int, int, Any], None], block: int
-    ) -> None:
+    def __init__(self, session: Session, queue: Queue, block: int) -> None:
         self.bytes = 0  # bytes copied so far [B]
         self._session = session
         self._queue = queue
@@ -107,12 +107,7 @@ class _Copying:
         self._busy.wait()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._enough.set()
         self._thread.join()
         if error is None:
@@ -163,9 +158,6 @@ MOST_QUEUED = 4096
 UNDER_LOAD = 0.3  # seconds of queued work while the state of the GPU is read
 CONTENTION = 3  # duration, relative to that of another rate
 
-Queue = Callable[[int, int, Any], None]
-"""Queues the n-th piece of so many bytes in a stream, None for the session's own."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class _Work:
@@ -175,7 +167,6 @@ class _Work:
     note: str  # description of the measurement
     blocks: tuple[int, ...]  # sizes of a piece, most important first [B]
     queue: Queue  # function that queues a piece
-    watched: bool = False  # the state of the GPU is read meanwhile
 
 
 def measure(
@@ -198,13 +189,15 @@ def measure(
     for part, device in enumerate(listed):
         try:
             with Session(cuda, device) as session:
-                figures = _measured(session, device, share, watch.stretch(part, len(listed)))
+                figures = _measured(session, share, watch.stretch(part, len(listed)))
         except ProbeError as error:
             troubles.append(f"{device.name} was not measured: {error}")
             continue
         if not figures:
             return ()
-        index = _place(device, seen, part)
+        # CUDA lists the fastest first, NVML by PCI address.
+        places = (n for n, gpu in enumerate(seen) if gpu.bus and same_bus(gpu.bus, device.bus))
+        index = next(places, part)
         measurements += [
             replace(figure, name=figure_name(figure.name, index)) for figure in figures
         ]
@@ -212,13 +205,7 @@ def measure(
     return with_troubles(measurements, troubles)
 
 
-def _place(device: Device, seen: tuple[GpuFacts, ...], otherwise: int) -> int:
-    """Index of a CUDA device in NVML's order, by PCI address; CUDA lists the fastest first."""
-    places = (n for n, gpu in enumerate(seen) if gpu.bus and same_bus(gpu.bus, device.bus))
-    return next(places, otherwise)
-
-
-def _measured(session: Session, device: Device, seconds: float, watch: Watch) -> list[Measurement]:
+def _measured(session: Session, seconds: float, watch: Watch) -> list[Measurement]:
     """All measurements of one GPU; empty when stopped."""
     works = _works(session)
     cells = sum(len(work.blocks) for work in works) + CONTENTION
@@ -230,18 +217,21 @@ def _measured(session: Session, device: Device, seconds: float, watch: Watch) ->
         curve = _curve(session, work, seconds * len(work.blocks) / cells, part)
         if not curve:
             return []
-        measurements += _figures(session, work, curve, device)
+        measurements += _figures(session, work, curve)
         done = until
-    to_device = works[0]
-    beside = watch.between(done / cells, 1.0, f"{device.name}: RAM beside copies")
-    share = seconds * CONTENTION / cells
-    reading = while_copying(session, to_device.queue, to_device.blocks[0], share, beside)
+    beside = watch.between(done / cells, 1.0, f"{session.device.name}: RAM beside copies")
+    reading = while_copying(
+        session, works[0].queue, works[0].blocks[0], seconds * CONTENTION / cells, beside
+    )
     return [*measurements, *reading] if reading else []
 
 
 def _works(session: Session) -> list[_Work]:
     """Rates to measure, with their memory allocated; pinned copies to the device first."""
-    host_bytes, device_bytes = _host_bytes(), _device_bytes(session)
+    need, free = "The copies need", host.facts().memory_available
+    host_bytes = within_free(need, free, 1 / HOST_PART, LEAST_HOST, MOST_HOST)
+    host_bytes -= host_bytes % LEAST_HOST
+    device_bytes = _device_bytes(session)
     device = session.on_device(device_bytes)
     pinned, pageable = session.pinned(host_bytes), session.pageable(host_bytes)
     to, back, span = session.to_device, session.to_host, min(device_bytes, host_bytes)
@@ -256,14 +246,11 @@ def _works(session: Session) -> list[_Work]:
         _Work(name=name, note=note, blocks=blocks, queue=_copies(copy, target, source, span))
         for name, note, copy, target, source in copies
     ]
-    works[0] = replace(works[0], watched=True)
     try:
-        reader = session.reader()
-        ours = _reads("device_read", "Read the GPU's memory.", reader, device, device_bytes)
+        reader, seen = session.reader(), session.seen_by_device(pinned)
         note = "Read page-locked memory of the host by a kernel."
-        seen = session.seen_by_device(pinned)
         works += [
-            replace(ours, watched=True),
+            _reads("device_read", "Read the GPU's memory.", reader, device, device_bytes),
             _reads("zero_copy_read", note, reader, seen, host_bytes),
         ]
     except ProbeError as error:
@@ -292,27 +279,10 @@ def _reads(name: str, note: str, reader: Reader, address: int, size: int) -> _Wo
     return _Work(name=name, note=note, blocks=(rounds * reader.round_bytes,), queue=queue)
 
 
-def _host_bytes() -> int:
-    free = host.facts().memory_available
-    most = min(MOST_HOST, free // HOST_PART) // LEAST_HOST * LEAST_HOST
-    if not most:
-        raise ProbeError(
-            f"The copies need {LEAST_HOST * HOST_PART / MIB:.0f} MiB of free memory and "
-            f"{free / MIB:.0f} MiB is free; close other programs and try again."
-        )
-    return most
-
-
 def _device_bytes(session: Session) -> int:
-    free = session.free_memory()
-    wanted = max(LEAST_DEVICE, CACHES * session.attribute("L2_CACHE_SIZE"))
-    most = min(wanted, free // DEVICE_PART)
-    if most < LEAST_HOST:
-        raise ProbeError(
-            f"The copies need {LEAST_HOST * DEVICE_PART / MIB:.0f} MiB of free GPU memory and "
-            f"{free / MIB:.0f} MiB is free; close other programs and try again."
-        )
-    return most
+    free, caches = session.free_memory(), CACHES * session.attribute("L2_CACHE_SIZE")
+    wanted = max(LEAST_DEVICE, caches)
+    return within_free("The copies need", free, 1 / DEVICE_PART, LEAST_HOST, wanted, "GPU memory")
 
 
 def _curve(session: Session, work: _Work, seconds: float, watch: Watch) -> list[Repeats]:
@@ -320,25 +290,19 @@ def _curve(session: Session, work: _Work, seconds: float, watch: Watch) -> list[
     curve = []
     for part, block in enumerate(work.blocks):
         stretch = watch.stretch(part, len(work.blocks), f"{work.name}, {size(block)}")
-        rate = partial(_rate, session, work, block, _pieces(session, work, block))
+        count = 1  # pieces that take a window, in which the overhead at the end is negligible
+        for _ in range(3):  # the first run touches new pages
+            taken = _seconds(session, work, block, count)
+            count = max(1, min(MOST_QUEUED, math.ceil(count * WINDOW / taken)))
+
+        def rate(block: int = block, count: int = count) -> float:
+            return block * count / _seconds(session, work, block, count)
+
         rates = repeated(rate, seconds / len(work.blocks), stretch)
         if not rates:
             return []
         curve.append(Repeats(block=block, rates=rates))
     return curve
-
-
-def _pieces(session: Session, work: _Work, block: int) -> int:
-    """Number of pieces that take a window, in which the overhead at the end is negligible."""
-    count = 1
-    for _ in range(3):  # the first run touches new pages
-        taken = _seconds(session, work, block, count)
-        count = max(1, min(MOST_QUEUED, math.ceil(count * WINDOW / taken)))
-    return count
-
-
-def _rate(session: Session, work: _Work, block: int, count: int) -> float:
-    return block * count / _seconds(session, work, block, count)
 
 
 def _seconds(session: Session, work: _Work, block: int, count: int) -> float:
@@ -350,37 +314,27 @@ def _seconds(session: Session, work: _Work, block: int, count: int) -> float:
     return clock.now() - started
 
 
-def _figures(
-    session: Session, work: _Work, curve: Sequence[Repeats], device: Device
-) -> list[Measurement]:
-    note = f"{device.name}: {work.note}"
-    if not work.watched:
-        return [measurement(work.name, curve, note)]
-    state = _under_load(session, work, curve[0], device)
-    rate = measurement(work.name, curve, f"{note} {state.sentence()}".rstrip())
+WATCHED = ("h2d_pinned", "device_read")
+"""Rates beside which the state of the GPU is read."""
+
+
+def _figures(session: Session, work: _Work, curve: Sequence[Repeats]) -> list[Measurement]:
+    name = session.device.name
+    if work.name not in WATCHED:
+        return [measurement(work.name, curve, f"{name}: {work.note}")]
+    # An idle GPU lowers its clocks and its link.
+    fastest = curve[0]
+    pieces = math.ceil(UNDER_LOAD * fastest.median / fastest.block)
+    for number in range(min(MOST_QUEUED, pieces)):
+        work.queue(number, fastest.block, None)
+    state = detect.state(session.device.bus) or GpuState()
+    session.wait()
+    rate = measurement(work.name, curve, f"{name}: {work.note} {state.sentence()}".rstrip())
     if work.name != "h2d_pinned":
         return [rate]
     link = (
         ("pcie_generation", state.link_generation, "generation"),
         ("pcie_width", state.link_width, "lanes"),
     )
-    figure = partial(Measurement, spread=0.0, threads=1, when=moment())
-    note = f"{device.name}: while it copied."
-    return [
-        rate,
-        *(
-            figure(name=name, value=float(value), unit=unit, note=note)
-            for name, value, unit in link
-            if value
-        ),
-    ]
-
-
-def _under_load(session: Session, work: _Work, fastest: Repeats, device: Device) -> GpuState:
-    """State of the GPU under load; an idle one lowers its clocks and its link."""
-    pieces = math.ceil(UNDER_LOAD * fastest.median / fastest.block)
-    for number in range(min(MOST_QUEUED, pieces)):
-        work.queue(number, fastest.block, None)
-    state = detect.state(device.bus)
-    session.wait()
-    return state or GpuState()
+    note = f"{name}: while it copied."
+    return [rate, *(setting(kind, value, unit, note) for kind, value, unit in link if value)]

@@ -10,7 +10,8 @@ import shutil
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -44,13 +45,7 @@ class Turn:
 
     sample: Sample  # sample
     timings: Timings  # its times
-    began: float  # when it began [s]
-    ended: float  # when it ended [s]
-
-    @property
-    def middle(self) -> float:
-        """Time between begin and end [s]."""
-        return (self.began + self.ended) / 2.0
+    middle: float  # moment between its begin and its end [s]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,11 +80,9 @@ def in_turns(turns: Sequence[Turn]) -> tuple[Timed, Steadiness]:
     timed: dict[tuple[str, str], tuple[Sample, Timings]] = {}
     for turn in turns:
         pace = float(np.exp(np.interp(turn.middle, places, paces)))
-        even = _at_pace(turn.timings, pace)
         key = (turn.sample.role, turn.sample.kind)
-        earlier = timed.get(key)
-        both = even if earlier is None else _together(earlier[1], even)
-        timed[key] = (turn.sample, both)
+        _, earlier = timed.get(key, (turn.sample, Timings()))
+        timed[key] = (turn.sample, _joined(earlier, turn.timings, pace))
     drift = (max(seconds) - min(seconds)) / (2.0 * mean)
     return timed, Steadiness(turns=len(reference), drift=drift)
 
@@ -98,25 +91,14 @@ def _token(turn: Turn) -> float:
     return statistics.median(turn.timings.token_seconds[turn.sample.depths[0]])
 
 
-def _at_pace(timings: Timings, pace: float) -> Timings:
-    """Times divided by the machine's pace, and rates multiplied by it."""
+def _joined(earlier: Timings, timings: Timings, pace: float) -> Timings:
+    """Earlier times, and further ones divided by the machine's pace; rates are multiplied by it."""
     return Timings(
         token_seconds={
-            depth: tuple(time / pace for time in seconds)
+            depth: (*earlier.token_seconds.get(depth, ()), *(time / pace for time in seconds))
             for depth, seconds in timings.token_seconds.items()
         },
-        prompt_rates=tuple(rate * pace for rate in timings.prompt_rates),
-    )
-
-
-def _together(first: Timings, other: Timings) -> Timings:
-    return replace(
-        first,
-        token_seconds={
-            depth: seconds + other.token_seconds[depth]
-            for depth, seconds in first.token_seconds.items()
-        },
-        prompt_rates=first.prompt_rates + other.prompt_rates,
+        prompt_rates=(*earlier.prompt_rates, *(rate * pace for rate in timings.prompt_rates)),
     )
 
 
@@ -125,6 +107,10 @@ ENGINES: Mapping[str, EngineProgram] = {"llama-bench": LLAMA_BENCH, "xllamacpp":
 MISSING = (
     "The engine probe runs llama.cpp and finds none: put its llama-bench on the PATH, or install "
     "the Python wheel (pip install xllamacpp)."
+)
+TOO_SLOW = (
+    "llama.cpp had not timed a model after {:.0f} s: the machine is busy, or too slow for this "
+    "probe; close other programs and give it more time."
 )
 REPEATING = 0.8
 """Longest time for the repeats of one figure [s]."""
@@ -158,12 +144,26 @@ def measure(
     if watch.stop(1.0):
         return ()
     if not turns:
-        raise ProbeError(failures[0] if failures else _too_slow(seconds))
+        raise ProbeError(failures[0] if failures else TOO_SLOW.format(seconds))
     timed, steadiness = in_turns(turns)
     models = f"{len(timed)} model{'s' if len(timed) > 1 else ''}"
     told = (f"llama.cpp by {name}, {models}.", steadiness.words, neighbours.note(BUSY))
-    note = " ".join(filter(None, (*told, *dict.fromkeys(failures))))
-    return _measurements(timed, facts.cores, note, steadiness)
+    # No cost is more certain than the machine was steady.
+    figure = partial(
+        Measurement,
+        threads=facts.cores,
+        when=moment(),
+        note=" ".join(filter(None, (*told, *dict.fromkeys(failures)))),
+    )
+    return tuple(
+        figure(
+            name=cost.name,
+            value=cost.value,
+            unit=cost.unit,
+            spread=max(cost.spread, steadiness.drift),
+        )
+        for cost in costs(timed)
+    )
 
 
 def _with_own(path: Path, available: int) -> Sequence[Sample]:
@@ -215,7 +215,7 @@ def _turns(
             failures.append(str(error))
             continue
         if set(timings.token_seconds) >= set(sample.depths):
-            turns.append(Turn(sample=sample, timings=timings, began=began, ended=now()))
+            turns.append(Turn(sample=sample, timings=timings, middle=(began + now()) / 2.0))
     return turns, failures
 
 
@@ -251,24 +251,3 @@ def _check_room(folder: Path, needed: float) -> None:
             f"{folder} lies on {kind} and has {free / GB:.2f} GB free; llama.cpp is timed with a "
             f"model of {needed / GB:.2f} GB: set TMPDIR to a folder on a drive."
         )
-
-
-def _measurements(
-    timed: Timed, threads: int, note: str, steadiness: Steadiness
-) -> tuple[Measurement, ...]:
-    """Costs as measurements; none is more certain than the machine was steady."""
-    when = moment()
-    return tuple(
-        Measurement(
-            name=cost.name, value=cost.value, unit=cost.unit,
-            spread=max(cost.spread, steadiness.drift), threads=threads, when=when, note=note,
-        )
-        for cost in costs(timed)
-    )  # fmt: skip
-
-
-def _too_slow(seconds: float) -> str:
-    return (
-        f"llama.cpp had not timed a model after {seconds:.0f} s: the machine is busy, or too slow "
-        "for this probe; close other programs and give it more time."
-    )

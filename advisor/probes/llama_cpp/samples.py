@@ -3,17 +3,18 @@
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from advisor.errors import AdvisorError, ProbeError
+from advisor.errors import AdvisorError
 from advisor.model.architecture import Group
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec
 from advisor.probes.host import HostFacts
 from advisor.probes.llama_cpp.job import Timings
 from advisor.probes.llama_cpp.synthetic_model import Synthetic, in_format, in_type
+from advisor.probes.measurement import within_free
 from advisor.units import MIB
 
 FIRST_TYPE = "Q4_K"
@@ -106,13 +107,9 @@ def samples_with(model: Model) -> Sequence[Sample]:
 
 def sample_bytes(facts: HostFacts) -> int:
     """Weights of a wide sample: larger than every cache, within a tenth of free memory [B]."""
-    most = facts.memory_available // PARTS
-    if most < LEAST_BYTES:
-        raise ProbeError(
-            f"The engine probe needs {PARTS * LEAST_BYTES / MIB:.0f} MiB of free memory and "
-            f"{facts.memory_available / MIB:.0f} MiB is free; close other programs and try again."
-        )
-    return min(most, MOST_BYTES, max(LEAST_BYTES, CACHES * (facts.llc or UNKNOWN_LLC)))
+    wanted = min(MOST_BYTES, max(LEAST_BYTES, CACHES * (facts.llc or UNKNOWN_LLC)))
+    need, free = "The engine probe needs", facts.memory_available
+    return within_free(need, free, 1 / PARTS, LEAST_BYTES, wanted)
 
 
 def _sample(role: str, kind: str, facts: ArchitectureSpec) -> Sample:
@@ -151,8 +148,7 @@ Timed: TypeAlias = Mapping[tuple[str, str], tuple[Sample, Timings]]
 """Samples and their times by role and kind."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cost:
+class Cost(NamedTuple):
     """One cost."""
 
     name: str  # as `Measurement.name`
@@ -167,25 +163,23 @@ def costs(timed: Timed) -> tuple[Cost, ...]:
 
 
 def _costs(timed: Timed) -> Iterator[Cost]:
-    attending = {kind: timing for (role, kind), timing in timed.items() if role == ATTENDING}
-    attention = {kind: _attention(*timing) for kind, timing in attending.items()}
-    for kind, (_, times) in attending.items():
-        spread = usual_spread(times.token_seconds[DEEP])
-        name = f"engine_attention_{kind}"
-        yield Cost(name=name, value=attention[kind], unit="FLOP/s", spread=spread)
-    usual = max(attention.values(), default=0.0)
+    usual = 0.0  # speed on the cache
+    for (role, kind), (sample, times) in timed.items():
+        if role == ATTENDING:
+            speed, spread = _attention(sample, times), usual_spread(times.token_seconds[DEEP])
+            usual = max(usual, speed)
+            yield Cost(f"engine_attention_{kind}", speed, "FLOP/s", spread)
     layer = _layer(timed, usual)
-    narrow = next((times for (role, _), (_, times) in timed.items() if role == NARROW), None)
-    if layer and narrow:
-        spread = usual_spread(narrow.token_seconds[SHALLOW])
-        yield Cost(name="engine_layer", value=layer, unit="s", spread=spread)
     rates: dict[str, float] = {}
     for (role, kind), (sample, times) in timed.items():
+        spread = usual_spread(times.token_seconds[SHALLOW])
+        if role == NARROW:
+            yield Cost("engine_layer", layer, "s", spread)
         if role in (WIDE, OWN, PLAIN):
-            rate = _read_rate(sample, times, layer, usual)
-            spread = usual_spread(times.token_seconds[SHALLOW])
-            name = f"engine_{'plain' if role == PLAIN else 'read'}_{kind.casefold()}"
-            yield Cost(name=name, value=rate, unit="B/s", spread=spread)
+            left = _without(sample, times, usual) - sample.model.layers * layer
+            rate = sample.model.read_bytes_per_token / left if left > 0 else 0.0
+            what = "plain" if role == PLAIN else "read"
+            yield Cost(f"engine_{what}_{kind.casefold()}", rate, "B/s", spread)
             rates |= {kind: rate} if role == WIDE else {}
         if times.prompt_rates:
             yield _prompt(sample, times.prompt_rates)
@@ -217,17 +211,11 @@ def _layer(timed: Timed, attention: float) -> float:
     return 0.0
 
 
-def _read_rate(sample: Sample, times: Timings, layer: float, attention: float) -> float:
-    left = _without(sample, times, attention) - sample.model.layers * layer
-    return sample.model.read_bytes_per_token / left if left > 0 else 0.0
-
-
 def _experts(sample: Sample, times: Timings, rate: float, layer: float, attention: float) -> Cost:
     model = sample.model
     left = _without(sample, times, attention) - model.layers * layer
     extra = (left - model.read_bytes_per_token / rate) / float(np.sum(model.expert_layers))
-    spread = usual_spread(times.token_seconds[SHALLOW])
-    return Cost(name="engine_expert_layer", value=extra, unit="s", spread=spread)
+    return Cost("engine_expert_layer", extra, "s", usual_spread(times.token_seconds[SHALLOW]))
 
 
 def _prompt(sample: Sample, rates: Sequence[float]) -> Cost:
@@ -238,12 +226,9 @@ def _prompt(sample: Sample, rates: Sequence[float]) -> Cost:
     work = sample.model.flops
     skipped = sum(work[group][-1] for group in FEED_FORWARD)
     per_token = sum(float(np.sum(part)) for part in work.values()) - float(skipped)
-    return Cost(
-        name=f"engine_prompt_{sample.kind.casefold()}",
-        value=per_token * statistics.median(rates),
-        unit="FLOP/s",
-        spread=usual_spread(rates),
-    )
+    speed = per_token * statistics.median(rates)
+    name = f"engine_prompt_{sample.kind.casefold()}"
+    return Cost(name, speed, "FLOP/s", usual_spread(rates))
 
 
 def _without(sample: Sample, times: Timings, attention: float) -> float:
