@@ -1,116 +1,60 @@
 """Hardware of the catalogue, by name."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
+from typing import TypeVar
 
 from advisor.catalog.csv_tables import DATA, RowsByName, read
-from advisor.catalog.name_matching import by_name, find, spelled
+from advisor.catalog.name_matching import find, spelled
 from advisor.errors import UnknownName
+from advisor.machine import rows
 from advisor.machine.names.cpu_names import CpuName, CpuNames, contradictions
 from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.machine_names import MachineNames
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.words import plain, size_gib
-from advisor.machine.rows import (
-    CpuClockRow,
-    CpuGenerationRow,
-    CpuModelRow,
-    DiskRow,
-    DriverMemoryRow,
-    GpuLinkRow,
-    GpuRow,
-    HostRow,
-    MachineRow,
-    MeasuredRamRow,
-)
+from advisor.machine.rows import DiskRow, GpuRow, HostRow
 from advisor.units import GIB
 
-
-@cache
-def gpu_rows() -> Mapping[str, GpuRow]:
-    """GPUs by name."""
-    return by_name(read(DATA / "hardware/gpus.csv", GpuRow))
+Row = TypeVar("Row")
+HARDWARE = DATA / "hardware"
 
 
-@cache
-def driver_memory() -> Mapping[str, DriverMemoryRow]:
-    """Memory that drivers leave to programs, by GPU, or by family for GPUs without a row."""
-    rows = read(DATA / "hardware/driver_memory.csv", DriverMemoryRow)
-    return {row.gpu or row.family: row for row in rows}
+def table(file: str, record: type[Row], key: str = "name") -> Callable[[], Mapping[str, Row]]:
+    """Rows of a file of data/hardware by one of its columns, read once, when first asked for."""
+    return cache(lambda: {getattr(row, key): row for row in read(HARDWARE / file, record)})
 
 
-@cache
-def gpu_links() -> Mapping[str, GpuLinkRow]:
-    """Links between GPUs of the same kind, by GPU."""
-    return {row.gpu: row for row in read(DATA / "hardware/gpu_links.csv", GpuLinkRow)}
-
-
-@cache
-def gpu_bridges() -> Mapping[str, GpuLinkRow]:
-    """Rate of the bridge between two cards of the same kind, by GPU [GB/s]."""
-    return {row.gpu: row for row in read(DATA / "hardware/gpu_bridges.csv", GpuLinkRow)}
-
-
-@cache
-def measured_ram() -> Mapping[str, MeasuredRamRow]:
-    """Published RAM rates, by host."""
-    return {row.host: row for row in read(DATA / "hardware/measured_ram.csv", MeasuredRamRow)}
-
-
-@cache
-def host_rows() -> Mapping[str, HostRow]:
-    """CPUs and platforms by name."""
-    return by_name(read(DATA / "hardware/hosts.csv", HostRow))
-
-
-@cache
-def disk_rows() -> Mapping[str, DiskRow]:
-    """Drives by name."""
-    return by_name(read(DATA / "hardware/disks.csv", DiskRow))
-
-
-@cache
-def cpu_models() -> Mapping[str, CpuModelRow]:
-    """Cores of processors without a row in data/hardware/hosts.csv, by name in lower case."""
-    return RowsByName(DATA / "hardware/cpu_models.csv", CpuModelRow)
-
-
-@cache
-def cpu_clocks() -> Mapping[str, CpuClockRow]:
-    """Clocks of processors, by name in lower case."""
-    return RowsByName(DATA / "hardware/cpu_clocks.csv", CpuClockRow)
-
-
-@cache
-def cpu_generations() -> tuple[CpuGenerationRow, ...]:
-    """Properties of each generation of processors."""
-    return read(DATA / "hardware/cpu_generations.csv", CpuGenerationRow)
-
-
-@cache
-def machine_rows() -> Mapping[str, MachineRow]:
-    """Machines that people own or rent, by name."""
-    return by_name(read(DATA / "hardware/machines.csv", MachineRow))
-
-
-@cache
-def gpu_names() -> GpuNames:
-    """Names of GPUs, ready to be matched."""
-    return GpuNames(gpu_rows())
-
-
-@cache
-def cpu_names() -> CpuNames:
-    """Names of processors, ready to be matched."""
-    return CpuNames(host_rows(), cpu_models(), cpu_generations())
-
-
-@cache
-def machine_names() -> MachineNames:
-    """Names of machines, ready to be matched."""
-    return MachineNames(machine_rows(), gpu_names(), cpu_names())
+gpu_rows = table("gpus.csv", GpuRow)
+"""GPUs by name."""
+host_rows = table("hosts.csv", HostRow)
+"""CPUs and platforms by name."""
+disk_rows = table("disks.csv", DiskRow)
+"""Drives by name."""
+machine_rows = table("machines.csv", rows.MachineRow)
+"""Machines that people own or rent, by name."""
+gpu_links = table("gpu_links.csv", rows.GpuLinkRow, "gpu")
+"""Links between GPUs of the same kind, by GPU."""
+gpu_bridges = table("gpu_bridges.csv", rows.GpuLinkRow, "gpu")
+"""Rate of the bridge between two cards of the same kind, by GPU [GB/s]."""
+measured_ram = table("measured_ram.csv", rows.MeasuredRamRow, "host")
+"""Published RAM rates, by host."""
+driver_memory = table("driver_memory.csv", rows.DriverMemoryRow, "card")
+"""Memory that drivers leave to programs, by GPU, or by family for GPUs without a row."""
+cpu_models = cache(lambda: RowsByName(HARDWARE / "cpu_models.csv", rows.CpuModelRow))
+"""Cores of processors without a row in data/hardware/hosts.csv, by name in lower case."""
+cpu_clocks = cache(lambda: RowsByName(HARDWARE / "cpu_clocks.csv", rows.CpuClockRow))
+"""Clocks of processors, by name in lower case."""
+cpu_generations = cache(lambda: read(HARDWARE / "cpu_generations.csv", rows.CpuGenerationRow))
+"""Properties of each generation of processors."""
+gpu_names = cache(lambda: GpuNames(gpu_rows()))
+"""Names of GPUs, ready to be matched."""
+cpu_names = cache(lambda: CpuNames(host_rows(), cpu_models(), cpu_generations()))
+"""Names of processors, ready to be matched."""
+machine_names = cache(lambda: MachineNames(machine_rows(), gpu_names(), cpu_names()))
+"""Names of machines, ready to be matched."""
 
 
 @lru_cache(maxsize=4096)

@@ -53,6 +53,11 @@ class DriverMemoryRow:
     retrieved: str
     note: str
 
+    @property
+    def card(self) -> str:
+        """The card, else its family."""
+        return self.gpu or self.family
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GpuLinkRow:

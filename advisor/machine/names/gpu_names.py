@@ -65,32 +65,23 @@ def readings(taken: GpuWords, known: frozenset[str]) -> Iterator[tuple[frozenset
     yield words - families, note
     for written, remark in _written_out(words):
         yield written, remark or note
-    for fewer in _without_optional(_replaced(words, SHORT_SUPER, "super"), _optional(taken)):
-        yield fewer, note
-        yield fewer - families, note
+    words = _replaced(words, SHORT_SUPER, "super")
+    for word in _optional(taken):
+        if word in words:
+            words -= {word}
+            yield words, note
+            yield words - families, note
 
 
 SHORT_SUPER = r"\d{4}s"
 
 
-def _without_optional(words: frozenset[str], optional: tuple[str, ...]) -> Iterator[frozenset[str]]:
-    """Words without the optional ones, one after another; last without "laptop", which graphics
-    that only laptops have do not need.
-    """
-    for word in (*optional, "laptop"):
-        if word in words:
-            words -= {word}
-            yield words
-
-
 def _written_out(words: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
     """Words with abbreviations expanded: "4070s" is a Super, "3060m" a laptop GPU."""
-    short = _replaced(words, SHORT_SUPER, "super")
-    if short != words:
-        yield short, ""
-    laptop = _replaced(words, r"\d{4}m", "laptop")
-    if laptop != words:
-        yield laptop, ""
+    for short, meant in ((SHORT_SUPER, "super"), (r"\d{4}m", "laptop")):
+        written = _replaced(words, short, meant)
+        if written != words:
+            yield written, ""
     if "maxq" in words:
         note = "Max-Q: taken as the laptop part; its clocks are lower."
         yield (words - {"maxq"}) | {"laptop"}, note
@@ -106,18 +97,18 @@ def _replaced(words: frozenset[str], pattern: str, meant: str) -> frozenset[str]
 
 
 OPTIONAL = ("pcie", "hbm2", "hbm2e", "hbm3", "hbm3e")
-OPTIONAL_OF_OTHERS = ("pro", "ai")
 
 
 def _optional(taken: GpuWords) -> tuple[str, ...]:
-    """Optional words, dropped one after another until the name is known.
+    """Optional words, dropped one after another until the name is known; last "laptop", which
+    graphics that only laptops have do not need.
 
     "Pro" beside a bare number is another card: the Radeon Pro 560 is not the RX 560.
     """
     modules = ("sxm",) if any(map(any_of("on modules").fullmatch, taken.words)) else ()
     own = any(re.fullmatch(r"[a-z]+\d{3,4}\w*", word) for word in taken.words)
-    others = OPTIONAL_OF_OTHERS if own and "NVIDIA" not in taken.vendors else ()
-    return OPTIONAL + modules + others
+    others = ("pro", "ai") if own and "NVIDIA" not in taken.vendors else ()
+    return (*OPTIONAL, *modules, *others, "laptop")
 
 
 def agrees(row: GpuRow, words: frozenset[str], taken: GpuWords) -> bool:
@@ -125,9 +116,10 @@ def agrees(row: GpuRow, words: frozenset[str], taken: GpuWords) -> bool:
     a card if that word was looked up, too.
     """
     families = taken.words & words_of_kind("family").keys() - words
+    architecture = plain(row.family).replace(" ", "")  # "rdna2"
     return (
         (not taken.vendors or row.vendor.split()[0] in taken.vendors)
-        and all(_of_family(row, family) for family in families)
+        and all(architecture.startswith(FAMILIES.get(family, family)) for family in families)
         and not (
             OLD_QUADRO & words
             and taken.brands >= {"quadro"}
@@ -141,13 +133,8 @@ def agrees(row: GpuRow, words: frozenset[str], taken: GpuWords) -> bool:
 
 OLD_QUADRO = frozenset({"2000", "3000", "4000", "5000", "6000"})
 """Numbers of the Quadros of 2010, which have no other word in their names."""
-
-
-def _of_family(row: GpuRow, family: str) -> bool:
-    """Whether a word names a row's architecture: "rdna2" that of "RDNA 2"."""
-    own = plain(row.family).replace(" ", "")
-    return own.startswith({"lovelace": "ada"}.get(family, family))
-
+FAMILIES = {"lovelace": "ada"}
+"""Architectures by another name of them."""
 
 # Slices of a data-centre card (NVIDIA's Multi-Instance GPU): "H100 MIG 3g.40gb".
 #
@@ -191,14 +178,8 @@ def sliced(name: str) -> tuple[str, Slice] | None:
     return bare, Slice(int(match[1]), int(match[2]))
 
 
-def has_profile(card: GpuRow, part: Slice) -> bool:
-    """Whether a card can be cut into slices of this profile."""
-    return (
-        bool(any_of("card of slices").match(card.name)) and _memory_slices(card, part) is not None
-    )
-
-
 def _slices(card: GpuRow) -> tuple[int, int]:
+    """Slices of a card's memory, and of its multiprocessors."""
     return (4, 4) if any_of("card of quarters").match(card.name) else (8, 7)
 
 
@@ -206,7 +187,8 @@ def _memory_slices(card: GpuRow, part: Slice) -> int | None:
     """Memory slices of a profile; None where the card does not have it."""
     total, _ = _slices(card)
     size = part.memory_gb / card.memory_gib * total
-    known = MEMORY_SLICES[total].get(part.compute, ())
+    cut = any_of("card of slices").match(card.name)
+    known = MEMORY_SLICES[total].get(part.compute, ()) if cut else ()
     return next((slices for slices in known if abs(size - slices) <= ROUNDED * slices), None)
 
 
@@ -216,8 +198,8 @@ def slice_of(card: GpuRow, part: Slice) -> GpuRow:
     Source: NVIDIA's MIG user guide.
     """
     memory, (eighths, sevenths) = _memory_slices(card, part), _slices(card)
-    if memory is None or not has_profile(card, part):
-        profile = f"{part.compute}g.{part.memory_gb}gb"
+    if memory is None:
+        profile = str(part).removeprefix("MIG ")
         hint = f"{card.name} has no slice {profile}; `nvidia-smi mig -lgip` lists a card's."
         raise UnknownName("GPU", f"{card.name} {part}", (), hint)
     share, arithmetic = memory / eighths, part.compute / sevenths
@@ -332,9 +314,9 @@ class GpuNames:
         whole = self.match(card)
         socket = whole.row.name.split()[:2]
         rows = (whole.row, *(self.rows[other] for other in whole.alternatives))
-        fitting = [row for row in rows if has_profile(row, part)]
-        fitting.sort(key=lambda row: row.name.split()[:2] != socket)
-        row = slice_of(fitting[0] if fitting else whole.row, part)
+        fitting = [row for row in rows if _memory_slices(row, part) is not None]
+        same = min(fitting, key=lambda row: row.name.split()[:2] != socket, default=whole.row)
+        row = slice_of(same, part)
         return GpuName(row=row, count=whole.count, notes=(*whole.notes, f"{row.name}: {row.note}."))
 
     def _by_chip(self, taken: GpuWords) -> GpuName | None:
@@ -380,12 +362,7 @@ class GpuNames:
         return replace(chip, count=int(several[1])) if several else chip
 
     def _chosen(
-        self,
-        name: str,
-        spellings: list[_Spelling],
-        taken: GpuWords,
-        size: float | None,
-        note: str,
+        self, name: str, spellings: list[_Spelling], taken: GpuWords, size: float | None, note: str
     ) -> GpuName:
         """Card with the stated memory among cards of the same name, else the usual one."""
         notes = [note] if note else []

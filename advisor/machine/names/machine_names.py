@@ -12,47 +12,12 @@ from dataclasses import replace
 
 from advisor.errors import UnknownName
 from advisor.machine.machine import without_network
+from advisor.machine.names import gpu_words, words
 from advisor.machine.names.cpu_names import CpuName, CpuNames, TooManySockets
 from advisor.machine.names.gpu_names import GpuName, GpuNames, sliced
-from advisor.machine.names.gpu_words import (
-    OtherMemory,
-    boards_of_two,
-    count_of_macs,
-    either,
-    is_of_size,
-    memory_options,
-    named_part,
-    names_apple,
-)
+from advisor.machine.names.gpu_words import OtherMemory, either, memory_options, names_apple
 from advisor.machine.names.preset_names import Instance, MachineName, PresetNames, instance_in
-from advisor.machine.names.words import (
-    any_of,
-    count_of,
-    counted,
-    is_laptop,
-    is_tower,
-    main_memory,
-    meaning,
-    memory_channels,
-    memory_rate,
-    memory_sizes,
-    memory_type,
-    named_link,
-    names_ram,
-    plain,
-    rate_of_type,
-    server_memory,
-    sizes_gib,
-    spelled_out,
-    stray_number,
-    translated,
-    unknown_items,
-    with_modules_summed,
-    without,
-    without_sizes,
-    without_system,
-    words_of_kind,
-)
+from advisor.machine.names.words import any_of, plain
 from advisor.machine.rows import GpuRow, HostRow, MachineRow
 from advisor.machine.spec import MIXED, NO_CARD, NO_GPU, MachineSpec
 
@@ -72,7 +37,7 @@ class CardMentions:
 
     def lists_several(self, text: str) -> bool:
         """Whether a plain text lists graphics cards: "3090 + 3090"."""
-        text = named_part(text)
+        text = gpu_words.named_part(text)
         return (
             bool(any_of("list of cards").search(text))
             and len(any_of("card").findall(text)) > 1
@@ -86,13 +51,13 @@ class CardMentions:
         if names_apple(text) or any_of("of several").search(text):
             return [self.gpus.match(text)], " "
         cards: list[GpuName] = []
-        text = self._without_own_sizes(boards_of_two(text))
+        text = self._without_own_sizes(gpu_words.boards_of_two(text))
 
         def taken(match: re.Match[str]) -> str:
             mention = any_of("attached count").sub(
                 " x", any_of("kind behind card").sub("", match[0].strip())
             )
-            sizes = [] if sliced(mention) else sizes_gib(mention)
+            sizes = [] if sliced(mention) else words.sizes_gib(mention)
             try:
                 gpu = self._card(mention, laptop=laptop)
                 if not sizes or abs(sizes[0] - gpu.row.memory_gib) <= 1:
@@ -102,7 +67,7 @@ class CardMentions:
                 pass
             except UnknownName:
                 return match[0]
-            cards.append(self._card(without_sizes(mention), laptop=laptop))
+            cards.append(self._card(words.without_sizes(mention), laptop=laptop))
             if any_of("of all cards").match(match.string[match.end() :]):
                 return " | "
             return f" | {sizes[0]:g}gb | "  # not the card's own size: the machine's memory
@@ -119,11 +84,11 @@ class CardMentions:
         """Plain text without remarks in brackets that repeat the memory of the card before."""
         for match in reversed(list(any_of("card").finditer(text))):
             remark = any_of("remark of size").match(text, match.end())
-            if remark is None or names_ram(remark[0]):
+            if remark is None or words.names_ram(remark[0]):
                 continue
             with suppress(UnknownName):
                 own = self.gpus.match(f"{match[0].strip()} {remark[1]}").row.memory_gib
-                if all(abs(size - own) <= 1 for size in sizes_gib(remark[0])):
+                if all(abs(size - own) <= 1 for size in words.sizes_gib(remark[0])):
                     text = f"{text[: match.end()]} {text[remark.end() :]}"
         return text
 
@@ -174,6 +139,7 @@ SEVERAL_CARDS = (
     "Laptops are sold with many processors and cards: name its processor or its graphics card, and "
     'its memory, as in "laptop, Core i5-1235U, 16 GB RAM".'
 )
+NO_CARD_NAMED = "No graphics card is named: none is counted."
 LEFT_OUT = "{!r} in the name is no part that is known and is left out."
 HINT = "Name its GPU, processor and memory, or import one that was measured."
 
@@ -189,7 +155,7 @@ class MachineNames:
     def match(self, name: str) -> MachineName:
         """Machine of a name, with the link to its cards that the name states."""
         named = self._machine(name)
-        generation, lanes = named_link(plain(name))
+        generation, lanes = words.named_link(plain(name))
         if not (generation or lanes) or named.spec.gpu in (None, NO_GPU):
             return named
         with suppress(UnknownName):  # several kinds of cards have no single row
@@ -203,7 +169,7 @@ class MachineNames:
 
     def _machine(self, name: str) -> MachineName:
         """Machine of a name, without its link."""
-        text = " ".join(without_system(translated(plain(name))).split())
+        text = " ".join(words.without_system(words.translated(plain(name))).split())
         text = any_of("several of").sub(lambda count: f"{count[1] or count[2]}x ", text)
         bare, network = without_network(text)
         if network and bare:
@@ -212,7 +178,7 @@ class MachineNames:
             spec = replace(named.spec, network=network if joined else None)
             return replace(named, spec=spec)
         text = text.replace(" / ", " ") if text.count("/") == 1 else text
-        why = meaning("refused", text)
+        why = words.meaning("refused", text)
         if why:
             raise UnknownName("machine", name, (), why)
         row = self.presets.row_of(text)
@@ -221,11 +187,11 @@ class MachineNames:
             return self._of_family(rented, text)
         several = None if row else self._several(text)
         if row is None and several is None:
-            text = spelled_out(text)
+            text = words.spelled_out(text)
             text = text if any_of("azure").search(text) else text.replace("_", " ")
             row = self.presets.row_of(text)
         if any_of("plain computer").fullmatch(text.strip()):
-            return self._of_memory(name, text)
+            return self._of_parts(name, text, [], None, text, [NO_CARD_NAMED])
         if row and self._has_another_chip(row, text):
             return self._put_together(name, text)
         if row:
@@ -243,7 +209,7 @@ class MachineNames:
         """Several machines of a preset joined by a network, of servers and of chips that do not
         take a second one: "2x DGX Spark".
         """
-        bare, count = counted(text)
+        bare, count = words.counted(text)
         if count > 1 and any_of("own count").match(bare.strip()) and text.endswith(bare.strip()):
             single = self._put_together(text, bare.strip())
             return replace(
@@ -259,7 +225,7 @@ class MachineNames:
         ):
             single = self.presets.as_sold(row, bare.strip())
             label = row.name
-        elif row is None and names_apple(text) and count_of_macs(text) > 1:
+        elif row is None and names_apple(text) and gpu_words.count_of_macs(text) > 1:
             single = self._put_together(text, bare.strip())
             label = single.name
         else:
@@ -287,71 +253,59 @@ class MachineNames:
             ram_gb=rented.ram_gib,
             ram_channels=share_of_channels(host, rented.cores),
         )
-        left_out = (LEFT_OUT.format(item) for item in unknown_items(rest))
+        left_out = (LEFT_OUT.format(item) for item in words.unknown_items(rest))
         notes = (rented.note, *(note for gpu in gpus for note in gpu.notes), *left_out)
         name = f"{rented.name}, {cards}" if gpus else rented.name
         return MachineName(name=name, spec=spec, notes=notes, instance=name)
 
-    def _of_memory(self, name: str, text: str) -> MachineName:
-        """Computer of which its memory alone is said: "an old laptop with 8 GB RAM"."""
-        return machine_of_parts(
-            [], None, text, ["No graphics card is named: none is counted."],
-            stated=(None, None, memory_type(translated(plain(name)))),
-            laptop=is_laptop(text), rows=self.gpus.rows,
-        )  # fmt: skip
-
     def _put_together(self, name: str, text: str) -> MachineName:
-        laptop = is_laptop(text)
-        written = translated(plain(name))
-        stated = memory_channels(text), memory_rate(written), memory_type(written)
-        whole, text = text, without("line", text, " | ")
-        gpus, rest = self.cards.within(text, laptop=laptop)
-        rest = with_modules_summed(rest)
+        """Machine of the parts in a plain text."""
+        laptop, bare = words.is_laptop(text), words.without("line", text, " | ")
+        gpus, rest = self.cards.within(bare, laptop=laptop)
+        rest = words.with_modules_summed(rest)
         self.cards.refuse_unknown(rest)
-        rented = self._rented(text, gpus)
+        rented = self._rented(bare, gpus)
         if rented is not None:
-            return self.presets.as_sold(rented, text)
+            return self.presets.as_sold(rented, bare)
         cpu = self._processor(rest)
         if cpu is None and gpus and not gpus[0].row.unified:
-            cpu = self._of_small_machine(whole)
-        unknown = (
-            None
-            if cpu or self.presets.macs_of(text)
-            else any_of("processor of a line").search(rest)
-        )
+            small = self.presets.small_in(text)
+            if small and small.cpu:
+                has = f"{small.name} has a {small.cpu}."
+                cpu = replace(self.cpus.match(small.cpu), notes=(has,))
+        unnamed = cpu is None and not self.presets.macs_of(bare)
+        unknown = any_of("processor of a line").search(rest) if unnamed else None
         if unknown:
             self.cpus.match(unknown[0])  # no processor that is named is left out
-        line = None if cpu else any_of("line alone").search(rest)
-        notes = [f"{line[0]!r} says no model: the processor is a typical one."] if line else []
-        mobile_part = (
-            cpu and cpu.row.segment == "laptop" and any_of("gaming processor").search(cpu.row.name)
-        )
-        if cpu and mobile_part and len(gpus) == 1 and not is_tower(text):
-            mobile, _ = self.cards.within(text, laptop=True)
-            if mobile[0].count == 1 and mobile[0].row != gpus[0].row:
-                gpus = mobile
-                notes.append(f"{cpu.row.name} is in laptops: so is its {gpus[0].row.name}.")
+        gpus, notes = self._beside(cpu, gpus, bare, rest)
         self._refuse_unknown(
             name, any_of("laptop model").sub(" ", rest) if laptop and gpus else rest, gpus, cpu
         )
-        notes += [
-            LEFT_OUT.format(item) for item in unknown_items(rest) if not self._processor(item)
-        ]
+        left_out = (item for item in words.unknown_items(rest) if not self._processor(item))
+        notes += map(LEFT_OUT.format, left_out)
         alone = any_of("cpu only").search(rest)
         if not gpus and cpu and cpu.gpu and cpu.row.segment in OF_GRAPHICS and not alone:
             gpus = [self._own_graphics(cpu)]
             if cpu.row.segment == "laptop":
                 notes.append(f"No graphics card is named: {gpus[0].row.name} is taken.")
-        return machine_of_parts(
-            gpus, cpu, rest, notes, stated=stated, laptop=laptop, rows=self.gpus.rows
-        )
+        return self._of_parts(name, text, gpus, cpu, rest, notes)
 
-    def _of_small_machine(self, text: str) -> CpuName | None:
-        """Processor of a small machine that a plain text names beside its cards."""
-        row = self.presets.small_in(text)
-        if row is None or not row.cpu:
-            return None
-        return replace(self.cpus.match(row.cpu), notes=(f"{row.name} has a {row.cpu}.",))
+    def _beside(
+        self, cpu: CpuName | None, gpus: list[GpuName], text: str, rest: str
+    ) -> tuple[list[GpuName], list[str]]:
+        """Graphics beside a processor, a laptop's where it is in laptops, and what is assumed."""
+        if cpu is None:
+            line = any_of("line alone").search(rest)
+            typical = f"{line[0]!r} says no model: the processor is a typical one." if line else ""
+            return gpus, [typical] if line else []
+        mobile_part = cpu.row.segment == "laptop" and any_of("gaming processor").search(
+            cpu.row.name
+        )
+        if mobile_part and len(gpus) == 1 and not words.is_tower(text):
+            mobile, _ = self.cards.within(text, laptop=True)
+            if mobile[0].count == 1 and mobile[0].row != gpus[0].row:
+                return mobile, [f"{cpu.row.name} is in laptops: so is its {mobile[0].row.name}."]
+        return gpus, []
 
     def _refuse_unknown(
         self, name: str, rest: str, gpus: list[GpuName], cpu: CpuName | None
@@ -359,8 +313,8 @@ class MachineNames:
         """A name without parts, or with a number of no part, is refused; computers are called by
         their cards ("gnode-a5000").
         """
-        stray = "" if cpu else stray_number(rest)
-        platform = meaning("platform", rest) and memory_channels(rest)
+        stray = "" if cpu else words.stray_number(rest)
+        platform = words.meaning("platform", rest) and words.memory_channels(rest)
         if not gpus and not stray and (platform or NO_CARD.search(rest)):
             return
         if cpu or (gpus and (not stray or any(stray in plain(gpu.row.name) for gpu in gpus))):
@@ -368,7 +322,7 @@ class MachineNames:
         macs = self.presets.macs_of(plain(name))
         if macs:
             raise UnknownName("machine", name, macs, "Say which chip it has.")
-        if is_laptop(plain(name)) and not stray:
+        if words.is_laptop(plain(name)) and not stray:
             raise UnknownName("machine", name, (), SEVERAL_CARDS)
         offers = [row.name for row in self.rows.values() if row.kind != "cloud"]
         hint = f"{stray!r} in it is no part that is known. {HINT}" if stray else HINT
@@ -378,12 +332,10 @@ class MachineNames:
         """Preset of a provider that the text names, with these cards; None where it has several."""
         if len(gpus) != 1:
             return None
-        others = tuple(
-            name
-            for name in (() if any_of("card socket").search(text) else gpus[0].alternatives)
-            if not gpus[0].memory_gib or is_of_size(self.gpus.rows[name], gpus[0].memory_gib)
-        )
-        meant = (gpus[0].row.name, *others)
+        size, meant = gpus[0].memory_gib, [gpus[0].row.name]
+        if not any_of("card socket").search(text):
+            cards = [self.gpus.rows[name] for name in gpus[0].alternatives]
+            meant += [row.name for row in cards if not size or gpu_words.is_of_size(row, size)]
         offers = [
             row
             for row in self.rows.values()
@@ -411,25 +363,94 @@ class MachineNames:
             start = max(bare.rfind(sign, 0, sockets.start()) for sign in ",;+") + 1
             before, after = bare[:start], bare[sockets.end() :]
             bare = f"{before} {sockets[2]}x {bare[start : sockets.end(1)].lstrip()}{after}".lstrip()
-        words = set(re.findall(r"[a-z]+", without_sizes(bare)))
+        telling = set(re.findall(r"[a-z]+", words.without_sizes(bare)))
+        telling -= words.words_of_kind("kind of machine").keys()
         try:
-            return (
-                self.cpus.match(bare) if words - words_of_kind("kind of machine").keys() else None
-            )
+            return self.cpus.match(bare) if telling else None
         except TooManySockets:
             raise
         except UnknownName:
             return None
+
+    def _of_parts(
+        self,
+        name: str,
+        text: str,
+        gpus: list[GpuName],
+        cpu: CpuName | None,
+        rest: str,
+        notes: list[str],
+    ) -> MachineName:
+        """Machine of graphics, kind by kind, and a processor, with the memory that its name says.
+
+        Args:
+            name: name as typed.
+            text: its plain text.
+            gpus: graphics.
+            cpu: processor; None for an unknown one.
+            rest: plain text without graphics.
+            notes: what was assumed so far.
+        """
+        chip = gpus[0].row if len(gpus) == 1 and gpus[0].row.unified else None
+        written = words.translated(plain(name))
+        modules = words.memory_type(written)
+        large = cpu is not None and cpu.row.segment in ("server", "workstation")
+        sizes = words.memory_sizes(rest) or (words.server_memory(rest) if large else [])
+        memory = max(sizes, default=None) if large else words.main_memory(rest)
+        bare = any_of("bare memory").search(rest) if cpu and gpus and not memory else None
+        if bare:
+            memory = float(bare[1])
+            notes.append(f"{bare[1]} at its end is taken as {bare[1]} GB of memory.")
+        notes += (note for part in (*gpus, cpu) if part for note in part.notes)
+        platform = cpu.row.name if cpu else ""
+        if cpu is None and chip is None:
+            usual = words.meaning("platform", modules.casefold() or ("" if gpus else USUAL_MEMORY))
+            typical = TYPICAL_LAPTOP if words.is_laptop(text) else usual
+            platform = words.meaning("platform", rest) or typical
+            notes += [f"The processor is taken as {platform}."] if platform else []
+        cores = None
+        if chip is None:
+            cores, assumed = _cores(rest, cpu)
+            notes += assumed
+        notes += filter(None, (_other_sizes(gpu, self.gpus.rows) for gpu in gpus))
+        cards, count = listed(gpus)
+        channels, rate = None, None
+        if chip is None or chip.of_ram:
+            channels, rate = words.memory_channels(text), words.memory_rate(written)
+        if cpu and chip is None and rate is None:
+            rate, assumed_rate = words.rate_of_type(modules, cpu.row)
+            notes += [assumed_rate] if assumed_rate else []
+        if cpu and channels:
+            # those of a single socket may be stated
+            of_socket = (cpu.row.memory_channels or channels) / cpu.row.sockets
+            channels = channels * cpu.row.sockets if channels <= of_socket else channels
+        elif cpu and cores:
+            channels = share_of_channels(cpu.row, cores)
+        spec = MachineSpec(
+            gpu=cards,
+            gpu_count=count,
+            cores=cores,
+            ram_channels=channels,
+            ram_mts=rate,
+            vram_gb=gpus[0].part_gib if len(gpus) == 1 else None,
+            cpu=platform or None,
+            ram_gb=memory or (_own_memory(gpus[0]) if chip else None),
+        )
+        unsaid = _unsaid_memory(gpus[0]) if chip and spec.ram_gb is None else ""
+        label = (f"{count}x {cards}" if count > 1 else cards) if gpus else ""
+        return MachineName(
+            name=", ".join(filter(None, (label, "" if chip else platform))),
+            spec=spec,
+            notes=tuple(filter(None, (*notes, unsaid))),
+            memory_note=unsaid,
+            alternatives=gpus[0].alternatives if gpus else (),
+        )
 
 
 OF_GRAPHICS = ("unified", "laptop")
 """Segments of processors whose graphics compute where no card is named."""
 MOST_SOCKETS = 2
 """Sockets of the hosts of rented machines."""
-
-
-# Machine of the graphics, the processor and the memory that a name lists.
-
 TYPICAL_LAPTOP = "Laptop DDR5-5600 dual-channel (typical)"
 """Host of a laptop with a graphics card, whose modules are plugged in."""
 USUAL_MEMORY = "ddr5"
@@ -438,79 +459,16 @@ FEWEST_CHANNELS = 2
 """Memory channels that a small part of a host reaches, as in data/hardware/machines.csv."""
 
 
-def machine_of_parts(
-    gpus: list[GpuName],
-    cpu: CpuName | None,
-    rest: str,
-    notes: list[str],
-    *,
-    stated: tuple[int | None, float | None, str],
-    laptop: bool,
-    rows: Mapping[str, GpuRow],
-) -> MachineName:
-    """Machine of graphics and a processor, with the memory that the rest of its name has.
-
-    Args:
-        gpus: graphics, kind by kind.
-        cpu: processor; None for an unknown one.
-        rest: plain text without graphics.
-        notes: what was assumed so far.
-        stated: channels of a socket, rate [MT/s] and type of the memory in the name.
-        laptop: the machine is a laptop.
-        rows: rows of all graphics.
-    """
-    chip = gpus[0].row if len(gpus) == 1 and gpus[0].row.unified else None
-    large = cpu is not None and cpu.row.segment in ("server", "workstation")
-    sizes = memory_sizes(rest) or (server_memory(rest) if large else [])
-    memory = max(sizes, default=None) if large else main_memory(rest)
-    bare = any_of("bare memory").search(rest) if cpu and gpus and not memory else None
-    if bare:
-        memory = float(bare[1])
-        notes = [*notes, f"{bare[1]} at its end is taken as {bare[1]} GB of memory."]
-    platform = cpu.row.name if cpu else None
-    notes = [*notes, *(note for part in (*gpus, cpu) if part for note in part.notes)]
-    if cpu is None and chip is None:
-        kind = meaning("platform", stated[2].casefold() or ("" if gpus else USUAL_MEMORY))
-        platform = meaning("platform", rest) or (TYPICAL_LAPTOP if laptop else kind)
-        notes += [f"The processor is taken as {platform}."] if platform else []
-    threads = None if chip else count_of("virtual processors", rest)
+def _cores(rest: str, cpu: CpuName | None) -> tuple[int | None, list[str]]:
+    """Cores that a rented machine has of its processor, and what is assumed of them."""
+    threads = words.count_of("virtual processors", rest)
     if threads:
-        notes.append(f"{threads} virtual processors are taken as half a core each.")
-    part = None if chip or threads else count_of("cores of a part", rest)
+        assumed = f"{threads} virtual processors are taken as half a core each."
+        return max(1, threads // 2), [assumed]
+    part = words.count_of("cores of a part", rest)
     if part and cpu and part < cpu.row.cores:
-        notes.append(f"{part} of the {cpu.row.cores} cores, with their share of the channels.")
-    cores = max(1, threads // 2) if threads else part
-    notes += [note for gpu in gpus if (note := _other_sizes(gpu, rows))]
-    cards, count = listed(gpus)
-    channels, rate = stated[:2] if chip is None or chip.of_ram else (None, None)
-    if cpu and chip is None and rate is None:
-        rate, assumed = rate_of_type(stated[2], cpu.row)
-        notes += [assumed] if assumed else []
-    if cpu and channels:
-        # those of a single socket may be stated
-        of_socket = (cpu.row.memory_channels or channels) / cpu.row.sockets
-        channels = channels * cpu.row.sockets if channels <= of_socket else channels
-    elif cpu and cores:
-        channels = share_of_channels(cpu.row, cores)
-    spec = MachineSpec(
-        gpu=cards,
-        gpu_count=count,
-        cores=cores,
-        ram_channels=channels,
-        ram_mts=rate,
-        vram_gb=gpus[0].part_gib if len(gpus) == 1 else None,
-        cpu=platform or None,
-        ram_gb=memory or (_own_memory(gpus[0]) if chip else None),
-    )
-    unsaid = _unsaid_memory(gpus[0]) if chip and spec.ram_gb is None else ""
-    label = (f"{count}x {cards}" if count > 1 else cards) if gpus else ""
-    return MachineName(
-        name=", ".join(filter(None, (label, "" if chip else platform))),
-        spec=spec,
-        notes=tuple(filter(None, (*notes, unsaid))),
-        memory_note=unsaid,
-        alternatives=gpus[0].alternatives if gpus else (),
-    )
+        return part, [f"{part} of the {cpu.row.cores} cores, with their share of the channels."]
+    return part, []
 
 
 def _other_sizes(gpu: GpuName, rows: Mapping[str, GpuRow]) -> str:
