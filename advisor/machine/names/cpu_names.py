@@ -5,7 +5,7 @@ instruction sets. Cores come from the list of models, from the name, or are assu
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -29,25 +29,15 @@ from advisor.machine.rows import CpuGenerationRow, CpuModelRow, HostRow
 # or with the cores that a system states.
 
 
-def apple_cores(host: HostRow, text: str) -> HostRow:
-    """Apple chip with the cores that its system states: "12P+4E"."""
-    match = re.search(r"\b(\d{1,2})p\s*\+\s*(\d{1,2})e\b", text)
-    if match is None or host.vendor != "Apple":
-        return host
-    fast, slow = int(match[1]), int(match[2])
-    return replace(host, cores=fast + slow, performance_cores=fast, threads=fast + slow)
-
-
 def several_sockets(row: HostRow, sockets: int, hosts: Mapping[str, HostRow]) -> HostRow:
     """Row of several packages on one board."""
     if sockets == 1 or row.sockets > 1:
         return row
-    known = hosts.get(f"{sockets}x {row.name}")
-    if known is not None:
-        return known
-
+    name = f"{sockets}x {row.name}"
+    if name in hosts:
+        return hosts[name]
     sums = {name: (each := getattr(row, name)) and each * sockets for name in OF_EACH_SOCKET}
-    return replace(row, name=f"{sockets}x {row.name}", aliases="", sockets=sockets, **sums)
+    return replace(row, name=name, aliases="", sockets=sockets, **sums)
 
 
 OF_EACH_SOCKET = (
@@ -99,14 +89,13 @@ def title(candidate: str) -> str:
 # Words of a processor's name: model number, number of sockets, and words without meaning.
 
 
-def written_out(text: str, *, listed: bool) -> Iterator[str]:
+def written_out(text: str, kind: str) -> Iterator[str]:
     """Full names for the shortened model numbers in a plain text, likeliest first."""
     bare = re.sub(r"[(),/\s]+", " ", without_noise(text))
-    for pattern, names in patterns("processor number" if listed else "processor"):
+    for pattern, names in patterns(kind):
         for match in pattern.finditer(bare):
             groups = [group or "" for group in match.groups()]
-            for name in names.split("; "):
-                yield " ".join(name.format(*groups).split())
+            yield from (" ".join(name.format(*groups).split()) for name in names.split("; "))
 
 
 def packages(text: str) -> tuple[str, int]:
@@ -118,26 +107,6 @@ def packages(text: str) -> tuple[str, int]:
             rest = f"{text[: match.start()]} {text[match.end() :]}"
             return re.sub(r"\s+", " ", rest).strip(), count
     return text, 1
-
-
-def refusal(text: str) -> str:
-    """Why a plain text does not tell a processor's model; empty for others."""
-    bare = " ".join(re.sub(r"[,;]", " ", text).split())
-    reasons = patterns("refused processor")
-    return next((reason for pattern, reason in reasons if pattern.fullmatch(bare)), "")
-
-
-def without_sample(text: str) -> tuple[str, bool]:
-    """Plain text without the sign of an engineering sample ("9334QS"), and whether it has one."""
-    bare = any_of("of sample").sub(" ", text)
-    return " ".join(bare.split()), bare != text
-
-
-def in_latin(text: str) -> str:
-    """Plain text with the Chinese words of processors in English, brands apart from numbers and
-    numbers together with their letters.
-    """
-    return rewritten(translated(text), "processor joined")
 
 
 def without_noise(text: str) -> str:
@@ -196,7 +165,7 @@ class CpuNames:
 
     def match(self, name: str) -> CpuName:
         """Processor of a name."""
-        text = in_latin(plain(name))
+        text = rewritten(translated(plain(name)), "processor joined")
         exact = self.exact.get(text)
         if exact is not None:
             notes = tuple(contradictions(text, exact, exact))
@@ -204,12 +173,17 @@ class CpuNames:
             return CpuName(row=exact, gpu=gpu, memory_gib=size_gib(text), notes=notes)
         self._refuse_several(name, text)
         single, sockets = packages(text)
-        single, sample = without_sample(single)
+        without_sample = any_of("of sample").sub(" ", single)  # "9334QS"
+        sample, single = without_sample != single, " ".join(without_sample.split())
         meant = self._meant(single)
         if meant is None:
-            why = refusal(text)
-            if why:
-                raise CpuObjection("CPU", name, (), why)
+            bare, reasons = (
+                " ".join(re.sub(r"[,;]", " ", text).split()),
+                patterns("refused processor"),
+            )
+            for pattern, why in reasons:
+                if pattern.fullmatch(bare):
+                    raise CpuObjection("CPU", name, (), why)
             raise UnknownName("CPU", name, self._offers(single), HINT)
         why = "" if meant.row.vendor == TYPICAL else other_brand(single, meant.row.name)
         if why:
@@ -221,14 +195,9 @@ class CpuNames:
 
     def _meant(self, text: str) -> CpuName | None:
         """Processor of a plain text without a number of sockets; None for an unknown one."""
-        candidates = (
-            *self._scalable(text),
-            text,
-            without_remarks(text),
-            *written_out(text, listed=False),
-        )
-        full = tuple(dict.fromkeys(candidates))
-        numbers = written_out(text, listed=True)
+        spellings = (text, without_remarks(text), *written_out(text, "processor"))
+        full = tuple(dict.fromkeys((*self._scalable(text), *spellings)))
+        numbers = written_out(text, "processor number")
         listed = (self._listed(each, text) for each in chain(full, numbers))
         ruled = (self._by_generation(each, text) for each in full)
         typical = (self._typical(each) for each in full)
@@ -239,13 +208,11 @@ class CpuNames:
         print "Xeon CPU 5120" for the one of 2006.
         """
         number = any_of("bare xeon").search(text)
-        for metal in METALS if number else ():
-            name = f"xeon {metal} {number[1]}" if number else ""
-            if name in self.models:
-                yield name
+        names = (f"xeon {metal} {number[1]}" for metal in METALS) if number else ()
+        yield from (name for name in names if name in self.models)
 
     def _refuse_several(self, name: str, text: str) -> None:
-        """Two processors to choose from ("5955WX or 5975WX") are none."""
+        """Refuse a name that leaves a choice between processors: "5955WX or 5975WX"."""
         meant: list[str] = []
         for part in any_of("either").split(text) if any_of("either").search(text) else ():
             with suppress(UnknownName):
@@ -270,16 +237,21 @@ class CpuNames:
         raise TooManySockets("CPU", name, (), why)
 
     def _listed(self, candidate: str, text: str) -> CpuName | None:
+        """Processor with a row of its own, or in the list of models."""
         host = self.exact.get(candidate) or self.bare.get(candidate)
-        if host is not None:
-            return CpuName(row=apple_cores(host, text), gpu=self._graphics(host.name))
-        return self._by_generation(candidate, text) if candidate in self.models else None
+        if host is None:
+            return self._by_generation(candidate, text) if candidate in self.models else None
+        kinds = re.search(r"\b(\d{1,2})p\s*\+\s*(\d{1,2})e\b", text)  # as a Mac states its cores
+        if kinds and host.vendor == "Apple":
+            fast, slow = int(kinds[1]), int(kinds[2])
+            both = fast + slow
+            host = replace(host, cores=both, performance_cores=fast, threads=both)
+        return CpuName(row=host, gpu=self._graphics(host.name))
 
     def _typical(self, candidate: str) -> CpuName | None:
         """Typical platform of a line that is named without a model: "EPYC"."""
         row = self.typical.get(candidate)
-        note = f"No model is named: taken as {row.name}." if row else ""
-        return CpuName(row=row, notes=(note,)) if row else None
+        return row and CpuName(row=row, notes=(f"No model is named: taken as {row.name}.",))
 
     def _by_generation(self, candidate: str, text: str) -> CpuName | None:
         generation = next(self._generations_of(candidate), None)
@@ -325,8 +297,8 @@ class CpuNames:
     def _refuse_other_line(self, candidate: str) -> None:
         """A number of another line of the same maker is none of this one: no i7-9900K."""
         match = any_of("numbered line").fullmatch(candidate)
-        for digit in "3579" if match else "":
-            other = f"{match[1]}{digit}{match[2]}" if match else ""
+        others = (f"{match[1]}{digit}{match[2]}" for digit in "3579") if match else ()
+        for other in others:
             row = self.models.get(other) or self.exact.get(other)
             if row is not None:
                 why = f"There is a {row.name}, but no {title(candidate)}."
@@ -353,9 +325,7 @@ METALS = ("platinum", "gold", "silver", "bronze")
 SAMPLE = "An engineering sample may have other clocks and slower memory than the processor sold."
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
+_compiled: Callable[[str], re.Pattern[str]] = cache(re.compile)
 
 
 @cache
@@ -376,69 +346,46 @@ def other_brand(text: str, name: str) -> str:
     """Why a plain text does not name a processor that has its number, but another brand: "eMAG
     8180" is no Xeon; empty where it may.
     """
-    brands, own = (
-        set(any_of("processor brand").findall(text)),
-        set(any_of("processor brand").findall(name.casefold())),
-    )
-    if not brands or brands & own:
+    brands = set(any_of("processor brand").findall(text))
+    if not brands or brands & set(any_of("processor brand").findall(name.casefold())):
         return ""
     return f"The number is that of {name}, which is no {sorted(brands)[0].title()}."
 
 
+MODEL_NUMBER = re.compile(r"\d{4,5}")
+FEWEST_STATED_CORES = 2
+"""Fewest cores that count as a statement; "single-core" speeds are of one."""
+
+
 def contradictions(text: str, single: HostRow, row: HostRow) -> Iterator[str]:
-    """Notes on what a plain text says otherwise than the processor it is read as.
+    """Notes on what a plain text says otherwise than the processor it is read as: another line
+    ("Ryzen 9 9800X3D"), letters of a model that shares the row (EPYC 9354P), cores that are neither
+    those of a socket, nor of all of them, nor their threads, and several EPYCs with a P.
 
     Args:
         text: plain name, without its number of sockets.
         single: row of a single processor.
         row: row of all sockets together.
     """
-    return chain(
-        _line(text, single.name),
-        _letters(text, single.name),
-        _cores(text, single, row),
-        _sockets(text, row),
-    )
-
-
-def _line(text: str, name: str) -> Iterator[str]:
-    """Note on a line where the number is of another: "Ryzen 9 9800X3D"."""
-    typed, own = any_of("stated line").search(text), any_of("stated line").search(name.casefold())
-    if typed and own and typed[2] != own[2]:
+    name = single.name
+    typed, meant = (any_of("stated line").search(words) for words in (text, name.casefold()))
+    if typed and meant and typed[2] != meant[2]:
         line = typed[0].strip(" -").title()
         yield f"There is no {line} of that number: {name} is taken."
-    metal, right = any_of("xeon metal").search(text), any_of("xeon metal").search(name.casefold())
-    if metal and right and metal[0] != right[0]:
-        yield f"There is no Xeon {metal[0].title()} of that number: {name} is taken."
-
-
-MODEL_NUMBER = re.compile(r"\d{4,5}")
-
-
-def _letters(text: str, name: str) -> Iterator[str]:
-    """Note on the letters of a model that shares the row of another: EPYC 9354P, i5-12400F."""
+    typed, meant = (any_of("xeon metal").search(words) for words in (text, name.casefold()))
+    if typed and meant and typed[0] != meant[0]:
+        yield f"There is no Xeon {typed[0].title()} of that number: {name} is taken."
     number = MODEL_NUMBER.search(name)
-    model = name[number.start() :].split()[0].casefold() if number else ""
-    typed = re.search(rf"(?<!\d){re.escape(model)}([a-z]{{1,2}})\b", text) if model else None
-    if typed:
-        yield f"{typed[0].upper()} has the cores and the memory of {name}, and is counted as it."
-    elif model and re.search(rf"(?<!\d){re.escape(model)}\+(?=\s|$)", text):
-        yield f"There is no {model.upper()}+: {name} is taken."
-
-
-FEWEST_STATED_CORES = 2
-"""Fewest cores that count as a statement; "single-core" speeds are of one."""
-
-
-def _cores(text: str, single: HostRow, row: HostRow) -> Iterator[str]:
-    """Notes on cores that are neither those of a socket, nor of all of them, nor their threads."""
+    model = re.escape(name[number.start() :].split()[0].casefold()) if number else "$^"
+    lettered = re.search(rf"(?<!\d){model}(?:([a-z]{{1,2}})\b|(\+)(?=\s|$))", text)
+    if lettered and lettered[2]:
+        yield f"There is no {lettered[0].upper()}: {name} is taken."
+    elif lettered:
+        same = f"has the cores and the memory of {name}, and is counted as it."
+        yield f"{lettered[0].upper()} {same}"
     usual = {single.cores, row.cores, single.performance_cores, single.threads, row.threads}
     for count in dict.fromkeys(int(number) for number in any_of("stated cores").findall(text)):
         if count >= FEWEST_STATED_CORES and count not in usual | {2 * single.cores, 2 * row.cores}:
             yield f"The name says {count} cores: {row.name} has {row.cores}."
-
-
-def _sockets(text: str, row: HostRow) -> Iterator[str]:
-    """Note on several EPYCs with a P."""
     if row.sockets > 1 and any_of("of one socket").search(text):
         yield "EPYCs with a P work in boards with a single socket only."
