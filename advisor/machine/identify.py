@@ -15,27 +15,13 @@ from advisor.machine.catalog import (
     machine_names,
 )
 from advisor.machine.machine import Form, Machine
+from advisor.machine.names import words
 from advisor.machine.names.cpu_names import CpuName, CpuObjection
 from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.names.gpu_words import OtherMemory, has_maker
 from advisor.machine.names.machine_names import share_of_channels
 from advisor.machine.names.preset_names import MachineName
-from advisor.machine.names.words import (
-    count_of,
-    form_named,
-    is_hired,
-    is_laptop,
-    is_tower,
-    meaning,
-    memory_rate,
-    memory_sizes,
-    names_ram,
-    plain,
-    server_memory,
-    spelled_out,
-    translated,
-    without_system,
-)
+from advisor.machine.names.words import plain, translated
 from advisor.machine.quantity import Provenance
 from advisor.machine.rows import GpuRow, HostRow, MachineRow
 from advisor.machine.spec import NO_GPU, MachineSpec
@@ -73,14 +59,14 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
 
 def _rented(named: MachineName, name: str) -> str:
     """Name of a machine that a provider owns, by its name or by words for it; empty for others."""
-    return named.rented or (named.name if is_hired(plain(name)) else "")
+    return named.rented or (named.name if words.says(plain(name), "hired") else "")
 
 
 def _sold_as(named: MachineName, name: str) -> Form | None:
     """Form that a name says, of a product or by its words; None where it says none."""
     if named.rented:
         return Form.SERVER
-    return Form(named.preset.kind) if named.preset else form_named(translated(plain(name)))
+    return Form(named.preset.kind) if named.preset else words.form_named(translated(plain(name)))
 
 
 SERVER = "Server 8-channel DDR4-3200 (typical)"
@@ -163,21 +149,21 @@ def identified(name: str) -> Identified:
 
     A processor with a memory size is a machine.
     """
-    text = without_system(translated(plain(name)))
+    text = words.without_system(translated(plain(name)))
     if (
-        meaning("refused", text)
-        or spelled_out(text) != text
+        words.meaning("refused", text)
+        or words.spelled_out(text) != text
         or machine_names().presets.row_of(text) is not None
     ):
         return _machine(machine_named(name))
-    kind = is_laptop(text) or is_tower(text)
-    sized = names_ram(text) or (kind and bool(memory_sizes(text)))
+    kind = words.is_laptop(text) or words.is_tower(text)
+    sized = words.names_ram(text) or (kind and bool(words.memory_sizes(text)))
     typed = name if name.isascii() else translated(plain(name))
     gpu = None if sized or machine_names().cards.lists_several(text) else _gpu(typed)
     if gpu is not None:
         return gpu
-    sized = sized or bool(server_memory(text)) or memory_rate(plain(name)) is not None
-    rented = count_of("virtual processors", text) or count_of("cores of a part", text)
+    sized = sized or bool(words.server_memory(text)) or words.memory_rate(plain(name)) is not None
+    rented = words.count_of("virtual processors", text) or words.count_of("cores of a part", text)
     whole = kind or sized or rented or machine_names().cards.names_any(text)
     cpu = None if whole else _processor(typed)
     if cpu is not None:
@@ -222,7 +208,9 @@ def _gpu(name: str) -> Identified | None:
     text, left_out = plain(name), any("left out" in note for note in gpu.notes)
     total = gpu.row.memory_gib * gpu.count
     of_machine = gpu.memory_gib in SIZES_OF_RAM and gpu.memory_gib > total
-    title = has_maker(text) and not is_laptop(text) and not is_tower(text)  # of a card, in a shop
+    title = (
+        has_maker(text) and not words.is_laptop(text) and not words.is_tower(text)
+    )  # of a card, in a shop
     if (left_out and not title) or of_machine:
         return None
     if gpu.row.unified and not gpu.row.of_ram:

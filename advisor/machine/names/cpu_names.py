@@ -177,11 +177,8 @@ class CpuNames:
         sample, single = without_sample != single, " ".join(without_sample.split())
         meant = self._meant(single)
         if meant is None:
-            bare, reasons = (
-                " ".join(re.sub(r"[,;]", " ", text).split()),
-                patterns("refused processor"),
-            )
-            for pattern, why in reasons:
+            bare = " ".join(re.sub(r"[,;]", " ", text).split())
+            for pattern, why in patterns("refused processor"):
                 if pattern.fullmatch(bare):
                     raise CpuObjection("CPU", name, (), why)
             raise UnknownName("CPU", name, self._offers(single), HINT)
@@ -251,7 +248,8 @@ class CpuNames:
     def _typical(self, candidate: str) -> CpuName | None:
         """Typical platform of a line that is named without a model: "EPYC"."""
         row = self.typical.get(candidate)
-        return row and CpuName(row=row, notes=(f"No model is named: taken as {row.name}.",))
+        note = f"No model is named: taken as {row.name}." if row else ""
+        return CpuName(row=row, notes=(note,)) if row else None
 
     def _by_generation(self, candidate: str, text: str) -> CpuName | None:
         generation = next(self._generations_of(candidate), None)
@@ -376,8 +374,9 @@ def contradictions(text: str, single: HostRow, row: HostRow) -> Iterator[str]:
     if typed and meant and typed[0] != meant[0]:
         yield f"There is no Xeon {typed[0].title()} of that number: {name} is taken."
     number = MODEL_NUMBER.search(name)
-    model = re.escape(name[number.start() :].split()[0].casefold()) if number else "$^"
-    lettered = re.search(rf"(?<!\d){model}(?:([a-z]{{1,2}})\b|(\+)(?=\s|$))", text)
+    model = re.escape(name[number.start() :].split()[0].casefold()) if number else ""
+    letters = rf"(?<!\d){model}(?:([a-z]{{1,2}})\b|(\+)(?=\s|$))"
+    lettered = re.search(letters, text) if model else None
     if lettered and lettered[2]:
         yield f"There is no {lettered[0].upper()}: {name} is taken."
     elif lettered:

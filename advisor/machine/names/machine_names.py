@@ -250,7 +250,7 @@ class MachineNames:
             gpu_count=count,
             cpu=f"{sockets}x {host.name}" if sockets > 1 else host.name,
             cores=rented.cores,
-            ram_gb=rented.ram_gib,
+            ram_gb=rented.vcpu * rented.family.gib_per_vcpu,
             ram_channels=share_of_channels(host, rented.cores),
         )
         left_out = (LEFT_OUT.format(item) for item in words.unknown_items(rest))

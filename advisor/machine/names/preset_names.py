@@ -9,20 +9,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from advisor.catalog.csv_tables import DATA, read
+from advisor.machine.names import words
 from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.gpu_words import either, names_apple
-from advisor.machine.names.words import (
-    any_of,
-    main_memory,
-    memory_sizes,
-    names_ram,
-    plain,
-    says_nothing,
-    sizes_gib,
-    squeezed,
-    telling_words,
-    words_of_kind,
-)
+from advisor.machine.names.words import any_of, memory_sizes, plain, telling_words, words_of_kind
 from advisor.machine.rows import MachineRow
 from advisor.machine.spec import MachineSpec
 
@@ -58,14 +48,12 @@ class PresetNames:
             for spelling in (row.name, *filter(None, map(str.strip, row.aliases.split(";")))):
                 self._exact.setdefault(plain(spelling), row)
                 if row.kind != "cloud" or not COUNTED.match(spelling):
-                    self._exact.setdefault(squeezed(spelling), row)
+                    self._exact.setdefault(words.squeezed(spelling), row)
                 if row.kind != "cloud" or spelling == row.name:
-                    own = spelling == row.name
-                    words = self._words[row.name] if own else telling_words(spelling)
-                    self._worded.append((words, row))
+                    self._worded.append((telling_words(spelling), row))
         self._worded.sort(key=lambda entry: -entry[0].total())
         cards = " ".join(f"{row.name} {row.aliases}" for row in gpus.rows.values()).casefold()
-        named = (word for words, _ in self._worded for word in words)
+        named = (word for spelled, _ in self._worded for word in spelled)
         self._telling = {
             *words_of_kind("of processors"),
             *words_of_kind("number"),
@@ -77,25 +65,25 @@ class PresetNames:
         """Preset of a plain text: by name, else the one whose words are all in the text, without
         words of other presets; None where there is none.
         """
-        exact = self._exact.get(text) or self._exact.get(squeezed(text)) or self._rented_in(text)
+        exact = self._exact.get(text) or self._exact.get(words.squeezed(text))
+        exact = exact or self._rented_in(text)
         if exact is not None:
             return exact
-        words = telling_words(text)
-        given = words.keys()
+        given = telling_words(text)
         for wanted, row in self._worded:
             if (
-                wanted.keys() <= given
-                and wanted <= words
-                and all(self._is_beside(word, row) for word in words - wanted)
+                wanted.keys() <= given.keys()
+                and wanted <= given
+                and all(self._is_beside(word, row) for word in given - wanted)
             ):
                 return self._of_size(wanted, row, text) if wanted else None
         return None
 
     def small_in(self, text: str) -> MachineRow | None:
         """Small machine whose words are all in a plain text, whatever else is."""
-        words = telling_words(text)
+        given = telling_words(text)
         small = ((wanted, row) for wanted, row in self._worded if row.kind == "mini" and wanted)
-        return next((row for wanted, row in small if wanted <= words), None)
+        return next((row for wanted, row in small if wanted <= given), None)
 
     def macs_of(self, text: str) -> tuple[str, ...]:
         """Macs of the product that a plain text names without a chip, with the memory in it."""
@@ -115,14 +103,14 @@ class PresetNames:
         """Cloud instance whose name is a word of a plain text without a count of machines."""
         if any_of("own count").match(text):
             return None
-        words = any_of("instance word").findall(text)
-        rows = (self._exact.get(word) or self._exact.get(f"standard_{word}") for word in words)
+        instances = any_of("instance word").findall(text)
+        rows = (self._exact.get(word) or self._exact.get(f"standard_{word}") for word in instances)
         return next((row for row in rows if row and row.kind == "cloud"), None)
 
     def _of_size(self, wanted: Counter[str], row: MachineRow, text: str) -> MachineRow:
         """Of presets with the same words the one with cards of a size in the text, else `row`."""
-        sizes = sizes_gib(text)
-        same = [other for words, other in self._worded if words == wanted]
+        sizes = words.sizes_gib(text)
+        same = [other for spelled, other in self._worded if spelled == wanted]
         fitting = (other for other in same if self.gpus.rows[other.gpu].memory_gib in sizes)
         return next(fitting, row) if len(same) > 1 else row
 
@@ -132,7 +120,7 @@ class PresetNames:
         """
         own = telling_words(f"{row.name} {row.gpu} {row.cpu.partition('x ')[2] or row.cpu}")
         return (
-            says_nothing(word)
+            any_of("says nothing").fullmatch(word) is not None
             or word in row.ram_options_gib.split(";")
             or word == f"{row.gpu_count}x"
             or (word == "desktop" and row.kind in ("mini", "desktop"))
@@ -155,8 +143,8 @@ class PresetNames:
             ram_channels=row.ram_channels,
             disk=row.disk or None,
         )
-        words = self._words[row.name]
-        others = (name for name in self.rows if name != row.name and words <= self._words[name])
+        own = self._words[row.name]
+        others = (name for name in self.rows if name != row.name and own <= self._words[name])
         return MachineName(
             name=row.name, spec=spec, preset=row, notes=notes, memory_note=note,
             alternatives=tuple(others)[:4],
@@ -187,8 +175,8 @@ def _memory(row: MachineRow, text: str, gpu: GpuName) -> tuple[float | None, str
         row.ram_options_gib.split(";")
     )
     sizes = memory_sizes(text) or [float(size) for size in bare]
-    if row.kind == "cloud" and names_ram(text):
-        return main_memory(text), ""
+    if row.kind == "cloud" and words.names_ram(text):
+        return words.main_memory(text), ""
     stated = [size for size in sizes if not sold or size < DRIVE_FROM * max(sold)]
     cards = gpu.row.memory_gib, gpu.row.memory_gib * row.gpu_count
     own = not gpu.row.unified and stated and stated[0] in cards
@@ -243,11 +231,6 @@ class Instance:
         return max(1, self.vcpu // self.family.threads_per_core)
 
     @property
-    def ram_gib(self) -> float:
-        """Main memory [GiB]."""
-        return self.vcpu * self.family.gib_per_vcpu
-
-    @property
     def note(self) -> str:
         """Derivation of the numbers, in a sentence."""
         each = "a core" if self.family.threads_per_core == 1 else "half a core"
@@ -260,17 +243,11 @@ OF_XLARGE = 4
 """Virtual processors of Amazon's xlarge; large has half of them."""
 
 
-@cache
-def families() -> tuple[InstanceFamilyRow, ...]:
-    """Families of rented machines without a GPU."""
-    return tuple(read(DATA / "hardware/instance_families.csv", InstanceFamilyRow))
+families = cache(lambda: read(DATA / "hardware/instance_families.csv", InstanceFamilyRow))
+"""Families of rented machines without a GPU."""
 
 
 @cache
-def _patterns() -> tuple[tuple[re.Pattern[str], InstanceFamilyRow], ...]:
-    return tuple((_pattern(row), row) for row in families())
-
-
 def _pattern(row: InstanceFamilyRow) -> re.Pattern[str]:
     if row.provider == "Amazon Web Services":
         return re.compile(rf"(?:{row.pattern}){SIZE}")
@@ -282,8 +259,8 @@ def _pattern(row: InstanceFamilyRow) -> re.Pattern[str]:
 def instance_in(text: str) -> Instance | None:
     """Rented machine that a word of a plain text names; None where none does."""
     for word in any_of("family word").findall(text):
-        for pattern, row in _patterns():
-            match = pattern.fullmatch(word)
+        for row in families():
+            match = _pattern(row).fullmatch(word)
             vcpu = _vcpu(match, row) if match else None
             if vcpu:
                 return Instance(name=word, family=row, vcpu=vcpu)

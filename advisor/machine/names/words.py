@@ -4,12 +4,12 @@ plain text, sizes and counts; kinds of machines, abbreviations and fillers; main
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Generic, TypeVar
 
-from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.csv_tables import DATA, RowsByName
 from advisor.catalog.name_matching import NameWords
 from advisor.machine.machine import Form
 from advisor.machine.rows import GpuRow, HostRow
@@ -27,6 +27,7 @@ def meaning(kind: str, text: str) -> str:
 
 
 Row = TypeVar("Row", GpuRow, HostRow)
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,24 +111,19 @@ def counted(text: str) -> tuple[str, int]:
 # Kinds of machines, abbreviations and fillers.
 
 
-def is_laptop(text: str) -> bool:
-    """Whether a plain text names a machine with laptop graphics."""
-    return _has(text, "laptop") and not is_tower(text)
-
-
-def is_hired(text: str) -> bool:
-    """Whether a plain text says that its cards are rented."""
-    return _has(text, "hired")
+def says(text: str, *kinds: str) -> bool:
+    """Whether a plain text has a word of any of some kinds, such as "hired" of rented cards."""
+    return any(pattern.search(text) for kind in kinds for pattern, _ in whole_words(kind))
 
 
 def is_tower(text: str) -> bool:
     """Whether a plain text names a machine or dock that takes desktop cards."""
-    return _has(text, "tower") or _has(text, "mini")
+    return says(text, "tower", "mini")
 
 
-def _has(text: str, kind: str) -> bool:
-    """Whether a plain text has a word of a kind."""
-    return any(pattern.search(text) for pattern, _ in whole_words(kind))
+def is_laptop(text: str) -> bool:
+    """Whether a plain text names a machine with laptop graphics."""
+    return says(text, "laptop") and not is_tower(text)
 
 
 def form_named(text: str) -> Form | None:
@@ -135,7 +131,7 @@ def form_named(text: str) -> Form | None:
     None where it says none.
     """
     forms = words_of_kind("form").items()
-    return next((Form(form) for kind, form in forms if _has(text, kind)), None)
+    return next((Form(form) for kind, form in forms if says(text, kind)), None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,17 +146,16 @@ class MacIdentifierRow:
     source_date: str
 
 
-@cache
-def _macs() -> Mapping[str, str]:
-    rows = read(DATA / "hardware/mac_identifiers.csv", MacIdentifierRow)
-    return {plain(row.identifier): plain(row.machine) for row in rows}
+_macs = cache(lambda: RowsByName(DATA / "hardware/mac_identifiers.csv", MacIdentifierRow))
 
 
 def spelled_out(text: str) -> str:
     """Plain text with abbreviations, Apple's identifiers and cloud instances expanded:
     "bm.gpu.h100.8" is "8x h100", unless the cards are also named beside it ("HGX H100 (8x H100)").
     """
-    text = any_of("mac identifier").sub(lambda match: _macs().get(match[0], match[0]), text)
+    for identifier in any_of("mac identifier").findall(text):
+        if identifier in _macs():
+            text = text.replace(identifier, plain(_macs()[identifier].machine))
     rented = whole_words("rented") if any_of("of instances").search(text) else ()
     for pattern, meant in (*whole_words("short"), *rented, *whole_words("instance")):
         match = pattern.search(text)
@@ -210,11 +205,6 @@ def squeezed(text: str) -> str:
     return NO_LETTER.sub("", without("owner", plain(text)))
 
 
-def says_nothing(word: str) -> bool:
-    """Whether a word is no part of a machine: inches, a year, a colour, a kind of box."""
-    return any_of("says nothing").fullmatch(word) is not None
-
-
 def translated(text: str) -> str:
     """Plain text with Chinese words for parts, and full-width signs, in English."""
     if text.isascii():
@@ -240,13 +230,11 @@ def named_link(text: str) -> tuple[int, int]:
     """Generation of PCI Express and lanes of a GPU's link in a plain text, each 0 where it is not
     said: "3090 on PCIe 3.0 x4" is (3, 4). Links of drives do not count.
     """
-    items = (
-        item for item in re.split(r"[,;|]| \+ ", text) if not any_of("of a drive").search(item)
-    )
+    items = re.split(r"[,;|]| \+ ", text)
     for item in items:
         for pattern, value in patterns("link"):
             match = pattern.search(item)
-            if match:
+            if match and not any_of("of a drive").search(item):
                 generation, lanes = map(int, match.expand(value).split())
                 return generation, lanes
     return 0, 0
@@ -278,7 +266,7 @@ def _is_known(word: str) -> bool:
     return (
         word in words_of_kind("kind of machine")
         or word in words_of_kind("part beside")
-        or says_nothing(word)
+        or bool(any_of("says nothing").fullmatch(word))
         or bool(meaning("platform", word))
     )
 
@@ -296,10 +284,8 @@ def with_modules_summed(text: str) -> str:
         size, number = int(match[1]), int(match[2])
         return f"{size * number}gb ram" if size <= LARGEST_MODULE else match[0]
 
-    def before(match: re.Match[str]) -> str:
-        return f"{int(match[1]) * int(match[2])}gb"
-
-    return any_of("modules").sub(before, any_of("modules behind").sub(behind, text))
+    text = any_of("modules behind").sub(behind, text)
+    return any_of("modules").sub(lambda match: f"{int(match[1]) * int(match[2])}gb", text)
 
 
 def _without_storage(text: str) -> str:
@@ -316,11 +302,8 @@ def main_memory(text: str) -> float | None:
     drive's; of "16GB 512GB" the first [GiB].
     """
     sizes = memory_sizes(text)
-    called = [
-        size
-        for match in any_of("main memory").finditer(_without_storage(text))
-        for size in sizes_gib(match[0])
-    ]
+    named = any_of("main memory").finditer(_without_storage(text))
+    called = [size for match in named for size in sizes_gib(match[0])]
     if called and max(called) in sizes:
         return max(called)
     largest = max(sizes, default=None)
@@ -351,11 +334,14 @@ RATES = range(800, 12_801)
 
 def memory_rate(text: str) -> float | None:
     """Rate of the memory in a plain text, "DDR5-6000" or "3200 MT/s" [MT/s]."""
-    stated = {
-        float(next(filter(None, match.groups()))) for match in any_of("memory rate").finditer(text)
-    }
-    rates = {rate for rate in stated if rate in RATES}
-    return rates.pop() if len(rates) == 1 else None
+    stated = (float(match[match.lastindex or 0]) for match in any_of("memory rate").finditer(text))
+    return _agreed(rate for rate in stated if rate in RATES)
+
+
+def _agreed(values: Iterable[Value]) -> Value | None:
+    """Value of which all statements are; None without one, or with several."""
+    distinct = set(values)
+    return distinct.pop() if len(distinct) == 1 else None
 
 
 USUAL_RATES = {"DDR4": 3200.0, "DDR5": 4800.0}
@@ -364,8 +350,7 @@ USUAL_RATES = {"DDR4": 3200.0, "DDR5": 4800.0}
 
 def memory_type(text: str) -> str:
     """Type of the modules in a plain text, "DDR4"; empty without one, or with several."""
-    types = {match.upper() for match in any_of("memory type").findall(text)}
-    return types.pop() if len(types) == 1 else ""
+    return _agreed(match.upper() for match in any_of("memory type").findall(text)) or ""
 
 
 def rate_of_type(stated: str, row: HostRow) -> tuple[float | None, str]:
@@ -381,5 +366,4 @@ def rate_of_type(stated: str, row: HostRow) -> tuple[float | None, str]:
 def memory_channels(text: str) -> int | None:
     """Memory channels in a plain text, "8-channel" or "quad channel"."""
     stated, numbers = any_of("channels").findall(text), words_of_kind("number")
-    counts = {int(number or numbers[word]) for number, word in stated}
-    return counts.pop() if len(counts) == 1 else None
+    return _agreed(int(number or numbers[word]) for number, word in stated)
