@@ -9,19 +9,11 @@ import numpy as np
 
 from advisor.catalog.constants import ConstantRow, fitted_constants
 from advisor.errors import InputError, UnknownName
-from advisor.machine.catalog import (
-    cpu_clocks,
-    driver_memory,
-    find_disk,
-    find_gpu,
-    find_host,
-    gpu_bridges,
-    gpu_links,
-    measured_ram,
-)
+from advisor.machine import catalog
+from advisor.machine.catalog import find_disk, find_gpu, find_host, gpu_bridges
 from advisor.machine.machine import Disk, Gpu, Host, Link
 from advisor.machine.quantity import Provenance, Quantity
-from advisor.machine.rows import GpuLinkRow, GpuRow, HostRow
+from advisor.machine.rows import PEAKS, GpuLinkRow, GpuRow, HostRow
 from advisor.machine.shared_memory import NO_SCREEN, drives_screens
 from advisor.units import GB, GIB, MIB, TERA, Array
 
@@ -41,14 +33,7 @@ def gpu_of(row: GpuRow) -> Gpu:
     def sheet(value: float) -> Quantity:
         return Quantity(value, Provenance.DATASHEET, row.source, row.source_date)
 
-    peaks = {
-        "fp32": row.fp32_tflops,
-        "fp16": row.fp16_tflops,
-        "bf16": row.bf16_tflops,
-        "int8": row.int8_tops,
-        "fp8": row.fp8_tflops,
-        "fp4": row.fp4_tflops,
-    }
+    peaks = {column.partition("_")[0]: getattr(row, column) for column in PEAKS}
     return Gpu(
         name=row.name,
         vendor=row.vendor,
@@ -60,7 +45,7 @@ def gpu_of(row: GpuRow) -> Gpu:
         board_power=row.board_power_w,
         unified=row.unified,
         of_ram=row.of_ram,
-        peer=_peer(gpu_links().get(row.name)),
+        peer=_peer(catalog.gpu_links().get(row.name)),
         peer_access=not GEFORCE.match(row.name),
         dot_products=float(row.int8_tops is not None or row.vendor not in NEED_DOT_PRODUCTS),
     )
@@ -80,40 +65,25 @@ https://github.com/tinygrad/open-gpu-kernel-modules/issues/29)."""
 
 
 def usable_memory(row: GpuRow) -> Quantity:
-    """Memory available to programs: what a card's driver leaves, or the GPU's part of shared memory
-    [B].
+    """Memory available to programs: what a card's driver leaves of what is sold, or the GPU's part
+    of shared memory [B].
 
     A typed size is used unchanged; memory used by a screen is not subtracted, and the source says
     so for cards that usually have one.
     """
-    size = _left_by_driver(row)
-    if not drives_screens(row):
-        return size
-    return replace(size, source=f"{size.source}{NO_SCREEN}")
-
-
-def _left_by_driver(row: GpuRow) -> Quantity:
-    """Memory that the driver leaves of what is sold [B]."""
-    sold = row.memory_gib * GIB
-    left = driver_memory().get(row.name)
+    sold, left = row.memory_gib * GIB, catalog.driver_memory().get(row.name)
+    screen = NO_SCREEN if drives_screens(row) else ""
     if left is None and row.vendor == "NVIDIA" and not row.unified:
-        left = driver_memory().get(row.family)
+        left = catalog.driver_memory().get(row.family)
     if left is None:
-        return Quantity(sold * row.usable_share, Provenance.DATASHEET, row.source, row.source_date)
+        source, date = f"{row.source}{screen}", row.source_date
+        return Quantity(sold * row.usable_share, Provenance.DATASHEET, source, date)
     if left.mib is not None:
-        return Quantity(
-            value=left.mib * MIB,
-            kind=Provenance.DATASHEET,
-            source=f"memory that its driver shows: {left.source}",
-            date=left.retrieved,
-        )
+        source = f"memory that its driver shows: {left.source}{screen}"
+        return Quantity(left.mib * MIB, Provenance.DATASHEET, source, left.retrieved)
     kept = left.kept_mib or 0.0
-    return Quantity(
-        value=sold - kept * MIB,
-        kind=Provenance.DERIVED,
-        source=f"{row.memory_gib:g} GiB as sold less {kept:g} MiB that the driver keeps",
-        date=left.retrieved,
-    )
+    source = f"{row.memory_gib:g} GiB as sold less {kept:g} MiB that the driver keeps{screen}"
+    return Quantity(sold - kept * MIB, Provenance.DERIVED, source, left.retrieved)
 
 
 def bridged(gpu: Gpu) -> Gpu:
@@ -129,44 +99,29 @@ def _peer(row: GpuLinkRow | None) -> Quantity | None:
     if row is None:
         return None
     reached = fitted_constants().row("peer_link_share")
-    return Quantity(
-        value=row.peer_gbs * GB * reached.value,
-        kind=Provenance.DERIVED,
-        source=f"{row.source}; {reached.source}",
-        date=row.source_date,
-    )
+    rate, source = row.peer_gbs * GB * reached.value, f"{row.source}; {reached.source}"
+    return Quantity(rate, Provenance.DERIVED, source, row.source_date)
 
 
 def _link(row: GpuRow) -> Link:
     if row.unified:
         return shared_memory(row.bandwidth_gbs * GB)
     if row.link_gbs:
-        return _direct_link(row.link_gbs * GB)
+        # NVLink between processor and GPU reads ordinary memory about as fast: 93.0 of 97.4 GiB/s
+        # on a GH200 (vortex, PR 7815).
+        share = fitted_constants().row("direct_link_share")
+        rate = row.link_gbs * GB * share.value
+        pinned = Quantity(rate, Provenance.DERIVED, share.source, share.date)
+        return replace(_link_from("NVLink-C2C", pinned), pageable=pinned)
     return pcie(row.pcie_gen or 3, row.pcie_lanes or 16)
 
 
 def pcie(generation: int, lanes: int) -> Link:
     """PCI Express link, in proportion to measured copies over 16 lanes of its generation."""
     row = fitted_constants().row("pcie_x16", f"PCIe {generation}")
-    return _link_from(
-        f"PCIe {generation} x{lanes}",
-        Quantity(
-            value=row.value * lanes / 16,
-            kind=Provenance.DERIVED,
-            source=f"{row.source}; {lanes} of 16 lanes",
-            date=row.date,
-        ),
-    )
-
-
-def _direct_link(peak: float) -> Link:
-    """NVLink between processor and GPU, with a given peak [B/s].
-
-    It reads ordinary memory about as fast: 93.0 of 97.4 GiB/s on a GH200 (vortex, PR 7815).
-    """
-    row = fitted_constants().row("direct_link_share")
-    pinned = Quantity(peak * row.value, Provenance.DERIVED, row.source, row.date)
-    return replace(_link_from("NVLink-C2C", pinned), pageable=pinned)
+    rate, source = row.value * lanes / 16, f"{row.source}; {lanes} of 16 lanes"
+    pinned = Quantity(rate, Provenance.DERIVED, source, row.date)
+    return _link_from(f"PCIe {generation} x{lanes}", pinned)
 
 
 def given_link(pinned: Quantity) -> Link:
@@ -207,12 +162,11 @@ def host(name: str, memory: Quantity, bandwidth: Quantity | None = None) -> Host
     if bandwidth is None:
         if row.bandwidth_gbs is None:
             raise InputError(f"{row.name}: its RAM bandwidth is not published; give it in GB/s.")
-        peak, page = row.bandwidth_gbs * GB, measured_ram().get(row.name)
-        bandwidth = (
-            Quantity(page.read_gbs * GB, Provenance.DERIVED, page.source, page.source_date)
-            if page
-            else sustained(peak, ram_segment(row.name), row.source, row.source_date)
-        )
+        peak, page = row.bandwidth_gbs * GB, catalog.measured_ram().get(row.name)
+        bandwidth = sustained(peak, ram_segment(row.name), row.source, row.source_date)
+        if page:
+            rate = page.read_gbs * GB
+            bandwidth = Quantity(rate, Provenance.DERIVED, page.source, page.source_date)
     return Host(
         name=row.name,
         cores=usual_threads(row),
@@ -282,7 +236,7 @@ laptops the maker of the machine sets the limit, whatever the base (-0.3 +- 0.2)
 def clock_beside(name: str) -> float:
     """Clock of a processor's cores at work beside the usual one of its kind; 1 where unknown."""
     with suppress(UnknownName):
-        row = cpu_clocks().get(re.sub(r"^\d+x ", "", find_host(name).name.casefold()))
+        row = catalog.cpu_clocks().get(re.sub(r"^\d+x ", "", find_host(name).name.casefold()))
         usual, power = USUAL_CLOCKS.get(ram_segment(name), (1.0, 0.0))
         return 1.0 if row is None else float((row.base_ghz / usual) ** power)
     return 1.0
@@ -292,20 +246,12 @@ def sustained(peak: float, segment: str, source: str, date: str) -> Quantity:
     """Sustained read rate of the RAM by all cores, from the datasheet's peak [B/s]."""
     row = fitted_constants().row("ram_sustained_share", segment)
     share = min(fitted_constants().value("ram_sustained_share", segment), MOST_SUSTAINED)
-    return Quantity(
-        value=peak * share,
-        kind=Provenance.ASSUMED,
-        source=f"{peak / GB:.1f} GB/s in theory ({source}) x {share:.2g}: {row.source}",
-        date=date,
-    )
+    words = f"{peak / GB:.1f} GB/s in theory ({source}) x {share:.2g}: {row.source}"
+    return Quantity(peak * share, Provenance.ASSUMED, words, date)
 
 
 def disk(name: str) -> Disk:
     """Drive of the catalogue, by name."""
     row = find_disk(name)
-    return Disk(
-        name=row.name,
-        sequential=Quantity(
-            row.sequential_read_gbs * GB, Provenance.DATASHEET, row.source, row.source_date
-        ),
-    )
+    rate, kind = row.sequential_read_gbs * GB, Provenance.DATASHEET
+    return Disk(name=row.name, sequential=Quantity(rate, kind, row.source, row.source_date))

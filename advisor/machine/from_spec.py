@@ -6,7 +6,6 @@ traced and typed over.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
@@ -26,6 +25,7 @@ from advisor.machine.catalog import (
     sizes_of,
 )
 from advisor.machine.machine import (
+    LAPTOP_CARD,
     Disk,
     Gpu,
     Host,
@@ -40,37 +40,18 @@ from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.names.machine_names import TYPICAL_LAPTOP
 from advisor.machine.names.words import plain
 from advisor.machine.quantity import Provenance, Quantity, given
-from advisor.machine.rows import GpuRow
 from advisor.machine.shared_memory import with_screen, with_shared_memory
 from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.machine.stated_software import with_software
 from advisor.units import GB, GIB, Array
 
-# Typed memory size of a card against the sizes that it is sold with.
-
 CHANGED = 2.0
 """Largest memory of a changed card, relative to what it is sold with: RTX 2080 Ti with 22 GB, 3080
 with 20, 4090 with 48 (data/hardware/gpus.csv)."""
-
-
-def size_notes(row: GpuRow, typed_gib: Array | None) -> Iterator[str]:
-    """Note on a typed memory size that no card of a name has, even a changed one [GiB]."""
-    sizes = sizes_of(row)
-    if typed_gib is None or row.unified or np.max(typed_gib) <= CHANGED * sizes[-1]:
-        return
-    listed = " or ".join(f"{size:g}" for size in sizes)
-    yield (
-        f"The typed {np.max(typed_gib):g} GiB of GPU memory count; {row.name} is sold with "
-        f"{listed} GiB, and changed cards have twice that at most."
-    )
-
-
 ADDED = re.compile(r"(?<!max)\s\+\s", re.IGNORECASE)  # not "Ryzen AI Max + 395"
 BETWEEN_KINDS = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*", re.IGNORECASE)
 """Separators between cards of different kinds."""
 TYPICAL_HOST = "Desktop DDR5 dual-channel (typical)"
-OF_LAPTOPS = "Laptop"
-"""Word in the names of laptops' GPUs."""
 TYPICAL_DISK = "NVMe PCIe 4.0 x4 (typical)"
 TYPICAL_RAM_GIB, TYPICAL_LAPTOP_GIB = 64.0, 16.0
 """Main memory where none is stated, of a desktop for models, and of a laptop: 16 GB are the most
@@ -149,7 +130,15 @@ def _assumptions(inputs: MachineSpec) -> tuple[str, ...]:
     gpus = () if inputs.gpu in (None, NO_GPU) else cards_of(str(inputs.gpu))
     processors = (cpu_named(inputs.cpu),) if inputs.cpu else ()
     notes = [note for part in (*gpus, *processors) for note in part.notes]
-    notes += [note for gpu in gpus for note in size_notes(gpu.row, inputs.vram_gb)]
+    most = 0.0 if inputs.vram_gb is None else np.max(inputs.vram_gb)
+    for row in (gpu.row for gpu in gpus if not gpu.row.unified):
+        sizes = sizes_of(row)
+        if most > CHANGED * sizes[-1]:
+            listed = " or ".join(f"{size:g}" for size in sizes)
+            notes.append(
+                f"The typed {most:g} GiB of GPU memory count; {row.name} is sold with {listed} "
+                "GiB, and changed cards have twice that at most."
+            )
     if gpus and NVLINK.search(plain(str(inputs.gpu))) and gpus[0].row.name in gpu_bridges():
         pair = sum(gpu.count for gpu in gpus) * inputs.gpu_count == 2
         are = "are joined by one" if pair else "have none counted, as one joins two of a kind"
@@ -167,12 +156,8 @@ def _network(inputs: MachineSpec, gpus: tuple[Gpu, ...]) -> Network | None:
     if inputs.machines == 1:
         return None
     rate, gpu = inputs.network_gbs, gpus[0].name if gpus else ""
-    if inputs.network is not None:
-        network = network_named(inputs.network, gpu)
-    elif rate is not None:
-        network = network_named(f"{rate * 8:g}GbE", gpu)
-    else:
-        network = usual_network(gpu)
+    stated = inputs.network or (f"{rate * 8:g}GbE" if rate is not None else "")
+    network = network_named(stated, gpu) if stated else usual_network(gpu)
     return network if rate is None else replace(network, rate=given(rate * GB))
 
 
@@ -217,20 +202,14 @@ def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
         gpus += [_gpu(inputs, kind.row.name, kind.part_gib)] * kind.count
     BY_NAME["gpu_count"].check(len(gpus) * inputs.gpu_count)
     cards = fastest_first(gpus * inputs.gpu_count)
-    if not (inputs.bridge or _named_with_bridge(inputs, cards)):
+    # Cards on a board are joined anyway.
+    pair = len(cards) == 2 and {card.name for card in cards} <= gpu_bridges().keys()
+    if not (inputs.bridge or (pair and NVLINK.search(plain(str(inputs.gpu))))):
         return cards
     if len(cards) != 2 or cards[0].name != cards[1].name:
         named = " + ".join(card.name for card in cards)
         raise InputError(f"An NVLink bridge joins two cards of a kind; this is {named}.")
     return tuple(from_catalog.bridged(card) for card in cards)
-
-
-def _named_with_bridge(inputs: MachineSpec, cards: tuple[Gpu, ...]) -> bool:
-    """Whether the cards' name says NVLink, and they are two of a kind with a bridge of their own;
-    cards on a board are joined anyway.
-    """
-    named = NVLINK.search(plain(str(inputs.gpu))) is not None
-    return named and len(cards) == 2 and {card.name for card in cards} <= gpu_bridges().keys()
 
 
 def _gpu(inputs: MachineSpec, name: str, part_gib: float | None = None) -> Gpu:
@@ -302,14 +281,13 @@ def _host(inputs: MachineSpec, gpu: Gpu | None) -> Host:
 
 def _usual_size(gpu: Gpu | None) -> float:
     """Main memory where none is stated: that of a chip sold with it, else a common size [GiB]."""
-    row = find_gpu(gpu.name) if gpu is not None and gpu.unified else None
-    if row is not None and not row.of_ram:
-        return row.memory_gib
+    if gpu is not None and gpu.unified and not gpu.of_ram:
+        return find_gpu(gpu.name).memory_gib
     return TYPICAL_LAPTOP_GIB if _of_laptop(gpu) else TYPICAL_RAM_GIB
 
 
 def _of_laptop(gpu: Gpu | None) -> bool:
-    return gpu is not None and OF_LAPTOPS in gpu.name
+    return gpu is not None and LAPTOP_CARD in gpu.name
 
 
 def _bandwidth(inputs: MachineSpec, cpu: str) -> Quantity | None:

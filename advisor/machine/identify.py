@@ -49,24 +49,14 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     if memory.kind is Provenance.ASSUMED:  # neither the name nor the user states it
         unsaid = f"How much memory it has is not said: {memory.value / GIB:g} GB is assumed."
         assumed = (*assumed, unsaid)
+    rented = named.rented or (named.name if words.says(plain(name), "hired") else "")
+    form = Form(named.preset.kind) if named.preset and not named.rented else None
     return replace(
         machine,
         notes=tuple(dict.fromkeys((*told, *assumed, *machine.notes))),
-        rented=_rented(named, name) if typed.gpu is None else "",
-        sold_as=_sold_as(named, name),
+        rented=rented if typed.gpu is None else "",
+        sold_as=Form.SERVER if named.rented else form or words.form_named(translated(plain(name))),
     )
-
-
-def _rented(named: MachineName, name: str) -> str:
-    """Name of a machine that a provider owns, by its name or by words for it; empty for others."""
-    return named.rented or (named.name if words.says(plain(name), "hired") else "")
-
-
-def _sold_as(named: MachineName, name: str) -> Form | None:
-    """Form that a name says, of a product or by its words; None where it says none."""
-    if named.rented:
-        return Form.SERVER
-    return Form(named.preset.kind) if named.preset else words.form_named(translated(plain(name)))
 
 
 SERVER = "Server 8-channel DDR4-3200 (typical)"
@@ -171,19 +161,11 @@ def identified(name: str) -> Identified:
     try:
         return _machine(machine_named(name))
     except UnknownName:
-        chip = _chip(name)
-        if chip is None:
-            raise
-        return chip
-
-
-def _chip(name: str) -> Identified | None:
-    """Chip with unified memory that is called by its GPU alone ("RTX Spark N1X")."""
-    with suppress(UnknownName):
-        gpu = gpu_named(name)
-        if gpu.row.unified and not gpu.row.of_ram:
-            return _as_gpu(gpu)
-    return None
+        with suppress(UnknownName):
+            named = gpu_named(name)
+            if named.row.unified and not named.row.of_ram:
+                return _as_gpu(named)  # a chip that is called by its GPU alone: "RTX Spark N1X"
+        raise
 
 
 SIZES_OF_RAM = (64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
@@ -211,13 +193,10 @@ def _gpu(name: str) -> Identified | None:
     title = (
         has_maker(text) and not words.is_laptop(text) and not words.is_tower(text)
     )  # of a card, in a shop
-    if (left_out and not title) or of_machine:
+    chip = gpu.row.unified and not gpu.row.of_ram
+    if (left_out and not title) or of_machine or chip:
         return None
-    if gpu.row.unified and not gpu.row.of_ram:
-        return None
-    if gpu.row.of_ram and _processor(name) is not None:
-        return None
-    return _as_gpu(gpu)
+    return None if gpu.row.of_ram and _processor(name) is not None else _as_gpu(gpu)
 
 
 def _as_gpu(gpu: GpuName) -> Identified:
@@ -278,12 +257,10 @@ def _machine(named: MachineName) -> Identified:
 
 def _host(named: MachineName, gpus: tuple[GpuName, ...]) -> HostRow | None:
     """Processor of the name, else the one on the GPU's chip."""
-    unified = gpus[0].row if gpus and gpus[0].row.unified else None
-    chip = (
-        (unified.name.rpartition(" ")[0] or f"{unified.vendor} {unified.name}") if unified else ""
-    )
-    try:
-        name = named.spec.cpu or chip
+    name = named.spec.cpu or ""
+    if not name and gpus and gpus[0].row.unified:
+        chip = gpus[0].row
+        name = chip.name.rpartition(" ")[0] or f"{chip.vendor} {chip.name}"
+    with suppress(UnknownName):
         return find_host(name) if name else None
-    except UnknownName:
-        return None
+    return None

@@ -39,6 +39,10 @@ class GpuRow:
     note: str
 
 
+PEAKS = ("fp32_tflops", "fp16_tflops", "bf16_tflops", "int8_tops", "fp8_tflops", "fp4_tflops")
+"""Columns of a card's peaks, by number type."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DriverMemoryRow:
     """One row of data/hardware/driver_memory.csv: memory of a card that programs see on Linux, or

@@ -30,7 +30,7 @@ from advisor.machine.names.words import (
     without_sizes,
     words_of_kind,
 )
-from advisor.machine.rows import GpuRow
+from advisor.machine.rows import PEAKS, GpuRow
 
 # Readings of a GPU's name: as typed, with abbreviations expanded, and without optional words; and
 # the cards that agree with a reading.
@@ -203,7 +203,7 @@ def slice_of(card: GpuRow, part: Slice) -> GpuRow:
         hint = f"{card.name} has no slice {profile}; `nvidia-smi mig -lgip` lists a card's."
         raise UnknownName("GPU", f"{card.name} {part}", (), hint)
     share, arithmetic = memory / eighths, part.compute / sevenths
-    rates = {name: (rate := getattr(card, name)) and rate * arithmetic for name in RATES}
+    rates = {name: (rate := getattr(card, name)) and rate * arithmetic for name in PEAKS}
     return replace(
         card,
         name=f"{card.name} {part}",
@@ -218,7 +218,6 @@ def slice_of(card: GpuRow, part: Slice) -> GpuRow:
     )
 
 
-RATES = ("fp32_tflops", "fp16_tflops", "bf16_tflops", "int8_tops", "fp8_tflops", "fp4_tflops")
 HINT = "`data/hardware/gpus.csv` lists those it knows."
 
 
