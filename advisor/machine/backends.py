@@ -1,12 +1,13 @@
 """Backends: interfaces through which llama.cpp uses a GPU (CUDA, ROCm, Vulkan ...), by vendor."""
 
 import re
-from bisect import bisect_left
 from calendar import month_name
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, lru_cache
+
+import numpy as np
 
 from advisor.catalog.constants import STACKED
 from advisor.catalog.csv_tables import DATA, read
@@ -46,19 +47,13 @@ def usual(vendor: str, system: str = "") -> str:
 
 
 def drives(machine: Machine) -> bool:
-    """Whether llama.cpp has a backend for each GPU of a machine."""
-    return all(_drives(gpu.vendor) for gpu in machine.gpus)
-
-
-@lru_cache(maxsize=256)
-def _drives(vendors: str) -> bool:
-    """Whether llama.cpp has a backend for each of several vendors' cards, joined by `STACKED`."""
-    return all(OF_VENDOR.get(vendor, ("vulkan",)) for vendor in vendors.split(STACKED))
+    """Whether llama.cpp has a backend for each GPU of a machine, or of several stacked ones."""
+    return all(of_vendor(each) for gpu in machine.gpus for each in gpu.vendor.split(STACKED))
 
 
 def reaches(backend: str, vendor: str) -> bool:
     """Whether a backend drives a vendor's cards."""
-    return backend == UNKNOWN or backend in OF_VENDOR.get(vendor, ("vulkan",))
+    return backend == UNKNOWN or backend in of_vendor(vendor)
 
 
 def of_machine(machine: Machine) -> str:
@@ -91,7 +86,7 @@ def check(backend: str, vendors: Iterable[str] = ()) -> None:
         raise InputError(f"Backend (--backend) is {backend[:40]!r}; allowed is {', '.join(NAMES)}.")
     for vendor in vendors:
         if backend != CPU and not reaches(backend, vendor):
-            there = ", ".join((*OF_VENDOR.get(vendor, ("vulkan",)), CPU, UNKNOWN))
+            there = ", ".join((*of_vendor(vendor), CPU, UNKNOWN))
             raise InputError(
                 f"Backend (--backend) is {backend}, which drives no card of {vendor}; allowed here "
                 f"is {there}."
@@ -201,10 +196,8 @@ class DatedBuild:
     source: str
 
 
-@cache
-def dated_builds() -> tuple[DatedBuild, ...]:
-    """Builds with a known day, oldest first."""
-    return read(DATA / "runtimes/llama_cpp_builds.csv", DatedBuild)
+dated_builds = cache(lambda: read(DATA / "runtimes/llama_cpp_builds.csv", DatedBuild))
+"""Builds with a known day, oldest first."""
 
 
 def build_month(text: str) -> str:
@@ -222,16 +215,8 @@ def build_month(text: str) -> str:
             f"Build (--build) is {text[:40]!r}; allowed is a number of llama.cpp's builds (b6715) "
             "or a month (2025-10); `llama-server --version` prints the number."
         )
-    return _month_of(int(number[1]))
-
-
-def _month_of(number: int) -> str:
-    rows = dated_builds()
-    days = [date.fromisoformat(row.date).toordinal() for row in rows]
-    place = min(max(bisect_left([row.number for row in rows], number), 1), len(rows) - 1)
-    older, newer = rows[place - 1], rows[place]
-    share = (number - older.number) / (newer.number - older.number)
-    day = days[place - 1] + min(max(share, 0.0), 1.0) * (days[place] - days[place - 1])
+    days = [date.fromisoformat(row.date).toordinal() for row in dated_builds()]
+    day = np.interp(int(number[1]), [row.number for row in dated_builds()], days)
     return date.fromordinal(int(day)).isoformat()[:7]
 
 
@@ -294,10 +279,8 @@ def drivers_of(
             yield row
 
 
-@cache
-def software_effects() -> tuple[SoftwareEffect, ...]:
-    """All rows; of several that apply, the first counts."""
-    return read(DATA / "runtimes/software_effects.csv", SoftwareEffect)
+software_effects = cache(lambda: read(DATA / "runtimes/software_effects.csv", SoftwareEffect))
+"""All rows; of several that apply, the first counts."""
 
 
 @lru_cache(maxsize=256)

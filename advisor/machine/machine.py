@@ -63,16 +63,12 @@ def fastest_first(gpus: Iterable[Gpu]) -> tuple[Gpu, ...]:
     the fastest first (CUDA C++ Programming Guide, environment variables: CUDA_DEVICE_ORDER is
     FASTEST_FIRST by default); of equals the larger.
     """
-    return tuple(
-        sorted(
-            gpus,
-            key=lambda gpu: (
-                -float(np.max(gpu.bandwidth.value)),
-                -float(np.max(gpu.memory.value)),
-                gpu.name,
-            ),
-        )
-    )
+
+    def rank(gpu: Gpu) -> tuple[float, float, str]:
+        rate, size = np.max(gpu.bandwidth.value), np.max(gpu.memory.value)
+        return -float(rate), -float(size), gpu.name
+
+    return tuple(sorted(gpus, key=rank))
 
 
 def further(present: Iterable[Gpu], gpus: Iterable[Gpu]) -> tuple[Gpu, ...]:
@@ -278,9 +274,7 @@ class Network:
     staged: Quantity | None = None
 
 
-@cache
-def _rows() -> tuple[NetworkRow, ...]:
-    return read(FILE, NetworkRow)
+_rows = cache(lambda: read(FILE, NetworkRow))
 
 
 @cache
@@ -330,26 +324,26 @@ def network_named(text: str, gpu: str = "") -> Network:
         row = next(row for row in _rows() if row.name == kind)
     kind = COPIED.get((gpu, row.name), row.name)
     row = next(other for other in _rows() if other.name == kind)
-    return _network(row, nominal or row.gbit_per_s)
-
-
-def _network(row: NetworkRow, nominal: float) -> Network:
-    def figure(value: float) -> Quantity:
-        return Quantity(value, Provenance.DERIVED, row.source, row.source_date)
-
+    nominal = nominal or row.gbit_per_s
+    origin = (Provenance.DERIVED, row.source, row.source_date)
     return Network(
         name=f"{row.name.partition(',')[0]}, {nominal:g} Gbit/s",
-        rate=figure(row.payload * nominal / 8 * GB),
-        reduce=figure(row.reduce_us * 1e-6),
-        message=figure(row.message_us * 1e-6),
-        staged=figure(row.staged_gbs * GB) if row.staged_gbs else None,
+        rate=Quantity(row.payload * nominal / 8 * GB, *origin),
+        reduce=Quantity(row.reduce_us * 1e-6, *origin),
+        message=Quantity(row.message_us * 1e-6, *origin),
+        staged=Quantity(row.staged_gbs * GB, *origin) if row.staged_gbs else None,
     )
 
 
-USUAL: tuple[tuple[str, str], ...] = (("GB10", "200GbE"), ("Apple M3 Ultra", "Thunderbolt 5"))
+USUAL = {
+    "GB10": "200GbE",
+    "Apple M3 Ultra": "Thunderbolt 5",
+    "Apple M4 Pro": "Thunderbolt 5",
+    "Apple M4 Max": "Thunderbolt 5",
+    "Apple M5": "Thunderbolt 5",
+    "Apple M": "Thunderbolt 4",
+}
 """Network that machines with a chip are built with, by the beginning of the chip's name."""
-USUAL += tuple((f"Apple M{chip}", "Thunderbolt 5") for chip in ("4 Pro", "4 Max"))
-USUAL += (("Apple M5", "Thunderbolt 5"), ("Apple M", "Thunderbolt 4"))
 
 
 def over_ethernet(network: Quantity | None) -> bool:
@@ -360,20 +354,15 @@ def over_ethernet(network: Quantity | None) -> bool:
 
 def usual_network(gpu: str) -> Network:
     """Network of machines whose owner states none: what they are built with, else 10 Gbit."""
-    text = next((name for chip, name in USUAL if gpu.startswith(chip)), "10GbE")
+    text = next((name for chip, name in USUAL.items() if gpu.startswith(chip)), "10GbE")
     built = network_named(text, gpu)
     told = f"{built.name}, which nobody stated"
-
-    def assumed(figure: Quantity) -> Quantity:
-        return Quantity(figure.value, Provenance.ASSUMED, told)
-
-    return Network(
-        name=built.name,
-        rate=assumed(built.rate),
-        reduce=assumed(built.reduce),
-        message=assumed(built.message),
-        staged=built.staged and assumed(built.staged),
-    )
+    figures: dict[str, Any] = {
+        name: Quantity(figure.value, Provenance.ASSUMED, told)
+        for name, figure in vars(built).items()
+        if isinstance(figure, Quantity)
+    }
+    return replace(built, **figures)
 
 
 def joined(machine: Machine, nodes: int, network: Network) -> Machine:

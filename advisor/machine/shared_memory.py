@@ -90,10 +90,8 @@ class SharedMemoryRow:
     note: str  # remarks
 
 
-@cache
-def shared_memory_rows() -> tuple[SharedMemoryRow, ...]:
-    """Parts of shared memory, by maker and size."""
-    return read(DATA / "hardware/shared_memory.csv", SharedMemoryRow)
+shared_memory_rows = cache(lambda: read(DATA / "hardware/shared_memory.csv", SharedMemoryRow))
+"""Parts of shared memory, by maker and size."""
 
 
 def shared_memory_row(gpu: Gpu, size: float, system: str) -> SharedMemoryRow | None:
@@ -111,20 +109,11 @@ def shared_memory_row(gpu: Gpu, size: float, system: str) -> SharedMemoryRow | N
 
 def gpu_part(gpu: Gpu, memory: Quantity, system: str) -> Quantity:
     """Part of shared memory that a GPU may use [B]."""
-    size = float(np.max(memory.value))
-    row = shared_memory_row(gpu, size, system)
-    entry = find_gpu(gpu.name)
-    share, source, day = (
-        (entry.usable_share, entry.source, entry.source_date)
-        if row is None
-        else (row.share, row.source, row.source_date)
-    )
-    return Quantity(
-        value=memory.value * share,
-        kind=Provenance.DERIVED,
-        source=f"{share:.3g} of the memory that GPU and processor share: {source}",
-        date=day,
-    )
+    row = shared_memory_row(gpu, float(np.max(memory.value)), system)
+    entry = row or find_gpu(gpu.name)
+    share = row.share if row else find_gpu(gpu.name).usable_share
+    source = f"{share:.3g} of the memory that GPU and processor share: {entry.source}"
+    return Quantity(memory.value * share, Provenance.DERIVED, source, entry.source_date)
 
 
 WORTH_SETTING = 1.05

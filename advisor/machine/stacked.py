@@ -112,7 +112,7 @@ def _gpus(each: Sequence[tuple[Gpu, ...]]) -> tuple[Gpu, ...]:
 
 
 def _gpu(gpus: Sequence[Gpu], at: int = 0) -> Gpu:
-    """GPUs at one place of their machines as one."""
+    """GPUs at the same place of their machines as one GPU."""
     first = gpus[0]
     if _same(gpus):
         return first
@@ -122,16 +122,13 @@ def _gpu(gpus: Sequence[Gpu], at: int = 0) -> Gpu:
         name=f"{len(gpus)} GPUs at {at}",
         vendor=_joined(gpu.vendor for gpu in gpus),
         family=_joined(gpu.family for gpu in gpus),
-        memory=_quantity([gpu.memory for gpu in gpus]),
-        bandwidth=_quantity([gpu.bandwidth for gpu in gpus]),
         tensor_flops={
-            kind: _numbers(gpu.tensor_flops.get(kind, 0.0) for gpu in gpus) for kind in kinds
+            kind: _array([gpu.tensor_flops.get(kind, 0.0) for gpu in gpus]) for kind in kinds
         },
         link=_link([gpu.link for gpu in gpus]),
-        dot_products=_numbers(gpu.dot_products for gpu in gpus),
         board_power=None,
         peer=_peer([gpu.peer for gpu in gpus]),
-        peer_access=_numbers(gpu.peer_access for gpu in gpus),
+        **_arrays(gpus, "memory", "bandwidth", "dot_products", "peer_access"),
     )
 
 
@@ -139,7 +136,7 @@ def _peer(links: Sequence[Quantity | None]) -> Quantity | None:
     """Rates between GPUs, 0 where they have no link of their own; None where none has."""
     known = [link for link in links if link is not None]
     if len(known) in (0, len(links)):
-        return _quantity(known) if known else None
+        return _array(known) if known else None
     values = [0.0 if link is None else float(link.value) for link in links]
     return replace(known[0], value=np.array(values))
 
@@ -153,26 +150,14 @@ def _joined(names: Iterable[str]) -> str:
 def _link(links: Sequence[Link]) -> Link:
     if _same(links):
         return links[0]
-    return Link(
-        name="links",
-        pinned=_quantity([link.pinned for link in links]),
-        pageable=_quantity([link.pageable for link in links]),
-        zero_copy=_quantity([link.zero_copy for link in links]),
-    )
+    return Link(name="links", **_arrays(links, "pinned", "pageable", "zero_copy"))
 
 
 def _host(hosts: Sequence[Host]) -> Host:
     if _same(hosts):
         return hosts[0]
-    return replace(
-        hosts[0],
-        name=f"{_maker(hosts[0])}hosts",
-        cores=_numbers(host.cores for host in hosts),
-        sockets=_numbers(host.sockets for host in hosts),
-        clock=_numbers(host.clock for host in hosts),
-        memory=_quantity([host.memory for host in hosts]),
-        bandwidth=_quantity([host.bandwidth for host in hosts]),
-    )
+    figures = _arrays(hosts, "cores", "sockets", "clock", "memory", "bandwidth")
+    return replace(hosts[0], name=f"{_maker(hosts[0])}hosts", **figures)
 
 
 APPLE = "Apple "
@@ -183,25 +168,25 @@ def _maker(host: Host) -> str:
     return APPLE if host.name.startswith(APPLE) else ""
 
 
-def _numbers(values: Iterable[float]) -> Any:
-    """Array of values, typed as the scalar that it replaces; the cost model takes both."""
-    return np.array(list(values), dtype=float)
-
-
 def _disk(disks: Sequence[Disk]) -> Disk:
     if _same(disks):
         return disks[0]
-    mapped = [disk.mapped for disk in disks if disk.mapped is not None]
-    return replace(
-        disks[0],
-        name="drives",
-        sequential=_quantity([disk.sequential for disk in disks]),
-        mapped=_quantity(mapped) if len(mapped) == len(disks) else None,
-    )
+    every = all(disk.mapped is not None for disk in disks)
+    figures = _arrays(disks, "sequential", *(("mapped",) if every else ()))
+    return replace(disks[0], **{"name": "drives", "mapped": None, **figures})
 
 
-def _quantity(figures: Sequence[Quantity]) -> Quantity:
+def _arrays(parts: Sequence[Part], *names: str) -> dict[str, Any]:
+    """Figures of parts by name, as arrays over the parts."""
+    return {name: _array([getattr(part, name) for part in parts]) for name in names}
+
+
+def _array(figures: Sequence[Any]) -> Any:
+    """Numbers as an array, typed as the scalar that it replaces, since the cost model takes both;
+    quantities as one, with an array where they differ.
+    """
+    first = figures[0]
+    if not isinstance(first, Quantity):
+        return np.array(figures, dtype=float)
     values = [float(figure.value) for figure in figures]
-    if len(set(values)) == 1:
-        return figures[0]
-    return replace(figures[0], value=np.array(values))
+    return first if len(set(values)) == 1 else replace(first, value=np.array(values))

@@ -11,7 +11,6 @@ from advisor.formatting import memory, number
 from advisor.machine import backends
 from advisor.machine.backends import (
     AMDVLK,
-    DRIVER_LABELS,
     HYPER_THREADS,
     LINUX,
     MACOS,
@@ -22,15 +21,8 @@ from advisor.machine.backends import (
     SYSTEMS,
     GraphicsDriver,
     SoftwareEffect,
-    build_month,
-    driver_effect,
     driver_named,
-    drivers_of,
     effect_of,
-    effects_of_build,
-    kernels_of,
-    month_words,
-    system_named,
 )
 from advisor.machine.machine import Host, Machine
 from advisor.machine.spec import MachineSpec
@@ -47,7 +39,7 @@ def with_software(
     system = MACOS if apple else usual_system
     vendors = {gpu.vendor for gpu in machine.gpus}
     if inputs.system is not None:
-        system = system_named(inputs.system)
+        system = backends.system_named(inputs.system)
         backends.check_system(system, vendors, inputs.backend)
     driver = None if inputs.driver is None else driver_named(inputs.driver)
     if driver is not None:
@@ -59,7 +51,7 @@ def with_software(
         system=system,
         backend=inputs.backend or (driver.backend if driver else ""),
         driver="" if driver is None else str(driver),
-        build="" if inputs.build is None else build_month(inputs.build),
+        build="" if inputs.build is None else backends.build_month(inputs.build),
     )
     told = tuple(_notes(stated, seen or inputs.system is not None))
     return replace(stated, notes=(*machine.notes, *told), software_notes=told)
@@ -86,8 +78,15 @@ def _system_of(driver: GraphicsDriver, vendors: set[str], system: str, inputs: M
 
 def _notes(machine: Machine, known: bool) -> Iterator[str]:
     """Notes on a machine's software; its operating system is known, or assumed."""
+    vendor = machine.gpus[0].vendor if machine.gpus else ""
+    # NVIDIA's cards have CUDA in every usual build.
+    if vendor in backends.ON_WINDOWS and not machine.backend:
+        usual, other = backends.of_vendor(vendor, machine.system)
+        first, second = backends.LABELS[usual], backends.LABELS[other]
+        system = SYSTEMS[machine.system]
+        where = f"On {system}, llama.cpp" if known else f"{system} and, as usual there, llama.cpp"
+        yield f"{where} with {first} is assumed; for {second}, state the backend {other}."
     if machine.gpus:
-        yield from _usual_backend(machine, known)
         yield from _driver_notes(machine)
     if machine.build:
         yield _build_note(machine)
@@ -95,21 +94,6 @@ def _notes(machine: Machine, known: bool) -> Iterator[str]:
         yield _threads_note(machine.host)
     if machine.host.numa:
         yield _numa_note(machine.host)
-
-
-def _usual_backend(machine: Machine, known: bool) -> Iterator[str]:
-    """Backend taken for cards that llama.cpp reaches by several, unless stated.
-
-    NVIDIA's cards have CUDA in every usual build.
-    """
-    vendor = machine.gpus[0].vendor
-    if machine.backend or vendor not in backends.ON_WINDOWS:
-        return
-    usual, other = backends.of_vendor(vendor, machine.system)
-    first, second = backends.LABELS[usual], backends.LABELS[other]
-    system = SYSTEMS[machine.system]
-    where = f"On {system}, llama.cpp" if known else f"{system} and, as usual there, llama.cpp"
-    yield f"{where} with {first} is assumed; for {second}, state the backend {other}."
 
 
 def _driver_notes(machine: Machine) -> Iterator[str]:
@@ -134,17 +118,16 @@ def _driver_notes(machine: Machine) -> Iterator[str]:
 
 def _slower_drivers(machine: Machine) -> Iterator[str]:
     gpu = machine.gpus[0]
-    for row in drivers_of(gpu.vendor, gpu.family, backends.of_machine(machine)):
-        slowest = min(row.token, row.prompt)
-        if slowest <= NOTABLE:
-            label = DRIVER_LABELS[row.value]
-            older = f"{label} before {row.before}" if row.before else label
-            what = "tokens" if row.token <= NOTABLE else "prompts"
-            yield (
-                f"A graphics driver of today is assumed; with {older}, {what} come at about "
-                f"{number(slowest, 2)} of the speed: state yours (driver)."
-            )
-            return
+    rows = backends.drivers_of(gpu.vendor, gpu.family, backends.of_machine(machine))
+    row = next((row for row in rows if min(row.token, row.prompt) <= NOTABLE), None)
+    if row is not None:
+        label = backends.DRIVER_LABELS[row.value]
+        older = f"{label} before {row.before}" if row.before else label
+        what = "tokens" if row.token <= NOTABLE else "prompts"
+        yield (
+            f"A graphics driver of today is assumed; with {older}, {what} come at about "
+            f"{number(min(row.token, row.prompt), 2)} of the speed: state yours (driver)."
+        )
 
 
 def stated_driver(machine: Machine) -> str:
@@ -159,7 +142,7 @@ def effect_of_driver(machine: Machine, option: str = "driver") -> SoftwareEffect
     if not machine.driver or not machine.gpus:
         return None
     vendors = frozenset(gpu.vendor for gpu in machine.gpus)
-    return driver_effect(
+    return backends.driver_effect(
         machine.driver, vendors, machine.gpus[0].family, backends.of_machine(machine), option
     )
 
@@ -174,19 +157,15 @@ def _compared(effect: SoftwareEffect) -> str:
     return f"({sources}, {effect.date[:7]})"
 
 
-def _cores_there(host: Host) -> int:
-    """Cores that stated threads can use: those of one socket where they are bound to it."""
-    there = host.cores_there or host.cores
-    return there // host.sockets if host.numa in ONE_NODE else there
-
-
 def _threads_note(host: Host) -> str:
     effect = effect_of("threads", host.thread_excess)
     if effect is None:
         return ""
+    cores = host.cores_there or host.cores
+    usable = cores // host.sockets if host.numa in ONE_NODE else cores  # bound to one socket
     there = {
-        HYPER_THREADS: f"one on every hyper-thread of {_cores_there(host)} cores",
-        PAST_CORES: f"more than the {_cores_there(host)} cores",
+        HYPER_THREADS: f"one on every hyper-thread of {usable} cores",
+        PAST_CORES: f"more than the {usable} cores",
         SLOWER_CORES: f"also on slower cores beside the {host.cores_there} fast ones",
     }[host.thread_excess]
     return (
@@ -196,11 +175,11 @@ def _threads_note(host: Host) -> str:
 
 
 def _build_note(machine: Machine) -> str:
-    when, backend = month_words(machine.build), backends.of_machine(machine)
-    if kernels_of(machine.build, backend):
+    when, backend = backends.month_words(machine.build), backends.of_machine(machine)
+    if backends.kernels_of(machine.build, backend):
         return f"A build of llama.cpp of {when} is taken with the kernels of that time."
     slower = [f"models in {form}" for form in backends.without_kernel(machine.build, backend)]
-    if effects_of_build(machine.build):
+    if backends.effects_of_build(machine.build):
         slower.append("models with linear attention (Qwen3-Next, 3.5 and 3.6)")
     but = f", but for {' and '.join(slower)}" if slower else ""
     return f"A build of llama.cpp of {when} is taken as fast as one of today{but}."

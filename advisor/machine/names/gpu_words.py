@@ -37,77 +37,69 @@ def count_of_macs(text: str) -> int:
 
 
 def apple_chip(name: str, rows: Mapping[str, GpuRow]) -> NamedPart[GpuRow] | None:
-    """Chip of a name; None where no row has it."""
+    """Chip of a name, its variant by GPU cores, else CPU cores, else memory, else the largest; None
+    where no row has it.
+    """
     text = plain(name)
     match = any_of("apple chip").search(text)
     if match is None:
         return None
-    chip = f"Apple M{match[1]}" + (f" {match[2].title()}" if match[2] else "")
-    variants = sorted(
-        (row for row in rows.values() if re.fullmatch(rf"{chip} \d+c", row.name)), key=gpu_cores
-    )
+    chip = f"apple m{match[1]} {match[2] or ''}".strip().title()
+    alike = (row for row in rows.values() if re.fullmatch(rf"{chip} \d+c", row.name))
+    variants = sorted(alike, key=gpu_cores)
     if not variants:
         return None
-    size = _memory(text, match.end(), variants)
-    row, notes = _variant(variants, *_cores(text, match.end(), variants), size)
-    sold = memory_options(row)
+    behind = text[match.end() :]
+    every = {size for row in variants for size in memory_options(row)}
+    size = _memory(text, behind, every)
+    of_gpu, of_cpu = _cores(text, behind, variants, every)
+    by_gpu = [row for row in variants if gpu_cores(row) in of_gpu]
+    by_cpu = [row for row in variants if of_cpu & _cpu_cores(row)]
+    by_size = [row for row in by_cpu or variants if size in memory_options(row)]
+    row = (by_gpu or by_size or by_cpu or variants)[-1]
+    notes, sold = [], memory_options(row)
+    if not by_gpu and len(by_cpu) != 1 and len(by_size or by_cpu or variants) != 1:
+        cores = f"{gpu_cores(row)} GPU cores"
+        notes.append(f"Taken with {cores}, as the name does not say how many.")
     if size and sold and size not in sold:
         notes.append(f"{row.name} is sold with {either(sold)} GB of memory; {size:g} GB as typed.")
     others = tuple(other.name for other in variants if other is not row)
     return NamedPart(row=row, memory_gib=size, notes=tuple(notes), alternatives=others)
 
 
-def _cores(text: str, end: int, variants: list[GpuRow]) -> tuple[set[int], set[int]]:
-    """Numbers that may be GPU cores, and those that may be CPU cores; one that the text does not
-    say of which and that any variant's CPU has is the CPU's, as in "M2 8-core".
+def _cores(
+    text: str, behind: str, variants: list[GpuRow], sold: set[float]
+) -> tuple[set[int], set[int]]:
+    """Numbers that may be GPU cores, and those that may be CPU cores. One that the text does not
+    say of which and that any variant's CPU has is the CPU's, as in "M2 8-core"; one without a unit
+    is the GPU's behind the CPU's ("M3 Max 14/30"), or alone where it is no memory size ("M2 Max
+    30").
     """
     of_gpu = {int(number) for number in any_of("of gpu").findall(text)}
     by_kind = any_of("performance and efficiency").findall(text)  # "10P+4E" is 14
     of_cpu = {int(number) for number in any_of("of cpu").findall(text)}
     of_cpu |= {int(fast) + int(slow) for fast, slow in by_kind}
     unsaid = {int(number) for number in any_of("cores of chip").findall(text)} - of_gpu - of_cpu
-    known = {number for row in variants for number in _cpu_cores(row)}
-    if of_gpu:
-        return of_gpu, of_cpu | unsaid
-    bare = _bare_cores(text, end, variants)
-    return (unsaid - known) | bare, of_cpu | unsaid
+    if not of_gpu:
+        known = {gpu_cores(row) for row in variants}
+        pair = re.search(r"\b\d{1,2}\s?/\s?(\d{1,2})\b", behind)
+        last = re.search(r"(?<![\w/.])(\d{1,2})$", behind)
+        of_gpu = unsaid.difference(*map(_cpu_cores, variants))
+        if pair and int(pair[1]) in known:
+            of_gpu |= {int(pair[1])}
+        elif last:
+            of_gpu |= {int(last[1])} & (known - sold)
+    return of_gpu, of_cpu | unsaid
 
 
-def _variant(
-    variants: list[GpuRow], gpu: set[int], cpu: set[int], size: float | None
-) -> tuple[GpuRow, list[str]]:
-    """Variant of a chip by GPU cores, else CPU cores, else memory; by default the largest."""
-    by_gpu = [row for row in variants if gpu_cores(row) in gpu]
-    by_cpu = [row for row in variants if cpu & set(_cpu_cores(row))]
-    by_size = [row for row in by_cpu or variants if size in memory_options(row)]
-    row = (by_gpu or by_size or by_cpu or variants)[-1]
-    decided = by_gpu or len(by_cpu) == 1 or len(by_size or by_cpu or variants) == 1
-    note = f"Taken with {gpu_cores(row)} GPU cores, as the name does not say how many."
-    return row, [] if decided else [note]
-
-
-def _memory(text: str, end: int, variants: list[GpuRow]) -> float | None:
+def _memory(text: str, behind: str, sold: set[float]) -> float | None:
     """Memory size with a unit, else a bare number that is one of the chip's sizes [GiB]."""
-    sold = {size for row in variants for size in memory_options(row)}
-    bare = (float(number) for number in re.findall(r"(?<![\w/.])\d{1,3}(?![\w/.-])", text[end:]))
-    stated = size_gib(text[end:]) or size_gib(text)
-    before_drive = {float(number) for number in any_of("ram and drive").findall(text[end:])} & sold
+    bare = (float(number) for number in re.findall(r"(?<![\w/.])\d{1,3}(?![\w/.-])", behind))
+    stated = size_gib(behind) or size_gib(text)
+    before_drive = {float(number) for number in any_of("ram and drive").findall(behind)} & sold
     if len(before_drive) == 1 and (stated is None or stated not in sold):
         return before_drive.pop()
     return stated or next((size for size in bare if size in sold and size > SMALLEST_BARE), None)
-
-
-def _bare_cores(text: str, end: int, variants: list[GpuRow]) -> set[int]:
-    """Number of GPU cores without a unit: after the CPU's ("M3 Max 14/30"), or alone ("M2 Max 30")
-    where it is not a memory size.
-    """
-    last = re.search(r"(?<![\w/.])(\d{1,2})$", text[end:])
-    sold = {size for row in variants for size in memory_options(row)}
-    known = {gpu_cores(row) for row in variants}
-    pair = re.search(r"\b\d{1,2}\s?/\s?(\d{1,2})\b", text[end:])
-    if pair and int(pair[1]) in known:
-        return {int(pair[1])}
-    return {int(last[1])} & (known - sold) if last else set()
 
 
 def gpu_cores(row: GpuRow) -> int:
@@ -115,8 +107,8 @@ def gpu_cores(row: GpuRow) -> int:
     return int(row.name.split()[-1].removesuffix("c"))
 
 
-def _cpu_cores(row: GpuRow) -> list[int]:
-    return [int(number) for number in re.findall(r"(\d+)-core CPU", row.aliases)]
+def _cpu_cores(row: GpuRow) -> set[int]:
+    return {int(number) for number in re.findall(r"(\d+)-core CPU", row.aliases)}
 
 
 def memory_options(row: GpuRow) -> tuple[float, ...]:
