@@ -5,7 +5,7 @@ of cards are read, and the remaining words must be those of a catalogue row, dig
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -365,11 +365,11 @@ class GpuNames:
     ) -> GpuName:
         """Card with the stated memory among cards of the same name, else the usual one."""
         notes = [note] if note else []
-        rows = list({spelling.row.name: spelling.row for spelling in spellings}.values())
+        rows = _distinct(spelling.row for spelling in spellings)
         newer = [] if taken.brands & {"quadro", "tesla"} else self._of_same_number(taken.words)
-        sized = self._sized(spellings, newer, size)
+        sized = _of_memory(spellings, newer, size)
         if size and not sized and taken.count > 1:
-            sized = self._sized(spellings, newer, size / taken.count)
+            sized = _of_memory(spellings, newer, size / taken.count)
             notes += [f"{size:g} GB on {taken.count} cards."] if sized else []
             size = size / taken.count if sized else size
         if size and not sized:
@@ -379,7 +379,11 @@ class GpuNames:
                 laptop = "laptop" in taken_apart(sized[0].name).words - taken.words
                 notes += [f"With {size:g} GB it is {sized[0].name}."] if laptop else []
                 newer = sized
-        row = self._of_spellings(name, spellings, newer, sized, taken)
+        if newer and not sized:
+            offers = tuple(row.name for row in _distinct((*newer, *rows)))
+            raise UnknownName("GPU", name, offers, f"Several cards have this number; {HINT}")
+        among = [spelling for spelling in spellings if spelling.row in sized] or spellings
+        row = sized[0] if sized and sized[0] in newer else _usual(name, among, taken)
         if taken.part_gib:
             notes.append(f"A virtual machine's {taken.part_gib:g} GB of the memory of {row.name}.")
         if size and not sized and not row.unified:
@@ -398,45 +402,16 @@ class GpuNames:
             alternatives=tuple(other for other in dict.fromkeys(others) if other != row.name),
         )
 
-    def _sized(
-        self, spellings: list[_Spelling], newer: list[GpuRow], size: float | None
-    ) -> list[GpuRow]:
-        """Cards with a memory size [GiB], by their memory or by a size that people call them by."""
-        if not size:
-            return []
-        rows = [spelling.row for spelling in spellings]
-        called = [spelling.row for spelling in spellings if spelling.size_gib == size]
-        return of_size([*rows, *newer], size) or called
-
-    def _of_spellings(
-        self,
-        name: str,
-        spellings: list[_Spelling],
-        newer: list[GpuRow],
-        sized: list[GpuRow],
-        taken: GpuWords,
-    ) -> GpuRow:
-        """Card with the stated memory, else the usual one of the name."""
-        if sized and sized[0] in newer:
-            return sized[0]
-        if newer and not sized:
-            rows = dict.fromkeys(row.name for row in newer)
-            rows.update(dict.fromkeys(spelling.row.name for spelling in spellings))
-            raise UnknownName("GPU", name, tuple(rows), f"Several cards have this number; {HINT}")
-        among = [spelling for spelling in spellings if spelling.row in sized] or spellings
-        return _usual(name, among, taken)
-
     def _of_same_number(self, words: frozenset[str]) -> list[GpuRow]:
         """Later workstation cards with the same number; "RTX 6000" names three."""
         if not any(re.fullmatch(r"[2-6]000", word) for word in words):
             return []
-        rows = [
+        return _distinct(
             spelling.row
             for more in ({"ada"}, {"pro", "blackwell"}, {"pro"})
             if not words & more
             for spelling in self._index(words).get(words | more, [])
-        ]
-        return list({row.name: row for row in rows}.values())
+        )
 
     def _with_other_memory(self, words: frozenset[str]) -> list[GpuRow]:
         """Cards with the number of a laptop GPU, or written with an architecture."""
@@ -470,13 +445,24 @@ class GpuNames:
         yield from dict.fromkeys(alike) or self.rows
 
 
+def _distinct(rows: Iterable[GpuRow]) -> list[GpuRow]:
+    return list({row.name: row for row in rows}.values())
+
+
+def _of_memory(spellings: list[_Spelling], newer: list[GpuRow], size: float | None) -> list[GpuRow]:
+    """Cards with a memory size [GiB], by their memory or by a size that people call them by."""
+    rows = [*(spelling.row for spelling in spellings), *newer]
+    called = [spelling.row for spelling in spellings if size and spelling.size_gib == size]
+    return of_size(rows, size) or called
+
+
 def _usual(name: str, spellings: list[_Spelling], taken: GpuWords) -> GpuRow:
     """Usual card among several sizes or sockets of the same name."""
     bare = [spelling for spelling in spellings if spelling.size_gib is None] or spellings
     telling = taken.brands - {"nvidia", "amd", "intel"}
     branded = [spelling for spelling in bare if telling & spelling.brands] or bare
     branded = [spelling for spelling in branded if spelling.own] or branded
-    rows = list({spelling.row.name: spelling.row for spelling in branded}.values())
+    rows = _distinct(spelling.row for spelling in branded)
     if len(rows) > 1:
         offers = [row.name for row in rows]
         raise UnknownName("GPU", name, offers, "Several cards are called so; say which.")
