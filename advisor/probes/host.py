@@ -122,11 +122,13 @@ UNLIMITED = 2**60  # version 1 writes "no limit" as a number near 2**63
 
 def cpu_limit(root: Path = Path("/"), process: str = "self") -> float | None:
     """Limit on processor time, as a number of processors; None for no limit."""
-    quotas = [
-        *(_quota(folder / "cpu.max") for folder in _folders(root, "", process)),
-        *(_quota_v1(folder) for folder in _folders(root, "cpu", process)),
-    ]
-    return min((quota for quota in quotas if quota is not None), default=None)
+    stated = [text(folder / "cpu.max") for folder in _folders(root, "", process)]
+    stated += (
+        f"{text(folder / 'cpu.cfs_quota_us')} {text(folder / 'cpu.cfs_period_us')}"
+        for folder in _folders(root, "cpu", process)
+    )
+    quotas = (re.match(r"([1-9]\d*) ([1-9]\d*)", words) for words in stated)
+    return min((int(quota[1]) / int(quota[2]) for quota in quotas if quota), default=None)
 
 
 def memory_limit(root: Path = Path("/"), process: str = "self") -> int | None:
@@ -139,8 +141,13 @@ def memory_left(root: Path = Path("/")) -> int | None:
 
     Page cache that the kernel would drop first counts as free.
     """
-    left = (max(0, limit - _working_set(folder)) for limit, folder in _memory_groups(root, "self"))
-    return min(left, default=None)
+    left = []
+    for limit, folder in _memory_groups(root, "self"):
+        used = number(folder / "memory.current") or number(folder / "memory.usage_in_bytes") or 0
+        files = r"^(?:total_)?inactive_file (\d+)"
+        match = re.search(files, text(folder / "memory.stat"), re.MULTILINE)
+        left.append(limit - max(0, used - int(match[1]) if match else used))
+    return max(0, min(left)) if left else None
 
 
 def _memory_groups(root: Path, process: str) -> Iterator[tuple[int, Path]]:
@@ -157,32 +164,9 @@ def _folders(root: Path, controller: str, process: str) -> Iterator[Path]:
         _, controllers, path = [*line.split(":", 2), "", ""][:3]
         if controller in controllers.split(","):
             parts = [part for part in path.split("/") if part and part != ".."]
-            for mount in _mounts(root, controller, controllers):
+            for mount in (controllers, controller) if controller else ("", "unified"):
                 for depth in range(len(parts), -1, -1):
-                    yield mount.joinpath(*parts[:depth])
-
-
-def _mounts(root: Path, controller: str, controllers: str) -> tuple[Path, ...]:
-    base = root / "sys/fs/cgroup"
-    return (base / controllers, base / controller) if controller else (base, base / "unified")
-
-
-def _quota(path: Path) -> float | None:
-    match = re.match(r"(\d+) (\d+)", text(path))
-    return int(match[1]) / int(match[2]) if match and int(match[2]) else None
-
-
-def _quota_v1(folder: Path) -> float | None:
-    quota, period = number(folder / "cpu.cfs_quota_us"), number(folder / "cpu.cfs_period_us")
-    return quota / period if quota and period else None
-
-
-def _working_set(folder: Path) -> int:
-    used = number(folder / "memory.current") or number(folder / "memory.usage_in_bytes") or 0
-    match = re.search(
-        r"^(?:total_)?inactive_file (\d+)", text(folder / "memory.stat"), re.MULTILINE
-    )
-    return max(0, used - int(match[1])) if match else used
+                    yield (root / "sys/fs/cgroup" / mount).joinpath(*parts[:depth])
 
 
 X86_SETS = ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "avx_vnni", "amx_int8", "amx_bf16")
@@ -227,23 +211,17 @@ def nodes(root: Path = Path("/")) -> tuple[Node, ...]:
     """Memory nodes with processors that this process may use; empty where unknown."""
     usable = set(_usable_cpus())
     paths = (root / "sys/devices/system/node").glob("node[0-9]*/cpulist")
-    lists = [_expanded(text(path)) & usable for path in sorted(paths, key=_node_number)]
+    ordered = sorted(paths, key=lambda path: int(path.parent.name.removeprefix("node")))
+    lists = [_expanded(text(path)) & usable for path in ordered]
     return tuple(
         Node(cpus=frozenset(cpus), cores=_cores(root, tuple(cpus))) for cpus in lists if cpus
     )
 
 
-def _node_number(cpulist: Path) -> int:
-    return int(cpulist.parent.name.removeprefix("node"))
-
-
 def facts(root: Path = Path("/")) -> HostFacts:
     """Inventory of this machine."""
-    cpus = _usable_cpus()
-    info = text(root / "proc/cpuinfo")
-    name = _name(info)
-    llc = _llc(root, cpus)
-    sets = _instruction_sets(info)
+    cpus, info = _usable_cpus(), text(root / "proc/cpuinfo")
+    name, llc, sets = _name(info), _llc(root, cpus), _instruction_sets(info)
     total, available = _memory(root)
     return HostFacts(
         name=name,

@@ -18,7 +18,7 @@ import urllib.request
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError, ProbeError
@@ -102,8 +102,13 @@ def read_server(url: str) -> ServerReading:
     )
 
 
+def address(url: str) -> SplitResult:
+    """Parts of an address, by http where it does not say by what."""
+    return urlsplit(url if "://" in url else f"http://{url}")
+
+
 def _base(url: str) -> str:
-    parts = urlsplit(url if "://" in url else f"http://{url}")
+    parts = address(url)
     try:
         valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
@@ -154,15 +159,11 @@ def from_metrics(page: str) -> ServerReading | None:
 
 
 def _with_props(reading: ServerReading, base: str) -> ServerReading:
-    text = _fetched(f"{base}/props")
-    props = _json(text) if text is not None else {}
+    props = _json(_fetched(f"{base}/props") or "")
     settings = props.get("default_generation_settings")
     context = settings.get("n_ctx") if isinstance(settings, dict) else None
-    return replace(
-        reading,
-        model=str(props.get("model_path", "")).replace("\\", "/").rpartition("/")[2],
-        context=float(context) if isinstance(context, int) and context > 0 else None,
-    )
+    model = str(props.get("model_path", "")).replace("\\", "/").rpartition("/")[2]
+    return replace(reading, model=model, context=_above_zero(context))
 
 
 def from_ollama(text: str) -> ServerReading:
@@ -178,16 +179,14 @@ def from_ollama(text: str) -> ServerReading:
     if not loaded:
         raise ProbeError("Ollama holds no model now; ask it something first.")
     last = max(loaded, key=lambda model: str(model.get("expires_at", "")))
-    size, held, context = (last.get(key) for key in ("size", "size_vram", "context_length"))
-    number = (int, float)
-    return ServerReading(
-        server="Ollama",
-        model=str(last.get("name", "")),
-        context=float(context) if isinstance(context, number) and context > 0 else None,
-        in_gpu=held / size
-        if isinstance(size, number) and isinstance(held, number) and size > 0
-        else None,
-    )
+    size, context = _above_zero(last.get("size")), _above_zero(last.get("context_length"))
+    held, model = last.get("size_vram"), str(last.get("name", ""))
+    in_gpu = held / size if size and isinstance(held, int | float) else None
+    return ServerReading(server="Ollama", model=model, context=context, in_gpu=in_gpu)
+
+
+def _above_zero(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and value > 0 else None
 
 
 def _json(text: str) -> dict[str, Any]:

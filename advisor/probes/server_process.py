@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from urllib.parse import SplitResult, urlsplit
 
 import psutil
 
@@ -19,6 +18,7 @@ from advisor.probes import host
 from advisor.probes.gpu import detect
 from advisor.probes.gpu.detect import GpuState
 from advisor.probes.host import Neighbours
+from advisor.probes.server import address
 
 UNSEEN = (psutil.Error, OSError, NotImplementedError, AttributeError)
 """Refusals of a system that tells less than Linux, or less to this user."""
@@ -49,7 +49,7 @@ class ServerProcess:
     """Process behind an address, watched from now on."""
 
     def __init__(self, url: str) -> None:
-        self._process = _listening(_parts(url).port or 80) if is_here(url) else None
+        self._process = _listening(address(url).port or 80) if is_here(url) else None
         facts = detect.gpus()[0] if self._process else ()
         self._buses = [gpu.bus for gpu in facts if gpu.bus and gpu.vendor == "NVIDIA"]
         self._states: list[tuple[GpuState, ...]] = []
@@ -69,18 +69,24 @@ class ServerProcess:
             None if now is None or before is None else now - before
             for now, before in zip(self._counted(), self._before, strict=True)
         )
-        reading = ProcessReading(busy=busy, others=self._others(busy), read=read)
+        # Share of all processors that neither the server nor this program took.
+        everything = (psutil.cpu_count() or 1) * (time.monotonic() - self._start)
+        others = None if busy is None else max(self._neighbours.share() - busy / everything, 0.0)
+        reading = ProcessReading(busy=busy, others=others, read=read)
         with suppress(*UNSEEN):
             reading = replace(reading, words=tuple(self._process.cmdline()))
         with suppress(*UNSEEN):  # a Mac knows no such list
             allowed = float(len(self._process.cpu_affinity() or ()))
             number = str(self._process.pid)
             limit = host.memory_limit(process=number)
+            held = [each.memory_info() for each in self._family()]
+            # RAM beside pages of files, where the system tells both.
+            private = sum(each.rss - getattr(each, "shared", each.rss) for each in held)
             reading = replace(
                 reading,
                 processors=min(allowed, host.cpu_limit(process=number) or allowed),
                 memory_limit=math.inf if limit is None else float(limit),
-                spare=float(psutil.virtual_memory().available) + self._private(),
+                spare=float(psutil.virtual_memory().available + private),
             )
         return self._with_gpus(reading) if self._states else reading
 
@@ -114,11 +120,6 @@ class ServerProcess:
             with suppress(*UNSEEN):
                 yield from self._process.children(recursive=True)
 
-    def _private(self) -> float:
-        """RAM that it holds beside pages of files, where the system tells both [B]."""
-        held = [each.memory_info() for each in self._family()]
-        return float(sum(each.rss - getattr(each, "shared", each.rss) for each in held))
-
     def _counted(self) -> tuple[float | None, float | None]:
         """Processor time [s] and bytes from the drive [B] so far."""
         busy, read = None, None
@@ -130,22 +131,13 @@ class ServerProcess:
                 read = (read or 0.0) + each.io_counters().read_bytes
         return busy, read
 
-    def _others(self, busy: float | None) -> float | None:
-        """Share of all processors that neither the server nor this program took."""
-        everything = (psutil.cpu_count() or 1) * (time.monotonic() - self._start)
-        return None if busy is None else max(self._neighbours.share() - busy / everything, 0.0)
-
 
 def is_here(url: str) -> bool:
     """Whether an address is this machine's, by its number or the name localhost."""
     with suppress(ValueError):
-        host = _parts(url).hostname or ""
+        host = address(url).hostname or ""
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     return False
-
-
-def _parts(url: str) -> SplitResult:
-    return urlsplit(url if "://" in url else f"http://{url}")
 
 
 def _listening(port: int) -> psutil.Process | None:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -37,10 +38,8 @@ def way_past_cache(file: DriveFile) -> tuple[Open, str]:
         if _reads(direct):
             return direct, "Direct reads (O_DIRECT)."
     if CAN_EMPTY_CACHE:
-        return (
-            buffered(file),
-            "The file system refuses O_DIRECT: read through the page cache, emptied before.",
-        )
+        how = "The file system refuses O_DIRECT: read through the page cache, emptied before."
+        return buffered(file), how
     return lambda: _uncached_on_mac(file.path), "Uncached reads (F_NOCACHE)."
 
 
@@ -51,11 +50,11 @@ def buffered(file: DriveFile) -> Open:
 
 def blocks(file: DriveFile, open_file: Open) -> Window:
     """Threads that each read the next block; their number is the queue depth of the drive."""
-    around = _Around(file.size)
+    once_around = _around(file.size)
 
     def window(block: int, threads: int, seconds: float) -> float:
         forget(file)
-        once = around.once(block)
+        once = once_around(block)
 
         def work(until: float) -> int:
             with _reader(open_file, block) as read:
@@ -72,12 +71,12 @@ def mapped(file: DriveFile) -> Window:
     The kernel is told that the file is read in sequence, for which it reads twice as far ahead, as
     llama.cpp tells it (src/llama-mmap.cpp at 0650ea8, read 2026-11-21).
     """
-    around = _Around(file.size)
+    once_around = _around(file.size)
 
     def window(block: int, threads: int, seconds: float) -> float:
         forget(file)
         pages = _mapping(file)
-        once = around.once(block)
+        once = once_around(block)
 
         def read(offset: int) -> int:
             pages[offset : offset + block].max()
@@ -135,21 +134,18 @@ def _in_memory(descriptor: int, offset: int) -> bool:
         return False
 
 
-class _Around:
-    """Endless cycle over the blocks of a file, continued from repeat to repeat.
+def _around(size: int) -> Callable[[int], Iterator[int]]:
+    """Offsets of blocks in a file, each at most once in a repeat, as a second read may come from
+    memory; the next repeat goes on where the last one ended.
 
     Threads share the iterators: those of itertools take one step at a time, generators would not.
     """
 
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._cycles: dict[int, Iterator[int]] = {}
+    @cache
+    def cycle(block: int) -> Iterator[int]:
+        return itertools.cycle(range(0, size // block * block, block))
 
-    def once(self, block: int) -> Iterator[int]:
-        """Offsets of blocks, each at most once: a second read may come from memory."""
-        offsets = range(0, self._size // block * block, block)
-        cycle = self._cycles.setdefault(block, itertools.cycle(offsets))
-        return itertools.islice(cycle, len(offsets))
+    return lambda block: itertools.islice(cycle(block), size // block)
 
 
 def _uncached_on_mac(path: Path) -> int:
@@ -200,16 +196,11 @@ def _rate(threads: int, seconds: float, work: Callable[[float], int]) -> float:
             "addresses (ulimit -u, ulimit -v)."
         ) from error
     except OSError as error:
-        raise ProbeError(_stopped(threads, error)) from error
+        option = {errno.EMFILE: "-n", errno.ENOMEM: "-v"}.get(error.errno or 0)
+        if option is None:
+            raise ProbeError(f"The drive stopped answering ({error.strerror}).") from error
+        raise ProbeError(
+            f"This process may not have what {threads} readers need ({error.strerror}); raise the "
+            f"limit (ulimit {option})."
+        ) from error
     return done / (measurement.now() - started)
-
-
-def _stopped(threads: int, error: OSError) -> str:
-    """Message for a failing drive or a limit of this process."""
-    option = {errno.EMFILE: "-n", errno.ENOMEM: "-v"}.get(error.errno or 0)
-    if option is None:
-        return f"The drive stopped answering ({error.strerror})."
-    return (
-        f"This process may not have what {threads} readers need ({error.strerror}); raise the "
-        f"limit (ulimit {option})."
-    )

@@ -23,15 +23,13 @@ SYNC = int(64 * MIB)
 LEAST_FREE = int(GB)
 LOW_FREE = int(10 * GB)
 MEMORY_FILESYSTEMS = frozenset({"tmpfs", "ramfs", "devtmpfs"})
+NETWORK = "a network file system, whose server may answer from memory"
+OF_HOST = "a folder of the host, which may answer from memory"
 OTHERS = {
     "overlay": "a container's layered file system: a model in a mounted folder may lie elsewhere",
     "zfs": "a file system with a cache of its own that cannot be emptied",
-    "nfs": "a network file system, whose server may answer from memory",
-    "nfs4": "a network file system, whose server may answer from memory",
-    "cifs": "a network file system, whose server may answer from memory",
-    "smb3": "a network file system, whose server may answer from memory",
-    "9p": "a folder of the host, which may answer from memory",
-    "virtiofs": "a folder of the host, which may answer from memory",
+    **dict.fromkeys(("nfs", "nfs4", "cifs", "smb3"), NETWORK),
+    **dict.fromkeys(("9p", "virtiofs"), OF_HOST),
 }
 """File systems whose reads may not come from the drive they seem to be on."""
 NAMED = "offload-advisor-probe-"
@@ -139,7 +137,12 @@ def temporary(
     """
     with ExitStack() as stack:
         try:
-            free = _free(folder)
+            free = shutil.disk_usage(folder).free
+            if free < LEAST_FREE:
+                raise ProbeError(
+                    f"{folder} has {free / GB:.2f} GB free and a test file needs "
+                    f"{LEAST_FREE / GB:.0f} GB free; make room, or give a model file to read."
+                )
             size = min(size, free // 4) // BLOCK * BLOCK
             descriptor, path = stack.enter_context(unnamed(folder))
             written = _fill(descriptor, size, seconds, stop)
@@ -154,16 +157,6 @@ def temporary(
         yield DriveFile(path=path, size=written, note=note) if written else None
 
 
-def _free(folder: Path) -> int:
-    free = shutil.disk_usage(folder).free
-    if free < LEAST_FREE:
-        raise ProbeError(
-            f"{folder} has {free / GB:.2f} GB free and a test file needs {LEAST_FREE / GB:.0f} GB "
-            "free; make room, or give a model file to read."
-        )
-    return free
-
-
 @contextmanager
 def unnamed(folder: Path) -> Iterator[tuple[int, Path]]:
     """Descriptor of a new unnamed file, and a path for opening it again."""
@@ -171,19 +164,15 @@ def unnamed(folder: Path) -> Iterator[tuple[int, Path]]:
         with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
             yield file.fileno(), Path(f"/proc/self/fd/{file.fileno()}")
         return
-    _remove_abandoned(folder)
+    for path in folder.glob(f"{NAMED}*"):
+        if time.time() - path.stat().st_mtime > ABANDONED:
+            path.unlink(missing_ok=True)
     descriptor, name = tempfile.mkstemp(prefix=NAMED, dir=folder)
     try:
         yield descriptor, Path(name)
     finally:
         os.close(descriptor)
         Path(name).unlink(missing_ok=True)
-
-
-def _remove_abandoned(folder: Path) -> None:
-    for path in folder.glob(f"{NAMED}*"):
-        if time.time() - path.stat().st_mtime > ABANDONED:
-            path.unlink(missing_ok=True)
 
 
 def _fill(descriptor: int, size: int, seconds: float, stop: Callable[[float], bool]) -> int:

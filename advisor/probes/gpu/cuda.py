@@ -8,7 +8,7 @@ the overhead of start and end is negligible.
 
 import ctypes
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -91,11 +91,11 @@ def driver() -> Driver:
         ) from None
     cuda = Driver(bindings)
     try:
-        code, *_ = bindings.cuInit(0)
-    except RuntimeError:  # DynamicLibNotFoundError of cuda.pathfinder
-        raise ProbeError("No CUDA driver is here; no GPU can be measured.") from None
-    if code != bindings.CUresult.CUDA_SUCCESS:
-        raise ProbeError(_refusal("cuInit", getattr(code, "name", str(code))))
+        cuda.call("cuInit", 0)
+    except ProbeError as error:
+        if isinstance(error.__cause__, RuntimeError):  # DynamicLibNotFoundError of cuda.pathfinder
+            raise ProbeError("No CUDA driver is here; no GPU can be measured.") from None
+        raise
     return cuda
 
 
@@ -105,18 +105,18 @@ def devices(cuda: Driver) -> tuple[Device, ...]:
     if not count:
         raise ProbeError(_refusal("cuDeviceGetCount", "CUDA_ERROR_NO_DEVICE"))
     handles = (cuda.call("cuDeviceGet", number) for number in range(count))
+
+    def words(call: str, most: int, handle: Any) -> str:
+        return str(cuda.call(call, most, handle).split(b"\x00")[0].decode(errors="replace"))
+
     return tuple(
         Device(
             handle=handle,
-            name=_words(cuda.call("cuDeviceGetName", 256, handle)),
-            bus=_words(cuda.call("cuDeviceGetPCIBusId", 16, handle)),
+            name=words("cuDeviceGetName", 256, handle),
+            bus=words("cuDeviceGetPCIBusId", 16, handle),
         )
         for handle in handles
     )
-
-
-def _words(text: bytes) -> str:
-    return text.split(b"\x00")[0].decode(errors="replace")
 
 
 class Session:
@@ -134,7 +134,11 @@ class Session:
         device = self.device.handle
         with ExitStack() as taken:
             self._given_back = taken
-            self._sleep_while_waiting()
+            # Threads that wait for the GPU sleep; spinning, they would take cores from readers. A
+            # process that uses the GPU already keeps its flags.
+            flags = self._cuda.constant("CUctx_flags", "CU_CTX_SCHED_BLOCKING_SYNC")
+            with suppress(ProbeError):
+                self._cuda.call("cuDevicePrimaryCtxSetFlags", device, flags)
             self._context = self._cuda.call("cuDevicePrimaryCtxRetain", device)
             taken.callback(self._cuda.call, "cuDevicePrimaryCtxRelease", device)
             self.bind()
@@ -146,14 +150,6 @@ class Session:
         self._given_back.callback(self._ordinary.clear)
         self._given_back.callback(self.wait)
         self._given_back.close()
-
-    def _sleep_while_waiting(self) -> None:
-        """Let threads that wait for the GPU sleep; spinning, they would take cores from readers."""
-        flags = self._cuda.constant("CUctx_flags", "CU_CTX_SCHED_BLOCKING_SYNC")
-        try:
-            self._cuda.call("cuDevicePrimaryCtxSetFlags", self.device.handle, flags)
-        except ProbeError:
-            return  # refused where the process uses the GPU already; then its flags hold
 
     def bind(self) -> None:
         """Let the calling thread use the GPU."""

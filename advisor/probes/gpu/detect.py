@@ -5,7 +5,7 @@ import json
 import platform
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from advisor.errors import ProbeError
 from advisor.probes.host import command, number, operating_system, sysctl, text
 from advisor.units import GIB, MIB
 
@@ -84,12 +85,7 @@ def same_bus(bus: str, other: str) -> bool:
 
     NVML writes the domain with eight digits, CUDA and Linux with four, in upper or lower case.
     """
-    return _plain(bus) == _plain(other)
-
-
-def _plain(bus: str) -> str:
-    domain, _, rest = bus.casefold().partition(":")
-    return f"{domain.lstrip('0')}:{rest}"
+    return bus.casefold().lstrip("0") == other.casefold().lstrip("0")
 
 
 # GPUs of a Mac by sysctl and system_profiler. Never raises.
@@ -100,15 +96,11 @@ _UNIT = {"MB": MIB, "GB": GIB}
 def apple_gpus() -> tuple[tuple[GpuFacts, ...], tuple[str, ...]]:
     """GPUs, and remarks on them, a sentence each."""
     cards = _cards()
-    if platform.machine() == "arm64":
-        return _own_chip(cards)
-    gpus_seen = tuple(_card(card) for card in cards)
-    return gpus_seen, () if gpus_seen else ("No GPU of this Mac can be seen; choose one by hand.",)
-
-
-def _own_chip(cards: tuple[dict[str, Any], ...]) -> tuple[tuple[GpuFacts, ...], tuple[str, ...]]:
-    """GPU of an Apple chip; chips of the same name differ in their GPU cores."""
+    if platform.machine() != "arm64":
+        seen = tuple(map(_card, cards))
+        return seen, () if seen else ("No GPU of this Mac can be seen; choose one by hand.",)
     chip = command("sysctl", "-n", "machdep.cpu.brand_string") or "Apple GPU"
+    # Chips of the same name differ in their GPU cores.
     cores = next((str(card["sppci_cores"]) for card in cards if "sppci_cores" in card), "")
     gpu = GpuFacts(
         name=f"{chip} {cores}-core GPU" if cores.isdigit() else chip,
@@ -151,34 +143,23 @@ def _cards() -> tuple[dict[str, Any], ...]:
 
 def market_names() -> dict[str, str]:
     """Known product names by PCI address."""
-    smi = _imported()
-    if smi is None:
+    try:
+        with redirect_stdout(io.StringIO()):
+            smi = import_module("amdsmi")
+    except (ImportError, KeyError, OSError, AttributeError):
         return {}
+    names = {}
     try:
         smi.amdsmi_init()
-    except smi.AmdSmiException:
-        return {}
-    try:
-        named = [_named(smi, card) for card in smi.amdsmi_get_processor_handles()]
+        for card in smi.amdsmi_get_processor_handles():
+            name = str(smi.amdsmi_get_gpu_asic_info(card)["market_name"])
+            # "N/A" or the device's number where the library has no name
+            if name != "N/A" and not name.startswith("0x"):
+                names[str(smi.amdsmi_get_gpu_device_bdf(card)).casefold()] = name
         smi.amdsmi_shut_down()
     except smi.AmdSmiException:
         return {}
-    return {bus: name for bus, name in named if name}
-
-
-def _imported() -> ModuleType | None:
-    try:
-        with redirect_stdout(io.StringIO()):
-            return import_module("amdsmi")
-    except (ImportError, KeyError, OSError, AttributeError):
-        return None
-
-
-def _named(smi: ModuleType, card: Any) -> tuple[str, str]:
-    """PCI address and name; "N/A" or the device's number where the library has no name."""
-    name = str(smi.amdsmi_get_gpu_asic_info(card)["market_name"])
-    has_name = name != "N/A" and not name.startswith("0x")
-    return str(smi.amdsmi_get_gpu_device_bdf(card)).casefold(), name if has_name else ""
+    return names
 
 
 # Display devices from /sys of Linux, with names from the system's pci.ids.
@@ -219,7 +200,7 @@ def _device(root: Path, folder: Path) -> DisplayDevice | None:
     # link behind the switch. The next device is the card's end of it.
     slot, card = (*bridges, folder, folder)[:2] if len(bridges) != 1 else (bridges[0], bridges[0])
     gpu = GpuFacts(
-        name=_bracketed(_name(root, vendor, device)),
+        name=_name(root, vendor, device),
         vendor=VENDORS.get(vendor, ""),
         link_generation_now=_generation(slot, "current_link_speed"),
         link_generation_max=_least(_generation(end, "max_link_speed") for end in (slot, card)),
@@ -253,12 +234,13 @@ def _hex(path: Path) -> int | None:
 
 
 def _name(root: Path, vendor: int, device: int) -> str:
+    """Product's name, which pci.ids writes after that of the chip: "Navi 31 [RX 7900 XT]"."""
     for path in _ID_LISTS:
         names = text(root / path)
         block = re.search(rf"^{vendor:04x}  .*\n((?:[\t#].*\n)*)", names, re.MULTILINE)
         match = block and re.search(rf"^\t{device:04x}  (.+)$", block[1], re.MULTILINE)
         if match:
-            return str(match[1])
+            return re.sub(r".*?\[(.+)\].*", r"\1", str(match[1]))
     return f"GPU {vendor:04x}:{device:04x}"
 
 
@@ -275,28 +257,19 @@ AMD_IDS = ("usr/share/libdrm/amdgpu.ids", "opt/amdgpu/share/libdrm/amdgpu.ids")
 def drm_gpus(cards: tuple[DisplayDevice, ...], root: Path = Path("/")) -> tuple[GpuFacts, ...]:
     """GPUs by AMD and Intel among the display devices."""
     names = market_names() if any(card.vendor == AMD for card in cards) else {}
-    return (
-        *(_amd(card, names, root) for card in cards if card.vendor == AMD),
-        *(_intel(card) for card in cards if card.vendor == INTEL),
-    )
-
-
-def _amd(card: DisplayDevice, names: Mapping[str, str], root: Path) -> GpuFacts:
-    name = names.get(card.gpu.bus or "") or text(card.folder / "product_name")
-    name = name or _listed(card, root) or card.gpu.name
-    return replace(card.gpu, name=name, memory_total=number(card.folder / "mem_info_vram_total"))
+    gpus = []
+    for card in (card for card in cards if card.vendor == AMD):
+        name = names.get(card.gpu.bus or "") or text(card.folder / "product_name")
+        name = name or _listed(card, root) or card.gpu.name
+        size = number(card.folder / "mem_info_vram_total")
+        gpus.append(replace(card.gpu, name=name, memory_total=size))
+    return (*gpus, *(_intel(card) for card in cards if card.vendor == INTEL))
 
 
 def _intel(card: DisplayDevice) -> GpuFacts:
     tiles = [number(path) for path in card.folder.glob("tile*/physical_vram_size_bytes")]
     local = [number(path) for path in card.folder.glob("drm/card*/lmem_total_bytes")]
     return replace(card.gpu, memory_total=sum(size or 0 for size in tiles or local) or None)
-
-
-def _bracketed(name: str) -> str:
-    """Product name, which pci.ids writes after that of the chip: "Navi 31 [RX 7900 XT]"."""
-    match = re.search(r"\[(.+)\]", name)
-    return match[1] if match else name
 
 
 def _listed(card: DisplayDevice, root: Path) -> str:
@@ -344,40 +317,32 @@ def nvml_gpus() -> tuple[tuple[GpuFacts, ...], str]:
     try:
         with _started() as nvml:
             return _devices(nvml)
-    except _Unusable as error:
+    except ProbeError as error:
         return (), str(error)
 
 
 def state(bus: str) -> GpuState | None:
     """Present state of a GPU; None where NVML does not show it."""
-    try:
-        with _started() as nvml:
-            card = _told(nvml, "DeviceGetHandleByPciBusId", bus.encode())
-            return _state(nvml, card) if card is not None else None
-    except _Unusable:
-        return None
-
-
-class _Unusable(Exception):
-    """NVML does not answer; the message gives the reason."""
+    with suppress(ProbeError), _started() as nvml:
+        card = _told(nvml, "DeviceGetHandleByPciBusId", bus.encode())
+        return _state(nvml, card) if card is not None else None
+    return None
 
 
 @contextmanager
 def _started() -> Iterator[ModuleType]:
+    """NVML; ProbeError with the reason where it does not answer."""
     try:
         nvml = import_module("pynvml")  # costs 20 ms, needed only here
     except ImportError:
-        raise _Unusable(
+        raise ProbeError(
             "The Python package nvidia-ml-py is missing; NVIDIA GPUs cannot be seen."
         ) from None
     try:
         nvml.nvmlInit()
-    except nvml.NVMLError as error:
-        raise _Unusable(_refusal(nvml, error)) from None
-    try:
         yield nvml
     except nvml.NVMLError as error:
-        raise _Unusable(_refusal(nvml, error)) from None
+        raise ProbeError(_refusal(nvml, error)) from None
     finally:
         _told(nvml, "Shutdown")
 
@@ -397,12 +362,10 @@ def _refusal(nvml: ModuleType, error: Exception) -> str:
 def _devices(nvml: ModuleType) -> tuple[tuple[GpuFacts, ...], str]:
     gpus, lost = [], 0
     for index in range(nvml.nvmlDeviceGetCount()):
-        try:
-            handle = nvml.nvmlDeviceGetHandleByIndex(index)
-        except nvml.NVMLError:
-            lost += 1
-        else:
-            gpus += [_part(nvml, part, handle) for part in _mig_parts(nvml, handle) or (handle,)]
+        handle = _told(nvml, "DeviceGetHandleByIndex", index)
+        lost += handle is None
+        parts = _mig_parts(nvml, handle) or (handle,) if handle is not None else ()
+        gpus += [_part(nvml, part, handle) for part in parts]
     if lost:
         return tuple(gpus), f"{lost} NVIDIA GPU(s) did not answer and are left out."
     return tuple(gpus), "" if gpus else "The NVIDIA driver runs but shows no GPU."
@@ -449,25 +412,18 @@ def _state(nvml: ModuleType, card: Any) -> GpuState:
     for name, kind in CLOCKS.items():
         megahertz = _told(nvml, "DeviceGetClockInfo", card, getattr(nvml, kind))
         figures[name] = megahertz * 1e6 if megahertz else None
-    return GpuState(
-        memory_used=_memory_used(nvml, card),
-        busy=busy.gpu / 100 if busy else None,
-        held_by={each.pid: each.usedGpuMemory for each in programs if each.usedGpuMemory},
-        slowed_by=tuple(
-            dict.fromkeys(word for bit, word in SLOWED_BY.items() if (reasons or 0) & bit)
-        ),
-        **figures,
-    )
-
-
-def _memory_used(nvml: ModuleType, card: Any) -> float | None:
-    """Memory that programs hold [B]."""
     # The first version, all that drivers before 510 know, counts the driver's own (480 MiB of an
     # H100) as used.
     memory = _told(nvml, "DeviceGetMemoryInfo", card, nvml.nvmlMemory_v2) or _told(
         nvml, "DeviceGetMemoryInfo", card
     )
-    return float(memory.used) if memory else None
+    return GpuState(
+        memory_used=float(memory.used) if memory else None,
+        busy=busy.gpu / 100 if busy else None,
+        held_by={each.pid: each.usedGpuMemory for each in programs if each.usedGpuMemory},
+        slowed_by=tuple(dict.fromkeys(SLOWED_BY[bit] for bit in SLOWED_BY if (reasons or 0) & bit)),
+        **figures,
+    )
 
 
 def _told(nvml: ModuleType, call: str, *about: Any) -> Any:
@@ -485,17 +441,14 @@ def gpus(root: Path = Path("/")) -> tuple[tuple[GpuFacts, ...], tuple[str, ...]]
     cards = display_devices(root)
     seen, trouble = nvml_gpus()
     seen += drm_gpus(cards, root)
-    notes = list(_unseen(seen))
+    notes = []
+    for gpu in seen:
+        if gpu.memory_total is None:
+            notes.append(f"{gpu.name}: its driver does not tell its memory; choose it by hand.")
+        if "MIG" in gpu.name:
+            notes.append(f"{gpu.name}: is a part of a GPU; its bandwidth is a part of the card's.")
     if trouble and (not seen or any(card.vendor == NVIDIA for card in cards)):
         notes.insert(0, trouble)
     if operating_system() == "win32":
         notes.append("On Windows only NVIDIA GPUs can be seen; choose another by hand.")
     return seen, tuple(notes)
-
-
-def _unseen(gpus: tuple[GpuFacts, ...]) -> Iterator[str]:
-    for gpu in gpus:
-        if gpu.memory_total is None:
-            yield f"{gpu.name}: its driver does not tell its memory; choose it by hand."
-        if "MIG" in gpu.name:
-            yield f"{gpu.name}: is a part of a GPU; its bandwidth is a part of the card's."
