@@ -157,10 +157,8 @@ class Constants:
         measured = self._measured.get((constant, family)) or self._measured.get((constant, ""))
         if measured is not None:
             return ScopedConstant(rows=(measured,), value=measured.value)
-        if STACKED in self._scope.decode_class:
-            return self._search_classes(constant, family)
-        if STACKED in family or STACKED in self._scope.backend:
-            return self._search_each(constant, family)
+        if STACKED in f"{family}{self._scope.backend}{self._scope.decode_class}":
+            return self._search_stacked(constant, family)
         fitting = [row for row in self._in_scope(constant) if row.family in (None, family)]
         bases = [row for row in fitting if row.unit != FACTOR]
         if not bases:
@@ -179,35 +177,30 @@ class Constants:
             rows = self._rows_in[key] = [row for row in every if row.fits(self._scope)]
         return rows
 
-    def _search_each(self, constant: str, family: str) -> ScopedConstant:
-        """A constant of several GPUs, whose families or backends are joined by `STACKED`."""
-        pairs, index = _distinct(family, self._scope.backend)
-        by_backend = {
-            backend: self.bound(replace(self._scope, backend=backend))
-            for backend in {backend for _, backend in pairs}
-        }
-        each = [by_backend[backend]._look_up(constant, part) for part, backend in pairs]
-        values = np.array([float(scoped.value) for scoped in each])
-        same = bool(np.all(values == values[0]))
-        return ScopedConstant(rows=each[0].rows, value=float(values[0]) if same else values[index])
+    def _search_stacked(self, constant: str, family: str) -> ScopedConstant:
+        """A constant of several classes of formats, or of GPUs whose families or backends differ.
 
-    def _search_classes(self, constant: str, family: str) -> ScopedConstant:
-        """A constant of several classes of formats, joined by `STACKED`, along an axis of its own.
-
-        The value is of shape (classes, 1), or (classes, GPUs) beside several GPUs; a number where
-        all classes share it.
+        The value is of shape (classes, GPUs); (GPUs,) where all classes share it, (classes, 1)
+        where all GPUs do, and a number where both do.
         """
         classes = self._scope.decode_class.split(STACKED)
-        each = {
-            name: self.bound(replace(self._scope, decode_class=name))._look_up(constant, family)
-            for name in dict.fromkeys(classes)
+        pairs, gpus = _distinct(family, self._scope.backend)
+        scopes = {
+            (name, backend): self.bound(replace(self._scope, decode_class=name, backend=backend))
+            for name in classes
+            for backend in {backend for _, backend in pairs}
         }
-        first = each[classes[0]]
-        if all(np.array_equal(scoped.value, first.value) for scoped in each.values()):
-            return first
-        width = max(np.size(scoped.value) for scoped in each.values())
-        values = [np.broadcast_to(each[name].value, (width,)) for name in classes]
-        return ScopedConstant(rows=first.rows, value=np.array(values))
+        each = [
+            [scopes[name, backend]._look_up(constant, part) for part, backend in pairs]
+            for name in classes
+        ]
+        values = np.array([[float(scoped.value) for scoped in of_class] for of_class in each])
+        values = values[:, gpus] if np.any(values != values[:, :1]) else values[:, :1]
+        if np.all(values == values[0]):
+            values = values[0]
+        return ScopedConstant(
+            rows=each[0][0].rows, value=float(values[0]) if values.shape == (1,) else values
+        )
 
     def row(self, constant: str, family: str = "") -> ConstantRow:
         """Row of a constant in this scope, without factors."""
