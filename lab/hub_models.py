@@ -81,8 +81,8 @@ def read_rows(names: Iterable[str]) -> Iterator[HubRow]:
     """Rows of repositories; those that cannot be read are named on standard error."""
     for name in names:
         try:
-            repo = repository(name, limits=PATIENT)
-            config = json_object(small_file(repo, "config.json", PATIENT), f"{name}/config.json")
+            repo = repository(name)
+            config = json_object(small_file(repo, "config.json"), f"{name}/config.json")
             yield row_of(name, config, sum(repo.parameters.values()), "")
         except AdvisorError as error:
             sys.stderr.write(f"{name} is passed over: {error}\n")

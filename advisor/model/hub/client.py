@@ -35,6 +35,9 @@ class Limits:
     pause: float = 0.5  # wait before the first retry, doubled each time [s]
 
 
+LIMITS = Limits()
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HubResponse:
     """HTTP response with a body of bounded size."""
@@ -61,10 +64,15 @@ def offline() -> bool:
 
 
 def fetch(
-    url: str, *, cap: int, limits: Limits, headers: Mapping[str, str] | None = None
+    url: str, *, cap: int, headers: Mapping[str, str] | None = None, limits: Limits | None = None
 ) -> HubResponse:
-    """The answer to a GET on the endpoint, asked again while the server is busy and time is left;
-    its body has up to `cap` bytes.
+    """The answer to a GET on the endpoint, asked again while the server is busy and time is left.
+
+    Args:
+        url: address.
+        cap: most bytes of its body [B].
+        headers: further headers.
+        limits: times; None for `LIMITS`.
 
     Raises:
         NetworkError: offline, unreachable, too slow, too large, or a redirect elsewhere.
@@ -74,6 +82,7 @@ def fetch(
             "Network requests are switched off (ADVISOR_OFFLINE or HF_HUB_OFFLINE is set). Unset "
             "it, or give the model's config.json or GGUF file."
         )
+    limits = limits or LIMITS
     deadline = time.monotonic() + limits.seconds
     for attempt in range(limits.retries + 1):
         answer = _ask(url, cap, deadline, dict(headers or {}))

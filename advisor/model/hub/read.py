@@ -3,51 +3,37 @@
 Nothing is executed and no weights are loaded; `RemoteFile` reads the beginning of GGUF files.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 
 from advisor.errors import InputError
 from advisor.model.config.read import describe
-from advisor.model.hub.client import Limits, endpoint
-from advisor.model.hub.repository import (
-    DEFAULT_LIMITS,
-    Repository,
-    json_object,
-    repository,
-    small_file,
-)
+from advisor.model.hub.client import endpoint
+from advisor.model.hub.repository import Repository, json_object, repository, small_file
 from advisor.model.model import Described
 
 UNPACKED = ("BF16-hf", "FP8")
 """Formats whose checkpoints count one number per weight; packed ones count words of several."""
 TOLERANCE = 0.005
+QUANTIZATION = "hf_quant_config.json"
 
 
-def describe_repository(
-    identity: str, revision: str | None = None, *, limits: Limits = DEFAULT_LIMITS
-) -> Described:
-    """A model from its repository's config.json, checked against its weights files; of the main
-    branch where no branch, tag or commit is given.
-    """
-    repo = repository(identity, revision, limits=limits)
+def describe_repository(identity: str) -> Described:
+    """A model from its repository's config.json, checked against its weights files."""
+    repo = repository(identity)
     if "config.json" not in repo.files:
         raise InputError(_without_config(repo))
-    text = small_file(repo, "config.json", limits).decode(errors="replace")
-    described = describe(text, identity.split("/")[1], _quantization(repo, limits))
+    text = small_file(repo, "config.json").decode(errors="replace")
+    beside = None
+    if QUANTIZATION in repo.files:
+        beside = json_object(small_file(repo, QUANTIZATION), f"{identity}/{QUANTIZATION}")
+    described = describe(text, identity.split("/")[1], beside)
     return replace(
         described,
         source=f"{endpoint()}/{identity}/blob/{repo.commit}/config.json",
         notes=(*described.notes, *_checks(repo, described)),
         facts={**described.facts, **_findings(repo)},
     )
-
-
-def _quantization(repo: Repository, limits: Limits) -> Mapping[str, object] | None:
-    name = "hf_quant_config.json"
-    if name not in repo.files:
-        return None
-    return json_object(small_file(repo, name, limits), f"{repo.identity}/{name}")
 
 
 def _without_config(repo: Repository) -> str:

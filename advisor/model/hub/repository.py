@@ -15,52 +15,41 @@ from pathlib import Path
 from urllib.parse import quote
 
 from advisor.errors import InputError, NetworkError, Refusal, UnknownName
-from advisor.model.hub.client import HubResponse, Limits, endpoint, fetch
+from advisor.model.hub.client import HubResponse, endpoint, fetch
 from advisor.paths import data_folder
 
-# Cache of Hugging Face's answers in the data folder.
-#
-# One folder per repository: `refs/<revision>.json` says which commit a revision meant and what
-# files it had, with the server's ETag; `<commit>/` keeps small files, which never change.
+IDENTITY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+COMMIT = re.compile(r"[0-9a-f]{40}")
+FILE_NAME = re.compile(r"[\w.+ -]+(/[\w.+ -]+){0,8}", re.ASCII)
+SMALL_FILE = 1_000_000
+LISTING = 8_000_000
 
 
-def folder(identity: str) -> Path:
-    """Folder of a repository's cached answers."""
-    return data_folder() / "hub" / identity
+@dataclass(frozen=True, kw_only=True)
+class Repository:
+    """A repository at one commit."""
+
+    identity: str  # `owner/name`
+    commit: str  # the commit of its main branch
+    files: Mapping[str, int]  # size of each file by path [B]
+    # numbers in its safetensors files by type, as the Hub counted them [2]
+    parameters: Mapping[str, int]
+    note: str = ""  # empty, or that this is an earlier answer
 
 
-def kept_listing(identity: str, revision: str) -> Mapping[str, object] | None:
-    """Cached listing of a revision; None without a readable entry."""
+# Answers are kept in the data folder: `refs/main.json` says which commit the main branch meant and
+# what files it had, with the server's ETag; `<commit>/` has small files, which never change.
+
+
+def _kept(path: Path) -> bytes | None:
+    """A kept answer; None where there is none."""
     try:
-        value = json.loads(_listing(identity, revision).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def keep_listing(identity: str, revision: str, listing: Mapping[str, object]) -> None:
-    """Save the listing of a revision."""
-    _write(_listing(identity, revision), json.dumps(listing).encode())
-
-
-def kept_file(identity: str, commit: str, name: str) -> bytes | None:
-    """A small file of a commit, None where it is not kept."""
-    try:
-        return (folder(identity) / commit / name).read_bytes()
+        return path.read_bytes()
     except OSError:
         return None
 
 
-def keep_file(identity: str, commit: str, name: str, body: bytes) -> None:
-    """Remember a small file of a commit."""
-    _write(folder(identity) / commit / name, body)
-
-
-def _listing(identity: str, revision: str) -> Path:
-    return folder(identity) / "refs" / f"{quote(revision, safe='')}.json"
-
-
-def _write(path: Path, body: bytes) -> None:
+def _keep(path: Path, body: bytes) -> None:
     """Atomic write; a full or read-only disk only means that the answer is fetched again."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -72,80 +61,51 @@ def _write(path: Path, body: bytes) -> None:
         return
 
 
-IDENTITY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
-REVISION = re.compile(r"[\w.-]+(/[\w.-]+){0,3}", re.ASCII)
-COMMIT = re.compile(r"[0-9a-f]{40}")
-FILE_NAME = re.compile(r"[\w.+ -]+(/[\w.+ -]+){0,8}", re.ASCII)
-SMALL_FILE = 1_000_000
-LISTING = 8_000_000
-DEFAULT_LIMITS = Limits()
+def _folder(identity: str) -> Path:
+    return data_folder() / "hub" / identity
 
 
-@dataclass(frozen=True, kw_only=True)
-class Repository:
-    """A repository at one commit."""
-
-    identity: str  # `owner/name`
-    commit: str  # the commit that its revision means
-    files: Mapping[str, int]  # size of each file by path [B]
-    # numbers in its safetensors files by type, as the Hub counted them [2]
-    parameters: Mapping[str, int]
-    note: str = ""  # empty, or that this is an earlier answer
-
-
-def repository(
-    identity: str, revision: str | None = None, *, limits: Limits = DEFAULT_LIMITS
-) -> Repository:
-    """Listing of a repository; a known commit is not requested again.
+def repository(identity: str) -> Repository:
+    """Listing of a repository.
 
     Raises:
-        InputError: an identity or revision that cannot be.
+        InputError: an identity that cannot be.
         UnknownName: no such repository, or a private one.
         Refusal: a gated repository.
         NetworkError: offline, unreachable, busy.
     """
-    _check_identity(identity)
-    wanted = revision or "main"
-    if not REVISION.fullmatch(wanted) or ".." in wanted or len(wanted) > 100:
-        raise InputError(f"{wanted[:60]!r} is not a branch, tag or commit of {identity}.")
-    kept = _kept(identity, wanted)
-    if kept is not None and COMMIT.fullmatch(wanted):
-        return _from_listing(identity, kept)
-    try:
-        listing = _ask_listing(identity, wanted, kept, limits)
-    except NetworkError as error:
-        if kept is None:
-            raise
-        note = f"Described from an earlier answer, as nothing new could be read: {error}"
-        return replace(_from_listing(identity, kept), note=note)
-    return _from_listing(identity, listing)
-
-
-def _kept(identity: str, revision: str) -> Mapping[str, object] | None:
-    """An earlier answer, unless it is damaged."""
-    listing = kept_listing(identity, revision)
-    try:
-        return listing if listing and _from_listing(identity, listing) else None
-    except NetworkError:
-        return None
-
-
-def _check_identity(identity: str) -> None:
     if not IDENTITY.fullmatch(identity) or len(identity) > 200 or ".." in identity:
         raise InputError(
             f"{identity[:80]!r} is not the name of a repository on Hugging Face; it must be "
             "owner/name, as in Qwen/Qwen3-8B."
         )
+    kept = _kept_listing(identity)
+    try:
+        return _from_listing(identity, _asked_listing(identity, kept or {}))
+    except NetworkError as error:
+        if kept is None:
+            raise
+        note = f"Described from an earlier answer, as nothing new could be read: {error}"
+        return replace(_from_listing(identity, kept), note=note)
 
 
-def _ask_listing(
-    identity: str, revision: str, kept: Mapping[str, object] | None, limits: Limits
-) -> Mapping[str, object]:
-    url = f"{endpoint()}/api/models/{identity}/revision/{quote(revision, safe='')}?blobs=true"
-    tag = kept.get("etag") if kept else None
+def _kept_listing(identity: str) -> Mapping[str, object] | None:
+    """An earlier answer, unless it is damaged."""
+    body = _kept(_folder(identity) / "refs" / "main.json")
+    try:
+        listing = json_object(body or b"", identity)
+        _from_listing(identity, listing)
+    except NetworkError:
+        return None
+    return listing
+
+
+def _asked_listing(identity: str, kept: Mapping[str, object]) -> Mapping[str, object]:
+    url = f"{endpoint()}/api/models/{identity}/revision/main?blobs=true"
+    tag = kept.get("etag")
     headers = {"If-None-Match": tag} if isinstance(tag, str) and tag else {}
-    answer = fetch(url, cap=LISTING, limits=limits, headers=headers)
-    if kept is not None and answer.status == 304:
+    answer = fetch(url, cap=LISTING, headers=headers)
+    if kept and answer.status == 304:
         return kept
     refuse_status(answer, identity, (200,))
     told = json_object(answer.body, identity)
@@ -153,9 +113,8 @@ def _ask_listing(
         **{key: told.get(key) for key in ("sha", "siblings", "safetensors")},
         "etag": answer.headers.get("etag", ""),
     }
-    checked = _from_listing(identity, listing)
-    for known_as in (revision, checked.commit):
-        keep_listing(identity, known_as, listing)
+    _from_listing(identity, listing)
+    _keep(_folder(identity) / "refs" / "main.json", json.dumps(listing).encode())
     return listing
 
 
@@ -191,21 +150,20 @@ def _counts(numbers: object) -> dict[str, int]:
     return {str(kind): count for kind, count in numbers.items() if isinstance(count, int)}
 
 
-def small_file(repo: Repository, name: str, limits: Limits) -> bytes:
+def small_file(repo: Repository, name: str) -> bytes:
     """A file of up to 1 MB, kept once read."""
-    kept = kept_file(repo.identity, repo.commit, name)
+    path = _folder(repo.identity) / repo.commit / name
+    kept = _kept(path)
     if kept is not None:
         return kept
-    url = address(repo.identity, repo.commit, name)
-    answer = fetch(url, cap=SMALL_FILE, limits=limits)
+    answer = fetch(_address(repo, name), cap=SMALL_FILE)
     refuse_status(answer, f"{repo.identity}/{name}", (200,))
-    keep_file(repo.identity, repo.commit, name, answer.body)
+    _keep(path, answer.body)
     return answer.body
 
 
-def address(identity: str, commit: str, name: str) -> str:
-    """Address of a file at a commit."""
-    return f"{endpoint()}/{identity}/resolve/{commit}/{quote(name)}"
+def _address(repo: Repository, name: str) -> str:
+    return f"{endpoint()}/{repo.identity}/resolve/{repo.commit}/{quote(name)}"
 
 
 def json_object(body: bytes, what: str) -> Mapping[str, object]:
@@ -252,21 +210,13 @@ LARGEST_READ = 64 * 2**20
 class RemoteFile:
     """A file of a repository of which only parts are read."""
 
-    def __init__(
-        self,
-        identity: str,
-        name: str,
-        revision: str | None = None,
-        *,
-        limits: Limits = DEFAULT_LIMITS,
-    ) -> None:
-        repo = repository(identity, revision, limits=limits)
+    def __init__(self, identity: str, name: str) -> None:
+        repo = repository(identity)
         if name not in repo.files:
             raise UnknownName(f"file of {identity}", name, repo.files)
         self.name = name
         self.size = repo.files[name]
-        self._url = address(identity, repo.commit, name)
-        self._limits = limits
+        self._url = _address(repo, name)
         self._start, self._held = 0, b""
 
     def read_at(self, offset: int, count: int) -> bytes:
@@ -287,7 +237,7 @@ class RemoteFile:
 
     def _range(self, start: int, end: int) -> bytes:
         wanted = {"Range": f"bytes={start}-{end - 1}", "Accept-Encoding": "identity"}
-        answer = fetch(self._url, cap=end - start, limits=self._limits, headers=wanted)
+        answer = fetch(self._url, cap=end - start, headers=wanted)
         refuse_status(answer, self.name, (200, 206))
         told = answer.headers.get("content-range", f"bytes {start}-")
         if answer.status == 200 and end - start < self.size:

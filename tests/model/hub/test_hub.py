@@ -21,7 +21,7 @@ from advisor.model.hub.client import Limits
 from advisor.model.hub.read import describe_repository
 from advisor.model.hub.repository import RemoteFile, repository
 
-COMMIT, OTHER = "a" * 40, "b" * 40
+COMMIT = "a" * 40
 QUICK = Limits(seconds=5.0, retries=2, pause=0.01)
 GGUF = bytes(range(256)) * 20_000
 
@@ -74,17 +74,16 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(status, b"{}", headers)
         path = urlsplit(self.path).path
         if path.startswith("/api/models/owner/name/revision/"):
-            return self.listing(path.rsplit("/", 1)[1])
+            return self.listing()
         if path.startswith(("/owner/name/resolve/", "/cdn/")):
             return self.file(path)
         return self.answer(404, b"{}")
 
-    def listing(self, revision: str) -> None:
-        commit = OTHER if revision == "v2" else COMMIT
-        tag = f'"{commit[:8]}{len(self.hub.files)}"'
+    def listing(self) -> None:
+        tag = f'"{COMMIT[:8]}{len(self.hub.files)}"'
         if self.headers.get("If-None-Match") == tag:
             return self.answer(304, b"")
-        return self.answer(200, self.hub.told(commit), {"ETag": tag})
+        return self.answer(200, self.hub.told(COMMIT), {"ETag": tag})
 
     def file(self, path: str) -> None:
         if self.hub.redirect and not path.startswith("/cdn/"):
@@ -134,6 +133,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     thread.start()
     monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{running.server_port}")
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setattr(client, "LIMITS", QUICK)
     for variable in ("ADVISOR_OFFLINE", "HF_HUB_OFFLINE", "HF_TOKEN"):
         monkeypatch.delenv(variable, raising=False)
     yield held
@@ -142,8 +142,8 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     thread.join()
 
 
-def describe(revision: str | None = None, limits: Limits = QUICK) -> Any:
-    return describe_repository("owner/name", revision, limits=limits)
+def describe() -> Any:
+    return describe_repository("owner/name")
 
 
 def test_a_repository(server: Hub) -> None:
@@ -185,19 +185,12 @@ def test_hf_quant_config(server: Hub) -> None:
     assert describe().format == "NVFP4"
 
 
-def test_a_revision(server: Hub) -> None:
-    assert describe("v2").facts["commit"] == OTHER
-    assert server.requested[0] == "/api/models/owner/name/revision/v2?blobs=true"
-    describe("refs/pr/1")
-    assert any("/revision/refs%2Fpr%2F1?" in entry for entry in server.requested)
-
-
 def test_names_that_leave_the_repository_are_dropped(server: Hub) -> None:
-    assert set(repository("owner/name", limits=QUICK).files) == set(server.files)
+    assert set(repository("owner/name").files) == set(server.files)
 
 
 def test_parts_of_a_file(server: Hub) -> None:
-    file = RemoteFile("owner/name", "model-Q4_K_M.gguf", limits=QUICK)
+    file = RemoteFile("owner/name", "model-Q4_K_M.gguf")
     assert file.size == len(GGUF)
     assert file.read_at(0, 4) == GGUF[:4]
     assert file.read_at(1_000_003, 10) == GGUF[1_000_003:1_000_013]
@@ -211,25 +204,25 @@ def test_parts_of_a_file(server: Hub) -> None:
 
 @pytest.mark.parametrize(("offset", "count"), [(-1, 4), (0, -1), (0, 2**40)])
 def test_parts_that_cannot_be(server: Hub, offset: int, count: int) -> None:
-    file = RemoteFile("owner/name", "model-Q4_K_M.gguf", limits=QUICK)
+    file = RemoteFile("owner/name", "model-Q4_K_M.gguf")
     with pytest.raises(InputError, match="cannot be read"):
         file.read_at(offset, count)
 
 
 def test_an_unknown_file_is_named(server: Hub) -> None:
     with pytest.raises(UnknownName, match="model-Q4_K_M"):
-        RemoteFile("owner/name", "model-Q4_K_S.gguf", limits=QUICK)
+        RemoteFile("owner/name", "model-Q4_K_S.gguf")
 
 
 def test_a_server_without_ranges(server: Hub) -> None:
     server.ranges = False
-    file = RemoteFile("owner/name", "model-Q4_K_M.gguf", limits=QUICK)
+    file = RemoteFile("owner/name", "model-Q4_K_M.gguf")
     with pytest.raises(NetworkError, match="more than"):
         file.read_at(0, 4)
 
 
 def test_a_shorter_part_than_requested(server: Hub) -> None:
-    file = RemoteFile("owner/name", "model-Q4_K_M.gguf", limits=QUICK)
+    file = RemoteFile("owner/name", "model-Q4_K_M.gguf")
     server.files["model-Q4_K_M.gguf"] = GGUF[:1000]
     with pytest.raises(NetworkError, match="1,000 bytes"):
         file.read_at(0, 5000)
@@ -271,7 +264,7 @@ def test_a_token_comes_from_the_environment_and_stays_at_home(
     describe()
     assert all("authorization" not in header for header in server.headers)
     monkeypatch.setenv("HF_TOKEN", "hf_" + "x" * 20)
-    describe("v2")
+    describe()
     assert server.headers[-1]["authorization"] == "Bearer hf_" + "x" * 20
     away = client._headers("https://cdn-lfs.huggingface.co/file")
     assert "authorization" not in {name.casefold() for name in away}
@@ -310,10 +303,11 @@ def test_a_server_that_stays_busy(server: Hub, status: int, message: str) -> Non
     assert len(server.requested) == 3
 
 
-def test_a_slow_server(server: Hub) -> None:
+def test_a_slow_server(server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     server.slow = 0.2
+    monkeypatch.setattr(client, "LIMITS", Limits(seconds=0.5, retries=0))
     with pytest.raises(NetworkError, match="in time"):
-        describe(limits=Limits(seconds=0.5, retries=0))
+        describe()
     assert server.sent < 100  # a whole answer takes 20 s
 
 
@@ -382,14 +376,7 @@ def test_a_repository_without_config(server: Hub, left: str, message: str) -> No
 )
 def test_identities_that_cannot_be(server: Hub, identity: str) -> None:
     with pytest.raises(InputError, match="owner/name"):
-        describe_repository(identity, limits=QUICK)
-    assert server.requested == []
-
-
-@pytest.mark.parametrize("revision", ["../x", "a b", "a?b", "x" * 200, "/main", "a//b", "a/.."])
-def test_revisions_that_cannot_be(server: Hub, revision: str) -> None:
-    with pytest.raises(InputError, match="branch, tag or commit"):
-        describe(revision)
+        describe_repository(identity)
     assert server.requested == []
 
 
@@ -399,14 +386,12 @@ def test_answers_are_kept(server: Hub) -> None:
     describe()
     assert len(server.requested) == 3, "the listing is asked for again, with its ETag"
     assert "if-none-match" in server.headers[-1]
-    describe(COMMIT)
-    assert len(server.requested) == 3, "a commit never changes"
 
 
 def test_a_changed_repository_is_noticed(server: Hub) -> None:
     describe()
     server.files["new.gguf"] = b"x"
-    assert repository("owner/name", limits=QUICK).files["new.gguf"] == 1
+    assert repository("owner/name").files["new.gguf"] == 1
 
 
 def test_offline(server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
