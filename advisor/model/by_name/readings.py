@@ -4,8 +4,10 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 
 from advisor.errors import AdvisorError, UnknownName
@@ -24,6 +26,7 @@ from advisor.model.by_name.known import (
     known_keys,
     makers,
     of_other_name,
+    other_names,
     sizes,
     spellings_of,
 )
@@ -55,7 +58,6 @@ def readings(name: ModelName) -> Iterator[KnownRow | None]:
     yield _of_experts_label(name)
     yield _only_candidate(name) if numbered and len(name.shape) > 2 and not name.publisher else None
     yield _most_downloaded(name.key) if numbered else None
-    yield _in_one_word(name)
     yield base_row(name)
     yield _only_candidate(name)
 
@@ -87,19 +89,6 @@ def _of_one_shape(rows: Iterable[KnownRow | None]) -> KnownRow | None:
     """First of some models of the same shape; None where there is none, or another shape too."""
     known = [row for row in rows if row is not None]
     return known[0] if len(set(map(sizes, known))) == 1 else None
-
-
-def _in_one_word(name: ModelName) -> KnownRow | None:
-    """Model whose name joins two words of the typed one: "code-qwen-1.5-7b" is CodeQwen1.5-7B."""
-    for place, (first, second) in enumerate(pairwise(name.shape)):
-        if first.isalpha() and second.isalpha():
-            joined = (*name.shape[:place], first + second, *name.shape[place + 2 :])
-            row = base_of(" ".join(joined))
-            if row is None and first + second in families():
-                row = base_row(replace(name, shape=joined))
-            if row is not None:
-                return row
-    return None
 
 
 # Months that names of models state: "mistral-large-2512" is another model than "-2407".
@@ -263,25 +252,59 @@ NOT_THEIR_BASE = frozenset({"cut", "merge", "draft"})
 LIKE_A_VARIANT = 75
 """Similarity above which a word may be a misspelled variant of a family [%]."""
 VERSION = re.compile(r"\d+(?:\.\d+)*")
-OF_A_FAMILY = re.compile(r"\d(?:\.\d+)*")
+OF_A_FAMILY = re.compile(r"\d(?:\.\d+)*(?![.\d])")
 """Pattern of a family's version; a longer number is a size or a date."""
 
 
 def base_row(name: ModelName) -> KnownRow | None:
-    """Base model with the family, version and sizes of a name; None where none is certain."""
+    """Base model with the family, version and sizes of a name; None where none is certain.
+
+    Its words stand together in the name, whose sizes it has all; the longest such words count. A
+    family, version and size that are the only ones of a name may stand apart:
+    "Llama-Doctor-3.2-3B".
+    """
     if name.kinds & NOT_THEIR_BASE:
         return None
-    for key, left in _parts(name.shape):
-        row = base_of(key) if _may_be_left(key, left) else None
-        if row is None:
+    sizes, typed = _sizes_and_words(name.shape)
+    for known, key in _keys_by_sizes().get(sizes, ()):
+        before, within, behind = f" {typed} ".partition(f" {known} ")
+        further = f"{before} {behind}".split()
+        if not within or _is_cut_short(name, known, before, behind):
             continue
-        if _names_a_variant(left) and candidates(name.shape):
-            return None
-        if left and _is_any_version(key, row):
-            return None
-        if len(key.split()[0]) > 1 or name.key.startswith(key):
-            return row
-    return _base_around(name.shape)
+        row = base_of(key) if sizes or not any(map(_may_be_variant, further)) else None
+        if row is not None:
+            return None if further and _is_any_version(key, row) else row
+    parts = typed.split()
+    apart = [word for word in parts if word in families() or OF_A_FAMILY.fullmatch(word)]
+    certain = len(apart) == 2 and len(sizes) == 1 and parts[0] in families()
+    return base_of(" ".join((*apart, *sizes))) if certain else None
+
+
+@cache
+def _keys_by_sizes() -> Mapping[frozenset[str], list[tuple[str, str]]]:
+    """Words and key of each known model by the sizes in its name, the longest first."""
+    index: dict[frozenset[str], list[tuple[str, str]]] = defaultdict(list)
+    for key in sorted((*known_keys(), *other_names()), key=lambda key: -key.count(" ")):
+        sizes, known = _sizes_and_words(key.split())
+        index[sizes].append((known, key))
+    return index
+
+
+def _sizes_and_words(tokens: Sequence[str]) -> tuple[frozenset[str], str]:
+    sizes = frozenset(filter(is_size, tokens))
+    return sizes, " ".join(token for token in tokens if token not in sizes)
+
+
+def _is_cut_short(name: ModelName, known: str, before: str, behind: str) -> bool:
+    """Whether the words of a known model are a part of a longer word in a name, as "llama" of
+    "llama 5 70b", whose version stands behind it, or a letter of "ai 21 k 2".
+    """
+    family, _, rest = known.partition(" ")
+    if not family.isalpha() or not (rest or has_size(name.shape)):
+        return True
+    version = OF_A_FAMILY.match(behind)
+    followed = version is not None and f"{known.split()[-1]} {version[0]} " in f"{name.key} "
+    return (len(family) == 1 and bool(before)) or (followed and known[-1].isalpha())
 
 
 def _is_any_version(key: str, row: KnownRow) -> bool:
@@ -301,50 +324,6 @@ def _is_any_version(key: str, row: KnownRow) -> bool:
     )
     shape = (row.layers, row.hidden, row.kv_heads)
     return any(other and (other.layers, other.hidden, other.kv_heads) != shape for other in others)
-
-
-def _names_a_variant(left: tuple[str, ...]) -> bool:
-    """Whether words left over name a variant, as "vl": listed ones are offered then."""
-    return any(words().get(token) == "variant" for token in left)
-
-
-def _base_around(tokens: tuple[str, ...]) -> KnownRow | None:
-    """Base model whose family, version and size are the only ones of a name, with other words
-    between them: "Llama-Doctor-3.2-3B".
-    """
-    family = [token for token in tokens if token in families()]
-    versions = [token for token in tokens if OF_A_FAMILY.fullmatch(token)]
-    size = [token for token in tokens if is_size(token)]
-    if [len(family), len(versions), len(size)] != [1, 1, 1] or tokens[0] != family[0]:
-        return None
-    return None if _names_a_variant(tokens) else base_of(" ".join((*family, *versions, *size)))
-
-
-def _parts(tokens: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Sequences of tokens with all sizes of the name, longest first, each with the other tokens;
-    "llama" of "llama 5 70b" is none, as its version stands behind it.
-    """
-    stated = tuple(token for token in tokens if is_size(token))
-    for length in range(len(tokens), 0, -1):
-        for start in range(len(tokens) - length + 1):
-            run, end = tokens[start : start + length], start + length
-            if run[-1].isalpha() and any(map(OF_A_FAMILY.fullmatch, tokens[end : end + 1])):
-                continue
-            absent = tuple(size for size in stated if size not in run)
-            left = (token for token in (*tokens[:start], *tokens[end:]) if token not in absent)
-            yield " ".join(run + absent), tuple(left)
-
-
-def _may_be_left(key: str, left: tuple[str, ...]) -> bool:
-    """Whether further words do not change the shape: the base states its size, or none is a
-    variant.
-    """
-    parts = key.split()
-    if len(parts) < 2 or not parts[0].isalpha():
-        return False
-    if has_size(parts):
-        return not all(map(is_size, parts))
-    return not any(map(_may_be_variant, left))
 
 
 def _may_be_variant(token: str) -> bool:
