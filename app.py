@@ -1,10 +1,12 @@
 """Offload Advisor: pages and navigation, nothing else. Start with `streamlit run app.py`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
 from markupsafe import Markup
 from starlette.middleware import Middleware
+from streamlit.navigation.page import StreamlitPage
 
 import advisor.ui
 from advisor.ui import server
@@ -15,6 +17,8 @@ from advisor.ui.question import current
 UI = Path(advisor.ui.__file__).parent
 SKIP = Markup("<a class='oa-skip' href='#verdict'>Skip to the answer</a>")
 BRAND = Markup("<b class='oa-brand'>Offload Advisor</b>")
+LINKS = Markup("<nav class='oa-pages' aria-label='Pages'>{}</nav>")
+LINK = Markup("<a href='{}' target='_self'{}>{}</a>")
 
 
 def visit() -> None:
@@ -31,22 +35,26 @@ def visit() -> None:
     ]
     page = st.navigation(pages, position="hidden")
     outcome.visit(page.url_path)
-    markup.copying()
     with server.serving(), unforeseen.named():
         current.read(page.url_path)
         current.write()
-        with st.container(horizontal=True, key="bar", vertical_alignment="center"):
-            markup.show(SKIP + BRAND if page is pages[0] else BRAND)
-            with st.container(horizontal=True, key="bar_links", gap="xsmall", wrap=False):
-                for each in pages[:5]:  # on a phone a row that scrolls sideways
-                    stated = current.parameters(current.present())
-                    st.page_link(each, label=each.title, query_params=stated)
+        with st.container(horizontal=True, key="bar", vertical_alignment="center", gap="xsmall"):
+            markup.show((SKIP if page is pages[0] else Markup()) + BRAND + links(page, pages[:5]))
             save.buttons()
         page.run()
         server.freeze_after(page.url_path)
 
 
+def links(page: StreamlitPage, pages: Sequence[StreamlitPage]) -> Markup:
+    """Links to the pages, with the present request; on a phone a row that scrolls sideways."""
+    request, here = current.present(), Markup(" aria-current='page'")
+    return LINKS.format(markup.joined(
+        LINK.format(current.link(request, each.url_path), here if each is page else "", each.title)
+        for each in pages
+    ))  # fmt: skip
+
+
 if __name__ == Path(__file__).stem:  # the server imports it; in a visitor's run it is the program
-    app = st.App(__file__, lifespan=server.warm, middleware=[Middleware(server.EarlyStyle)])
+    app = st.App(__file__, lifespan=server.warm, middleware=[Middleware(server.EarlyPage)])
 else:
     visit()

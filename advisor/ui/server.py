@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
+from markupsafe import Markup
 
 from advisor.request.request import Request
 from advisor.ui.question import current, this_machine
@@ -27,15 +28,19 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOG = logging.getLogger(__name__)
-SHEET = Path(__file__).parent / "parts" / "style.css"
+SHEET, SCRIPT = (Path(__file__).parent / "parts" / name for name in ("style.css", "page.js"))
 SCRIPTS = Path(st.__file__).parent / "static" / "static" / "js"
-WIDGETS = ("Html", "PageLink", "TextInput", "Selectbox", "ButtonGroup", "Popover", "Tabs", "Button")
+WIDGETS = ("Html", "TextInput", "Selectbox", "ButtonGroup", "Popover", "Tabs", "Button")
 """Kinds of element on the first screen, as Streamlit's files are called."""
 LATER = 3.0
 """Seconds from the start until the other pages are loaded, where nobody visits before [s]."""
 ANSWERED, RUNNING = threading.Event(), set[int]()
 """Set when a visitor has an answer, and the threads that work on one: the other pages are loaded
 after the first answer, while nobody is served."""
+FIRST = dict[int, bytes]()
+"""Answer of a first visit as the page will draw it and shown until it does, by the time of the last
+measurement."""
+EARLY = Markup("<div class='oa-early'><div class='st-key-answer'>{}</div></div>")
 _PRELOADED = re.compile(r"\./static/js/([\w.-]+\.js)")
 _IMPORTED = re.compile(r"(?:from|import)\"\./([\w.-]+\.js)\"")
 
@@ -52,9 +57,9 @@ def freeze_after(page: str) -> None:  # noqa: ARG001 - the cache runs it once fo
     gc.freeze()
 
 
-class EarlyStyle:
-    """Middleware that puts the style sheet and the names of needed scripts into the page, and
-    answers with these scripts from memory.
+class EarlyPage:
+    """Middleware that puts the style sheet, the script, the answer of a first visit and the names
+    of needed files of Streamlit's into the page, and answers with these files from memory.
     """
 
     def __init__(self, app: "ASGIApp") -> None:
@@ -75,7 +80,9 @@ class EarlyStyle:
             held.append(message)
 
         await self.app({**scope, "headers": headers}, receive, hold)
-        for message in _dressed(held):
+        first = scope["path"] == "/" and not scope["query_string"]
+        answer = FIRST.get(this_machine.calibrated_at(), b"") if first else b""
+        for message in _dressed(held, answer):
             await send(message)
 
 
@@ -108,8 +115,8 @@ def _needed() -> "Mapping[str, Response]":
     }
 
 
-def _dressed(messages: "list[Message]") -> "list[Message]":
-    """Answer with the sheet in its body and the scripts in its head; another kind as it is."""
+def _dressed(messages: "list[Message]", answer: bytes) -> "list[Message]":
+    """Page with sheet and answer in its body and the scripts in its head; all else as it is."""
     start, *rest = messages
     headers = dict(start["headers"])
     if not headers.get(b"content-type", b"").startswith(b"text/html"):
@@ -117,7 +124,7 @@ def _dressed(messages: "list[Message]") -> "list[Message]":
     body = b"".join(part.get("body", b"") for part in rest)
     links, sheet = _early()
     head = b"".join(link for name, link in links.items() if name not in body) + b"</head>"
-    body = body.replace(b"</head>", head, 1).replace(b"<body>", sheet, 1)
+    body = body.replace(b"</head>", head, 1).replace(b"<body>", sheet + answer, 1)
     kept = [each for each in start["headers"] if each[0] not in (b"content-length", b"etag")]
     length = (b"content-length", str(len(body)).encode())
     return [{**start, "headers": [*kept, length]}, {"type": "http.response.body", "body": body}]
@@ -125,12 +132,13 @@ def _dressed(messages: "list[Message]") -> "list[Message]":
 
 @cache
 def _early() -> tuple[dict[bytes, bytes], bytes]:
-    """Links by their script, and the beginning of the body: the sheet follows Streamlit's own. The
-    scripts come after what the page asks for by itself: behind them, its first calls waited 0.1 s.
+    """Links by their file, and the beginning of the body: the sheet follows Streamlit's own. The
+    files come after what the page asks for by itself: behind them, its first calls waited 0.1 s.
     """
     link = '<link rel="modulepreload" fetchpriority="low" crossorigin href="./static/js/{}">'
     links = {name.encode(): link.format(name).encode() for name in _scripts()}
-    return links, b"<body><style>" + SHEET.read_bytes() + b"</style>"
+    sheet, script = SHEET.read_bytes(), SCRIPT.read_bytes()
+    return links, b"<body><style>" + sheet + b"</style><script>" + script + b"</script>"
 
 
 def _scripts() -> list[str]:
@@ -192,17 +200,14 @@ def _load(page: Callable[[], None]) -> None:
 
 
 def advise() -> None:
-    """The example's answer, its ways out and its certainty."""
-    from advisor.evidence.accuracy.coverage import coverage_like
-    from advisor.ui.advise import ways
+    """The answer of a first visit."""
+    from advisor.ui.advise import page, ways
     from advisor.ui.advise.answer import answer
 
     this_machine.seen()
-    request = _example()
-    shown = answer(request, pick(request.model), this_machine.calibrated_at())
-    ways.ways(shown)
-    if shown.advice.best is not None:
-        coverage_like(shown.advice.best)
+    request, calibrated = current.begun(Request()), this_machine.calibrated_at()
+    shown = answer(request, pick(request.model), calibrated)
+    FIRST[calibrated] = EARLY.format(page.drawn(shown, ways.ways(shown))).encode()
 
 
 def models() -> None:

@@ -49,11 +49,39 @@ def test_labels_are_there_and_motion_stops_when_asked(chromium, address):
 
 def test_a_phone_shows_menu_question_verdict_and_winner_at_once(chromium, address):
     with page(chromium, address, viewport={"width": 390, "height": 844}) as test:
-        for part in (".st-key-bar_links", ".st-key-question", "#verdict", ".oa-winner"):
+        for part in (".oa-pages", ".st-key-question", "#verdict", ".oa-winner"):
             box = test.locator(part).bounding_box()
             assert box["y"] + box["height"] <= 844, part
         whole = "document.querySelector('[data-testid=stMain]').scrollHeight"
         assert test.evaluate(whole) <= 2400
+
+
+PLACES = """() => [...document.querySelectorAll('#verdict, .oa-winner, .oa-better, .oa-certainty')]
+    .map(part => part.getBoundingClientRect()).map(box => [box.x, box.y, box.width, box.height])"""
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_the_answer_that_comes_with_the_page_stands_where_the_page_draws_it(
+    chromium, address, width
+):
+    context = chromium.new_context(viewport={"width": width, "height": 900})
+    test = context.new_page()
+    test.route("**/index.*.js", lambda script: script.abort())  # nothing is drawn
+    test.goto(address)
+    test.locator(".oa-early .oa-certainty").wait_for()
+    test.evaluate("document.fonts.ready")
+    early = test.evaluate(PLACES)
+    test.unroute("**/index.*.js")
+    test.reload()
+    settle(test)
+    assert test.locator(".oa-early").count() == 0
+    moved = [
+        abs(one - other)
+        for before, after in zip(early, test.evaluate(PLACES), strict=True)
+        for one, other in zip(before, after, strict=True)
+    ]
+    context.close()
+    assert max(moved) <= 2, moved
 
 
 def test_the_first_screen_is_short(chromium, address):

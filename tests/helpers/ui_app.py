@@ -29,6 +29,12 @@ def run(test: AppTest) -> AppTest:
     return test
 
 
+def press(test: AppTest, key: str) -> AppTest:
+    """The page after a button within its HTML was pressed."""
+    test.pills(key="pressed").set_value(key)
+    return run(test)
+
+
 def figures(test: AppTest) -> list[Figure]:
     """All charts; raises where a property is none of Plotly's, which the page does not check."""
     return [Figure(**json.loads(chart.proto.spec)) for chart in test.get("plotly_chart")]

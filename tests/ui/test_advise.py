@@ -6,7 +6,7 @@ import shlex
 from html import unescape
 
 import pytest
-from ui_app import app, chart_words, copied, page_text, run, shared_link, tab, unfolded
+from ui_app import app, chart_words, copied, page_text, press, run, shared_link, tab, unfolded
 
 from advisor.advice.advise import answer
 from advisor.advice.finder.runnable import quality_rows
@@ -106,8 +106,7 @@ def test_a_small_model_needs_no_offloading_and_the_others_are_folded():
 def test_too_slow_a_model_has_a_faster_one_that_is_rated_as_well_and_can_be_taken():
     test = app(model="Llama-3.3-70B", machine=PC)
     assert "Another model" in ways(test)
-    test.button(key="take_0").click()
-    run(test)
+    press(test, "take_0")
     assert test.session_state["request"].model != "Llama-3.3-70B"
     assert "Runs well" in verdict(test)[0]
 
@@ -116,8 +115,7 @@ def test_a_bigger_gpu_can_be_tried_and_undone():
     test = app(model="Gemma-3-27B", machine=PC)
     before = verdict(test)
     place = ways(test).index("A bigger GPU")
-    test.button(key=f"take_{place}").click()
-    run(test)
+    press(test, f"take_{place}")
     request = test.session_state["request"]
     assert request.gpu == "2x RTX 3060 12GB"
     assert request.ram_gb == 32
@@ -153,8 +151,8 @@ def test_the_cheaper_of_rent_and_api_stands_first():
 def test_a_way_that_costs_by_the_month_leads_to_the_costs():
     test = app(model="Gemma-3-27B", machine=PC)
     place = ways(test).index("Rent or API")
-    test.button(key=f"take_{place}").click()
-    assert "Cost of a month against speed" in "".join(each.value for each in run(test).markdown)
+    words = "".join(each.value for each in press(test, f"take_{place}").markdown)
+    assert "Cost of a month against speed" in words
 
 
 @pytest.mark.parametrize(
@@ -281,8 +279,7 @@ def test_names_in_a_link_may_be_in_any_case():
 def test_numbers_open_with_formula_and_origin():
     test = app()
     assert "Time of a token, by part" not in page_text(test)
-    test.button(key="why").click()
-    text = page_text(run(test))
+    text = page_text(press(test, "why"))
     assert "Time of a token, by part" in text
     assert "What it rests on" in text
     assert "RAM, sustained read" in text

@@ -4,7 +4,7 @@ import re
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from ui_app import app, page_styles, page_text, run, shared_link, unfolded
+from ui_app import app, page_styles, page_text, press, run, shared_link, unfolded
 
 from advisor.catalog.inputs import INPUTS
 from advisor.request.request import Request
@@ -98,8 +98,7 @@ def test_what_is_typed_is_understood_and_the_rest_is_marked_as_assumed():
 def test_an_assumption_opens_the_drawer_where_it_is_set_and_which_stays_open():
     test = app(machine=PC)
     slow = app(machine=PC)
-    slow.button(key="open_machine").click()
-    run(slow)
+    press(slow, "open_machine")
     assert slow.pills(key="settings_group").value == settings.MACHINE
     assert slow.text_input(key="in_ram_gbs").placeholder.endswith(", assumed")
     unfolded(slow, "more_settings")

@@ -5,6 +5,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from ui_app import app
 
 from advisor.ui import server
 
@@ -12,8 +13,9 @@ PAGE = b"<html><head><title>x</title></head><body><div id='root'></div></body></
 
 
 def answered(
-    accept=b"text/html", kind=b"text/html; charset=utf-8", method="GET", path="/", kept=b"old"
-):
+    accept=b"text/html", kind=b"text/html; charset=utf-8", method="GET", path="/", kept=b"old",
+    query=b"",
+):  # fmt: skip
     """Headers and body that reach a browser, and the headers that reached the program behind."""
     seen, sent = {}, []
 
@@ -29,9 +31,12 @@ def answered(
         sent.append(message)
 
     headers = [(b"accept", accept), (b"accept-encoding", b"gzip"), (b"if-none-match", kept)]
-    scope = {"type": "http", "method": method, "path": path, "headers": headers[: 3 if kept else 2]}
+    scope = {
+        "type": "http", "method": method, "path": path, "query_string": query,
+        "headers": headers[: 3 if kept else 2],
+    }  # fmt: skip
     with pytest.raises(StopIteration):  # nothing of it waits, so no loop is needed
-        server.EarlyStyle(program)(scope, None, keep).send(None)
+        server.EarlyPage(program)(scope, None, keep).send(None)
     body = b"".join(message.get("body", b"") for message in sent)
     return dict(sent[0]["headers"]), body, seen
 
@@ -43,6 +48,20 @@ def test_a_page_brings_its_style_before_anything_is_drawn():
     assert int(headers[b"content-length"]) == len(body)
     assert b"etag" not in headers  # a browser must not keep an older style
     assert seen == {b"accept": b"text/html"}
+
+
+def test_a_first_visit_reads_its_answer_in_the_page_itself(monkeypatch, tmp_path):
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path))
+    monkeypatch.setattr(server, "FIRST", {})
+    server.advise()
+    _, body, _ = answered()
+    drawn = app().get("html")
+    early = next(each.proto.body for each in drawn if "id='verdict'" in each.proto.body)
+    assert early in body.decode()
+    for other in ({"query": b"gpu=RTX+4090"}, {"path": "/run"}):
+        assert b"id='verdict'" not in answered(**other)[1]
+    monkeypatch.setattr(server.this_machine, "calibrated_at", lambda: 1)  # measured since then
+    assert b"id='verdict'" not in answered()[1]
 
 
 def test_the_scripts_of_the_first_screen_are_asked_for_at_once():

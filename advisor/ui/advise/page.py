@@ -1,7 +1,8 @@
 """The Advise page: verdict, placements, ways out, certainty, and tabs drawn when opened."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 from markupsafe import Markup
@@ -15,7 +16,7 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
 from advisor.evidence.accuracy.coverage import CoverageRow, coverage_like
 from advisor.evidence.accuracy.regimes import description
-from advisor.formatting import percent, range_of, tokens_per_second
+from advisor.formatting import number, percent, range_of, tokens_per_second
 from advisor.machine.machine import Machine
 from advisor.reports import charts, from_advice
 from advisor.ui.advise import explanation, placements, ways
@@ -23,11 +24,11 @@ from advisor.ui.parts import tabs, unforeseen
 from advisor.ui.parts.glossary import explained_in_turn, term
 from advisor.ui.parts.markup import (
     block,
+    boxed,
     copyable,
     heading,
     joined,
     listed,
-    notice,
     plain_words,
     pressed,
     say,
@@ -43,21 +44,18 @@ MANY, NEAR, FAIR = 30, 0.1, 0.25
 LEVELS = {3: "High certainty.", 2: "Middling certainty.", 1: "Low certainty."}
 
 
-def line(answer: Answer) -> None:
-    """One line with its action."""
+def certainty(answer: Answer) -> Markup:
+    """One line."""
     best = answer.advice.best
     if best is None:
-        return
+        return Markup()
     row, assumed = coverage_like(best), _assumed(best, answer.nouns.machine)
-    with st.container(horizontal=True, key="certainty", vertical_alignment="center"):
-        level = 1 if _crowded(best) else dots(row, assumed=bool(assumed))
-        mark = Markup("<span class='oa-dots' aria-hidden='true'>{}</span><b>{}</b> {}").format(
-            "\u25cf" * level + "\u25cb" * (3 - level), LEVELS[level],
-            joined(_sentences(row, answer, assumed)),
-        )  # fmt: skip
-        show(block(f"oa-sure-{level}", mark, "p"))
-        if answer.nouns.request.here:
-            this_machine.measure("certainty")
+    level = 1 if _crowded(best) else dots(row, assumed=bool(assumed))
+    mark = Markup("<span class='oa-dots' aria-hidden='true'>{}</span><b>{}</b> {}").format(
+        "\u25cf" * level + "\u25cb" * (3 - level), LEVELS[level],
+        joined(_sentences(row, answer, assumed)),
+    )  # fmt: skip
+    return block(f"oa-certainty oa-sure-{level}", mark, "p")
 
 
 def _assumed(best: Estimate, machine: Machine) -> str:
@@ -109,6 +107,14 @@ TABS = "advise_tab"
 """Session key of the open tab."""
 
 
+def drawn(answer: Answer, offered: Sequence[ways.Way], before: str = "") -> Markup:
+    """What the page says without a widget: notices, verdict, placements, ways out, certainty."""
+    return joined((
+        *_notices(answer), verdict(answer.advice.summary), placements.row(answer, before),
+        ways.row(answer, offered), certainty(answer),
+    ))  # fmt: skip
+
+
 def shown(answer: Answer) -> None:
     """One answer, from what was understood down to the tabs."""
     best = answer.advice.best
@@ -116,30 +122,38 @@ def shown(answer: Answer) -> None:
         answer.nouns.machine, answer.nouns.model, answer.nouns.work, answer.nouns.resolved.taken_as
     )
     presets.machines()
-    with st.container(key="notices"):  # a notice that comes puts no other element into its place
-        _notices(answer)
     offered = ways.ways(answer)
-    parts = verdict(answer.advice.summary), placements.row(answer), ways.row(answer, offered)
-    with st.container(key="answer"):
-        show(joined(parts))
-    with pressed("answer"):
-        ways.buttons(offered, open_tab)
-        if best is not None and st.button("Why this number?", key=placements.WHY):
-            explanation.dialog(best)
-    line(answer)
+    with st.container(key="answer"):  # one element, so that it is drawn at once
+        problems = joined(boxed(sentence, "warning") for sentence in current.problems())
+        show(problems + drawn(answer, offered, _before(answer)))
+    why = {placements.WHY: partial(st.session_state.update, {placements.WHY: True})}
+    pressed(chips.actions() | ways.actions(offered, open_tab) | why)
+    if answer.nouns.request.here and best is not None:
+        this_machine.measure("certainty")
     _tabs(answer)
+    if st.session_state.pop(placements.WHY, False) and best is not None:
+        explanation.dialog(best)
 
 
-def _notices(answer: Answer) -> None:
+def _notices(answer: Answer) -> Iterable[Markup]:
     nouns = answer.nouns
     model, machine = nouns.model, nouns.machine
     uncertain = nouns.resolved.notes if model.architecture.shape_uncertainty else ()
     notes = *context_notes(model, nouns.work), *price_notes(answer.advice.question), *uncertain
-    for sentence in (*current.problems(), *notes):
-        notice(sentence, "warning")
+    for sentence in notes:
+        yield boxed(sentence, "warning")
     software = answer.nouns.request.stated().keys() & {"driver", "build", "numa"}
     if machine.software_notes and software:
-        notice(" ".join(machine.software_notes))
+        yield boxed(" ".join(machine.software_notes))
+
+
+def _before(answer: Answer) -> str:
+    """Speed of the visitor's request before, where it was another one."""
+    best, state = answer.advice.best, st.session_state
+    text = "" if best is None else number(decode_tps(best))
+    if best is not None and state.get("shown_speed") != text:
+        state["speed_before"], state["shown_speed"] = state.get("shown_speed", ""), text
+    return str(state.get("speed_before", ""))
 
 
 TONES = {"good": "oa-good-text", "partly": "oa-partly-text", "bad": "oa-bad-text"}

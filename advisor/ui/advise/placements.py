@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-import streamlit as st
 from markupsafe import Markup, escape
 
 from advisor.advice.advise import Answer
@@ -38,17 +37,20 @@ def tone(level: Judgement) -> str:
     return BADGES[level][1]
 
 
-def row(answer: Answer) -> Markup:
-    """Cards of the placements; where the model fits in the card, the others are folded."""
+def row(answer: Answer, before: str = "") -> Markup:
+    """Cards of the placements, with the speed of the request before; where the model fits in the
+    card, the others are folded.
+    """
     best = answer.advice.best
     if best is not None and (
         best.strategy is PlacementStrategy.GPU_RESIDENT or answer.nouns.machine.unified
     ):
         others = (each for each in PlacementStrategy if each is not best.strategy)
         folded = block("oa-others", joined(_other(answer, each, "") for each in others))
-        return block("oa-cards oa-placements", _winner(answer, best, FOLDED.format(folded)))
+        framed = _winner(answer, best, before, FOLDED.format(folded))
+        return block("oa-cards oa-placements", framed)
     cards = (
-        _winner(answer, best, Markup())
+        _winner(answer, best, before)
         if best is not None and best.strategy is each
         else _other(answer, each, "oa-card")
         for each in PlacementStrategy
@@ -61,16 +63,17 @@ def name(answer: Answer, strategy: PlacementStrategy) -> str:
     return (SHARED if answer.nouns.machine.unified else TITLES).get(strategy, TITLES[strategy])
 
 
-def _winner(answer: Answer, best: Estimate, folded: Markup) -> Markup:
+def _winner(answer: Answer, best: Estimate, before: str, folded: Markup | str = "") -> Markup:
     """The fastest placement: what it was under the request before, and what bounds it."""
     speed, users = decode_tps(best), float(best.work.users)
     each = f" for each of {users:,.0f} users" if users > 1 else ""
     ends = (float(best.decode.low), float(best.decode.high)) if best.decode else None
     bound = f"{best.runtime}, {best.model.format}, bound by {best.bottleneck}"
-    foot = block("oa-foot", joined((folded, press(WHY, "Why this number?"))))
+    foot = block("oa-foot", escape(folded) + press(WHY, "Why this number?"))
     reading = answer.nouns.money.reading_tps
+    was = block("oa-was", f"was {before}", "span") if before else ""
     return winner(name(answer, best.strategy), speed, ends, reading, [bound],
-                  beside=Markup("{} {}").format(each, _before(speed)), foot=foot)  # fmt: skip
+                  beside=Markup("{} {}").format(each, was), foot=foot)  # fmt: skip
 
 
 def winner(
@@ -87,15 +90,6 @@ def winner(
         escape(foot),
     )
     return block("oa-card oa-winner", joined(parts))
-
-
-def _before(speed: float) -> Markup:
-    """Speed under the request before, where it was another one."""
-    state, text = st.session_state, number(speed)
-    if state.get("shown_speed") != text:
-        state["speed_before"], state["shown_speed"] = state.get("shown_speed", ""), text
-    before = state.get("speed_before", "")
-    return block("oa-was", f"was {before}", "span") if before else Markup()
 
 
 def _range(ends: tuple[float, float], speed: float, reading: float) -> Iterable[Markup]:

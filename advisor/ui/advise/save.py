@@ -22,12 +22,11 @@ NO_LINK = "A link cannot carry what was pasted or uploaded."
 
 def buttons() -> None:
     """Save and Share."""
-    with st.container(horizontal=True, key="bar_actions", gap="xsmall", width="content"):
-        part = st.popover("Save", key="save_report", on_change="rerun")
-        if part.open:
-            with part:
-                _form()
-        _link()
+    part = st.popover("Save", key="save_report", on_change="rerun")
+    if part.open:
+        with part:
+            _form()
+    _link()
 
 
 def _form() -> None:

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.advise import Answer
@@ -101,11 +101,14 @@ def _card(place: int, way: Way) -> Markup:
     return block("oa-card", joined(parts))
 
 
-def buttons(offered: Sequence[Way], open_tab: Callable[[str], None]) -> None:
-    """Buttons that the cards press; those that change nothing open a tab by its title."""
-    for place, way in enumerate(offered):
-        act, value = (_take, way) if way.changes else (open_tab, COSTS)
-        st.button(way.action, key=f"take_{place}", on_click=act, args=(value,))
+def actions(
+    offered: Sequence[Way], open_tab: Callable[[str], None]
+) -> dict[str, Callable[[], None]]:
+    """What the cards do, by their keys; those that change nothing open a tab by its title."""
+    return {
+        f"take_{place}": partial(_take, way) if way.changes else partial(open_tab, COSTS)
+        for place, way in enumerate(offered)
+    }
 
 
 def _take(way: Way) -> None:

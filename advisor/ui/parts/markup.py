@@ -7,14 +7,10 @@ image from anywhere. What people typed is therefore shown through this module.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 from markupsafe import Markup, escape
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
 
 
 def show(html: Markup) -> None:
@@ -88,6 +84,11 @@ def section(title: str, anchor: str) -> Markup:
 
 
 def notice(text: str, kind: str = "note") -> None:
+    """Put a sentence in a box on the page."""
+    show(boxed(text, kind))
+
+
+def boxed(text: str, kind: str = "note") -> Markup:
     """Sentence in a box: "note", "warning", "error" or "failure" (of the program), said in words to
     those who do not see the colour.
     """
@@ -99,7 +100,7 @@ def notice(text: str, kind: str = "note") -> None:
     }[kind]
     box = Markup("<div class='oa-notice oa-{}' role='status'><b>{}</b>{}</div>")
     text = plain_words(text)
-    show(box.format(kind, label, text if text.endswith((".", "?")) else f"{text}."))
+    return box.format(kind, label, text if text.endswith((".", "?")) else f"{text}.")
 
 
 def table(
@@ -156,21 +157,32 @@ def listed(rows: Iterable[tuple[object, str, str]]) -> Markup:
 
 
 def press(key: str, words: str, style: str = "oa-press") -> Markup:
-    """Button that presses the widget of a key, which stands in `pressed`."""
+    """Button that presses the widget of a key, or does what `pressed` names by it."""
     html = Markup("<button type='button' class='{}' data-press='{}'>{}</button>")
     return html.format(style, key, words)
 
 
-def pressed(part: str) -> "DeltaGenerator":
-    """Place for a part's widgets that buttons within HTML press; nobody sees it."""
-    return st.container(key=f"pressed_{part}")
+def pressed(actions: Mapping[str, Callable[[], None]]) -> None:
+    """What the page's buttons within HTML do, by their keys: one widget, which nobody sees."""
+    st.pills(
+        "Pressed", list(actions), key=_PRESSED, on_change=_act, args=(actions,),
+        label_visibility="collapsed",
+    )  # fmt: skip
+
+
+_PRESSED = "pressed"
+
+
+def _act(actions: Mapping[str, Callable[[], None]]) -> None:
+    key = st.session_state[_PRESSED]
+    st.session_state[_PRESSED] = None  # so that it can be pressed again
+    if key in actions:
+        actions[key]()
 
 
 # Text to copy, such as a command or a file, with a button.
 #
 # Streamlit's code block loads a highlighter of 1.6 MB before it shows a line.
-
-SCRIPT = Path(__file__).with_name("page.js")
 
 
 def copyable(text: str) -> None:
@@ -180,12 +192,6 @@ def copyable(text: str) -> None:
         "<button type='button' class='oa-copy'>Copy</button></div>"
     )
     show(box.format(text))
-
-
-def copying() -> None:
-    """Script of the pages, sent once each; it holds nothing that anybody typed."""
-    with st.container(key="copying"):
-        st.html(f"<script>{SCRIPT.read_text()}</script>", unsafe_allow_javascript=True)
 
 
 # Placeholder while something is computed.

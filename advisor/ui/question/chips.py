@@ -1,7 +1,8 @@
 """What was understood of the question, as chips: sure ones, and assumed ones that open."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import streamlit as st
 from markupsafe import Markup
@@ -15,7 +16,7 @@ from advisor.machine.quantity import Provenance
 from advisor.model.model import Model
 from advisor.request.request import Request
 from advisor.ui.parts import audience
-from advisor.ui.parts.markup import joined, press, pressed, show
+from advisor.ui.parts.markup import joined, press, show
 from advisor.ui.question import current, settings
 from advisor.units import GIB
 
@@ -30,9 +31,12 @@ def row(machine: Machine, model: Model, work: Workload, taken: str) -> None:
     request = current.present()
     with st.container(key="chips"):
         show(joined((*_sure(machine, request, taken), *_assumed(machine, model, work, request))))
-    with pressed("chips"):
-        for group in (settings.MACHINE, settings.MODEL):
-            st.button(group, key=_key(group), on_click=settings.open_at, args=(group,))
+
+
+def actions() -> dict[str, Callable[[], None]]:
+    """What the assumed ones do, by their keys: each opens the drawer at its group."""
+    groups = (settings.MACHINE, settings.MODEL)
+    return {_key(group): partial(settings.open_at, group) for group in groups}
 
 
 def _sure(machine: Machine, request: Request, taken: str) -> Iterable[Markup]:

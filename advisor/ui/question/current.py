@@ -68,14 +68,14 @@ def _open(stated: Mapping[str, str], page: str) -> None:
     state = st.session_state
     former = texts.is_former(stated)
     opened = texts.from_address(stated, FORMER_PAGES.get(page, "") if former else "")
-    state[_REQUEST] = _begun(opened.request, former=former)
+    state[_REQUEST] = begun(opened.request, former=former)
     state[_PROBLEMS], state[_UNREAD] = opened.problems, {}
     state.setdefault(_WRITTEN, None)
     state.setdefault(_LATELY, ())
 
 
-def _begun(request: Request, *, former: bool) -> Request:
-    """The request with a model and a machine where it states none."""
+def begun(request: Request, *, former: bool = False) -> Request:
+    """The request with a model and a machine where it states none, as on a first visit."""
     if not request.model:
         request = replace(request, model=FORMER_MODEL if former else MODEL)
     if not request.stated().keys() & {*MACHINE} - {*OWNED}:

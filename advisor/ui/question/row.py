@@ -11,17 +11,10 @@ from advisor.ui.question import current, inputs, presets, settings
 
 def question(*parts: str) -> None:
     """The row: those named of "machine", "model" and "use", else all."""
-    parts = parts or ("machine", "model", "use")
-    widths = {"machine": 4.0, "model": 2.5, "use": 2.2}
-    with st.container(key="question"):
-        columns = st.columns(
-            [*(widths[part] for part in parts), 1.9], gap="small", vertical_alignment="bottom"
-        )
-        for column, part in zip(columns, parts, strict=False):
-            with column:
-                {"machine": _machine, "model": _model, "use": _use}[part]()
-        with columns[-1]:
-            settings.drawer()
+    with st.container(horizontal=True, key="question", vertical_alignment="bottom", gap="small"):
+        for part in parts or ("machine", "model", "use"):
+            {"machine": _machine, "model": _model, "use": _use}[part]()
+        settings.drawer()
 
 
 def _machine() -> None:
@@ -58,7 +51,6 @@ def _model() -> None:
 
 
 def _use() -> None:
-    settings.labelled("use", presets.use_words())
     part = st.popover("Use", width="stretch", on_change="rerun", key="use")
     if part.open:
         with part:

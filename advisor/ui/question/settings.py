@@ -13,7 +13,7 @@ from advisor.machine.from_spec import TYPICAL_HOST
 from advisor.machine.machine import Machine
 from advisor.machine.spec import NO_GPU
 from advisor.request.request import DEFAULTS
-from advisor.ui.parts.markup import press, show
+from advisor.ui.parts.markup import joined, press, show
 from advisor.ui.question import current, inputs, presets, this_machine
 from advisor.units import GB, GIB
 
@@ -40,7 +40,11 @@ _GROUP, _DRAWER, _MEMORY = "settings_group", "more_settings", "memory_kind"
 def drawer() -> None:
     """Button, and the inputs of one group while it is open."""
     changed = len(_changed())
-    labelled(_DRAWER, f": {changed} changed" if changed else "")
+    # A popover would close if its label changed, so the words after it stand in a style: fixed ones
+    # and numbers, nothing that anybody typed.
+    rule = Markup("<style>.st-key-{} button p::after {{ content: '{}'; }}</style>")
+    words = {"use": presets.use_words(), _DRAWER: f": {changed} changed" if changed else ""}
+    show(joined(rule.format(*each) for each in words.items()))
     part = st.popover("More settings", width="stretch", on_change="rerun", key=_DRAWER)
     if not part.open:
         return
@@ -62,14 +66,6 @@ def drawer() -> None:
 def open_at(group: str) -> None:
     """Open the drawer at a group (for callbacks)."""
     st.session_state[_GROUP], st.session_state[_DRAWER] = group, True
-
-
-def labelled(key: str, words: str) -> None:
-    """Words after the label of a popover, which would close if its label changed; they stand in a
-    style, so nothing that anybody typed.
-    """
-    rule = Markup("<style>.st-key-{} button p::after {{ content: '{}'; }}</style>")
-    show(rule.format(key, words))
 
 
 def _machine() -> Machine | None:
