@@ -16,8 +16,8 @@ WINDOW = ("sliding_window", "sliding_window_size", "attention_chunk_size")
 CONTEXT = ("max_position_embeddings", "n_positions", "max_sequence_length", "seq_length")
 Entry = TypeVar("Entry")
 
-LETTERS = NameWords("models/config_words.csv")
-"""Letters of layers and of blocks by their words."""
+WORDS = NameWords("models/config_words.csv")
+"""Letters of layers and of blocks by their words, and keys that no formula here covers."""
 NO_ROPE_INTERVAL = 4
 """Llama 4 without `no_rope_layers`: every fourth layer has no rotary embedding and sees all."""
 
@@ -48,7 +48,7 @@ def single_blocks(config: Config) -> str:
             raise _length(config, "hybrid_override_pattern", len(written), MAX_LAYERS)
         return written
     words = config.words("layers_block_type")
-    letters = LETTERS.of_kind("block")
+    letters = WORDS.of_kind("block")
     _known(config, "layers_block_type", words, tuple(letters))
     return "".join(letters[word] for word in words)
 
@@ -120,7 +120,7 @@ def _attention_letters(config: Config, layers: int) -> str:
 
 def _listed_letters(config: Config, layers: int) -> str:
     words = config.words("layer_types")
-    letters = LETTERS.of_kind("layer")
+    letters = WORDS.of_kind("layer")
     _known(config, "layer_types", words, tuple(letters))
     return "".join(letters[word] for word in _checked(config, "layer_types", layers, words))
 

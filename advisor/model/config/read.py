@@ -10,12 +10,10 @@ References:
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
-from functools import cache
 from typing import Any
 
-from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError, Refusal
 from advisor.model.architecture import (
     LAYER_TABLES,
@@ -72,79 +70,49 @@ KEY_VALUE_ROLES = ("attn_k", "attn_v", "attn_k_norm")
 DENSE_ROLES = ("ffn_gate", "ffn_up", "ffn_down")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SharedLayers:
-    """Facts of a model whose layers share caches."""
-
-    first: int  # the first layer that reuses a cache; the number of layers where none does
-    double_wide: bool  # those layers have a feed-forward twice as wide
-    input_width: int  # values of each layer's own input; 0 without
-    input_vocab: int  # rows of the table that they come from
-
-    @property
-    def note(self) -> str:
-        """Note on shared layers for the reader."""
-        return (
-            f"Layers from {self.first} on reuse the keys and values of earlier ones and cache "
-            "none; every layer has an input of its own, a row of a second table."
-        )
-
-
-def shared_layers(config: Config, layers: int) -> SharedLayers | None:
-    """Shared layers of a config.json; None for all other models."""
+def with_shared_layers(
+    config: Config, facts: ArchitectureSpec, architecture: Architecture
+) -> tuple[Architecture, tuple[str, ...]]:
+    """The architecture with such layers as they are, and a note; unchanged for all other models."""
     sharing = config.whole("num_kv_shared_layers")
     width = config.whole("hidden_size_per_layer_input")
     if not sharing and not width:
-        return None
-    if sharing >= layers:
+        return architecture, ()
+    if sharing >= facts.layers:
         raise InputError(
-            f"{config.name}: num_kv_shared_layers {sharing} must be less than the {layers} layers."
+            f"{config.name}: num_kv_shared_layers {sharing} must be less than the {facts.layers} "
+            "layers."
         )
-    return SharedLayers(
-        first=layers - sharing,
-        double_wide=config.flag("use_double_wide_mlp"),
-        input_width=width,
-        input_vocab=config.required("vocab_size_per_layer_input", "vocab_size"),
+    first, wider = facts.layers - sharing, 2 if config.flag("use_double_wide_mlp") else 1
+    made = []
+    for tensor in architecture.tensors:
+        if tensor.layer is None or tensor.layer < first:
+            made.append(tensor)
+        elif tensor.role.removesuffix(".bias") not in KEY_VALUE_ROLES:
+            made.append(_widened(tensor, wider))
+    inputs = _layer_inputs(config, facts, width) if width else ()
+    cache = architecture.cache[:first] + (LayerCache(),) * sharing
+    note = (
+        f"Layers from {first} on reuse the keys and values of earlier ones and cache none; every "
+        "layer has an input of its own, a row of a second table."
     )
+    return replace(architecture, tensors=(*made, *inputs), cache=cache), (note,)
 
 
-def with_shared_layers(
-    architecture: Architecture, facts: ArchitectureSpec, shared: SharedLayers | None
-) -> Architecture:
-    """The architecture with those layers as they are."""
-    if shared is None:
-        return architecture
-    kept = tuple(
-        _widened(tensor, shared) for tensor in architecture.tensors if not _dropped(tensor, shared)
-    )
-    cache = tuple(
-        LayerCache() if layer >= shared.first else entry
-        for layer, entry in enumerate(architecture.cache)
-    )
-    return replace(architecture, tensors=kept + _layer_inputs(facts, shared), cache=cache)
-
-
-def _dropped(tensor: Tensor, shared: SharedLayers) -> bool:
-    reuses = tensor.layer is not None and tensor.layer >= shared.first
-    return reuses and tensor.role.removesuffix(".bias") in KEY_VALUE_ROLES
-
-
-def _widened(tensor: Tensor, shared: SharedLayers) -> Tensor:
-    reuses = tensor.layer is not None and tensor.layer >= shared.first
-    if not (shared.double_wide and reuses and tensor.role in DENSE_ROLES):
+def _widened(tensor: Tensor, factor: int) -> Tensor:
+    """A matrix of the feed-forward block as wide as a factor says."""
+    if tensor.role not in DENSE_ROLES:
         return tensor
     if tensor.role == "ffn_down":
-        return replace(tensor, width=2 * tensor.width)
-    return replace(tensor, rows=2 * tensor.rows)
+        return replace(tensor, width=factor * tensor.width)
+    return replace(tensor, rows=factor * tensor.rows)
 
 
-def _layer_inputs(facts: ArchitectureSpec, shared: SharedLayers) -> tuple[Tensor, ...]:
+def _layer_inputs(config: Config, facts: ArchitectureSpec, width: int) -> tuple[Tensor, ...]:
     """The second table, its projection, and each layer's gate, as llama.cpp names them."""
-    if not shared.input_width:
-        return ()
-    width, hidden = shared.input_width, facts.hidden
+    rows, hidden = config.required("vocab_size_per_layer_input", "vocab_size"), facts.hidden
     all_widths = facts.layers * width
-    table = {LAYER_TABLES: (all_widths, shared.input_vocab)}
+    table = {LAYER_TABLES: (all_widths, rows)}
     projection = {"per_layer_model_proj": (hidden, all_widths)}
     gates: Shapes = {"inp_gate": (hidden, width), "proj": (width, hidden), "post_norm": hidden}
     return (
@@ -178,6 +146,8 @@ ALGORITHMS = {
     "MXFP4": "MXFP4-hf",
 }
 """`quant_algo` of ModelOpt [3]."""
+METHODS = {"fp8": "FP8", "fbgemm_fp8": "FP8", "mxfp4": EXPERTS_ONLY}
+"""`quant_method` that tells the format alone [1]."""
 USUALLY_LEFT = (
     *("lm_head", "embed", "gate", "router", "norm", "bias", "indexers_proj"),
     *("vision", "visual", "multi_modal", "mtp"),
@@ -216,13 +186,13 @@ def _named(quantization: Config) -> tuple[str, str]:
     algorithm = quantization.word("quant_algo").upper()
     if algorithm:
         return ALGORITHMS.get(algorithm, ""), "" if algorithm in ALGORITHMS else algorithm
+    if method in METHODS:
+        return METHODS[method], ""
     if method in ("awq", "gptq"):
         return _integer_groups(method.upper(), quantization)
-    if method in ("fp8", "fbgemm_fp8"):
-        return "FP8", ""
-    if method == "mxfp4":
-        return "MXFP4-hf", ""
-    if quantization.flag("load_in_8bit") or quantization.flag("load_in_4bit"):
+    if quantization.flag("load_in_8bit"):
+        return "bnb-int8", ""
+    if quantization.flag("load_in_4bit"):
         return _bitsandbytes(quantization)
     if method in ("compressed-tensors", "modelopt", "modelopt_fp4", ""):
         return _compressed(quantization)
@@ -234,19 +204,18 @@ def _integer_groups(form: str, quantization: Config) -> tuple[str, str]:
     if bits != 4:
         return "", f"{form} of {bits} bits"
     group = quantization.raw("group_size", "q_group_size")[1]
-    if group not in (None, 128):
-        return form, f"Its groups have {shown(group)} weights; the recipe {form} counts 128."
-    return form, ""
+    usual = group in (None, 128)
+    return form, (
+        "" if usual else f"Its groups have {shown(group)} weights; the recipe {form} counts 128."
+    )
 
 
 def _bitsandbytes(quantization: Config) -> tuple[str, str]:
-    if quantization.flag("load_in_8bit"):
-        return "bnb-int8", ""
     kind = quantization.word("bnb_4bit_quant_type") or "fp4"
-    if kind == "nf4":
-        plain = not quantization.flag("bnb_4bit_use_double_quant")
-        return "bnb-nf4", "Its scales are 32-bit; the recipe counts packed ones." if plain else ""
-    return "", f"bitsandbytes {kind}"
+    if kind != "nf4":
+        return "", f"bitsandbytes {kind}"
+    packed = quantization.flag("bnb_4bit_use_double_quant")
+    return "bnb-nf4", "" if packed else "Its scales are 32-bit; the recipe counts packed ones."
 
 
 def _compressed(quantization: Config) -> tuple[str, str]:
@@ -271,7 +240,7 @@ def _weights(quantization: Config, group: Mapping[str, object]) -> tuple[str, st
         case "float", 4, 16:
             return "NVFP4", ""
         case "float", 4, 32:
-            return "MXFP4-hf", ""
+            return EXPERTS_ONLY, ""
         case "int", 4, 128:
             return "GPTQ", "compressed-tensors, 4 bits in groups of 128: as large as GPTQ."
     return "", f"{kind or 'unknown'} weights of {bits} bits in groups of {shown(size)}"
@@ -280,37 +249,19 @@ def _weights(quantization: Config, group: Mapping[str, object]) -> tuple[str, st
 def _left_out(quantization: Mapping[str, object]) -> tuple[str, ...]:
     """A note where more than the customary parts stay in 16 bits, so that the file is larger."""
     for key in ("ignore", "modules_to_not_convert", "exclude_modules"):
-        modules = quantization.get(key)
-        if isinstance(modules, list | tuple):
-            unusual = [
-                module
-                for module in modules
-                if isinstance(module, str) and not any(word in module for word in USUALLY_LEFT)
-            ]
-            if unusual:
-                return (
-                    f"{len(unusual)} of its modules stay in 16 bits ({unusual[0][:60]} ...), "
-                    "so its file is larger than the recipe says.",
-                )
+        listed = quantization.get(key)
+        entries = listed if isinstance(listed, list | tuple) else ()
+        modules = [entry for entry in entries if isinstance(entry, str)]
+        unusual = [module for module in modules if not any(map(module.__contains__, USUALLY_LEFT))]
+        if unusual:
+            return (
+                f"{len(unusual)} of its modules stay in 16 bits ({unusual[0][:60]} ...), so its "
+                "file is larger than the recipe says.",
+            )
     return ()
 
 
 SIZES = (HIDDEN, VOCAB, HEADS, layer_types.LAYERS)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NotCoveredRow:
-    """One row of data/models/not_covered.csv: a key that changes the layers in a way that no
-    formula of this package has.
-    """
-
-    key: str
-    meaning: str  # what a model with that key has
-
-
-@cache
-def _not_covered() -> tuple[NotCoveredRow, ...]:
-    return read(DATA / "models/not_covered.csv", NotCoveredRow)
 
 
 MOST_WEIGHTS = 1e15
@@ -331,13 +282,13 @@ def describe(
     whole = parse(text_or_dict, name)
     refuse_no_chat_model(name, str(whole.get("model_type")), *classes(whole.get("architectures")))
     values, family = language_config(name, whole)
-    shared, pattern = None, {}
+    shared: tuple[str, ...] = ()
+    pattern = {}
     if family.builder:
         architecture = _own_architecture(values, family)
     else:
         facts = facts_of(values, family)
-        shared = shared_layers(values, facts.layers)
-        architecture = with_shared_layers(build(facts), facts, shared)
+        architecture, shared = with_shared_layers(values, facts, build(facts))
         pattern = {"layer_pattern": facts.layer_pattern}
     form, format_notes = stored_format(values, beside)
     return Described(
@@ -345,7 +296,7 @@ def describe(
         model=None,
         format=form,
         source=architecture.source,
-        notes=(*_notes(whole, values, shared), *format_notes),
+        notes=(*_notes(whole, values), *shared, *format_notes),
         facts={
             "model_type": values.word("model_type"),
             **pattern,
@@ -428,11 +379,11 @@ def _positions(config: Config, family: FamilyRow) -> int:
 
 
 def _refuse_what_is_not_covered(config: Config) -> None:
-    for row in _not_covered():
-        if config.values.get(row.key) not in (None, False, 0, "", [], {}):
+    for key, meaning in layer_types.WORDS.of_kind("not covered").items():
+        if config.values.get(key) not in (None, False, 0, "", [], {}):
             raise Refusal(
-                f"{config.name} has {row.meaning} ({row.key} in its config.json), for which this "
-                "program has no formula. A GGUF file of it tells its sizes."
+                f"{config.name} has {meaning} ({key} in its config.json), for which this program "
+                "has no formula. A GGUF file of it tells its sizes."
             )
     inner = config.optional("word_embed_proj_dim")
     if inner and inner != config.required(*HIDDEN):
@@ -474,9 +425,7 @@ def _plausible(architecture: Architecture) -> Architecture:
     return architecture
 
 
-def _notes(
-    whole: Mapping[str, object], config: Config, shared: SharedLayers | None
-) -> tuple[str, ...]:
+def _notes(whole: Mapping[str, object], config: Config) -> tuple[str, ...]:
     notes = []
     if language_model(whole) is not whole:
         notes.append("The language model only; towers for images or sound are left out.")
@@ -491,6 +440,4 @@ def _notes(
         )
     if config.whole("num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers"):
         notes.append("Its layers for predicting several tokens at once are left out.")
-    if shared:
-        notes.append(shared.note)
     return tuple(notes)
