@@ -10,7 +10,7 @@ Reference: ggml-org/llama.cpp, src/llama-model-loader.cpp and include/llama.h (`
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,28 +68,24 @@ def memory(keys: Keys, roles: Sequence[frozenset[str]], hidden: int) -> tuple[La
     layers = len(roles)
     windows = _windows(keys, layers)
     caching = layers - _sharing(keys, layers)  # the last ones reuse the cache of an earlier layer
-    kept = tuple(layer < caching for layer in range(layers))
     attention = _Attention(keys, layers, hidden)
     memories = []
     for layer, has in enumerate(roles):
-        state = _state(keys, has, hidden)
-        if not _attends(has):
-            if not state and not keys.traits.bare_layers:
-                raise Refusal(
-                    f"Layer {layer} of this {keys.architecture} has neither attention nor a state "
-                    "under the names that are known, so what it keeps of the past is not "
-                    "understood. Choose another conversion."
-                )
-            memories.append(LayerMemory(LayerCache(state_values=state), 0))
-            continue
-        size = attention.layer(layer, has, windows[layer] is not None)
-        cache = LayerCache(
-            key_values=size.keys if kept[layer] else 0,
-            value_values=size.values if kept[layer] else 0,
-            window=windows[layer],
-            state_values=state,
-        )
-        memories.append(LayerMemory(cache, size.attended))
+        cache = LayerCache(state_values=_state(keys, has, hidden))
+        attended = 0
+        if _attends(has):
+            windowed = windows[layer] is not None
+            key_values, value_values, attended = attention.layer(layer, has, windowed)
+            cache = replace(cache, window=windows[layer])
+            if layer < caching:
+                cache = replace(cache, key_values=key_values, value_values=value_values)
+        elif not cache.state_values and not keys.traits.bare_layers:
+            raise Refusal(
+                f"Layer {layer} of this {keys.architecture} has neither attention nor a state "
+                "under the names that are known, so what it keeps of the past is not understood. "
+                "Choose another conversion."
+            )
+        memories.append(LayerMemory(cache, attended))
     return tuple(memories)
 
 
@@ -165,14 +161,6 @@ def _sharing(keys: Keys, layers: int) -> int:
     return shared
 
 
-class _Size(NamedTuple):
-    """Values of K and V cached per token, and values that a token's query meets per past token."""
-
-    keys: int
-    values: int
-    attended: int
-
-
 class _Attention:
     """Sizes of attention, read once for all layers."""
 
@@ -193,10 +181,15 @@ class _Attention:
                 f"{self._latent}. The file is damaged."
             )
 
-    def layer(self, layer: int, has: frozenset[str], windowed: bool) -> _Size:
-        """Sizes of one layer that attends."""
+    def layer(self, layer: int, has: frozenset[str], windowed: bool) -> tuple[int, int, int]:
+        """Values of K and V cached per token, and those that a query meets per past token.
+
+        Latent attention keeps one latent with its rotary key [3], and the indexer's key where it
+        has one.
+        """
         if self._latent and "attn_kv_a_mqa" in has:
-            return self._latent_layer(layer, has)
+            index = self._index if "indexer.attn_k" in has else 0
+            return self._key + index, 0, self._heads[layer] * (self._key + self._latent)
         heads, kv_heads = self._heads[layer], self._kv_heads[layer]
         kv_heads = heads if kv_heads < 0 else kv_heads
         key = self._window_key if windowed else self._key
@@ -206,12 +199,7 @@ class _Attention:
                 f"Layer {layer} has attention tensors, but {self._name} gives it {heads} heads, "
                 f"{kv_heads} key heads and heads of {key} and {value} values. The file is damaged."
             )
-        return _Size(key * kv_heads, value * kv_heads, heads * (key + value))
-
-    def _latent_layer(self, layer: int, has: frozenset[str]) -> _Size:
-        """One latent with its rotary key per token [3], and the indexer's key where it has one."""
-        index = self._index if "indexer.attn_k" in has else 0
-        return _Size(self._key + index, 0, self._heads[layer] * (self._key + self._latent))
+        return key * kv_heads, value * kv_heads, heads * (key + value)
 
 
 def _latent_rank(keys: Keys) -> int:
