@@ -69,11 +69,11 @@ class HubList:
     """The lines, searched as text: an index of all of them would cost more than a few searches."""
 
     def __init__(self, text: str) -> None:
-        head, _, _ = text.partition("\n")
+        head, newline, lines = text.partition("\n")
         if tuple(head.split(",")) != COLUMNS:
             raise DataError(f"{FILE.name} must have the columns {', '.join(COLUMNS)}, not {head}.")
-        self._text = text
-        self._folded = text.lower()
+        self._text = newline + lines
+        self._folded = self._text.lower()
 
     def named(self, name: str) -> HubRow | None:
         """The repository of exactly that name, compared without case."""
@@ -96,18 +96,13 @@ class HubList:
         """Repositories of an architecture, the most downloaded first."""
         return self._with(f",{architecture},", lambda row: row.architecture == architecture)
 
-    def of_shape(self, row: HubRow) -> Iterator[HubRow]:
-        """Repositories of a row's architecture and sizes, the most downloaded first."""
-        alike = self.of_sizes(row, f",{row.architecture},")
-        return (other for other in alike if other.architecture == row.architecture)
-
-    def of_sizes(self, row: HubRow, also: str = "") -> Iterator[HubRow]:
+    def of_sizes(self, row: HubRow) -> Iterator[HubRow]:
         """Repositories of a row's sizes in any architecture, the most downloaded first."""
         sizes = f",{row.layers},{row.hidden},{row.heads},{row.kv_heads},"
         widths = f",{row.vocab or ''},{row.feed_forward or ''},"
-        return self._with(sizes, lambda other: other.sizes == row.sizes, widths, also)
+        return self._with(sizes, lambda other: other.sizes == row.sizes, widths)
 
-    def published_by(self, publishers: Iterable[str], copier: str = "") -> dict[str, int]:
+    def published_by(self, publishers: Iterable[str], copier: str) -> dict[str, int]:
         """Places of the first repository of some publishers, by key; of the copier's for others."""
         wanted = frozenset(publishers)
         index: dict[str, int] = {}
@@ -127,18 +122,15 @@ class HubList:
         return _row(self._text[place : self._text.index("\n", place)])
 
     def __iter__(self) -> Iterator[HubRow]:
-        for line in self._text.splitlines()[1:]:
-            yield _row(line)
+        return map(_row, filter(None, self._text.split("\n")))
 
-    def _with(self, part: str, meant: Callable[[HubRow], bool], *also: str) -> Iterator[HubRow]:
-        """Repositories whose line has a part and others; only these lines are read further."""
+    def _with(self, part: str, meant: Callable[[HubRow], bool], also: str = "") -> Iterator[HubRow]:
+        """Repositories whose line has a part and another; only these lines are read further."""
         place = self._text.find(part)
         while place >= 0:
             start, end = self._text.rfind("\n", 0, place) + 1, self._text.index("\n", place)
-            if all(self._text.find(other, start, end) >= 0 for other in also):
-                row = self[start]
-                if meant(row):
-                    yield row
+            if self._text.find(also, start, end) >= 0 and meant(row := self[start]):
+                yield row
             place = self._text.find(part, place + 1)
 
 
@@ -376,7 +368,8 @@ def _with_experts(row: HubRow) -> tuple[HubRow, tuple[str, ...]]:
 
 def _twins(row: HubRow) -> Iterator[HubRow]:
     """The most downloaded repositories of a row's sizes: a base has hundreds of fine-tunes."""
-    return islice(hub_list().of_shape(row), TWINS)
+    alike = hub_list().of_sizes(row)
+    return islice((other for other in alike if other.architecture == row.architecture), TWINS)
 
 
 def _nearest(

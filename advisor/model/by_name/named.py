@@ -179,7 +179,10 @@ def _refuse(name: ModelName) -> None:
             f"{name.text[:80]} makes images, sound or vectors, or is a part of a model, and writes "
             "no text. Name a language model."
         )
-    if _is_closed(name):
+    # Fine-tunes on the answers of a closed model have its name further behind, or state a size.
+    first = name.tokens[:1]
+    closed = words().get("".join(first)) == "closed" or HOSTED_ALONE.match(name.text.casefold())
+    if first and closed and not has_size(name.tokens):
         raise Refusal(
             f"The weights of {name.text[:80]} are not published: it runs at its maker alone. Name "
             "a model that can be had."
@@ -191,16 +194,6 @@ def _drafting(text: str) -> Refusal:
         f"{text[:80]} drafts tokens for another model and does not run alone. Name the model that "
         "it drafts for."
     )
-
-
-def _is_closed(name: ModelName) -> bool:
-    """Whether a name without a size begins as one of a maker's that publishes no weights;
-    fine-tunes on their answers have it further behind.
-    """
-    if not name.tokens or has_size(name.tokens):
-        return False
-    closed = words().get(name.tokens[0]) == "closed"
-    return closed or HOSTED_ALONE.match(name.text.casefold()) is not None
 
 
 # Native format: the one in which a publisher offers the weights, if it is not 16 bits.

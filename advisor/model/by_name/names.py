@@ -54,21 +54,16 @@ class ModelName:
         """Tokens of the shape as one text, by which known models are indexed."""
         return " ".join(self.shape)
 
-    def without(self, *kinds: str) -> tuple[str, ...]:
-        """Tokens without the words of some kinds."""
-        known = words()
-        return tuple(token for token in self.tokens if known.get(token) not in kinds)
-
     @property
     def identity(self) -> tuple[str, ...]:
         """Tokens that distinguish a model from its relatives."""
-        return self.without("container", "tuning", "maker")
+        left_out = LEFT_OUT - {"mode"}
+        return tuple(token for token in self.tokens if words().get(token) not in left_out)
 
 
 def _shape(tokens: tuple[str, ...]) -> tuple[str, ...]:
     """Tokens that distinguish shapes, without dates and reasoning modes."""
-    known = words()
-    kept = [token for token in tokens if known.get(token) not in LEFT_OUT]
+    kept = [token for token in tokens if words().get(token) not in LEFT_OUT]
     sizes = [token for token in kept if is_size(token) and token[-1] == "b"]
     left_out = LONG_CONTEXTS if sizes else ()
     total = any(token[0] != "a" for token in sizes)
@@ -139,16 +134,15 @@ def _without_publisher(text: str) -> tuple[str, str]:
     if len(parts) > 1 and parts[-1].endswith(".gguf"):
         repository, _, file = parts[-1].rpartition(":")
         parts[-1] = file if file.startswith(repository[:SAME_START]) else repository
-    while len(parts) > 1 and {*_tokens(_without_format(parts[-1]))} <= NO_NAME:
+    while len(parts) > 1:
+        file = TABLE.any_of("file end").sub("", parts[-1])
+        if not {*_tokens(TABLE.any_of("format part").sub(" ", file))} <= NO_NAME:
+            break
         parts.pop()  # a file or folder that is called by its format alone, or "model"
     cloud = TABLE.any_of("cloud publisher").match(parts[-1]) if parts else None
     if cloud is not None:
         return cloud[1] or "", parts[-1][cloud.end() :]
     return (parts[-2] if len(parts) > 1 else ""), parts[-1] if parts else text
-
-
-def _without_format(file: str) -> str:
-    return TABLE.any_of("format part").sub(" ", TABLE.any_of("file end").sub("", file))
 
 
 def _tokens(text: str) -> list[str]:
@@ -243,15 +237,12 @@ def format_in_name(text: str, known: Mapping[str, Format]) -> Format | None:
     return None
 
 
-def _is_wide(form: str) -> bool:
-    return TABLE.any_of("wide").search(form) is not None
-
-
 def _format_spellings(name: str) -> Iterator[str]:
     """Formats that a name may state, surest first."""
     name = TABLE.any_of("format of experts").sub(r"q\1_k_m", name)
     name = TABLE.any_of("formats of parts").sub(" ", name)
-    parts = sorted(TABLE.any_of("format").findall(name), key=_is_wide)
+    wide = TABLE.any_of("wide")
+    parts = sorted(TABLE.any_of("format").findall(name), key=lambda form: bool(wide.search(form)))
     width = TABLE.any_of("width").search(name)
     if width:
         stated = float((width[1] or width[2]).replace("_", "."))

@@ -85,12 +85,6 @@ def _most_downloaded(key: str) -> HubRow | None:
     return None if row is None else better_described(row)
 
 
-def _of_one_shape(rows: Iterable[KnownRow | None]) -> KnownRow | None:
-    """First of some models of the same shape; None where there is none, or another shape too."""
-    known = [row for row in rows if row is not None]
-    return known[0] if len(set(map(sizes, known))) == 1 else None
-
-
 # Months that names of models state: "mistral-large-2512" is another model than "-2407".
 
 MONTH = re.compile(r"2[3-6](?:0[1-9]|1[0-2])")
@@ -376,7 +370,8 @@ def _only_candidate(name: ModelName) -> KnownRow | None:
         rows = tuple(row for row in candidates(tokens) if row.experts)
     rows = tuple(row for row in rows if _may_be_short_for(tokens, row))
     of_catalogue = () if alone else tuple(row for row in rows if isinstance(row, ArchitectureSpec))
-    return _of_one_shape(of_catalogue or rows)
+    chosen = of_catalogue or rows
+    return chosen[0] if len(set(map(sizes, chosen))) == 1 else None
 
 
 def _may_be_short_for(tokens: tuple[str, ...], row: KnownRow) -> bool:
@@ -402,7 +397,8 @@ def candidates(tokens: tuple[str, ...]) -> tuple[KnownRow, ...]:
     if all(map(is_size, tokens)):
         return ()
     typed = " ".join(tokens)
-    keys = [key for key in known_keys() if _has_all(key, tokens) and _has_versions(key, tokens)]
+    near = (key for key in known_keys() if all(token in key for token in tokens))
+    keys = [key for key in near if _has_all(key, tokens) and _has_versions(key, tokens)]
     exact = [key for key in keys if set(tokens) <= set(key.split())]
     rows = ((key, row) for key in exact or keys if (row := base_of(key)) is not None)
     newest = sorted(rows, key=lambda pair: pair[1].released, reverse=True)
@@ -411,8 +407,7 @@ def candidates(tokens: tuple[str, ...]) -> tuple[KnownRow, ...]:
 
 
 def _has_all(key: str, tokens: tuple[str, ...]) -> bool:
-    if not all(token in key for token in tokens):
-        return False
+    """Whether a key has all words and numbers of a name, sizes without their unit too."""
     parts = {*key.split(), *(part[:-1] for part in key.split() if is_size(part))}
     return parts.issuperset(tokens)
 
