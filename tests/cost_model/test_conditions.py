@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from advisor.advice.diagnosis.machine_causes import measured_run
+from advisor.advice.diagnosis.measured_run import measured_run
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.table.stack import Stack
 from advisor.catalog.constants import fitted_constants

@@ -6,7 +6,9 @@ import re
 import pytest
 from provenance import is_past, is_public
 
-from advisor.advice.diagnosis.causes import CAUSES, cause_rows, row_for
+from advisor.advice.diagnosis.causes import FUNCTIONS
+from advisor.advice.diagnosis.degrees import cause_rows, degree_rows, row_for
+from advisor.advice.diagnosis.measured_run import CONDITIONS
 from advisor.machine.backends import SYSTEMS
 from advisor.machine.catalog import gpu_rows
 
@@ -15,7 +17,20 @@ VENDORS = {row.vendor for row in gpu_rows().values()}
 
 
 def test_every_cause_that_is_worked_out_has_a_row_and_every_row_is_worked_out() -> None:
-    assert {row.key for row in ROWS} == set(CAUSES)
+    tabled = {row.cause for row in degree_rows()}
+    assert {row.key for row in ROWS} == tabled | set(FUNCTIONS)
+    assert not tabled & set(FUNCTIONS)
+
+
+def test_every_condition_is_known_and_the_same_in_all_rows_of_a_cause() -> None:
+    needs = {row.key: row.needs for row in ROWS}
+    named = {
+        name.strip()
+        for text in (*needs.values(), *(row.needs for row in degree_rows()))
+        for name in text.split(";")
+    }
+    assert named == {*CONDITIONS, ""}
+    assert all(row.needs == needs[row.key] for row in ROWS)
 
 
 def test_every_row_states_test_remedy_and_a_public_source(subtests: pytest.Subtests) -> None:

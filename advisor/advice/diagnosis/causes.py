@@ -1,109 +1,55 @@
-"""Possible causes of a gap between measured and predicted speed, each an edit of the estimate.
+"""Possible causes of a gap between measured and predicted speed that are no mere factors.
 
 A cause changes the machine, the request, the placement, a constant, or how the speed is counted, in
-one or more degrees. A cause that is impossible for a run yields no edit.
+one or more degrees. What a run must have is in the cause's row of data/diagnosis/causes.csv.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 import numpy as np
 
-from advisor.advice.diagnosis.machine_causes import (
-    MACHINE_CAUSES,
-    Edits,
-    MeasuredRun,
-    fits,
-    timed,
-    times,
-)
+from advisor.advice.diagnosis.measured_run import Edits, MeasuredRun, fits, generated, timed, times
 from advisor.advice.edits.edit import Edit, Rates, rates
-from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.measured_constants import conditioned
-from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, Tier, layers_that_fit
+from advisor.cost_model.measured_constants import CORE_RATES, conditioned
+from advisor.cost_model.placement import (
+    RAM,
+    PlacementStrategy,
+    Settings,
+    Tier,
+    layers_that_fit,
+    needed_bytes,
+    weight_bytes,
+)
 from advisor.cost_model.schedule import Flow, Route, Schedule, Stage, Transfer, alone
-from advisor.cost_model.uncertainty import Range
 from advisor.errors import Refusal
-from advisor.formatting import memory
-from advisor.machine import backends
+from advisor.formatting import memory, number
+from advisor.machine import backends, from_catalog
 from advisor.machine.backends import (
     DRIVER_LABELS,
+    HYPER_THREADS,
     KERNELS,
     OLDEST_BUILD,
-    SYSTEMS,
+    PAST_CORES,
     USUAL_FLASH_ATTENTION,
     GraphicsDriver,
     drivers_of,
+    effect_of,
     month_words,
 )
+from advisor.machine.catalog import find_gpu, find_host
+from advisor.machine.names.words import any_of
+from advisor.machine.quantity import Provenance
 from advisor.machine.stated_software import NOTABLE
 from advisor.model import catalog
-from advisor.model.model import Model
-from advisor.runtimes import SGLANG, VLLM
 from advisor.runtimes.llama_cpp.buffers import kv_cache_bytes
-from advisor.runtimes.llama_cpp.layer_split import gpu_budget
+from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM, gpu_budget
 from advisor.units import GIB, Array
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CauseRow:
-    """One row of data/diagnosis/causes.csv."""
-
-    key: str  # key of `CAUSES`, which computes its speeds
-    vendor: str  # vendor of the first GPU that the row applies to; empty for any
-    system: str  # operating system that the row applies to; empty for any
-    cause: str  # difference from what was assumed, as a clause
-    # frequency of the cause before any measurement, 0 to 1; our judgement of reports, not a count:
-    # only the order matters
-    prior: float
-    test: str  # what to check, and what the result means
-    command: str  # command of the test; empty where there is none
-    fix: str  # remedy
-    source: str  # documentation of the test and its options
-    retrieved: str  # date when the source was read
-    note: str  # further sources
-
-
-@cache
-def cause_rows() -> tuple[CauseRow, ...]:
-    """All rows, in the order of the file."""
-    return read(DATA / "diagnosis/causes.csv", CauseRow)
-
-
-def row_for(key: str, vendor: str, system: str) -> CauseRow | None:
-    """Most specific row of a cause for a machine, by the maker of its first GPU; None where none
-    applies. An unknown system excludes no row.
-    """
-    fitting = [
-        row
-        for row in cause_rows()
-        if row.key == key
-        and row.vendor in ("", vendor)
-        and (not system or row.system in ("", system))
-    ]
-    return max(fitting, key=lambda row: (row.vendor != "", row.system == system), default=None)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Degree(Edit):
-    """A cause in one degree, with the speeds that it gives."""
-
-    decode: Range  # speed of generation, for each user [tokens/s]
-    prompt: Range  # speed of the prompt [tokens/s]
-
-
-def degrees(run: MeasuredRun, key: str) -> Iterator[Degree]:
-    """Degrees of a cause, each with its speeds; those that memory is too small for left out."""
-    for edit in CAUSES[key](run):
-        if (speeds := run.speeds(edit)) is not None:
-            decode, prompt = speeds
-            yield Degree(**vars(edit), decode=decode, prompt=prompt)
-
 
 # Request: other tokens, file, build or method of measuring.
 
@@ -113,11 +59,10 @@ FORMATS = ("IQ2_XXS", "Q2_K", "Q3_K_M", "IQ4_XS", "Q4_K_M", "Q5_K_M", "Q6_K", "Q
 """Formats that GGUF repositories usually offer together, smallest first."""
 BENCH_TOKENS = 128
 """Tokens that llama-bench generates, from an empty cache (`-n`, tools/llama-bench/README.md)."""
-DRAFTED = (1.5, 2.0)
-"""Tokens per step with a draft model or multi-token prediction: about 2 on Qwen 3.6
-(https://hexdocs.pm/llama_cpp_ex/LlamaCppEx.MTP.html, 2026), less on other text."""
 CACHED = (0.5, 0.9)
 """Shares of a prompt that may be cached from an earlier request; assumed."""
+SHORT_PROMPTS = (16, 32, 64, 128)
+"""Lengths of a question of a sentence or a paragraph [tokens]."""
 
 
 def _counted(words: str, read: Callable[[Estimate], Rates], **changes: object) -> Edit:
@@ -125,31 +70,18 @@ def _counted(words: str, read: Callable[[Estimate], Rates], **changes: object) -
     return Edit(words=words, changes=changes, moves=False, read=read)
 
 
-def _generated(factor: Array, estimate: Estimate) -> Rates:
-    """Speeds with that of generation multiplied."""
-    decode, prompt = rates(estimate)
-    return times(decode, factor), prompt
-
-
 def whole_reply(run: MeasuredRun) -> Edits:
     """Speed measured over the whole reply, with the time of the prompt."""
     if float(run.work.fresh) > 0:
         rate = run.work.output / run.reply
         factor = rate / rates(run)[0].value
-        yield _counted("generation and prompt together", partial(_generated, factor))
+        yield _counted("generation and prompt together", partial(generated, factor))
 
 
 def all_users(run: MeasuredRun) -> Edits:
     """Speed measured over all users together."""
     users = float(run.work.users)
-    if users > 1:
-        yield _counted(f"{users:.0f} users together", partial(_generated, users))
-
-
-def drafted_tokens(_: MeasuredRun) -> Edits:
-    """Several tokens per step, by drafting."""
-    for accepted in DRAFTED:
-        yield _counted(f"{accepted:g} tokens a step", partial(_generated, accepted))
+    yield _counted(f"{users:.0f} users together", partial(generated, users))
 
 
 def empty_context(run: MeasuredRun) -> Edits:
@@ -165,9 +97,9 @@ def empty_context(run: MeasuredRun) -> Edits:
 def kept_prompt(run: MeasuredRun) -> Edits:
     """A part of the prompt in the cache already, but counted in its speed."""
     for share in CACHED:
-        kept = np.floor(run.work.prompt * share)
-        if float(kept) > float(run.work.cached):
-            work = replace(run.work, cached=kept)
+        cached = np.floor(run.work.prompt * share)
+        if float(cached) > float(run.work.cached):
+            work = replace(run.work, cached=cached)
             counted = run.work.fresh / np.maximum(work.fresh, 1.0)
 
             def read(estimate: Estimate, counted: Array = counted) -> Rates:
@@ -175,10 +107,6 @@ def kept_prompt(run: MeasuredRun) -> Edits:
                 return decode, times(prompt, counted)
 
             yield _counted(f"{share:.0%} of the prompt kept", read, work=work)
-
-
-SHORT_PROMPTS = (16, 32, 64, 128)
-"""Lengths of a question of a sentence or a paragraph [tokens]."""
 
 
 def short_prompt(run: MeasuredRun) -> Edits:
@@ -204,8 +132,6 @@ def deeper_context(run: MeasuredRun) -> Edits:
 
 def more_context(run: MeasuredRun) -> Edits:
     """A larger context allocated, which leaves VRAM for fewer layers."""
-    if not run.in_llama_cpp or not run.machine.gpus:
-        return
     for factor in (2, 4, 8, 16):
         context = float(run.work.context) * factor
         if context > MOST_CONTEXT:
@@ -233,31 +159,25 @@ def _automatic(run: MeasuredRun, words: str, **changes: object) -> tuple[Edit, E
 
 def larger_file(run: MeasuredRun) -> Edits:
     """A larger format of the same model."""
-    for model in _formats(run):
-        if model.file_bytes > 1.05 * run.model.file_bytes:
-            yield from _in_format(run, model)
+    return _in_formats(run, lambda size: size > 1.05)
 
 
 def smaller_file(run: MeasuredRun) -> Edits:
     """A smaller format of the same model."""
-    for model in _formats(run):
-        if model.file_bytes < 0.95 * run.model.file_bytes:
-            yield from _in_format(run, model)
+    return _in_formats(run, lambda size: size < 0.95)
 
 
-def _formats(run: MeasuredRun) -> Iterator[Model]:
-    if run.in_llama_cpp:
-        for form in FORMATS:
-            with suppress(Refusal):
-                yield catalog.in_format(run.model.architecture, form)
-
-
-def _in_format(run: MeasuredRun, model: Model) -> Edits:
-    """A format in the present layout, else in the first automatic one that fits."""
-    words = f"{model.format}, {memory(model.file_bytes)}"
-    yield from _first_fitting(
-        run, run.placed(words, run.layout, model=model), *_automatic(run, words, model=model)
-    )
+def _in_formats(run: MeasuredRun, wanted: Callable[[float], bool]) -> Edits:
+    """Formats of wanted sizes, relative to the present one, each in the present layout, else in the
+    first automatic one that fits.
+    """
+    for form in FORMATS:
+        with suppress(Refusal):
+            model = catalog.in_format(run.model.architecture, form)
+            if wanted(model.file_bytes / run.model.file_bytes):
+                words = f"{model.format}, {memory(model.file_bytes)}"
+                now = run.placed(words, run.layout, model=model)
+                yield from _first_fitting(run, now, *_automatic(run, words, model=model))
 
 
 def _first_fitting(run: MeasuredRun, *edits: Edit) -> Edits:
@@ -273,8 +193,6 @@ def old_build(run: MeasuredRun) -> Edits:
     integer dot products and matrix units.
     """
     scope = run.constants.scope
-    if not run.in_llama_cpp or scope.build:
-        return
     ages = {OLDEST_BUILD: USUAL_FLASH_ATTENTION}
     if scope.backend in KERNELS and run.machine.gpus[0].vendor == "AMD":
         ages["2025"] = KERNELS[scope.backend]
@@ -285,21 +203,16 @@ def old_build(run: MeasuredRun) -> Edits:
 
 def no_flash_attention(run: MeasuredRun) -> Edits:
     """No flash attention: the cache is read as fast as in old builds, all else as today."""
-    scope, gpus = run.constants.scope, run.machine.gpus
-    if not run.in_llama_cpp or not gpus or scope.build:
-        return
-    name, family = "gpu_kv_share", gpus[0].family
+    scope = run.constants.scope
+    name, family = "gpu_kv_share", run.machine.gpus[0].family
     old = run.constants.bound(replace(scope, build=OLDEST_BUILD)).value(name, family)
     share = old / run.constants.bound(scope).value(name, family)
-    yield run.scaled("", {name: share}, "builds without flash attention")
+    yield timed("", constants=run.constants.scaled({name: share}, "builds without flash attention"))
 
 
 def no_repacking(run: MeasuredRun) -> Edits:
     """Weights in the file's layout on the processor; with a GPU this is always the case."""
-    quantized = run.model.decode_class not in ("f16", "bf16", "f32")
-    in_ram = run.strategy is PlacementStrategy.CPU_OFFLOAD
-    mainline = run.in_llama_cpp and not run.constants.scope.build
-    if mainline and not run.machine.gpus and in_ram and quantized:
+    if run.model.decode_class not in ("f16", "bf16", "f32"):
         yield run.rescheduled("", _plain)
 
 
@@ -324,8 +237,6 @@ def spilled(run: MeasuredRun) -> Edits:
 
     Windows does this without a message; on other systems the allocation fails.
     """
-    if not run.machine.gpus or run.machine.unified:
-        return
     used = np.array([float(size) for size in run.held[Tier.VRAM]])
     room = np.array([float(gpu.memory.value) for gpu in run.machine.gpus])
     for others in OTHERS_IN_VRAM:
@@ -338,6 +249,7 @@ def spilled(run: MeasuredRun) -> Edits:
 
 
 def _over_link(share: float, schedule: Schedule) -> Schedule:
+    """Schedule in which a share of what lies in VRAM is read over the link."""
     stages: list[Stage] = []
     for stage in schedule.stages:
         stages.append(Stage(flows=tuple(_resident(flow, share) for flow in stage.flows)))
@@ -365,18 +277,22 @@ def _carried(flow: Flow, share: float) -> Flow:
 
 def cpu_alone(run: MeasuredRun) -> Edits:
     """No GPU in use: the runtime was built without GPU support, or does not find the GPU."""
-    if run.in_llama_cpp and run.takes(Route.RESIDENT):
-        without = replace(run.machine, gpus=())
-        elsewhere = (PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.NVME_OFFLOAD)
-        yield from _first_fitting(
-            run, *(run.placed("", Settings(), strategy=way, machine=without) for way in elsewhere)
-        )
+    without = replace(run.machine, gpus=())
+    elsewhere = (PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.NVME_OFFLOAD)
+    return _first_fitting(
+        run, *(run.placed("", Settings(), strategy=way, machine=without) for way in elsewhere)
+    )
+
+
+def one_gpu(run: MeasuredRun) -> Edits:
+    """One GPU in use of several."""
+    gpus = run.machine.gpus
+    first = replace(run.machine, gpus=gpus[:1])
+    yield run.placed(f"1 of {len(gpus)}", run.settings, machine=first)
 
 
 def fewer_layers(run: MeasuredRun) -> Edits:
     """Fewer layers on the GPU than assumed."""
-    if not run.in_llama_cpp or not run.machine.gpus:
-        return
     now, layers = int(run.placement.gpu_layers), run.model.layers
     tried = {round(now * share) for share in FEWER} | ({now - 1} if now == layers else set())
     resident = run.strategy is PlacementStrategy.GPU_RESIDENT
@@ -388,7 +304,7 @@ def fewer_layers(run: MeasuredRun) -> Edits:
 
 def whole_layers(run: MeasuredRun) -> Edits:
     """Whole layers on the GPU, as many as fit, with their experts."""
-    if not run.in_llama_cpp or not run.machine.gpus or not float(run.placement.cpu_moe):
+    if not float(run.placement.cpu_moe):
         return
     model, work = run.model, run.work
     cache = kv_cache_bytes(model, work, work.swa_full) * float(work.users)
@@ -400,7 +316,7 @@ def whole_layers(run: MeasuredRun) -> Edits:
 
 def cache_in_ram(run: MeasuredRun) -> Edits:
     """KV cache in RAM, with attention computed by the processor in every layer."""
-    if run.in_llama_cpp and run.takes(Route.RESIDENT) and not run.cache_in_ram:
+    if not run.cache_in_ram:
         layers = np.ones(run.model.layers)
         yield timed("", placement=replace(run.placement, kv={RAM: layers}))
 
@@ -409,26 +325,23 @@ def more_layers(run: MeasuredRun) -> Edits:
     """More layers, or experts of more layers, on the GPU than a placement with a margin allows."""
     now, layers = float(run.placement.gpu_layers), float(run.model.layers)
     moe = float(run.placement.cpu_moe)
-    if not run.in_llama_cpp or not run.machine.gpus or (now >= layers and not moe):
-        return
     for more in (1.0, 2.0, 4.0, 8.0):
         if now < layers:
             count = min(now + more, layers)
-            words = f"{count:.0f} layers on the GPU"
-            split = replace(run.layout, gpu_layers=count)
-        else:
+            yield run.placed(
+                f"{count:.0f} layers on the GPU", replace(run.layout, gpu_layers=count)
+            )
+        elif moe:
             count = max(moe - more, 0.0)
-            words = f"experts of {count:.0f} layers in RAM"
-            split = replace(run.layout, cpu_moe=count)
-        yield run.placed(words, split)
+            yield run.placed(
+                f"experts of {count:.0f} layers in RAM", replace(run.layout, cpu_moe=count)
+            )
 
 
 def old_driver(run: MeasuredRun) -> Edits:
     """A driver that published comparisons call slower than today's; none where it is stated."""
     machine = run.machine
-    if not run.in_llama_cpp or not machine.gpus or machine.driver:
-        return
-    if run.system not in ("", *SYSTEMS.values()) or run.system == "Windows":
+    if machine.driver or run.system not in ("", "Linux", "macOS"):
         return
     card, backend = machine.gpus[0], run.constants.scope.backend
     for row in drivers_of(card.vendor, card.family, backend):
@@ -448,10 +361,8 @@ def other_backend(run: MeasuredRun) -> Edits:
     NVIDIA's cards have CUDA in every usual build.
     """
     machine, scope = run.machine, run.constants.scope
-    if not run.in_llama_cpp or not machine.gpus or machine.backend:
-        return
     vendor = machine.gpus[0].vendor
-    if vendor not in backends.ON_WINDOWS:
+    if machine.backend or vendor not in backends.ON_WINDOWS:
         return
     for name in backends.of_vendor(vendor, machine.system):
         if name != scope.backend:
@@ -461,33 +372,23 @@ def other_backend(run: MeasuredRun) -> Edits:
             )
 
 
-# Serving engines: graphs, kernels, other requests.
+# Serving engines: graphs, other requests.
 
-GRAPHS = (VLLM, SGLANG)
-"""Engines that start a step's kernels as a graph, unless they are told not to."""
 EAGER_LAYER = (8.4e-3 / 32, 22.5e-3 / 28)
 """Time in which the processor starts the kernels of a layer one by one [s]: 8.4 ms a token for the
 32 layers of Llama 3.1 8B on an H100, with graphs 5.1
 (https://cloudai.pt/cuda-graphs-torch-compile-1-65x-llm-decode-speedup/); 22 to 23 ms for the 28
 of Qwen2.5-Omni-7B on an A800, with graphs 13
 (https://github.com/vllm-project/vllm-omni/issues/7960, 2026-09); both read 2026-11-23."""
-PLAIN_AWQ = (1 / 2.59, 23 / 123)
-"""Speed with vLLM's first kernels for AWQ, relative to Marlin's: up to 2.59 times slower
-(https://github.com/vllm-project/vllm/pull/6654, 2024-07), 23 in place of 123 tokens/s with
-`--quantization awq` (https://github.com/vllm-project/vllm/issues/21376, 2025-07); read
-2026-11-23."""
-MARLIN_FROM = ("Ampere", "Ada", "Hopper", "Blackwell")
-"""NVIDIA's generations for which vLLM has Marlin's kernels."""
 REQUESTS = (4, 16, 64)
 """Requests that are served at the same time, for each user; assumed."""
 
 
 def eager_mode(run: MeasuredRun) -> Edits:
     """Kernels started one by one: a step takes as long as the processor needs to start them."""
-    if run.how in GRAPHS and run.takes(Route.RESIDENT):
-        for layer in EAGER_LAYER:
-            words = f"{1000 * layer:.1f} ms a layer to start its kernels"
-            yield _counted(words, partial(_started, layer * run.model.layers))
+    for layer in EAGER_LAYER:
+        words = f"{1000 * layer:.1f} ms a layer to start its kernels"
+        yield _counted(words, partial(_started, layer * run.model.layers))
 
 
 def _started(seconds: float, estimate: Estimate) -> Rates:
@@ -499,31 +400,163 @@ def _started(seconds: float, estimate: Estimate) -> Rates:
     return times(decode, token / max(token, seconds)), times(prompt, whole / max(whole, seconds))
 
 
-def plain_awq(run: MeasuredRun) -> Edits:
-    """AWQ computed by vLLM's first kernels in place of Marlin's."""
-    gpus = run.machine.gpus
-    marlin = bool(gpus) and gpus[0].vendor == "NVIDIA" and gpus[0].family.split()[0] in MARLIN_FROM
-    if run.how is VLLM and run.model.format == "AWQ" and marlin:
-        for share in PLAIN_AWQ:
-            words = f"{1 / share:.1f} times slower kernels"
-            yield _counted(words, partial(_generated, share))
-
-
 def other_requests(run: MeasuredRun) -> Edits:
     """Further requests that the engine serves at the same time."""
-    if run.how.at_once is not None and run.takes(Route.RESIDENT):
-        for count in REQUESTS:
-            work = replace(run.work, users=run.work.users * count)
-            yield timed(f"{count * float(run.work.users):.0f} together", work=work)
+    for count in REQUESTS:
+        work = replace(run.work, users=run.work.users * count)
+        yield timed(f"{count * float(run.work.users):.0f} together", work=work)
 
 
-CAUSES: Mapping[str, Callable[[MeasuredRun], Edits]] = {
+# Processor, RAM and drive: threads, lower bandwidth, a smaller page cache.
+
+SLOWER_RATES = {"DDR4": (2133, 2400, 2666), "DDR5": (3600, 4000, 4800)}
+"""Rates of modules without their XMP or EXPO profile, or of four modules on two channels [MT/s].
+JEDEC's first speeds of each type; AMD gives DDR5-3600 for four modules (Ryzen 9 7950X,
+specifications)."""
+OLDER_TYPE = "Desktop DDR4-3200 dual-channel (typical)"
+"""Memory where a board or a machine is older than assumed."""
+TAKEN = (0.25, 0.5, 0.75, 0.9)
+"""Shares of RAM that other programs may use; assumed."""
+ALLOWED = (0.75, 0.5, 0.25)
+"""Shares of the weights in RAM for which a limit leaves room; assumed."""
+SLOWER_DRIVES = ("NVMe PCIe 3.0 x4 (typical)", "USB 3.2 Gen 2 external SSD (typical)",
+                 "SATA SSD (typical)", "7200 rpm HDD (typical)")  # fmt: skip
+
+
+def many_threads(run: MeasuredRun) -> Edits:
+    """More threads than cores, which wait for each other in every layer."""
+    row, excesses = run.host_row, {"threads past the cores": PAST_CORES}
+    if row is None or not row.threads or row.threads > row.cores:
+        excesses = {"all hyper-threads": HYPER_THREADS, **excesses}
+    for words, excess in excesses.items():
+        effect = effect_of("threads", excess)
+        share = 1.0 if effect is None else effect.token
+        factors = dict.fromkeys(("cpu_read_share", *CORE_RATES), share)
+        yield timed(words, constants=run.constants.scaled(factors, "sweeps over threads"))
+
+
+def few_threads(run: MeasuredRun) -> Edits:
+    """Fewer threads than cores, too few to use the bandwidth of RAM."""
+    host = run.machine.host
+    for used in sorted({host.cores // 2, host.cores // 4, 4, 2}):
+        if 0 < used < host.cores:
+            machine = replace(run.machine, host=replace(host, cores=used))
+            yield timed(f"{used} threads on {host.cores} cores", machine=machine)
+
+
+def one_channel(run: MeasuredRun) -> Edits:
+    """Half of the memory channels in use, down to one of up to eight."""
+    row = run.host_row
+    channels = int(row.memory_channels or 2) if row else 2
+    for filled in (1, 2, 4, 6, 8):
+        if channels / 8 <= filled <= channels / 2:
+            words = f"{filled} of {channels} channels"
+            yield run.with_rates(words, "host.bandwidth", filled / channels)
+
+
+def slow_modules(run: MeasuredRun) -> Edits:
+    """Memory modules below the rate in the processor's catalogue row."""
+    row = run.host_row
+    now = row.memory_mts if row else None
+    for rate in SLOWER_RATES.get(row.memory_type, ()) if row else ():
+        if row and now and rate < now:
+            words = f"{row.memory_type}-{rate} in place of {number(now)}"
+            yield run.with_rates(words, "host.bandwidth", rate / now)
+
+
+def older_memory(run: MeasuredRun) -> Edits:
+    """DDR4 where DDR5 was assumed: in a typical machine, or on a board of the older type."""
+    row = run.host_row
+    if row is None or row.memory_type != "DDR5":
+        return
+    if not row.name.endswith("(typical)") and not any_of("takes both").match(row.name):
+        return
+    older = find_host(OLDER_TYPE)
+    rate, now = older.memory_mts, row.memory_mts
+    if row.segment in ("desktop", "laptop") and rate and now:
+        words = f"{older.memory_type}-{rate:.0f} in place of {row.memory_type}-{now:.0f}"
+        yield run.with_rates(words, "host.bandwidth", rate / now)
+
+
+def pages_lost(run: MeasuredRun) -> Edits:
+    """Weights read again from the drive, because other programs use RAM; each degree that fits and
+    is slower than those before it.
+
+    Weights in RAM are pages of the file, which the system evicts; in a placement on the drive, the
+    page cache is smaller than assumed. A cyclic scan larger than the cache finds no page in it, so
+    that its size may not matter.
+    """
+    slowest = float(rates(run)[0].value)
+    for edit in _crowded(run):
+        after = edit.of(run)
+        if fits(after) and float(rates(after)[0].value) < slowest:
+            slowest = float(rates(after)[0].value)
+            yield edit
+
+
+def _crowded(run: MeasuredRun) -> Edits:
+    """Less room for pages of the file."""
+    if run.strategy is PlacementStrategy.NVME_OFFLOAD:
+        for share in (0.5, 0.0):
+            size = float(run.placement.page_cache) * share
+            yield _cached(run, f"{memory(size)} for the page cache", size)
+    elif run.strategy is PlacementStrategy.CPU_OFFLOAD:
+        weights = float(weight_bytes(run.model, run.placement, RAM))
+        beside = float(needed_bytes(run.model, run.placement, RAM, run.work)) - weights
+        for share in TAKEN:
+            ram = float(run.machine.host.memory.value)
+            left = max(ram * (1 - share) - SYSTEM_RAM - beside, 0.0)
+            if left < weights:
+                yield _cached(run, f"{memory(ram * share)} of RAM taken by other programs", left)
+
+
+def memory_limit(run: MeasuredRun) -> Edits:
+    """A limit on the server's RAM, under which the system drops pages of the file."""
+    weights = float(weight_bytes(run.model, run.placement, RAM))
+    for share in ALLOWED if weights else ():
+        yield _cached(run, f"room for {memory(weights * share)} of the file", weights * share)
+
+
+def _cached(run: MeasuredRun, words: str, size: float) -> Edit:
+    """The drive read for what a page cache of a size [B] does not hold."""
+    layout = replace(run.layout, page_cache=size)
+    return run.placed(words, layout, strategy=PlacementStrategy.NVME_OFFLOAD)
+
+
+def slow_drive(run: MeasuredRun) -> Edits:
+    """A drive of a slower class than assumed."""
+    disk = run.machine.disk
+    if disk is None or disk.sequential.kind is Provenance.MEASURED:
+        return
+    for name in SLOWER_DRIVES:
+        slower = from_catalog.disk(name)
+        if slower.sequential.value < disk.sequential.value:
+            machine = replace(run.machine, disk=slower)
+            yield timed(name.removesuffix(" (typical)"), machine=machine)
+
+
+def narrow_link(run: MeasuredRun) -> Edits:
+    """A link with fewer lanes or of an older generation than the card supports."""
+    machine, card = run.machine, run.machine.gpus[0]
+    row = find_gpu(card.name)
+    if card.link.pinned.kind is Provenance.MEASURED or not row.pcie_gen or not row.pcie_lanes:
+        return
+    slots = ((row.pcie_gen, 8), (row.pcie_gen, 4), (3, row.pcie_lanes), (1, row.pcie_lanes), (1, 4))
+    for generation, lanes in dict.fromkeys(slots):
+        link = from_catalog.pcie(generation, lanes)
+        if link.pinned.value < 0.95 * card.link.pinned.value:
+            gpus = tuple(replace(gpu, link=link) for gpu in machine.gpus)
+            yield timed(link.name, machine=replace(machine, gpus=gpus))
+
+
+FUNCTIONS: Mapping[str, Callable[[MeasuredRun], Edits]] = {
     cause.__name__: cause
     for cause in (
-        whole_reply, cpu_alone, fewer_layers, whole_layers, more_context, deeper_context, spilled,
-        *MACHINE_CAUSES, no_flash_attention, old_build, old_driver, other_backend, no_repacking,
-        cache_in_ram, larger_file, all_users, empty_context, drafted_tokens, more_layers,
-        smaller_file, kept_prompt, short_prompt, eager_mode, plain_awq, other_requests,
+        whole_reply, cpu_alone, one_gpu, fewer_layers, whole_layers, more_context, deeper_context,
+        spilled, one_channel, slow_modules, older_memory, pages_lost, memory_limit, slow_drive,
+        narrow_link, many_threads, few_threads, no_flash_attention, old_build, old_driver,
+        other_backend, no_repacking, cache_in_ram, larger_file, all_users, empty_context,
+        more_layers, smaller_file, kept_prompt, short_prompt, eager_mode, other_requests,
     )
 }  # fmt: skip
-"""Causes by their key in data/diagnosis/causes.csv."""
+"""Causes that are no mere factors, by their key in data/diagnosis/causes.csv."""

@@ -20,13 +20,15 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cache
 
 import numpy as np
 
 from advisor.advice.compare import decode_tps
-from advisor.advice.diagnosis.causes import CAUSES, CauseRow, Degree, degrees, row_for
-from advisor.advice.diagnosis.machine_causes import MeasuredRun, measured_run, scaled_link, timed
+from advisor.advice.diagnosis.degrees import CauseRow, Degree, cause_rows, degrees, row_for
+from advisor.advice.diagnosis.measured_run import MeasuredRun, measured_run, quantity_at
 from advisor.advice.edits.edit import Edit, Rates, rates
+from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Range
@@ -35,7 +37,7 @@ from advisor.machine.backends import OTHER_SPELLINGS, SYSTEMS
 from advisor.machine.quantity import Quantity
 from advisor.probes.host import operating_system
 from advisor.runtimes import ASIDE, RUNTIMES
-from advisor.units import GB, Array
+from advisor.units import GB
 
 # Bandwidth required for a measured speed: the cost model inverted.
 
@@ -47,6 +49,22 @@ LEAST_SHARE = 0.1
 """Smallest share of a token's time for a bandwidth to be tried."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BandwidthRow:
+    """One row of data/diagnosis/bandwidths.csv: the bandwidth that limits a route."""
+
+    route: str
+    path: str  # place in the machine's fields, as `measured_run.scaled` takes it
+    what: str  # name of the bandwidth, in words
+    test: str  # command that measures it
+
+
+@cache
+def bandwidth_rows() -> Mapping[str, BandwidthRow]:
+    """All bandwidths by route."""
+    return {row.route: row for row in read(DATA / "diagnosis/bandwidths.csv", BandwidthRow)}
+
+
 @dataclass(frozen=True, kw_only=True)
 class RequiredBandwidth:
     """A bandwidth that alone would give the measured speed."""
@@ -54,10 +72,8 @@ class RequiredBandwidth:
     what: str  # name of the bandwidth, in words
     assumed: Quantity  # bandwidth of the prediction [B/s]
     test: str  # command that measures it
-    edit: Callable[[Array], Edit]  # the bandwidth multiplied by a factor
-    # required bandwidth [B/s]; None where no value of it gives the speed
-    value: float | None = None
-    most: float | None = None  # highest possible bandwidth [B/s]; None where unknown
+    value: float | None  # required bandwidth [B/s]; None where no value of it gives the speed
+    most: float | None  # highest possible bandwidth [B/s]; None where unknown
 
     @property
     def possible(self) -> bool:
@@ -70,20 +86,27 @@ def required(run: MeasuredRun, measured: float) -> Iterator[RequiredBandwidth]:
     a token's time, largest first.
     """
     parts = run.step.parts if run.step else {}
-    seconds = {route: float(parts.get(route, 0.0)) for route in BANDWIDTHS}
     least = LEAST_SHARE * sum(float(part) for part in parts.values())
-    for route in sorted(seconds, key=lambda taken: -seconds[taken]):
-        bandwidth = BANDWIDTHS[route](run)
-        if bandwidth is not None and seconds[route] >= least:
-            factor = _factor(run, bandwidth, measured)
-            rate = None if factor is None else float(bandwidth.assumed.value) * factor
-            yield replace(bandwidth, value=rate)
+    rows = bandwidth_rows()
+    for route in sorted(rows, key=lambda route: -float(parts.get(route, 0.0))):
+        mapped = run.machine.disk is not None and run.machine.disk.mapped is not None
+        row = rows[Route.STAGED if route == Route.PAGED and not mapped else route]
+        assumed = quantity_at(run.machine, row.path)
+        if assumed is not None and float(parts.get(route, 0.0)) >= least:
+            factor = _factor(run, row.path, measured)
+            yield RequiredBandwidth(
+                what=row.what,
+                assumed=assumed,
+                test=row.test,
+                value=None if factor is None else float(assumed.value) * factor,
+                most=_peak(run, route),
+            )
 
 
-def _factor(run: MeasuredRun, bandwidth: RequiredBandwidth, measured: float) -> float | None:
-    """Factor on the bandwidth that gives the measured speed; None if none does."""
+def _factor(run: MeasuredRun, path: str, measured: float) -> float | None:
+    """Factor on a bandwidth that gives the measured speed; None if none does."""
     sweep = np.geomspace(1 / FURTHEST, FURTHEST, STEPS)
-    decode = bandwidth.edit(sweep).of(run).decode
+    decode = run.with_rates("", path, sweep).of(run).decode
     if decode is None:
         return None
     speeds = np.broadcast_to(decode.value, sweep.shape)
@@ -92,76 +115,12 @@ def _factor(run: MeasuredRun, bandwidth: RequiredBandwidth, measured: float) -> 
     return float(np.exp(np.interp(np.log(measured), np.log(speeds), np.log(sweep))))
 
 
-def _times(figure: Quantity, factor: Array) -> Quantity:
-    return replace(figure, value=figure.value * factor)
-
-
-def _gpu(run: MeasuredRun) -> RequiredBandwidth | None:
-    if not run.machine.gpus:
-        return None
-    figure = run.machine.gpus[0].bandwidth
-    return RequiredBandwidth(
-        what="the bandwidth of GPU memory",
-        assumed=figure,
-        test="nvidia-smi --query-gpu=clocks.mem,clocks.max.mem --format=csv",
-        edit=lambda factor: run.on_gpus(
-            "", lambda gpu: replace(gpu, bandwidth=_times(gpu.bandwidth, factor))
-        ),
-        most=float(figure.value),
-    )
-
-
-def _ram(run: MeasuredRun) -> RequiredBandwidth | None:
-    row, figure = run.host_row, run.machine.host.bandwidth
-    return RequiredBandwidth(
-        what="the sustained read rate of RAM",
-        assumed=figure,
-        test="python -m advisor probe ram",
-        edit=lambda factor: run.on_host("", bandwidth=_times(figure, factor)),
-        most=row.bandwidth_gbs * GB if row is not None and row.bandwidth_gbs else None,
-    )
-
-
-def _link(run: MeasuredRun) -> RequiredBandwidth | None:
-    if not run.machine.gpus:
-        return None
-    fields = "pcie.link.gen.gpucurrent,pcie.link.width.current"
-    return RequiredBandwidth(
-        what="the rate of the link to the GPU",
-        assumed=run.machine.gpus[0].link.pinned,
-        test=f"nvidia-smi --query-gpu={fields} --format=csv",
-        edit=lambda factor: run.on_gpus("", lambda gpu: scaled_link(gpu, factor)),
-    )
-
-
-def _drive(run: MeasuredRun) -> RequiredBandwidth | None:
-    disk = run.machine.disk
-    if disk is None:
-        return None
-    by_map = run.takes(Route.PAGED) and disk.mapped is not None
-    figure = disk.for_pages if by_map else disk.sequential
-
-    def edit(factor: Array) -> Edit:
-        times = _times(figure, factor)
-        faster = replace(disk, mapped=times) if by_map else replace(disk, sequential=times)
-        return timed("", machine=replace(run.machine, disk=faster))
-
-    return RequiredBandwidth(
-        what=f"the {'read rate of a map on' if by_map else 'sequential read rate of'} the drive",
-        assumed=figure,
-        test="python -m advisor probe disk",
-        edit=edit,
-    )
-
-
-BANDWIDTHS: Mapping[Route, Callable[[MeasuredRun], RequiredBandwidth | None]] = {
-    Route.RESIDENT: _gpu,
-    Route.IN_PLACE: _ram,
-    Route.STREAMED: _link,
-    Route.PAGED: _drive,
-    Route.STAGED: _drive,
-}
-"""Bandwidth that limits each route."""
+def _peak(run: MeasuredRun, route: str) -> float | None:
+    """Peak of a route's bandwidth; None where it is unknown [B/s]."""
+    if route == Route.RESIDENT:
+        return float(run.machine.gpus[0].bandwidth.value)
+    row = run.host_row if route == Route.IN_PLACE else None
+    return row.bandwidth_gbs * GB if row is not None and row.bandwidth_gbs else None
 
 
 LIMITS = {
@@ -310,9 +269,9 @@ def diagnose(estimate: Estimate, measured: Measured, system: str = "") -> Diagno
     if any(np.size(speed.value) != 1 for speed in predicted):
         raise InputError("A sweep has many speeds; diagnose one estimate at a time.")
     gap = _gap(predicted, measured)
-    outcome = _outcome(predicted, measured)
-    far = abs(gap.size) > math.log(CLOSE) or outcome is not Outcome.AS_PREDICTED
-    keys = [key for key in CAUSES if key not in _ruled_out(measured)]
+    far = abs(gap.size) > math.log(CLOSE) or gap.outcome is not Outcome.AS_PREDICTED
+    ruled_out = _ruled_out(measured)
+    keys = dict.fromkeys(row.key for row in cause_rows() if row.key not in ruled_out)
     causes = [_cause(run, measured, gap, key) for key in keys] if far else []
     ordered = sorted(
         (cause for cause in causes if cause is not None),
@@ -323,7 +282,7 @@ def diagnose(estimate: Estimate, measured: Measured, system: str = "") -> Diagno
         estimate=estimate,
         predicted=predicted,
         measured=measured,
-        outcome=outcome,
+        outcome=gap.outcome,
         causes=tuple(ordered),
         needed=tuple(required(run, measured.decode)) if far and not gap.prompt else (),
     )
@@ -351,6 +310,14 @@ class _Gap:
     prompt: bool  # the gap is in the prompt's speed; else in that of generation
     predicted: float  # predicted speed [tokens/s]
     size: float  # ln(measured / predicted)
+    distance: float  # in half widths of the range
+
+    @property
+    def outcome(self) -> Outcome:
+        """The gap in words."""
+        if abs(self.distance) <= 1:
+            return Outcome.AS_PREDICTED
+        return Outcome.SLOWER if self.distance < 0 else Outcome.FASTER
 
 
 def _gap(predicted: Rates, measured: Measured) -> _Gap:
@@ -358,24 +325,19 @@ def _gap(predicted: Rates, measured: Measured) -> _Gap:
     further off on the other side.
     """
     decode, prompt = predicted
-    read, off = measured.prompt, distance(measured.decode, decode)
-    beside = 0.0 if read is None else distance(read, prompt)
-    other_way = off * beside < 0 and abs(beside) > abs(off)
-    if read is not None and abs(beside) > 1 and (abs(off) <= 1 or other_way):
-        expected = float(prompt.value)
-        return _Gap(prompt=True, predicted=expected, size=math.log(read / expected))
-    expected = float(decode.value)
-    return _Gap(prompt=False, predicted=expected, size=math.log(measured.decode / expected))
-
-
-def _outcome(predicted: Rates, measured: Measured) -> Outcome:
-    decode, prompt = predicted
     off = distance(measured.decode, decode)
-    if measured.prompt is not None and _gap(predicted, measured).prompt:
-        off = distance(measured.prompt, prompt)
-    if abs(off) <= 1:
-        return Outcome.AS_PREDICTED
-    return Outcome.SLOWER if off < 0 else Outcome.FASTER
+    value, speed = measured.decode, decode
+    if measured.prompt is not None:
+        beside = distance(measured.prompt, prompt)
+        other_way = off * beside < 0 and abs(beside) > abs(off)
+        if abs(beside) > 1 and (abs(off) <= 1 or other_way):
+            value, speed = measured.prompt, prompt
+    return _Gap(
+        prompt=speed is not decode,
+        predicted=float(speed.value),
+        size=_log(value, speed),
+        distance=distance(value, speed),
+    )
 
 
 def distance(measured: float, speed: Range) -> float:

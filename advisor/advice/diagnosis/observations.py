@@ -165,6 +165,13 @@ def served_format(reading: ServerReading) -> str:
     return max(named, key=len, default="")
 
 
+def _tells(shows: bool, *causes: str, words: str = "") -> Observation:
+    """What shows some causes, in words, or else speaks against them."""
+    if shows:
+        return Observation(frozenset(causes), words=words)
+    return Observation(against=frozenset(causes))
+
+
 def _file(seen: Evidence) -> Iterator[Observation]:
     form, model = served_format(seen.reading), seen.estimate.model
     if form == model.format:
@@ -178,17 +185,13 @@ def _file(seen: Evidence) -> Iterator[Observation]:
 
 
 def _memory(seen: Evidence) -> Iterator[Observation]:
-    held, used = _in_gpu(seen.estimate), seen.process.gpu_bytes
-    if used is None or held < LARGE:
-        return
-    key = frozenset({"cpu_alone"})
-    if used < SLACK:
+    expected, used = _in_gpu(seen.estimate), seen.process.gpu_bytes
+    if used is not None and expected >= LARGE:
         words = (
-            f"It holds no GPU memory, where {memory(held)} is expected: it does not use the GPU."
+            f"It holds no GPU memory, where {memory(expected)} is expected: it does not use the "
+            "GPU."
         )
-        yield Observation(key, words=words)
-    else:
-        yield Observation(against=key)
+        yield _tells(used < SLACK, "cpu_alone", words=words)
 
 
 def _flags(seen: Evidence) -> Iterator[Observation]:
@@ -197,10 +200,9 @@ def _flags(seen: Evidence) -> Iterator[Observation]:
         return
     for key, (names, values) in FLAGS.items():
         given = (value for name in names for value in _values(words, name))
-        if any(value in (values or (value,)) for value in given):
-            yield Observation(frozenset({key}))
-        elif key != "cpu_alone":  # a build without the GPU needs no option
-            yield Observation(against=frozenset({key}))
+        shows = any(value in (values or (value,)) for value in given)
+        if shows or key != "cpu_alone":  # a build without the GPU needs no option
+            yield _tells(shows, key)
 
 
 def _values(words: tuple[str, ...], name: str) -> Iterator[str]:
@@ -219,53 +221,45 @@ def _threads(seen: Evidence) -> Iterator[Observation]:
     cores = machine.host.cores
     given = [*_values(seen.process.words, "-t"), *_values(seen.process.words, "--threads")]
     set_to = next((float(word) for word in given if word.isdigit()), None)
-    if not allowed and not set_to:
-        return
-    threads = min(set_to or cores, allowed or cores)
-    if threads < cores:
+    if allowed or set_to:
+        threads = min(set_to or cores, allowed or cores)
         words = (
             f"It computes with {threads:.0f} of {cores} cores: set `-t` to the physical cores, and "
             "let it use them all (`taskset -p`, limits of a container)."
         )
-        yield Observation(frozenset({"few_threads"}), frozenset({"many_threads"}), words)
-    elif threads > cores:
-        yield Observation(frozenset({"many_threads"}), frozenset({"few_threads"}))
-    else:
-        yield Observation(against=frozenset({"few_threads", "many_threads"}))
+        yield _tells(threads < cores, "few_threads", words=words)
+        yield _tells(threads > cores, "many_threads")
 
 
 def _others(seen: Evidence) -> Iterator[Observation]:
     others, programs = seen.process.others, seen.process.gpu_programs
     if others is not None and others >= MUCH:
         words = f"Other programs take {others:.0%} of the processors: close them."
-        yield Observation(frozenset({"other_load"}), words=words)
+        yield _tells(True, "other_load", words=words)
     if programs:
         words = f"Other programs that compute on the GPU: {programs}; nvidia-smi lists them."
-        yield Observation(frozenset({"other_load"}), words=words)
+        yield _tells(True, "other_load", words=words)
     if programs is not None:  # the driver lists the server itself
-        yield Observation(against=frozenset({"cpu_alone"}))
+        yield _tells(False, "cpu_alone")
     idle = others is not None and others < MUCH
     if idle and (programs == 0 or not seen.estimate.machine or not seen.estimate.machine.gpus):
-        yield Observation(against=frozenset({"other_load"}))
+        yield _tells(False, "other_load")
 
 
 def _limit(seen: Evidence) -> Iterator[Observation]:
     """Room for the weights that RAM is to hold: under a limit, and beside other programs."""
-    process, estimate = seen.process, seen.estimate
-    weights = _in_ram(estimate)
+    weights = _in_ram(seen.estimate)
     if not weights:
         return
     for key, room, words in (
-        ("memory_limit", process.memory_limit, "A limit leaves it {} of RAM (`--memory` of a "
+        ("memory_limit", seen.process.memory_limit, "A limit leaves it {} of RAM (`--memory` of a "
          "container, MemoryMax of a unit), where the model takes {}: raise it."),
-        ("pages_lost", process.spare, "Programs leave {} of RAM, where the model takes {}: close "
-         "what takes RAM, or choose a smaller format."),
+        ("pages_lost", seen.process.spare, "Programs leave {} of RAM, where the model takes {}: "
+         "close what takes RAM, or choose a smaller format."),
     ):  # fmt: skip
-        if room is not None and room < weights:
+        if room is not None:
             text = words.format(memory(room), memory(weights))
-            yield Observation(frozenset({key}), words=text)
-        elif room is not None:
-            yield Observation(against=frozenset({key}))
+            yield _tells(room < weights, key, words=text)
 
 
 def _in_ram(estimate: Estimate) -> float:
@@ -280,40 +274,36 @@ def _drive(seen: Evidence) -> Iterator[Observation]:
     on_drive = seen.estimate.strategy is PlacementStrategy.NVME_OFFLOAD
     if read is None or machine is None or machine.disk is None or on_drive or not seen.seconds:
         return
-    keys = frozenset({"pages_lost", "memory_limit", "slow_drive"})
     again = MUCH * seen.estimate.model.file_bytes * max(seen.reading.tokens or 0.0, 1.0)
-    if read >= min(again, MUCH * seen.seconds * float(machine.disk.for_pages.value)):
-        words = (
-            f"It read {memory(read)} from the drive meanwhile: RAM does not hold the file. Close "
-            "what takes RAM, or choose a smaller format."
-        )
-        yield Observation(keys, words=words)
-    else:
-        yield Observation(against=keys)
+    words = (
+        f"It read {memory(read)} from the drive meanwhile: RAM does not hold the file. Close what "
+        "takes RAM, or choose a smaller format."
+    )
+    much = read >= min(again, MUCH * seen.seconds * float(machine.disk.for_pages.value))
+    yield _tells(much, "pages_lost", "memory_limit", "slow_drive", words=words)
 
 
 def _clocks(seen: Evidence) -> Iterator[Observation]:
     reasons, power = seen.process.slowed_by, seen.process.power
     if reasons is None:
         return
-    key, amiss = frozenset({"gpu_limits"}), [why for why in reasons if why != USUAL_REASON]
+    amiss = [why for why in reasons if why != USUAL_REASON]
     if reasons and not seen.process.gpu_programs:
-        yield Observation(against=frozenset({"cpu_alone"}))  # an idle card is not slowed
+        yield _tells(False, "cpu_alone")  # an idle card is not slowed
     if amiss:
-        yield Observation(key, words=f"The GPU is slowed by {' and '.join(amiss)}.")
+        words = f"The GPU is slowed by {' and '.join(amiss)}."
+        yield _tells(True, "gpu_limits", words=words)
     elif power is not None and power < ROOM:
-        yield Observation(key, words=f"The GPU's power limit is {power:.0%} of its usual one.")
+        words = f"The GPU's power limit is {power:.0%} of its usual one."
+        yield _tells(True, "gpu_limits", words=words)
     elif not reasons:
-        yield Observation(against=key)
+        yield _tells(False, "gpu_limits")
 
 
 def _link(seen: Evidence) -> Iterator[Observation]:
     link, machine = seen.process.link, seen.estimate.machine
-    if link is None or machine is None or not machine.gpus:
-        return
-    key, now = frozenset({"narrow_link"}), from_catalog.pcie(*link)
-    if now.pinned.value < ROOM * machine.gpus[0].link.pinned.value:
+    if link is not None and machine is not None and machine.gpus:
+        now = from_catalog.pcie(*link)
         words = f"Its link was never faster than {now.name}, where more is expected."
-        yield Observation(key, words=words)
-    else:
-        yield Observation(against=key)
+        slower = now.pinned.value < ROOM * machine.gpus[0].link.pinned.value
+        yield _tells(bool(slower), "narrow_link", words=words)

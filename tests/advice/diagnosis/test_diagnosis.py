@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from result_samples import PUBLISHED_OLLAMA
 
-from advisor.advice.diagnosis.causes import CAUSES, Degree, degrees
+from advisor.advice.diagnosis.causes import SLOWER_RATES
+from advisor.advice.diagnosis.degrees import Degree, cause_rows, degrees, edits_of
 from advisor.advice.diagnosis.diagnose import (
     LIMITS,
     Diagnosis,
@@ -20,13 +21,7 @@ from advisor.advice.diagnosis.diagnose import (
     diagnose,
     distance,
 )
-from advisor.advice.diagnosis.machine_causes import (
-    FAR_NODE,
-    SLOWER_RATES,
-    MeasuredRun,
-    measured_run,
-    scaled_link,
-)
+from advisor.advice.diagnosis.measured_run import MeasuredRun, measured_run
 from advisor.advice.diagnosis.text import diagnosis_text, grouped_causes, reported, sentence
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
@@ -82,6 +77,7 @@ SITUATIONS: dict[str, tuple[str, str, PlacementStrategy, Runtime, dict, dict]] =
 }  # fmt: skip
 SPLITS = {"few layers": Settings(gpu_layers=30.0, cpu_moe=0.0)}
 """Layers that a person fixed."""
+KEYS = {row.key for row in cause_rows()}
 IN_EACH = pytest.mark.parametrize("name", SITUATIONS)
 
 
@@ -208,7 +204,7 @@ def test_a_build_of_2025_on_amd_slows_its_prompts() -> None:
 
 def test_every_cause_is_simulated() -> None:
     within_range = {"no_flash_attention"}  # at depth the range is wider than what it costs
-    assert {key for key, *_ in SIMULATED} | {"whole_reply"} | within_range == set(CAUSES)
+    assert {key for key, *_ in SIMULATED} | {"whole_reply"} | within_range == KEYS
 
 
 def test_a_cause_that_is_simulated_is_among_the_first_two(subtests: pytest.Subtests) -> None:
@@ -349,7 +345,7 @@ class TestByHand:
         # 2.4 against 4.31 tokens/s on two EPYC 9175F, whose time is nearly all in RAM.
         parts = self.parts("two sockets")
         share = parts[Route.IN_PLACE] / sum(parts.values())
-        expected = 1 / (share / FAR_NODE + 1 - share)
+        expected = 1 / (share * 4.31 / 2.4 + 1 - share)
         ratio = speed(tried("two sockets", "far_memory").decode) / decode(predicted("two sockets"))
         assert ratio == pytest.approx(expected, rel=1e-6)
 
@@ -360,7 +356,7 @@ class TestWhatCannotBe:
     def of(self, name: str, system: str = "") -> set[str]:
         estimate = predicted(name)
         question = measured_run(estimate, system)
-        return {key for key in CAUSES if any(True for _ in degrees(question, key))}
+        return {key for key in KEYS if any(True for _ in degrees(question, key))}
 
     @pytest.mark.parametrize("name", ["resident", "deep", "unified"])
     def test_no_ram_and_no_link_where_all_lies_in_vram(self, name: str) -> None:
@@ -626,20 +622,11 @@ class TestNeeded:
 
 def _times(run: MeasuredRun, what: str, factor: float) -> Estimate:
     """The estimate with so many times of a bandwidth."""
-    machine, host, disk = run.machine, run.machine.host, run.machine.disk
-    assert disk is not None
-
-    def more(figure: Quantity) -> Quantity:
-        return replace(figure, value=figure.value * factor)
-
-    if what == "RAM":
-        return run.on_host("", bandwidth=more(host.bandwidth)).of(run)
-    if what == "drive":
-        faster = replace(disk, sequential=more(disk.sequential))
-        return replace(run, machine=replace(machine, disk=faster))
-    if what == "GPU memory":
-        return run.on_gpus("", lambda gpu: replace(gpu, bandwidth=more(gpu.bandwidth))).of(run)
-    return run.on_gpus("", lambda gpu: scaled_link(gpu, factor)).of(run)
+    paths = {
+        "RAM": "host.bandwidth", "drive": "disk.sequential", "GPU memory": "gpus.bandwidth",
+        "link": "gpus.link",
+    }  # fmt: skip
+    return run.with_rates("", paths[what], factor).of(run)
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf"), 1e9, 1e-9])
@@ -736,10 +723,12 @@ def test_kernels_started_one_by_one_are_no_faster_than_their_starts() -> None:
 
 def test_older_memory_is_suspected_where_memory_is_assumed_alone() -> None:
     # 3,200 of 5,600 MT/s on the same two channels
-    (older,) = CAUSES["older_memory"](measured_run(predicted("assumed parts")))
+    (older,) = edits_of(measured_run(predicted("assumed parts")), "older_memory")
     host = older.changes["machine"].host
     present = predicted("assumed parts").machine
     assert present is not None
     assert host.bandwidth.value / present.host.bandwidth.value == pytest.approx(3200 / 5600)
-    assert not list(CAUSES["older_memory"](measured_run(predicted("full RAM"))))  # AM5: DDR5 alone
-    assert list(CAUSES["older_memory"](measured_run(predicted("two kinds of cores"))))
+    assert not list(
+        edits_of(measured_run(predicted("full RAM")), "older_memory")
+    )  # AM5: DDR5 alone
+    assert list(edits_of(measured_run(predicted("two kinds of cores")), "older_memory"))

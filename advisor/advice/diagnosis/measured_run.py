@@ -1,0 +1,223 @@
+"""A run under diagnosis: a possible estimate, and edits of it.
+
+The cost model computes the speeds after an edit; here only its inputs are changed.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from advisor.advice.edits.edit import Edit, Rates, rates
+from advisor.catalog.constants import Constants
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Settings, Tier
+from advisor.cost_model.schedule import Phases, Route, Schedule
+from advisor.cost_model.uncertainty import Range
+from advisor.cost_model.workload import Workload
+from advisor.errors import InputError, UnknownName
+from advisor.machine.backends import ONE_NODE
+from advisor.machine.catalog import find_host
+from advisor.machine.from_spec import with_copies
+from advisor.machine.machine import Machine
+from advisor.machine.quantity import Provenance, Quantity
+from advisor.machine.rows import HostRow
+from advisor.model.model import Model
+from advisor.runtimes import SGLANG, VLLM
+from advisor.units import Array
+
+Edits = Iterator[Edit]
+Part = TypeVar("Part")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredRun(Estimate):
+    """Estimate of a run that was measured, which therefore is possible."""
+
+    machine: Machine
+    placement: Placement
+    constants: Constants
+    system: str = ""  # "Linux", "Windows" or "macOS"; empty where unknown
+    # request that timed the prompt; None for that of the generation
+    prompt_work: Workload | None = None
+
+    @cached_property
+    def host_row(self) -> HostRow | None:
+        """Catalogue row of the processor; None if it is not listed."""
+        with suppress(UnknownName):
+            return find_host(self.machine.host.name)
+        return None
+
+    @property
+    def layout(self) -> Settings:
+        """Settings that keep the present placement while something else changes."""
+        on_drive = self.strategy is PlacementStrategy.NVME_OFFLOAD
+        output = self.placement.output
+        head = sum(float(share) for where, share in output.items() if where.tier is Tier.VRAM)
+        return Settings(
+            gpu_layers=self.placement.gpu_layers,
+            cpu_moe=self.placement.cpu_moe,
+            page_cache=self.placement.page_cache if on_drive else None,
+            head_first=head > 0,
+            kv_in_ram=self.cache_in_ram,
+            load_mode=self.placement.load_mode,
+        )
+
+    @property
+    def cache_in_ram(self) -> bool:
+        """Whether the KV cache of GPU layers is in RAM."""
+        in_ram = float(np.sum(self.placement.kv.get(RAM, 0.0)))
+        return in_ram > self.model.layers - float(self.placement.gpu_layers)
+
+    def meets(self, conditions: str) -> bool:
+        """Whether a run meets all of the conditions of a row, separated by semicolons."""
+        named = (name.strip() for name in conditions.split(";"))
+        return all(CONDITIONS[name](self) for name in named if name)
+
+    def takes(self, *routes: Route) -> bool:
+        """Whether a token or the prompt spends time on one of these routes."""
+        parts = [time.parts for time in (self.step, self.prompt) if time is not None]
+        return any(float(part.get(route, 0.0)) > 0 for part in parts for route in routes)
+
+    def speeds(self, edit: Edit) -> Rates | None:
+        """Speeds after an edit; None where memory is too small for what it moves."""
+        after = edit.of(self)
+        if edit.moves and not fits(after):
+            return None
+        decode, prompt = edit.read(after)
+        if self.prompt_work is not None:
+            lengths = {name: getattr(self.prompt_work, name) for name in ("prompt", "cached")}
+            timed = replace(after, work=replace(after.work, **lengths))
+            prompt = edit.read(timed)[1]
+        return decode, prompt
+
+    def placed(self, words: str, settings: Settings, **changes: Any) -> Edit:
+        """The model placed anew with these settings."""
+        nouns = {"constants": self.constants, "settings": settings, **changes}
+        return Edit(words=words, changes=nouns)
+
+    def with_rates(self, words: str, path: str, factor: Array, **changes: Any) -> Edit:
+        """Rates at a path of the machine's fields multiplied, with every part where it lies."""
+        machine = scaled(self.machine, path, factor)
+        if np.all(machine.host.bandwidth.value < self.machine.host.bandwidth.value):
+            gpus = tuple(with_copies(gpu, machine.host) for gpu in machine.gpus)
+            machine = replace(machine, gpus=gpus)
+        return timed(words, machine=machine, **changes)
+
+    def rescheduled(self, words: str, change: Callable[[Schedule], Schedule]) -> Edit:
+        """Another schedule."""
+        how = self.how
+
+        def schedule(
+            model: Model, placement: Placement, machine: Machine, work: Workload
+        ) -> Phases:
+            return how.schedule(model, placement, machine, work).each(change)
+
+        return timed(words, how=replace(how, schedule=schedule))
+
+
+def measured_run(estimate: Estimate, system: str = "") -> MeasuredRun:
+    """Run of an estimate.
+
+    Raises:
+        InputError: an impossible combination.
+    """
+    if estimate.machine is None or estimate.placement is None or estimate.constants is None:
+        raise InputError(f"{estimate.refusal} There is no prediction to compare with.")
+    nouns: dict[str, Any] = {
+        field.name: getattr(estimate, field.name) for field in fields(Estimate)
+    }
+    return MeasuredRun(**nouns, system=system)
+
+
+def timed(words: str, **changes: Any) -> Edit:
+    """An edit that leaves every part where it lies."""
+    return Edit(words=words, changes=changes, moves=False)
+
+
+def fits(estimate: Estimate) -> bool:
+    """Whether an estimate exists and every memory is large enough."""
+    return not estimate.refusal and bool(estimate.fits)
+
+
+def times(speed: Range, factor: Array) -> Range:
+    """A speed and its range, multiplied by a factor."""
+    return Range(value=speed.value * factor, low=speed.low * factor, high=speed.high * factor)
+
+
+def generated(factor: Array, estimate: Estimate) -> Rates:
+    """Speeds with that of generation multiplied."""
+    decode, prompt = rates(estimate)
+    return times(decode, factor), prompt
+
+
+def scaled(part: Part, path: str, factor: Array) -> Part:
+    """A part with the rate at a path of its fields multiplied ("gpus.bandwidth"), in each of
+    several; where the path ends at a part ("gpus.link"), all of its rates.
+    """
+    if isinstance(part, tuple):
+        return tuple(scaled(each, path, factor) for each in part)  # type: ignore[return-value]
+    if isinstance(part, Quantity):
+        return replace(part, value=part.value * factor)
+    first, _, rest = path.partition(".")
+    values: dict[str, Any] = {first: getattr(part, first)} if first else _rates(part)
+    changed = {name: scaled(value, rest, factor) for name, value in values.items()}
+    return replace(part, **changed)  # type: ignore[type-var]
+
+
+def quantity_at(part: Any, path: str) -> Quantity | None:
+    """First quantity at a path of fields, as for `scaled`; None where there is no such part."""
+    for name in path.split("."):
+        first = next(iter(part), None) if isinstance(part, tuple) else part
+        part = getattr(first, name, None)
+    if part is None or isinstance(part, Quantity):
+        return part
+    return next(iter(_rates(part).values()))
+
+
+def _rates(part: object) -> dict[str, Quantity]:
+    return {name: value for name, value in vars(part).items() if isinstance(value, Quantity)}
+
+
+MARLIN_FROM = ("Ampere", "Ada", "Hopper", "Blackwell")
+"""NVIDIA's generations for which vLLM has Marlin's kernels."""
+CONDITIONS: Mapping[str, Callable[[MeasuredRun], bool]] = {
+    "llama.cpp": lambda run: run.how.takes_layers,
+    "usual build": lambda run: not run.constants.scope.build,
+    "CUDA graphs": lambda run: run.how in (VLLM, SGLANG),
+    "AWQ by Marlin": lambda run: (
+        run.how is VLLM
+        and run.model.format == "AWQ"
+        and bool(run.machine.gpus)
+        and run.machine.gpus[0].vendor == "NVIDIA"
+        and run.machine.gpus[0].family.split()[0] in MARLIN_FROM
+    ),
+    "serving engine": lambda run: run.how.at_once is not None,
+    "several users": lambda run: float(run.work.users) > 1,
+    "GPU": lambda run: bool(run.machine.gpus),
+    "several GPUs": lambda run: len(run.machine.gpus) > 1 and run.machine.nodes == 1,
+    "no GPU": lambda run: not run.machine.gpus,
+    "separate memory": lambda run: not run.machine.unified,
+    "drive": lambda run: run.machine.disk is not None,
+    "several sockets": lambda run: (
+        run.machine.host.sockets > 1 and run.machine.host.numa not in ONE_NODE
+    ),
+    "usual threads": lambda run: not run.machine.host.thread_excess,
+    "efficiency cores": lambda run: (
+        run.host_row is not None and 0 < (run.host_row.performance_cores or 0) < run.host_row.cores
+    ),
+    "unmeasured modules": lambda run: (
+        not (run.machine.unified or (run.host_row and run.host_row.memory_type.startswith("LP")))
+        and run.machine.host.bandwidth.kind is not Provenance.MEASURED
+    ),
+    "split": lambda run: run.strategy is PlacementStrategy.CPU_OFFLOAD,
+    "GPU computes": lambda run: run.takes(Route.RESIDENT),
+    "processor computes": lambda run: run.takes(Route.IN_PLACE),
+    "RAM is read": lambda run: run.takes(Route.IN_PLACE, Route.STREAMED),
+    "link is used": lambda run: run.takes(Route.STREAMED, Route.STAGED),
+    "drive is read": lambda run: run.takes(Route.PAGED, Route.STAGED),
+}
+"""Conditions under `needs` in data/diagnosis/, which a run meets or not."""
