@@ -6,7 +6,7 @@ before the decimal point. Infinity and NaN are written "unknown".
 
 import math
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -217,3 +217,13 @@ def inert(text: str) -> str:
 
 def _shows_nothing(letter: str) -> bool:
     return unicodedata.category(letter) in {"Cc", "Cf", "Zs", "Zl", "Zp", "Mn"}
+
+
+def aligned(rows: Iterable[Sequence[str]], right: Container[int] = ()) -> Iterator[str]:
+    """Rows of cells as lines, in columns as wide as their longest cell; `right` are flush right."""
+    table = [*rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        cells = zip(range(len(row)), row, widths, strict=True)
+        words = (text.rjust(wide) if at in right else text.ljust(wide) for at, text, wide in cells)
+        yield "  ".join(words).rstrip()

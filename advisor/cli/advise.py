@@ -12,10 +12,10 @@ from advisor.advice.table.sensitivity import least_speed
 from advisor.advice.words.verdict import aged, once, pays_when
 from advisor.catalog.records import as_record
 from advisor.cli import many_users
-from advisor.cli.command import Json, aligned, remark, show, tell
+from advisor.cli.command import Json, remark, show, tell
 from advisor.cli.estimate import estimate_answer, estimate_lines
 from advisor.errors import InputError
-from advisor.formatting import hours, money, tokens_per_second
+from advisor.formatting import aligned, hours, money, tokens_per_second
 from advisor.request import command_line
 
 

@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -46,16 +46,6 @@ def output(path: Path | None, mode: str = "w") -> Iterator[Any]:
         raise
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from error
-
-
-def aligned(rows: Iterable[Sequence[str]], right: Container[int] = ()) -> Iterator[str]:
-    """Rows of cells as lines, in columns as wide as their longest cell; `right` are flush right."""
-    table = [*rows]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for row in table:
-        cells = zip(range(len(row)), row, widths, strict=True)
-        words = (text.rjust(wide) if at in right else text.ljust(wide) for at, text, wide in cells)
-        yield "  ".join(words).rstrip()
 
 
 _texts: ContextVar[list[str] | None] = ContextVar("texts", default=None)

@@ -11,13 +11,13 @@ from advisor.advice.compare import context_notes, decode_tps, estimates_of, titl
 from advisor.advice.speeds import speed_of
 from advisor.advice.start_files import StartFile, start_file
 from advisor.catalog.records import as_record
-from advisor.cli.command import Json, aligned, remark, show, tell
+from advisor.cli.command import Json, remark, show, tell
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
 from advisor.cost_model.workload import drafting_note
 from advisor.errors import Refusal
-from advisor.formatting import memory, seconds
+from advisor.formatting import aligned, memory, seconds
 from advisor.request import command_line
 
 

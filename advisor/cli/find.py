@@ -11,9 +11,9 @@ from advisor.advice.prices.rows import no_price
 from advisor.advice.table.option import Option
 from advisor.catalog.inputs import BY_NAME
 from advisor.catalog.records import as_record
-from advisor.cli.command import Json, aligned, remark, show, tell
+from advisor.cli.command import Json, remark, show, tell
 from advisor.errors import InputError
-from advisor.formatting import context_size, money, number
+from advisor.formatting import aligned, context_size, money, number
 from advisor.request import command_line
 from advisor.request.request import Nouns, Request
 from advisor.runtimes import LLAMA_CPP

@@ -4,9 +4,9 @@ import argparse
 
 from advisor.advice.finder.runnable import Runnable, runnable
 from advisor.calibration.imported_store import THIS
-from advisor.cli.command import aligned, program, show
+from advisor.cli.command import program, show
 from advisor.cli.find import runnable_answer
-from advisor.formatting import memory, number
+from advisor.formatting import aligned, memory, number
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance
 from advisor.request.request import Request

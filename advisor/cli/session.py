@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from advisor.advice.compare import usable
 from advisor.advice.task import Task, sentences, task_of
 from advisor.catalog.records import as_record
-from advisor.cli.command import Json, aligned
+from advisor.cli.command import Json
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.uncertainty import range_fields
-from advisor.formatting import percent, range_of, seconds
+from advisor.formatting import aligned, percent, range_of, seconds
 from advisor.request.session import AgentSession
 
 __all__ = ["compared", "lines", "record", "task_of"]

@@ -18,10 +18,10 @@ from advisor.advice import compare as comparison
 from advisor.calibration import local_machine
 from advisor.calibration.local_machine import Calibration
 from advisor.catalog.csv_tables import DATA
-from advisor.cli.command import aligned
 from advisor.cli.main import main
 from advisor.cli.parser import commands, parser
 from advisor.errors import InputError, ProbeError, Refusal, StoreError
+from advisor.formatting import aligned
 from advisor.machine import from_spec
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve

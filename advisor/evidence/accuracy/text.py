@@ -3,16 +3,16 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
 from advisor.catalog.accuracy_points import PEERS, AccuracyPoint
-from advisor.catalog.csv_tables import read
+from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.records import as_record
 from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.evidence.accuracy.scoring import (
-    GroupScore,
     PeerScore,
     Score,
     StrangerScore,
@@ -22,7 +22,7 @@ from advisor.evidence.accuracy.scoring import (
     worst_groups,
 )
 from advisor.evidence.accuracy.shipped import ROLLING, Floor, HistoryRow, Ledger, OriginRow
-from advisor.formatting import percent
+from advisor.formatting import aligned, percent
 
 # Scores on strangers' runs: groups by publisher and card, each predicted without its publisher.
 #
@@ -47,13 +47,13 @@ BY_NAME = (
 """Regimes that are scored by themselves."""
 
 
-def stranger_scores(points: Sequence[AccuracyPoint]) -> Iterator[StrangerScore]:
+def stranger_scores(points: Sequence[AccuracyPoint]) -> tuple[StrangerScore, ...]:
     """Scores by kind of run, without those that have no figure."""
     runs = Counter(point.publisher for point in points)
-    ours = [point for point in points if point.regime in IN_LLAMA_CPP]
+    ours = _of_llama_cpp(points)
     newer = [point for point in points if point.date[:4] == "2026"]
-    kinds = {
-        "llama.cpp family, 2026": [each for each in newer if each.regime in IN_LLAMA_CPP],
+    return _scores({
+        "llama.cpp family, 2026": _of_llama_cpp(newer),
         "other engines, 2026": [each for each in newer if each.regime in ENGINES],
         "publishers with a single run": [each for each in ours if runs[each.publisher] <= FEW_RUNS],
         "llama.cpp family, 2024 and 2025": [
@@ -62,14 +62,15 @@ def stranger_scores(points: Sequence[AccuracyPoint]) -> Iterator[StrangerScore]:
         "experts in RAM": [each for each in points if each.regime.startswith("experts in RAM")],
         **{name: [each for each in points if each.regime == name] for name in BY_NAME},
         "all": points,
-    }
-    return _scores(kinds.items())
+    })  # fmt: skip
 
 
-def _scores(
-    parts: Iterable[tuple[str, Sequence[AccuracyPoint]]],
-) -> Iterator[StrangerScore]:
-    return (stranger_score(name, points) for name, points in parts if points)
+def _of_llama_cpp(points: Iterable[AccuracyPoint]) -> list[AccuracyPoint]:
+    return [point for point in points if point.regime in IN_LLAMA_CPP]
+
+
+def _scores(parts: Mapping[str, Sequence[AccuracyPoint]]) -> tuple[StrangerScore, ...]:
+    return tuple(stranger_score(name, points) for name, points in parts.items() if points)
 
 
 HALVES = (
@@ -82,22 +83,22 @@ AGES = (("younger than 3 months", 0, 3), ("3 to 12 months", 3, 12), ("older", 12
 """Ages of a model's architecture on the day of a run: name, and months from and before."""
 
 
-def by_date(points: Sequence[AccuracyPoint]) -> Iterator[StrangerScore]:
+def by_date(points: Iterable[AccuracyPoint]) -> tuple[StrangerScore, ...]:
     """Scores of llama.cpp's family by the date of the run."""
-    ours = [point for point in points if point.regime in IN_LLAMA_CPP]
-    return _scores(
-        (name, [point for point in ours if first <= point.date[:7] < before])
+    ours = _of_llama_cpp(points)
+    return _scores({
+        name: [point for point in ours if first <= point.date[:7] < before]
         for name, first, before in HALVES
-    )
+    })  # fmt: skip
 
 
-def by_age(points: Sequence[AccuracyPoint]) -> Iterator[StrangerScore]:
+def by_age(points: Iterable[AccuracyPoint]) -> tuple[StrangerScore, ...]:
     """Scores of llama.cpp's family by the age of the model's architecture at the run."""
-    ours = [point for point in points if point.regime in IN_LLAMA_CPP]
-    return _scores(
-        (name, [point for point in ours if first <= _months_old(point) < before])
+    ours = _of_llama_cpp(points)
+    return _scores({
+        name: [point for point in ours if first <= _months_old(point) < before]
         for name, first, before in AGES
-    )
+    })  # fmt: skip
 
 
 def newest(points: Iterable[AccuracyPoint]) -> str:
@@ -125,8 +126,6 @@ FRONT = (
     ALL,
 )
 """Regimes of the table in README: every placement, the prompt, and several users."""
-
-PLAIN = "{:<38} {:>5} {:>7} {:>8} {:>9} {:>8} {:>8} {:>9} {:>9} {:>12} {:>6}  {}"
 
 
 def allowed(score: Score) -> str:
@@ -157,141 +156,130 @@ def floor_sentence(floor: Floor) -> str:
     )
 
 
+SAID: Mapping[str, Callable[[Any], str]] = {
+    "": str,
+    "share": percent,
+    "exact share": lambda value: percent(value, 1),
+    "signed share": lambda value: f"{100 * value:+.0f} %",
+    "ratio": "{:.2f}".format,
+    "chance": allowed,
+    "best": best,
+    "best median": lambda score: _best_median(score),
+}
+"""Ways to say a figure, or a whole score."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScoreColumn:
+    """One row of data/accuracy_columns.csv: a column of a table of scores."""
+
+    table: str
+    head: str
+    field: str  # of a score; empty for all of it
+    said: str  # key of `SAID`
+    said_beside: str  # of the whole score, in brackets; empty for none
+
+    def cell(self, score: object) -> str:
+        """Text of a score."""
+        text = SAID[self.said](getattr(score, self.field) if self.field else score)
+        return f"{text} ({SAID[self.said_beside](score)})" if self.said_beside else text
+
+
+@cache
+def _columns() -> tuple[ScoreColumn, ...]:
+    return read(DATA / "accuracy_columns.csv", ScoreColumn)
+
+
+def _table(name: str, scores: Iterable[object]) -> list[list[str]]:
+    """Heads and cells of a table."""
+    columns = [column for column in _columns() if column.table == name]
+    rows = ([column.cell(score) for column in columns] for score in scores)
+    return [[column.head for column in columns], *rows]
+
+
+def _markdown(heads: Sequence[str], *rows: Sequence[str]) -> Iterator[str]:
+    """Table of a document."""
+    yield f"| {' | '.join(heads)} |"
+    yield "|---" * len(heads) + "|"
+    yield from (f"| {' | '.join(row)} |" for row in rows)
+
+
 def plain(ledger: Ledger) -> str:
     """Tables for a terminal."""
-    heads = (
-        *("rows", "groups", "median", "by group", "mean", "in 25 %"),
-        *("in range", "by group", "chance", "width", "best public formula"),
-    )
-    lines = [PLAIN.format("", *heads), *(_plain(score) for score in ledger.scores)]
-    lines += ["", "Simulated, not measured", ""]
-    lines += [_plain(score) for score in ledger.simulated]
+    unseen = [ledger.unseen] if ledger.unseen else []
     parts = [*by_card(ledger.points)]
     if ledger.doubtful:
         parts.append(with_doubtful(ledger.points, ledger.doubtful))
-    lines += ["", *(_plain(score) for score in parts)]
-    lines += ["", *strangers_lines(ledger)]
-    lines += ["", "Farthest off: one source on one machine, two figures and more", ""]
-    lines += [_worst(group) for group in worst_groups(ledger.points)]
-    names = [peer.name for peer in PEERS]
-    lines += ["", "Public formulas on the same rows, median error (mean); * not on all of them", ""]
-    lines += [" " * 38 + "".join(f"{name[:14]:>16}" for name in names)]
-    lines += [_plain_peers(score, names) for score in ledger.scores if score.peers]
-    return "\n".join((*lines, "", floor_sentence(ledger.floor)))
+    strangers = (*stranger_scores(ledger.points), *unseen)
+    tables = {
+        "": _table("scores", ledger.scores),
+        "Simulated, not measured": _table("scores", ledger.simulated),
+        "By card, and with doubtful rows": _table("scores", parts),
+        "Groups by publisher and card, predicted without the publisher": _table(
+            "strangers", strangers
+        ),
+        "llama.cpp's family by the date of the run": _table("strangers", by_date(ledger.points)),
+        "llama.cpp's family by the age of the architecture": _table(
+            "strangers", by_age(ledger.points)
+        ),
+        "Constants from rows before a month, scored on those from it on": _table(
+            "origins", read(ROLLING, OriginRow)
+        ),
+        "Farthest off: one source on one machine, two figures and more": _table(
+            "worst", worst_groups(ledger.points)
+        ),
+        "Public formulas on the same rows, median error (mean); * not on all of them": [
+            ["", *(peer.name[:14] for peer in PEERS)],
+            *(_peer_cells(score) for score in ledger.scores if score.peers),
+        ],
+    }
+    lines: list[str] = []
+    for title, table in tables.items():
+        lines += ["", title, ""] if title else []
+        lines += aligned(table, right=range(1, len(table[0])))
+    newest_figure = f"The newest figure is of {newest(ledger.points)}."
+    return "\n".join((*lines, "", newest_figure, floor_sentence(ledger.floor)))
 
 
-STRANGERS = "{:<38} {:>5} {:>7} {:>11} {:>8} {:>9} {:>8} {:>10}"
-
-
-def strangers_lines(ledger: Ledger) -> list[str]:
-    """Scores by publisher and card, by date, by age of the architecture, and by origin."""
-    heads = ("rows", "groups", "publishers", "error", "in range", "width", "interval")
-    unseen = [ledger.unseen] if ledger.unseen else []
-    parts = (
-        ("Groups by publisher and card, predicted without the publisher", (
-            *stranger_scores(ledger.points), *unseen)),
-        ("llama.cpp's family by the date of the run", by_date(ledger.points)),
-        ("llama.cpp's family by the age of the architecture", by_age(ledger.points)),
-    )  # fmt: skip
-    lines = []
-    for title, scores in parts:
-        lines += [title]
-        lines += [STRANGERS.format("", *heads)]
-        lines += [
-            STRANGERS.format(
-                score.name, score.rows, score.groups, score.publishers, percent(score.error, 1),
-                percent(score.held), f"{score.width:.2f}", f"{score.interval:.2f}",
-            )
-            for score in scores
-        ]  # fmt: skip
-        lines += [""]
-    lines += ["Constants from rows before a month, scored on those from it on"]
-    lines += [
-        f"{row.origin} to {row.before or 'today':<8} {row.rows:>5} rows {row.publishers:>4} "
-        f"publishers {percent(row.error, 1):>8} {percent(row.held):>6} in range {row.width:.2f}"
-        for row in read(ROLLING, OriginRow)
-    ]
-    return [*lines, "", f"The newest figure is of {newest(ledger.points)}."]
-
-
-def _worst(group: GroupScore) -> str:
-    off = f"{100 * group.error:+.0f} %"
-    held = f"{percent(group.covered)} in range"
-    return f"{off:>8} {group.rows:>5} rows {held:>14}  {group.regime}: {group.group}"
-
-
-def _plain(score: Score) -> str:
-    return PLAIN.format(
-        score.regime, score.rows, score.groups, percent(score.median, 1),
-        percent(score.group_median, 1), percent(score.mean, 1), percent(score.within),
-        percent(score.covered), percent(score.group_covered), allowed(score),
-        f"{score.width:.2f}", best(score),
-    )  # fmt: skip
-
-
-def _plain_peers(score: Score, names: Iterable[str]) -> str:
-    by_name = {peer.name: peer for peer in score.peers}
-    cells = (f"{_starred(by_name[name], score) if name in by_name else '':>16}" for name in names)
-    return f"{score.regime:<38}" + "".join(cells)
-
-
-def _starred(peer: PeerScore, score: Score) -> str:
-    return errors(peer) + ("" if peer.rows == score.rows else "*")
+def _peer_cells(score: Score) -> list[str]:
+    """Regime, and errors of each public formula there; * where not on all rows."""
+    cells = {
+        peer.name: errors(peer) + ("" if peer.rows == score.rows else "*") for peer in score.peers
+    }
+    return [score.regime, *(cells.get(peer.name, "") for peer in PEERS)]
 
 
 def markdown(ledger: Ledger) -> str:
     """Whole table, with the difference between sources and the public formulas."""
-    head = (
-        "| regime | rows | groups | median error | by group | within the 80 % range "
-        "(chance allows) | by group | high over low | best public formula, median (mean) |",
-        "|---|---|---|---|---|---|---|---|---|",
-    )
-    body = (
-        f"| {score.regime} | {score.rows} | {score.groups} | {percent(score.median, 1)} "
-        f"| {percent(score.group_median, 1)} | {percent(score.covered)} ({allowed(score)}) "
-        f"| {percent(score.group_covered)} | {score.width:.2f} | {best(score)} |"
-        for score in (*ledger.scores, *ledger.simulated)
-    )
+    table = _markdown(*_table("document", (*ledger.scores, *ledger.simulated)))
     names = ", ".join(f"[{peer.name}]({peer.source}) ({peer.date})" for peer in PEERS)
     formulas = f"Public formulas, restated in `lab/peers.py` and scored on the same rows: {names}."
-    return "\n".join((*head, *body, "", floor_sentence(ledger.floor), "", formulas))
+    return "\n".join((*table, "", floor_sentence(ledger.floor), "", formulas))
 
 
 def front_page(ledger: Ledger) -> str:
     """Table of README: the regimes of `FRONT`, without the means and what chance allows."""
-    head = (
-        "| kind of run | figures | groups | median error | by group | within the 80 % range, "
-        "by group | best public formula, median |",
-        "|---|---|---|---|---|---|---|",
-    )
     by_name = {score.regime: score for score in ledger.scores}
-    body = (
-        f"| {score.regime} | {score.rows} | {score.groups} | {percent(score.median, 1)} "
-        f"| {percent(score.group_median, 1)} | {percent(score.group_covered)} "
-        f"| {_best_median(score)} |"
-        for score in (by_name[name] for name in FRONT)
-    )
+    table = _markdown(*_table("front page", (by_name[name] for name in FRONT)))
     sentences = ("", floor_sentence(ledger.floor), "", strangers_sentence(ledger))
-    return "\n".join((*head, *body, *sentences))
+    return "\n".join((*table, *sentences))
+
+
+def _best_median(score: Score) -> str:
+    peer = score.best_peer
+    return "none" if peer is None else f"{peer.name}, {percent(peer.median, 1)}"
+
+
+TOLD = ("llama.cpp family, 2026", "other engines, 2026", "publishers with a single run")
+"""Kinds of run in README's sentence."""
 
 
 def strangers_sentence(ledger: Ledger) -> str:
     """How right predictions are on strangers' runs, in a sentence."""
-    scores = {score.name: score for score in stranger_scores(ledger.points)}
-    parts: list[tuple[str, StrangerScore]] = [
-        (name, scores[name])
-        for name in (
-            "llama.cpp family, 2026",
-            "other engines, 2026",
-            "publishers with a single run",
-        )
-        if name in scores
-    ]
-    if ledger.unseen:
-        parts.append((ledger.unseen.name, ledger.unseen))
+    scores = [score for score in stranger_scores(ledger.points) if score.name in TOLD]
     told = "; ".join(
-        f"{name}: {percent(score.error, 1)} off, {percent(score.held)} in range"
-        for name, score in parts
+        f"{score.name}: {percent(score.error, 1)} off, {percent(score.held)} in range"
+        for score in (*scores, *([ledger.unseen] if ledger.unseen else ()))
     )
     return (
         f"By publisher and card, each predicted without its publisher, at the median: {told}. The "
@@ -303,46 +291,35 @@ def history_markdown(rows: Sequence[HistoryRow]) -> str:
     """Table of the first and the last constants, kind by kind."""
     first, last = rows[0], rows[-1]
     before = {row.kind: row for row in rows if row.constants == first.constants}
-    now = {row.kind: row for row in rows if row.constants == last.constants}
-    lines = [
+    now = [row for row in rows if row.constants == last.constants]
+    told = (
         f"Interval score of the ranges (the lower the better: the width of a range as a logarithm, "
         f"and ten times the distance of a figure outside it), of the constants of {first.day} "
-        f"(`{first.constants}`) and of {last.day} (`{last.constants}`), publishers left out.",
-        "",
-        "| kind of run | error | within range | width | interval score |",
-        "|---|---|---|---|---|",
-    ]
-    for kind, new in now.items():
-        old = before.get(kind, new)
-        lines.append(
-            f"| {kind} | {percent(old.error, 1)} to {percent(new.error, 1)} "
-            f"| {percent(old.held)} to {percent(new.held)} | {old.width:.2f} to {new.width:.2f} "
-            f"| {old.interval:.2f} to {new.interval:.2f} |"
-        )
-    return "\n".join(lines)
-
-
-def _best_median(score: Score) -> str:
-    peer = score.best_peer
-    return "none" if peer is None else f"{peer.name}, {percent(peer.median, 1)}"
+        f"(`{first.constants}`) and of {last.day} (`{last.constants}`), publishers left out."
+    )
+    heads, *old_cells = _table("history", (before.get(row.kind, row) for row in now))
+    pairs = zip(old_cells, _table("history", now)[1:], strict=True)
+    cells = ([new[0], *map(" to ".join, zip(old[1:], new[1:], strict=True))] for old, new in pairs)
+    return "\n".join((told, "", *_markdown(heads, *cells)))
 
 
 def record(ledger: Ledger) -> dict[str, Any]:
     """Ledger as plain data: shares as fractions, speeds in tokens/s."""
+
+    def each(rows: Iterable[Any]) -> list[dict[str, Any]]:
+        return [asdict(row) for row in rows]
+
     return {
-        "regimes": [asdict(score) for score in ledger.scores],
-        "simulated": [asdict(score) for score in ledger.simulated],
-        "strangers": [asdict(score) for score in stranger_scores(ledger.points)],
-        "by_date": [asdict(score) for score in by_date(ledger.points)],
-        "by_age": [asdict(score) for score in by_age(ledger.points)],
+        "regimes": each(ledger.scores),
+        "simulated": each(ledger.simulated),
+        "strangers": each(stranger_scores(ledger.points)),
+        "by_date": each(by_date(ledger.points)),
+        "by_age": each(by_age(ledger.points)),
         "newest": newest(ledger.points),
-        "by_card": [asdict(score) for score in by_card(ledger.points)],
-        "worst_groups": [asdict(group) for group in worst_groups(ledger.points)],
+        "by_card": each(by_card(ledger.points)),
+        "worst_groups": each(worst_groups(ledger.points)),
         "doubtful": len(ledger.doubtful),
         "noise_floor": asdict(ledger.floor),
-        "peers": [
-            {name: getattr(peer, name) for name in ("name", "version", "date", "source", "formula")}
-            for peer in PEERS
-        ],
+        "peers": each(PEERS),
         "points": [as_record("point", point) for point in ledger.points],
     }
