@@ -64,7 +64,7 @@ def many_run(rows: Iterable[PublishedRow]) -> list[ManyRunRow]:
 def _card(row: PublishedRow) -> str:
     """Kind of card of a row; empty for none, several kinds, or a name that is no card."""
     try:
-        names, _ = stated_gpus(row).value
+        names, _ = stated_gpus(row)
     except AdvisorError:
         return ""
     return "" if MIXED in names or names == NO_GPU else find_gpu(names).name

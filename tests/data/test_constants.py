@@ -28,7 +28,7 @@ from lab.parameters import SERVING_ENGINES, parameters
 
 ROWS = tuple(constant_rows(DATA / "generated/efficiency.csv"))
 ENGINE_ROWS = tuple(constant_rows(DATA / "generated/engine_kernels.csv"))
-OTHER_ENGINES = {runtime.key for _, runtime in ENGINES}
+OTHER_ENGINES = {runtime.key for runtime in ENGINES.values()}
 RANGES = {
     "share": (0, 1.5),
     "factor": (0.02, 20),  # loops over single weights beside the kernels of AVX2

@@ -4,11 +4,9 @@ Papers on offloading report generated tokens per second of a whole batch, with t
 prompts, at the largest batch that fits; many do not state it.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -27,25 +25,13 @@ from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.evidence.published.engines import with_drafts
-from advisor.evidence.published.row import PublishedRow
+from advisor.evidence.published.row import PublishedRow, figure
 from advisor.evidence.published.run_settings import lengths
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes import ACCELERATE, DEEPSPEED, VLLM, Runtime
 from advisor.runtimes.weight_streaming import ACTIVATIONS
 from advisor.units import Array
-
-# Value read from a published row, with notes on defaults and interpretations.
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Noted(Generic[T]):
-    """Value with its notes."""
-
-    value: T  # value
-    notes: tuple[str, ...] = ()  # sentences on defaults and on interpreted spellings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +49,7 @@ class Case:
     settings: Settings  # stated split of the model
     backend: str  # stated backend of the runtime; empty for none
     build: str  # age or fork of the runtime, as in `constants.Scope`
-    notes: tuple[str, ...]  # sentences on defaults
+    notes: tuple[str, ...] = ()  # sentences on defaults
     guessed: bool = False  # whether the batch was not stated and follows from memory
     # copies of the model that share the requests; `machine` and `work` are of each
     replicas: float = 1.0
@@ -126,21 +112,20 @@ CACHE_COPIES = 2.0
 def batched(row: PublishedRow, case: Case) -> Case:
     """Case of a framework or server with its batch, as stated or the most that memory allows."""
     case = _resident_where_it_fits(case)
-    sequences = _sequences(row, case)
-    users = max(sequences.value / case.replicas, 1.0)
+    users = max(_sequences(row, case) / case.replicas, 1.0)
     work = with_drafts(row, replace(case.work, users=users))
     guessed = users > 1 and not row.batch and case.runtime.key != SERVER
-    notes = (*case.notes, *sequences.notes)
-    return replace(case, prompt=work, work=work, guessed=guessed, notes=notes)
+    return replace(case, prompt=work, work=work, guessed=guessed)
 
 
-def _sequences(row: PublishedRow, case: Case) -> Noted[float]:
+def _sequences(row: PublishedRow, case: Case) -> float:
     """Sequences in a batch: as stated, else the most that fit in memory for throughput runs."""
-    stated, runtime, settings = row.batch or _running(row), case.runtime, case.settings
-    if stated:
-        return Noted(stated)
+    running = figure("requests at once", row.other_metric)
+    if told := row.batch or (running is not None and max(running, 1.0)):
+        return told
+    runtime, settings = case.runtime, case.settings
     if not (all(lengths(row)) or runtime.key in THROUGHPUT or row.category == "batched"):
-        return Noted(1.0)
+        return 1.0
     if runtime.engine in ON_TRANSFORMERS and settings.kv_in_ram is None:
         settings = replace(settings, kv_in_ram=False)  # the cache bounds the batch unless it moves
     if runtime.engine in ON_TRANSFORMERS and settings.gpu_layers is None:
@@ -149,14 +134,8 @@ def _sequences(row: PublishedRow, case: Case) -> Noted[float]:
     sequences = largest(lambda users: _fits(replace(tried, work=replace(case.work, users=users))))
     reached = fitted_constants().bound(Scope(runtime=runtime.key)).value("batch_share")
     sequences = max(float(np.floor(sequences * reached)), 1.0)
-    note = f"the batch is not stated: {sequences:g}, as many as memory allows, stand in"
-    return Noted(sequences, (note,))
-
-
-def _running(row: PublishedRow) -> float | None:
-    """Mean number of concurrent requests where the load was set in requests a second."""
-    search = re.search(r"mean running requests[^=]*= ?(\d+(?:\.\d+)?)", row.other_metric)
-    return max(float(search[1]), 1.0) if search else None
+    row.notes.append(f"the batch is not stated: {sequences:g}, as many as memory allows, stand in")
+    return sequences
 
 
 def guessed_batch(model: Model) -> float:

@@ -8,8 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from advisor.errors import AdvisorError, UnknownName
-from advisor.evidence.published.batch import Noted
-from advisor.evidence.published.row import PublishedRow, meaning
+from advisor.evidence.published.row import PublishedRow, figure, meaning, stated
 from advisor.machine import from_catalog
 from advisor.machine.catalog import cpu_named, find_host, gpu_named, machine_named
 from advisor.machine.from_spec import TYPICAL_HOST
@@ -29,7 +28,7 @@ BETWEEN = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*")
 BRACKET = re.compile(r"\(([^()]*)\)")
 
 
-def stated_gpus(row: PublishedRow) -> Noted[tuple[str, int]]:
+def stated_gpus(row: PublishedRow) -> tuple[str, int]:
     """GPUs of a row and their number, as `MachineSpec` takes them.
 
     A cell with a single name means `gpu_count` cards of it. Other cells list cards in order:
@@ -37,46 +36,37 @@ def stated_gpus(row: PublishedRow) -> Noted[tuple[str, int]]:
     is not a card. Where names and `gpu_count` disagree, the names count. A cell that names no card
     may name a whole machine.
     """
-    stated, stated_count = row.gpu, row.gpu_count
-    alike = max(stated_count or 1, 1)
-    if not stated or stated.casefold() == NO_GPU:
-        return Noted((NO_GPU, alike))
-    card = looked_up(gpu_named, stated)
+    cell, alike = row.gpu, max(row.gpu_count or 1, 1)
+    if not cell or cell.casefold() == NO_GPU:
+        return NO_GPU, alike
+    card = looked_up(gpu_named, cell)
     if card is None and (graphics := _own_graphics(row)):
-        note = f"GPU {stated!r} is taken as {graphics}, the graphics of {row.cpu}"
-        return Noted((graphics, alike), (note,))
-    whole = named_machine(stated) if card is None else None
+        row.notes.append(f"GPU {cell!r} is taken as {graphics}, the graphics of {row.cpu}")
+        return graphics, alike
+    whole = named_machine(cell) if card is None else None
     if whole is not None:
-        note = f"GPU {stated!r} is taken as {whole.name}"
-        count = max(whole.spec.gpu_count, alike)
-        return Noted((whole.spec.gpu or NO_GPU, count), (note,))
-    if card is None or _lists_cards(stated, card):
-        cards = _cards(stated)  # one name for all of them leaves some out
-    elif card.count == 1:
-        return Noted((card.row.name, alike), tuple(card.notes))
+        row.notes.append(f"GPU {cell!r} is taken as {whole.name}")
+        return whole.spec.gpu or NO_GPU, max(whole.spec.gpu_count, alike)
+    if card is None or _lists_cards(cell, card):
+        cards = _cards(row)  # one name for all of them leaves some out
     else:
-        cards = Noted([(card.count, card.row.name)], tuple(card.notes))
-    words = MIXED.join(f"{count}x {name}" if count > 1 else name for count, name in cards.value)
-    total = sum(count for count, _ in cards.value)
+        row.notes += card.notes
+        if card.count == 1:
+            return card.row.name, alike
+        cards = [(card.count, card.row.name)]
+    words = MIXED.join(f"{count}x {name}" if count > 1 else name for count, name in cards)
+    total = sum(count for count, _ in cards)
     if total == 1:
-        note = f"GPU {stated!r} is taken as {words}"
-        return Noted((words, alike), (*cards.notes, note))
-    if stated_count in (None, total):
-        return Noted((words, 1), cards.notes)
-    note = f"{stated!r} names {total} GPUs where gpu_count is {stated_count}: {words}"
-    return Noted((words, 1), (*cards.notes, note))
-
-
-WITHOUT_A_MODEL = re.compile(
-    r"(?:amd )?radeon(?:\(tm\))? graphics|intel(?:\(r\))? (?:\w+(?:\(r\))? )?graphics"
-    r"|(?:its |the )?(?:igpu|own graphics|integrated (?:gpu|graphics))"
-)
-"""Names of a processor's own graphics that do not say which they are."""
+        row.notes.append(f"GPU {cell!r} is taken as {words}")
+        return words, alike
+    if row.gpu_count not in (None, total):
+        row.notes.append(f"{cell!r} names {total} GPUs where gpu_count is {row.gpu_count}: {words}")
+    return words, 1
 
 
 def _own_graphics(row: PublishedRow) -> str:
     """Graphics of a row's processor, where the GPU's cell says no more; empty for other cells."""
-    if not row.cpu or WITHOUT_A_MODEL.fullmatch(row.gpu.casefold()) is None:
+    if not row.cpu or stated("graphics without a model", row.gpu.casefold()) is None:
         return ""
     cpu = looked_up(cpu_named, row.cpu)
     card = cpu and looked_up(gpu_named, cpu.gpu)
@@ -94,12 +84,12 @@ def looked_up(find: Callable[[str], Meaning], name: str) -> Meaning | None:
         return None
 
 
-def _lists_cards(stated: str, card: GpuName) -> bool:
+def _lists_cards(cell: str, card: GpuName) -> bool:
     """Whether a cell has several parts, not a card beside its own processor ("Max+ 395, Radeon").
 
     A reading that left words out has notes.
     """
-    first, *others = _named_cards(stated)
+    first, *others = _named_cards(cell)
     return bool(others) and (bool(card.notes) or looked_up(gpu_named, first) is not None)
 
 
@@ -124,11 +114,11 @@ def stated_memory(stated: str, gpu: str) -> float | None:
     return row.memory_gib
 
 
-def _cards(stated: str) -> Noted[list[tuple[int, str]]]:
+def _cards(row: PublishedRow) -> list[tuple[int, str]]:
     """Number and name of each kind of card, in order."""
     cards: list[tuple[int, str]] = []
     unknown: list[str] = []
-    for part in _named_cards(stated):
+    for part in _named_cards(row.gpu):
         try:
             card = gpu_named(part)
             cards.append((card.count, card.row.name))
@@ -136,10 +126,10 @@ def _cards(stated: str) -> Noted[list[tuple[int, str]]]:
             unknown.append(part)
             if not cards:
                 raise
-    if not unknown:
-        return Noted(cards)
-    note = f"{', '.join(unknown)} in {stated!r} is no GPU of the catalogue: left out"
-    return Noted(cards, (note,))
+    if unknown:
+        names = ", ".join(unknown)
+        row.notes.append(f"{names} in {row.gpu!r} is no GPU of the catalogue: left out")
+    return cards
 
 
 def _named_cards(stated: str) -> list[str]:
@@ -153,24 +143,23 @@ def _size_in(bracket: re.Match[str]) -> str:
     return f" {size:g}GB" if size else ""
 
 
-def stated_machine(row: PublishedRow) -> Noted[MachineSpec]:
-    """Machine of a row without its RAM size, with notes on defaults."""
-    gpus = Noted((NO_GPU, 1)) if row.category == "cpu" else stated_gpus(row)
-    gpu, count = gpus.value
+def stated_machine(row: PublishedRow) -> MachineSpec:
+    """Machine of a row without its RAM size."""
+    gpu, count = (NO_GPU, 1) if row.category == "cpu" else stated_gpus(row)
     parts = _parts(row)
-    cpu = _known_cpu(row) if parts is None else Noted(parts.spec.cpu, tuple(parts.notes))
+    spec = parts.spec if parts else MachineSpec()
+    row.notes += parts.notes if parts else ()
+    cpu = spec.cpu if parts else _known_cpu(row)
     disk_gbs, disk = _drive(row)
-    channels = parts.spec.ram_channels if parts else None
-    rate = parts.spec.ram_mts if parts else None
-    machine = MachineSpec(
+    return MachineSpec(
         gpu=gpu,
         gpu_count=count,
         vram_gb=None if gpu == NO_GPU else stated_memory(row.gpu, gpu),
-        cpu=cpu.value,
-        ram_gbs=_ram_gbs(row, cpu.value),
-        ram_channels=row.ram_channels or channels,
-        ram_mts=row.ram_mts or rate,
-        cores=_cores(row, cpu.value, parts.spec.cores if parts else None),
+        cpu=cpu,
+        ram_gbs=_ram_gbs(row, cpu),
+        ram_channels=row.ram_channels or spec.ram_channels,
+        ram_mts=row.ram_mts or spec.ram_mts,
+        cores=_cores(row, cpu, spec.cores),
         pcie_gbs=row.h2d_gbs,
         pcie_gen=row.pcie_gen,
         pcie_lanes=row.pcie_lanes,
@@ -178,49 +167,44 @@ def stated_machine(row: PublishedRow) -> Noted[MachineSpec]:
         disk_gbs=disk_gbs,
         driver=_driver(row),
     )
-    return Noted(machine, (*gpus.notes, *cpu.notes))
-
-
-MESA = re.compile(r"\bmesa (\d+\.\d+(?:\.\d+)?)", re.IGNORECASE)
 
 
 def _driver(row: PublishedRow) -> str | None:
     """Graphics driver stated with an Intel card under Vulkan, whose speed it changes most."""
-    stated = MESA.search(f"{row.os} {row.source_note}")
-    told = f"{row.runtime} {row.source_note}".casefold()
-    if stated is None or "arc" not in row.gpu.casefold() or "vulkan" not in told:
-        return None
-    return f"mesa {stated[1]}"
+    mesa = stated("Mesa", f"{row.os} {row.source_note}")
+    of_arc = "arc" in row.gpu.casefold() and "vulkan" in row.told.casefold()
+    return f"mesa {mesa[1]}" if mesa and of_arc else None
 
 
 UNLIMITED_RAM_GIB = 100_000.0
 """RAM of rows that do not state it but did fit [GiB]."""
-BESIDE_A_DRIVE_GIB = 64.0
-"""RAM of rows that read from a drive and do not state it [GiB]; assumed."""
 AT_HOME_GIB = 64.0
-"""RAM of home machines that stream experts and do not state it [GiB]; assumed."""
+"""RAM of rows that read from a drive, or of home machines that stream experts, and do not state it
+[GiB]; assumed."""
 SERVERS_GIB = 256.0
 """RAM of servers that offload and do not state it [GiB]; assumed."""
 
 
-def ram_gib(row: PublishedRow, runtime: Runtime) -> Noted[float | None]:
+def ram_gib(row: PublishedRow, runtime: Runtime) -> float | None:
     """RAM stated with the processor or in the note, else a default [GiB].
 
     None for a GPU that shares the processor's memory; its name or catalogue row gives the size.
+    Where the processor computes in place, it matters only for pages read from a drive.
     """
-    stated = f"{row.cpu} {row.source_note}"
-    if runtime.computes_in_ram:
-        return _for_pages(stated) if row.category == "nvme" else Noted(UNLIMITED_RAM_GIB)
-    size_match = re.search(r"(\d+(?:\.\d+)?) ?(GB|TB)(?! ?/s)", stated)
-    if size_match:
-        size = float(size_match.group(1)) * (1024.0 if size_match.group(2) == "TB" else 1.0)
-        return Noted(min(max(size, 1.0), 100_000.0))
-    if _shares_memory(row.gpu):
-        return Noted(None)
-    at_home = runtime.engine == EXPERT_STREAMING.engine
+    in_place = runtime.computes_in_ram
+    if in_place and row.category != "nvme":
+        return UNLIMITED_RAM_GIB
+    size = stated("GB of RAM" if in_place else "GB or TB of RAM", f"{row.cpu} {row.source_note}")
+    if size:
+        unit = 1024.0 if size[0].endswith("TB") else 1.0
+        return min(max(float(size[1]) * unit, 1.0), 4096.0 if in_place else 100_000.0)
+    if not in_place and _shares_memory(row.gpu):
+        return None
+    at_home = in_place or runtime.engine == EXPERT_STREAMING.engine
     usual = AT_HOME_GIB if at_home else SERVERS_GIB
-    needed = row.category not in ("resident", "batched")
-    return Noted(usual, (_assumed(usual),) if needed else ())
+    if row.category not in ("resident", "batched"):
+        row.notes.append(f"RAM is not stated: {usual:g} GiB stand in")
+    return usual
 
 
 def _shares_memory(gpu: str) -> bool:
@@ -230,18 +214,6 @@ def _shares_memory(gpu: str) -> bool:
     except UnknownName:
         whole = named_machine(gpu)
         return whole is not None and gpu_named(str(whole.spec.gpu)).row.unified
-
-
-def _assumed(size: float) -> str:
-    return f"RAM is not stated: {size:g} GiB stand in"
-
-
-def _for_pages(stated: str) -> Noted[float | None]:
-    """RAM of a run computed in place [GiB]; it matters only for pages read from a drive."""
-    size_match = re.search(r"(\d+(?:\.\d+)?) ?GB(?! ?/s)", stated)
-    if size_match:
-        return Noted(min(max(float(size_match.group(1)), 1.0), 4096.0))
-    return Noted(BESIDE_A_DRIVE_GIB, (_assumed(BESIDE_A_DRIVE_GIB),))
 
 
 GENERIC = "generic"
@@ -259,20 +231,21 @@ def _parts(row: PublishedRow) -> MachineName | None:
     return machine if machine.spec.cpu else None
 
 
-def _known_cpu(row: PublishedRow) -> Noted[str | None]:
-    stated = row.cpu or _cpu_of_machine(row)
-    if not stated:
-        return Noted(None)
-    host = _host_called(stated)
+def _known_cpu(row: PublishedRow) -> str | None:
+    cell = row.cpu or _cpu_of_machine(row)
+    if not cell:
+        return None
+    host = _host_called(cell)
     if host is None:
-        name = meaning("processor", stated.casefold()) or TYPICAL_HOST
-        return Noted(name, (f"CPU {stated!r} is not in the catalogue: {name} stands in",))
+        name = meaning("processor", cell.casefold()) or TYPICAL_HOST
+        row.notes.append(f"CPU {cell!r} is not in the catalogue: {name} stands in")
+        return name
     if host.bandwidth_gbs is None and not (row.ram_bw_gbs or row.ram_mts):
-        note = f"{host.name}: RAM bandwidth not published, a typical desktop stands in"
-        return Noted(None, (note,))
-    if host.vendor == GENERIC and stated.casefold() not in _spellings(host):
-        return Noted(host.name, (f"CPU {stated!r} is taken as {host.name}",))
-    return Noted(host.name)
+        row.notes.append(f"{host.name}: RAM bandwidth not published, a typical desktop stands in")
+        return None
+    if host.vendor == GENERIC and cell.casefold() not in _spellings(host):
+        row.notes.append(f"CPU {cell!r} is taken as {host.name}")
+    return host.name
 
 
 def _cpu_of_machine(row: PublishedRow) -> str:
@@ -330,14 +303,6 @@ def ram_in_theory(row: PublishedRow, host: str) -> float | None:
     return None if known.bandwidth_gbs is None else known.bandwidth_gbs * GB
 
 
-VCPUS = re.compile(r"(\d+) ?vcpus?\b")
-CORES = re.compile(r"(\d+)[ -]cores?\b")
-WHOLE_CORES = re.compile(r"\b[cmr](?:7a|8a|[678]g)")
-"""Cloud instances whose virtual processors are whole cores; on others two share a core
-(https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cpu-options-supported-instances-values.html).
-"""
-
-
 def _cores(row: PublishedRow, cpu: str | None, rented: int | None) -> int | None:
     """Cores in use: one per thread, up to the number of cores, `rented` ones where not None."""
     threads, there = row.threads, rented or _cores_stated(row.cpu.casefold())
@@ -350,10 +315,10 @@ def _cores(row: PublishedRow, cpu: str | None, rented: int | None) -> int | None
 
 def _cores_stated(cpu: str) -> int | None:
     """Cores stated in the words for a row's processor; None where they are not."""
-    rented, written = VCPUS.search(cpu), CORES.search(cpu)
+    rented, cores = figure("virtual processors", cpu), figure("cores", cpu)
     if rented:
-        return max(int(rented[1]) // (1 if WHOLE_CORES.search(cpu) else 2), 1)
-    return int(written[1]) if written and _host_called(cpu) is None else None
+        return max(int(rented) // (1 if stated("whole cores", cpu) else 2), 1)
+    return int(cores) if cores is not None and _host_called(cpu) is None else None
 
 
 OLD_DRIVE, SINCE = "NVMe PCIe 3.0 x4 (typical)", "2024"
@@ -362,10 +327,9 @@ OLD_DRIVE, SINCE = "NVMe PCIe 3.0 x4 (typical)", "2024"
 
 def _drive(row: PublishedRow) -> tuple[float | None, str | None]:
     """Rate [GB/s] and catalogue name of a row's drive; None for values that are not stated."""
+    words = f"{row.cpu} {row.other_metric} {row.source_note}".casefold()
     rate = row.disk_gbs
-    stated = f"{row.cpu} {row.other_metric} {row.source_note}".casefold()
-    told = re.search(r"\bdisk ~(\d+(?:\.\d+)?)", stated)
-    if rate is None and told:
-        rate = float(told.group(1))
+    if rate is None:
+        rate = figure("drive's rate", words)
     old = row.category == "nvme" and "" < row.date < SINCE
-    return rate, meaning("drive", stated) or (OLD_DRIVE if old else None)
+    return rate, meaning("drive", words) or (OLD_DRIVE if old else None)

@@ -6,8 +6,7 @@ from contextlib import suppress
 from functools import lru_cache
 
 from advisor.errors import AdvisorError, InputError, UnknownName
-from advisor.evidence.published.batch import Noted
-from advisor.evidence.published.row import PublishedRow, meaning, number, of_cells
+from advisor.evidence.published.row import PublishedRow, figure, meaning, number, of_cells, stated
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
 from advisor.model.by_name.known import Named
@@ -31,15 +30,6 @@ USUAL_ACTIVE = 0.05
 billion, GLM-5.2 40 of 744, Qwen3.5 17 of 397, Kimi K2 32 of 1000."""
 
 
-MLX_BITS = re.compile(r"(?:mlx )?q?([34568])(?:[ -]?bit)?(?: \(mlx\))?", re.IGNORECASE)
-"""Pattern of MLX's formats with groups of 64: "q4", "MLX 4bit", "4bit (MLX)"."""
-
-
-WHOLE_BITS = re.compile(r"(?:gguf )?(?:int-?([48])|([48])[- ]?bits?)", re.IGNORECASE)
-USUAL_OF_BITS = {"4": "Q4_K_M", "8": "Q8_0"}
-"""GGUF formats that people mean by "4-bit" and "8-bit"; GGUF has no AWQ or FP8."""
-
-
 @of_cells(
     "category",
     "date",
@@ -50,15 +40,14 @@ USUAL_OF_BITS = {"4": "Q4_K_M", "8": "Q8_0"}
     "model_size_gib",
     "quant",
 )
-def stated_model(row: PublishedRow, runtime: Runtime) -> Noted[Model]:
+def stated_model(row: PublishedRow, runtime: Runtime) -> Model:
     """Model of a row in the stated format and size."""
     size = row.model_size_gib
-    arch = _architecture(row, runtime)
+    architecture = _architecture(row, runtime)
     if not runtime.computes_in_ram:
         size = size or _file_gib(row)
-    stored = _stored(row, runtime, size, arch.value)
-    model = catalog.in_format(arch.value, stored.value)
-    return Noted(_of_file(model, size * GIB) if size else model, (*arch.notes, *stored.notes))
+    model = catalog.in_format(architecture, _stored(row, runtime, size, architecture))
+    return _of_file(model, size * GIB) if size else model
 
 
 _of_file = lru_cache(maxsize=256)(scaled)
@@ -66,20 +55,23 @@ _of_file = lru_cache(maxsize=256)(scaled)
 
 
 def _stored(
-    row: PublishedRow, runtime: Runtime, size: float | None, arch: Architecture
-) -> Noted[str]:
+    row: PublishedRow, runtime: Runtime, size: float | None, architecture: Architecture
+) -> str:
     """Catalogue format of a row: the stated one, else that of the model's name, else the usual."""
-    stated = row.quant or _format_in_name(row.model)
-    if not stated and not size:
-        return _usual(row.model, runtime)
-    form = None if runtime.computes_in_ram else meaning("framework's format", stated.casefold())
-    form = form or _mlx_format(stated, runtime)
-    if form is None and runtime.key == LLAMA_CPP.key:
-        form = _gguf_of_bits(stated)
-    stored = Noted(form) if form else _nearest(stated, size, arch.params)
-    if runtime is MLX and stored.value in ("MXFP4", "NVFP4") and arch.experts is None:
-        return Noted(IN_GROUPS[4], (f"format {stated!r} is taken as {IN_GROUPS[4]}",))
-    return stored
+    words = row.quant or _format_in_name(row.model)
+    if not words and not size:
+        return _usual(row, runtime)
+    form = "" if runtime.computes_in_ram else meaning("framework's format", words.casefold())
+    if not form and runtime is MLX and (bits := figure("bits in MLX", words)):
+        form = IN_GROUPS[int(bits)]
+    if not form and runtime.key == LLAMA_CPP.key:
+        form = meaning("GGUF by its bits", words)
+    if not form:
+        form = _nearest(row, words, size, architecture.params)
+    if runtime is MLX and form in ("MXFP4", "NVFP4") and architecture.experts is None:
+        row.notes.append(f"format {words!r} is taken as {IN_GROUPS[4]}")
+        return IN_GROUPS[4]
+    return form
 
 
 def _format_in_name(model: str) -> str:
@@ -91,9 +83,9 @@ def _format_in_name(model: str) -> str:
     return form.name if form else ""
 
 
-def _usual(model: str, runtime: Runtime) -> Noted[str]:
+def _usual(row: PublishedRow, runtime: Runtime) -> str:
     """Format that a runtime runs where none is stated: the native one, else its default."""
-    match = _known(model)
+    match = _known(row.model)
     native = match.native if match else ""
     if runtime is MLX:
         usual = IN_GROUPS[4]
@@ -101,31 +93,28 @@ def _usual(model: str, runtime: Runtime) -> Noted[str]:
         usual = usual_format(native)
     else:
         usual = native or "BF16"
-    return Noted(usual, (f"no format is stated: {usual} is assumed",))
+    row.notes.append(f"no format is stated: {usual} is assumed")
+    return usual
 
 
-def _gguf_of_bits(stated: str) -> str | None:
-    """GGUF format that people mean by a number of bits; None for other spellings."""
-    match = WHOLE_BITS.fullmatch(stated)
-    return USUAL_OF_BITS[match[1] or match[2]] if match else None
-
-
-def _architecture(row: PublishedRow, runtime: Runtime) -> Noted[Architecture]:
+def _architecture(row: PublishedRow, runtime: Runtime) -> Architecture:
     name, params = row.model, row.params_b
     if not name and not params:
         raise InputError("The row names no model and no params_b; one of them is needed.")
     match = _known(name) or _early_llama(row)
     if match is not None and _agrees(match.architecture, params):
-        return Noted(match.architecture, tuple(match.notes[:1]) if match.taken_as else ())
+        row.notes += match.notes[:1] if match.taken_as else ()
+        return match.architecture
     if not params:
         stand_in = named(name, _year(row))
-        return Noted(stand_in.architecture, tuple(stand_in.notes))
+        row.notes += stand_in.notes
+        return stand_in.architecture
     active = row.active_params_b
     if active is None and _ran_as_experts(row, runtime):
         active = USUAL_ACTIVE * params
     made = of_size(name or "A model", _stated_size(row, params, active), _year(row))
-    note = f"{made.name} is not known by its name: its size stands in, in {made.source}"
-    return Noted(made, (note,))
+    row.notes.append(f"{made.name} is not known by its name: its size stands in, in {made.source}")
+    return made
 
 
 @lru_cache(maxsize=2048)
@@ -139,8 +128,6 @@ def _known(name: str) -> Named | None:
     return model if model.known else None
 
 
-FIRST_MODELS = re.compile(r"(?:llama )?(7|13|30|33|65)b(?:[ -](?:q|int)?\d\S*)?", re.IGNORECASE)
-"""Names of the sizes of the first LLaMA."""
 BEFORE_OTHERS = "2023-09"
 """Month until which llama.cpp and ExLlama ran hardly anything else (Falcon joined llama.cpp in
 August 2023, https://github.com/ggml-org/llama.cpp/pull/2717)."""
@@ -148,10 +135,10 @@ August 2023, https://github.com/ggml-org/llama.cpp/pull/2717)."""
 
 def _early_llama(row: PublishedRow) -> Named | None:
     """LLaMA of a size that stands alone in a row of its time; None for other rows."""
-    match = FIRST_MODELS.fullmatch(row.model)
-    if match is None or not "2023" <= row.date[:7] < BEFORE_OTHERS:
+    size = figure("first LLaMA", row.model)
+    if size is None or not "2023" <= row.date[:7] < BEFORE_OTHERS:
         return None
-    return _known(f"llama-{'30' if match[1] == '33' else match[1]}b")
+    return _known(f"llama-{30 if size == 33 else size:.0f}b")
 
 
 def _agrees(architecture: Architecture, params: float | None) -> bool:
@@ -177,35 +164,29 @@ def _ran_as_experts(row: PublishedRow, runtime: Runtime) -> bool:
 
 def _file_gib(row: PublishedRow) -> float | None:
     """File size stated with the format; None where it is not [GiB]."""
-    match = re.search(r"\(~?(\d+(?:\.\d+)?) GB\)", row.quant)
-    size = number("The size in quant", match[1]) if match else None
+    words = stated("GB of the file", row.quant)
+    size = number("The size in quant", words[1]) if words else None
     return size * GB / GIB if size else None
 
 
-def _mlx_format(stated: str, runtime: Runtime) -> str | None:
-    """GGUF format with as many bits as an MLX format; None for other runtimes and spellings."""
-    match = MLX_BITS.fullmatch(stated) if runtime is MLX else None
-    return IN_GROUPS[int(match[1])] if match else None
-
-
-def _nearest(stated: str, size: float | None, params: float) -> Noted[str]:
+def _nearest(row: PublishedRow, words: str, size: float | None, params: float) -> str:
     """Catalogue format of a spelling, or the one with about as many bits per weight."""
-    formats, folded = catalog.model_formats(), stated.casefold()
-    exact = _written_in(folded)
-    if exact:
-        return Noted(exact)
-    if near := meaning("format", folded):
-        return Noted(near, (f"format {stated!r} is taken as {near}",))
+    folded = words.casefold()
+    if exact := _written_in(folded):
+        return exact
+    near = meaning("format", folded)
     with suppress(UnknownName):
-        form = format_meant(stated, formats, remark=True).name
-        return Noted(form, (f"format {stated!r} is taken as {form}",))
-    bits = size * GIB * 8 / params if size else _leading_bits(folded)
-    near = min(
-        ("IQ1_S", "IQ2_XS", "Q3_K_M", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0", "F16"),
-        key=lambda name: abs(NEAREST[name] - bits),
-    )
-    note = f"format {stated or 'not stated'!r} is taken as {near}, {bits:.1f} bits a weight"
-    return Noted(near, (note,))
+        near = near or format_meant(words, catalog.model_formats(), remark=True).name
+    told = ""
+    if not near:
+        bits = size * GIB * 8 / params if size else figure("bits", folded) or 4.85
+        near = min(
+            ("IQ1_S", "IQ2_XS", "Q3_K_M", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0", "F16"),
+            key=lambda name: abs(NEAREST[name] - bits),
+        )
+        told = f", {bits:.1f} bits a weight"
+    row.notes.append(f"format {words or 'not stated'!r} is taken as {near}{told}")
+    return near
 
 
 @lru_cache(maxsize=1024)
@@ -215,8 +196,3 @@ def _written_in(folded: str) -> str:
     alone = (rf"(^|[^a-z0-9]){re.escape(name.casefold())}($|[^a-z0-9])" for name in names)
     written = (name for name, words in zip(names, alone, strict=True) if re.search(words, folded))
     return next(written, "")
-
-
-def _leading_bits(text: str) -> float:
-    match = re.search(r"(\d+(?:\.\d+)?)", text)
-    return float(match.group(1)) if match else 4.85

@@ -20,7 +20,7 @@ from advisor.cost_model.uncertainty import Margins, Range
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError
 from advisor.evidence.published import run_settings
-from advisor.evidence.published.batch import Case, Noted, batched, guessed_batch
+from advisor.evidence.published.batch import Case, batched, guessed_batch
 from advisor.evidence.published.engines import (
     EXLLAMA,
     IK_COPYING,
@@ -31,7 +31,7 @@ from advisor.evidence.published.engines import (
 )
 from advisor.evidence.published.machine import ram_gib, stated_machine
 from advisor.evidence.published.model import stated_model
-from advisor.evidence.published.row import ANSWERED, PublishedRow, of_cells
+from advisor.evidence.published.row import ANSWERED, PublishedRow, figure, of_cells, stated
 from advisor.machine.backends import effects_of_build
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
@@ -43,17 +43,10 @@ from advisor.units import Array
 
 # Category of a published row that states none, or that cannot have run as it states.
 
-EXPERTS_IN_RAM = re.compile(r"exps?\b.*=\s*cpu|--?(?:n-)?cpu-moe|\bncmoe", re.IGNORECASE)
-"""Pattern of llama.cpp's options that keep experts in RAM: `-ot exps=CPU`, `--n-cpu-moe 30`."""
-TENSOR_PARALLEL = re.compile(r"\btp ?= ?([2-9])|tensor.parallel|-tp\b", re.IGNORECASE)
-"""Pattern of runs that divide each layer among GPUs."""
-
 
 def with_category(row: PublishedRow) -> PublishedRow:
-    """Row with a category: the stated one, else by its GPU, split and runtime."""
-    if row.category:
-        return row
-    return PublishedRow({**row.cells, "category": _category(row)})
+    """Row with a category, the stated one, else by its GPU, split and runtime; without notes."""
+    return PublishedRow({**row.cells, "category": row.category or _category(row)})
 
 
 def _category(row: PublishedRow) -> str:
@@ -61,8 +54,7 @@ def _category(row: PublishedRow) -> str:
         return "cpu"
     if row.fraction_disk:
         return "nvme"
-    stated = f"{row.runtime} {row.source_note} {row.other_metric}"
-    experts = row.n_cpu_moe or EXPERTS_IN_RAM.search(stated) is not None
+    experts = row.n_cpu_moe or stated("experts in RAM", f"{row.told} {row.other_metric}")
     if experts or engine(row.runtime, "moe_offload") is KTRANSFORMERS:
         return "moe_offload"
     return "resident" if row.ngl is None else "partial"
@@ -70,19 +62,21 @@ def _category(row: PublishedRow) -> str:
 
 def possible(
     row: PublishedRow, model: Model, machine: Machine, runtime: Runtime, strategy: PlacementStrategy
-) -> Noted[PlacementStrategy]:
+) -> PlacementStrategy:
     """Placement of a row; split where GPUs that should hold all weights are smaller than these.
 
     Only engines that compute in RAM can have run so: Ollama and LM Studio split a model by
     themselves, and drivers move what exceeds a GPU to RAM.
     """
     if strategy is not PlacementStrategy.GPU_RESIDENT or not runtime.computes_in_ram:
-        return Noted(strategy)
+        return strategy
     room = sum(float(gpu.memory.value) for gpu in machine.gpus)
     if model.file_bytes <= room or any(gpu.unified for gpu in machine.gpus):
-        return Noted(strategy)
-    note = f"{row.model} is larger than the GPU memory of {row.gpu}: read as split with RAM"
-    return Noted(PlacementStrategy.CPU_OFFLOAD, (note,))
+        return strategy
+    row.notes.append(
+        f"{row.model} is larger than the GPU memory of {row.gpu}: read as split with RAM"
+    )
+    return PlacementStrategy.CPU_OFFLOAD
 
 
 def one_after_another(row: PublishedRow, runtime: Runtime, machine: Machine) -> Machine:
@@ -94,9 +88,7 @@ def one_after_another(row: PublishedRow, runtime: Runtime, machine: Machine) -> 
     first, *others = machine.gpus or (None,)
     if runtime is not EXLLAMA or first is None or not others:
         return machine
-    if TENSOR_PARALLEL.search(f"{row.runtime} {row.source_note}"):
-        return machine
-    if any(gpu.name != first.name for gpu in others):
+    if stated("layers divided", row.told) or any(gpu.name != first.name for gpu in others):
         return machine
     together = replace(first.memory, value=first.memory.value * len(machine.gpus))
     return replace(machine, gpus=(replace(first, memory=together),))
@@ -138,8 +130,6 @@ STRATEGIES = {
 }
 """Placement by a row's category."""
 
-FITTED = re.compile(r"--fit\b|placement of fit|llama-fit|--fit-target")
-"""Pattern of runs whose placement llama.cpp chose: as many experts in VRAM as fit."""
 STREAMING = ("stream_cpu", "kv_offload", "batched")
 
 
@@ -229,22 +219,18 @@ def understood(row: PublishedRow) -> Case:
     if category not in STRATEGIES:
         raise InputError(f"category {category!r} is no inference run; nothing to predict.")
     named = _runtime(row, category)
-    stated = stated_model(row, named.value)
-    model = run_settings.in_fork_format(row, stated.value)
-    parts = _machine(row, named.value)
-    engines = _placed(row, named.value, STRATEGIES[category])
-    runtime, strategy = engines.value
-    where = one_after_another(row, runtime, _machine_of(parts.value))
+    model = run_settings.in_fork_format(row, stated_model(row, named))
+    parts = _machine(row, named)
+    runtime, strategy = _placed(row, named, STRATEGIES[category])
+    where = one_after_another(row, runtime, _machine_of(parts))
     where = with_build(row, model, where, runtime)
-    placed = possible(row, model, where, runtime, strategy)
-    strategy = placed.value
+    strategy = possible(row, model, where, runtime, strategy)
     if runtime.computes_in_ram:
         prompt, work = (with_drafts(row, request) for request in run_settings.requests(row))
         settings = _settings(row, category, model)
     else:
         prompt = work = run_settings.workload(row, runtime)
         settings = run_settings.settings(row, category, model, runtime)
-    interpreted = (named, stated, parts, engines, placed)
     case = Case(
         model=model,
         machine=where,
@@ -255,10 +241,10 @@ def understood(row: PublishedRow) -> Case:
         settings=settings,
         backend=run_settings.backend(row),
         build=run_settings.build(row),
-        notes=tuple(note for noted in interpreted for note in noted.notes),
         replicas=float(run_settings.replicas(row)),
     )
-    return case if runtime.computes_in_ram else batched(row, case)
+    case = case if runtime.computes_in_ram else batched(row, case)
+    return replace(case, notes=tuple(row.notes))
 
 
 @lru_cache(maxsize=4096)
@@ -267,18 +253,19 @@ def _machine_of(parts: MachineSpec) -> Machine:
     return machine(parts)
 
 
-def _runtime(row: PublishedRow, category: str) -> Noted[Runtime]:
+def _runtime(row: PublishedRow, category: str) -> Runtime:
     """Engine of a row, else the likeliest runtime."""
     named = engine(row.runtime, category)
     if named is IK_LLAMA_CPP and "split mode graph" in row.source_note:
-        return Noted(IK_GRAPH)
+        return IK_GRAPH
     if named is IK_LLAMA_CPP and run_settings.copies_experts(row):
-        return Noted(IK_COPYING if row.date >= run_settings.COPIES_LARGE_SINCE else IK_COPYING_ALL)
+        return IK_COPYING if row.date >= run_settings.COPIES_LARGE_SINCE else IK_COPYING_ALL
     if named is not None:
-        return Noted(LLAMA_CPP if named is KTRANSFORMERS and not row.gpu else named)
+        return LLAMA_CPP if named is KTRANSFORMERS and not row.gpu else named
     nearest = VLLM if category in STREAMING else LLAMA_CPP
-    note = f"{row.runtime} is not modelled: read as {nearest.name} does"
-    return Noted(nearest, (note,) if row.runtime else ())
+    if row.runtime:
+        row.notes.append(f"{row.runtime} is not modelled: read as {nearest.name} does")
+    return nearest
 
 
 @of_cells(
@@ -286,64 +273,52 @@ def _runtime(row: PublishedRow, category: str) -> Noted[Runtime]:
     "ram_bw_gbs", "pcie_gen", "pcie_lanes", "h2d_gbs", "disk_gbs", "os", "other_metric",
     "source_note", "date",
 )  # fmt: skip
-def _machine(row: PublishedRow, runtime: Runtime) -> Noted[MachineSpec]:
+def _machine(row: PublishedRow, runtime: Runtime) -> MachineSpec:
     """Machine of each copy of the model."""
-    stated, ram = stated_machine(row), ram_gib(row, runtime)
-    parts = replace(stated.value, ram_gb=ram.value)
+    parts = replace(stated_machine(row), ram_gb=ram_gib(row, runtime))
     replicas = run_settings.replicas(row)
     if replicas == 1:
-        return Noted(parts, (*stated.notes, *ram.notes))
-    note = f"{replicas} copies of the model share the requests"
-    parts = replace(parts, gpu_count=max(parts.gpu_count // replicas, 1))
-    return Noted(parts, (*stated.notes, *ram.notes, note))
+        return parts
+    row.notes.append(f"{replicas} copies of the model share the requests")
+    return replace(parts, gpu_count=max(parts.gpu_count // replicas, 1))
 
 
 def _placed(
     row: PublishedRow, runtime: Runtime, strategy: PlacementStrategy
-) -> Noted[tuple[Runtime, PlacementStrategy]]:
+) -> tuple[Runtime, PlacementStrategy]:
     """Engine and placement of a row; without a GPU the processor computes in place."""
-    notes: tuple[str, ...] = ()
     resident = strategy is PlacementStrategy.GPU_RESIDENT
     if resident and strategy not in runtime.strategies:
-        notes += (f"{runtime.name} keeps no weights on the GPU: RAM holds them",)
+        row.notes.append(f"{runtime.name} keeps no weights on the GPU: RAM holds them")
         strategy = PlacementStrategy.CPU_OFFLOAD
     of_llama_cpp = runtime.key == LLAMA_CPP.key
     alone = row.gpu.casefold() == NO_GPU or (row.category == "cpu" and not of_llama_cpp)
     if not alone:
-        return Noted((runtime, strategy), notes)
+        return runtime, strategy
     if not of_llama_cpp:
-        notes += (f"{runtime.name} needs a GPU: read as {LLAMA_CPP.name} does",)
-    return Noted((LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD if resident else strategy), notes)
-
-
-ON_GPU = re.compile(r"\b(\d{1,3}) ?% GPU\b")
-"""Pattern of a split as `ollama ps` prints it: "48 %/52 % CPU/GPU", "52 % GPU"."""
-
-
-def _share_on_gpu(row: PublishedRow) -> float | None:
-    """Stated share of a model on the GPU; None where it is not."""
-    printed = ON_GPU.search(row.source_note)
-    return float(printed[1]) / 100.0 if printed else row.fraction_gpu
+        row.notes.append(f"{runtime.name} needs a GPU: read as {LLAMA_CPP.name} does")
+    return LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD if resident else strategy
 
 
 def _settings(row: PublishedRow, category: str, model: Model) -> Settings:
     """Stated split, and how the file was read."""
-    layers, moe = row.ngl, row.n_cpu_moe
-    if layers is None and (share := _share_on_gpu(row)) is not None:
+    layers, moe, note = row.ngl, row.n_cpu_moe, row.source_note
+    percent = figure("percent on the GPU", note)
+    share = row.fraction_gpu if percent is None else percent / 100.0
+    if layers is None and share is not None:
         layers = round(share * model.layers)
-    fitted = moe is None and FITTED.search(row.source_note) is not None
-    if fitted and (layers is None or layers >= model.layers):
+    by_itself = layers is None or layers >= model.layers
+    if moe is None and by_itself and stated("automatic split", note):
         layers = None
-    elif category == "moe_offload" and moe is None and (layers is None or layers >= model.layers):
+    elif moe is None and by_itself and category == "moe_offload":
         moe = float(model.layers)
-    kept, frequent = run_settings.experts_kept(row)
     return Settings(
         gpu_layers=layers,
         cpu_moe=moe,
-        gpu_experts=kept,
-        most_asked=frequent,
+        gpu_experts=figure("experts on the GPU", row.other_metric),
+        most_asked="frequency" in row.runtime.casefold(),
         head_first=layers is None,
-        kv_in_ram="-nkvo" in row.source_note,
+        kv_in_ram="-nkvo" in note,
         load_mode=run_settings.load_mode(row, fork=engine(row.runtime, category) is IK_LLAMA_CPP),
     )
 

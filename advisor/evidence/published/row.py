@@ -82,10 +82,20 @@ class PublishedRow:
     """Published run; data/measurements/README.md describes the columns and their units.
 
     Reading an invalid or implausible number raises InputError.
+
+    Attributes:
+        cells: texts by column.
+        notes: sentences on defaults and on interpreted spellings, as its cells are understood.
     """
 
     def __init__(self, cells: Mapping[str, str]) -> None:
         self.cells = cells
+        self.notes: list[str] = []
+
+    @property
+    def told(self) -> str:
+        """What the source says of the runtime, and its note."""
+        return f"{self.runtime} {self.source_note}"
 
     id = Text()
     category = Text()
@@ -162,22 +172,24 @@ class _Stated(dict[str, str]):
 
 
 def of_cells(*names: str) -> Callable[["Reading[P, T]"], "Reading[P, T]"]:
-    """Decorator: keeps what a function of a row answers, as many rows state the same; it may read
-    these columns alone.
+    """Decorator: keeps what a function of a row answers and notes, as many rows state the same; it
+    may read these columns alone.
     """
 
     def keeping(function: "Reading[P, T]") -> "Reading[P, T]":
         @lru_cache(MOST_KEPT)
-        def kept(cells: tuple[str, ...], *args: P.args, **kwargs: P.kwargs) -> T:
+        def kept(cells: tuple[str, ...], *args: P.args, **kwargs: P.kwargs) -> tuple[T, list[str]]:
             row = PublishedRow(_Stated(zip(names, cells, strict=True)))
-            return function(row, *args, **kwargs)
+            return function(row, *args, **kwargs), row.notes
 
         @wraps(function)
         def given(row: "PublishedRow", /, *args: P.args, **kwargs: P.kwargs) -> T:
             cells = tuple([row.cells.get(name) or "" for name in names])
             if sum(map(len, cells)) > LONGEST:
                 return function(row, *args, **kwargs)
-            return kept(cells, *args, **kwargs)  # type: ignore[arg-type]  # hashable by use
+            answer, notes = kept(cells, *args, **kwargs)  # type: ignore[arg-type]  # hashable by use
+            row.notes += notes
+            return answer
 
         return given
 
@@ -194,7 +206,7 @@ class SourceWordsRow:
 
     of: str  # what they tell: a backend, a processor outside the catalogue, a drive, ..
     pattern: str  # pattern of the words; the first of its kind that fits counts
-    means: str  # name in this program
+    means: str  # name in this program; empty where the words state a number, or whether at all
     why: str  # reason, where it is not plain
 
 
@@ -205,10 +217,25 @@ def _patterns(of: str) -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 def meaning(of: str, text: str) -> str:
-    """What a source's words mean, as data/measurements/source_words.csv has it; empty where no
-    pattern fits.
-    """
+    """What a source's words mean; empty where no pattern of the kind fits."""
     return next((means for pattern, means in _patterns(of) if pattern.search(text)), "")
+
+
+def stated(of: str, text: str) -> re.Match[str] | None:
+    """Words of a kind in a source's text; None where no pattern fits."""
+    ((pattern, _),) = _patterns(of)
+    return pattern.search(text)
+
+
+def figures(of: str, text: str) -> list[float]:
+    """Numbers that a source's words of a kind state."""
+    ((pattern, _),) = _patterns(of)
+    return [float(next(filter(None, words.groups()))) for words in pattern.finditer(text)]
+
+
+def figure(of: str, text: str) -> float | None:
+    """First of them; None where no pattern fits."""
+    return next(iter(figures(of, text)), None)
 
 
 CATEGORIES = {

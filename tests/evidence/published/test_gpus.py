@@ -23,18 +23,17 @@ MINI = "GMK-TEK EVO-X1 AI Mini AMD Ryzen™ AI 9 HX 370 | Radeon 890M 32GB LPDDR
     ],
 )
 def test_a_cell_names_cards_or_a_machine(cell: str, count: str, gpu: str, cards: int) -> None:
-    stated = stated_gpus(PublishedRow({"gpu": cell, "gpu_count": count}))
-    assert stated.value == (gpu, cards)
+    assert stated_gpus(PublishedRow({"gpu": cell, "gpu_count": count})) == (gpu, cards)
 
 
 def test_a_machine_lends_its_processor() -> None:
-    spec = stated_machine(PublishedRow({"category": "resident", "gpu": MINI})).value
+    spec = stated_machine(PublishedRow({"category": "resident", "gpu": MINI}))
     assert spec.cpu == "Ryzen AI 9 HX 370"
 
 
 def test_a_named_processor_stays() -> None:
     cells = {"category": "resident", "gpu": MINI, "cpu": "Ryzen 9 7950X"}
-    assert stated_machine(PublishedRow(cells)).value.cpu == "Ryzen 9 7950X"
+    assert stated_machine(PublishedRow(cells)).cpu == "Ryzen 9 7950X"
 
 
 def test_neither_is_refused() -> None:
@@ -53,8 +52,8 @@ def test_neither_is_refused() -> None:
 def test_graphics_without_a_model_are_those_of_the_processor(
     gpu: str, cpu: str, meant: str
 ) -> None:
-    stated = stated_gpus(PublishedRow({"gpu": gpu, "cpu": cpu}))
-    assert stated.value == (meant, 1)
-    assert cpu in stated.notes[0]
+    row = PublishedRow({"gpu": gpu, "cpu": cpu})
+    assert stated_gpus(row) == (meant, 1)
+    assert cpu in row.notes[0]
     with pytest.raises(UnknownName):
         stated_gpus(PublishedRow({"gpu": gpu, "cpu": "Ryzen 9 7950X"}))

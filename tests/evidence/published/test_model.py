@@ -38,12 +38,13 @@ def test_the_format_is_that_of_the_cell_the_name_or_the_runtime(
     runtime: Runtime, model: str, quant: str, form: str
 ) -> None:
     row = PublishedRow({"category": "resident", "model": model, "quant": quant})
-    assert stated_model(row, runtime).value.format == form
+    assert stated_model(row, runtime).format == form
 
 
 def test_an_assumed_format_is_noted() -> None:
     row = PublishedRow({"category": "resident", "model": "Llama-3.1-8B"})
-    assert "no format is stated: Q4_K_M is assumed" in stated_model(row, LLAMA_CPP).notes
+    stated_model(row, LLAMA_CPP)
+    assert "no format is stated: Q4_K_M is assumed" in row.notes
 
 
 @pytest.mark.parametrize(
@@ -66,8 +67,8 @@ def test_a_size_alone_is_a_model_of_the_time_of_the_run() -> None:
         stated_model(PublishedRow({"model": "120B", "quant": "Q4_0", "date": date}), LLAMA_CPP)
         for date in ("2022-11-12", "2026-03-12")
     )
-    assert not old.value.has_experts
-    assert new.value.has_experts
+    assert not old.has_experts
+    assert new.has_experts
 
 
 @pytest.mark.parametrize(
@@ -83,5 +84,5 @@ def test_a_size_alone_is_a_model_of_the_time_of_the_run() -> None:
 def test_a_folder_of_formats_and_sizes_of_the_first_llama_are_names(
     cells: dict[str, str], name: str, form: str
 ) -> None:
-    model = stated_model(PublishedRow(cells), LLAMA_CPP).value
+    model = stated_model(PublishedRow(cells), LLAMA_CPP)
     assert (model.name, model.format) == (name, form)

@@ -497,5 +497,10 @@ def test_a_function_kept_by_cells_reads_none_beside_them() -> None:
     assert reads(PublishedRow(ROW)) == "RTX 4090"
     with pytest.raises(KeyError):
         of_cells("cpu")(lambda stated: stated.gpu)(PublishedRow(ROW))
+    noting = of_cells("gpu")(lambda stated: stated.notes.append(stated.gpu))
+    rows = [PublishedRow(ROW), PublishedRow(ROW)]
+    for each in rows:
+        noting(each)
+    assert [each.notes for each in rows] == [["RTX 4090"], ["RTX 4090"]], "notes are kept, too"
     long = {"gpu": "x" * 10_000}
     assert reads(PublishedRow(long)) == long["gpu"], "answered, although it is too long to keep"

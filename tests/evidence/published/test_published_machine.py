@@ -8,7 +8,7 @@ from advisor.machine.spec import MachineSpec
 
 
 def machine(**cells: str) -> MachineSpec:
-    return stated_machine(PublishedRow({"category": "cpu", **cells})).value
+    return stated_machine(PublishedRow({"category": "cpu", **cells}))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ def test_cards_models_and_formats_are_those_that_the_publisher_meant() -> None:
     for cells in sample("published_runs.csv"):
         row = PublishedRow({**cells, "category": "resident", "ngl": "999"})
         case = understood(row)
-        words, factor = stated_gpus(row).value
+        words, factor = stated_gpus(row)
         counted = re.fullmatch(r"(\d+)x (.+)", words)
         card, cards = (counted[2], factor * int(counted[1])) if counted else (words, factor)
         exact = named(cells["meant"]).architecture
