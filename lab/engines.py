@@ -21,9 +21,8 @@ from advisor.cost_model.schedule import Phases, Schedule, alone
 from advisor.cost_model.uncertainty import SEVERAL, TOGETHER
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError
-from advisor.evidence.published.batch import Case
 from advisor.evidence.published.engines import engine
-from advisor.evidence.published.predict import understood
+from advisor.evidence.published.predict import Case, understood
 from advisor.evidence.published.row import PublishedRow, published_rows
 from advisor.evidence.published.run_settings import lengths
 from advisor.machine.from_spec import machine

@@ -14,9 +14,8 @@ from advisor.cost_model.timing import LAYERS, TOKEN
 from advisor.cost_model.uncertainty import IN_DECODE, LEAN, Margins
 from advisor.errors import AdvisorError
 from advisor.evidence.accuracy.regimes import BATCHED, EXPERTS, RESIDENT, STAGED, STREAMED
-from advisor.evidence.published.batch import SERVER, Case, guessed_batch
 from advisor.evidence.published.engines import engine
-from advisor.evidence.published.predict import understood
+from advisor.evidence.published.predict import SERVER, Case, guessed_batch, understood
 from advisor.evidence.published.row import PublishedRow, group_of, published_rows, publisher_of
 from advisor.evidence.published.run_settings import lengths
 from advisor.model.model import Floats

@@ -14,16 +14,20 @@ import numpy as np
 from advisor.catalog.accuracy_points import POINTS, AccuracyPoint
 from advisor.catalog.csv_tables import DATA, as_text, read
 from advisor.catalog.records import like
-from advisor.evidence.accuracy.coverage import COVERAGE, CoverageRow
-from advisor.evidence.accuracy.scoring import OwnScore, Score, StrangerScore, scores, stranger_score
-from advisor.evidence.accuracy.shipped import (
+from advisor.evidence.accuracy.regimes import COVERAGE, CoverageRow
+from advisor.evidence.accuracy.scoring import (
     FLOOR,
     HISTORY,
     SIMULATED,
-    UNSEEN,
+    UNSEEN_SCORE,
     Floor,
     HistoryRow,
     Ledger,
+    OwnScore,
+    Score,
+    StrangerScore,
+    scores,
+    stranger_score,
 )
 from advisor.evidence.accuracy.text import stranger_scores
 from advisor.evidence.published.row import publisher_of
@@ -131,7 +135,7 @@ def tables(ledger: Ledger) -> Mapping[Path, str]:
         SIMULATED: as_text(_kept(OwnScore, score) for score in ledger.simulated),
     }
     if ledger.unseen is not None:
-        written[UNSEEN] = as_text([_kept(StrangerScore, ledger.unseen)])
+        written[UNSEEN_SCORE] = as_text([_kept(StrangerScore, ledger.unseen)])
     return written
 
 

@@ -15,10 +15,9 @@ from advisor.cost_model.measured_constants import effect_factors
 from advisor.cost_model.processors import matrices, vectors
 from advisor.cost_model.schedule import Schedule
 from advisor.errors import AdvisorError
-from advisor.evidence.published.batch import Case
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.machine import ram_in_theory
-from advisor.evidence.published.predict import understood
+from advisor.evidence.published.predict import Case, understood
 from advisor.evidence.published.row import PublishedRow, group_of, published_rows, publisher_of
 from advisor.machine import backends
 from advisor.machine.from_catalog import ram_segment

@@ -16,7 +16,7 @@ import numpy as np
 
 from advisor.catalog.csv_tables import as_text
 from advisor.cost_model.uncertainty import IN_DECODE
-from advisor.evidence.accuracy.shipped import ROLLING, OriginRow
+from advisor.evidence.accuracy.scoring import ROLLING, OriginRow
 from advisor.model.model import Floats
 from lab import rounded, write
 from lab.fit import Problem, best_values, fit_at, without_each

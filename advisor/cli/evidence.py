@@ -8,7 +8,7 @@ from advisor.cli.command import show
 def accuracy(args: argparse.Namespace) -> None:
     """Run `accuracy`."""
     from advisor.catalog.csv_tables import read
-    from advisor.evidence.accuracy.shipped import HISTORY, HistoryRow, shipped_ledger
+    from advisor.evidence.accuracy.scoring import HISTORY, HistoryRow, shipped_ledger
     from advisor.evidence.accuracy.text import front_page, history_markdown, markdown, plain, record
 
     scores = shipped_ledger()

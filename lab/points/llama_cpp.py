@@ -11,8 +11,8 @@ from advisor.catalog.accuracy_points import AccuracyPoint
 from advisor.cost_model.measured_constants import doubt
 from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, NEW, Margins, margins, on_gpu
 from advisor.evidence.accuracy.regimes import DATASHEET, DEEP, GENERATION, PROMPT, STATED, regime_of
-from advisor.evidence.published.batch import Case
 from advisor.evidence.published.machine import ram_in_theory
+from advisor.evidence.published.predict import Case
 from advisor.evidence.published.row import PublishedRow
 from advisor.model import catalog
 from advisor.model.model import Floats

@@ -5,7 +5,7 @@ from typing import Any
 
 from advisor.cost_model.loads import ForwardPass, step_load
 from advisor.cost_model.placement import RAM, Placement, vram, weight_bytes
-from advisor.evidence.published.batch import Case
+from advisor.evidence.published.predict import Case
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Architecture, Group
 from advisor.model.model import Model

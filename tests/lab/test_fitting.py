@@ -9,7 +9,7 @@ import pytest
 from advisor.catalog.constants import FACTOR, ConstantRow, constant_rows
 from advisor.catalog.csv_tables import DATA, as_text
 from advisor.cost_model.uncertainty import IN_DECODE, LEAN, NEW, THIN
-from advisor.evidence.accuracy.shipped import ROLLING
+from advisor.evidence.accuracy.scoring import ROLLING
 from advisor.evidence.published.row import PublishedRow
 from advisor.model.model import Floats
 from benchmarks.earned_factors import worths

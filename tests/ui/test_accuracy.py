@@ -7,8 +7,7 @@ from ui_app import app, page_text, run
 
 from advisor.catalog.accuracy_points import PEERS, AccuracyPoint
 from advisor.evidence.accuracy.regimes import REGIMES
-from advisor.evidence.accuracy.scoring import scores
-from advisor.evidence.accuracy.shipped import Floor, Ledger
+from advisor.evidence.accuracy.scoring import Floor, Ledger, scores
 from advisor.ui.accuracy import points
 from advisor.ui.accuracy import points as chart
 from advisor.ui.accuracy import scores as page_scores

@@ -16,7 +16,7 @@ from advisor.calibration.measurement_file import alone, write
 from advisor.catalog.records import checked
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import InputError, StoreError
-from advisor.evidence.accuracy.coverage import coverage_like
+from advisor.evidence.accuracy.regimes import coverage_like
 from advisor.paths import data_folder
 
 LARGEST = 4_000_000

@@ -1,6 +1,6 @@
 """What others measured with the same card, model and format; shown beside a prediction."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -9,7 +9,8 @@ from advisor.catalog.accuracy_points import AccuracyPoint, accuracy_points
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import StoreError, UnknownName
 from advisor.evidence.accuracy.brought_runs import BroughtRun, kept
-from advisor.evidence.accuracy.coverage import coverage_like
+from advisor.evidence.accuracy.regimes import coverage_like
+from advisor.evidence.accuracy.scoring import grouped
 from advisor.machine.from_spec import cards_of
 
 
@@ -58,14 +59,12 @@ def _brought() -> tuple[BroughtRun, ...]:
 
 
 @cache
-def _points() -> Mapping[tuple[str, str, str, str], tuple[AccuracyPoint, ...]]:
+def _points() -> Mapping[tuple[str, str, str, str], Sequence[AccuracyPoint]]:
     """Published figures by card, model, format and regime."""
-    points: dict[tuple[str, str, str, str], list[AccuracyPoint]] = {}
-    for point in accuracy_points():
-        if point.scored:
-            key = _card(point.gpu), point.model, point.format.upper(), point.regime
-            points.setdefault(key, []).append(point)
-    return {key: tuple(rows) for key, rows in points.items()}
+    points = (point for point in accuracy_points() if point.scored)
+    return grouped(
+        points, lambda point: (_card(point.gpu), point.model, point.format.upper(), point.regime)
+    )
 
 
 @cache

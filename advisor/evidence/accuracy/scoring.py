@@ -1,13 +1,18 @@
-"""Scores: errors and coverage of points, by regime."""
+"""Scores: errors and coverage of points, by regime; and the ledger, as data/generated/ keeps it.
+
+`python -m lab.ledger` writes accuracy_points.csv and the tables beside it, so that a page and the
+command show them without predicting thousands of figures anew.
+"""
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
-from advisor.catalog.accuracy_points import PEERS, AccuracyPoint
+from advisor.catalog.accuracy_points import PEERS, AccuracyPoint, accuracy_points
+from advisor.catalog.csv_tables import DATA, read
 from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.evidence.published.row import source_of
 from advisor.model.model import Floats
@@ -61,6 +66,19 @@ class Score(OwnScore):
         return min(most, key=lambda peer: peer.median, default=None)
 
 
+Key = TypeVar("Key")
+
+
+def grouped(
+    points: Iterable[AccuracyPoint], key: Callable[[AccuracyPoint], Key]
+) -> dict[Key, list[AccuracyPoint]]:
+    """Points by a key, in the order of their first ones."""
+    parts: dict[Key, list[AccuracyPoint]] = {}
+    for point in points:
+        parts.setdefault(key(point), []).append(point)
+    return parts
+
+
 def scores(points: Sequence[AccuracyPoint]) -> tuple[Score, ...]:
     """Scores of the regimes that have points, then of all points.
 
@@ -68,48 +86,49 @@ def scores(points: Sequence[AccuracyPoint]) -> tuple[Score, ...]:
     """
     places = {regime.name: place for place, regime in enumerate(REGIMES)}
     apart = {regime.name for regime in REGIMES if regime.traits.keys() & {"build", "together"}}
-    regimes = dict.fromkeys(point.regime for point in points)
+    regimes = grouped(points, lambda point: point.regime)
     ordered = sorted(regimes, key=lambda name: (name in apart, places.get(name, len(places))))
-    lines = [
-        score_of(name, [point for point in points if point.regime == name]) for name in ordered
-    ]
-    return (*lines, score_of(ALL, points))
+    return (*(score_of(name, regimes[name]) for name in ordered), score_of(ALL, points))
 
 
 def groups(points: Iterable[AccuracyPoint]) -> Sequence[Sequence[AccuracyPoint]]:
-    """Points by group."""
-    by_name: dict[str, list[AccuracyPoint]] = {}
-    for point in points:
-        by_name.setdefault(point.group, []).append(point)
-    return tuple(by_name.values())
+    """Points by source and machine."""
+    return tuple(grouped(points, lambda point: point.group).values())
 
 
 def score_of(regime: str, points: Sequence[AccuracyPoint]) -> Score:
     """Score of some points under a name."""
-    error = _errors(point.error for point in points)
-    low, high = chance(Counter(point.group for point in points).values())
-    by_group = groups(points)
+    error, by_group = _errors(points), groups(points)
+    low, high = chance(map(len, by_group))
     return Score(
         regime=regime,
         rows=len(points),
-        groups=len({point.group for point in points}),
+        groups=len(by_group),
         median=float(np.median(error)),
         mean=float(np.mean(error)),
         within=float(np.mean(error <= CLOSE)),
-        covered=float(np.mean([point.held for point in points])),
-        group_median=float(np.median([_median(group) for group in by_group])),
-        group_covered=float(
-            np.mean([np.mean([each.held for each in group]) for group in by_group])
-        ),
-        width=float(np.median([point.high / point.low for point in points])),
+        covered=_held(points),
+        group_median=float(np.median([np.median(_errors(group)) for group in by_group])),
+        group_covered=float(np.mean([_held(group) for group in by_group])),
+        width=_width(points),
         chance_low=low,
         chance_high=high,
         peers=tuple(_peer_scores(points)) if regime != ALL else (),
     )
 
 
-def _median(group: Iterable[AccuracyPoint]) -> float:
-    return float(np.median(_errors(point.error for point in group)))
+def _errors(points: Iterable[AccuracyPoint]) -> Floats:
+    return np.asarray(np.abs([point.error for point in points]))
+
+
+def _held(points: Iterable[AccuracyPoint]) -> float:
+    """Share of points within their range."""
+    return float(np.mean([point.held for point in points]))
+
+
+def _width(points: Iterable[AccuracyPoint]) -> float:
+    """Median of upper end over lower end of the range."""
+    return float(np.median([point.high / point.low for point in points]))
 
 
 def _peer_scores(points: Sequence[AccuracyPoint]) -> Iterable[PeerScore]:
@@ -117,8 +136,8 @@ def _peer_scores(points: Sequence[AccuracyPoint]) -> Iterable[PeerScore]:
         answered = [point for point in points if peer.name in point.peer_speeds]
         if not answered:
             continue
-        error = _errors(point.peer_speeds[peer.name] / point.measured - 1.0 for point in answered)
-        ours = _errors(point.error for point in answered)
+        error = np.abs([point.peer_speeds[peer.name] / point.measured - 1.0 for point in answered])
+        ours = _errors(answered)
         yield PeerScore(
             name=peer.name,
             rows=len(answered),
@@ -127,10 +146,6 @@ def _peer_scores(points: Sequence[AccuracyPoint]) -> Iterable[PeerScore]:
             own_median=float(np.median(ours)),
             own_mean=float(np.mean(ours)),
         )
-
-
-def _errors(off: Iterable[float]) -> Floats:
-    return np.asarray(np.abs(np.fromiter(off, dtype=float)))
 
 
 def chance(sizes: Iterable[int]) -> tuple[float, float]:
@@ -178,15 +193,8 @@ class GroupScore:
 
 def worst_groups(points: Iterable[AccuracyPoint]) -> tuple[GroupScore, ...]:
     """Groups with the largest median error, worst first; twice and half as fast count the same."""
-    by_kind: dict[str, list[AccuracyPoint]] = {}
-    for point in points:
-        by_kind.setdefault(point.regime, []).append(point)
-    every = [
-        _group_score(group)
-        for kind in by_kind.values()
-        for group in groups(kind)
-        if len(group) >= LEAST_ROWS
-    ]
+    kinds = grouped(points, lambda point: (point.regime, point.group)).values()
+    every = [_group_score(group) for group in kinds if len(group) >= LEAST_ROWS]
     return tuple(sorted(every, key=lambda group: -abs(np.log1p(group.error)))[:NAMED])
 
 
@@ -198,8 +206,8 @@ def _group_score(group: Sequence[AccuracyPoint]) -> GroupScore:
         source=group[0].source,
         rows=len(group),
         error=float(np.expm1(off)),
-        covered=float(np.mean([point.held for point in group])),
-        width=float(np.median([point.high / point.low for point in group])),
+        covered=_held(group),
+        width=_width(group),
     )
 
 
@@ -208,7 +216,7 @@ def bootstrap(points: Iterable[AccuracyPoint]) -> tuple[float, float]:
 
     Groups are drawn with replacement (Efron 1979), with a fixed seed.
     """
-    shares = np.array([np.mean([point.held for point in group]) for group in groups(points)])
+    shares = np.array([_held(group) for group in groups(points)])
     drawn = np.random.default_rng(0).integers(0, len(shares), (DRAWS, len(shares)))
     low, high = np.quantile(shares[drawn].mean(axis=1), (0.05, 0.95))
     return float(low), float(high)
@@ -216,16 +224,12 @@ def bootstrap(points: Iterable[AccuracyPoint]) -> tuple[float, float]:
 
 def by_card(points: Iterable[AccuracyPoint]) -> tuple[Score, ...]:
     """Scores of GPUs that other sources measured too, and of GPUs that no other source did."""
-    on_cards = [point for point in points if point.gpu]
-    sources: dict[str, set[str]] = {}
-    for point in on_cards:
-        sources.setdefault(point.gpu.casefold(), set()).add(source_of(point.source))
-    several = {card for card, names in sources.items() if len(names) > 1}
-    parts = (
-        (SEEN, [point for point in on_cards if point.gpu.casefold() in several]),
-        (UNSEEN, [point for point in on_cards if point.gpu.casefold() not in several]),
-    )
-    return tuple(score_of(name, part) for name, part in parts if part)
+    cards = grouped((point for point in points if point.gpu), lambda point: point.gpu.casefold())
+    parts: dict[str, list[AccuracyPoint]] = {SEEN: [], UNSEEN: []}
+    for group in cards.values():
+        sources = {source_of(point.source) for point in group}
+        parts[SEEN if len(sources) > 1 else UNSEEN] += group
+    return tuple(score_of(name, part) for name, part in parts.items() if part)
 
 
 DOUBTED = "with doubtful rows"
@@ -259,21 +263,16 @@ def stranger_score(name: str, points: Iterable[AccuracyPoint]) -> StrangerScore:
     """Score of some points under a name."""
     by_group = groups(points)
     every = [point for group in by_group for point in group]
-
-    def of_groups(number: Callable[[AccuracyPoint], float]) -> list[float]:
-        return [float(np.median([number(point) for point in group])) for group in by_group]
-
+    intervals = [np.mean([_interval(point) for point in group]) for group in by_group]
     return StrangerScore(
         name=name,
         groups=len(by_group),
         publishers=len({point.publisher for point in every}),
         rows=len(every),
-        error=float(np.median(of_groups(lambda point: abs(point.error)))),
-        held=float(np.mean([np.mean([point.held for point in group]) for group in by_group])),
-        width=float(np.median(of_groups(lambda point: point.high / point.low))),
-        interval=float(
-            np.mean([np.mean([_interval(each) for each in group]) for group in by_group])
-        ),
+        error=float(np.median([np.median(_errors(group)) for group in by_group])),
+        held=float(np.mean([_held(group) for group in by_group])),
+        width=float(np.median([_width(group) for group in by_group])),
+        interval=float(np.mean(intervals)),
     )
 
 
@@ -282,3 +281,85 @@ def _interval(point: AccuracyPoint) -> float:
     off = float(np.log(point.measured / point.predicted))
     outside = max(-point.below - off, off - point.above, 0.0)
     return point.below + point.above + outside * 2.0 / (1.0 - PROMISED)
+
+
+# Result of judging predictions: points, scores, noise floor.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Floor:
+    """Difference between sources."""
+
+    pairs: int  # number of compared pairs of runs
+    settings: int  # number of combinations of GPU, model and format
+    median: float  # median over settings of each setting's median of faster / slower - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ledger:
+    """Predictions beside published figures."""
+
+    # published figures, each with a prediction made without its group
+    points: tuple[AccuracyPoint, ...]
+    scores: tuple[Score, ...]  # their scores by regime, then of all
+    floor: Floor  # difference between sources on the same hardware
+    # scores on a simulator's answers, by regime; not part of `scores`
+    simulated: tuple[Score, ...] = ()
+    # score of figures predicted without any model of the same kinds of layers
+    unseen: StrangerScore | None = None
+    # rows that are not scored, because their source or physics contradicts them
+    doubtful: tuple[AccuracyPoint, ...] = ()
+
+
+FLOOR = DATA / "generated/noise_floor.csv"
+SIMULATED = DATA / "generated/simulated_scores.csv"
+UNSEEN_SCORE = DATA / "generated/unseen_score.csv"
+ROLLING = DATA / "generated/rolling_origin.csv"
+HISTORY = DATA / "generated/score_history.csv"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OriginRow:
+    """Score of one origin; fields as the columns of data/generated/rolling_origin.csv."""
+
+    origin: str  # month before which rows are fitted
+    before: str  # month before which rows are scored; empty for the last
+    rows: int  # figures of tokens scored
+    publishers: int  # their publishers
+    error: float  # median over publishers of the median absolute relative error [share]
+    held: float  # share within range, every publisher the same
+    width: float  # median over publishers of high over low
+    newest: str  # month of the newest row of the whole fit
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistoryRow:
+    """Score of a kind of run by one set of constants; fields as the columns of
+    data/generated/score_history.csv. A range that was widened alone shows there: its interval score
+    does not fall.
+    """
+
+    day: str  # day on which it was scored
+    constants: str  # beginning of the digest of the constants' files
+    kind: str  # kind of run, as `text.stranger_scores` names it
+    rows: int  # figures
+    groups: int  # groups by publisher and card
+    error: float  # median over groups of the median absolute relative error [share]
+    held: float  # mean over groups of the share within range
+    width: float  # median over groups of the median of high over low
+    interval: float  # mean over groups of the interval score, the lower the better
+
+
+def shipped_ledger() -> Ledger:
+    """Ledger of the files."""
+    (floor,) = read(FLOOR, Floor)
+    points = tuple(point for point in accuracy_points() if point.scored)
+    return Ledger(
+        points=points,
+        scores=scores(points),
+        floor=floor,
+        simulated=tuple(Score(**vars(row)) for row in read(SIMULATED, OwnScore)),
+        unseen=read(UNSEEN_SCORE, StrangerScore)[0],
+        doubtful=tuple(point for point in accuracy_points() if not point.scored),
+    )

@@ -13,6 +13,11 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.records import as_record
 from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.evidence.accuracy.scoring import (
+    ROLLING,
+    Floor,
+    HistoryRow,
+    Ledger,
+    OriginRow,
     PeerScore,
     Score,
     StrangerScore,
@@ -21,7 +26,6 @@ from advisor.evidence.accuracy.scoring import (
     with_doubtful,
     worst_groups,
 )
-from advisor.evidence.accuracy.shipped import ROLLING, Floor, HistoryRow, Ledger, OriginRow
 from advisor.formatting import aligned, percent
 
 # Scores on strangers' runs: groups by publisher and card, each predicted without its publisher.

@@ -2,5 +2,5 @@
 
 row                 the row as published, and its publisher
 predict             interpretation and prediction of a row; start here
-machine, model, engines, batch, run_settings     parts of the interpretation
+machine, model, engines, run_settings    parts of the interpretation
 """

@@ -10,15 +10,16 @@ from advisor.evidence.accuracy.regimes import ALL, REGIMES, description
 from advisor.evidence.accuracy.scoring import (
     FEW_GROUPS,
     GroupScore,
+    Ledger,
     PeerScore,
     Score,
     bootstrap,
     by_card,
     score_of,
+    shipped_ledger,
     with_doubtful,
     worst_groups,
 )
-from advisor.evidence.accuracy.shipped import Ledger, shipped_ledger
 from advisor.evidence.accuracy.text import allowed, floor_sentence
 from advisor.formatting import percent
 from advisor.reports.charts import Bar, BarChart, BarPart

@@ -14,8 +14,7 @@ from advisor.advice.words.verdict import Judgement, VerdictText, price_notes
 from advisor.cost_model.estimate import BOUND_BY, Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
-from advisor.evidence.accuracy.coverage import CoverageRow, coverage_like
-from advisor.evidence.accuracy.regimes import description
+from advisor.evidence.accuracy.regimes import CoverageRow, coverage_like, description
 from advisor.formatting import number, percent, range_of, tokens_per_second
 from advisor.machine.machine import Machine
 from advisor.reports import charts, from_advice

@@ -9,10 +9,16 @@ import pytest
 
 from advisor.catalog.accuracy_points import PEERS, POINTS, AccuracyPoint
 from advisor.cli.main import main
-from advisor.evidence.accuracy.coverage import COVERAGE, coverage
-from advisor.evidence.accuracy.regimes import REGIMES, regime_of
-from advisor.evidence.accuracy.scoring import chance, scores
-from advisor.evidence.accuracy.shipped import FLOOR, SIMULATED, UNSEEN, Ledger, shipped_ledger
+from advisor.evidence.accuracy.regimes import COVERAGE, REGIMES, coverage, regime_of
+from advisor.evidence.accuracy.scoring import (
+    FLOOR,
+    SIMULATED,
+    UNSEEN_SCORE,
+    Ledger,
+    chance,
+    scores,
+    shipped_ledger,
+)
 from advisor.evidence.accuracy.text import (
     FRONT,
     floor_sentence,
@@ -142,7 +148,7 @@ def test_it_covers_the_published_rows_and_names_their_source(whole_ledger: Ledge
 
 def test_the_shipped_record_equals_the_commands_output(whole_ledger: Ledger) -> None:
     written = tables(whole_ledger)
-    for path in (COVERAGE, FLOOR, SIMULATED, UNSEEN):
+    for path in (COVERAGE, FLOOR, SIMULATED, UNSEEN_SCORE):
         assert path.read_text(encoding="utf-8") == written[path]
 
 
@@ -295,7 +301,7 @@ def test_the_terminal_shows_every_regime_and_formula(whole_ledger: Ledger) -> No
     ],
 )
 def test_the_command_prints_it(whole_ledger, monkeypatch, capsys, options, begins: str) -> None:
-    monkeypatch.setattr("advisor.evidence.accuracy.shipped.shipped_ledger", lambda: whole_ledger)
+    monkeypatch.setattr("advisor.evidence.accuracy.scoring.shipped_ledger", lambda: whole_ledger)
     assert main(["accuracy", *options]) == 0
     assert capsys.readouterr().out.startswith(begins)
 

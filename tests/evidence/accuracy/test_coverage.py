@@ -8,8 +8,14 @@ from advisor.catalog.csv_tables import read
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
-from advisor.evidence.accuracy.coverage import COVERAGE, CoverageRow, coverage, coverage_like
-from advisor.evidence.accuracy.regimes import ALL, REGIMES
+from advisor.evidence.accuracy.regimes import (
+    ALL,
+    COVERAGE,
+    REGIMES,
+    CoverageRow,
+    coverage,
+    coverage_like,
+)
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
