@@ -224,12 +224,15 @@ def bootstrap(points: Iterable[AccuracyPoint]) -> tuple[float, float]:
 
 def by_card(points: Iterable[AccuracyPoint]) -> tuple[Score, ...]:
     """Scores of GPUs that other sources measured too, and of GPUs that no other source did."""
-    cards = grouped((point for point in points if point.gpu), lambda point: point.gpu.casefold())
-    parts: dict[str, list[AccuracyPoint]] = {SEEN: [], UNSEEN: []}
-    for group in cards.values():
-        sources = {source_of(point.source) for point in group}
-        parts[SEEN if len(sources) > 1 else UNSEEN] += group
-    return tuple(score_of(name, part) for name, part in parts.items() if part)
+    on_cards = [point for point in points if point.gpu]
+    several = {
+        card
+        for card, group in grouped(on_cards, lambda point: point.gpu.casefold()).items()
+        if len({source_of(point.source) for point in group}) > 1
+    }
+    parts = grouped(on_cards, lambda point: point.gpu.casefold() in several)
+    named = ((SEEN, parts.get(True)), (UNSEEN, parts.get(False)))
+    return tuple(score_of(name, part) for name, part in named if part)
 
 
 DOUBTED = "with doubtful rows"
