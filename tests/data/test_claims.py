@@ -4,14 +4,12 @@ computed."""
 import pytest
 from provenance import is_past, is_public
 
-from advisor.evidence.claims.findings import MEASURES, VARIED, range_claimed
+from advisor.evidence.claims.findings import MEASURES, VARIED
 from advisor.evidence.claims.scenarios import (
     UNITS,
     Scenario,
     case_rows,
-    changed,
     claim_rows,
-    inherited,
     inputs,
 )
 
@@ -50,20 +48,17 @@ def test_every_case_names_a_measure_a_unit_and_inputs_that_there_are(
 ) -> None:
     for case in CASES:
         with subtests.test(str(name(case))):
-            row = CLAIMS[case.claim]
-            assert (case.measure or row.measure) in MEASURES
-            assert (case.unit or row.unit) in UNITS
-            assert set(
-                filter(None, inherited(case.vary, row.vary).replace(" ", "").split(";"))
-            ) <= set(VARIED)
-            record = changed(inputs(row.scenario), case.inputs)
-            Scenario(inputs=changed(record, inherited(case.against, row.against)))
+            case = case.of(CLAIMS[case.claim])
+            assert case.measure in MEASURES
+            assert case.unit in UNITS
+            assert set(filter(None, case.vary.replace(" ", "").split(";"))) <= set(VARIED)
+            Scenario(inputs={}).changed(inputs(case.inputs)).changed(inputs(case.against))
 
 
 def test_deciding_cases_have_a_range_with_its_ends_in_order(subtests: pytest.Subtests) -> None:
     for case in [case for case in CASES if not case.beside]:
         with subtests.test(str(name(case))):
-            claimed = range_claimed(CLAIMS[case.claim], case)
+            claimed = case.of(CLAIMS[case.claim]).claimed
             assert not claimed.open
             assert claimed.low is None or claimed.high is None or 0 <= claimed.low < claimed.high
 

@@ -26,10 +26,8 @@ from advisor.evidence.claims.scenarios import (
     Claimed,
     ClaimRow,
     Scenario,
-    changed,
     exact,
     holds,
-    inherited,
     inputs,
     inverse,
     ratio,
@@ -101,14 +99,14 @@ CONTEXTS = 256.0 * np.arange(1, 8193)
 
 def longest_context(scenario: Scenario) -> Range:
     """Longest context whose cache fits [tokens]."""
-    swept = Scenario(inputs={**scenario.inputs, "context": CONTEXTS})
+    swept = scenario.changed({"context": CONTEXTS})
     fitting = CONTEXTS[np.broadcast_to(swept.estimate.fits, CONTEXTS.shape)]
     return exact(float(fitting[-1]) if fitting.size else np.nan)
 
 
 def bandwidth(scenario: Scenario) -> Range:
     """Datasheet bandwidth of the GPU's memory, relative to that of RAM."""
-    row = find_host(scenario.text("cpu"))
+    row = find_host(str(scenario.inputs.get("cpu", "")))
     if row.bandwidth_gbs is None:
         raise InputError(f"{row.name}: its RAM bandwidth is not published; take another.")
     return exact(scenario.machine.gpus[0].bandwidth.value / (row.bandwidth_gbs * GB))
@@ -120,7 +118,7 @@ SETTING = re.compile(r"(?<!\S)--?[a-z][\w-]*(?: [^-\s]\S*)?|\w+=(?:{[^}]*}|[^,)\
 
 def settings(scenario: Scenario) -> Range:
     """Number of settings in a command that a GPU-resident placement does not have."""
-    resident = Scenario(inputs={**scenario.inputs, "placement": PlacementStrategy.GPU_RESIDENT})
+    resident = scenario.changed({"placement": PlacementStrategy.GPU_RESIDENT})
     commands = (scenario.estimate.command, resident.estimate.command)
     used, plain = (set(SETTING.findall(command)) for command in commands)
     return exact(float(len(used - plain)))
@@ -132,13 +130,8 @@ def paying_replies(scenario: Scenario) -> Range:
     cost / (seconds saved per reply x days in a month x worth of an hour / 3600); infinite where no
     time is saved. A person who reads along loses only time beyond reading.
     """
-    bigger = Scenario(
-        inputs={
-            **scenario.inputs,
-            "gpu": scenario.inputs["upgrade"],
-            "placement": PlacementStrategy.GPU_RESIDENT,
-        }
-    )
+    resident = PlacementStrategy.GPU_RESIDENT
+    bigger = scenario.changed({"gpu": scenario.inputs["upgrade"], "placement": resident})
     slow, fast, spent = _waits(scenario), _waits(bigger), scenario.nouns.money
     cost = _dearer(scenario, bigger)
 
@@ -301,9 +294,8 @@ class Finding:
             say(float(figure.value)),
             range_of(float(figure.low), float(figure.high), say),
         )
-        return (
-            f"{middle} ({ends.removesuffix(f' {self.claimed.name}')})" if ends != middle else middle
-        )
+        beside = f" ({ends.removesuffix(f' {self.claimed.name}')})"
+        return middle if ends == middle else f"{middle}{beside}"
 
     @property
     def outcome(self) -> str:
@@ -331,9 +323,9 @@ def finding(row: ClaimRow, case: CaseRow) -> Finding:
         DataError: an unknown measure or input.
         InputError: an invalid input.
     """
-    scenario = Scenario(inputs=changed(inputs(row.scenario), case.inputs))
-    measure = measured(case.measure or row.measure, inherited(case.against, row.against))
-    claimed = range_claimed(row, case)
+    case = case.of(row)
+    scenario, claimed = Scenario(inputs={}).changed(inputs(case.inputs)), case.claimed
+    measure = measured(case.measure, case.against)
     figure, problem = _tried(scenario, measure)
     result = Finding(
         conditions=tuple(part.strip() for part in case.condition.split(";")),
@@ -344,17 +336,9 @@ def finding(row: ClaimRow, case: CaseRow) -> Finding:
         beside=case.beside,
         source=case.source,
     )
-    if result.holds or result.beside:
+    if result.holds or result.beside or not result.fits:
         return result
-    return replace(result, needs=_needs(result, measure, inherited(case.vary, row.vary)))
-
-
-def range_claimed(row: ClaimRow, case: CaseRow) -> Claimed:
-    """Range of a case; that of the claim where the case states no unit."""
-    of = case if case.unit else row
-    return Claimed(
-        low=of.low, high=of.high, unit=of.unit, figure=inherited(case.figure, row.figure)
-    )
+    return replace(result, needs=needs(scenario, measure, claimed, case.vary))
 
 
 def measured(name: str, against: str) -> Measure:
@@ -370,7 +354,7 @@ def measured(name: str, against: str) -> Measure:
         return measure
 
     def relative(scenario: Scenario) -> Range:
-        other = Scenario(inputs=changed(scenario.inputs, against))
+        other = scenario.changed(inputs(against))
         return ratio(measure(scenario), measure(other), together=scenario.routes == other.routes)
 
     return relative
@@ -386,12 +370,6 @@ def _tried(scenario: Scenario, measure: Measure) -> tuple[Range, str]:
         return figure, ""
     short = f"does not fit, {memory(float(scenario.estimate.missing))} short"
     return figure, f"not possible: {refusal}" if refusal else short
-
-
-def _needs(finding: Finding, measure: Measure, vary: str) -> tuple[str, ...]:
-    if not finding.fits:
-        return ()
-    return needs(finding.scenario, measure, finding.claimed, vary)
 
 
 POINTS = 100
@@ -448,7 +426,7 @@ def _need(scenario: Scenario, measure: Measure, claimed: Claimed, key: str) -> s
     varied = VARIED[key]
     edit = varied.edit
     values = edit.changes[key]
-    figure = measure(Scenario(inputs={**scenario.inputs, **edit.changes}))
+    figure = measure(scenario.changed(edit.changes))
     enough = values[np.broadcast_to(holds(figure, claimed), values.shape)]
     if not enough.size:
         return f"no {varied.name} alone is enough"

@@ -5,7 +5,7 @@ Keys are those of a request, so that a row can state whatever can be asked:
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -79,6 +79,27 @@ class CaseRow:
     source: str  # source of a cited figure
     source_date: str  # date when the source was read
 
+    def of(self, claim: ClaimRow) -> "CaseRow":
+        """The case with its claim's values in empty fields, and nothing for `none`."""
+        names = ("measure", "figure", "against", "vary")
+        texts: dict[str, Any] = {
+            name: getattr(self, name) or getattr(claim, name) for name in names
+        }
+        ends = self if self.unit else claim
+        return replace(
+            self,
+            **{name: "" if text == "none" else text for name, text in texts.items()},
+            inputs=f"{claim.scenario}; {self.inputs}",
+            low=ends.low,
+            high=ends.high,
+            unit=ends.unit,
+        )
+
+    @property
+    def claimed(self) -> "Claimed":
+        """Range that its figure is compared with."""
+        return Claimed(low=self.low, high=self.high, unit=self.unit, figure=self.figure)
+
 
 @cache
 def claim_rows() -> tuple[ClaimRow, ...]:
@@ -93,20 +114,8 @@ def case_rows() -> tuple[CaseRow, ...]:
 
 
 def inputs(text: str) -> dict[str, object]:
-    """Inputs of a scenario's text."""
+    """Inputs of a scenario's text; of a key that is stated twice the last value counts."""
     return {key: literal(value) for key, value in assignments(text, "claims/claims.csv")}
-
-
-def changed(before: Inputs, text: str) -> dict[str, object]:
-    """Inputs with changes; an empty value removes its key."""
-    both = {**before, **inputs(text)}
-    return {key: value for key, value in both.items() if not (isinstance(value, str) and not value)}
-
-
-def inherited(of_case: str, of_claim: str) -> str:
-    """A case's own value, else the claim's; `none` gives an empty value."""
-    chosen = of_case or of_claim
-    return "" if chosen == "none" else chosen
 
 
 OF_CLAIMS = ("upgrade", "cited")
@@ -144,9 +153,11 @@ class Scenario:
                 f"data/claims/claims.csv: no input is called {', '.join(sorted(unknown))}."
             )
 
-    def text(self, key: str, default: str = "") -> str:
-        """Text input by key."""
-        return str(self.inputs.get(key, default))
+    def changed(self, changes: Inputs) -> "Scenario":
+        """The scenario with other values of some inputs; an empty one removes its key."""
+        both = {**self.inputs, **changes}
+        removed = {key for key, value in both.items() if isinstance(value, str) and not value}
+        return Scenario(inputs={key: both[key] for key in both if key not in removed})
 
     def number(self, key: str) -> float | None:
         """Numeric input by key; None where it is missing."""
@@ -182,7 +193,7 @@ class Scenario:
     @cached_property
     def model(self) -> Model:
         """Model in the runtime's format."""
-        as_stored = catalog.model(self.text("model"), self.text("format"))
+        as_stored = catalog.model(self.request.model, self.request.format)
         return as_run(as_stored, self.runtime, self.machine)
 
     @cached_property
@@ -200,14 +211,13 @@ class Scenario:
     @property
     def refusal(self) -> str:
         """Reason why the runtime cannot place the model; empty where it can or none is given."""
-        return (
-            self.estimate.refusal if "model" in self.inputs and "placement" in self.inputs else ""
-        )
+        asked = {"model", "placement"} <= self.inputs.keys()
+        return self.estimate.refusal if asked else ""
 
     @property
     def routes(self) -> tuple[Route, ...]:
         """Routes that take time; none without a model and a GPU."""
-        return self.estimate.routes if "model" in self.inputs and "gpu" in self.inputs else ()
+        return self.estimate.routes if {"model", "gpu"} <= self.inputs.keys() else ()
 
     @property
     def words(self) -> str:
