@@ -81,19 +81,12 @@ class CaseRow:
 
     def of(self, claim: ClaimRow) -> "CaseRow":
         """The case with its claim's values in empty fields, and nothing for `none`."""
-        names = ("measure", "figure", "against", "vary")
-        texts: dict[str, Any] = {
-            name: getattr(self, name) or getattr(claim, name) for name in names
-        }
         ends = self if self.unit else claim
-        return replace(
-            self,
-            **{name: "" if text == "none" else text for name, text in texts.items()},
-            inputs=f"{claim.scenario}; {self.inputs}",
-            low=ends.low,
-            high=ends.high,
-            unit=ends.unit,
-        )
+        filled: dict[str, Any] = {"low": ends.low, "high": ends.high, "unit": ends.unit}
+        for name in ("measure", "figure", "against", "vary"):
+            text = getattr(self, name) or getattr(claim, name)
+            filled[name] = "" if text == "none" else text
+        return replace(self, inputs=f"{claim.scenario}; {self.inputs}", **filled)
 
     @property
     def claimed(self) -> "Claimed":
