@@ -8,7 +8,7 @@ from result_samples import BENCHY, SERVE
 
 from advisor import describe_machine, estimate
 from advisor.cli.main import main
-from advisor.evidence.accuracy.others import measured_by_others
+from advisor.evidence.accuracy.brought_runs import measured_by_others
 
 MACHINE = ("--model", "Qwen3-8B", "--gpu", "RTX 3090", "--ram-gb", "64")
 

@@ -7,7 +7,7 @@ import pytest
 from provenance import is_past, is_public
 
 from advisor.advice.diagnosis.causes import FUNCTIONS
-from advisor.advice.diagnosis.degrees import cause_rows, degree_rows, row_for
+from advisor.advice.diagnosis.diagnose import cause_rows, degree_rows, row_for
 from advisor.advice.diagnosis.measured_run import CONDITIONS
 from advisor.machine.backends import SYSTEMS
 from advisor.machine.catalog import gpu_rows

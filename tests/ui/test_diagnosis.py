@@ -7,7 +7,7 @@ from markupsafe import Markup
 from ui_app import app, copied, page_text, run, unfolded
 
 from advisor.advice.diagnosis import diagnose
-from advisor.advice.diagnosis.degrees import cause_rows
+from advisor.advice.diagnosis.diagnose import cause_rows
 from advisor.ui.advise import diagnosis
 
 FORMER = {"model": "Llama-3.1-70B", "gpu": "RTX 3090", "ram_gb": "64"}

@@ -9,22 +9,322 @@ makes others likelier or unlikelier (`observations`).
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from advisor.advice.compare import estimates_of
-from advisor.advice.diagnosis.diagnose import Diagnosis, Measured, diagnose, distance, likeliest
-from advisor.advice.diagnosis.observations import Evidence, served_format
+from advisor.advice.diagnosis.diagnose import (
+    BEYOND,
+    Diagnosis,
+    Measured,
+    diagnose,
+    distance,
+    likeliest,
+)
 from advisor.catalog.accuracy_points import accuracy_points
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import PlacementStrategy
-from advisor.formatting import context_size
+from advisor.cost_model.placement import RAM, PlacementStrategy, Tier, weight_bytes
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime
+from advisor.errors import Refusal
+from advisor.formatting import context_size, memory
+from advisor.machine import from_catalog
+from advisor.model import catalog
 from advisor.probes.server import ServerReading
 from advisor.probes.server_process import ProcessReading
 from advisor.request.request import Request
+from advisor.units import GIB
+
+SHOWN = 50.0
+"""Factor of a cause that an observation shows; its reciprocal is that of one it speaks against."""
+SLACK, SHARE = 0.5 * GIB, 0.05
+"""Memory of a GPU that may be off beside what is placed there: its context and libraries, and a
+share of all."""
+LARGE = 4 * SLACK
+"""Expected memory of a GPU whose absence is seen [B]."""
+OF_FILE = frozenset({"larger_file", "smaller_file"})
+"""Causes of another format."""
+COMPUTES = 0.2
+"""Share of a token's time in RAM from which the processor counts as computing."""
+OFF_GPU = (Route.IN_PLACE, Route.PAGED, Route.STAGED)
+"""Routes of a token during which no GPU computes."""
+UNSURE = 0.15
+"""Share of the time by which a GPU may be busier or idler than its part of a token."""
+BUSY = 1.5
+"""Processors at work from which a server computes on them: a thread that waits for a GPU takes one
+(llama.cpp's `--poll`, tools/server/README.md, read 2026-11-23)."""
+MUCH = 0.1
+"""Share of the processors, of the time or of a file for each token, from which something counts."""
+ROOM = 0.95
+"""Share of a usual power limit, or of a link's rate, below which it counts as lower."""
+OFF = ("off", "0", "false", "disabled")
+USUAL_REASON = "the power limit"
+"""Reason for reduced clocks that a sound card has under full load."""
+STARTS = ("-m", "--model", "-hf", "--hf-repo", "serve", "--model-path")
+"""Options of which a server's command line has one."""
+FLAGS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "cache_in_ram": (("-nkvo", "--no-kv-offload"), ()),
+    "no_flash_attention": (("-fa", "--flash-attn"), OFF),
+    "cpu_alone": (("-dev", "--device"), ("none",)),
+    "drafted_tokens": (("-md", "--model-draft", "--spec-type"), ()),
+    "eager_mode": (("--enforce-eager", "--disable-cuda-graph", "-O0"), ()),
+}
+"""Options that show a cause, and the values with which they do; empty for any
+(tools/server/README.md of llama.cpp, docs.vllm.ai, docs.sglang.io, read 2026-11-23)."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What was seen of a process, and what it says of causes."""
+
+    shown: frozenset[str] = frozenset()  # causes that it shows
+    against: frozenset[str] = frozenset()  # causes that it speaks against
+    words: str = ""  # a sentence with what helps; empty for what is as it should be
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """All observations of a server."""
+
+    process: ProcessReading
+    reading: ServerReading
+    estimate: Estimate  # what the server should reach
+
+    @cached_property
+    def observations(self) -> tuple[Observation, ...]:
+        """What each thing that was seen says; nothing of what was not seen."""
+        rules = (_file, _memory, _flags, _threads, _others, _limit, _drive, _clocks, _link)
+        return tuple(seen for rule in rules for seen in rule(self))
+
+    @property
+    def shown(self) -> frozenset[str]:
+        """Causes that an observation shows."""
+        return frozenset[str]().union(*(each.shown for each in self.observations))
+
+    @property
+    def seconds(self) -> float:
+        """Time at work, of all users together [s]."""
+        at_work = (self.reading.token_seconds or 0.0) + (self.reading.prompt_seconds or 0.0)
+        return at_work / max(self.reading.running or 1.0, 1.0)
+
+    def factor(self, key: str, after: Estimate) -> float:
+        """How much likelier the observations make a cause, by its key and the estimate with it."""
+        factor = 1.0
+        for each in self.observations:
+            factor *= SHOWN if key in each.shown else 1.0 / SHOWN if key in each.against else 1.0
+        form = served_format(self.reading) if key in OF_FILE else ""
+        other = 1.0 / SHOWN if form and after.model.format != form else 1.0
+        seen = self._of_memory(after) * self._of_processors(after) * self._of_gpu(after)
+        return factor * other * seen
+
+    def _of_memory(self, after: Estimate) -> float:
+        held, used = _in_gpu(after), self.process.gpu_bytes
+        if used is None or not _in_gpu(self.estimate):
+            return 1.0
+        return float(max(BEYOND ** (abs(used - held) / (SLACK + SHARE * held)), 1.0 / SHOWN))
+
+    def _of_gpu(self, after: Estimate) -> float:
+        busy, machine = self.process.gpu_busy, after.machine
+        if busy is None or machine is None or not self.seconds or not after.how.takes_layers:
+            return 1.0
+        spent = (self.reading.token_seconds or 0.0, self.reading.prompt_seconds or 0.0)
+        shares = [_gpu_share(time) for time in (after.step, after.prompt)]
+        least, most = (
+            sum(each * share for each, share in zip(spent, ends, strict=True)) / sum(spent)
+            for ends in zip(*shares, strict=True)
+        )
+        off = max(least - busy, busy - most) if machine.gpus else busy
+        return float(max(BEYOND ** (max(off, 0.0) / UNSURE), 1.0 / SHOWN))
+
+    def _of_processors(self, after: Estimate) -> float:
+        busy, allowed = self.process.busy, self.process.processors
+        parts = after.step.parts if after.step else {}
+        share = float(parts.get(Route.IN_PLACE, 0.0)) / max(sum(map(float, parts.values())), 1e-12)
+        if busy is None or not self.seconds or (allowed or 1) <= 2 or 0 < share < COMPUTES:
+            return 1.0
+        if not after.how.takes_layers:  # other engines keep several busy without computing there
+            return 1.0
+        return 1.0 if (busy / self.seconds >= BUSY) is (share > 0) else 1.0 / SHOWN
+
+
+def _gpu_share(time: StepTime | None) -> tuple[float, float]:
+    """Shares of a time in which a GPU computes, at least and at most: copies over the link and
+    hand-overs may run beside its kernels or not.
+    """
+    if time is None:
+        return 0.0, 1.0
+    parts = {name: float(part) for name, part in time.parts.items()}
+    whole = max(sum(parts.values()), 1e-12)
+    there, beside = parts.get(Route.RESIDENT, 0.0), sum(parts.get(route, 0.0) for route in OFF_GPU)
+    layers = parts.get(LAYERS, 0.0) * beside / max(there + beside, 1e-12)  # of the processor
+    hidden = sum(parts.get(name, 0.0) for name in (Route.STREAMED, CROSSINGS, TOKEN))
+    most = 1.0 - (beside + layers) / whole
+    return most - hidden / whole, most
+
+
+def _in_gpu(estimate: Estimate) -> float:
+    """Memory held on cards of their own [B]."""
+    machine = estimate.machine
+    if machine is None or machine.unified:
+        return 0.0
+    return float(sum(map(float, estimate.held.get(Tier.VRAM, ()))))
+
+
+def served_format(reading: ServerReading) -> str:
+    """Format that the served file's name says; empty where it says none."""
+    stem = reading.model.upper().replace("-", "_").removesuffix(".GGUF")
+    named = [form for form in catalog.model_formats() if stem.endswith((f"_{form}", f".{form}"))]
+    return max(named, key=len, default="")
+
+
+def _tells(shows: bool, *causes: str, words: str = "") -> Observation:
+    """What shows some causes, in words, or else speaks against them."""
+    if shows:
+        return Observation(frozenset(causes), words=words)
+    return Observation(against=frozenset(causes))
+
+
+def _file(seen: Evidence) -> Iterator[Observation]:
+    form, model = served_format(seen.reading), seen.estimate.model
+    if form == model.format:
+        yield Observation(against=OF_FILE)
+    elif form:
+        with suppress(Refusal):
+            larger = catalog.in_format(model.architecture, form).file_bytes > model.file_bytes
+            key = frozenset({"larger_file" if larger else "smaller_file"})
+            words = f"It serves {form}, where {model.format} is expected."
+            yield Observation(key, OF_FILE - key, words)
+
+
+def _memory(seen: Evidence) -> Iterator[Observation]:
+    expected, used = _in_gpu(seen.estimate), seen.process.gpu_bytes
+    if used is not None and expected >= LARGE:
+        words = (
+            f"It holds no GPU memory, where {memory(expected)} is expected: it does not use the "
+            "GPU."
+        )
+        yield _tells(used < SLACK, "cpu_alone", words=words)
+
+
+def _flags(seen: Evidence) -> Iterator[Observation]:
+    words = seen.process.words
+    if not set(words) & set(STARTS):
+        return
+    for key, (names, values) in FLAGS.items():
+        given = (value for name in names for value in _values(words, name))
+        shows = any(value in (values or (value,)) for value in given)
+        if shows or key != "cpu_alone":  # a build without the GPU needs no option
+            yield _tells(shows, key)
+
+
+def _values(words: tuple[str, ...], name: str) -> Iterator[str]:
+    """Words after an option, an empty one at the end."""
+    for word, after in pairwise((*words, "")):
+        if word == name:
+            yield after
+        elif word.startswith(f"{name}="):
+            yield word.partition("=")[2]
+
+
+def _threads(seen: Evidence) -> Iterator[Observation]:
+    allowed, machine = seen.process.processors, seen.estimate.machine
+    if machine is None or not seen.estimate.how.takes_layers:
+        return
+    cores = machine.host.cores
+    given = [*_values(seen.process.words, "-t"), *_values(seen.process.words, "--threads")]
+    set_to = next((float(word) for word in given if word.isdigit()), None)
+    if allowed or set_to:
+        threads = min(set_to or cores, allowed or cores)
+        words = (
+            f"It computes with {threads:.0f} of {cores} cores: set `-t` to the physical cores, and "
+            "let it use them all (`taskset -p`, limits of a container)."
+        )
+        yield _tells(threads < cores, "few_threads", words=words)
+        yield _tells(threads > cores, "many_threads")
+
+
+def _others(seen: Evidence) -> Iterator[Observation]:
+    others, programs = seen.process.others, seen.process.gpu_programs
+    if others is not None and others >= MUCH:
+        words = f"Other programs take {others:.0%} of the processors: close them."
+        yield _tells(True, "other_load", words=words)
+    if programs:
+        words = f"Other programs that compute on the GPU: {programs}; nvidia-smi lists them."
+        yield _tells(True, "other_load", words=words)
+    if programs is not None:  # the driver lists the server itself
+        yield _tells(False, "cpu_alone")
+    idle = others is not None and others < MUCH
+    if idle and (programs == 0 or not seen.estimate.machine or not seen.estimate.machine.gpus):
+        yield _tells(False, "other_load")
+
+
+def _limit(seen: Evidence) -> Iterator[Observation]:
+    """Room for the weights that RAM is to hold: under a limit, and beside other programs."""
+    weights = _in_ram(seen.estimate)
+    if not weights:
+        return
+    for key, room, words in (
+        ("memory_limit", seen.process.memory_limit, "A limit leaves it {} of RAM (`--memory` of a "
+         "container, MemoryMax of a unit), where the model takes {}: raise it."),
+        ("pages_lost", seen.process.spare, "Programs leave {} of RAM, where the model takes {}: "
+         "close what takes RAM, or choose a smaller format."),
+    ):  # fmt: skip
+        if room is not None:
+            text = words.format(memory(room), memory(weights))
+            yield _tells(room < weights, key, words=text)
+
+
+def _in_ram(estimate: Estimate) -> float:
+    """Weights that are to lie in RAM as pages of the file [B]."""
+    if estimate.placement is None or estimate.strategy is not PlacementStrategy.CPU_OFFLOAD:
+        return 0.0
+    return float(weight_bytes(estimate.model, estimate.placement, RAM))
+
+
+def _drive(seen: Evidence) -> Iterator[Observation]:
+    read, machine = seen.process.read, seen.estimate.machine
+    on_drive = seen.estimate.strategy is PlacementStrategy.NVME_OFFLOAD
+    if read is None or machine is None or machine.disk is None or on_drive or not seen.seconds:
+        return
+    again = MUCH * seen.estimate.model.file_bytes * max(seen.reading.tokens or 0.0, 1.0)
+    words = (
+        f"It read {memory(read)} from the drive meanwhile: RAM does not hold the file. Close what "
+        "takes RAM, or choose a smaller format."
+    )
+    much = read >= min(again, MUCH * seen.seconds * float(machine.disk.for_pages.value))
+    yield _tells(much, "pages_lost", "memory_limit", "slow_drive", words=words)
+
+
+def _clocks(seen: Evidence) -> Iterator[Observation]:
+    reasons, power = seen.process.slowed_by, seen.process.power
+    if reasons is None:
+        return
+    amiss = [why for why in reasons if why != USUAL_REASON]
+    if reasons and not seen.process.gpu_programs:
+        yield _tells(False, "cpu_alone")  # an idle card is not slowed
+    if amiss:
+        words = f"The GPU is slowed by {' and '.join(amiss)}."
+        yield _tells(True, "gpu_limits", words=words)
+    elif power is not None and power < ROOM:
+        words = f"The GPU's power limit is {power:.0%} of its usual one."
+        yield _tells(True, "gpu_limits", words=words)
+    elif not reasons:
+        yield _tells(False, "gpu_limits")
+
+
+def _link(seen: Evidence) -> Iterator[Observation]:
+    link, machine = seen.process.link, seen.estimate.machine
+    if link is not None and machine is not None and machine.gpus:
+        now = from_catalog.pcie(*link)
+        words = f"Its link was never faster than {now.name}, where more is expected."
+        slower = now.pinned.value < ROOM * machine.gpus[0].link.pinned.value
+        yield _tells(bool(slower), "narrow_link", words=words)
+
 
 SLOWEST = 0.005
 """Share of published runs that are slower than what raises an alarm; a server has two speeds."""

@@ -5,7 +5,6 @@ findings    quantities of a case, its result, and the edits that would make the 
 verdicts    result of a claim over all its cases
 """
 
-from advisor.evidence.claims.findings import Finding
-from advisor.evidence.claims.verdicts import Claim, Verdict, claims
+from advisor.evidence.claims.findings import Claim, Finding, Verdict, claims
 
 __all__ = ["Claim", "Finding", "Verdict", "claims"]

@@ -311,7 +311,7 @@ def _fared(answer: Answer) -> Iterable[Markup | str]:
             line.rows, runs, term(line.regime, description(line.regime)), line.held,
             percent(line.median_error),
         )  # fmt: skip
-    from advisor.evidence.accuracy.others import measured_by_others
+    from advisor.evidence.accuracy.brought_runs import measured_by_others
 
     best = answer.advice.best
     others = measured_by_others(best) if best else None

@@ -11,15 +11,18 @@ import pytest
 from result_samples import PUBLISHED_OLLAMA
 
 from advisor.advice.diagnosis.causes import SLOWER_RATES
-from advisor.advice.diagnosis.degrees import Degree, cause_rows, degrees, edits_of
 from advisor.advice.diagnosis.diagnose import (
     LIMITS,
+    Degree,
     Diagnosis,
     Measured,
     Outcome,
+    cause_rows,
+    degrees,
     density,
     diagnose,
     distance,
+    edits_of,
 )
 from advisor.advice.diagnosis.measured_run import MeasuredRun, measured_run
 from advisor.advice.diagnosis.text import diagnosis_text, grouped_causes, reported, sentence

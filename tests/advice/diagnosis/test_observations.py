@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from advisor import describe_machine, estimate
-from advisor.advice.diagnosis.observations import Evidence
-from advisor.advice.diagnosis.watching import expected, watched
+from advisor.advice.diagnosis.watching import Evidence, expected, watched
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Tier
 from advisor.probes.server import ServerReading

@@ -8,7 +8,7 @@ from advisor.advice.compare import compare, usable
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.workload import Workload
-from advisor.evidence.accuracy.others import measured_by_others
+from advisor.evidence.accuracy.brought_runs import measured_by_others
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog

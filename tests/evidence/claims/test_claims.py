@@ -9,7 +9,7 @@ import pytest
 from advisor.cli.main import main
 from advisor.errors import DataError
 from advisor.evidence.claims import Claim, Finding, Verdict, claims
-from advisor.evidence.claims.findings import MEASURES, finding, measured, needs
+from advisor.evidence.claims.findings import MEASURES, answered, finding, measured, needs, shared
 from advisor.evidence.claims.scenarios import (
     Claimed,
     Scenario,
@@ -19,7 +19,6 @@ from advisor.evidence.claims.scenarios import (
     holds,
     in_words,
 )
-from advisor.evidence.claims.verdicts import answered, shared
 from advisor.units import GB
 
 ROWS = {row.number: row for row in claim_rows()}
