@@ -160,7 +160,7 @@ def floor_sentence(floor: Floor) -> str:
     )
 
 
-SAID: Mapping[str, Callable[[Any], str]] = {
+FORMS: Mapping[str, Callable[[Any], str]] = {
     "": str,
     "share": percent,
     "exact share": lambda value: percent(value, 1),
@@ -180,13 +180,13 @@ class ScoreColumn:
     table: str
     head: str
     field: str  # of a score; empty for all of it
-    said: str  # key of `SAID`
-    said_beside: str  # of the whole score, in brackets; empty for none
+    form: str  # key of `FORMS`
+    form_beside: str  # of the whole score, in brackets; empty for none
 
     def cell(self, score: object) -> str:
         """Text of a score."""
-        text = SAID[self.said](getattr(score, self.field) if self.field else score)
-        return f"{text} ({SAID[self.said_beside](score)})" if self.said_beside else text
+        text = FORMS[self.form](getattr(score, self.field) if self.field else score)
+        return f"{text} ({FORMS[self.form_beside](score)})" if self.form_beside else text
 
 
 @cache

@@ -204,8 +204,8 @@ class Scenario:
     @property
     def refusal(self) -> str:
         """Reason why the runtime cannot place the model; empty where it can or none is given."""
-        asked = {"model", "placement"} <= self.inputs.keys()
-        return self.estimate.refusal if asked else ""
+        both = {"model", "placement"} <= self.inputs.keys()
+        return self.estimate.refusal if both else ""
 
     @property
     def routes(self) -> tuple[Route, ...]:
