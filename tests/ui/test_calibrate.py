@@ -202,7 +202,6 @@ def test_a_part_that_fails_says_why_and_the_others_count(monkeypatch):
     no_cuda = ProbeError("No CUDA driver is here; no GPU can be measured.")
     measures(monkeypatch, ram=(RAM,), disk=ProbeError("It lies in memory."), gpu=no_cuda)
     text = page_text(measured(page()))
-    assert "Not measured: drive and GPU" in text
     assert "Drive: It lies in memory." in text
     assert "GPU: No CUDA driver is here" in text
     assert list(local_machine.load().measurements) == ["ram_read"]
@@ -212,7 +211,8 @@ def test_nothing_that_could_be_measured(monkeypatch):
     refusals = {part: ProbeError(f"No {part}.") for part in suite.QUICK}
     measures(monkeypatch, **refusals)
     text = page_text(measured(page()))
-    assert "Nothing could be measured. No ram. No disk." in text
+    assert "Nothing could be measured." in text
+    assert "RAM: No ram.</p>" in text
     assert "was never measured" in text
 
 
@@ -278,7 +278,6 @@ def test_wide_spread_is_reported():
 def test_a_result_that_spreads_by_more_than_half_is_not_saved(monkeypatch):
     measures(monkeypatch, ram=(replace(RAM, spread=0.51),), disk=(DISK,), gpu=())
     text = page_text(measured(page()))
-    assert "Not measured: RAM" in text
     assert "repeats differ by more than half each way (RAM 51 %), so it is not saved" in text
     assert local_machine.load().figure("ram_read") is None
     assert local_machine.load().figure("disk_read_direct") is not None

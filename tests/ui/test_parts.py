@@ -18,7 +18,7 @@ from advisor.reports.document import SweepSeries
 from advisor.request.request import CLOSED, listed
 from advisor.request.texts import from_address
 from advisor.ui import server
-from advisor.ui.advise import cards
+from advisor.ui.advise import token_time
 from advisor.ui.parts import probe_job
 from advisor.ui.parts.markup import plain_words
 
@@ -93,10 +93,10 @@ def test_cost_lines_cross_where_both_cost_the_same():
 
 @pytest.mark.parametrize("speed", [0.01, 2.0, 5000.0])
 def test_typing_never_flickers_faster_than_once_in_its_pause(speed):
-    text = cards.typing(speed)
+    text = token_time.typing(speed)
     whole = float(text.split("s infinite")[0].rsplit(" ", 1)[1])
     # 21 tokens of four characters, and the pause.
-    assert whole == pytest.approx(21 / speed + cards.PAUSE, rel=1e-3)
+    assert whole == pytest.approx(21 / speed + token_time.PAUSE, rel=1e-3)
     assert "prefers-reduced-motion" in text
 
 
@@ -125,7 +125,7 @@ def test_measuring_saves_what_it_finds(monkeypatch, saved):
     monkeypatch.setattr(suite, "measure", measures_ram)
     job = finished(probe_job.Prober())
     assert saved == [(FOUND,)]
-    assert job.summary() == "Measured and saved: RAM 40 GB/s (repeats within 2 %)."
+    assert job.outcome() == ("Measured and saved: RAM 40 GB/s (repeats within 2 %).", "note")
 
 
 def test_one_probe_that_fails_leaves_the_other(monkeypatch, saved):
@@ -135,7 +135,7 @@ def test_one_probe_that_fails_leaves_the_other(monkeypatch, saved):
         return (FOUND,)
 
     monkeypatch.setattr(suite, "measure", measure)
-    assert "The drive lies in memory." in finished(probe_job.Prober()).summary()
+    assert finished(probe_job.Prober()).troubles == {"disk": "The drive lies in memory."}
     assert saved == [(FOUND,)]
 
 
@@ -145,7 +145,7 @@ def test_a_folder_that_cannot_be_written_is_reported(monkeypatch):
 
     monkeypatch.setattr(local_machine, "save", refuse)
     monkeypatch.setattr(suite, "measure", measures_ram)
-    assert "cannot be saved" in finished(probe_job.Prober()).summary()
+    assert "cannot be saved" in finished(probe_job.Prober()).outcome()[0]
 
 
 def test_only_one_job_runs_at_a_time_and_it_can_be_stopped(monkeypatch, saved):
@@ -161,7 +161,7 @@ def test_only_one_job_runs_at_a_time_and_it_can_be_stopped(monkeypatch, saved):
     first = prober.start()
     assert prober.start() is first
     first.cancel()
-    assert finished_job(first).summary() == "Stopped; nothing was changed."
+    assert finished_job(first).outcome()[0].startswith("Stopped. Nothing was changed")
     assert saved == []
 
 

@@ -73,7 +73,7 @@ def options(answer: Answer) -> None:
 
 def options_table(options: Sequence[Option]) -> Markup:
     """Table of options."""
-    names = explained_in_turn(option.name for option in options)
+    names = explained_in_turn(map(ways.spelled, options))
     columns: dict[str, Callable[[Option], object]] = {
         "What": lambda row: two_lines(next(names), KIND_WORDS[row.kind]),
         "Speed": _speed,
@@ -228,7 +228,7 @@ ABOUT = (
 )
 
 
-def costs(answer: Answer) -> None:
+def shown(answer: Answer) -> None:
     """Options, the cost of a month by use, and a file that rents."""
     st.subheader("Options", anchor="options")
     options(answer)

@@ -1,40 +1,25 @@
 """The Advise page: verdict, placements, ways out, certainty, and tabs drawn when opened."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
+from importlib import import_module
 
 import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.advise import Answer
-from advisor.advice.compare import TITLES, context_notes, decode_tps
-from advisor.advice.edits.edit import Edited
+from advisor.advice.compare import context_notes, decode_tps
 from advisor.advice.words.verdict import Judgement, VerdictText, price_notes
 from advisor.cost_model.estimate import BOUND_BY, Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
 from advisor.evidence.accuracy.regimes import CoverageRow, coverage_like, description
-from advisor.formatting import number, percent, range_of, tokens_per_second
+from advisor.formatting import number, percent, tokens_per_second
 from advisor.machine.machine import Machine
-from advisor.reports import charts, from_advice
-from advisor.ui.advise import explanation, placements, ways
-from advisor.ui.parts import tabs, unforeseen
-from advisor.ui.parts.glossary import explained_in_turn, term
-from advisor.ui.parts.markup import (
-    block,
-    boxed,
-    copyable,
-    heading,
-    joined,
-    listed,
-    plain_words,
-    pressed,
-    say,
-    show,
-    two_lines,
-)
-from advisor.ui.question import chips, current, presets, this_machine, uploads
+from advisor.ui.advise import placements, ways
+from advisor.ui.parts.glossary import term
+from advisor.ui.parts.markup import block, boxed, heading, joined, pressed, show
+from advisor.ui.question import chips, current, presets, this_machine
 
 # How certain the answer is: runs like it, what is assumed, and what makes it surer.
 
@@ -131,7 +116,9 @@ def shown(answer: Answer) -> None:
         this_machine.measure("certainty")
     _tabs(answer)
     if st.session_state.pop(placements.WHY, False) and best is not None:
-        explanation.dialog(best)
+        from advisor.ui.advise import sources
+
+        sources.dialog(best)
 
 
 def _notices(answer: Answer) -> Iterable[Markup]:
@@ -173,159 +160,22 @@ def open_tab(title: str) -> None:
     st.session_state[TABS] = title
 
 
+FILES = {
+    "Run it": "run_it",
+    ways.COSTS: "costs",
+    "Where the time goes": "token_time",
+    "All runtimes": "runtimes",
+    "Sources": "sources",
+}
+"""File that draws each tab, loaded when it is opened, so that the page opens without it."""
+
+
 def _tabs(answer: Answer) -> None:
-    bodies: Mapping[str, Callable[[Answer], None]] = {
-        "Run it": _run,
-        ways.COSTS: _costs,
-        "Where the time goes": _time,
-        "All runtimes": _runtimes,
-        "Sources": _sources,
-    }
-    row = st.tabs(list(bodies), key=TABS, on_change="rerun")
-    # What only one tab draws is imported there, so that the page opens without it.
-    for tab, body in zip(row, bodies.values(), strict=True):
+    row = st.tabs(list(FILES), key=TABS, on_change="rerun")
+    for tab, file in zip(row, FILES.values(), strict=True):
         if tab.open:
             with tab:
-                body(answer)
-
-
-def _run(answer: Answer) -> None:
-    """The command of a program, and what to do where it is slower than said."""
-    from advisor.ui.advise import runtime_table
-
-    runtime_table.run_it(answer)
-    if any(estimate.decode is not None for estimate in answer.advice.estimates):
-        _measured(answer)
-
-
-@st.fragment
-@unforeseen.named()
-def _measured(answer: Answer) -> None:
-    """Expander for a measured speed; what compares it is loaded when it is opened."""
-
-    def body() -> None:
-        from advisor.ui.advise import diagnosis
-
-        diagnosis.body(answer)
-
-    tabs.folded("Measured another speed?", "diagnose", body)
-
-
-def _costs(answer: Answer) -> None:
-    from advisor.ui.advise import costs
-
-    costs.costs(answer)
-
-
-def _time(answer: Answer) -> None:
-    from advisor.ui.advise import agent_session, cards, concurrency
-    from advisor.ui.parts import drawing
-
-    advice, machine, work = answer.advice, answer.nouns.machine, answer.nouns.work
-    if answer.nouns.session is not None:
-        agent_session.agent_session(answer)
-    cards.cards(answer)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        if rows := from_advice.memory_use(advice, machine, work):
-            drawing.headed(charts.memory_use(rows), anchor="bytes")
-        sweep = from_advice.layer_sweep(advice, machine, work)
-        if sweep is not None and len(sweep.x) > 1:
-            drawing.headed(charts.layers(sweep), anchor="layers")
-    with right:
-        if parts := from_advice.token_time(advice):
-            drawing.headed(charts.token_time(parts), anchor="time")
-        if advice.best is not None:
-            st.subheader("Faster, in order of gain", anchor="faster")
-            changes = advice.what_ifs[:7]
-            names = explained_in_turn(plain_words(change.words) for change in changes)
-            show(listed(
-                (two_lines(name, plain_words(change.cost)), *_effect(change))
-                for name, change in zip(names, changes, strict=True)
-            ))  # fmt: skip
-            if not changes:
-                say("No smaller change makes it notably faster.")
-    concurrency.in_place_or_streamed(answer)
-    if answer.nouns.session is None:
-        how = agent_session.HOW_TO_ASK
-        tabs.folded("An agent's session", "open_session", lambda: say(how))
-
-
-def _effect(change: Edited) -> tuple[str, str]:
-    """What a change gains: a share and a speed; of a prompt when the first word comes."""
-    if change.of_prompt:
-        return "", change.effect
-    return f"+{100 * (change.gain - 1):.0f} %", tokens_per_second(change.speed.decode)
-
-
-def _runtimes(answer: Answer) -> None:
-    from advisor.ui.advise import concurrency, many_users, runtime_table
-
-    runtime_table.runtimes(answer)
-    concurrency.users_together(answer)
-    tabs.folded("Users under load", "open_load", lambda: many_users.load_and_servers(answer))
-
-
-def _sources(answer: Answer) -> None:
-    _how_sure(answer)
-    for strategy in PlacementStrategy:
-        estimate = answer.advice.card(strategy)
-        if estimate is not None and estimate.step is not None:
-            behind = f"{placements.name(answer, strategy)}: the figures behind it"
-            with st.expander(behind, key=f"figures_{strategy.name}"):
-                show(joined(explanation.explanation(estimate)))
-    from advisor.ui.advise import model_summary
-
-    model_summary.expander(answer)
-    notes = (*answer.nouns.resolved.notes, *answer.nouns.machine.notes)
-    show(joined(block("oa-soft", plain_words(note), "p") for note in notes))
-    st.subheader("The same on the command line", anchor="command")
-    copyable(uploads.command_of(answer.nouns.request))
-
-
-def _how_sure(answer: Answer) -> None:
-    """Accuracy of earlier predictions like these, and kinds of the figures behind the best."""
-    st.subheader("How sure is this?", anchor="sure")
-    best = answer.advice.best
-    kinds = Counter(item.figure.kind.value for item in best.assumptions) if best else Counter()
-    rests = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-    sentences = (
-        *_fared(answer),
-        "A range should contain what you would measure in four cases of five.",
-        f"The fastest placement rests on {sum(kinds.values())} figures: {rests}." if rests else "",
-    )
-    say(Markup(" ").join(filter(None, sentences)), "oa-why")
-
-
-def _fared(answer: Answer) -> Iterable[Markup | str]:
-    """Past accuracy of predictions like those shown, one sentence per kind of run."""
-    each = (answer.advice.card(strategy) for strategy in PlacementStrategy)
-    able: list[Estimate] = [card for card in each if card is not None and bool(card.fits)]
-    rows = dict.fromkeys(row for card in able if (row := coverage_like(card)) is not None)
-    for line in rows:
-        runs = "measurement" if line.rows == 1 else "measurements"
-        yield Markup(
-            "Of {} {} of runs like this ({}), each predicted without its own source, {} lay within "
-            "the range shown, and half within {} of the prediction."
-        ).format(
-            line.rows, runs, term(line.regime, description(line.regime)), line.held,
-            percent(line.median_error),
-        )  # fmt: skip
-    from advisor.evidence.accuracy.brought_runs import measured_by_others
-
-    best = answer.advice.best
-    others = measured_by_others(best) if best else None
-    if others is not None and best is not None and best.machine is not None:
-        card, count = best.machine.gpus[0].name, others.publishers
-        who = "One publisher has" if count == 1 else f"{count} publishers have"
-        yield (
-            f"{who} measured {best.model.name} in {best.model.format} on the {card}: "
-            f"{range_of(others.low, others.high)} tokens/s"
-            f"{f' ({others.years})' if others.years else ''}."
-        )
-    if any(coverage_like(card) is None for card in able):
-        names = dict.fromkeys(TITLES[card.strategy] for card in able if coverage_like(card) is None)
-        yield f"No published run like {' and '.join(names)} states enough to be predicted."
+                import_module(f"advisor.ui.advise.{file}").shown(answer)
 
 
 def title(answer: Answer) -> str:

@@ -287,10 +287,11 @@ def _elsewhere(answer: Answer) -> Way | None:
     if not cheapest:
         return None
     option, *also = sorted(cheapest, key=_monthly)
-    speed, offer = option.speed, _offer(option)
+    speed, offer = option.speed, _provision(option)
     also_words = [
-        f" Or {_offer(other)}: {number(other.speed.decode) if other.speed else 'unknown'} tokens/s "
-        f"for {money(_monthly(other))} a month."
+        f" Or {_provision(other)}: "
+        f"{number(other.speed.decode) if other.speed else 'unknown'} tokens/s for "
+        f"{money(_monthly(other))} a month."
         for other in also
     ]
     return Way(
@@ -306,10 +307,14 @@ def _monthly(option: Option) -> float:
     return option.monthly or 0.0
 
 
-def _offer(option: Option) -> str:
-    """Who has it by API, or what is rented and for how long."""
-    name = plain(option.name)
+def spelled(option: Option) -> str:
+    """Name of an option, a provider of an API as it spells itself."""
+    provider, colon, rest = option.name.partition(":")
+    return f"{PROVIDERS.get(provider, provider)}{colon}{rest}"
+
+
+def _provision(option: Option) -> str:
+    """Provider of an API, or the rented machine with its hours, in words."""
     if option.kind is OptionKind.API:
-        provider = name.partition(":")[0]
-        return f"by API from {PROVIDERS.get(provider, provider)}"
-    return f"{name.removesuffix(BY_THE_MONTH)}, rented {hours_rented(option)}"
+        return f"by API from {spelled(option).partition(':')[0]}"
+    return f"{plain(option.name).removesuffix(BY_THE_MONTH)}, rented {hours_rented(option)}"

@@ -11,7 +11,7 @@ from advisor.paths import data_folder
 from advisor.probes import suite
 from advisor.ui.parts import audience
 from advisor.ui.parts.markup import notice, say
-from advisor.ui.parts.probe_job import HEADS, LABELS, ProbeJob
+from advisor.ui.parts.probe_job import ProbeJob
 from advisor.ui.question import this_machine
 from advisor.units import GB
 
@@ -39,8 +39,7 @@ def section() -> None:
         this_machine.watch("calibrate")
         return
     _start()
-    if ended := this_machine.mine():
-        _ended(ended)
+    this_machine.ended()
 
 
 def unsaved() -> ProbeJob | None:
@@ -89,21 +88,3 @@ def free_space(folder: Path) -> float | None:
         return None if there is None else float(shutil.disk_usage(there).free)
     except OSError:
         return None
-
-
-def _ended(job: ProbeJob) -> None:
-    if job.cancelled:
-        notice("Stopped. Nothing was changed, and nothing is left behind.")
-        return
-    if not job.measurements:
-        notice(" ".join(("Nothing could be measured.", *job.failures)), "error")
-        return
-    left = [LABELS.get(part, part) for part in job.parts if part in job.troubles]
-    told = [f"Not measured: {' and '.join(left)}; the reason is below."] if left else []
-    if job.saved:
-        notice(" ".join(("Measured and saved.", *told)))
-    else:
-        others = [failure for failure in job.failures if failure not in job.troubles.values()]
-        notice(" ".join(("Measured, but shown here only.", *others, *told)), "warning")
-    for part, why in job.troubles.items():
-        say(f"{HEADS.get(part, part)}: {why}")

@@ -511,7 +511,7 @@ def _options(kind: OfferKind) -> None:
     level = _level(best)
     speed = f" {number(best.speed.decode)} tokens a second, {level}." if best.speed else ""
     tone = placements.tone(level) if best.speed else "partly"
-    first = f"Cheapest {what}: {plain(best.name)}{',' if speed else '.'}"
+    first = f"Cheapest {what}: {plain(ways.spelled(best))}{',' if speed else '.'}"
     show(heading(first, speed, f"oa-{tone}-text"))
     if kind is OfferKind.API:
         say("Your texts leave your house. Speeds are the providers' own.", "oa-way")
@@ -522,7 +522,7 @@ def _option(option: Option) -> tuple[object, object, object, str]:
     speed = option.speed
     figure = "" if speed is None else number(speed.decode)
     words = "not on record here" if speed is None else placements.BADGES[_level(option)][0]
-    name: Markup | str = plain(option.name)
+    name: Markup | str = plain(ways.spelled(option))
     if option.machine is not None and option.machine.gpus:
         stated = ways.parts_of(option.machine, current.present())
         name = link(current.link(replace(current.present(), **stated)), name)

@@ -14,10 +14,8 @@ from advisor.errors import AdvisorError
 from advisor.formatting import quantity
 from advisor.probes.measurement import UNSTEADY, USELESS, Measurement, ProbeStep, title
 
-LABELS = {"ram": "RAM", "disk": "drive", "gpu": "GPU", "engine": "llama.cpp"}
-"""Display names of the measured parts."""
-HEADS = {**LABELS, "disk": "Drive"}
-"""Display names at the start of a line."""
+HEADS = {"ram": "RAM", "disk": "Drive", "gpu": "GPU", "engine": "llama.cpp"}
+"""Names of the measured parts, at the start of a line."""
 SHORT = ("ram", "disk")
 """Parts that matter on every machine."""
 GRACE = 2.0
@@ -34,12 +32,12 @@ class ProbeJob:
     measurements: tuple[Measurement, ...] = ()  # measurements so far
     # reasons for parts that could not be measured, a sentence each
     troubles: dict[str, str] = field(default_factory=dict)
-    failures: tuple[str, ...] = ()  # the same, and reasons for unsaved measurements
+    failure: str = ""  # reason for unsaved measurements
     running: bool = True  # the thread is running
     saved: bool = False  # the measurements are saved
     # secret of the session that started the job
     token: str = field(default_factory=lambda: secrets.token_urlsafe(8))
-    _cancelled: threading.Event = field(default_factory=threading.Event)
+    cancelled: bool = False  # a person stopped it
     _started: float = field(default_factory=time.monotonic)
 
     def planned(self, part: str) -> float:
@@ -80,38 +78,30 @@ class ProbeJob:
 
     def cancel(self) -> None:
         """Stop at the next repeat."""
-        self._cancelled.set()
-
-    @property
-    def cancelled(self) -> bool:
-        """Whether a person stopped it."""
-        return self._cancelled.is_set()
-
-    @property
-    def too_long(self) -> bool:
-        """Whether its time is up."""
-        return time.monotonic() - self._started > self.longest
+        self.cancelled = True
 
     def stopping(self) -> bool:
         """Whether the probes should stop, checked between repeats."""
-        return self.cancelled or self.too_long
+        return self.cancelled or time.monotonic() - self._started > self.longest
 
-    def summary(self) -> str:
-        """Result in one sentence."""
+    def outcome(self) -> tuple[str, str]:
+        """Result in words, and the kind of their notice; parts that failed stand in `troubles`."""
         if self.cancelled:
-            return "Stopped; nothing was changed."
-        figures = [
+            return "Stopped. Nothing was changed, and nothing is left behind.", "note"
+        if not self.measurements:
+            late = f"It was stopped after {self.longest:.0f} s." if self.stopping() else ""
+            return f"Nothing could be measured. {late}{self.failure}", "error"
+        figures = (
             f"{title(measurement.name)} {quantity(measurement.value, measurement.unit)} "
             f"(repeats within {100 * measurement.spread:.0f} %)"
             for measurement in self.measurements
-        ]
-        how = "Measured and saved" if self.saved else "Measured"
-        measured = f"{how}: {', '.join(figures)}." if figures else ""
+        )
+        told = f"Measured and saved: {', '.join(figures)}."
+        if not self.saved:
+            told = f"Measured, but shown here only. {self.failure}"
         if any(measurement.spread > UNSTEADY for measurement in self.measurements):
-            measured += " The machine was busy; measure again when it is idle."
-        late = f"It was stopped after {self.longest:.0f} s." if self.too_long else ""
-        late = "" if figures else late
-        return " ".join(part for part in (measured, late, *self.failures) if part)
+            told += " The machine was busy; measure again when it is idle."
+        return told, "note" if self.saved else "warning"
 
 
 class Prober:
@@ -140,20 +130,11 @@ def _work(job: ProbeJob) -> None:
             local_machine.save(job.measurements)
             job.saved = True
     except AdvisorError as error:
-        job.failures = (*job.failures, str(error))
+        job.failure = str(error)
     except Exception as error:  # noqa: BLE001 - a thread's error would be lost, and the page wait
-        job.failures = (*job.failures, f"Measuring failed ({type(error).__name__}).")
+        job.failure = f"Measuring failed ({type(error).__name__})."
     finally:
         job.running = False
-
-
-def _too_wild(measured: Sequence[Measurement]) -> str:
-    """Reason for which measurements are not saved."""
-    named = " and ".join(f"{title(own.name)} {100 * own.spread:.0f} %" for own in measured)
-    return (
-        f"repeats differ by more than half each way ({named}), so it is not saved. Other programs "
-        "were running; measure again when the machine is idle."
-    )
 
 
 def _measure(job: ProbeJob, part: str) -> None:
@@ -172,11 +153,13 @@ def _measure(job: ProbeJob, part: str) -> None:
         kept = tuple(own for own in measured if own.spread <= USELESS)
         job.measurements = (*job.measurements, *kept)
         if wild := [own for own in measured if own.spread > USELESS]:
-            job.troubles[part] = _too_wild(wild)
+            named = " and ".join(f"{title(own.name)} {100 * own.spread:.0f} %" for own in wild)
+            job.troubles[part] = (
+                f"repeats differ by more than half each way ({named}), so it is not saved. Other "
+                "programs were running; measure again when the machine is idle."
+            )
     except AdvisorError as error:
         job.troubles[part] = str(error)
     except Exception as error:  # noqa: BLE001 - what the other parts found would be lost with it
         job.troubles[part] = f"Measuring failed ({type(error).__name__})."
-    if part in job.troubles:
-        job.failures = (*job.failures, job.troubles[part])
     progress(ProbeStep(share=1.0, seconds_left=0.0))

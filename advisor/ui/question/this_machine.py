@@ -77,8 +77,15 @@ def measure(where: str) -> None:
         f"Measure RAM and drive (about {math.ceil(probe_job.ProbeJob().whole)} s)",
         key=f"measure_{where}", icon=":material/speed:", width="stretch", on_click=start,
     )  # fmt: skip
-    if ended := mine():
-        markup.notice(ended.summary())
+    ended()
+
+
+def ended() -> None:
+    """Result of the visitor's measurement, with reasons for parts that have none."""
+    if job := mine():
+        markup.notice(*job.outcome())
+        for part, why in job.troubles.items():
+            markup.say(f"{probe_job.HEADS.get(part, part)}: {why}")
 
 
 def start(parts: Sequence[str] = probe_job.SHORT, *, full: bool = False) -> None:

@@ -1,0 +1,84 @@
+"""What the tab Run it shows: the command of a program, and what to do where it is slower."""
+
+from collections.abc import Iterable
+
+import streamlit as st
+from markupsafe import Markup
+
+from advisor.advice.advise import Answer
+from advisor.advice.compare import decode_tps
+from advisor.advice.edits.remarks import remarks
+from advisor.cost_model.estimate import Estimate
+from advisor.runtimes import remarks_of
+from advisor.runtimes.serving import setup_efforts
+from advisor.ui.parts import tabs, unforeseen
+from advisor.ui.parts.glossary import explained_in_turn, term
+from advisor.ui.parts.markup import copyable, say
+
+
+@st.fragment
+@unforeseen.named()
+def _measured(answer: Answer) -> None:
+    """Expander for a measured speed; what compares it is loaded when it is opened."""
+
+    def body() -> None:
+        from advisor.ui.advise import diagnosis
+
+        diagnosis.body(answer)
+
+    tabs.folded("Measured another speed?", "diagnose", body)
+
+
+def fitting(estimates: Iterable[Estimate]) -> list[Estimate]:
+    """Estimates that fit, fastest first."""
+    ready = (estimate for estimate in estimates if bool(estimate.fits))
+    return sorted(ready, key=decode_tps, reverse=True)
+
+
+FIRST = ("Ollama", "LM Studio", "llama.cpp")
+"""Programs that most people run at home, in the order of a choice."""
+
+
+def shown(answer: Answer) -> None:
+    """Command of a program in its fastest placement, chosen among those that run it; an expander
+    for a measured speed.
+    """
+    _command(answer)
+    if any(estimate.decode is not None for estimate in answer.advice.estimates):
+        _measured(answer)
+
+
+def _command(answer: Answer) -> None:
+    fastest: dict[str, Estimate] = {}
+    for estimate in fitting(answer.advice.estimates):
+        fastest.setdefault(estimate.runtime, estimate)
+    ready = {name: fastest[name] for name in (*FIRST, *fastest) if name in fastest}
+    if not ready:
+        say("Nothing runs it here; All runtimes says why.", "oa-why")
+        return
+    best = answer.advice.best
+    if st.session_state.get("program") not in ready:
+        st.session_state["program"] = best.runtime if best else next(iter(ready))
+    name = st.pills(
+        "Program", list(ready), key="program", required=True, label_visibility="collapsed"
+    )
+    told(ready[str(name)])
+
+
+def effort(runtime: str) -> Markup | str:
+    """Effort to set up a runtime, with the reason; empty where unknown."""
+    row = setup_efforts().get(runtime)
+    return term(row.effort, row.why) if row else ""
+
+
+def told(picked: Estimate) -> None:
+    """Command with its remarks."""
+    copyable(picked.command)
+
+    def about() -> None:
+        row = setup_efforts().get(picked.runtime)
+        written = f"Written for {picked.how.version}.{f' {row.why}' if row else ''}"
+        for sentence in explained_in_turn((written, *remarks(picked), *remarks_of(picked.how))):
+            say(sentence)
+
+    tabs.folded("About this command", f"about_{picked.runtime}_{picked.strategy.name}", about)

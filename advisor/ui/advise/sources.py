@@ -1,0 +1,277 @@
+"""What the tab Sources shows: how sure the answer is, the figures behind it, and the model."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+import numpy as np
+import streamlit as st
+from markupsafe import Markup
+
+from advisor.advice.advise import Answer
+from advisor.advice.compare import TITLES, decode_tps
+from advisor.advice.speeds import route_bytes
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.evidence.accuracy.regimes import coverage_like, description
+from advisor.formatting import memory, number, percent, range_of, seconds, short, tokens_per_second
+from advisor.model.architecture import Architecture, Group, LayerCache
+from advisor.model.model import LAYERED, Model
+from advisor.model.resolve import ResolvedModel
+from advisor.reports.document import time_part
+from advisor.reports.from_advice import figure_text
+from advisor.ui.advise import placements
+from advisor.ui.parts.glossary import MEANINGS, explained, term
+from advisor.ui.parts.markup import (
+    block,
+    copyable,
+    joined,
+    outward,
+    plain_words,
+    say,
+    show,
+    table,
+    two_lines,
+)
+from advisor.ui.question import uploads
+from advisor.units import GB
+
+
+def shown(answer: Answer) -> None:
+    """The tab."""
+    _how_sure(answer)
+    for strategy in PlacementStrategy:
+        estimate = answer.advice.card(strategy)
+        if estimate is not None and estimate.step is not None:
+            behind = f"{placements.name(answer, strategy)}: the figures behind it"
+            with st.expander(behind, key=f"figures_{strategy.name}"):
+                show(joined(explanation(estimate)))
+    _model(answer)
+    notes = (*answer.nouns.resolved.notes, *answer.nouns.machine.notes)
+    show(joined(block("oa-soft", plain_words(note), "p") for note in notes))
+    st.subheader("The same on the command line", anchor="command")
+    copyable(uploads.command_of(answer.nouns.request))
+
+
+def _how_sure(answer: Answer) -> None:
+    """Accuracy of earlier predictions like these, and kinds of the figures behind the best."""
+    st.subheader("How sure is this?", anchor="sure")
+    best = answer.advice.best
+    kinds = Counter(item.figure.kind.value for item in best.assumptions) if best else Counter()
+    rests = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    sentences = (
+        *_fared(answer),
+        "A range should contain what you would measure in four cases of five.",
+        f"The fastest placement rests on {sum(kinds.values())} figures: {rests}." if rests else "",
+    )
+    say(Markup(" ").join(filter(None, sentences)), "oa-why")
+
+
+def _fared(answer: Answer) -> Iterable[Markup | str]:
+    """Past accuracy of predictions like those shown, one sentence per kind of run."""
+    each = (answer.advice.card(strategy) for strategy in PlacementStrategy)
+    able: list[Estimate] = [card for card in each if card is not None and bool(card.fits)]
+    rows = dict.fromkeys(row for card in able if (row := coverage_like(card)) is not None)
+    for line in rows:
+        runs = "measurement" if line.rows == 1 else "measurements"
+        yield Markup(
+            "Of {} {} of runs like this ({}), each predicted without its own source, {} lay within "
+            "the range shown, and half within {} of the prediction."
+        ).format(
+            line.rows, runs, term(line.regime, description(line.regime)), line.held,
+            percent(line.median_error),
+        )  # fmt: skip
+    from advisor.evidence.accuracy.brought_runs import measured_by_others
+
+    best = answer.advice.best
+    others = measured_by_others(best) if best else None
+    if others is not None and best is not None and best.machine is not None:
+        card, count = best.machine.gpus[0].name, others.publishers
+        who = "One publisher has" if count == 1 else f"{count} publishers have"
+        yield (
+            f"{who} measured {best.model.name} in {best.model.format} on the {card}: "
+            f"{range_of(others.low, others.high)} tokens/s"
+            f"{f' ({others.years})' if others.years else ''}."
+        )
+    if any(coverage_like(card) is None for card in able):
+        names = dict.fromkeys(TITLES[card.strategy] for card in able if coverage_like(card) is None)
+        yield f"No published run like {' and '.join(names)} states enough to be predicted."
+
+
+@st.dialog("Why this number?", width="large")
+def dialog(estimate: Estimate) -> None:
+    """Dialog with the explanation."""
+    show(joined(explanation(estimate)))
+
+
+def explanation(estimate: Estimate) -> Iterable[Markup]:
+    """Formula, parts and inputs of an estimate."""
+    if estimate.step is None or estimate.decode is None:
+        return
+    total = float(estimate.step.total)
+    yield block("oa-strong", "Time of a token, by part", "p")
+    yield table(("Part", "Bytes", "Speed", "Time"), _parts(estimate), label="Time of one token",
+                numeric=(1, 2, 3))  # fmt: skip
+    speed = tokens_per_second(decode_tps(estimate))
+    short = "" if bool(estimate.fits) else " This is what it would reach if it fitted."
+    told = f"{seconds(total)} for a token, so 1 / {number(total, 3)} s = {speed}.{short}"
+    yield block("oa-why", told, "p")
+    if (hidden := float(estimate.step.hidden)) > 0:
+        words = f"{seconds(hidden)} overlap with a longer part and add nothing."
+        yield block("oa-soft", words, "p")
+    yield block("oa-strong", "What it rests on", "p")
+    inputs = _inputs(estimate)
+    yield table(("Figure", "Value"), inputs, label="Inputs of the estimate", numeric=(1,))
+
+
+def _parts(estimate: Estimate) -> Iterable[tuple[Markup, str, str, str]]:
+    moved = {route.value: size for route, size in route_bytes(estimate).items()}
+    parts = estimate.step.parts if estimate.step else {}
+    for name, duration in sorted(parts.items(), key=lambda part: -float(part[1])):
+        spent, size = float(duration), moved.get(name, 0.0)
+        if spent > 0:
+            read = number(size / GB, 3), number(size / spent / GB, 3)
+            cells = (f"{read[0]} GB", f"{read[1]} GB/s") if size else ("", "")
+            yield explained(time_part(str(name))), *cells, seconds(spent)
+
+
+def _inputs(estimate: Estimate) -> Iterable[tuple[Markup, str]]:
+    for item in estimate.assumptions:
+        figure = item.figure
+        origin = ", ".join(part for part in (figure.kind.value, figure.source, figure.date) if part)
+        yield two_lines(item.what, plain_words(origin)), figure_text(item)
+
+
+Row = tuple[Markup, str]
+
+
+PART_HEADINGS, FIGURE = ("Weights", "Stored", "Bits", "Per token"), ("Figure", "Value")
+
+
+LONGEST_FACT = 300
+
+
+def _model(answer: Answer) -> None:
+    """Expander of the model: weights by part, cache, build, and where they come from."""
+    with st.expander("Model details", key="understood"):
+        model = answer.nouns.model
+        left, right = st.columns([3, 2], gap="medium")
+        with left:
+            headings = ("Part", *map(term, PART_HEADINGS))
+            show(_part("Weights by part", headings, _part_rows(model), (1, 2, 3, 4)))
+            show(_part("KV cache", FIGURE, _cache_rows(model, answer.nouns.work), (1,)))
+        with right:
+            show(_part("Build", FIGURE, _number_rows(model), (1,)))
+        _origin(answer.nouns.resolved)
+
+
+def _part(
+    title: str, headings: Sequence[str], rows: Iterable[Sequence[object]], numeric: Sequence[int]
+) -> Markup:
+    return block("oa-strong", title, "p") + table(headings, rows, label=title, numeric=numeric)
+
+
+def _part_rows(model: Model) -> Iterable[tuple[object, ...]]:
+    params = _params(model.architecture)
+    for group in Group:
+        count, size, read = params[group], _stored(model, group), _read(model, group)
+        if count or read:
+            stored = (memory(size), number(8 * size / count)) if count else ("", "")
+            tied = group is Group.OUTPUT and model.architecture.tied
+            name = "output head (the embedding again)" if tied else group.value
+            named = term(name, MEANINGS[group.value].meaning)
+            yield named, short(count), *stored, memory(read)
+    total = model.architecture.params
+    yield (
+        Markup("<b>all</b>"), short(total), memory(model.file_bytes),
+        number(8 * model.file_bytes / total), memory(model.read_bytes_per_token),
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _params(architecture: Architecture) -> Counter[Group]:
+    """Weights of each group; an output head shared with the embedding counts only there."""
+    params: Counter[Group] = Counter()
+    for tensor in architecture.tensors:
+        of_head = tensor.layer is None and tensor.group is not Group.EMBEDDING  # as `Model` counts
+        params[Group.OUTPUT if of_head else tensor.group] += tensor.params
+    return params
+
+
+def _stored(model: Model, group: Group) -> float:
+    """Bytes of a group in the file [B]."""
+    if group is Group.EMBEDDING:
+        return model.embedding
+    if group is Group.OUTPUT:
+        return model.output - model.tied_copy
+    return float(model.bytes_per_layer[group].sum())
+
+
+def _read(model: Model, group: Group) -> float:
+    """Bytes of a group that are read per decoded token [B]."""
+    if group is Group.EMBEDDING:
+        return model.embedding / model.architecture.vocab
+    if group is Group.OUTPUT:
+        return model.output
+    if group not in LAYERED:
+        return 0.0
+    return float(np.sum(model.bytes_per_layer[group] * model.read_share(group, 1)))
+
+
+def _number_rows(model: Model) -> Iterable[Row]:
+    built = model.architecture
+    yield term("parameters"), short(built.params)
+    yield term("active"), short(built.active_params)
+    yield term("layers"), f"{built.layers}"
+    if built.experts:
+        layers = int(model.expert_layers.sum())
+        used = f"{built.experts.used} of {built.experts.total} in {layers} layers"
+        yield term("experts"), used
+    for kind, count in Counter(map(_kind, built.cache)).items():
+        yield term(f"with {kind}", MEANINGS[kind.split(" of ")[0]].meaning), str(count)
+    yield term("width"), f"{built.hidden:,}"
+    yield term("vocabulary"), f"{built.vocab:,}"
+    if built.max_context:
+        yield term("longest context"), f"{built.max_context:,}"
+
+
+def _kind(cache: LayerCache) -> str:
+    if cache.window is not None:
+        return f"window of {cache.window:,}"
+    if cache.key_values:
+        return "full attention" if cache.value_values else "latent attention"
+    return "linear or state space" if cache.state_values else "no cache"
+
+
+def _cache_rows(model: Model, work: Workload) -> Iterable[Row]:
+    per_token = float(np.sum(model.kv_bytes(2.0, work.kv_type) - model.kv_bytes(1.0, work.kv_type)))
+    full = float(np.sum(model.kv_bytes(work.context, work.kv_type)))
+    fixed = float(np.sum(model.kv_bytes(0.0, work.kv_type)))
+    kind = f"{work.kv_type}, f16 takes two bytes for each number."
+    yield term("for each token", f"While no window is full; in {kind}"), memory(per_token)
+    at = term(f"at {work.context:,.0f} tokens", "For each user, windows and states included.")
+    yield at, memory(full)
+    if work.users > 1:
+        users = term(f"for {work.users} users", "All of them at that context.")
+        yield users, memory(full * float(work.users))
+    if fixed:
+        yield term("of that fixed"), memory(fixed)
+
+
+def _origin(resolved: ResolvedModel) -> None:
+    text = resolved.source
+    source = outward(text, text) if text.startswith("https://") else text
+    facts = ((name.replace("_", " "), fact[:LONGEST_FACT]) for name, fact in resolved.facts.items())
+    rows = (row for row in (("source", source), ("sizes", _sizes(resolved)), *facts) if row[1])
+    show(_part("Where this comes from", ("What", "As read"), rows, ()))
+    show(joined(block("oa-soft", note, "p") for note in resolved.notes))
+
+
+def _sizes(resolved: ResolvedModel) -> str:
+    """Origin of the sizes: read from a file, or derived."""
+    form = resolved.model.format
+    if resolved.stored == form and resolved.source.startswith("GGUF"):
+        return "as the file has them, tensor by tensor"
+    instead = f"; it is stored as {resolved.stored}" if resolved.stored not in ("", form) else ""
+    return f"computed for {form}, tensor by tensor{instead}"

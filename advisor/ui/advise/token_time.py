@@ -1,0 +1,336 @@
+"""What the tab Where the time goes shows: placements in full, bytes and time, faster changes, an
+agent's session, and weights read in RAM or streamed.
+"""
+
+from collections.abc import Iterable
+from itertools import count
+
+import numpy as np
+import streamlit as st
+from markupsafe import Markup
+
+from advisor.advice.advise import Answer
+from advisor.advice.compare import decode_tps, usable
+from advisor.advice.curves import Crossover, by_prompt, by_users, page_cache_for
+from advisor.advice.table.option import OptionKind
+from advisor.advice.task import sentences
+from advisor.advice.words.verdict import judgement
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.workload import drafting_note
+from advisor.formatting import UNKNOWN, memory, range_of, seconds, tokens_per_second
+from advisor.reports import charts, from_advice
+from advisor.ui.advise import placements
+from advisor.ui.advise.answer import name_of
+from advisor.ui.advise.run_it import fitting
+from advisor.ui.parts import tabs
+from advisor.ui.parts.drawing import curves, headed
+from advisor.ui.parts.glossary import explained, explained_in_turn
+from advisor.ui.parts.markup import block, head, joined, listed, plain_words, say, show, two_lines
+
+
+def shown(answer: Answer) -> None:
+    """The tab."""
+    advice, machine, work = answer.advice, answer.nouns.machine, answer.nouns.work
+    if answer.nouns.session is not None:
+        agent_session(answer)
+    cards(answer)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        if rows := from_advice.memory_use(advice, machine, work):
+            headed(charts.memory_use(rows), anchor="bytes")
+        sweep = from_advice.layer_sweep(advice, machine, work)
+        if sweep is not None and len(sweep.x) > 1:
+            headed(charts.layers(sweep), anchor="layers")
+    with right:
+        if parts := from_advice.token_time(advice):
+            headed(charts.token_time(parts), anchor="time")
+        if advice.best is not None:
+            st.subheader("Faster, in order of gain", anchor="faster")
+            changes = advice.what_ifs[:7]
+            names = explained_in_turn(plain_words(change.words) for change in changes)
+            show(listed(
+                (two_lines(name, plain_words(change.cost)),
+                 "" if change.of_prompt else f"+{100 * (change.gain - 1):.0f} %",
+                 change.effect if change.of_prompt else tokens_per_second(change.speed.decode))
+                for name, change in zip(names, changes, strict=True)
+            ))  # fmt: skip
+            if not changes:
+                say("No smaller change makes it notably faster.")
+    in_place_or_streamed(answer)
+    if answer.nouns.session is None:
+        tabs.folded("An agent's session", "open_session", lambda: say(HOW_TO_ASK))
+
+
+# Text that appears as fast as the model would write it.
+#
+# CSS alone: each line is uncovered in steps of one token. Those who asked for less motion see the
+# text at rest; the seconds for a reply stand beside it in words.
+
+TOKEN = 4  # characters; about what a token of English takes
+LINES = (
+    "The quick brown fox jumps   ",
+    "over the lazy dog, and every",
+    "token takes as long as this.",
+)
+PAUSE = 2.5  # seconds at the end, so that a fast model does not flicker
+_NUMBERS = count()
+
+
+def typing(speed: float) -> Markup:
+    """A few lines typed at a speed [tokens/s]."""
+    name = f"oa-k{next(_NUMBERS) % 10_000}"
+    each = len(LINES[0]) // TOKEN / speed
+    whole = each * len(LINES) + PAUSE
+    lines, frames = [], []
+    for place, line in enumerate(LINES):
+        start, end = (100 * at * each / whole for at in (place, place + 1))
+        steps = len(line) // TOKEN
+        frames.append(
+            f"@keyframes {name}-{place} {{ 0%, {start:.3f}% {{ width: 0; "
+            f"animation-timing-function: steps({steps}, end); }} "
+            f"{end:.3f}%, 100% {{ width: {len(line)}ch; }} }} "
+            f".{name}-{place} {{ animation: {name}-{place} {whole:.3f}s infinite; }}"
+        )
+        lines.append(Markup("<div class='{}-{}'>{}</div>").format(name, place, line))
+    # Only numbers and fixed names are in the style, nothing that anybody typed.
+    motion = f"@media (prefers-reduced-motion: no-preference) {{{' '.join(frames)}}}"
+    style = Markup(f"<style>{motion}</style>")  # noqa: S704 - see above
+    return Markup(
+        "{}<div class='oa-type' aria-hidden='true'><span>at this speed</span>{}</div>"
+    ).format(style, Markup("").join(lines))
+
+
+PROMISED = 0.5
+"""Least speed that articles promise for a 70B model on a drive of 7 GB/s [tokens/s]."""
+
+
+def cards(answer: Answer) -> None:
+    """The three cards, in a fixed order."""
+    each = (_card(answer, strategy, answer.advice.card(strategy)) for strategy in PlacementStrategy)
+    show(block("oa-cards oa-details", joined(block("oa-card", joined(card)) for card in each)))
+
+
+def _card(
+    answer: Answer, strategy: PlacementStrategy, estimate: Estimate | None
+) -> Iterable[Markup]:
+    name = placements.name(answer, strategy)
+    if estimate is not None and bool(estimate.fits):
+        level = judgement(decode_tps(estimate), answer.nouns.money.reading_tps)
+        yield head(name, *placements.BADGES[level])
+        yield from _running(answer, estimate)
+        return
+    yield head(name, "not possible" if estimate is None else "does not fit", "none")
+    if estimate is None:
+        yield block("oa-why", answer.advice.why_not(strategy) or UNKNOWN, "p")
+    else:
+        yield block("oa-speed oa-short", f"{memory(float(estimate.missing))} too big")
+        yield block("oa-range", f"with {estimate.runtime}, {estimate.model.format}")
+    if strategy is PlacementStrategy.GPU_RESIDENT:
+        yield from _would_hold(answer)
+    elif estimate is not None:
+        yield block("oa-why", f"{memory(float(estimate.missing))} more RAM would hold it.", "p")
+
+
+def _would_hold(answer: Answer) -> Iterable[Markup]:
+    """Cheapest option per month that holds the whole model in GPUs."""
+    holding = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.RENT)
+    whole = (
+        (option.monthly, option.speed, option.name)
+        for option in answer.advice.options
+        if option.kind in holding and option.speed and option.speed.whole and option.monthly
+    )
+    if cheapest := min(whole, key=lambda row: row[0], default=None):
+        _, speed, name = cheapest
+        told = Markup("Would reach <b>{} tokens/s</b> with {}, the cheapest that holds it.")
+        yield block("oa-why", told.format(range_of(speed.low, speed.high), name), "p")
+
+
+def _running(answer: Answer, estimate: Estimate) -> Iterable[Markup]:
+    speed, decode = decode_tps(estimate), estimate.decode
+    amount, _, unit = tokens_per_second(speed).partition(" ")
+    yield block("oa-speed", Markup("{}<span>{}</span>").format(amount, unit))
+    if decode is not None:
+        yield block("oa-range", f"{range_of(float(decode.low), float(decode.high))} tokens/s")
+    yield _facts(answer, estimate)
+    yield typing(speed)
+    length = answer.nouns.request.output
+    yield block("oa-caption", f"A reply of {length} tokens takes {seconds(float(estimate.reply))}.")
+    yield from _remarks(answer, estimate)
+
+
+def _facts(answer: Answer, estimate: Estimate) -> Markup:
+    first = estimate.first_token
+    facts: list[tuple[str, Markup | str]] = [
+        ("First token", seconds(float(first.value)) if first else UNKNOWN),
+        ("Bound by", explained(estimate.bottleneck)),
+        ("Runtime", explained(f"{estimate.runtime}, {estimate.model.format}")),
+    ]
+    if (
+        estimate.strategy is not PlacementStrategy.GPU_RESIDENT
+        and answer.nouns.machine.gpus
+        and estimate.placement
+    ):
+        kept, layers = int(estimate.placement.gpu_layers), estimate.model.layers
+        facts.append(("On the GPU", f"{kept} of {layers} layers"))
+    rows = (Markup("<span>{}</span><span>{}</span>").format(*fact) for fact in facts)
+    return block("oa-facts", joined(rows))
+
+
+def _remarks(answer: Answer, estimate: Estimate) -> Iterable[Markup]:
+    """Remarks that matter when this card is compared with the others."""
+    remarks: list[Markup | str] = []
+    if estimate.strategy is PlacementStrategy.CPU_OFFLOAD:
+        if _fits(answer, PlacementStrategy.GPU_RESIDENT):
+            remarks.append("Nothing needs offloading; this is what RAM would give.")
+        remarks += _other_ways(answer, estimate)
+    if estimate.strategy is PlacementStrategy.NVME_OFFLOAD and estimate.placement is not None:
+        remarks += _of_the_drive(answer, estimate, float(estimate.placement.page_cache))
+    if estimate.format_note:
+        note = estimate.format_note.removesuffix(".")
+        remarks.append(f"{note[0].upper()}{note[1:]}.")
+    remarks += filter(None, [drafting_note(estimate.work)])
+    if remarks:
+        yield block("oa-ways", joined(block("", remark, "p") for remark in remarks))
+
+
+def _fits(answer: Answer, strategy: PlacementStrategy) -> bool:
+    estimate = answer.advice.card(strategy)
+    return estimate is not None and bool(estimate.fits)
+
+
+def _of_the_drive(answer: Answer, estimate: Estimate, cached: float) -> Iterable[str]:
+    """What RAM keeps of the file [B], and what the speed that articles promise would take."""
+    speed = decode_tps(estimate)
+    if _fits(answer, PlacementStrategy.CPU_OFFLOAD):
+        yield f"Your RAM holds this; from the drive it would be {tokens_per_second(speed)}."
+    elif cached > 0:
+        yield f"{memory(cached)} of RAM keep parts of the file cached."
+    if speed < PROMISED:
+        needed = page_cache_for(estimate, PROMISED)
+        takes = "no page cache reaches that here"
+        takes = takes if needed is None else f"that takes {memory(needed)} of the file in RAM"
+        yield f"Articles promise {PROMISED} tokens/s from a drive; {takes}."
+
+
+def _other_ways(answer: Answer, shown: Estimate) -> Iterable[Markup]:
+    """Speed of the other way to use weights in RAM, and why it differs."""
+    in_place = Route.STREAMED not in shown.routes
+    others = usable(answer.advice.placed(PlacementStrategy.CPU_OFFLOAD))
+    other = next((other for other in others if (Route.STREAMED in other.routes) == in_place), None)
+    if other is None:
+        return
+    text = Markup("{} instead: <b>{}</b> ({}, {}), bound by {}.")
+    yield text.format(
+        "Streamed to the GPU" if in_place else "Computed in place",
+        tokens_per_second(decode_tps(other)), other.runtime, explained(other.model.format),
+        other.bottleneck,
+    )  # fmt: skip
+    yield explained(
+        "In place, the processor reads the weights where they lie. Streamed, they are copied over "
+        "the link for each token."
+    )
+
+
+POINTS = 12
+"""Turns that a curve has a point for."""
+HOW_TO_ASK = (
+    "How long does an agent's task take here? Choose a session in More settings, or state its "
+    "turns and the tokens that each adds."
+)
+
+
+def agent_session(answer: Answer) -> None:
+    """The session that is asked for."""
+    st.subheader("An agent's session", anchor="session")
+    task = answer.advice.task
+    if task is None:
+        say("The session does not fit here.")
+        return
+    words = " ".join(sentences(task))
+    say(plain_words(words), "oa-why")
+    show(listed(
+        (two_lines(plain_words(saved.edit.words), saved.edit.cost), "",
+         f"saves {seconds(saved.seconds)}")
+        for saved in task.saves
+    ))  # fmt: skip
+    turns = np.arange(1.0, task.session.turns + 1.0)
+    steps = np.unique(np.geomspace(1, len(turns), POINTS).round().astype(int)) - 1
+    named = {
+        "prompts": (turns[steps], task.prefill_tps[steps]),
+        "replies": (turns[steps], task.decode_tps[steps]),
+    }
+    show(curves(named, {}, x_label="turn", y_label="tokens/s", alt=words))
+
+
+# Weights read in RAM against weights streamed.
+
+MEANING = (
+    "In place, the processor reads the weights where they lie and computes for every token. "
+    "Streamed, they cross the link once for all tokens of a step, and the GPU computes."
+)
+COPIED = (
+    "llama.cpp and its forks stream by themselves in steps of 32 tokens and more; such steps count "
+    "as streamed. In place, prompts are read in micro-batches of 16, which stay on the processor."
+)
+OVERTAKES = {
+    "users": (
+        "with up to {:,} users, the most that it has memory for", "from the first user on",
+        "From about {:,} users on", "tokens/s, all together",
+    ),
+    "tokens of the prompt": (
+        "with prompts of up to {:,} tokens", "with prompts of every length",
+        "From prompts of about {:,} tokens on", "prompt tokens/s",
+    ),
+}  # fmt: skip
+"""Where streaming is never, always and later faster, and the label of its speed, by what grows."""
+
+
+def in_place_or_streamed(answer: Answer) -> None:
+    """Charts of both ways, by users and by prompt length."""
+    placed = {estimate.strategy for estimate in fitting(answer.advice.estimates)}
+    if PlacementStrategy.GPU_RESIDENT not in placed and answer.nouns.machine.gpus:
+        title = "Weights read in RAM, or copied to the GPU"
+        tabs.folded(title, "open_streaming", lambda: _crossovers(answer))
+
+
+def _crossovers(answer: Answer) -> None:
+    both = _compared(answer)
+    if None in both:
+        say("Only one of the two ways works here.", "oa-why")
+        return
+    say(explained(MEANING), "oa-why")
+    for column, crossover, grows in zip(st.columns(2, gap="medium"), both, OVERTAKES, strict=True):
+        if crossover is not None:
+            with column:
+                _crossover(crossover, grows)
+    say(explained(COPIED))
+
+
+@st.cache_resource(max_entries=8, ttl=3600, show_spinner=False, hash_funcs={Answer: name_of})
+def _compared(answer: Answer) -> tuple[Crossover | None, Crossover | None]:
+    return by_users(answer.advice.estimates), by_prompt(answer.advice.estimates)
+
+
+def _crossover(crossover: Crossover, grows: str) -> None:
+    """Chart of both speeds under a sentence on where they cross."""
+    never, always, later, y_label = OVERTAKES[grows]
+    at, marks = crossover.overtakes, dict[float, str]()
+    if at is None:
+        reached = crossover.at[np.isfinite(crossover.streamed.speed)]
+        words = f"Streaming is not faster {never.format(int(reached[-1]) if reached.size else 0)}."
+    else:
+        place = min(int(np.searchsorted(crossover.at, at)), len(crossover.at) - 1)
+        over = crossover.in_place.runtimes[place]  # empty where the other is left alone
+        who = crossover.streamed.runtimes[place] + (f" over {over}" if over else "")
+        words = f"Streaming is faster {always} ({who})."
+        if at > crossover.at[0]:
+            words = f"{later.format(int(np.ceil(at)))}, streaming is faster ({who})."
+            marks = {at: f"from {np.ceil(at):,.0f}"}
+    say(words, "oa-strong")
+    named = {
+        "in place": (crossover.at, crossover.in_place.speed),
+        "streamed": (crossover.at, crossover.streamed.speed),
+    }
+    show(curves(named, marks, x_label=grows, y_label=y_label, alt=words))
