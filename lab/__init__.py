@@ -3,13 +3,12 @@
 It lies beside the program, which reads only the tables in data/generated/ that it writes:
 `python -m lab` fits the constants, `python -m lab.ledger` judges predictions with them.
 
-parameters, fit         constants to be fitted (parameters.csv), and the fit, the same for all
+fit                     constants to be fitted (parameters.csv), and the fit, the same for all
 stack                   timed runs of one shape as a single case of arrays
 llama_cpp, frameworks   published runs of llama.cpp and its forks, and of frameworks that stream,
 engines                 stage or batch; published and simulated runs of serving engines
-row_errors, spreads     errors of predictions made without a source, and the widths of ranges
+spreads                 errors of predictions made without a source, and the widths of ranges
 engine_tables           tables of serving engines
-doubtful                published speeds that cannot be
 held_out, rolling       predictions made without a figure's group, and errors by date
 hub_models, usual_caches    lists of models, and the caches of their families
 leaderboard             newer scores of models

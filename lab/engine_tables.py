@@ -10,26 +10,29 @@ import numpy.typing as npt
 
 from advisor.catalog.constants import FACTOR, ConstantRow
 from advisor.catalog.csv_tables import DATA
+from advisor.cost_model import uncertainty
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, HOST_MEMORY, LAYERS, TOKEN
-from advisor.cost_model.uncertainty import (
-    BY_TRAIT,
-    IN_DECODE,
-    IN_PROMPT,
-    LEAN,
-    SEVERAL,
-    THIN,
-    rarity,
-)
+from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN, SEVERAL, THIN
 from advisor.machine.catalog import gpu_rows
 from advisor.model.model import Floats
-from lab import rounded
+from lab import rounded, spreads
 from lab.engines import PUBLISHED, EngineCase, published, simulated
-from lab.fit import Fit, Settings, counts, limited, problem, solve, without_clusters
-from lab.frameworks import GROUP_POWER, SERVING
-from lab.parameters import DATE, SERVING_ENGINES, Parameter, fitted_row, parameters
-from lab.row_errors import Errors
-from lab.spreads import COVERED, GPU, LEAN_GPU, TRAIT, widths
+from lab.fit import (
+    DATE,
+    SERVING_ENGINES,
+    Fit,
+    HeldOut,
+    Parameter,
+    Settings,
+    fitted,
+    fitted_row,
+    limited,
+    parameters,
+    without_clusters,
+)
+from lab.frameworks import SERVING
+from lab.spreads import COVERED, GPU, LEAN_GPU, TRAIT, Errors, widths
 from lab.stack import Cases
 
 # Order of the generations of GPUs in the constants of serving engines.
@@ -132,18 +135,15 @@ FAR_WIDER = (("Hopper", "Blackwell HBM"),)
 
 # 80 % ranges of serving engines, from published runs predicted without their publisher.
 #
-# Widths and widening factors are fitted as those of llama.cpp (`llama_cpp/spreads.py`), but with
+# Widths and widening factors are fitted as those of llama.cpp (`spreads.py`), but with
 # their own count of publishers for each family of GPUs, 0 included: a GPU with few runs of
 # llama.cpp may have many of serving engines, and the other way round. The simulator counts as one
 # publisher. First tokens have too few publishers for more than one width.
 
 PARTS = (Route.RESIDENT, LAYERS, TOKEN, CROSSINGS)
 NOTES = {
-    IN_DECODE: "80 % range, as the logarithm of a factor",
-    IN_PROMPT: "80 % range, as the logarithm of a factor",
-    LEAN[IN_DECODE]: "how far an 80 % range leans to the slow side",
+    **spreads.NOTES,
     BY_TRAIT[IN_PROMPT]: "80 % range of runs like this: most behind it are of several GPUs",
-    BY_TRAIT[IN_DECODE]: "80 % range of runs like this, as a factor on its half width",
     "sources": "publishers that measured a serving engine on a GPU of the family",
 }
 
@@ -165,16 +165,15 @@ def traits(cases: Cases[EngineCase]) -> Mapping[str, Floats]:
     others = [len(known[case.machine.gpus[0].family] - {case.publisher}) for case in cases.timed]
     names = cases.timed[0].traits
     stated = {name: np.array([case.traits[name] for case in cases.timed]) for name in names}
-    return stated | {THIN: rarity(np.array(others))}
+    return stated | {THIN: uncertainty.rarity(np.array(others))}
 
 
-def spread_rows(cases: Cases[EngineCase], predicted: Floats, source: str) -> Iterator[ConstantRow]:
-    """Half widths, leans, traits' factors and publishers of every serving engine, by the times that
-    a fit without each case's publisher predicts, shape (cases,) [s].
-    """
+def spread_rows(done: HeldOut) -> Iterator[ConstantRow]:
+    """Half widths, leans, traits' factors and publishers of every serving engine."""
+    cases = done.fit.task.cases
     real = cases.column("evidence") == PUBLISHED
     first = np.array([case.first for case in cases.timed])
-    off = np.log(predicted / cases.seconds)
+    off = np.log(done.predicted / cases.seconds)
 
     def rows(constant: str, value: float, family: str, count: int) -> Iterator[ConstantRow]:
         unit = "count" if constant == "sources" else "share"
@@ -182,7 +181,7 @@ def spread_rows(cases: Cases[EngineCase], predicted: Floats, source: str) -> Ite
             yield ConstantRow(
                 constant=constant, runtime=key, family=family or None,
                 value=rounded(value, 3), unit=unit, kind="fitted", rows=count or None,
-                source=source, date=DATE, note=NOTES[constant],
+                source=SOURCE, date=DATE, note=NOTES.get(constant, spreads.RANGE_NOTE),
             )  # fmt: skip
 
     tokens = real & ~first
@@ -257,35 +256,25 @@ class EngineLeftOutRow:
     thin: float  # degree of the trait "few publishers with a GPU of the family"
 
 
-@dataclass(frozen=True, kw_only=True)
-class EngineFit:
-    """Fit of all cases."""
-
-    cases: Cases[EngineCase]  # all cases
-    fit: Fit  # their fit
-    # time of each case by the fit without its publisher, simulated ones without their model and GPU
-    # alike, shape (cases,) [s]
-    predicted: Floats
-
-
 @cache
-def fitted_engines() -> EngineFit:
-    """All cases and their fit."""
+def fitted_engines() -> HeldOut:
+    """Fit of all cases, each predicted without its publisher, simulated ones without their model
+    and GPU alike.
+    """
     cases = Cases((*simulated(), *published()))
-    weights = counts(cases.groups, GROUP_POWER) * [case.weight for case in cases.timed]
-    fit = solve(problem(cases, parameters(SERVING_ENGINES), SETTINGS, weights))
+    fit = fitted(cases, SERVING_ENGINES, SETTINGS)
     clusters = [
         case.publisher if case.evidence == PUBLISHED else case.group for case in cases.timed
     ]
     off = np.vecdot(fit.slopes, without_clusters(fit, clusters) - fit.logs)
-    return EngineFit(cases=cases, fit=fit, predicted=np.exp(fit.here + off))
+    return HeldOut(fit=fit, predicted=np.exp(fit.here + off))
 
 
 def constants() -> Iterator[ConstantRow]:
     """Rows of data/generated/engine_kernels.csv."""
     done = fitted_engines()
     yield from _constants(done.fit)
-    yield from spread_rows(done.cases, done.predicted, SOURCE)
+    yield from spread_rows(done)
 
 
 def _constants(fit: Fit) -> Iterator[ConstantRow]:
@@ -370,11 +359,10 @@ def _row(fit: Fit, parameter: Parameter, engine: str, family: str) -> ConstantRo
     rows = int(min(fit.rows[at]))
     spread = float(np.sqrt(np.sum(fit.spreads[at] ** 2)))
     constant, _, link = name.partition(" ")
-    unit, note, where = parameter.unit, parameter.note, family or link
-    row = fitted_row(
-        constant, rounded(value, 4), unit, rows, note, SOURCE, runtime=engine, family=where
-    )
-    return replace(row, spread=rounded(spread, 2) if rows else None)
+    return fitted_row(
+        SOURCE, constant, rounded(value, 4), parameter.unit, rows, parameter.note, spread,
+        runtime=engine, family=family or link,
+    )  # fmt: skip
 
 
 def _shared(row: ConstantRow, rows: Rows) -> Iterable[ConstantRow]:
@@ -387,27 +375,24 @@ def _shared(row: ConstantRow, rows: Rows) -> Iterable[ConstantRow]:
 
 def _releases(fit: Fit, parameter: Parameter) -> Iterator[ConstantRow]:
     """Rows of releases: factor on the time of earlier years, 1 for today's."""
-    row = ConstantRow(
+    yield ConstantRow(
         constant=parameter.name, value=1.0, unit="share", kind="derived", source="by definition",
         date=DATE, note=parameter.note,
     )  # fmt: skip
-    yield row
     for (name, scope), at in sorted(fit.at.items()):
         if name == parameter.name and scope:
-            yield replace(
-                row, build=scope[0][1], value=rounded(np.exp(fit.logs[at]), 4), unit=FACTOR,
-                kind="fitted", rows=int(fit.rows[at]), spread=rounded(fit.spreads[at], 2),
-                source=SOURCE,
+            yield fitted_row(
+                SOURCE, name, rounded(np.exp(fit.logs[at]), 4), FACTOR, int(fit.rows[at]),
+                parameter.note, fit.spreads[at], build=scope[0][1],
             )  # fmt: skip
 
 
 def left_out() -> Iterator[EngineLeftOutRow]:
     """Rows of data/generated/engine_left_out.csv."""
     done = fitted_engines()
-    reached = traits(done.cases)
-    for at, (case, predicted) in enumerate(
-        zip(done.cases.timed, done.predicted.tolist(), strict=True)
-    ):
+    cases = done.fit.task.cases
+    reached = traits(cases)
+    for at, (case, predicted) in enumerate(zip(cases.timed, done.predicted.tolist(), strict=True)):
         yield EngineLeftOutRow(
             id=case.id,
             group=case.group,

@@ -22,7 +22,7 @@ from advisor.cost_model.uncertainty import SEVERAL, TOGETHER
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError
 from advisor.evidence.published.engines import engine
-from advisor.evidence.published.predict import Case, understood
+from advisor.evidence.published.predict import Case
 from advisor.evidence.published.row import PublishedRow, published_rows
 from advisor.evidence.published.run_settings import lengths
 from advisor.machine.from_spec import machine
@@ -34,6 +34,7 @@ from advisor.runtimes import SGLANG, VLLM, Runtime
 from advisor.runtimes.parallelism import parallel
 from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
 from lab.frameworks import SERVING, UNSURE
+from lab.llama_cpp import case_of
 from lab.stack import Timed
 
 SIMULATED, PUBLISHED = "simulated", "published"
@@ -62,7 +63,7 @@ def computed_only(schedule: Schedule) -> Schedule:
     )
 
 
-def case_of(
+def engine_case(
     work: Workload,
     model: Model,
     where: Machine,
@@ -157,7 +158,7 @@ def _cases(row: SimulatedRow) -> Iterator[EngineCase]:
     phases = runtime.schedule(model, placement, where, work)
     times = ((1.0, "ttft_s", row.ttft_s), (0.0, "seconds_per_token", row.seconds_per_token))
     for part, column, seconds in times:
-        yield case_of(
+        yield engine_case(
             work, model, where, phases, part, 1.0 - part,
             id=f"{row.id} {column}",
             group=f"{row.model} {row.gpu}",
@@ -211,16 +212,13 @@ def cases(row: PublishedRow) -> Iterable[EngineCase]:
         return
     if (row.source_url, row.batch) in points_of_curves():
         return
-    try:
-        case = understood(row)
-    except AdvisorError:
-        return
-    phases = _phases(row, case)
-    if phases is None:
+    case = case_of(row)
+    phases = None if case is None else _phases(row, case)
+    if case is None or phases is None:
         return
     for prompts, steps, seconds in timed(row, case):
         if believed(phases, case, prompts, steps, seconds):
-            yield case_of(
+            yield engine_case(
                 case.work, case.model, case.machine, phases, prompts, steps,
                 id=row.id if steps else f"{row.id} ttft",
                 group=row.publisher or f"{source(row)} {row.gpu}",

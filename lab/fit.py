@@ -5,18 +5,114 @@ each scope that it may differ by. Outliers weigh little (Cauchy errors), and so 
 one source on one machine, which share their error. Steps are Gauss-Newton's.
 """
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from advisor.catalog.constants import ConstantRow
+from advisor.catalog.csv_tables import assignments, read
 from advisor.model.model import Floats
-from lab.parameters import Parameter
+from lab import rounded
 from lab.stack import Cases
+
+# Fitted constants: rows of parameters.csv, each with its start, its limits and what it differs by.
+#
+# Each constant is one value times a factor for each scope. The prior keeps factors near 1: a GPU
+# family with one measurement hardly moves, one with fifty does. A scope is kept only if it improves
+# predictions of left-out sources. Start values come from other sources than the fitted rows: probes
+# of links and drives, PyTorch's kernels, the values that FlexGen's authors fitted to their T4
+# (experimental/cost_model.py at 004ffef), and times of single operations (aiconfigurator 0.12.0).
+
+LLAMA_CPP, FRAMEWORKS, SERVING_ENGINES = "llama.cpp", "frameworks", "engines"
+"""Regimes that are fitted apart: llama.cpp and its forks, frameworks that stream, stage or batch,
+and serving engines."""
+DATE = "2026-11"
+"""Month of the fit."""
+TABLE = Path(__file__).with_name("parameters.csv")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """One constant of a regime; the fields are the columns of parameters.csv."""
+
+    regime: str  # `LLAMA_CPP`, `FRAMEWORKS` or `SERVING_ENGINES`
+    name: str  # name in data/generated/; one path between GPUs follows after a blank
+    start: float  # value expected before any measurement
+    least: float = 0.0  # smallest plausible value, over all scopes
+    most: float = math.inf  # largest plausible value, over all scopes
+    width: float  # standard deviation of the prior of its logarithm; 0 for a constant that is set
+    unit: str  # unit of the value
+    # standard deviation of the prior of a factor's logarithm, by the columns it differs by
+    # ("family=0.3; build+decode_class=0.2")
+    factors: str = ""
+    # expected factors other than 1, by the values of their columns joined by blanks ("sse=0.2")
+    expected: str = ""
+    family: str = "family"  # column of a run that the factors' column `family` means
+    # column and values of the runs that have the constant ("engine=vllm|flexgen"); empty for all
+    only: str = ""
+    absent: float = 0.0  # value in the other runs
+    runtime: str = ""  # runtime that the constant is for; empty for all
+    note: str  # description
+    source: str = ""  # why it starts, ends or differs there
+
+    @cached_property
+    def scopes(self) -> Mapping[tuple[str, ...], float]:
+        """Width of the prior by the columns that a factor differs by."""
+        pairs = assignments(self.factors, TABLE.name)
+        return {tuple(columns.split("+")): float(width) for columns, width in pairs}
+
+    @cached_property
+    def expectations(self) -> Mapping[str, float]:
+        """Expected factors by the values of their columns, joined by blanks."""
+        return {key: float(value) for key, value in assignments(self.expected, TABLE.name)}
+
+    def in_scope(self, scope: Mapping[str, str]) -> bool:
+        """Whether a run with these values of its columns has the constant."""
+        column, _, values = self.only.partition("=")
+        return not column or scope[column] in values.split("|")
+
+
+def fitted_row(
+    source: str,
+    constant: str,
+    value: float,
+    unit: str,
+    rows: int,
+    note: str,
+    spread: float | None = None,
+    /,
+    **scope: str | None,
+) -> ConstantRow:
+    """Row of a constant in a scope, assumed where no measured rows are behind it."""
+    where: dict[str, Any] = {column: name or None for column, name in scope.items()}
+    return ConstantRow(
+        constant=constant,
+        value=value,
+        unit=unit,
+        kind="fitted" if rows else "assumed",
+        rows=rows or None,
+        spread=rounded(spread, 2) if rows and spread is not None else None,
+        source=source if rows else "expected before any measurement",
+        date=DATE,
+        note=note,
+        **where,
+    )
+
+
+@cache
+def parameters(regime: str) -> Mapping[str, Parameter]:
+    """Constants of a regime by name, in the order of the fit."""
+    return {row.name: row for row in read(TABLE, Parameter) if row.regime == regime}
+
+
+# Least-squares problem of the runs.
 
 Scope = tuple[tuple[str, str], ...]
 """Columns of runs and their values."""
@@ -135,9 +231,12 @@ class Problem:
         return np.array([len(set(groups[bears])) for bears in self.bearing(slopes).T])
 
     def trusted(self, residuals: Floats) -> Floats:
-        """Weight of each run at its distance from the fit, shape (runs,)."""
+        """Weight of each run for Cauchy errors (Holland and Welsch 1977, table 1), shape (runs,):
+        half at `far` times its noise from the fit, and 1 / noise^2 at no distance.
+        """
         noise = self.cases.noise
-        return self.weights * cauchy(residuals, self.settings.far * noise, noise)
+        near = 1.0 / (1.0 + (residuals / (self.settings.far * noise)) ** 2)
+        return self.weights * (near / noise**2)
 
     def holding(self, terms: npt.NDArray[np.bool_]) -> "Problem":
         """Problem with some terms held at their expected values."""
@@ -149,13 +248,6 @@ def limited(value: Floats, parameter: Parameter) -> Floats:
     """Value limited smoothly to the plausible interval; unchanged well inside it."""
     below = value * (1.0 + (value / parameter.most) ** SHARPNESS) ** (-1.0 / SHARPNESS)
     return np.asarray(np.maximum(below, parameter.least))
-
-
-def cauchy(residuals: Floats, far: Floats | float, noise: Floats | float) -> Floats:
-    """Weight of each run for Cauchy errors (Holland and Welsch 1977, table 1), shape (runs,): half
-    at the residual `far`, 1 / noise^2 without one.
-    """
-    return np.asarray(1.0 / (1.0 + (residuals / far) ** 2) / noise**2)
 
 
 def counts(groups: Sequence[str], power: float) -> Floats:
@@ -352,15 +444,8 @@ def without_each(
 
     One Newton step from the best values, where the gradient is zero: without runs c the gradient is
     -S_c' W_c r_c and the curvature H - S_c' W_c S_c, inverted by Woodbury's identity (Cook and
-    Weisberg 1982, section 3.2, for rows of a linear fit).
-
-    Args:
-        prior: prior of the terms.
-        values: best values of the terms, shape (terms,).
-        slopes: derivatives of the runs at the best values, shape (runs, terms).
-        weights: weights of the runs, shape (runs,).
-        residuals: log(measured / predicted) of the runs, shape (runs,).
-        clusters: cluster of each run; its runs are left out together.
+    Weisberg 1982, section 3.2, for rows of a linear fit). Slopes, of shape (runs, terms), weights
+    and residuals log(measured / predicted) are those at the best values.
     """
     inverse = covariance(prior, slopes, weights)
     without = np.empty_like(slopes)
@@ -398,3 +483,21 @@ def without_clusters(fit: Fit, clusters: Sequence[str]) -> Floats:
             without = without + np.clip(step, -LEFT_OUT_FARTHEST, LEFT_OUT_FARTHEST)
         values[inside] = without
     return values
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldOut:
+    """Fit of all runs of a regime, and each run predicted without its cluster."""
+
+    fit: Fit
+    predicted: Floats  # predicted time of each run, shape (runs,) [s]
+
+
+GROUP_POWER = -0.35
+"""Power of a run's weight: each run of a group of n weighs n^-0.35."""
+
+
+def fitted(cases: Cases[Any], regime: str, settings: Settings) -> Fit:
+    """Fit of the constants of frameworks or serving engines to their runs."""
+    weights = counts(cases.groups, GROUP_POWER) * [run.weight for run in cases.timed]
+    return solve(problem(cases, parameters(regime), settings, weights))

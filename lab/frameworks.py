@@ -1,8 +1,7 @@
 """Published runs of frameworks (streamed, staged and batched), their fit, and its rows."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -15,16 +14,28 @@ from advisor.cost_model.uncertainty import IN_DECODE, LEAN, Margins
 from advisor.errors import AdvisorError
 from advisor.evidence.accuracy.regimes import BATCHED, EXPERTS, RESIDENT, STAGED, STREAMED
 from advisor.evidence.published.engines import engine
-from advisor.evidence.published.predict import SERVER, Case, guessed_batch, understood
+from advisor.evidence.published.predict import SERVER, guessed_batch, understood
 from advisor.evidence.published.row import PublishedRow, group_of, published_rows, publisher_of
 from advisor.evidence.published.run_settings import lengths
 from advisor.model.model import Floats
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 from lab import rounded
-from lab.fit import Fit, Settings, counts, limited, problem, solve, without_clusters
-from lab.parameters import FRAMEWORKS, Parameter, fitted_row, parameters
-from lab.spreads import COVERED
-from lab.stack import Cases, Timed
+from lab.fit import (
+    FRAMEWORKS,
+    Fit,
+    HeldOut,
+    Parameter,
+    Settings,
+    fitted,
+    fitted_row,
+    limited,
+    parameters,
+    without_clusters,
+)
+from lab.held_out import WHOLE
+from lab.llama_cpp import TimedRow
+from lab.spreads import COVERED, NOTES, RANGE_NOTE
+from lab.stack import Cases
 
 PAPERS = DATA / "measurements" / "offload_papers.csv"
 ROUNDING = 0.15
@@ -41,36 +52,22 @@ NOISE = 0.07
 """Standard deviation of usual runs around the model, as a logarithm."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class FrameworkRun(Timed):
-    """One published run of a framework."""
-
-    row: PublishedRow  # published row
-    case: Case  # machine, model and request of the row
-
-    @property
-    def prompts(self) -> bool:
-        """Whether the time includes the prompt."""
-        return len(self.parts) > 1
+@cache
+def papers() -> tuple[TimedRow, ...]:
+    """Runs of data/measurements/offload_papers.csv, with an exact enough figure, that the advisor
+    can predict.
+    """
+    return tuple(run for row in published_rows(PAPERS) if (run := _run(row)) is not None)
 
 
-def runs(rows: Iterable[PublishedRow]) -> tuple[FrameworkRun, ...]:
-    """Runs of rows of frameworks with an exact enough figure that the advisor can predict."""
-    return tuple(run for row in rows if (run := _run(row)) is not None)
-
-
-def papers() -> tuple[FrameworkRun, ...]:
-    """Runs of data/measurements/offload_papers.csv."""
-    return runs(published_rows(PAPERS))
-
-
-def _run(row: PublishedRow) -> FrameworkRun | None:
+def _run(row: PublishedRow) -> TimedRow | None:
     stated = f"{row.runtime} {row.source_note}"
     rate = _tokens_per_second(row)
     if rate is None or any(word in stated for word in UNSURE):
         return None
     named = engine(row.runtime, row.category)
-    if named is not None and (named.computes_in_ram or _serves(named.key, row.category)):
+    serves = named is not None and named.key in SERVING and row.category in ("resident", "batched")
+    if named is not None and (named.computes_in_ram or serves):  # `engines` fits what serves
         return None
     try:
         case = understood(row)
@@ -80,9 +77,11 @@ def _run(row: PublishedRow) -> FrameworkRun | None:
         return None
     if case.runtime.computes_in_ram:
         return None
-    whole = counts_prompt(row)
+    # The time of a rate includes prompts where both lengths are stated and no separate prompt rate.
+    whole = all(lengths(row)) and not ("decode" in row.runtime or row.pp_tps)
+    batch_stated = row.batch or row.seconds_per_token or case.runtime.key == SERVER
     tokens = float(case.work.users) * (float(case.work.output) if whole else 1.0)
-    return FrameworkRun(
+    return TimedRow(
         id=row.id,
         group=group_of(row),
         publisher=publisher_of(row),
@@ -92,15 +91,11 @@ def _run(row: PublishedRow) -> FrameworkRun | None:
         seconds=tokens / rate,
         tokens=tokens,
         noise=NOISE,
-        weight=float(teaches(row, case)),
+        weight=float(bool(batch_stated)),  # the others are only scored
         row=row,
         case=case,
+        timed=WHOLE,
     )
-
-
-def _serves(key: str, category: str) -> bool:
-    """Whether a serving engine holds all weights on its GPUs; `engines` fits those runs."""
-    return key in SERVING and category in ("resident", "batched")
 
 
 def _tokens_per_second(row: PublishedRow) -> float | None:
@@ -116,18 +111,7 @@ def _tokens_per_second(row: PublishedRow) -> float | None:
     return rate or 1.0 / value
 
 
-def counts_prompt(row: PublishedRow) -> bool:
-    """Whether the time of a rate includes prompts: both lengths stated, no separate prompt rate."""
-    alone = "decode" in row.runtime or row.pp_tps
-    return all(lengths(row)) and not alone
-
-
-def teaches(row: PublishedRow, case: Case) -> bool:
-    """Whether a row is fitted, not only scored: its batch is stated, or set by a server."""
-    return bool(row.batch or row.seconds_per_token) or case.runtime.key == SERVER
-
-
-def regime(run: FrameworkRun) -> str:
+def regime(run: TimedRow) -> str:
     """Kind of run."""
     category = run.row.category
     if category == "moe_offload" or run.case.runtime.engine == EXPERT_STREAMING.engine:
@@ -143,8 +127,6 @@ def regime(run: FrameworkRun) -> str:
 # elementwise PyTorch kernels, ExLlama as it multiplies; AirLLM opens a file for each layer.
 
 SETTINGS = Settings(far=2.0, damping=0.8, farthest=0.6, rounds=12, close=0.03)
-GROUP_POWER = -0.35
-"""Power of a run's weight: each run of a group of n weighs n^-0.35."""
 SOURCE = "python -m lab on data/measurements/offload_papers.csv"
 ON_GPU = (Route.RESIDENT, LAYERS, TOKEN)
 EVERYWHERE = (*ON_GPU, Route.IN_PLACE, Route.STREAMED, Route.STAGED)
@@ -156,50 +138,32 @@ LEAST = 0.1
 """Smallest distance from a prediction to an end of its range, as the logarithm of a factor."""
 
 
-@dataclass(frozen=True)
-class Miss:
-    """Error of a run that was predicted without its group."""
-
-    off: float  # log(measured speed / predicted speed)
-    group: str  # source and hardware
-
-
-Misses = Mapping[str, Sequence[Miss]]
-"""Errors by kind of run, and by engine for those that stream experts."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FrameworkFit:
-    """Fit of all runs."""
-
-    runs: tuple[FrameworkRun, ...]  # all runs
-    fit: Fit  # their fit
-    predicted: Floats  # time of each run by the fit without its group, shape (runs,) [s]
+Misses = Mapping[str, Sequence[tuple[float, str]]]
+"""Errors of runs that were predicted without their group, log(measured speed / predicted speed),
+with the group; by kind of run, and by engine for those that stream experts."""
 
 
 @cache
-def fitted() -> FrameworkFit:
+def held_out() -> HeldOut:
     """All runs and their fit."""
     cases = Cases(papers())
-    weights = counts(cases.groups, GROUP_POWER) * [run.weight for run in cases.timed]
-    fit = solve(problem(cases, parameters(FRAMEWORKS), SETTINGS, weights))
+    fit = fitted(cases, FRAMEWORKS, SETTINGS)
     predicted = cases.predicted(fit.task.values(without_clusters(fit, cases.groups)))
-    return FrameworkFit(runs=cases.timed, fit=fit, predicted=predicted)
+    return HeldOut(fit=fit, predicted=predicted)
 
 
 def stream_rows() -> list[ConstantRow]:
     """Rows of the frameworks' constants and half widths for data/generated/efficiency.csv."""
-    done = fitted()
-    return [*_constants(done), *_spreads(done)]
+    done = held_out()
+    engines = sorted({run.scope["engine"] for run in papers()})
+    return [*_constants(done.fit, engines), *_spreads(done, engines)]
 
 
-def _constants(done: FrameworkFit) -> Iterator[ConstantRow]:
-    engines = sorted({run.scope["engine"] for run in done.runs})
+def _constants(fit: Fit, engines: Sequence[str]) -> Iterator[ConstantRow]:
     for name, parameter in parameters(FRAMEWORKS).items():
         for key in engines if parameter.width else ():
-            if not parameter.in_scope({"engine": key}) or (key in SERVING and name not in OF_LINKS):
-                continue
-            yield _constant(done.fit, parameter, key)
+            if parameter.in_scope({"engine": key}) and (key not in SERVING or name in OF_LINKS):
+                yield _constant(fit, parameter, key)
 
 
 def _constant(fit: Fit, parameter: Parameter, key: str) -> ConstantRow:
@@ -209,52 +173,52 @@ def _constant(fit: Fit, parameter: Parameter, key: str) -> ConstantRow:
     rows = int(fit.rows[own[-1]]) if factor is not None or not parameter.factors else 0
     value = float(limited(np.exp(fit.logs[own].sum()), parameter))
     spread = float(np.sqrt(fit.covariance[np.ix_(own, own)].sum()))
-    row = _row(parameter.name, key, "", value, parameter.unit, rows, parameter.note)
-    return replace(row, spread=rounded(spread, 2) if rows else None)
+    return _row(parameter.name, key, "", value, parameter.unit, rows, parameter.note, spread)
 
 
-def _spreads(done: FrameworkFit) -> Iterator[ConstantRow]:
+def _spreads(done: HeldOut, engines: Sequence[str]) -> Iterator[ConstantRow]:
     """Half widths of ranges by part of the time and by engine, from left-out groups."""
-    note = "80 % range, as the logarithm of a factor"
     off = _off(done, stated=True)
     behind = fitted_constants().value("spread_unmeasured", Route.STREAMED)  # links are derived
-    streamed = float(np.sqrt(max(_most(off, STREAMED) ** 2 - behind**2, 0.01)))
-    halves: tuple[tuple[str, float, str], ...] = (
-        (Route.STREAMED, streamed, STREAMED),
-        (Route.STAGED, _most(off, STAGED), STAGED),
-    )
-    for part, value, kind in halves:
-        yield _row(IN_DECODE, None, part, value, "share", len(off[kind]), note)
+    streamed = _beside(_most(off, STREAMED), behind)
+    yield _row(IN_DECODE, None, Route.STREAMED, streamed, "share", len(off[STREAMED]), RANGE_NOTE)
+    staged = _most(off, STAGED)
+    yield _row(IN_DECODE, None, Route.STAGED, staged, "share", len(off[STAGED]), RANGE_NOTE)
     resident = _most(off, BATCHED, RESIDENT)
     count = len(off[BATCHED]) + len(off[RESIDENT])
-    for key in sorted({run.scope["engine"] for run in done.runs} - {*SERVING}):
+    for key in (key for key in engines if key not in SERVING):
         own = off.get(key, ())
         value, lean = _leaning(own) if own else (resident, 0.0)
         for part in EVERYWHERE if own else ON_GPU:
-            yield _row(IN_DECODE, key, part, value, "share", len(own) or count, note)
+            yield _row(IN_DECODE, key, part, value, "share", len(own) or count, RANGE_NOTE)
             if own:
-                leans = "how far an 80 % range leans to the slow side"
+                leans = NOTES[LEAN[IN_DECODE]]
                 yield _row(LEAN[IN_DECODE], key, part, lean, "share", len(own), leans)
     yield from _guesses(done, resident)
 
 
-def _guesses(done: FrameworkFit, stated: float) -> Iterator[ConstantRow]:
+def _beside(whole: float, other: float) -> float:
+    """Half width that is left of a whole one beside an independent other; at least a tenth."""
+    return float(np.sqrt(max(whole**2 - other**2, 0.01)))
+
+
+def _guesses(done: HeldOut, stated: float) -> Iterator[ConstantRow]:
     """Extra half widths for runs without a stated batch, of dense models and of experts."""
     off = _off(done, stated=False)
     note = "range of runs whose batch is not stated, beside that of the others"
     dense = [kind for kind in (STREAMED, STAGED, BATCHED, RESIDENT) if kind in off]
     for name, kinds in (("spread_guessed", dense), ("spread_guessed_experts", [EXPERTS])):
-        value = float(np.sqrt(max(_most(off, *kinds) ** 2 - stated**2, 0.01)))
+        value = _beside(_most(off, *kinds), stated)
         rows = sum(len(off[kind]) for kind in kinds)
         yield _row(name, None, "", value, "share", rows, note)
 
 
-def _off(done: FrameworkFit, *, stated: bool) -> Misses:
-    """Errors of runs predicted without their group."""
-    misses: dict[str, list[Miss]] = {}
-    for run, seconds in zip(done.runs, done.predicted.tolist(), strict=True):
+def _off(done: HeldOut, *, stated: bool) -> Misses:
+    """Errors of runs predicted without their group, with a stated batch or without one."""
+    misses: dict[str, list[tuple[float, str]]] = {}
+    for run, seconds in zip(papers(), done.predicted.tolist(), strict=True):
         if bool(run.weight) is stated:
-            miss = Miss(float(np.log(seconds / run.seconds)), run.group)
+            miss = float(np.log(seconds / run.seconds)), run.group
             misses.setdefault(regime(run), []).append(miss)
             if run.case.runtime.engine == EXPERT_STREAMING.engine:
                 misses.setdefault(run.case.runtime.key, []).append(miss)
@@ -263,25 +227,25 @@ def _off(done: FrameworkFit, *, stated: bool) -> Misses:
 
 def _most(misses: Misses, *wanted: str) -> float:
     """Half width that contains `COVERED` of some kinds of runs, weighted by `_weights`."""
-    every = [miss for kind in wanted for miss in misses[kind]]
-    return _reach(np.abs([miss.off for miss in every]), _weights(every), COVERED)
+    off, groups = zip(*(miss for kind in wanted for miss in misses[kind]), strict=True)
+    return _reach(np.abs(off), _weights(groups), COVERED)
 
 
-def _leaning(misses: Sequence[Miss]) -> tuple[float, float]:
+def _leaning(misses: Sequence[tuple[float, str]]) -> tuple[float, float]:
     """Half width and lean of a range with equal shares of runs below and above it."""
-    off, weights = np.array([miss.off for miss in misses]), _weights(misses)
-    inside = (1.0 + COVERED) / 2.0
-    below = max(_reach(-off, weights, inside), LEAST)
-    above = max(_reach(off, weights, inside), LEAST)
+    off, groups = zip(*misses, strict=True)
+    weights, inside = _weights(groups), (1.0 + COVERED) / 2.0
+    below = max(_reach(-np.array(off), weights, inside), LEAST)
+    above = max(_reach(np.array(off), weights, inside), LEAST)
     lean = float(np.clip((below - above) / (below + above), -MOST_LEAN, MOST_LEAN))
     return (below + above) / 2.0, lean
 
 
-def _weights(misses: Sequence[Miss]) -> Floats:
+def _weights(groups: Sequence[str]) -> Floats:
     """Weights of runs, half by run and half by group, with sum 1, shape (runs,)."""
-    sizes = Counter(miss.group for miss in misses)
-    by_group = np.array([1.0 / (sizes[miss.group] * len(sizes)) for miss in misses])
-    return by_group / 2.0 + 0.5 / len(misses)
+    sizes = Counter(groups)
+    by_group = np.array([1.0 / (sizes[group] * len(sizes)) for group in groups])
+    return by_group / 2.0 + 0.5 / len(groups)
 
 
 def _reach(values: Floats, weights: Floats, share: float) -> float:
@@ -295,14 +259,20 @@ def _reach(values: Floats, weights: Floats, share: float) -> float:
 
 
 def _row(
-    constant: str, runtime: str | None, family: str, value: float, unit: str, rows: int, note: str
+    constant: str,
+    runtime: str | None,
+    family: str,
+    value: float,
+    unit: str,
+    rows: int,
+    note: str,
+    spread: float | None = None,
 ) -> ConstantRow:
-    return fitted_row(
-        constant, rounded(value, 4), unit, rows, note, SOURCE, runtime=runtime, family=family
-    )
+    scope = {"runtime": runtime, "family": family}
+    return fitted_row(SOURCE, constant, rounded(value, 4), unit, rows, note, spread, **scope)
 
 
-def margins(run: FrameworkRun) -> Margins:
+def margins(run: TimedRow) -> Margins:
     """Margins of a run's range, by the part that takes most of its time."""
     table = fitted_constants().bound(Scope(runtime=run.case.runtime.key))
     half, lean = _stated(run, table), 0.0
@@ -312,7 +282,7 @@ def margins(run: FrameworkRun) -> Margins:
     return usual if run.weight else usual.wider(guessed_batch(run.case.model))
 
 
-def _stated(run: FrameworkRun, table: Constants) -> float:
+def _stated(run: TimedRow, table: Constants) -> float:
     """Half width of a run with a stated batch."""
     kind = regime(run)
     if kind in (BATCHED, RESIDENT) or run.case.runtime.engine == EXPERT_STREAMING.engine:

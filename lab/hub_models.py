@@ -15,19 +15,7 @@ from dataclasses import astuple
 from advisor.errors import AdvisorError, InputError
 from advisor.model.by_name.hub_list import COLUMNS, FILE, HubRow, hub_list, more_rows
 from advisor.model.by_name.names import take_apart
-from advisor.model.config.layer_types import (
-    CONTEXT,
-    DENSE_WIDTH,
-    EXPERT_WIDTH,
-    EXPERTS,
-    HEAD_DIM,
-    HEADS,
-    HIDDEN,
-    KV_HEADS,
-    LAYERS,
-    SHARED_WIDTH,
-    USED,
-)
+from advisor.model.config import layer_types
 from advisor.model.config.values import Config, language_model
 from advisor.model.hub.client import Limits, endpoint, fetch
 from advisor.model.hub.repository import json_object, repository, small_file
@@ -56,23 +44,24 @@ def row_of(identity: str, config: Mapping[str, object], parameters: int, release
     `parameters` are the weights that its files hold.
     """
     values = Config(name=identity, values=language_model(config))
-    hidden, heads = values.whole(*HIDDEN), values.whole(*HEADS)
+    hidden, heads = values.whole(*layer_types.HIDDEN), values.whole(*layer_types.HEADS)
     return HubRow(
         name=identity,
         key=" ".join(take_apart(identity).shape),
         architecture=str(config.get("model_type") or "unknown"),
         parameters=parameters,
-        layers=values.whole(*LAYERS),
+        layers=values.whole(*layer_types.LAYERS),
         hidden=hidden,
         heads=heads,
-        kv_heads=values.whole(*KV_HEADS) or heads,
-        head_dim=values.whole(*HEAD_DIM) or (hidden // heads if heads else 0),
+        kv_heads=values.whole(*layer_types.KV_HEADS) or heads,
+        head_dim=values.whole(*layer_types.HEAD_DIM) or (hidden // heads if heads else 0),
         vocab=values.whole("vocab_size"),
-        feed_forward=values.whole(*EXPERT_WIDTH) or values.whole(*DENSE_WIDTH),
-        shared_feed_forward=values.whole(*SHARED_WIDTH),
-        experts=values.whole(*EXPERTS),
-        experts_used=values.whole(*USED),
-        context=values.whole(*CONTEXT),
+        feed_forward=values.whole(*layer_types.EXPERT_WIDTH)
+        or values.whole(*layer_types.DENSE_WIDTH),
+        shared_feed_forward=values.whole(*layer_types.SHARED_WIDTH),
+        experts=values.whole(*layer_types.EXPERTS),
+        experts_used=values.whole(*layer_types.USED),
+        context=values.whole(*layer_types.CONTEXT),
         released=released,
     )
 

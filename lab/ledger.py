@@ -14,27 +14,15 @@ import numpy as np
 from advisor.catalog.accuracy_points import POINTS, AccuracyPoint
 from advisor.catalog.csv_tables import DATA, as_text, read
 from advisor.catalog.records import like
+from advisor.evidence.accuracy import scoring
 from advisor.evidence.accuracy.regimes import COVERAGE, CoverageRow
-from advisor.evidence.accuracy.scoring import (
-    FLOOR,
-    HISTORY,
-    SIMULATED,
-    UNSEEN_SCORE,
-    Floor,
-    HistoryRow,
-    Ledger,
-    OwnScore,
-    Score,
-    StrangerScore,
-    scores,
-    stranger_score,
-)
+from advisor.evidence.accuracy.scoring import OwnScore, Score, StrangerScore, scores, stranger_score
 from advisor.evidence.accuracy.text import stranger_scores
 from advisor.evidence.published.row import publisher_of
 from lab import rounded, write
 from lab.held_out import GENERATED
 from lab.llama_cpp import APART, published, stated_tps
-from lab.points import drafting, engine, llama_cpp, load_curves, paged, split
+from lab.points import drafting, engine, llama_cpp, paged
 from lab.points.llama_cpp import LlamaCppRun
 
 if TYPE_CHECKING:
@@ -48,7 +36,7 @@ NEAR = 512
 """Largest difference in context depth of two runs that are compared [tokens]."""
 
 
-def noise_floor(runs: Iterable[LlamaCppRun]) -> Floor:
+def noise_floor(runs: Iterable[LlamaCppRun]) -> scoring.Floor:
     """Comparison of GPU-resident runs of two sources with equal GPU, model and format."""
     alike: dict[Hashable, list[LlamaCppRun]] = {}
     for run in runs:
@@ -57,7 +45,7 @@ def noise_floor(runs: Iterable[LlamaCppRun]) -> Floor:
     apart_by_key = {key: list(_differences(same)) for key, same in alike.items()}
     every = [difference for differences in apart_by_key.values() for difference in differences]
     middles = [np.median(differences) for differences in apart_by_key.values() if differences]
-    return Floor(
+    return scoring.Floor(
         pairs=len(every),
         settings=sum(bool(differences) for differences in apart_by_key.values()),
         median=float(np.median(middles)) if middles else 0.0,
@@ -79,18 +67,18 @@ def _differences(alike: Iterable[LlamaCppRun]) -> Iterable[float]:
             yield faster / slower - 1.0
 
 
-def ledger() -> Ledger:
+def ledger() -> scoring.Ledger:
     """Ledger of the shipped measurements; takes some seconds."""
     points = (
         *llama_cpp.points(),
-        *split.points(),
+        *llama_cpp.sweep_points(),
         *engine.of_frameworks(),
         *engine.points(),
         *drafting.points(),
-        *load_curves.points(),
+        *engine.load_points(),
         *paged.points(),
     )
-    return Ledger(
+    return scoring.Ledger(
         points=points,
         scores=scores(points),
         floor=noise_floor(llama_cpp.runs(published())),
@@ -118,7 +106,7 @@ def coverage_row(score: Score) -> CoverageRow:
     )
 
 
-def points_table(ledger: Ledger) -> str:
+def points_table(ledger: scoring.Ledger) -> str:
     """Text of data/generated/accuracy_points.csv."""
     kept = ((True, ledger.points), (False, ledger.doubtful))
     return as_text(
@@ -126,16 +114,16 @@ def points_table(ledger: Ledger) -> str:
     )
 
 
-def tables(ledger: Ledger) -> Mapping[Path, str]:
+def tables(ledger: scoring.Ledger) -> Mapping[Path, str]:
     """Text of each file that the ledger is kept in."""
     written = {
         COVERAGE: as_text(map(coverage_row, ledger.scores)),
         POINTS: points_table(ledger),
-        FLOOR: as_text([_kept(Floor, ledger.floor)]),
-        SIMULATED: as_text(_kept(OwnScore, score) for score in ledger.simulated),
+        scoring.FLOOR: as_text([_kept(scoring.Floor, ledger.floor)]),
+        scoring.SIMULATED: as_text(_kept(OwnScore, score) for score in ledger.simulated),
     }
     if ledger.unseen is not None:
-        written[UNSEEN_SCORE] = as_text([_kept(StrangerScore, ledger.unseen)])
+        written[scoring.UNSEEN_SCORE] = as_text([_kept(StrangerScore, ledger.unseen)])
     return written
 
 
@@ -155,26 +143,28 @@ CONSTANTS = (DATA / "generated/efficiency.csv", DATA / "generated/engine_kernels
 """Files of the constants that a prediction depends on."""
 
 
-def history_table(ledger: Ledger) -> str:
+def history_table(ledger: scoring.Ledger) -> str:
     """Text of the file with the scores of today's constants, in place of their former ones."""
     today = list(_today(ledger))
-    earlier = read(HISTORY, HistoryRow) if HISTORY.exists() else ()
+    earlier = read(scoring.HISTORY, scoring.HistoryRow) if scoring.HISTORY.exists() else ()
     before = [row for row in earlier if row.constants != today[0].constants]
     return as_text([*before, *today])
 
 
-def _today(ledger: Ledger) -> Iterator[HistoryRow]:
+def _today(ledger: scoring.Ledger) -> Iterator[scoring.HistoryRow]:
     content = b"".join(path.read_bytes() for path in CONSTANTS)
     day, constants = datetime.now(UTC).date().isoformat(), sha256(content).hexdigest()[:8]
     unseen = [ledger.unseen] if ledger.unseen else []
     for score in (*stranger_scores(ledger.points), *unseen):
-        yield _kept(HistoryRow, score, digits=4, day=day, constants=constants, kind=score.name)
+        yield _kept(
+            scoring.HistoryRow, score, digits=4, day=day, constants=constants, kind=score.name
+        )
 
 
 def main() -> int:
     """Write the tables; returns the exit code."""
     today = ledger()
-    return write({**tables(today), HISTORY: history_table(today)})
+    return write({**tables(today), scoring.HISTORY: history_table(today)})
 
 
 if __name__ == "__main__":

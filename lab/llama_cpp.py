@@ -5,12 +5,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
+from itertools import compress
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from advisor.catalog.constants import STACKED, Scope, fitted_constants
-from advisor.catalog.csv_tables import DATA
+from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.measured_constants import effect_factors
 from advisor.cost_model.processors import matrices, vectors
 from advisor.cost_model.schedule import Schedule
@@ -24,12 +26,69 @@ from advisor.machine.from_catalog import ram_segment
 from advisor.model.architecture import operators, together
 from advisor.model.model import Floats
 from advisor.runtimes import MLX
-from lab.doubtful import FASTEST, SLOWEST, Bound, doubtful
-from lab.fit import Fit, Problem, Settings, best_values, counts, problem, solve, without_each
+from lab.fit import (
+    LLAMA_CPP,
+    Fit,
+    Problem,
+    Settings,
+    best_values,
+    counts,
+    parameters,
+    problem,
+    solve,
+    without_each,
+)
 from lab.held_out import GENERATED, READ
-from lab.parameters import LLAMA_CPP, parameters
 from lab.stack import Cases, Timed
 
+# Doubtful rows: physically impossible speeds, by a rule that was fixed before any scoring.
+#
+# A speed is doubtful if a perfect program could not reach it on the stated machine, or if a program
+# that wastes 95 % of the machine would be faster. Then something else ran than the row states:
+# another card, pages from a drive, layers on the processor. Doubts of the sources themselves are in
+# the column `doubtful`.
+
+TABLE = Path(__file__).with_name("bounds.csv")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundRow:
+    """A constant that is no share; the fields are the columns of bounds.csv."""
+
+    constant: str
+    perfect: float  # of a perfect program
+    wasteful: float  # of a program that wastes nearly everything
+    note: str
+
+
+WASTED = 0.05
+"""Every share of a program that wastes nearly everything; of a perfect one it is 1."""
+ROUNDED = 0.85
+"""Smallest ratio of a row's time to the perfect time: datasheets round, boost clocks exceed them,
+and RAM is overclocked."""
+
+
+class Bound:
+    """Constants with one value in every scope: their own, or that of all shares."""
+
+    def __init__(self, values: Mapping[str, float], share: float) -> None:
+        self._values = values
+        self._share = share
+
+    def value(self, constant: str, family: str = "") -> float:  # noqa: ARG002 - bounds know no scope
+        """Value of a constant."""
+        return self._values.get(constant, self._share)
+
+
+ROWS = read(TABLE, BoundRow)
+FASTEST = Bound({row.constant: row.perfect for row in ROWS}, 1.0)
+SLOWEST = Bound({row.constant: row.wasteful for row in ROWS}, WASTED)
+
+
+# Published rows.
+
+SOURCE = "python -m lab on data/measurements/llama_cpp*.csv"
+"""Source of the constants."""
 FILES = tuple(DATA / "measurements" / f"llama_cpp{part}.csv" for part in ("", "_more", "_2026"))
 """Files of published rows."""
 OWN = DATA / "measurements" / "own.csv"
@@ -65,12 +124,7 @@ class TimedRow(Timed):
 
     row: PublishedRow  # row of a measurement file
     case: Case  # machine, model and request of the row
-    timed: str  # timed part, `GENERATED` or `READ`
-
-    @property
-    def schedule(self) -> Schedule:
-        """Schedule of the timed part."""
-        return self.parts[0][1]
+    timed: str  # timed part, `GENERATED`, `READ`, or `WHOLE` of a framework
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,12 +173,11 @@ def _ours() -> Iterator[PublishedRow]:
 
 def rows_of(table: Iterable[PublishedRow]) -> Rows:
     """Rows that can be fitted: first their tokens, then their prompts."""
-    cases = [(row, case) for row in table if (case := _taught(row))]
-    rows = side_by_side(list(_timed(cases)))
-    doubts = doubtful(rows.seconds, rows.bound(FASTEST), rows.bound(SLOWEST))
-    believed = [row for row, doubt in zip(rows.timed, doubts, strict=True) if not doubt]
-    doubted = tuple(row for row, doubt in zip(rows.timed, doubts, strict=True) if doubt)
-    return replace(side_by_side(believed), doubted=doubted)
+    rows = side_by_side(_timed(table))
+    perfect, wasteful = rows.bound(FASTEST), rows.bound(SLOWEST)
+    doubts = (rows.seconds < ROUNDED * perfect) | (rows.seconds > wasteful)
+    doubted = tuple(compress(rows.timed, doubts))
+    return replace(side_by_side(tuple(compress(rows.timed, ~doubts))), doubted=doubted)
 
 
 def side_by_side(timed: Sequence[TimedRow]) -> Rows:
@@ -135,29 +188,41 @@ def side_by_side(timed: Sequence[TimedRow]) -> Rows:
 def doubted_by_sources(table: Iterable[PublishedRow]) -> tuple[TimedRow, ...]:
     """Rows that their own sources doubt, timed like the others."""
     told = (PublishedRow({**row.cells, "doubtful": ""}) for row in table if row.doubtful)
-    return tuple(_timed([(row, case) for row in told if (case := _taught(row))]))
+    return tuple(_timed(told))
 
 
-def _timed(cases: Sequence[tuple[PublishedRow, Case]]) -> Iterator[TimedRow]:
-    for timed in (GENERATED, READ):
-        for row, case in cases:
-            seconds = _seconds(row, case, timed)
-            if seconds:
-                yield TimedRow(
-                    id=row.id,
-                    group=group_of(row),
-                    publisher=publisher_of(row),
-                    scope=_scope(case),
-                    machine=case.machine,
-                    ram_in_theory=ram_in_theory(row, case.machine.host.name),
-                    parts=tuple((1.0, part) for part in _schedules(case, timed)),
-                    seconds=seconds,
-                    noise=NOISE[timed],
-                    effects=effect_factors(case.machine, case.runtime, case.model, EXPECTED),  # type: ignore[arg-type]  # expected values stand for fitted ones
-                    row=row,
-                    case=case,
-                    timed=timed,
-                )
+def _timed(table: Iterable[PublishedRow]) -> list[TimedRow]:
+    cases = [(row, case) for row in table if (case := _taught(row))]
+    parts = (_part(row, case, timed) for timed in (GENERATED, READ) for row, case in cases)
+    return [part for part in parts if part is not None]
+
+
+def _part(row: PublishedRow, case: Case, timed: str) -> TimedRow | None:
+    """Timed part of a row, of all users together; None where it was not measured.
+
+    A sweep over the threads of generation times its prompts with another number of threads, and a
+    server's first token of a short prompt is mostly overhead; these are left out.
+    """
+    speed = stated_tps(row, timed)
+    if not speed or (timed == READ and MOSTLY_WAITING.search(row.source_note)):
+        return None
+    work = case.prompt if timed == READ else case.work
+    fresh = np.maximum(work.fresh, 1.0) if timed == READ else 1.0
+    return TimedRow(
+        id=row.id,
+        group=group_of(row),
+        publisher=publisher_of(row),
+        scope=_scope(case),
+        machine=case.machine,
+        ram_in_theory=ram_in_theory(row, case.machine.host.name),
+        parts=tuple((1.0, part) for part in _schedules(case, timed)),
+        seconds=float(fresh * work.users) / speed,
+        noise=NOISE[timed],
+        effects=effect_factors(case.machine, case.runtime, case.model, EXPECTED),  # type: ignore[arg-type]  # expected values stand for fitted ones
+        row=row,
+        case=case,
+        timed=timed,
+    )
 
 
 def _schedules(case: Case, timed: str) -> Iterator[Schedule]:
@@ -190,7 +255,14 @@ def _taught(row: PublishedRow) -> Case | None:
     case = case_of(row)
     if case is None or not case.runtime.computes_in_ram or case.runtime.key != "llama.cpp":
         return None
-    return case if _split_stated(row, case) else None
+    split = row.category == "partial"
+    return None if split and not (layers_stated(case) and row.cpu) else case
+
+
+def layers_stated(case: Case) -> bool:
+    """Whether a run states how many layers the GPU computes, fewer than all."""
+    layers = case.settings.gpu_layers
+    return layers is not None and bool(np.all(layers < case.model.layers))
 
 
 @lru_cache(maxsize=8192)
@@ -202,31 +274,9 @@ def case_of(row: PublishedRow) -> Case | None:
         return None
 
 
-def _split_stated(row: PublishedRow, case: Case) -> bool:
-    """Whether a row of a split model states its layers in RAM and its processor; else true."""
-    if row.category != "partial":
-        return True
-    layers = case.settings.gpu_layers
-    return layers is not None and bool(np.all(layers < case.model.layers)) and bool(row.cpu)
-
-
 def stated_tps(row: PublishedRow, timed: str) -> float:
     """Published speed of the timed part, of all users together; 0 if missing [tokens/s]."""
     return (row.pp_tps if timed == READ else row.tg_tps or row.tg_tps_total) or 0.0
-
-
-def _seconds(row: PublishedRow, case: Case, timed: str) -> float | None:
-    """Time of a step, or of the prompts, of all users [s]; None where it was not measured.
-
-    A sweep over the threads of generation times its prompts with another number of threads, and a
-    server's first token of a short prompt is mostly overhead; these are left out.
-    """
-    speed = stated_tps(row, timed)
-    if not speed or (timed == READ and MOSTLY_WAITING.search(row.source_note)):
-        return None
-    fresh = np.maximum(case.prompt.fresh, 1.0) if timed == READ else 1.0
-    users = case.prompt.users if timed == READ else case.work.users
-    return float(fresh * users) / speed
 
 
 class TableColumns:

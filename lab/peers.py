@@ -1,4 +1,4 @@
-"""Formulas of public advisors, each rewritten from its source, with version and date.
+"""Formulas of public advisors, rewritten from the files and versions in data/public_formulas.csv.
 
 They get the same facts as our own model, so that both are scored on the same rows. The constants
 are their authors'.
@@ -8,25 +8,26 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
+from functools import lru_cache
+from typing import Any
 
+from advisor.cost_model.loads import ForwardPass, step_load
+from advisor.cost_model.placement import RAM, Placement, vram, weight_bytes
+from advisor.evidence.published.predict import Case
+from advisor.machine.machine import Machine
+from advisor.model.architecture import Architecture, Group
+from advisor.model.model import Model
 from advisor.units import GB, GIB
 
-
-class Where(StrEnum):
-    """Location of the weights in a run."""
-
-    GPU = "in the GPU"
-    RAM = "in RAM"
-    SPLIT = "layers split between GPU and RAM"
-    EXPERTS = "routed experts in RAM"
+IN_GPU, IN_RAM, SPLIT, EXPERTS_IN_RAM = PLACES = ("resident", "cpu", "partial", "moe_offload")
+"""Categories of rows that are predicted: where the weights lie."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
     """Facts about one run; every formula gets the same."""
 
-    where: Where  # location of the weights
+    where: str  # location of the weights, one of `PLACES`
     format: str  # name of the format ("Q4_K_M")
     params: float  # weights of the model
     active_params: float  # weights used for a token
@@ -99,10 +100,7 @@ def bandwidth_decode(facts: Facts) -> float:
     return 1.0 / seconds
 
 
-# CanIRun.ai: 0.7 of bandwidth over an estimated working set.
-#
-# midudev/canirun.ai, `packages/compatibility/src/index.ts: estimateTokensPerSecond` and
-# `packages/models/src/index.ts: makeQuants` at commit 6c44096, 2026-08-20.
+# CanIRun.ai: `estimateTokensPerSecond`, and `makeQuants` of packages/models/src/index.ts.
 
 CANIRUN_BYTES = {2: 0.3125, 3: 0.4375, 4: 0.5, 5: 0.625, 6: 0.75, 8: 1.0, 16: 2.0}
 """Bytes per weight by the bits in a format's name. The source lists one format of each; formats it
@@ -118,13 +116,13 @@ def canirun_decode(facts: Facts) -> float | None:
     is 1.1 times the weights plus half a GiB; with experts, the active share of it. There is no
     formula for a processor alone.
     """
-    if facts.where is Where.RAM:
+    if facts.where == IN_RAM:
         return None
     whole = facts.params * _bytes(facts.format) / GIB * 1.1 + 0.5
     read = max(0.5, whole * facts.active_params / facts.params) if facts.experts else whole
     efficiency = 0.65 if facts.gpu_vendor == "Apple" else 0.70
     bandwidth = facts.gpu_bandwidth / GB
-    if facts.where is Where.GPU:
+    if facts.where == IN_GPU:
         return efficiency * bandwidth / read
     mean = 1.0 / (facts.gpu_share / bandwidth + (1.0 - facts.gpu_share) / RAM_RATE)
     return max(1.0, 0.85 * efficiency * mean / read)
@@ -137,9 +135,6 @@ def _bytes(form: str) -> float:
 
 
 # GGUF Parser: each device's bytes over its bandwidth, by its share of the layers.
-#
-# gpustack/gguf-parser-go, `file_estimate__llamacpp.go` (maximum tokens per second) in v0.25.0,
-# 2026-07-12.
 
 BATCHES = 4.0
 """Factor on the cache: a logical batch of 2048 tokens over a physical one of 512."""
@@ -166,8 +161,6 @@ def gguf_parser_decode(facts: Facts) -> float | None:
 
 
 # gpu_poor: bandwidth over 1.5 times the bytes, for dense models.
-#
-# RahulSChand/gpu_poor, `src/App.js` at commit 24f6c5f, 2024-11-01.
 
 
 def gpu_poor_decode(facts: Facts) -> float | None:
@@ -177,11 +170,11 @@ def gpu_poor_decode(facts: Facts) -> float | None:
     GPUs divide the time, which then grows by a quarter. The bound by FLOPs is omitted, as a single
     token does not reach it. There is no formula for experts or splits.
     """
-    if facts.experts or facts.where in (Where.SPLIT, Where.EXPERTS):
+    if facts.experts or facts.where in (SPLIT, EXPERTS_IN_RAM):
         return None
     cache = 4.0 * facts.layers * facts.hidden * facts.depth
     moved = (_weights(facts) + cache) / GIB
-    if facts.where is Where.RAM:
+    if facts.where == IN_RAM:
         return facts.ram_peak / GB / (1.6 * moved)
     factor = 2.0 if facts.format == "Q2_K" else 1.5
     return facts.gpu_bandwidth / GB / (factor * moved * _several(facts))
@@ -192,7 +185,7 @@ def gpu_poor_prefill(facts: Facts) -> float | None:
 
     F is 2 n (W / 2 + 2 L h^2) FLOPs for n tokens; the read takes 80 us for each MiB.
     """
-    if facts.experts or facts.where is not Where.GPU:
+    if facts.experts or facts.where != IN_GPU:
         return None
     square = 2.0 * facts.layers * facts.hidden**2
     flops = 2.0 * facts.prompt * (_weights(facts) / 2.0 + square)
@@ -215,9 +208,7 @@ def _several(facts: Facts) -> float:
     return 1.25 / facts.gpus if facts.gpus > 1 else 1.0
 
 
-# LLM-Viewer: a roofline over the operations of a dense model on one GPU.
-#
-# hahnyuan/LLM-Viewer, `roofline_model.py` and `model_analyzer.py` at commit 472f71f, 2024-07-30.
+# LLM-Viewer: a roofline over the operations of a dense model on one GPU (and model_analyzer.py).
 
 
 def llm_viewer_decode(facts: Facts) -> float | None:
@@ -226,7 +217,7 @@ def llm_viewer_decode(facts: Facts) -> float | None:
     The source takes the larger for each operation; a token reads weights and cache and is never
     bound by FLOPs. Activations, some kB beside GB, are omitted. Dense models only.
     """
-    if facts.where is not Where.GPU or facts.experts:
+    if facts.where != IN_GPU or facts.experts:
         return None
     read = (facts.gpu_read + facts.cache_read) / facts.gpu_bandwidth
     return 1.0 / max(read, 2.0 * facts.params / facts.gpu_fp16)
@@ -234,15 +225,13 @@ def llm_viewer_decode(facts: Facts) -> float | None:
 
 def llm_viewer_prefill(facts: Facts) -> float | None:
     """Prompt over the larger of FLOPs / 16-bit peak and weights / bandwidth [tokens/s]."""
-    if facts.where is not Where.GPU or facts.experts:
+    if facts.where != IN_GPU or facts.experts:
         return None
     computing = facts.prompt_flops / facts.gpu_fp16
     return facts.prompt / max(computing, facts.file_bytes / facts.gpu_bandwidth)
 
 
 # LLMcalc: bandwidth over bytes, and an exponential of the offloaded share.
-#
-# Raskoll2/LLMcalc, `LLMcalc.py` at commit 45f78d9, 2025-01-30.
 
 
 def llmcalc_decode(facts: Facts) -> float | None:
@@ -253,18 +242,15 @@ def llmcalc_decode(facts: Facts) -> float | None:
     """
     if facts.experts:
         return None
-    if facts.where is Where.GPU:
+    if facts.where == IN_GPU:
         return facts.gpu_bandwidth / facts.file_bytes
     in_ram = 0.9 * facts.ram_peak / facts.file_bytes
-    if facts.where is Where.RAM:
+    if facts.where == IN_RAM:
         return in_ram
     return in_ram * (0.052 * math.exp(4.55 * facts.gpu_share) + 1.06)
 
 
-# llmfit: 0.55 of bandwidth over bytes, with a formula of its own for experts.
-#
-# AlexsJones/llmfit, `llmfit-core/src/fit.rs: estimate_tps` and the tables of `models.rs` at commit
-# 3f44fd3 (22 commits after v1.1.10), 2026-08-22, with the defaults of its `CalcConfig`.
+# llmfit: `estimate_tps`, with the tables of models.rs and the defaults of its `CalcConfig`.
 
 EFFICIENCY = 0.55
 LLMFIT_BYTES = {
@@ -284,7 +270,7 @@ SPEEDS = {"F16": 0.6, "BF16": 0.6, "Q8_0": 0.8, "Q6_K": 0.95, "Q4_K_M": 1.15, "Q
 DYNAMIC = {"2": "Q2_K", "3": "Q3_K_M", "4": "Q4_K_M", "5": "Q5_K_M", "6": "Q6_K", "8": "Q8_0"}
 FIXED_BYTES = 3.2
 """Bytes per weight outside the routed experts."""
-IN_RAM_FACTORS = {Where.EXPERTS: 0.8, Where.SPLIT: 0.5, Where.RAM: 0.3}
+IN_RAM_FACTORS = {EXPERTS_IN_RAM: 0.8, SPLIT: 0.5, IN_RAM: 0.3}
 
 
 def llmfit_decode(facts: Facts) -> float:
@@ -294,13 +280,13 @@ def llmfit_decode(facts: Facts) -> float:
     + A / (0.55 S)) for active weights A and a measured RAM rate. A processor 70 (90 on ARM) over
     the billions of active weights, times factors.
     """
-    if facts.where is Where.RAM:
-        return IN_RAM_FACTORS[Where.RAM] * _by_processor(facts)
-    if facts.where is Where.GPU and facts.experts:
+    if facts.where == IN_RAM:
+        return IN_RAM_FACTORS[IN_RAM] * _by_processor(facts)
+    if facts.where == IN_GPU and facts.experts:
         return _experts_in_gpu(facts)
     active = facts.active_params * LLMFIT_BYTES.get(_tier(facts.format), USUAL_BYTES)
     seconds = active / (EFFICIENCY * facts.gpu_bandwidth)
-    if facts.where is Where.EXPERTS:
+    if facts.where == EXPERTS_IN_RAM:
         seconds += active / facts.ram
     return IN_RAM_FACTORS.get(facts.where, 1.0) / seconds
 
@@ -328,10 +314,7 @@ def _tier(form: str) -> str:
     return DYNAMIC.get(form[4], form)
 
 
-# MoE speed calculator: half of bandwidth over bytes, for models with experts.
-#
-# jamesyc/MoEspeedcalc, `script.js` and the first lines of `index.html` at commit 4e8bef0,
-# 2026-03-18.
+# MoEspeedcalc (and the first lines of its index.html).
 
 
 def moe_speed_decode(facts: Facts) -> float | None:
@@ -345,8 +328,6 @@ def moe_speed_decode(facts: Facts) -> float | None:
 
 
 # whichllm: bandwidth over bytes, times a factor for the format and one for the vendor.
-#
-# Andyyyy64/whichllm, `src/whichllm/engine/performance.py` in v0.5.14, 2026-06-29.
 
 FORMATS = {
     "F32": 0.30, "F16": 0.40, "BF16": 0.40, "Q8_0": 0.45, "Q6_K": 0.50, "Q5_K_M": 0.52,
@@ -367,12 +348,12 @@ def whichllm_decode(facts: Facts) -> float:
     any RAM.
     """
     efficiency = FORMATS.get(facts.format, OTHER_FORMAT)
-    if facts.where is Where.RAM:
+    if facts.where == IN_RAM:
         active = max(facts.active_params / 1e9, 0.5)
         return max(0.3, 18.0 / active * efficiency / OTHER_FORMAT)
     read = facts.file_bytes * _read_share(facts)
     rate = efficiency * VENDORS.get(facts.gpu_vendor, 0.7) * facts.gpu_bandwidth / read
-    if facts.where is Where.GPU:
+    if facts.where == IN_GPU:
         return rate
     return rate * (0.85 if facts.gpu_unified else 0.45)
 
@@ -396,3 +377,100 @@ PEERS = (
     Peer(name="LLM-Viewer", decode=llm_viewer_decode, prefill=llm_viewer_prefill),
 )
 """Public advisors, in the order of the tables."""
+
+
+# Facts of a published run.
+
+SHARED = (Group.ATTENTION, Group.SHARED_EXPERTS, Group.ROUTER)
+
+
+def answers(facts: Facts) -> dict[str, float]:
+    """Predictions of public advisors by name; absent where one has no formula [tokens/s]."""
+    speeds = ((peer.name, peer.answer(facts)) for peer in PEERS)
+    return {name: speed for name, speed in speeds if speed is not None}
+
+
+def facts_of(case: Case, category: str, *, ram_peak: float, prompt: bool = False) -> Facts:
+    """Facts of one run with a timed prompt or generation; the peak of its RAM is theoretical or the
+    source's [B/s].
+    """
+    work, machine = (case.prompt if prompt else case.work), case.machine
+    placement = case.prompt_placement if prompt else case.placement
+    fresh = float(work.fresh) if prompt else 0.0
+    depth = float((work.prompt + work.cached) / 2 if prompt else work.decode_depth)
+    step = ForwardPass(tokens=max(fresh, 1.0), sequences=1.0, depth=depth, kv_type="f16")
+    devices = range(len(machine.gpus))
+    on_gpu = [step_load(case.model, placement, vram(device), step) for device in devices]
+    in_ram = step_load(case.model, placement, RAM, step)
+    flops = sum(float(load.flops + load.expert_flops) for load in (*on_gpu, in_ram))
+    return Facts(
+        where=category,
+        gpu_read=sum(float(load.weights) for load in on_gpu),
+        ram_read=float(in_ram.weights),
+        cache_read=sum(float(load.kv) for load in (*on_gpu, in_ram)),
+        depth=depth,
+        gpu_share=_gpu_share(case.model, placement, machine),
+        gpu_layers=_gpu_layers(case.model, placement, machine),
+        ram_peak=ram_peak,
+        prompt=fresh,
+        prompt_flops=flops if prompt else 0.0,
+        format=case.model.format,
+        file_bytes=case.model.file_bytes,
+        **_of_architecture(case.model.architecture),
+        **_of_machine(machine),
+    )
+
+
+@lru_cache(maxsize=256)
+def _of_architecture(arch: Architecture) -> dict[str, Any]:
+    experts = arch.experts
+    used = experts.used / experts.total if experts else 0.0
+    widths = (tensor.width for tensor in arch.tensors if tensor.role == "ffn_down")
+    return {
+        "params": float(arch.params),
+        "active_params": float(arch.active_params),
+        "experts": experts.total if experts else 0,
+        "experts_used": experts.used if experts else 0,
+        "expert_params": used * _params(arch, (Group.ROUTED_EXPERTS,)),
+        "shared_params": _params(arch, SHARED),
+        "layers": arch.layers,
+        "hidden": arch.hidden,
+        "intermediate": next(widths, 0),
+        "vocab": arch.vocab,
+    }
+
+
+def _of_machine(machine: Machine) -> dict[str, Any]:
+    gpu, host = (machine.gpus[0] if machine.gpus else None), machine.host
+    peaks = gpu.tensor_flops if gpu else {}
+    return {
+        "gpus": len(machine.gpus),
+        "gpu_vendor": gpu.vendor if gpu else "",
+        "gpu_unified": machine.unified,
+        "gpu_memory": float(gpu.memory.value) if gpu else 0.0,
+        "gpu_bandwidth": float(gpu.bandwidth.value) if gpu else 0.0,
+        "gpu_fp16": max(peaks.get("fp16", 0.0), peaks.get("fp32", 0.0)),
+        "gpu_fp32": peaks.get("fp32", 0.0),
+        "ram": float(host.bandwidth.value),
+        "cores": host.cores,
+        "arm": not host.instruction_sets.isdisjoint({"neon", "asimd"}),
+    }
+
+
+def _params(arch: Architecture, groups: tuple[Group, ...]) -> float:
+    return float(sum(tensor.params for tensor in arch.tensors if tensor.group in groups))
+
+
+def _gpu_share(model: Model, placement: Placement, machine: Machine) -> float:
+    """Share of the file in VRAM; 1 where only the token table is in RAM."""
+    devices = range(len(machine.gpus))
+    held = sum(float(weight_bytes(model, placement, vram(device))) for device in devices)
+    return min(held / model.bytes_without_table, 1.0)
+
+
+def _gpu_layers(model: Model, placement: Placement, machine: Machine) -> float:
+    """Share of the layers on GPUs, with the output head counted as a layer."""
+    if not machine.gpus:
+        return 0.0
+    layers = float(placement.gpu_layers)
+    return (layers + (layers >= model.layers)) / (model.layers + 1)

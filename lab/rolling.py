@@ -18,21 +18,9 @@ from advisor.catalog.csv_tables import as_text
 from advisor.cost_model.uncertainty import IN_DECODE
 from advisor.evidence.accuracy.scoring import ROLLING, OriginRow
 from advisor.model.model import Floats
-from lab import rounded, write
+from lab import llama_cpp, rounded, write
 from lab.fit import Problem, best_values, fit_at, without_each
-from lab.llama_cpp import (
-    APART,
-    NEAR,
-    LlamaFit,
-    Rows,
-    left_out_with,
-    published,
-    rows_of,
-    side_by_side,
-    task,
-)
-from lab.row_errors import Mask, equal_weights, errors
-from lab.spreads import OWN_WIDTHS, ends, widths
+from lab.spreads import OWN_WIDTHS, Mask, ends, equal_weights, errors, widths
 
 ORIGINS = (
     "2024-10", "2025-01", "2025-04", "2025-07", "2025-10", "2026-01", "2026-03", "2026-05",
@@ -41,15 +29,15 @@ ORIGINS = (
 """Months from which rows are scored, each up to the next and the last without an end."""
 
 
-def rolling(rows: Rows) -> Iterator[OriginRow]:
+def rolling(rows: llama_cpp.Rows) -> Iterator[OriginRow]:
     """Scores of `ORIGINS`."""
     months = np.array([row.row.date[:7] for row in rows.timed])
-    scored = ~rows.read & ~np.isin(rows.column("build"), tuple(APART)) & (months != "")
-    whole, logs = task(rows), None
+    scored = ~rows.read & ~np.isin(rows.column("build"), tuple(llama_cpp.APART)) & (months != "")
+    whole, logs = llama_cpp.task(rows), None
     for origin, before in zip(ORIGINS, (*ORIGINS[1:], ""), strict=True):
         earlier = months < origin
         known, logs = best_values(
-            replace(whole, weights=np.where(earlier, whole.weights, 0.0)), logs, NEAR
+            replace(whole, weights=np.where(earlier, whole.weights, 0.0)), logs, llama_cpp.NEAR
         )
         inside = scored & ~earlier & ((months < before) | (before == ""))
         if inside.any():
@@ -58,31 +46,38 @@ def rolling(rows: Rows) -> Iterator[OriginRow]:
             yield _scored(origin, before, -done.fit.residuals, inside, margins, rows)
 
 
-def _before(rows: Rows, known: Problem, logs: Floats, earlier: Mask) -> LlamaFit:
+def _before(
+    rows: llama_cpp.Rows, known: Problem, logs: Floats, earlier: Mask
+) -> llama_cpp.LlamaFit:
     """Fit to earlier rows, with these predicted without their publisher by one Newton step."""
     fit = fit_at(known, logs)
     own = np.tile(logs, (len(rows.timed), 1))
-    clusters = np.array(left_out_with(rows))[earlier].tolist()
+    clusters = np.array(llama_cpp.left_out_with(rows))[earlier].tolist()
     slopes, weights, off = (part[earlier] for part in (fit.slopes, fit.weights, fit.residuals))
     own[earlier] = without_each(known.prior, logs, slopes, weights, off, clusters)
     held_out = rows.predicted(known.values(own))
-    return LlamaFit(rows=rows, fit=fit, held_out=held_out, without_kinds=held_out)
+    return llama_cpp.LlamaFit(rows=rows, fit=fit, held_out=held_out, without_kinds=held_out)
 
 
-def _margins(done: LlamaFit, earlier: Mask) -> tuple[Floats, Floats]:
+def _margins(done: llama_cpp.LlamaFit, earlier: Mask) -> tuple[Floats, Floats]:
     """Margins of the ranges of tokens by the widths of earlier rows, shape (rows,)."""
     timed = [row for row, taught in zip(done.rows.timed, earlier, strict=True) if taught]
-    every = errors(done, side_by_side(timed))
+    every = errors(done, llama_cpp.side_by_side(timed))
     usual = earlier & ~done.rows.read & np.isin(every.builds, OWN_WIDTHS, invert=True)
     return ends(every, widths(every.of(usual), IN_DECODE))
 
 
 def _scored(
-    origin: str, before: str, off: Floats, inside: Mask, margins: tuple[Floats, Floats], rows: Rows
+    origin: str,
+    before: str,
+    off: Floats,
+    inside: Mask,
+    margins: tuple[Floats, Floats],
+    rows: llama_cpp.Rows,
 ) -> OriginRow:
     """Score of the rows of some months; `off` is log(measured speed / predicted speed)."""
     below, above = margins
-    publishers = np.array(left_out_with(rows))[inside]
+    publishers = np.array(llama_cpp.left_out_with(rows))[inside]
     groups = np.array(rows.groups)[inside]
     error, width = np.abs(np.expm1(-off[inside])), np.exp(below + above)[inside]
     held = (off >= -below) & (off <= above)
@@ -103,7 +98,7 @@ def _scored(
 
 def main() -> int:
     """Write data/generated/rolling_origin.csv; returns the exit code."""
-    return write({ROLLING: as_text(list(rolling(rows_of(published()))))})
+    return write({ROLLING: as_text(list(rolling(llama_cpp.rows_of(llama_cpp.published()))))})
 
 
 if __name__ == "__main__":

@@ -7,20 +7,176 @@ of layers nobody timed together is that which holds as many rows predicted witho
 architecture. Builds of `OWN_WIDTHS` then get a width and a lean of their own.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
 
+from advisor.catalog.constants import FACTOR, ConstantRow
 from advisor.cost_model import uncertainty
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
-from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN, NEW, SPLIT, UNKNOWN
+from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, LEAN, PUBLISHERS, Circumstances
+from advisor.evidence.published.row import published_rows
+from advisor.model.architecture import operators, together
 from advisor.model.model import Floats
 from advisor.runtimes import IK_LLAMA_CPP, MLX
-from lab.llama_cpp import APART, LlamaFit
-from lab.row_errors import Errors, equal_weights, errors
+from lab import rounded
+from lab.fit import fitted_row
+from lab.held_out import READ
+from lab.llama_cpp import APART, OWN, SOURCE, LlamaFit, Rows, left_out_with, whole_architectures
+from lab.stack import Stack
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Errors:
+    """Errors of rows predicted without their source; arrays of shape (rows,)."""
+
+    off: Floats  # log(measured speed / predicted speed), predicted without the publisher
+    new: Floats  # the same, predicted without any model of the same kinds of layers
+    # these kinds as one name; empty where they are too common to be left out
+    kinds: npt.NDArray[np.str_]
+    groups: npt.NDArray[np.str_]  # group of each row: publisher and hardware
+    # publisher of each row; for LocalScore, with its many people, the group
+    publishers: npt.NDArray[np.str_]
+    backends: npt.NDArray[np.str_]  # backend of the runtime
+    builds: npt.NDArray[np.str_]  # build of the runtime
+    on_gpu: Floats  # share of the time taken by GPUs and their link; the processor takes the rest
+    traits: Mapping[str, Floats]  # degree to which each of `uncertainty.TRAITS` applies, 0 to 1
+    guessed: Floats  # 1 where the RAM rate is not known, else 0
+
+    def of(self, rows: Mask) -> "Errors":
+        """Errors of some of the rows."""
+        traits = {name: values[rows] for name, values in self.traits.items()}
+        names = (field.name for field in fields(self) if field.name != "traits")
+        return Errors(traits=traits, **{name: getattr(self, name)[rows] for name in names})
+
+    @cached_property
+    def weights(self) -> Floats:
+        """Weights, with the number of publishers as sum: every publisher weighs the same, and of
+        its machines each.
+        """
+        return equal_weights(self.publishers, self.groups)
+
+    def groups_of(self, rows: Mask) -> int:
+        """Number of groups among some rows."""
+        return len(set(self.groups[rows].tolist()))
+
+
+def equal_weights(publishers: npt.NDArray[np.str_], groups: npt.NDArray[np.str_]) -> Floats:
+    """Weight of each row: 1 over the rows of its group and the groups of its publisher."""
+    sizes = Counter(groups.tolist())
+    pairs = set(zip(publishers.tolist(), groups.tolist(), strict=True))
+    machines = Counter(publisher for publisher, _ in pairs)
+    return np.array(
+        [
+            1.0 / (sizes[group] * machines[publisher])
+            for publisher, group in zip(publishers.tolist(), groups.tolist(), strict=True)
+        ]
+    )
+
+
+def errors(done: LlamaFit, taught: Rows | None = None) -> Errors:
+    """Errors of all rows, predicted by the fit without their publisher; where `taught` is given,
+    only these rows' publishers count as evidence.
+    """
+    rows, fitted = done.rows, done.fit.task.values(done.fit.logs)
+    share, guessed = np.ones(len(rows.timed)), np.zeros(len(rows.timed))
+    traits = {
+        trait: np.zeros(len(rows.timed))
+        for trait in uncertainty.TRAITS
+        if trait not in (uncertainty.SPLIT, uncertainty.UNKNOWN)
+    }
+    few = other_evidence(rows, taught)
+    for part in rows.stacks:
+        run = circumstances_of(rows, part, few)
+        share[part.at] = uncertainty.on_gpu(part.time(rows.columns(fitted, part)), run)
+        guessed[part.at] = run.unmeasured[Route.IN_PLACE]
+        for trait, values in traits.items():
+            values[part.at] = run.traits[trait]
+    return Errors(
+        off=np.log(done.held_out / rows.seconds),
+        new=np.log(done.without_kinds / rows.seconds),
+        kinds=np.array(whole_architectures(rows)),
+        groups=np.array(rows.groups),
+        publishers=np.array(left_out_with(rows)),
+        backends=rows.column("backend"),
+        builds=rows.column("build"),
+        on_gpu=share,
+        traits=traits,
+        guessed=guessed,
+    )
+
+
+def circumstances_of(rows: Rows, part: Stack, few: Mapping[str, Floats]) -> Circumstances:
+    """Circumstances that widen the ranges of rows of the same shape."""
+    timed, gpus = [rows.timed[place] for place in part.at], len(part.machine.gpus)
+    read = np.array([row.timed == READ for row in timed])
+    works = [row.case.prompt if row.timed == READ else row.case.work for row in timed]
+    fresh = np.where(read, [float(work.fresh) for work in works], np.inf)
+    own = {trait: degrees[part.at] for trait, degrees in few.items()}
+    return Circumstances(
+        on_gpu=bool(gpus),
+        traits={
+            **own,
+            uncertainty.THIN: own[uncertainty.THIN] * bool(gpus),
+            uncertainty.SEVERAL: np.full(len(timed), float(gpus > 1)),
+            uncertainty.TOGETHER: np.array([float(np.all(work.users > 1)) for work in works]),
+            uncertainty.SERVED: read * np.array([float(not work.bench) for work in works]),
+            uncertainty.SHORT: np.asarray(uncertainty.shortness(fresh)),
+        },
+        unmeasured={str(Route.IN_PLACE): np.where(part.ram_stated, 0.0, 1.0)},
+    )
+
+
+def other_evidence(rows: Rows, taught: Rows | None = None) -> Mapping[str, Floats]:
+    """Degrees of the traits that count publishers, without each row's own, of shape (rows,)."""
+    taught = taught or rows
+    counted, by_family = layer_publishers(taught), sources(taught)
+    families, rare, unseen = np.zeros((3, len(rows.timed)))
+    pairs = zip(rows.timed, left_out_with(rows), strict=True)
+    for place, (row, publisher) in enumerate(pairs):
+        backend = row.scope["backend"]
+        kinds = operators(row.case.model.architecture)
+
+        def others(kind: str, backend: str, own: str = publisher) -> int:
+            return len(counted.get((kind, backend), frozenset()) - {own})
+
+        own_family = by_family.get(row.scope["family"], frozenset())
+        families[place] = len(own_family - {row.publisher})
+        rare[place] = min((others(kind, backend) for kind in kinds), default=0)
+        unseen[place] = others(together(kinds), "")
+    return {
+        uncertainty.THIN: uncertainty.rarity(families),
+        uncertainty.OPERATOR: uncertainty.rarity(rare),
+        uncertainty.NEW: uncertainty.rarity(unseen),
+    }
+
+
+def layer_publishers(rows: Rows) -> Mapping[tuple[str, str], frozenset[str]]:
+    """Publishers of each kind of layer by backend, and of kinds together on any backend ("")."""
+    counted: dict[tuple[str, str], set[str]] = {}
+    for row, publisher in zip(rows.timed, left_out_with(rows), strict=True):
+        kinds = operators(row.case.model.architecture)
+        for key in ((together(kinds), ""), *((kind, row.scope["backend"]) for kind in kinds)):
+            counted.setdefault(key, set()).add(publisher)
+    return {key: frozenset(names) for key, names in counted.items()}
+
+
+def sources(rows: Rows) -> Mapping[str, frozenset[str]]:
+    """Sources with a GPU of each family, without those of the builds in `APART`."""
+    by_family: dict[str, set[str]] = {}
+    for row in rows.timed:
+        if row.scope["family"] and row.scope["build"] not in APART:
+            by_family.setdefault(row.scope["family"], set()).add(row.publisher)
+    return {family: frozenset(urls) for family, urls in by_family.items()}
+
 
 # Coordinate descent: minimum of a function of a few numbers, deterministic and without gradients.
 #
@@ -93,27 +249,82 @@ BACKEND, BUILD, BUILD_IN_RAM, TRAIT = "backend ", "build ", "build in RAM ", "by
 """Prefixes of the names of factors' logarithms; a build has one for GPUs and one for RAM."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Spread:
-    """A constant of the ranges."""
+OWN_TO_LLAMA_CPP = {
+    "spread_by": 1.0, "spread_prompt_by": 1.0, "lean": 0.0, "lean_prompt": 0.0,
+}  # fmt: skip
+"""Constants of ranges that are fitted for llama.cpp and its forks, with their neutral values for
+other runtimes: factors of 1, leans of 0."""
+ENGINES_OF_LLAMA_CPP = ("llama.cpp", "ollama", "lm-studio")
+"""Runtimes with the ranges of llama.cpp."""
+OF_ALL = (uncertainty.THIN, uncertainty.SEVERAL)
+"""Traits that widen the ranges of every runtime."""
+RANGE_NOTE = "80 % range, as the logarithm of a factor"
+NOTES = {
+    **dict.fromkeys(LEAN.values(), "how far an 80 % range leans to the slow side"),
+    **dict.fromkeys(
+        uncertainty.BY_TRAIT.values(), "80 % range of runs like this, as a factor on its half width"
+    ),
+}
+"""Notes of the constants; others have `RANGE_NOTE`."""
+_row = partial(fitted_row, SOURCE)
 
-    constant: str  # name in data/generated/efficiency.csv
-    scope: Mapping[str, str]  # columns and values that it applies to
-    value: float  # half width as a logarithm, factor on a half width, or lean
-    rows: int  # number of rows behind it
-    factor: bool = False  # whether it is a factor on other constants
+
+def range_rows(done: LlamaFit) -> Iterator[ConstantRow]:
+    """Rows of all constants of llama.cpp's ranges, with the evidence that they count."""
+    for constant, neutral in OWN_TO_LLAMA_CPP.items():
+        note = f"{NOTES[constant]}: the same for all where nothing is fitted"
+        yield _row(constant, neutral, "share", 0, note)
+    every, read = errors(done), done.rows.read
+    yield from fitted(every.of(~read), IN_DECODE)
+    yield from fitted(every.of(read), IN_PROMPT)
+    for (constant, part), value in ASSUMED.items():
+        yield from _rows(constant, value, 0, family=part)
+    yield from _source_rows(sources(done.rows))
+    yield from _publisher_rows(layer_publishers(done.rows))
+    yield _timed_row()
 
 
-def spreads(done: LlamaFit) -> tuple[Spread, ...]:
-    """All constants of llama.cpp's ranges."""
-    every = errors(done)
-    read = done.rows.read
-    fitted_ones = (*fitted(every.of(~read), IN_DECODE), *fitted(every.of(read), IN_PROMPT))
-    assumed = (
-        Spread(constant=constant, scope={"family": part}, value=value, rows=0)
-        for (constant, part), value in ASSUMED.items()
-    )
-    return (*fitted_ones, *assumed)
+def _rows(
+    constant: str, value: float, count: int, unit: str = "share", **scope: str
+) -> Iterator[ConstantRow]:
+    """Rows of a constant of the ranges, one for each runtime that has its own."""
+    own = constant in OWN_TO_LLAMA_CPP and scope.get("family") not in OF_ALL
+    note = NOTES.get(constant, RANGE_NOTE)
+    for runtime in ENGINES_OF_LLAMA_CPP if own else ("",):
+        yield _row(constant, rounded(value, 3), unit, count, note, runtime=runtime, **scope)
+
+
+def _source_rows(urls_by_family: Mapping[str, frozenset[str]]) -> Iterator[ConstantRow]:
+    note = "sources that measured a GPU of the family"
+    yield _row("sources", 0.0, "count", 0, note)
+    for family, urls in urls_by_family.items():
+        yield _row("sources", float(len(urls)), "count", len(urls), note, family=family)
+
+
+NOBODY_COUNTED = 1000.0
+"""Publishers of a kind of layer in runtimes for which none are counted: it widens no range."""
+
+
+def _publisher_rows(counted: Mapping[tuple[str, str], frozenset[str]]) -> Iterator[ConstantRow]:
+    note = "publishers who timed layers of a kind"
+    yield _row(PUBLISHERS, NOBODY_COUNTED, "count", 0, f"{note}: not counted in other runtimes")
+    for runtime in ENGINES_OF_LLAMA_CPP:
+        yield _row(PUBLISHERS, 0.0, "count", 0, note, runtime=runtime)
+        for (kind, backend), names in sorted(counted.items()):
+            where = f"{kind} on {backend}" if backend else f"{kind}, together"
+            scope = {"family": kind, "runtime": runtime, "backend": backend}
+            words = f"publishers who timed {where}"
+            yield _row(PUBLISHERS, float(len(names)), "count", len(names), words, **scope)
+
+
+def _timed_row() -> ConstantRow:
+    """Half width of ranges on a machine where llama.cpp was timed, from the errors there."""
+    runs = [row.cells for row in published_rows(OWN) if row.category == "cpu"]
+    off = [math.log(float(run["predicted_tps"]) / float(run["tg_tps"])) for run in runs]
+    value = rounded(np.quantile(np.abs(off), COVERED), 3)
+    note = "80 % range where llama.cpp was timed, as the logarithm of a factor"
+    source = f"python -m lab on data/measurements/{OWN.name}"
+    return fitted_row(source, "spread_timed", value, "share", len(runs), note)
 
 
 def ends(off: Errors, numbers: Numbers) -> tuple[Floats, Floats]:
@@ -140,12 +351,6 @@ def _factor(names: npt.NDArray[np.str_], numbers: Numbers, beginning: str) -> Fl
     return factor
 
 
-def held(off: Errors, below: Floats, above: Floats) -> float:
-    """Share of rows within range, with equal weight for every publisher."""
-    inside = (off.off >= -below) & (off.off <= above)
-    return float(np.average(inside, weights=off.weights))
-
-
 WIDER = (
     uncertainty.THIN, uncertainty.SEVERAL, uncertainty.TOGETHER, uncertainty.OPERATOR,
     uncertainty.SERVED, uncertainty.SHORT,
@@ -168,7 +373,11 @@ def widths(off: Errors, constant: str) -> dict[str, float]:
     guessed RAM rate) may widen a range, never narrow it.
     """
     start = {GPU: np.log(USUAL), CPU: np.log(USUAL), LEAN_GPU: 0.0, LEAN_CPU: 0.0}
-    start |= {f"{TRAIT}{trait}": 0.0 for trait in (*off.traits, SPLIT) if trait != NEW}
+    start |= {
+        f"{TRAIT}{trait}": 0.0
+        for trait in (*off.traits, uncertainty.SPLIT)
+        if trait != uncertainty.NEW
+    }
     start |= {f"{BACKEND}{name}": 0.0 for name in _named(off, off.backends) if name != "cpu"}
     most = MOST_LEAN[constant]
     limits = {LEAN_GPU: (-most, most), LEAN_CPU: (-most, most)}
@@ -176,8 +385,7 @@ def widths(off: Errors, constant: str) -> dict[str, float]:
     if constant == IN_DECODE:
         start[GUESSED], limits[GUESSED] = USUAL, (0.0, np.inf)
     best = dict(least(lambda numbers: _score(off, numbers), start, limits))
-    below, above = ends(off, best)
-    scale = _scale(off, below, above, AIMED[constant])
+    scale = _scale(off.off, ends(off, best), off.weights, AIMED[constant])
     scaled = {name: best[name] + np.log(scale) for name in (GPU, CPU)}
     if GUESSED in best:
         scaled[GUESSED] = best[GUESSED] * scale
@@ -199,12 +407,16 @@ def _score(off: Errors, numbers: Numbers) -> float:
     return float(np.sum(off.weights * score)) / (2.0 * USUAL) + SHRINKING * factors
 
 
-def _scale(off: Errors, below: Floats, above: Floats, aimed: float) -> float:
-    """Factor on all widths at which enough rows are within range, by bisection."""
-    low, high = 0.1, 10.0
+def _scale(
+    off: Floats, ends: tuple[Floats, Floats], weights: Floats, aimed: float,
+    low: float = 0.1, high: float = 10.0,
+) -> float:  # fmt: skip
+    """Smallest factor on all widths at which enough rows are within range, by bisection."""
+    below, above = ends
     for _ in range(40):
         middle = (low + high) / 2.0
-        enough = held(off, middle * below, middle * above) >= aimed
+        inside = (off >= -middle * below) & (off <= middle * above)
+        enough = np.average(inside, weights=weights) >= aimed
         low, high = (low, middle) if enough else (middle, high)
     return high
 
@@ -216,56 +428,43 @@ MOST_UNSEEN = 4.0
 def unseen_factor(off: Errors, numbers: Numbers, aimed: float = COVERED) -> float:
     """Factor on the range of a model whose kinds of layers nobody timed together.
 
-    By bisection, the smallest that holds `aimed` of the rows predicted without their architecture;
+    The smallest that holds `aimed` of the rows predicted without their architecture;
     every architecture weighs the same.
     """
-    apart = off.kinds != ""
-    new = off.of(apart)
+    new = off.of(off.kinds != "")
     if not len(new.off):
         return 1.0
-    below, above = ends(new, numbers)
     weights = equal_weights(new.kinds, np.char.add(np.char.add(new.kinds, " "), new.publishers))
-    low, high = 1.0, MOST_UNSEEN
-    for _ in range(30):
-        middle = (low + high) / 2.0
-        inside = (new.new >= -middle * below) & (new.new <= middle * above)
-        enough = np.average(inside, weights=weights) >= aimed
-        low, high = (low, middle) if enough else (middle, high)
-    return high
+    return _scale(new.new, ends(new, numbers), weights, aimed, 1.0, MOST_UNSEEN)
 
 
-def fitted(off: Errors, constant: str) -> Iterable[Spread]:
-    """Constants of the ranges of tokens or prompts."""
+def fitted(off: Errors, constant: str) -> Iterator[ConstantRow]:
+    """Rows of the constants of the ranges of tokens or prompts."""
     usual = np.isin(off.builds, OWN_WIDTHS, invert=True)
     usual |= np.isin(off.builds, ON_GPUS) & (off.on_gpu <= 0.5)
     numbers, count = dict(widths(off.of(usual), constant)), int(usual.sum())
-    numbers[f"{TRAIT}{NEW}"] = float(np.log(unseen_factor(off.of(usual), numbers)))
-
-    def spread(name: str, value: float, **scope: str) -> Spread:
-        return Spread(constant=name, scope=scope, value=value, rows=count)
-
-    for part in uncertainty.ON_GPU:
-        yield spread(constant, float(np.exp(numbers[GPU])), family=str(part))
-        yield spread(LEAN[constant], numbers[LEAN_GPU], family=str(part))
-    yield spread(constant, float(np.exp(numbers[CPU])), family=str(Route.IN_PLACE))
-    yield spread(LEAN[constant], numbers[LEAN_CPU], family=str(Route.IN_PLACE))
+    numbers[f"{TRAIT}{uncertainty.NEW}"] = float(np.log(unseen_factor(off.of(usual), numbers)))
+    parts = {**dict.fromkeys(uncertainty.ON_GPU, (GPU, LEAN_GPU)), Route.IN_PLACE: (CPU, LEAN_CPU)}
+    for part, (half, lean) in parts.items():
+        yield from _rows(constant, np.exp(numbers[half]), count, family=part)
+        yield from _rows(LEAN[constant], numbers[lean], count, family=part)
     if GUESSED in numbers:
-        yield spread("spread_unmeasured", numbers[GUESSED], family=str(Route.IN_PLACE))
+        yield from _rows("spread_unmeasured", numbers[GUESSED], count, family=Route.IN_PLACE)
     backends = {name: value for name, value in numbers.items() if name.startswith(BACKEND)}
     for name, value in backends.items():
-        factor = spread(constant, float(np.exp(value)), backend=name.removeprefix(BACKEND))
-        yield replace(factor, factor=True)
-    numbers[f"{TRAIT}{UNKNOWN}"] = max(backends.values(), default=0.0)
+        backend = name.removeprefix(BACKEND)
+        yield from _rows(constant, np.exp(value), count, FACTOR, backend=backend)
+    numbers[f"{TRAIT}{uncertainty.UNKNOWN}"] = max(backends.values(), default=0.0)
     for name, value in numbers.items():
         if name.startswith(TRAIT):
             trait = name.removeprefix(TRAIT)
-            yield spread(BY_TRAIT[constant], float(np.exp(value)), family=trait)
+            yield from _rows(uncertainty.BY_TRAIT[constant], np.exp(value), count, family=trait)
     for build in OWN_WIDTHS:
         rows = (off.builds == build) & ((off.on_gpu > 0.5) | (build not in ON_GPUS))
         yield from _apart(off.of(rows), numbers, constant, build)
 
 
-def _apart(off: Errors, numbers: Numbers, constant: str, build: str) -> Iterable[Spread]:
+def _apart(off: Errors, numbers: Numbers, constant: str, build: str) -> Iterator[ConstantRow]:
     """Factors and leans of a build of `OWN_WIDTHS`; it shares all other constants."""
     if not len(off.off):
         return
@@ -275,11 +474,10 @@ def _apart(off: Errors, numbers: Numbers, constant: str, build: str) -> Iterable
         (gpu, f"{BUILD}{build}", LEAN_GPU, uncertainty.ON_GPU),
         (~gpu, f"{BUILD_IN_RAM}{build}", LEAN_CPU, (Route.IN_PLACE,)),
     ):
+        scope, count = {"build": build}, int(rows.sum())
         for part in parts if name in own else ():
-            scope, count = {"family": str(part), "build": build}, int(rows.sum())
-            value = float(np.exp(own[name]))
-            yield Spread(constant=constant, scope=scope, value=value, rows=count, factor=True)
-            yield Spread(constant=LEAN[constant], scope=scope, value=own[lean], rows=count)
+            yield from _rows(constant, np.exp(own[name]), count, FACTOR, family=part, **scope)
+            yield from _rows(LEAN[constant], own[lean], count, family=part, **scope)
 
 
 MANY = 10
@@ -310,7 +508,8 @@ def apart(off: Errors, numbers: Numbers, build: str, constant: str) -> Numbers:
     below, above = ends(off, {**numbers, **own})
     for name in timed:
         rows = parts[name]
-        scale = _scale(off.of(rows), below[rows], above[rows], COVERED)
+        within = off.of(rows)
+        scale = _scale(within.off, (below[rows], above[rows]), within.weights, COVERED)
         wider = own[name] + float(np.log(scale))
         own[name] = float(np.clip(wider, least_of[name], MOST_WIDER))
     return own

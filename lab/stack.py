@@ -47,12 +47,9 @@ class Values(Protocol):
 
 
 class Columns:
-    """Constants with one value per run where they are fitted; others have those of a table.
+    """Constants with one value per run where they are fitted, by name, and those of a table.
 
-    Args:
-        values: fitted constants by name, each of shape (runs,); the name of a constant of one path
-            between GPUs ends in the path.
-        table: all other constants.
+    The name of a constant of one path between GPUs ends in the path.
     """
 
     def __init__(self, values: Mapping[str, Floats], table: Values) -> None:

@@ -13,15 +13,8 @@ from collections.abc import Iterable, Iterator
 from advisor.catalog.csv_tables import as_text
 from advisor.errors import AdvisorError
 from advisor.model.architecture import Architecture
+from advisor.model.by_name import known
 from advisor.model.by_name.hub_list import HubRow, hub_rules, is_described
-from advisor.model.by_name.known import (
-    KnownRow,
-    architecture_of,
-    base_of,
-    catalogue_keys,
-    is_drafting,
-    makers_keys,
-)
 from advisor.model.by_name.names import stated_size, take_apart, words
 from advisor.model.by_name.stand_in import FILE, CacheRow, cached_values, family_of, year_of
 from lab import write
@@ -63,10 +56,10 @@ def _spread(models: Iterable[CacheRow]) -> Iterator[CacheRow]:
         yield ordered[place * (len(ordered) - 1) // max(taken - 1, 1)]
 
 
-def _known() -> Iterator[tuple[KnownRow, Architecture]]:
+def _known() -> Iterator[tuple[known.KnownRow, Architecture]]:
     """Models whose layers are known and whose names tell their size."""
-    for key in dict.fromkeys((*catalogue_keys(), *makers_keys())):
-        row = base_of(key)
+    for key in dict.fromkeys((*known.catalogue_keys(), *known.makers_keys())):
+        row = known.base_of(key)
         if row is None or not row.released or year_of(row) < SINCE or not _writes_text(row):
             continue
         name = take_apart(row.name)
@@ -74,14 +67,14 @@ def _known() -> Iterator[tuple[KnownRow, Architecture]]:
         if size is None or not name.shape:
             continue
         try:
-            built = architecture_of(row)
+            built = known.architecture_of(row)
         except AdvisorError:
             continue
         if abs(math.log(built.params / size.params)) < NEAR_ITS_NAME and cached_values(built):
             yield row, built
 
 
-def _writes_text(row: KnownRow) -> bool:
+def _writes_text(row: known.KnownRow) -> bool:
     """Whether a row is a model of its own, of a family with a rule, that writes text."""
     if not isinstance(row, HubRow):
         return True
@@ -89,7 +82,11 @@ def _writes_text(row: KnownRow) -> bool:
     meanings = {words().get(word) for word in row.key.split()}
     towers = {"vl", "ocr", "embedding", "reranker", "audio", "omni"} & set(row.key.split())
     return (
-        ruled and row.heads > 0 and not is_drafting(row) and "other" not in meanings and not towers
+        ruled
+        and row.heads > 0
+        and not known.is_drafting(row)
+        and "other" not in meanings
+        and not towers
     )
 
 

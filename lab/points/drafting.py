@@ -23,7 +23,7 @@ from advisor.evidence.published.engines import chance, engine
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
-from lab.points.point import margins_of, point_of
+from lab.points import margins_of, point_of
 
 FILE = DATA / "measurements" / "drafting.csv"
 USUAL_FORMAT = "Q4_K_M"

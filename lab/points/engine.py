@@ -3,44 +3,51 @@ group.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cache
 
+import numpy as np
+
+from advisor.advice.arrivals.server import Lengths, Server, at_random, of_users, server
+from advisor.advice.arrivals.simulation import simulate
+from advisor.advice.compare import as_run
 from advisor.catalog.accuracy_points import AccuracyPoint
 from advisor.catalog.constants import Scope, fitted_constants
 from advisor.catalog.csv_tables import read
+from advisor.cost_model import uncertainty
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.uncertainty import (
-    BY_TRAIT,
-    IN_DECODE,
-    IN_PROMPT,
-    LEAN,
-    SEVERAL,
-    THIN,
-    TOGETHER,
-    Margins,
-    widened,
-)
+from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN, SEVERAL, Margins
+from advisor.cost_model.workload import Workload
 from advisor.evidence.accuracy.regimes import BOTH, GENERATION, PROMPT, regime_of
 from advisor.evidence.published.row import PublishedRow, published_rows
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+from advisor.model.model import Model
+from advisor.runtimes import runtime
+from lab import engines
 from lab.engine_tables import LEFT_OUT, EngineLeftOutRow
-from lab.engines import FILES, PUBLISHED, SIMULATED, SimulatedRow, simulated_rows
 from lab.frameworks import margins as framework_margins
 from lab.frameworks import papers, regime
 from lab.held_out import WHOLE, left_out
-from lab.points.point import point_of
+from lab.points import margins_of, point_of
 
-WIDER = (SEVERAL, TOGETHER, THIN)
+WIDER = (SEVERAL, uncertainty.TOGETHER, uncertainty.THIN)
 """Traits whose degree a row of engine_left_out.csv states."""
 
 
 def points() -> Iterable[AccuracyPoint]:
     """Points of published runs."""
-    return _points(PUBLISHED, (row for path in FILES for row in published_rows(path)))
+    return _points(
+        engines.PUBLISHED, (row for path in engines.FILES for row in published_rows(path))
+    )
 
 
 def simulated() -> Iterable[AccuracyPoint]:
     """Points of the simulator's answers."""
-    return _points(SIMULATED, simulated_rows())
+    return _points(engines.SIMULATED, engines.simulated_rows())
 
 
 def of_frameworks() -> Iterable[AccuracyPoint]:
@@ -49,7 +56,7 @@ def of_frameworks() -> Iterable[AccuracyPoint]:
         seconds = left_out().get((WHOLE, run.id))
         if seconds is None:
             continue
-        timed = BOTH if run.prompts else GENERATION
+        timed = BOTH if len(run.parts) > 1 else GENERATION
         yield point_of(
             run.row,
             regime=regime_of(
@@ -62,7 +69,9 @@ def of_frameworks() -> Iterable[AccuracyPoint]:
         )
 
 
-def _points(evidence: str, every: Iterable[PublishedRow | SimulatedRow]) -> Iterable[AccuracyPoint]:
+def _points(
+    evidence: str, every: Iterable[PublishedRow | engines.SimulatedRow]
+) -> Iterable[AccuracyPoint]:
     rows = {row.id: row for row in every}
     for case in _left_out():
         name, _, part = case.id.partition(" ")
@@ -76,7 +85,7 @@ def _left_out() -> tuple[EngineLeftOutRow, ...]:
 
 
 def _point(
-    case: EngineLeftOutRow, row: PublishedRow | SimulatedRow, *, first: bool
+    case: EngineLeftOutRow, row: PublishedRow | engines.SimulatedRow, *, first: bool
 ) -> AccuracyPoint:
     return point_of(
         row,
@@ -102,5 +111,114 @@ def margins(case: EngineLeftOutRow, runtime: str, *, first: bool) -> Margins:
     usual, lean = table.value(constant, Route.RESIDENT), table.value(LEAN[constant], Route.RESIDENT)
     traits = {trait: getattr(case, trait) for trait in WIDER}
     factors = {trait: table.value(BY_TRAIT[constant], trait) for trait in WIDER}
-    half = widened(usual, factors, traits)
+    half = uncertainty.widened(usual, factors, traits)
     return Margins(below=half * (1.0 + lean), above=half * (1.0 - lean))
+
+
+# Load curves, simulated request by request; nothing is fitted to them.
+#
+# Rows with `users` give tokens per second of all users together, rows with a rate of arrivals those
+# of one user, as 1 / time per token. A source's own test of long prompts tells how fast its card
+# reads them (`use` = card); the prompts of its other rows are slowed down as much.
+
+SCORED, CARD = "score", "card"
+"""Uses of a row."""
+CHECKPOINTS = {"FP16": "BF16-hf", "BF16": "BF16-hf"}
+"""Formats of checkpoints by the sources' words."""
+KERNEL_STARTS = 0.57e-3
+"""Time in which Python starts a layer's kernels where no CUDA graph holds them [s]. GPT-2 (12
+layers) on an H200, with 32 tokens in 154.1 ms in vLLM and 156.0 ms in SGLang: 0.40 ms
+(github.com/deepspeedai/DeepSpeed/pull/8352, 2026-09-22); Qwen2.5-Omni-7B (28 layers) on an A800, 22
+to 23 ms a token: 0.80 ms (github.com/vllm-project/vllm-omni/issues/7960, 2026-09-22); their
+geometric mean. Plausible: 0.2 to 1 ms, by the processor."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnderLoad:
+    """Simulated server of a row."""
+
+    # tokens of all users per second, from the first request to the last reply [tokens/s]
+    together_tps: float
+    first_p50: float  # median of the time to the first token, behind the start [s]
+    token_p50: float  # median of the time per token after the first [s]
+
+
+def load_points() -> Iterable[AccuracyPoint]:
+    """Points of all scored rows."""
+    return (_load_point(row) for row in engines.load_curve_rows() if row.use == SCORED)
+
+
+def _load_point(row: engines.LoadCurveRow) -> AccuracyPoint:
+    met = under_load(row)
+    by_user = row.rate_per_s is not None and row.tpot_p50_s is not None
+    return point_of(
+        row,
+        regime=regime_of({"category": "load", "timed": GENERATION}),
+        group=f"{row.source_url} {row.gpu}",
+        measured=1.0 / row.tpot_p50_s if by_user and row.tpot_p50_s else row.output_tps,
+        predicted=1.0 / met.token_p50 if by_user else met.together_tps,
+        margins=margins_of(_estimate(row).decode),
+    )
+
+
+def under_load(row: engines.LoadCurveRow) -> UnderLoad:
+    """Simulation of a row, with its flags and the prompt rate of its card."""
+    return _simulated(row, slowdown(row.source_url, row.gpu))
+
+
+@cache
+def slowdown(source: str, gpu: str) -> float:
+    """Time of prompts on a source's card, over the predicted time; 1 where it does not tell."""
+    rows = (row for row in engines.load_curve_rows() if (row.source_url, row.gpu) == (source, gpu))
+    ratios = [_simulated(row, 1.0).together_tps / row.output_tps for row in rows if row.use == CARD]
+    return float(np.median(ratios)) if ratios else 1.0
+
+
+def _simulated(row: engines.LoadCurveRow, slower: float) -> UnderLoad:
+    there = _server(row, slower)
+    lengths = Lengths(
+        prompt=row.prompt_len, output=row.gen_len, spread=row.spread, cached_share=row.cached_share
+    )
+    if row.rate_per_s is not None:
+        requests, started = at_random(row.rate_per_s, row.requests, lengths), 0
+    else:
+        users = row.users or 1
+        requests = of_users(users, row.requests, lengths)
+        started = users if row.requests > users else 0
+    served = simulate(there, requests)
+    return UnderLoad(
+        together_tps=float(np.sum(served.outputs) / np.max(served.ends)),
+        first_p50=float(np.median(served.waits[started:])),
+        token_p50=float(np.nanmedian(served.per_token[started:])),
+    )
+
+
+def _server(row: engines.LoadCurveRow, slower: float) -> Server:
+    answer = _estimate(row)
+    there = server(answer)
+    if there is None:
+        raise ValueError(f"{row.id}: {answer.refusal or 'does not fit'}")
+    return replace(
+        there,
+        passes=there.passes * slower,
+        earlier=there.earlier * slower,
+        slots=min(there.slots, row.slots or there.slots),
+        least=0.0 if row.cuda_graphs else step_without_graphs(answer.model),
+    )
+
+
+def step_without_graphs(model: Model) -> float:
+    """Shortest step of an engine that starts every kernel anew [s]."""
+    return KERNEL_STARTS * model.layers
+
+
+@cache
+def _estimate(row: engines.LoadCurveRow) -> Estimate:
+    """Estimate of a row's model, machine and requests for a single user."""
+    where = machine(MachineSpec(gpu=row.gpu, gpu_count=row.gpu_count, ram_gb=128))
+    engine = runtime(row.runtime.split()[0])
+    model = as_run(catalog.model(row.model, CHECKPOINTS.get(row.quant, row.quant)), engine, where)
+    context = row.prompt_len + row.gen_len
+    work = Workload(prompt=row.prompt_len, output=row.gen_len, context=context, kv_type=row.kv_type)
+    strategy = PlacementStrategy.GPU_RESIDENT
+    return estimate(model, where, work, engine, strategy, fitted_constants())

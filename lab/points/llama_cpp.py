@@ -1,38 +1,34 @@
 """Points of llama.cpp and its forks, each predicted without its source."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from advisor.catalog.accuracy_points import AccuracyPoint
+from advisor.catalog.constants import fitted_constants
+from advisor.cost_model import uncertainty
+from advisor.cost_model.estimate import estimate
 from advisor.cost_model.measured_constants import doubt
-from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, NEW, Margins, margins, on_gpu
-from advisor.evidence.accuracy.regimes import DATASHEET, DEEP, GENERATION, PROMPT, STATED, regime_of
+from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, NEW, Margins, Range, margins
+from advisor.errors import InputError
+from advisor.evidence.accuracy import regimes
 from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case
-from advisor.evidence.published.row import PublishedRow
+from advisor.evidence.published.row import PublishedRow, group_of
+from advisor.machine.quantity import given
 from advisor.model import catalog
 from advisor.model.model import Floats
-from advisor.units import Array
-from lab.held_out import READ, UNSEEN, left_out
-from lab.llama_cpp import (
-    Rows,
-    TableColumns,
-    TimedRow,
-    case_of,
-    doubted_by_sources,
-    kinds_of,
-    published,
-    rows_of,
-    side_by_side,
-    stated_tps,
-)
-from lab.points.peer_facts import WHERE, answers, facts_of
-from lab.points.point import point_of
-from lab.row_errors import circumstances_of, other_evidence
+from advisor.runtimes import LLAMA_CPP
+from advisor.units import GB, Array
+from lab import llama_cpp
+from lab.held_out import GENERATED, READ, UNSEEN, left_out
+from lab.peers import PEERS, PLACES, SPLIT, Facts, Peer, answers, facts_of
+from lab.points import margins_of, point_of
+from lab.spreads import circumstances_of, other_evidence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,52 +41,45 @@ class LlamaCppRun:
 
 def runs(rows: Iterable[PublishedRow]) -> tuple[LlamaCppRun, ...]:
     """Runs of rows that can be predicted and are not doubtful."""
-    told = ((row, case_of(row)) for row in rows if not row.doubtful)
+    told = ((row, llama_cpp.case_of(row)) for row in rows if not row.doubtful)
     return tuple(LlamaCppRun(row=row, case=case) for row, case in told if case is not None)
 
 
 @cache
-def fitted() -> Rows:
+def fitted() -> llama_cpp.Rows:
     """Rows that constants are fitted to."""
-    return rows_of(published())
+    return llama_cpp.rows_of(llama_cpp.published())
 
 
 def points() -> Iterable[AccuracyPoint]:
     """Points of all rows in the last fit, with the speed of all users together."""
     rows = fitted()
-    judged = by_table(rows)
-    for timed, seconds, (_, ranges) in zip(rows.timed, rows.seconds, judged, strict=True):
-        predicted = left_out().get((timed.timed, timed.row.id))
+    for timed, (_, ranges) in zip(rows.timed, by_table(rows), strict=True):
+        predicted = left_out().get((timed.timed, timed.id))
         if predicted is not None:
-            yield _point(
-                timed,
-                regime_of(traits(timed)),
-                float(seconds / predicted),
-                ranges,
-                peers=_peers(timed),
-                first_seen=released(timed.case.model.architecture.name),
-            )
+            seen = released(timed.case.model.architecture.name)
+            regime = regimes.regime_of(traits(timed))
+            yield _point(timed, regime, predicted, ranges, peers=_peers(timed), first_seen=seen)
 
 
 def _point(
-    timed: TimedRow, regime: str, faster: float, ranges: Margins, **others: Any
+    timed: llama_cpp.TimedRow, regime: str, predicted: float, ranges: Margins, **others: Any
 ) -> AccuracyPoint:
-    """Point of a row whose speed is predicted `faster` times as high as it was measured."""
-    measured = stated_tps(timed.row, timed.timed)
+    """Point of a row whose time is predicted [s]."""
+    measured = llama_cpp.stated_tps(timed.row, timed.timed)
     return point_of(
         timed.row, regime=regime, group=timed.group, measured=measured,
-        predicted=measured * faster, margins=ranges, **others,
+        predicted=measured * (timed.seconds / predicted), margins=ranges, **others,
     )  # fmt: skip
 
 
 def unseen() -> Iterable[AccuracyPoint]:
     """Points of tokens, predicted without any model of the same kinds of layers."""
     rows = fitted()
-    judged = by_table(rows, unseen=True)
-    for timed, seconds, (_, ranges) in zip(rows.timed, rows.seconds, judged, strict=True):
-        predicted = left_out().get((UNSEEN, timed.row.id))
+    for timed, (_, ranges) in zip(rows.timed, by_table(rows, unseen=True), strict=True):
+        predicted = left_out().get((UNSEEN, timed.id))
         if timed.timed != READ and predicted is not None:
-            yield _point(timed, kinds_of(timed), float(seconds / predicted), ranges)
+            yield _point(timed, llama_cpp.kinds_of(timed), predicted, ranges)
 
 
 @cache
@@ -105,14 +94,14 @@ def doubtful() -> Iterable[AccuracyPoint]:
 
     Nothing is fitted to them, so the shipped constants predict them.
     """
-    rows = side_by_side([*fitted().doubted, *doubted_by_sources(published())])
-    for timed, seconds, (predicted, ranges) in zip(
-        rows.timed, rows.seconds, by_table(rows), strict=True
-    ):
-        yield _point(timed, regime_of(traits(timed)), float(seconds) / predicted, ranges)
+    rows = llama_cpp.side_by_side(
+        [*fitted().doubted, *llama_cpp.doubted_by_sources(llama_cpp.published())]
+    )
+    for timed, (predicted, ranges) in zip(rows.timed, by_table(rows), strict=True):
+        yield _point(timed, regimes.regime_of(traits(timed)), predicted, ranges)
 
 
-def by_table(rows: Rows, *, unseen: bool = False) -> tuple[tuple[float, Margins], ...]:
+def by_table(rows: llama_cpp.Rows, *, unseen: bool = False) -> tuple[tuple[float, Margins], ...]:
     """Predictions of rows by the shipped constants [s], with their 80 % margins.
 
     A row's own publisher does not count as evidence for its range; of an `unseen` model nobody's
@@ -125,14 +114,14 @@ def by_table(rows: Rows, *, unseen: bool = False) -> tuple[tuple[float, Margins]
         few[NEW] = np.ones(len(rows.timed))
     for part in rows.stacks:
         timed = [rows.timed[place] for place in part.at]
-        constants = TableColumns(timed)
+        constants = llama_cpp.TableColumns(timed)
         time = part.time(constants)
         run = circumstances_of(rows, part, few)
         total[part.at] = time.total
         read = np.array([row.timed == READ for row in timed])
         own = [row.case.runtime.extra_uncertainty for row in timed]
         shape = [row.case.model.architecture.shape_uncertainty for row in timed]
-        beside = np.hypot(np.hypot(own, shape), _doubts(timed, on_gpu(time, run)))
+        beside = np.hypot(np.hypot(own, shape), _doubts(timed, uncertainty.on_gpu(time, run)))
         for constant, chosen in ((IN_PROMPT, read), (IN_DECODE, ~read)):
             if chosen.any():
                 ends = margins(time, run, constants, constant).wider(beside)  # type: ignore[arg-type]  # arrays stand for numbers
@@ -144,7 +133,7 @@ def by_table(rows: Rows, *, unseen: bool = False) -> tuple[tuple[float, Margins]
     )
 
 
-def _doubts(timed: Sequence[TimedRow], gpu: Array) -> Floats:
+def _doubts(timed: Sequence[llama_cpp.TimedRow], gpu: Array) -> Floats:
     """Half width that stated software adds to each row, by the GPUs' share of its time."""
     of_gpu, of_host = np.array(
         [
@@ -155,10 +144,10 @@ def _doubts(timed: Sequence[TimedRow], gpu: Array) -> Floats:
     return np.asarray(of_gpu * gpu + of_host * (1.0 - gpu))
 
 
-def _peers(timed: TimedRow) -> Mapping[str, float]:
+def _peers(timed: llama_cpp.TimedRow) -> Mapping[str, float]:
     """Predictions of the public formulas for a row; none for several sequences."""
     case, row = timed.case, timed.row
-    if float(case.work.users) > 1 or row.category not in WHERE:
+    if float(case.work.users) > 1 or row.category not in PLACES:
         return {}
     theory = ram_in_theory(row, case.machine.host.name)
     ram_peak = float(case.machine.host.bandwidth.value) if theory is None else theory
@@ -166,15 +155,111 @@ def _peers(timed: TimedRow) -> Mapping[str, float]:
     return answers(facts)
 
 
-def traits(timed: TimedRow) -> Mapping[str, object]:
+def traits(timed: llama_cpp.TimedRow) -> Mapping[str, object]:
     """Traits of a row, by which `regimes.REGIMES` are distinguished."""
     row, case = timed.row, timed.case
     return {
         "category": row.category,
-        "timed": PROMPT if timed.timed == READ else GENERATION,
+        "timed": regimes.PROMPT if timed.timed == READ else regimes.GENERATION,
         "build": timed.scope["build"],
         "together": float(case.work.users) > 1,
-        "deep": (row.context_depth or 0.0) >= DEEP,
+        "deep": (row.context_depth or 0.0) >= regimes.DEEP,
         "experts": case.model.has_experts,
-        "ram": STATED if row.ram_bw_gbs or row.ram_mts else DATASHEET,
+        "ram": regimes.STATED if row.ram_bw_gbs or row.ram_mts else regimes.DATASHEET,
     }
+
+
+# Points of dense models split by layer, from sources that do not state the RAM.
+#
+# In a sweep over the layers on the GPU, the run with the fewest layers there reads nearly all from
+# RAM. Our formula, inverted, gives the RAM rate from its speed, and the other runs are predicted
+# with that rate. Each public formula is inverted in the same way.
+
+RATES = np.geomspace(2 * GB, 2000 * GB, 400)
+"""Sustained RAM rates tried by the inversion [B/s]."""
+
+
+def sweep_points() -> Iterable[AccuracyPoint]:
+    """Points of all sweeps, without the runs that gave the RAM rate."""
+    for sweep in sweeps(runs(llama_cpp.published()), {timed.row.id for timed in fitted().timed}):
+        yield from _of_sweep(sweep)
+
+
+def sweeps(
+    runs: Iterable[LlamaCppRun], fitted: Collection[str] = ()
+) -> Iterable[tuple[LlamaCppRun, ...]]:
+    """Sweeps: runs that differ only in layers on the GPU, fewest layers first, without rows of the
+    fit, by their ids.
+    """
+    alike: dict[tuple[str, ...], list[LlamaCppRun]] = {}
+    for run in runs:
+        row = run.row
+        if row.category == SPLIT and row.tg_tps and row.id not in fitted:
+            key = ("source_url", "runtime", "gpu", "cpu", "model", "quant", "context_depth")
+            alike.setdefault(tuple(row.cells[name] for name in key), []).append(run)
+    for group in alike.values():
+        stated = (run for run in group if llama_cpp.layers_stated(run.case))
+        split = sorted(stated, key=lambda run: float(run.case.settings.gpu_layers or 0.0))
+        if len(split) > 1:
+            yield tuple(split)
+
+
+def _of_sweep(sweep: Sequence[LlamaCppRun]) -> Iterable[AccuracyPoint]:
+    slowest, *others = sweep
+    rate = ram_rate(slowest)
+    peer_rates = {peer: _peer_rate(peer, slowest) for peer in PEERS}
+    for run in others:
+        decode, facts = _decode(run, rate), _facts(run)
+        yield point_of(
+            run.row,
+            regime=regimes.regime_of(
+                {"category": SPLIT, "timed": regimes.GENERATION, "ram": regimes.INFERRED}
+            ),
+            group=group_of(run.row),
+            measured=llama_cpp.stated_tps(run.row, GENERATED),
+            predicted=float(decode.value),
+            margins=margins_of(decode),
+            peers={
+                peer.name: answer
+                for peer, own in peer_rates.items()
+                if (answer := _peer_speed(peer, facts, own)) is not None
+            },
+        )
+
+
+def _peer_speed(peer: Peer, facts: Facts, rate: float) -> float | None:
+    """Speed by a public formula with a RAM rate [tokens/s]."""
+    return peer.answer(replace(facts, ram=rate, ram_peak=rate))
+
+
+def _facts(run: LlamaCppRun) -> Facts:
+    return facts_of(run.case, run.row.category, ram_peak=0.0)
+
+
+def ram_rate(run: LlamaCppRun) -> float:
+    """Sustained RAM rate at which our formula gives a run's speed [B/s]."""
+    speeds = np.asarray(_decode(run, RATES).value)
+    return float(np.exp(np.interp(llama_cpp.stated_tps(run.row, GENERATED), speeds, np.log(RATES))))
+
+
+def _decode(run: LlamaCppRun, rate: Array) -> Range:
+    case = run.case
+    host = replace(case.machine.host, bandwidth=given(rate))
+    estimated = estimate(
+        case.model, replace(case.machine, host=host), case.work, LLAMA_CPP, case.strategy,
+        fitted_constants(), case.settings, backend=case.backend, build=case.build,
+    )  # fmt: skip
+    if estimated.decode is None:
+        raise InputError(estimated.refusal)
+    return estimated.decode
+
+
+def _peer_rate(peer: Peer, run: LlamaCppRun) -> float:
+    """RAM rate at which a public formula comes closest to a run's speed [B/s]."""
+    facts, speed = _facts(run), llama_cpp.stated_tps(run.row, GENERATED)
+
+    def off(rate: float) -> float:
+        answer = _peer_speed(peer, facts, rate)
+        return abs(math.log(answer / speed)) if answer else math.inf
+
+    return min(map(float, RATES), key=off)

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from advisor.catalog.accuracy_points import AccuracyPoint
 from advisor.catalog.constants import Constants, fitted_constants
 from advisor.catalog.csv_tables import DATA, read
-from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.estimate import estimate
 from advisor.cost_model.loads import ForwardPass, Load, step_load
-from advisor.cost_model.placement import DISK, PlacementStrategy, Settings
+from advisor.cost_model.placement import DISK, Placement, PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import page_fault_seconds
+from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.evidence.accuracy import regimes
@@ -30,7 +30,7 @@ from advisor.model.spec import ArchitectureSpec
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.llama_cpp.paging import WATCHED, Reread, Rereading, reread
 from advisor.units import GB, GIB, KIB, Array
-from lab.points.point import margins_of, point_of
+from lab.points import margins_of, point_of
 
 # Rows of data/measurements/own.csv: our own runs of real engines beside their predictions.
 
@@ -113,7 +113,8 @@ def model_of(row: OwnRow) -> Model:
 
 def machine_of(row: OwnRow) -> Machine:
     """Machine of a row, with the drive's rate measured during the run."""
-    machine = understood(_as_published(row)).machine
+    cells = {name: "" if value is None else str(value) for name, value in asdict(row).items()}
+    machine = understood(PublishedRow(cells)).machine
     if machine.disk is None or not (row.disk_map_gbs and row.read_ahead_kib):
         return machine
     drive = replace(
@@ -122,17 +123,6 @@ def machine_of(row: OwnRow) -> Machine:
         read_ahead=_figure(row, row.read_ahead_kib * KIB),
     )
     return replace(machine, disk=drive)
-
-
-def work_of(row: OwnRow) -> Workload:
-    """Request of a row."""
-    depth = row.context_depth
-    return Workload(prompt=depth, output=TOKENS, context=depth + TOKENS)
-
-
-def _as_published(row: OwnRow) -> PublishedRow:
-    cells = asdict(row).items()
-    return PublishedRow({name: "" if value is None else str(value) for name, value in cells})
 
 
 def _figure(row: OwnRow, value: float) -> Quantity:
@@ -153,70 +143,60 @@ class Watched:
     """A row and its estimate with the page cache observed during the run."""
 
     row: OwnRow
-    estimate: Estimate
+    model: Model
+    placement: Placement
+    machine: Machine
+    disk: Disk
+    constants: Constants  # constants of the estimate
+    decode: Range  # its speed
+    load: Load  # reads of the mapped file per token
+    read: float  # bytes read from the drive per token [B]
+    other: float  # predicted time of a token without the drive [s]
 
     @property
-    def read(self) -> float:
-        """Bytes read from the drive per token [B]."""
-        return (self.row.read_gb or 0.0) * GB
-
-    @cached_property
     def needed(self) -> float:
         """All bytes read per token, from memory and drive [B]."""
-        return float(self.estimate.model.read_bytes_per_token)
+        return float(self.model.read_bytes_per_token)
 
-    @cached_property
-    def load(self) -> Load:
-        """Reads of the mapped file per token."""
-        if self.estimate.placement is None:
-            raise InputError(self.estimate.refusal)
-        depth = self.estimate.work.decode_depth
-        step = ForwardPass(tokens=1.0, sequences=1.0, depth=depth, kv_type="f16")
-        return step_load(self.estimate.model, self.estimate.placement, DISK, step)
-
-    @cached_property
+    @property
     def pages(self) -> bool:
         """Whether a part of each token's bytes came from the drive."""
         return self.read > AGAIN * self.needed
 
-    @cached_property
-    def other(self) -> float:
-        """Predicted time of a token without the drive [s]."""
-        if self.estimate.step is None:
-            raise InputError(self.estimate.refusal)
-        return float(self.estimate.step.total) - float(
-            self.estimate.step.parts.get(Route.PAGED, 0.0)
-        )
-
-    @property
-    def drive(self) -> tuple[Disk, Constants]:
-        """The drive, and the constants of the estimate."""
-        machine, constants = self.estimate.machine, self.estimate.constants
-        if machine is None or machine.disk is None or constants is None:
-            raise InputError(f"{self.row.id} does not tell the drive's speed.")
-        return machine.disk, constants
-
 
 def watched() -> tuple[Watched, ...]:
     """Runs with a measured drive rate."""
-    told = (row for row in rows() if paged(row) and not row.doubtful)
-    return tuple(Watched(row=row, estimate=_estimated(row)) for row in told)
+    return tuple(_watched(row) for row in rows() if paged(row) and not row.doubtful)
 
 
-def _estimated(row: OwnRow) -> Estimate:
-    settings = Settings(page_cache=(row.cache_gib or 0.0) * GIB)
-    return estimate(
-        model_of(row), machine_of(row), work_of(row), LLAMA_CPP, PlacementStrategy.NVME_OFFLOAD,
+def _watched(row: OwnRow) -> Watched:
+    depth, settings = row.context_depth, Settings(page_cache=(row.cache_gib or 0.0) * GIB)
+    work = Workload(prompt=depth, output=TOKENS, context=depth + TOKENS)
+    run = estimate(
+        model_of(row), machine_of(row), work, LLAMA_CPP, PlacementStrategy.NVME_OFFLOAD,
         fitted_constants(), settings,
     )  # fmt: skip
+    machine, step = run.machine, run.step
+    if not (run.placement and step and run.decode and run.constants and machine and machine.disk):
+        raise InputError(f"{row.id}: {run.refusal or 'the speed of its drive is not known.'}")
+    one = ForwardPass(tokens=1.0, sequences=1.0, depth=work.decode_depth, kv_type="f16")
+    return Watched(
+        row=row,
+        model=run.model,
+        placement=run.placement,
+        machine=machine,
+        disk=machine.disk,
+        constants=run.constants,
+        decode=run.decode,
+        load=step_load(run.model, run.placement, DISK, one),
+        read=(row.read_gb or 0.0) * GB,
+        other=float(step.total) - float(step.parts.get(Route.PAGED, 0.0)),
+    )
 
 
 def predicted(run: Watched, constants: Rereading = WATCHED) -> Reread:
     """Predicted bytes that a token reads from the drive again [B]."""
-    prediction = run.estimate
-    if prediction.placement is None or prediction.machine is None:
-        raise InputError(prediction.refusal)
-    return reread(prediction.model, prediction.placement, run.load, prediction.machine, constants)
+    return reread(run.model, run.placement, run.load, run.machine, constants)
 
 
 def fitted(runs: Sequence[Watched]) -> Rereading:
@@ -272,22 +252,19 @@ def points() -> Iterator[AccuracyPoint]:
 
 
 def _point(run: Watched, constants: Rereading) -> AccuracyPoint:
-    row, decode = run.row, run.estimate.decode
-    if decode is None:
-        raise InputError(run.estimate.refusal)
+    row = run.row
     return point_of(
         replace(row, gpu=""),
         regime=regime_of({"category": regimes.PAGED}),
         group=f"{row.source_url} {row.cpu} {row.model}",
         measured=row.tg_tps,
         predicted=1.0 / float(seconds(run, constants)),
-        margins=margins_of(decode),
+        margins=margins_of(run.decode),
     )
 
 
 def seconds(run: Watched, constants: Rereading) -> Array:
     """Time of a token, with the drive's part computed from given constants [s]."""
-    disk, engine = run.drive
     again = predicted(run, constants)
-    paged = again.total, disk, engine, again.pieces, again.renewal
+    paged = again.total, run.disk, run.constants, again.pieces, again.renewal
     return run.other + page_fault_seconds(*paged)

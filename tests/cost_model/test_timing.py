@@ -47,7 +47,7 @@ from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
 from advisor.machine.quantity import given
 from advisor.runtimes.llama_cpp.paging import WATCHED, missed_share
 from advisor.units import Array
-from lab.doubtful import Bound
+from lab.llama_cpp import Bound
 
 CONSTANTS = {
     "gpu_read_share": 0.5,

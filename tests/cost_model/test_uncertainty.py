@@ -31,7 +31,7 @@ from advisor.cost_model.uncertainty import (
 )
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
-from lab.doubtful import Bound
+from lab.llama_cpp import Bound
 
 FACTORS = {SEVERAL: 1.5, THIN: 2.0}
 shares = st.floats(0.0, 1.0)

@@ -24,7 +24,7 @@ from advisor.model import catalog
 from advisor.model.architecture import OPERATORS, Group
 from advisor.runtimes import RUNTIMES
 from advisor.units import GIB
-from lab.parameters import SERVING_ENGINES, parameters
+from lab.fit import SERVING_ENGINES, parameters
 
 ROWS = tuple(constant_rows(DATA / "generated/efficiency.csv"))
 ENGINE_ROWS = tuple(constant_rows(DATA / "generated/engine_kernels.csv"))

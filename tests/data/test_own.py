@@ -5,7 +5,6 @@ import own_rows
 import pytest
 
 from advisor.runtimes.llama_cpp.paging import WATCHED
-from advisor.units import GB
 from lab.points import paged as paged_points
 from lab.points.paged import OWN, rows
 from lab.points.paged import paged as is_paged
@@ -107,11 +106,8 @@ def test_rereads_match_observed_ones() -> None:
     # Of a scan that does not fit all is read again, of one that fits nothing.
     for watched in paged_points.watched():
         if not watched.row.experts:
-            needed = float(watched.estimate.model.read_bytes_per_token)
-            read = (watched.row.read_gb or 0.0) * GB
-            assert paged_points.predicted(watched).total / needed == pytest.approx(
-                read / needed, abs=0.25
-            ), watched.row.id
+            share = paged_points.predicted(watched).total / watched.needed
+            assert share == pytest.approx(watched.read / watched.needed, abs=0.25), watched.row.id
 
 
 def test_the_file_ends_as_lines_do() -> None:

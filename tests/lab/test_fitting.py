@@ -14,21 +14,11 @@ from advisor.evidence.published.row import PublishedRow
 from advisor.model.model import Floats
 from benchmarks.earned_factors import worths
 from lab.__main__ import OF_HARDWARE, or_published, refitted
-from lab.fit import Prior, newton, without_each
+from lab.fit import FRAMEWORKS, LLAMA_CPP, Prior, newton, parameters, without_each
 from lab.frameworks import papers
-from lab.llama_cpp import (
-    LARGE,
-    LEAST_GROUPS,
-    Rows,
-    published,
-    rows_of,
-    solved,
-    task,
-)
-from lab.parameters import FRAMEWORKS, LLAMA_CPP, parameters
+from lab.llama_cpp import LARGE, LEAST_GROUPS, Rows, published, rows_of, solved, task
 from lab.rolling import rolling
-from lab.row_errors import Errors
-from lab.spreads import AIMED, fitted, least
+from lab.spreads import AIMED, Errors, fitted, least
 from lab.stack import Cases, Timed
 
 ROW = {
@@ -116,7 +106,7 @@ def test_no_month_knows_of_a_later_one() -> None:
 def test_rows_are_timed_by_the_cost_model_itself() -> None:
     # 8B in Q4_K_M: 4.92 GB less the embedding, at 1008 GB/s and a share of 0.85; 32 layers.
     rows = rows_of([PublishedRow(ROW)])
-    load = rows.timed[0].schedule.stages[0].flows[0].load
+    load = rows.timed[0].parts[0][1].stages[0].flows[0].load
     assert load is not None
     by_hand = load.weights / (0.85 * 1008e9) + load.kv / (0.6 * 1008e9) + 32 * 45e-6 + 200e-6
     assert rows.predicted(started(rows))[0] == pytest.approx(float(by_hand), rel=1e-6)
@@ -299,8 +289,11 @@ def errors(off: Floats, **more: object) -> Errors:
 
 def values(off: Errors, **scope: str) -> dict[str, float]:
     """Constants of the ranges in one scope, by name."""
+    every = {"family": None, "backend": None, "build": None, **scope}
     return {
-        spread.constant: spread.value for spread in fitted(off, IN_DECODE) if spread.scope == scope
+        row.constant: row.value
+        for row in fitted(off, IN_DECODE)
+        if all(getattr(row, column) == value for column, value in every.items())
     }
 
 

@@ -9,10 +9,10 @@ from advisor.advice.arrivals.server import TAKING_IN
 from advisor.evidence.accuracy.regimes import REGIMES
 from advisor.model import catalog
 from lab.engines import LoadCurveRow, load_curve_rows
-from lab.points.load_curves import (
+from lab.points.engine import (
     KERNEL_STARTS,
     SCORED,
-    points,
+    load_points,
     slowdown,
     step_without_graphs,
     under_load,
@@ -34,7 +34,7 @@ CURVES = tuple(dict.fromkeys(map(curve, BELOW)))
 @pytest.fixture(scope="module")
 def off() -> dict[str, float]:
     """Logarithm of predicted over published, by row."""
-    return {point.id: float(np.log1p(point.error)) for point in points()}
+    return {point.id: float(np.log1p(point.error)) for point in load_points()}
 
 
 @pytest.mark.parametrize("name", CURVES, ids=lambda name: " ".join(name[1:]))
@@ -103,5 +103,5 @@ def test_taking_in_is_the_mean_of_three_hosts() -> None:
 def test_rows_are_of_three_engines_and_have_a_regime() -> None:
     assert {row.runtime.split()[0] for row in ROWS.values()} >= {"vLLM", "SGLang", "TensorRT-LLM"}
     assert all(row.source_url.startswith("https://") for row in load_curve_rows())
-    assert {point.regime for point in points()} == {"server under load"}
+    assert {point.regime for point in load_points()} == {"server under load"}
     assert "server under load" in {regime.name for regime in REGIMES}

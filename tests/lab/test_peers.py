@@ -6,10 +6,11 @@ import pytest
 
 from advisor.catalog.accuracy_points import PEERS as RECORDS
 from advisor.units import GIB
-from lab.peers import PEERS, Facts, Where
+from lab.peers import EXPERTS_IN_RAM, IN_GPU, IN_RAM, PEERS, Facts
+from lab.peers import SPLIT as DIVIDED
 
 DENSE = Facts(
-    where=Where.GPU, format="Q4_K_M", params=8e9, active_params=8e9, experts=0, experts_used=0,
+    where=IN_GPU, format="Q4_K_M", params=8e9, active_params=8e9, experts=0, experts_used=0,
     expert_params=0.0, shared_params=1e9, layers=32, hidden=4096, intermediate=14336, vocab=128256,
     file_bytes=5e9, gpu_read=4.6e9, ram_read=0.0, cache_read=0.1e9, depth=500.0, gpu_share=1.0,
     gpu_layers=1.0, gpus=1, gpu_vendor="NVIDIA", gpu_unified=False, gpu_memory=24 * GIB,
@@ -17,18 +18,18 @@ DENSE = Facts(
     arm=False, prompt=0.0, prompt_flops=0.0,
 )  # fmt: skip
 ALONE = replace(
-    DENSE, where=Where.RAM, gpus=0, gpu_vendor="", gpu_bandwidth=0.0, gpu_memory=0.0, gpu_read=0.0,
+    DENSE, where=IN_RAM, gpus=0, gpu_vendor="", gpu_bandwidth=0.0, gpu_memory=0.0, gpu_read=0.0,
     ram_read=4.6e9, gpu_share=0.0, gpu_layers=0.0,
 )  # fmt: skip
 SPLIT = replace(
-    DENSE, where=Where.SPLIT, gpu_read=2.3e9, ram_read=2.3e9, gpu_share=0.5, gpu_layers=16 / 33
+    DENSE, where=DIVIDED, gpu_read=2.3e9, ram_read=2.3e9, gpu_share=0.5, gpu_layers=16 / 33
 )
 EXPERTS = replace(
-    DENSE, where=Where.EXPERTS, params=30e9, active_params=3e9, experts=128, experts_used=8,
+    DENSE, where=EXPERTS_IN_RAM, params=30e9, active_params=3e9, experts=128, experts_used=8,
     expert_params=2e9, file_bytes=18e9, gpu_read=0.6e9, ram_read=1.2e9, gpu_share=0.1,
 )  # fmt: skip
 EXPERTS_IN_GPU = replace(
-    EXPERTS, where=Where.GPU, gpu_read=1.8e9, ram_read=0.0, gpu_share=1.0, gpu_memory=48 * GIB
+    EXPERTS, where=IN_GPU, gpu_read=1.8e9, ram_read=0.0, gpu_share=1.0, gpu_memory=48 * GIB
 )
 PROMPT = replace(DENSE, prompt=512.0, prompt_flops=512 * 16e9)
 BY_NAME = {peer.name: peer for peer in PEERS}

@@ -19,7 +19,7 @@ def test_tables_are_written_anew(
     table = tmp_path / "coverage.csv"
     monkeypatch.setattr(module, makes, lambda: {table: "fitted\n"})
     monkeypatch.setattr(lab.ledger, "tables", lambda known: known)
-    monkeypatch.setattr(lab.ledger, "HISTORY", table)
+    monkeypatch.setattr(lab.ledger.scoring, "HISTORY", table)
     monkeypatch.setattr(lab.ledger, "history_table", lambda known: known[table])
     assert module.main() == 0  # type: ignore[attr-defined]  # either module
     assert table.read_text() == "fitted\n"

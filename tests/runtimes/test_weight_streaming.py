@@ -19,7 +19,7 @@ from advisor.model import catalog
 from advisor.runtimes import DEEPSPEED
 from advisor.runtimes.deepspeed import passing_bytes
 from lab.__main__ import TABLE
-from lab.fit import limited
+from lab.fit import FRAMEWORKS, limited, parameters
 from lab.frameworks import (
     BATCHED,
     EXPERTS,
@@ -27,11 +27,11 @@ from lab.frameworks import (
     SOURCE,
     STAGED,
     STREAMED,
-    fitted,
+    held_out,
     margins,
+    papers,
     regime,
 )
-from lab.parameters import FRAMEWORKS, parameters
 
 
 class Judged(NamedTuple):
@@ -46,11 +46,10 @@ class Judged(NamedTuple):
 
 @pytest.fixture(scope="module")
 def runs() -> tuple[Judged, ...]:
-    fit = fitted()
     return tuple(
         Judged(regime(run), run.row.source_url, run.row.gpu, run.seconds / seconds,
                margins(run))
-        for run, seconds in zip(fit.runs, fit.predicted.tolist(), strict=True)
+        for run, seconds in zip(papers(), held_out().predicted.tolist(), strict=True)
     )  # fmt: skip
 
 

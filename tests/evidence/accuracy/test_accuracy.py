@@ -30,8 +30,7 @@ from advisor.evidence.accuracy.text import (
 from advisor.evidence.published.row import PublishedRow
 from lab.ledger import ledger, noise_floor, points_table, tables
 from lab.llama_cpp import published
-from lab.points.llama_cpp import fitted, runs
-from lab.points.split import ram_rate, sweeps
+from lab.points.llama_cpp import fitted, ram_rate, runs, sweeps
 
 ROOT = Path(__file__).parents[3]
 SPEEDS = ("measured", "predicted", "below", "above")
