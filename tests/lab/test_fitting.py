@@ -1,7 +1,7 @@
 """The shipped constants equal the command's output, and the solver finds known solutions."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
@@ -141,14 +141,14 @@ def test_rows_of_a_division_that_no_runtime_has_teach_nothing() -> None:
     assert not rows_of([PublishedRow({**ROW, "source_note": note})]).timed
 
 
-def rows_of_sources(sources: str) -> Rows:
-    """Rows of five models in two formats on one card, from each of some sources."""
+def rows_of_sources(sources: str, formats: Sequence[str] = ("Q4_K_M", "Q8_0")) -> Rows:
+    """Rows of five models in some formats on one card, from each of some sources."""
     models = ("Llama-3.2-3B", "Llama-3.1-8B", "Qwen2.5-14B", "Qwen2.5-32B", "Llama-3.1-70B")
     return rows_of(
         PublishedRow({**ROW, "id": f"{name} {form} {source}", "model": name, "params_b": "",
                       "quant": form, "model_size_gib": "", "gpu": "RTX PRO 6000 Blackwell",
                       "source_url": source})
-        for name in models for form in ("Q4_K_M", "Q8_0") for source in sources
+        for name in models for form in formats for source in sources
     )  # fmt: skip
 
 
@@ -185,15 +185,8 @@ def test_a_factor_earns_its_place_where_other_sources_have_it_too() -> None:
 def test_a_large_source_is_predicted_by_a_fit_that_does_not_know_it() -> None:
     # One source reaches 0.5 of the peak and one 0.85: each is predicted as from the other alone.
     def of(source: str, share: float) -> Rows:
-        models = ("Llama-3.2-3B", "Llama-3.1-8B", "Qwen2.5-14B")
         formats = ("Q3_K_M", "Q4_0", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0", "IQ4_XS")
-        rows = rows_of(
-            PublishedRow({**ROW, "id": f"{name} {form} {source}", "model": name, "params_b": "",
-                          "quant": form, "model_size_gib": "", "gpu": "RTX PRO 6000 Blackwell",
-                          "source_url": source})
-            for name in models for form in formats
-        )  # fmt: skip
-        return timed_with(rows, gpu_read_share=share)
+        return timed_with(rows_of_sources(source, formats), gpu_read_share=share)
 
     slow, fast = of("a", 0.5), of("b", 0.85)
     both = rows_of(row.row for rows in (slow, fast) for row in rows.timed)
