@@ -138,7 +138,6 @@ class CheckpointRow:
     model: str
     format: str
     repository: str
-    retrieved: str
 
 
 @cache

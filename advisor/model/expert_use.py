@@ -23,7 +23,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.csv_tables import texts
 from advisor.units import Array
 
 _NODES, _MASSES = np.polynomial.hermite_e.hermegauss(48)
@@ -49,27 +49,12 @@ prose and several languages (llama.cpp, pull request 27861), 0.75 to 1.06 from a
 reply (route traces above)."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class UnevennessRow:
-    """One row of data/models/expert_use.csv; the last pattern takes every name."""
-
-    pattern: str
-    unevenness: float
-    source: str
-    source_date: str
-    note: str
-
-
-@lru_cache(maxsize=1)
-def _rows() -> tuple[UnevennessRow, ...]:
-    return read(DATA / "models/expert_use.csv", UnevennessRow)
-
-
 @lru_cache(maxsize=1024)
 def unevenness(name: str) -> float:
     """Unevenness of a model's experts in an ordinary text, by the model's name."""
-    rows = (row for row in _rows() if re.search(row.pattern, name, re.IGNORECASE))
-    return next(rows).unevenness
+    by_pattern = texts("models/expert_use.csv", "pattern", "unevenness")
+    values = (value for part, value in by_pattern.items() if re.search(part, name, re.IGNORECASE))
+    return float(next(values))  # the last pattern takes every name
 
 
 def in_text(usual: float, variety: float) -> float:

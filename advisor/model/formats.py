@@ -12,10 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import cache
 from itertools import count, groupby
 
-from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.csv_tables import texts
 from advisor.errors import DataError, Refusal, UnknownName
 from advisor.model.architecture import Architecture, Group, Tensor
 
@@ -332,22 +331,6 @@ NEAREST = {
 """Bits per weight of whole files (llama.cpp, tools/quantize/README.md)."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SpellingRow:
-    """One row of data/models/format_spellings.csv."""
-
-    spelling: str  # spelling in lower case, with words joined by underscores
-    format: str  # format in data/models/recipes.csv
-    note: str  # approximations
-
-
-@cache
-def spelled_formats() -> Mapping[str, str]:
-    """Formats by spelling."""
-    rows = read(DATA / "models" / "format_spellings.csv", SpellingRow)
-    return {row.spelling: row.format for row in rows}
-
-
 def format_meant(text: str, known: Mapping[str, Format], *, remark: bool = False) -> Format:
     """Format of a spelling; with `remark`, of one among other words, as in a table's note."""
     plain = _plain(text)
@@ -365,7 +348,8 @@ def format_meant(text: str, known: Mapping[str, Format], *, remark: bool = False
 def _by_spelling(known: Mapping[str, Format]) -> Mapping[str, str]:
     """Names of formats by their joined names and spellings."""
     plain = {name.casefold().replace("-", "_"): name for name in known}
-    all_spellings = {**spelled_formats(), **plain}
+    spelled = texts("models/format_spellings.csv", "spelling", "format")
+    all_spellings = {**spelled, **plain}
     joined = {spelling.replace("_", ""): name for spelling, name in all_spellings.items()}
     return {**joined, **all_spellings}
 

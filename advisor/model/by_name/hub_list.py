@@ -51,16 +51,6 @@ class HubRow:
         return (*attention, self.vocab, self.feed_forward)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MoreRow(HubRow):
-    """One row of data/models/more_models.csv: a gated or older repository that the list lacks, and
-    the page that gives its columns; its key follows from its name.
-    """
-
-    source: str
-    source_date: str
-
-
 COLUMNS = tuple(field.name for field in fields(HubRow))
 TEXTS = ("name", "key", "architecture")
 
@@ -152,12 +142,12 @@ def hub_list() -> HubList:
 
 
 @cache
-def more_rows() -> tuple[MoreRow, ...]:
-    """Repositories that the list lacks."""
-    return read(DATA / "models" / "more_models.csv", MoreRow)
+def more_rows() -> tuple[HubRow, ...]:
+    """Gated or older repositories that the list lacks, without their keys."""
+    return read(DATA / "models" / "more_models.csv", HubRow)
 
 
-def _line(row: MoreRow) -> str:
+def _line(row: HubRow) -> str:
     """A row as a line of the list."""
     key = " ".join(take_apart(row.name).shape)
     values = (key if column == "key" else getattr(row, column, None) for column in COLUMNS)
@@ -188,9 +178,6 @@ class HubRule:
     # its projection from two streams, `layer+tables` where it brings its own tables, `masks` for
     # causal masks, `scales` for those of experts in 4 bits
     beside: str
-    source: str  # source of the rule
-    source_date: str  # when
-    note: str  # remarks, and exceptions
 
     def keys(self, row: HubRow) -> dict[str, object]:
         """The keys of `config` that hold for a repository."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.csv_tables import texts
 from advisor.catalog.name_matching import spellings
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
@@ -58,26 +58,6 @@ SHORTEST_LAYERS = 8
 """Number of layers below which a model with a wide residual stream is a drafting model."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OtherNameRow:
-    """One row of data/models/other_names.csv: a name that does not say its base, and the base by
-    its name in the catalogue or the list, with the page that says so.
-    """
-
-    name: str
-    model: str
-    source: str
-    source_date: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MakerRow:
-    """One row of data/models/makers.csv: who publishes models of their own."""
-
-    publisher: str
-    name: str = ""  # name that people know; empty where it is the publisher's
-
-
 @cache
 def catalogue_keys() -> dict[str, ArchitectureSpec]:
     """Rows of the catalogue by the parts of their names and aliases; of "DeepSeek-V3/R1" the part
@@ -93,16 +73,16 @@ def catalogue_keys() -> dict[str, ArchitectureSpec]:
 
 @cache
 def other_names() -> dict[str, str]:
-    """Models by the parts of names that do not say their base."""
-    rows = read(DATA / "models" / "other_names.csv", OtherNameRow)
-    return {take_apart(row.name).key: row.model for row in rows}
+    """Models of the catalogue or the list by the parts of names that do not say them."""
+    bases = texts("models/other_names.csv", "name", "model")
+    return {take_apart(name).key: model for name, model in bases.items()}
 
 
 @cache
 def makers() -> Mapping[str, str]:
     """Publishers of models of their own, each as people call it."""
-    rows = read(DATA / "models" / "makers.csv", MakerRow)
-    return {row.publisher: row.name or row.publisher for row in rows}
+    called = texts("models/makers.csv", "publisher", "name")
+    return {publisher: name or publisher for publisher, name in called.items()}
 
 
 def maker(repository: str) -> str:

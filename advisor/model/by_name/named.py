@@ -215,8 +215,6 @@ class NativeFormatRow:
     family: str  # `model_type` whose other repositories hold that format, too; empty for none
     hidden: int | None  # width that they have; None where the family has one size
     format: str  # format in data/models/recipes.csv, the nearest one if there is no exact one
-    source: str  # publisher's statement
-    source_date: str  # when that was read
 
 
 @cache

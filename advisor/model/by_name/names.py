@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 
-from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.csv_tables import texts
 from advisor.catalog.name_matching import NameWords
 from advisor.errors import InputError, UnknownName
 from advisor.model.formats import NEAREST, Format, format_meant
@@ -268,17 +268,6 @@ def _format_spellings(name: str) -> Iterator[str]:
 # same digest.
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OllamaRow:
-    """One row of data/models/ollama_tags.csv."""
-
-    name: str  # model of Ollama's library
-    usual: str  # tag that is loaded without one, in full
-    others: str  # tags of other sizes in full, separated by spaces
-    source: str  # page of its tags
-    source_date: str  # when it was read
-
-
 @dataclass(frozen=True, kw_only=True)
 class OllamaTag:
     """Name in Ollama's library."""
@@ -288,10 +277,9 @@ class OllamaTag:
     usual: bool  # whether the tag was not typed
 
 
-@cache
-def _ollama_rows() -> dict[str, OllamaRow]:
-    rows = read(DATA / "models" / "ollama_tags.csv", OllamaRow)
-    return {row.name: row for row in rows}
+OLLAMA = "models/ollama_tags.csv"
+"""Tags in full of each model of Ollama's library: the one that is loaded without a tag, and those
+of other sizes, separated by spaces."""
 
 
 def ollama_tag(text: str) -> OllamaTag | None:
@@ -304,14 +292,15 @@ def ollama_tag(text: str) -> OllamaTag | None:
     name, _, tag = plain.partition(":")
     if "/" in name or (not tag and plain == typed):
         return None
-    row = _ollama_rows().get(name)
-    if row is None:
+    usual = texts(OLLAMA, "name", "usual").get(name)
+    if usual is None:
         return None
     if tag in ("", "latest"):
-        return _tag(name, row.usual, usual=True)
+        return _tag(name, usual, usual=True)
     if not TABLE.any_of("ollama size").match(tag):
         return None
-    full = (other for other in (row.usual, *row.others.split()) if other.startswith(f"{tag}-"))
+    others = texts(OLLAMA, "name", "others")[name].split()
+    full = (other for other in (usual, *others) if other.startswith(f"{tag}-"))
     return next((_tag(name, other, usual=False) for other in full), None)
 
 

@@ -202,8 +202,6 @@ class FamilyRow:
     learned_beyond: int | None
     builder: str  # module and function of `own_layers`, where its layers differ; else empty
     refused: str  # why it cannot be derived; empty where it can
-    source: str  # source of the code
-    source_date: str  # when
     note: str  # remarks
 
 

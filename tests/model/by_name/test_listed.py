@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from provenance import is_past, is_public
 
-from advisor.catalog.csv_tables import DATA
+from advisor.catalog.csv_tables import DATA, texts
 from advisor.errors import AdvisorError, Refusal
 from advisor.model import catalog
 from advisor.model.by_name.hub_list import (
+    RULES,
     HubRow,
-    MoreRow,
     counts_weights,
     hub_list,
     hub_rules,
@@ -88,8 +88,8 @@ def test_rules_have_their_source_and_build(subtests: pytest.Subtests) -> None:
     for name in sorted(hub_rules()):
         with subtests.test(str(name)):
             rule = hub_rules()[name]
-            assert rule.source.startswith("https://")
-            assert rule.source_date
+            assert texts(RULES, "architectures", "source")[rule.architectures].startswith("https:")
+            assert texts(RULES, "architectures", "source_date")[rule.architectures]
             rows = [row for row in of_family()[name] if row.layers and row.hidden]
             for row in filter(chats, rows[:3]):
                 built = listed(row)
@@ -129,12 +129,13 @@ def test_totals_that_the_list_worked_out_are_told_from_counted_ones(
 
 
 @pytest.mark.parametrize("row", more_rows(), ids=lambda row: row.name)
-def test_models_that_the_list_lacks_have_their_published_total(row: MoreRow) -> None:
+def test_models_that_the_list_lacks_have_their_published_total(row: HubRow) -> None:
     listed_row = hub_list().named(row.name)
     assert listed_row is not None
     assert listed(listed_row).architecture.params == pytest.approx(row.parameters, rel=0.01)
-    assert is_public(row.source.partition(" ")[0])
-    assert is_past(row.source_date)
+    file = "models/more_models.csv"
+    assert is_public(texts(file, "name", "source")[row.name].partition(" ")[0])
+    assert is_past(texts(file, "name", "source_date")[row.name])
 
 
 def test_the_active_weights_of_jamba_are_the_published_ones() -> None:

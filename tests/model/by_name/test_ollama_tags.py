@@ -3,10 +3,10 @@
 import pytest
 from provenance import is_past, is_public
 
-from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.csv_tables import texts
 from advisor.errors import UnknownName
 from advisor.model.by_name.named import meant, named
-from advisor.model.by_name.names import OllamaRow, ollama_tag
+from advisor.model.by_name.names import OLLAMA, ollama_tag
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,8 @@ def test_a_bare_name_may_mean_any_size() -> None:
 
 
 def test_every_row_has_its_dated_page() -> None:
-    for row in read(DATA / "models" / "ollama_tags.csv", OllamaRow):
-        assert row.source == f"https://ollama.com/library/{row.name}/tags"
-        assert is_public(row.source)
-        assert is_past(row.source_date)
+    dates = texts(OLLAMA, "name", "source_date")
+    for name, source in texts(OLLAMA, "name", "source").items():
+        assert source == f"https://ollama.com/library/{name}/tags"
+        assert is_public(source)
+        assert is_past(dates[name])

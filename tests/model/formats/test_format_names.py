@@ -2,10 +2,11 @@
 
 import pytest
 
+from advisor.catalog.csv_tables import texts
 from advisor.errors import UnknownName
 from advisor.model import catalog, resolve
 from advisor.model.by_name.names import format_in_name
-from advisor.model.formats import format_meant, spelled_formats
+from advisor.model.formats import format_meant
 
 SPELLED = {
     "Q4_K_M": "Q4_K_M", "q4_k_m": "Q4_K_M", "q4km": "Q4_K_M", "Q4_K_M (medium)": "Q4_K_M",
@@ -49,7 +50,9 @@ def test_every_format_means_itself() -> None:
 
 
 def test_spellings_name_known_formats() -> None:
-    assert set(spelled_formats().values()) <= set(catalog.model_formats())
+    assert set(texts("models/format_spellings.csv", "spelling", "format").values()) <= set(
+        catalog.model_formats()
+    )
 
 
 @pytest.mark.parametrize("text", ["", "qwen", "banana", "99bpw", "_XL", "native"])
