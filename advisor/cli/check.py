@@ -1,21 +1,21 @@
-"""`check`: a scenario file against its promises, as a Markdown table for a pull request.
-
-With `--since`, the table also says what moved since an earlier `check --json`.
+"""Scenario files: `report run` answers one, `check` judges it against its promises, as a Markdown
+table for a pull request, with `--since` also what moved since an earlier `check --json`.
 """
 
 import argparse
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from advisor import given_files
+from advisor.advice.speeds import speed_of
 from advisor.catalog.records import as_record
 from advisor.cli.command import show
+from advisor.cli.estimate import estimate_answer
 from advisor.errors import InputError
-
-if TYPE_CHECKING:
-    from advisor.reports.scenarios import ScenarioResult
+from advisor.reports.scenarios import FIGURES, ScenarioResult, read_scenarios
+from advisor.reports.scenarios import run as results_of
 
 Record = dict[str, Any]
 HEADINGS = ("model", "machine", "tokens/s", "first token", "a month", "promises")
@@ -29,14 +29,35 @@ MOVED = 0.01
 
 def run(args: argparse.Namespace) -> int:
     """Run `check FILE.yaml --since FILE.json`."""
-    from advisor.reports.scenarios import read_scenarios, run
-
     before = {} if args.since is None else _earlier(args.since)
-    results = tuple(run(read_scenarios(args.file)))
+    results = tuple(results_of(read_scenarios(args.file)))
     records = [_record(result, before.get((result.model, result.machine))) for result in results]
     holds = all(record["holds"] for record in records)
     show(args, {"holds": holds, "results": records}, lambda: "\n".join(_markdown(records)))
     return 0 if holds else 1
+
+
+def run_file(args: argparse.Namespace) -> int:
+    """Run `report run`."""
+    results = tuple(results_of(read_scenarios(args.file)))
+    failed = sum(bool(result.failures) for result in results)
+    lines = [*map(_result_line, results), f"{len(results) - failed} of {len(results)} hold."]
+    record = {"holds": not failed, "results": list(map(_result_json, results))}
+    show(args, record, lambda: "\n".join(lines))
+    return 1 if failed else 0
+
+
+def _result_line(result: ScenarioResult) -> str:
+    text = f"{result.model} on {result.machine}"
+    if result.best and (speed := speed_of(result.best)):
+        text += f": {speed.words}, {speed.runtime}, {speed.strategy.value}"
+    failures = "; ".join(result.failures)
+    return f"FAILS  {text}: {failures}" if failures else f"holds  {text}"
+
+
+def _result_json(result: ScenarioResult) -> Record:
+    estimate = estimate_answer(result.best) if result.best else None
+    return as_record("scenario", result, holds=not result.failures, estimate=estimate)
 
 
 def _earlier(path: Path) -> Mapping[tuple[str, str], Record]:
@@ -50,7 +71,7 @@ def _earlier(path: Path) -> Mapping[tuple[str, str], Record]:
         ) from error
 
 
-def _record(result: "ScenarioResult", before: Record | None) -> Record:
+def _record(result: ScenarioResult, before: Record | None) -> Record:
     figures = dict(result.figures)
     return as_record(
         "check",
@@ -91,9 +112,7 @@ def _markdown(records: list[Record]) -> Iterator[str]:
 
 def _cell(record: Record, name: str) -> str:
     """Figure, with what it was where it moved."""
-    from advisor.reports.promises import FIGURES
-
-    shown = FIGURES[name].shown
+    shown, _ = FIGURES[name]
     value = record["figures"][name]
     text = "-" if value is None else shown(value)
     if name not in record["moved"]:

@@ -14,7 +14,6 @@ from advisor.errors import InputError, StoreError
 if TYPE_CHECKING:
     from advisor.reports.content import WordTable
     from advisor.reports.from_advice import MeasuredResult
-    from advisor.reports.scenarios import ScenarioResult
     from advisor.reports.store.saved import SavedReport
     from advisor.reports.store.store import ReportStore
 
@@ -110,38 +109,6 @@ def _table_text(table: "WordTable") -> str:
     return "\n".join(lines)
 
 
-def run_file(args: argparse.Namespace) -> int:
-    """Run `report run`."""
-    from advisor.reports.scenarios import read_scenarios, run
-
-    results = tuple(run(read_scenarios(args.file)))
-    failed = sum(bool(result.failures) for result in results)
-    lines = [_result_line(result) for result in results]
-    lines.append(f"{len(results) - failed} of {len(results)} hold.")
-    record = {"holds": not failed, "results": [_result_json(result) for result in results]}
-    show(args, record, lambda: "\n".join(lines))
-    return 1 if failed else 0
-
-
-def _result_line(result: "ScenarioResult") -> str:
-    from advisor.advice.speeds import speed_of
-
-    head = f"{result.model} on {result.machine}"
-    failures, best = "; ".join(result.failures), result.best
-    speed = speed_of(best) if best else None
-    if speed is None:
-        return f"FAILS  {head}: {failures}"
-    text = f"{head}: {speed.words}, {speed.runtime}, {speed.strategy.value}"
-    return f"FAILS  {text}: {failures}" if failures else f"holds  {text}"
-
-
-def _result_json(result: "ScenarioResult") -> dict[str, Any]:
-    from advisor.cli.estimate import estimate_answer
-
-    estimate = None if result.best is None else estimate_answer(result.best)
-    return as_record("scenario", result, holds=not result.failures, estimate=estimate)
-
-
 LARGEST_REPORT = 16_000_000
 """JSON file that is imported [B]."""
 
@@ -149,7 +116,7 @@ LARGEST_REPORT = 16_000_000
 def list_reports(args: argparse.Namespace) -> None:
     """Run `report list`."""
     from advisor.reports.content import parted
-    from advisor.reports.store.rows import ReportQuery
+    from advisor.reports.store.store import ReportQuery
 
     if args.limit is not None and args.limit < 1:
         raise InputError(f"--limit is {args.limit}; give 1 or more.")

@@ -7,22 +7,35 @@ The schema is in docs/scenarios.md. A file is YAML or JSON; every input of a req
     machines: [{name: workstation, gpu: RTX 3090, ram_gb: 64}, Mac Studio M3 Ultra 512GB]
     request: {context: 8192, users: 1, gpu_layers: 20, usd_per_kwh: 0.3}
     promises: {decode_tps: ">= 10", monthly_usd: "<= 100"}
+
+A promise is kept by the fastest placement that fits. Figures have the names and units of
+`estimate --json`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from advisor import given_files
+from advisor.advice.advise import question_of
 from advisor.advice.compare import estimates_of, usable
+from advisor.advice.speeds import speed_of
+from advisor.advice.table.options import keep
+from advisor.advice.task import task_of
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.uncertainty import range_fields
 from advisor.errors import AdvisorError, InputError
-from advisor.reports.promises import Promise, broken, conditions, figures, promises
-from advisor.request.request import Request
+from advisor.formatting import money, number, seconds
+from advisor.request.request import Nouns, Request
 from advisor.request.values import check_names, from_values
 from advisor.runtimes import RUNTIMES
 
@@ -30,11 +43,47 @@ LARGEST_FILE = 1_000_000
 """Largest scenario file that is read [B]."""
 MOST_PAIRS = 2_000
 """Models times machines."""
-
-
-INPUT_NAMES = tuple(BY_NAME)
 KEYS = ("models", "machines", "request", "workload", "runtime", "conditions", "promises")
 """Keys of a file; `workload` was the name of `request`."""
+FITS, PLACEMENT = "fits", "placement"
+BOUND = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
+SENSES: dict[str, tuple[Callable[[float, float], bool], str]] = {
+    ">=": (operator.ge, "less than"),
+    "<=": (operator.le, "more than"),
+    ">": (operator.gt, "not more than"),
+    "<": (operator.lt, "not less than"),
+}
+"""Comparison of a figure with its bound, and the words of one that does not hold."""
+SPEED = partial(number, digits=3)
+FIGURES: dict[str, tuple[Callable[[float], str], str]] = {
+    "decode_tps": (SPEED, " tokens/s"),
+    "decode_tps_low": (SPEED, " tokens/s at the low end"),
+    "prefill_tps": (SPEED, " prompt tokens/s"),
+    "ttft_s": (seconds, " to the first token"),
+    "task_s": (seconds, " for the task of a session"),
+    "monthly_usd": (money, " a month"),
+}
+"""Figures that can be promised: a number of each in words, and what stands behind it."""
+PROMISED = (*FIGURES, FITS, PLACEMENT)
+"""Keys of `promises`."""
+CONDITIONS = {
+    "min_decode_tps": ("decode_tps", ">="),
+    "min_decode_tps_low": ("decode_tps_low", ">="),
+    "min_prefill_tps": ("prefill_tps", ">="),
+    "max_ttft_s": ("ttft_s", "<="),
+    "max_usd_per_month": ("monthly_usd", "<="),
+    PLACEMENT: (PLACEMENT, ""),
+}
+"""Keys of `conditions`, which have a bare number each, with their promises."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promise:
+    """A figure and what it must reach."""
+
+    name: str  # name of the figure, `fits` or `placement`
+    sense: str = ""  # a key of `SENSES`; empty for what is no number
+    bound: float | bool | str = True  # number, whether it fits, or placement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,11 +131,8 @@ def scenarios(data: object) -> tuple[Pair, ...]:
     shared = _stated({"runtime": top.get("runtime")}, "the file")
     for where in ("workload", "request"):
         shared |= _stated(top.get(where, {}), where)
-    everywhere = _promised(top, "")
-    models, machines = (
-        _entries(top.get("models"), "models"),
-        _entries(top.get("machines"), "machines"),
-    )
+    everywhere = tuple(_promises(top, ""))
+    models, machines = _entries(top, "models"), _entries(top, "machines")
     pairs = len(models) * len(machines)
     if pairs > MOST_PAIRS:
         raise InputError(f"models times machines is {pairs:,}; at most {MOST_PAIRS:,} are allowed.")
@@ -95,10 +141,8 @@ def scenarios(data: object) -> tuple[Pair, ...]:
         _machine(entry, f"machines[{index}]", everywhere) for index, entry in enumerate(machines)
     ]
     every = tuple(
-        Pair(
-            model=model["model"], machine=name, promised=promised,
-            request=Request(**{**shared, **model, **parts}),
-        )
+        Pair(model=model["model"], machine=name, promised=promised,
+             request=Request(**{**shared, **model, **parts}))
         for model in named
         for name, parts, promised in described
     )  # fmt: skip
@@ -121,11 +165,99 @@ def run(pairs: Sequence[Pair]) -> Iterator[ScenarioResult]:
         )
 
 
+def figures(best: Estimate | None, nouns: Nouns) -> dict[str, float | None]:
+    """Figures of an answer by their names; None for what is unknown or does not run."""
+    if best is None:
+        return dict.fromkeys(FIGURES)
+    task = task_of(best, nouns.session) if nouns.session else None
+    every = {
+        **range_fields("decode_tps", best.decode),
+        **range_fields("prefill_tps", best.prefill),
+        **range_fields("ttft_s", best.first_token),
+        **range_fields("task_s", task.range if task else None),
+        "monthly_usd": keep(question_of(nouns, nouns.machine), speed_of(best)).monthly,
+    }
+    return {name: every[name] for name in FIGURES}
+
+
+def broken(
+    promised: tuple[Promise, ...],
+    best: Estimate | None,
+    reached: Mapping[str, float | None],
+    usd: float,
+) -> Iterator[str]:
+    """A sentence for each promise that is not kept; what must not fit keeps only that.
+
+    `best` is the fastest estimate that fits, `usd` the dollars of the currency of promised amounts.
+    """
+    wanted = next((promise.bound for promise in promised if promise.name == FITS), True)
+    if best is None or not wanted:
+        if (best is None) is bool(wanted):
+            yield "nothing that was tried runs it" if wanted else "it runs, and should not"
+        return
+    for promise in promised:
+        if promise.name == PLACEMENT and best.strategy.value != promise.bound:
+            yield f"runs by {best.strategy.value}, not {promise.bound}"
+        if promise.name in FIGURES:
+            scale = usd if promise.name == "monthly_usd" else 1.0
+            yield from _missed(promise, float(promise.bound) * scale, reached[promise.name])
+
+
+def _missed(promise: Promise, bound: float, value: float | None) -> Iterator[str]:
+    holds, otherwise = SENSES[promise.sense]
+    if value is None or not holds(value, bound):
+        shown, unit = FIGURES[promise.name]
+        text = "unknown" if value is None else shown(value)
+        yield f"{text}{unit}, {otherwise} {shown(bound)}"
+
+
+def _promises(entry: Mapping[str, Any], where: str) -> Iterator[Promise]:
+    """Promises of the file or of a machine, under either key.
+
+    Raises:
+        InputError: an unknown figure, or a text that is no bound; the message names the key.
+    """
+    path = f"{where}promises"
+    for name, value in _keys(entry.get("promises", {}), PROMISED, path).items():
+        yield _promise(name, value, f"{path}.{name}")
+    path = f"{where}conditions"
+    for name, value in _keys(entry.get("conditions", {}), tuple(CONDITIONS), path).items():
+        figure, sense = CONDITIONS[name]
+        yield _promise(figure, value, f"{path}.{name}", sense)
+
+
+def _promise(name: str, value: Any, where: str, sense: str = "") -> Promise:
+    """A promise as a file states it; a bare number where its sense is that of its key."""
+    bound = value
+    if name == PLACEMENT:
+        wrong = value not in list(PlacementStrategy)
+        wanted = f"allowed are {', '.join(PlacementStrategy)}"
+    elif name == FITS:
+        wrong, wanted = not isinstance(value, bool), "it should be true or false"
+    elif sense:
+        wrong = isinstance(value, bool) or not isinstance(value, int | float)
+        wrong, wanted = wrong or not math.isfinite(value), "it should be a number"
+    else:
+        match = BOUND.fullmatch(value) if isinstance(value, str) else None
+        sense, bound = (match[1], _number(match[2])) if match else ("", math.nan)
+        wrong = not math.isfinite(bound)
+        wanted = 'it should be a bound such as ">= 20" or "<= 5"'
+    if wrong:
+        raise InputError(f"{where} is {str(value)[:80]!r}; {wanted}.")
+    return Promise(name=name, sense=sense, bound=bound)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
 def _model(entry: object, where: str) -> dict[str, Any]:
     """Inputs of an entry of `models`: a name, or keys with values."""
     values = {"name": entry} if isinstance(entry, str) else entry
-    check_names(values, ("name", *INPUT_NAMES), where)
-    inputs: dict[str, Any] = dict(values)  # type: ignore[call-overload]  # a mapping, as checked
+    inputs = dict(_keys(values, ("name", *BY_NAME), where))
     if "name" not in inputs and "model" not in inputs:
         raise InputError(f"{where} names no model; give its name.")
     if "name" in inputs:
@@ -138,25 +270,16 @@ def _machine(
 ) -> tuple[str, dict[str, Any], tuple[Promise, ...]]:
     """Name, inputs and promises of an entry of `machines`: a name, or keys with values."""
     values = {"machine": entry} if isinstance(entry, str) else entry
-    inputs = dict(_keys(values, ("name", "conditions", "promises", *INPUT_NAMES), where))
-    promised = _promised(inputs, f"{where}.")
-    name = _text(inputs.pop("name", ""), f"{where}.name")
-    parts = _stated({key: inputs[key] for key in inputs if key in BY_NAME}, where)
+    keys = _keys(values, ("name", "conditions", "promises", *BY_NAME), where)
+    promised = tuple(_promises(keys, f"{where}."))
+    parts = _stated({key: keys[key] for key in keys if key in BY_NAME}, where)
     try:
         machine = Request(**parts).nouns().machine
     except InputError as error:
         raise InputError(f"{where}: {error}") from error
-    name = name or parts.get("machine", machine.name)
+    name = _text(keys.get("name", ""), f"{where}.name") or parts.get("machine", machine.name)
     names = {promise.name for promise in promised}
     return name, parts, (*promised, *(each for each in everywhere if each.name not in names))
-
-
-def _promised(entry: Mapping[str, Any], where: str) -> tuple[Promise, ...]:
-    """Promises of the file or of a machine, under either key."""
-    return (
-        *promises(entry.get("promises", {}), f"{where}promises"),
-        *conditions(entry.get("conditions", {}), f"{where}conditions"),
-    )
 
 
 def _text(value: object, where: str) -> str:
@@ -167,10 +290,11 @@ def _text(value: object, where: str) -> str:
 
 def _stated(values: object, where: str) -> dict[str, Any]:
     """Inputs that a part of the file states, in the words of a request."""
-    return from_values(_keys(values, INPUT_NAMES, where), where).stated()
+    return from_values(_keys(values, tuple(BY_NAME), where), where).stated()
 
 
-def _entries(data: object, where: str) -> Sequence[object]:
+def _entries(top: Mapping[str, Any], where: str) -> Sequence[object]:
+    data = top.get(where)
     if not isinstance(data, list) or not data:
         raise InputError(f"{where} is {str(data)[:80]!r}; it should be a list with entries.")
     return data

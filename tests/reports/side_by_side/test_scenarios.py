@@ -15,8 +15,7 @@ from advisor.errors import InputError
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.reports.promises import CONDITIONS, PROMISED
-from advisor.reports.scenarios import read_scenarios, run, scenarios
+from advisor.reports.scenarios import CONDITIONS, PROMISED, read_scenarios, run, scenarios
 
 DOCS = Path(__file__).parents[3] / "docs" / "scenarios.md"
 PLAIN: dict[str, Any] = {
