@@ -1,9 +1,9 @@
 """Reports side by side: differences in request, speeds, options and verdict."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from advisor.advice.advise import answer
 from advisor.catalog.records import as_record
@@ -19,7 +19,7 @@ from advisor.reports.charts import (
     option_name,
     speed_words,
 )
-from advisor.reports.content import NONE, WordTable, best_options, shown_cards
+from advisor.reports.content import NONE, WordTable, best_options, shown_cards, word_table
 from advisor.reports.document import (
     PLACEMENTS,
     OptionRow,
@@ -62,12 +62,11 @@ def compared(reports: Sequence[SavedReport], letters: Sequence[str] = ()) -> Rep
         raise InputError("A report was given twice; compare different ones.")
     names = tuple(_names(reports))
     labels = tuple(letters) or distinct(names)
-    documents = [report.document for report in reports]
-    bars = tuple(_bars(labels, documents))
+    bars = tuple(_bars(labels, [report.document for report in reports]))
     return ReportComparison(
         names=names,
         labels=labels,
-        tables=tuple(table for table in _tables(labels, reports, documents) if table.rows),
+        tables=tuple(_tables(labels, reports)),
         chart=bar_chart("compared", "Speeds with their ranges", bars, "tokens/s"),
     )
 
@@ -90,27 +89,24 @@ def distinct(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name.removeprefix("on ") for name in parted) if all(parted) else tuple(names)
 
 
-def _tables(
-    names: tuple[str, ...], reports: Sequence[SavedReport], documents: Sequence[ReportDocument]
-) -> Iterator[WordTable]:
+def _tables(names: tuple[str, ...], reports: Sequence[SavedReport]) -> Iterator[WordTable]:
+    documents = [report.document for report in reports]
     same = ("everything", *["the same"] * len(names))
-    speeds = (
-        (words, *(_speed(document, placement) for document in documents))
-        for placement, words in PLACEMENTS.items()
-    )
-    verdicts = (
-        ("verdict", *(document.verdict for document in documents)),
-        ("made", *(f"{d.created_at[:10]}, version {d.version}" for d in documents)),
-    )
     tables: dict[str, Iterable[tuple[str, ...]]] = {
         "Inputs that differ": tuple(differing_inputs(documents)) or (same,),
-        "Speed": speeds,
+        "Speed": (
+            (words, *(_speed(document, placement) for document in documents))
+            for placement, words in PLACEMENTS.items()
+        ),
         "What was measured": _measured_rows(reports),
         "What it would cost to do better": _option_rows(documents),
-        "Verdict": verdicts,
+        "Verdict": (
+            ("verdict", *(document.verdict for document in documents)),
+            ("made", *(f"{d.created_at[:10]}, version {d.version}" for d in documents)),
+        ),
     }
     for title, rows in tables.items():
-        yield WordTable(title=title, headings=("", *names), rows=tuple(rows))
+        yield from word_table(title, ("", *names), rows)
 
 
 def differing_inputs(documents: Sequence[ReportDocument]) -> Iterator[tuple[str, ...]]:
@@ -200,17 +196,21 @@ def _card_json(document: ReportDocument, placement: PlacementKey) -> dict[str, A
 #
 # The reasons are the version, the figures that the answer rests on, and the prices.
 
-ChangeKind = Literal["answer", "version", "figure", "price", "input"]
-HEADINGS = ("", "Then", "Now")
-SHOWN_ONLY = {"--save": 1, "--author": 1, "--also": 1, "--json": 0}
-"""Options of a command that change no answer, and how many words follow each."""
+ABSENT = {
+    "answer": NONE,
+    "version": NONE,
+    "input": NONE,
+    "figure": "not used",
+    "price": "not offered",
+}
+"""Kinds of changes, the answers first, with the words for what one of the documents lacks."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
     """One difference."""
 
-    kind: ChangeKind  # a changed answer, or a reason for one
+    kind: str  # a key of `ABSENT`: a changed answer, or a reason for one
     what: str  # name of the figure
     then: str  # its value in the report
     now: str  # its value today
@@ -218,14 +218,35 @@ class Change:
 
 def changes(then: ReportDocument, now: ReportDocument) -> tuple[Change, ...]:
     """Differences between two documents of one request, changed answers first."""
-    every = (
-        *_answers(then, now),
-        Change(kind="version", what="version", then=then.version, now=now.version),
-        *_inputs(then, now),
-        *_figures(then, now),
-        *_prices(then, now),
+    before, after = _facts(then), _facts(now)
+    return tuple(
+        Change(kind=kind, what=what, then=was, now=is_now)
+        for kind, absent in ABSENT.items()
+        for what in dict.fromkeys((*before[kind], *after[kind]))
+        if (was := before[kind].get(what, absent)) != (is_now := after[kind].get(what, absent))
     )
-    return tuple(change for change in every if change.then != change.now)
+
+
+def _facts(document: ReportDocument) -> Mapping[str, Mapping[str, str]]:
+    """What may change of a document, by kind and name, in words."""
+    speeds = {words: _speed(document, placement) for placement, words in PLACEMENTS.items()}
+    return {
+        "answer": {**speeds, "verdict": document.verdict},
+        "version": {"version": document.version},
+        "input": document.request,
+        "figure": {
+            row.what: _words(row.value, row.kind, row.date)
+            for row in reversed(document.assumptions)
+        },
+        "price": {
+            option_name(row): _words(cost_words(row), row.price_date or row.price_note) or NONE
+            for row in document.options
+        },
+    }
+
+
+def _words(*words: str) -> str:
+    return ", ".join(filter(None, words))
 
 
 def request_of(document: ReportDocument) -> Request:
@@ -243,22 +264,9 @@ def request_of(document: ReportDocument) -> Request:
             f"The report {document.title[:80]!r} keeps no command that could be run again."
         )
     try:
-        return from_argv(_answering(words[words.index("advise") + 1 :]))
+        return from_argv(words[words.index("advise") + 1 :])
     except InputError as error:
         raise InputError(f"The report's command is not understood any more: {error}") from error
-
-
-def _answering(words: Sequence[str]) -> list[str]:
-    """Words of a command without the options that change no answer."""
-    answering: list[str] = []
-    skip = 0
-    for word in words:
-        name = word.split("=")[0]
-        if skip or name in SHOWN_ONLY:
-            skip = skip - 1 if skip else (0 if "=" in word else SHOWN_ONLY[name])
-        else:
-            answering.append(word)
-    return answering
 
 
 def recomputed(request: Request, resolved: ResolvedModel | None = None) -> ReportDocument:
@@ -268,56 +276,14 @@ def recomputed(request: Request, resolved: ResolvedModel | None = None) -> Repor
     return answer_document(answer(request.nouns(resolved)))
 
 
-def change_tables(changed: tuple[Change, ...]) -> tuple[WordTable, ...]:
+def change_tables(changed: Sequence[Change]) -> tuple[WordTable, ...]:
     """Tables of the changed answers and of the reasons."""
-    answers = [change for change in changed if change.kind == "answer"]
-    reasons = [change for change in changed if change.kind != "answer"]
     return tuple(
-        WordTable(
-            title=title,
-            headings=HEADINGS,
-            rows=tuple((change.what, change.then, change.now) for change in group),
+        table
+        for title, answered in (("Changed answers", True), ("Reasons", False))
+        for table in word_table(
+            title,
+            ("", "Then", "Now"),
+            ((c.what, c.then, c.now) for c in changed if (c.kind == "answer") is answered),
         )
-        for title, group in (("Changed answers", answers), ("Reasons", reasons))
-        if group
     )
-
-
-def _answers(then: ReportDocument, now: ReportDocument) -> Iterator[Change]:
-    for placement, words in PLACEMENTS.items():
-        before, after = (_speed(document, placement) for document in (then, now))
-        yield Change(kind="answer", what=words, then=before, now=after)
-    yield Change(kind="answer", what="verdict", then=then.verdict, now=now.verdict)
-
-
-def _inputs(then: ReportDocument, now: ReportDocument) -> Iterator[Change]:
-    if then.request:  # reports of older formats do not say
-        for name, before, after in differing_inputs((then, now)):
-            yield Change(kind="input", what=name, then=before, now=after)
-
-
-def _figures(then: ReportDocument, now: ReportDocument) -> Iterator[Change]:
-    before, after = (
-        {row.what: _words(row.value, row.kind, row.date) for row in reversed(document.assumptions)}
-        for document in (then, now)
-    )
-    for name in dict.fromkeys((*before, *after)):
-        there, here = (figures.get(name, "not used") for figures in (before, after))
-        yield Change(kind="figure", what=name, then=there, now=here)
-
-
-def _words(*words: str) -> str:
-    return ", ".join(filter(None, words))
-
-
-def _prices(then: ReportDocument, now: ReportDocument) -> Iterator[Change]:
-    before, after = (
-        {
-            option_name(row): _words(cost_words(row), row.price_date or row.price_note) or NONE
-            for row in document.options
-        }
-        for document in (then, now)
-    )
-    for name in dict.fromkeys((*before, *after)):
-        there, here = (prices.get(name, "not offered") for prices in (before, after))
-        yield Change(kind="price", what=name, then=there, now=here)

@@ -288,14 +288,14 @@ def _sections(document: ReportDocument) -> Iterator[ReportSection]:
             title="A session of an agent",
             text=" ".join(session.words),
             charts=(charts.turns(session.speeds),) if session.speeds else (),
-            tables=_table("What would save most", ("Setting", "Saves", "Costs"), saves),
+            tables=word_table("What would save most", ("Setting", "Saves", "Costs"), saves),
         )
     if document.sensitivity:
         yield ReportSection(
             title=f"What the verdict depends on: {document.turns_on}",
             text=document.what_changes,
             charts=(charts.sensitivity(document.sensitivity),),
-            tables=_table(
+            tables=word_table(
                 "What it leaves in a month, compared with what you have",
                 ("Input", "From and to", "At the low end", "At the high end"),
                 map(_sensitivity_cells, document.sensitivity),
@@ -317,10 +317,10 @@ def _sections(document: ReportDocument) -> Iterator[ReportSection]:
 
 def _alone(title: str, headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> ReportSection:
     """Section of the appendix that is one table."""
-    return ReportSection(title=title, tables=_table(title, headings, rows), appendix=True)
+    return ReportSection(title=title, tables=word_table(title, headings, rows), appendix=True)
 
 
-def _table(
+def word_table(
     title: str, headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]
 ) -> tuple[WordTable, ...]:
     """Table whose empty cells are marked; none without rows."""
@@ -353,7 +353,7 @@ def _bytes_held(document: ReportDocument) -> tuple[WordTable, ...]:
         (use for use in document.memory if use.bytes), lambda use: (use.placement, use.tier)
     )
     headings = ("Placement", "Tier", "Holds", "Of", "Parts")
-    return _table("Where the bytes are", headings, map(_held_cells, held))
+    return word_table("Where the bytes are", headings, map(_held_cells, held))
 
 
 def _held_cells(uses: Sequence[TierUse]) -> tuple[str, ...]:
@@ -371,7 +371,7 @@ def _token_times(document: ReportDocument) -> tuple[WordTable, ...]:
     """Time of a token by part, per placement, longest part first."""
     spent = grouped(document.token_time, lambda part: part.placement)
     headings = ("Placement", "Time", "Parts")
-    return _table("Where the time of a token goes", headings, map(_time_cells, spent))
+    return word_table("Where the time of a token goes", headings, map(_time_cells, spent))
 
 
 def _time_cells(parts: Sequence[TimePart]) -> tuple[str, ...]:

@@ -112,13 +112,17 @@ def from_args(args: argparse.Namespace) -> Request:
 
 
 def from_argv(words: Sequence[str]) -> Request:
-    """Request of a command's words, without the program's name and the command's.
+    """Request of a command's words, without the program's name and the command's; options that
+    change no answer are left out.
 
     Raises:
         InputError: words that are no options of a comparison, or values that they do not take.
     """
     parser = StrictParser(add_help=False)
     add_options(parser)
+    for name in ("--save", "--author", "--also"):
+        parser.add_argument(name)
+    parser.add_argument("--json", action="store_true")
     return from_args(parser.parse_args(words))
 
 
