@@ -40,22 +40,16 @@ _MODULES = {
     "MoneyInputs": "advisor.request.money",
     "Request": "advisor.request.request",
     "Workload": "advisor.cost_model.workload",
-    "advise": "advisor.scripting",
-    "compare": "advisor.scripting",
-    "describe_machine": "advisor.scripting",
-    "estimate": "advisor.scripting",
-    "find_model": "advisor.scripting",
     "named_machine": "advisor.calibration.imported_store",
-    "sweep": "advisor.scripting",
-    "task": "advisor.scripting",
 }
+"""Modules of the names that `advisor.scripting` does not define."""
 
 
 def __getattr__(name: str) -> Any:
     """A name of the Python interface (docs/python.md), loaded when it is first asked for."""
-    if name not in _MODULES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+    return getattr(import_module(_MODULES.get(name, "advisor.scripting")), name)
 
 
 def __dir__() -> list[str]:
