@@ -20,8 +20,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
 from advisor.reports.from_advice import document
-from advisor.reports.store.rows import ReportQuery
-from advisor.reports.store.store import ReportStore, open_store
+from advisor.reports.store.store import ReportQuery, ReportStore, open_store
 from advisor.request.money import MoneyInputs
 
 REPORTS = 10_000

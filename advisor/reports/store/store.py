@@ -7,32 +7,30 @@
 Several tabs and programs may use one store at the same time.
 """
 
+import hashlib
+import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
-from sqlalchemy import URL, ColumnElement, func, select
+from sqlalchemy import ColumnElement, delete, func, or_, select
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, selectinload
 
+from advisor.catalog.records import checked
 from advisor.errors import InputError, StoreError
-from advisor.reports.document import ReportDocument
+from advisor.reports.document import ReportDocument, from_json, to_json
 from advisor.reports.from_advice import MeasuredResult
-from advisor.reports.store import rows
 from advisor.reports.store.database import (
+    ContentRow,
     ReportRow,
-    bring_up_to_date,
-    connect,
+    Sessions,
+    TagRow,
     database_url,
-    explained,
-    file_of,
     place,
 )
-from advisor.reports.store.rows import PAGE, FilterChoices, ReportPage, ReportQuery
 from advisor.reports.store.saved import (
     FIELDS,
     AnnotatedReport,
@@ -47,71 +45,61 @@ from advisor.reports.store.saved import (
     conflicts_of,
 )
 
-# Database sessions that notice a replaced or missing SQLite file.
+PAGE = 20
+"""Reports of a page of the list."""
 
 
-Identity = tuple[int, int]
+@dataclass(frozen=True, kw_only=True)
+class ReportQuery:
+    """Conditions on reports, all of which must hold; omitted ones always hold."""
+
+    # words that must occur in name, notes, tags, author, verdict or request, ignoring case
+    words: str = ""
+    model: str = ""  # exact name of the model
+    gpu: str = ""  # exact name of the GPU
+    tag: str = ""  # exact name of a tag
+    since: datetime | None = None  # saved at this time or later
+    until: datetime | None = None  # saved before this time
+    deleted: bool = False  # deleted reports instead of the others
+
+    def conditions(self, dialect: str) -> list[ColumnElement[bool]]:
+        """Conditions in SQL."""
+        find = func.strpos if dialect == "postgresql" else func.instr
+        deleted = ReportRow.deleted_at
+        conditions: list[ColumnElement[bool]] = [
+            deleted.is_not(None) if self.deleted else deleted.is_(None)
+        ]
+        conditions += [
+            or_(find(ReportRow.annotation_text, word) > 0, find(ReportRow.document_text, word) > 0)
+            for word in self.words.casefold().split()
+        ]
+        exact = ((ReportRow.model, self.model), (ReportRow.gpu, self.gpu))
+        conditions += [column == name for column, name in exact if name]
+        if self.tag:
+            tagged = select(TagRow.report_id).where(TagRow.tag == self.tag)
+            conditions.append(ReportRow.id.in_(tagged))
+        if self.since is not None:
+            conditions.append(ReportRow.created_at >= self.since)
+        if self.until is not None:
+            conditions.append(ReportRow.created_at < self.until)
+        return conditions
 
 
-class Sessions:
-    """Sessions of one database.
+@dataclass(frozen=True, kw_only=True)
+class ReportPage:
+    """Page of a list of reports."""
 
-    A SQLite file is looked at before every session: one that was put in its place is opened, with
-    its tables brought forward, and a missing one is an error instead of a new, empty file.
-    """
-
-    def __init__(self, url: URL) -> None:
-        self.url = url
-        self._engine = connect(url)
-        self._file = file_of(url)
-        self._identity = _identity(self._file)
-
-    @contextmanager
-    def reading(self) -> Iterator[Session]:
-        """Session for reading."""
-        self._look()
-        with explained(self.url), Session(self._engine) as session:
-            yield session
-
-    @contextmanager
-    def writing(self) -> Iterator[Session]:
-        """Session whose changes are saved together when the block ends, or not at all."""
-        self._look()
-        engine = self._engine.execution_options(advisor_writes=True)
-        with explained(self.url), Session(engine, expire_on_commit=False) as session:
-            yield session
-            session.commit()
-        if _identity(self._file) != self._identity:
-            raise StoreError(self._gone())
-
-    def close(self) -> None:
-        """Close all connections; the next session opens a new one."""
-        self._engine.dispose()
-
-    def _look(self) -> None:
-        if self._file is None:
-            return
-        self._identity = _identity(self._file)
-        if self._identity is None:
-            raise StoreError(self._gone())
-        with explained(self.url):
-            bring_up_to_date(self._engine)
-
-    def _gone(self) -> str:
-        return (
-            f"{place(self.url)} is gone: it was moved or deleted while the program ran, and "
-            "nothing was saved. Put it back and try again, or start the program anew for an empty "
-            "one."
-        )
+    heads: tuple[ReportHead, ...]  # the reports, newest first
+    total: int  # number of reports on all pages
 
 
-def _identity(file: Path | None) -> Identity | None:
-    """Identity of a file, apart from its name; None without a file."""
-    try:
-        facts = file.stat() if file is not None else None
-    except OSError:
-        return None
-    return (facts.st_dev, facts.st_ino) if facts else None
+@dataclass(frozen=True, kw_only=True)
+class FilterChoices:
+    """Values that the filters offer, sorted."""
+
+    models: tuple[str, ...]
+    gpus: tuple[str, ...]
+    tags: tuple[str, ...]
 
 
 KEPT_DELETED = timedelta(days=30)
@@ -122,6 +110,13 @@ another number."""
 MOST_RESULTS = 100
 """Measured results of a report."""
 _LARGEST_ID = 2**63 - 1  # of an integer column
+_COLUMNS = [name for name in ReportHead.__dataclass_fields__ if name != "tags"]
+_NEWEST = ReportRow.id.desc()
+"""Order of lists: numbers follow the time of saving, and need no sorting."""
+_OF_ITS_MAKING = ("created_at", "link")
+"""Fields of a document that differ each time the same comparison is made."""
+_WHOLE = select(ReportRow).options(selectinload(ReportRow.content))
+"""Reports with their contents."""
 
 
 class ReportStore:
@@ -158,31 +153,41 @@ class ReportStore:
 
         An owner's reports are no more than the server keeps of each (`MOST_REPORTS`).
         """
-        row = rows.new(
-            document,
+        row = ReportRow(
             name=clean_name(name),
+            created_at=datetime.now(UTC),
             notes=clean_notes(notes),
-            tags=clean_tags(tags),
+            app_version=document.version,
+            summary=document.verdict,
             author=clean_author(author),
-            results=tuple(results),
+            model=document.model,
+            gpu=document.gpu,
+            document_text=_document_text(document),
             owner=self._owner or "",
+            share="",
+            tags=[TagRow(tag=tag) for tag in clean_tags(tags)],
+            content=ContentRow(
+                document=to_json(document), results=[asdict(result) for result in results]
+            ),
         )
+        row.result_count = len(row.content.results)
+        row.digest = _digest(row)
+        row.annotation_text = _annotation_text(row)
         try:
             with self._sessions.writing() as session:
                 same = self._same(session, row.digest)
-                if same is not None:
-                    return self._saved(same)
-                self._check_room(session)
-                session.add(row)
+                if same is None:
+                    self._check_room(session)
+                    session.add(row)
         except StoreError as error:
             # Another program saved the same one between the look and the commit.
-            if isinstance(error.__cause__, IntegrityError):
-                with self._sessions.reading() as session:
-                    same = self._same(session, row.digest)
-                    if same is not None:
-                        return self._saved(same)
-            raise
-        return self._saved(row)
+            if not isinstance(error.__cause__, IntegrityError):
+                raise
+            with self._sessions.reading() as session:
+                same = self._same(session, row.digest)
+            if same is None:
+                raise
+        return self._saved(row if same is None else same)
 
     def list(self, search: str = "") -> tuple[ReportHead, ...]:
         """Heads of all reports with the given words, newest first."""
@@ -196,13 +201,27 @@ class ReportStore:
             conditions = self._visible(
                 (query or ReportQuery()).conditions(session.get_bind().dialect.name)
             )
-            return rows.page(session, conditions, offset, limit)
+            # One look through the texts, which is what a search takes long for, gives total and
+            # page. Sorted here: asked for an order, SQLite reads every text even where an index
+            # would do.
+            numbers = sorted(session.scalars(select(ReportRow.id).where(*conditions)), reverse=True)
+            if limit is not None:
+                conditions = [ReportRow.id.in_(numbers[offset : offset + limit])]
+            chosen = session.scalars(select(ReportRow).where(*conditions).order_by(_NEWEST))
+            return ReportPage(heads=tuple(map(_head, chosen)), total=len(numbers))
 
     def choices(self) -> FilterChoices:
         """Values that the filters of a list offer."""
         with self._sessions.reading() as session:
             existing = self._visible([ReportRow.deleted_at.is_(None)])
-            return rows.choices(session, existing)
+            models, gpus = (
+                session.scalars(select(column).distinct().where(*existing, column != ""))
+                for column in (ReportRow.model, ReportRow.gpu)
+            )
+            tags = session.scalars(select(TagRow.tag).distinct().join(ReportRow).where(*existing))
+            return FilterChoices(
+                models=tuple(sorted(models)), gpus=tuple(sorted(gpus)), tags=tuple(sorted(tags))
+            )
 
     def load(self, number: int) -> SavedReport:
         """Report with its contents."""
@@ -213,16 +232,16 @@ class ReportStore:
         """Newest reports with measured results."""
         with self._sessions.reading() as session:
             existing = self._visible([ReportRow.result_count > 0, ReportRow.deleted_at.is_(None)])
-            chosen = select(ReportRow).where(*existing).order_by(rows.NEWEST).limit(limit)
-            return tuple(map(self._saved, session.scalars(rows.whole(chosen))))
+            chosen = _WHOLE.where(*existing).order_by(_NEWEST).limit(limit)
+            return tuple(map(self._saved, session.scalars(chosen)))
 
     def load_shared(self, secret: str) -> SavedReport:
         """Report of a public link."""
         with self._sessions.reading() as session:
-            shown = select(ReportRow).where(
+            shown = _WHOLE.where(
                 ReportRow.share == secret, ReportRow.share != "", ReportRow.deleted_at.is_(None)
             )
-            row = session.scalars(rows.whole(shown)).one_or_none()
+            row = session.scalars(shown).one_or_none()
             if row is None:
                 raise StoreError(
                     "This link shows no report, or not any more. Ask whoever sent it for a new one."
@@ -251,15 +270,15 @@ class ReportStore:
         }
         with self._sessions.writing() as session:
             row = self._row(session, number, lock=True)
-            now = ReportHead(**rows.head(row))
+            now = _head(row)
             conflicts = conflicts_of(wanted, now, seen)
             refused = {conflict.field for conflict in conflicts}
             for field, value in wanted.items():
                 same = seen is not None and value == getattr(seen, field)
                 if field not in refused and not same:
-                    rows.change(row, field, value)
-            row.annotation_text = rows.annotation_text(row)
-            return AnnotatedReport(head=ReportHead(**rows.head(row)), conflicts=conflicts)
+                    _change(row, field, value)
+            row.annotation_text = _annotation_text(row)
+            return AnnotatedReport(head=_head(row), conflicts=conflicts)
 
     def attach(self, number: int, result: MeasuredResult) -> SavedReport:
         """Add a measured result to a report, once."""
@@ -278,13 +297,17 @@ class ReportStore:
         with self._sessions.writing() as session:
             row = self._row(session, number, lock=True)
             row.share = (row.share or secrets.token_urlsafe(24)) if public else ""
-            return ReportHead(**rows.head(row))
+            return _head(row)
 
     def delete(self, number: int) -> None:
         """Delete a report; it can be restored for 30 days."""
         with self._sessions.writing() as session:
             self._row(session, number, lock=True).deleted_at = datetime.now(UTC)
-            rows.forget(session, datetime.now(UTC) - KEPT_DELETED)
+            forgotten = ReportRow.deleted_at < datetime.now(UTC) - KEPT_DELETED
+            for table in (ContentRow, TagRow):
+                theirs = table.report_id.in_(select(ReportRow.id).where(forgotten))
+                session.execute(delete(table).where(theirs))
+            session.execute(delete(ReportRow).where(forgotten))
 
     def restore(self, number: int) -> ReportHead:
         """Restore a deleted report."""
@@ -293,7 +316,7 @@ class ReportStore:
             if self._same(session, row.digest) is not None:
                 row.digest = None  # the same was saved again meanwhile; both are kept
             row.deleted_at = None
-            return ReportHead(**rows.head(row))
+            return _head(row)
 
     def close(self) -> None:
         """Close all connections; the store opens new ones when needed."""
@@ -305,7 +328,7 @@ class ReportStore:
 
     def _same(self, session: Session, digest: str | None) -> ReportRow | None:
         same = (ReportRow.digest == digest, ReportRow.deleted_at.is_(None))
-        return session.scalars(rows.whole(select(ReportRow).where(*same))).one_or_none()
+        return session.scalars(_WHOLE.where(*same)).one_or_none()
 
     def _check_room(self, session: Session) -> None:
         """Refuse a further report of an owner who has all that the server keeps of each.
@@ -331,22 +354,64 @@ class ReportStore:
     ) -> ReportRow:
         state = ReportRow.deleted_at.is_not(None) if deleted else ReportRow.deleted_at.is_(None)
         conditions = self._visible([state])
-        chosen = rows.whole(select(ReportRow).where(ReportRow.id == number, *conditions))
+        chosen = _WHOLE.where(ReportRow.id == number, *conditions)
         if lock:
             chosen = chosen.with_for_update()
         possible = 0 < number <= _LARGEST_ID
         row = session.scalars(chosen).one_or_none() if possible else None
         if row is None:
             which = "deleted report" if deleted else "report"
-            numbers = rows.numbers(session, conditions)
-            raise StoreError(f"No {which} has the number {number}; {numbers}")
+            numbers = select(ReportRow.id).where(*conditions).order_by(_NEWEST).limit(10)
+            newest = ", ".join(map(str, session.scalars(numbers)))
+            there = f"the newest are {newest}." if newest else "none is saved yet."
+            raise StoreError(f"No {which} has the number {number}; {there}")
         return row
 
     def _saved(self, row: ReportRow) -> SavedReport:
         try:
-            return rows.report(row)
+            return SavedReport(
+                **vars(_head(row)),
+                document=from_json(row.content.document),
+                results=checked(tuple[MeasuredResult, ...], row.content.results, "results"),
+            )
         except InputError as error:
             raise StoreError(f"Report {row.id} in {self.place} cannot be read: {error}") from error
+
+
+def _head(row: ReportRow) -> ReportHead:
+    tags = tuple(sorted(each.tag for each in row.tags))
+    return ReportHead(**{name: getattr(row, name) for name in _COLUMNS}, tags=tags)
+
+
+def _document_text(document: ReportDocument) -> str:
+    """Words of a document, for searches."""
+    inputs = (*document.inputs.values(), *document.request.values())
+    parts = (document.title, document.verdict, document.model, document.gpu, *inputs)
+    return "\n".join(parts).casefold()
+
+
+def _annotation_text(row: ReportRow) -> str:
+    """Words of the annotations, for searches."""
+    return "\n".join((row.name, row.notes, row.author, *(each.tag for each in row.tags))).casefold()
+
+
+def _digest(row: ReportRow) -> str:
+    """Hash of everything that is saved, in hexadecimal; equal for a repeated save."""
+    content = row.content
+    data = {key: value for key, value in content.document.items() if key not in _OF_ITS_MAKING}
+    tags = sorted(each.tag for each in row.tags)
+    words = [row.owner, row.name, row.notes, row.author, tags, content.results, data]
+    return hashlib.sha256(json.dumps(words, sort_keys=True).encode()).hexdigest()
+
+
+def _change(row: ReportRow, field: str, value: Value) -> None:
+    """Set a field that can be edited."""
+    if isinstance(value, str):
+        setattr(row, field, value)
+        return
+    remaining = [each for each in row.tags if each.tag in value]
+    new = set(value) - {each.tag for each in remaining}
+    row.tags = [*remaining, *(TagRow(tag=tag) for tag in sorted(new))]
 
 
 def open_store(url: str | None = None) -> ReportStore:

@@ -9,9 +9,8 @@ from markupsafe import Markup, escape
 from advisor import formatting
 from advisor.reports.comparison import FEWEST, MOST
 from advisor.reports.content import parted
-from advisor.reports.store.rows import PAGE, ReportQuery
 from advisor.reports.store.saved import ReportHead
-from advisor.reports.store.store import ReportStore
+from advisor.reports.store.store import PAGE, ReportQuery, ReportStore
 from advisor.ui.parts import outcome
 from advisor.ui.parts.markup import block, joined, say, show
 from advisor.ui.question import current

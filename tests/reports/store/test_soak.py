@@ -167,7 +167,7 @@ def test_a_clock_that_jumps_loses_no_report_and_hides_none(
         clock = type(
             "Clock", (datetime,), {"now": lambda zone, year=year: datetime(year, 5, 1, tzinfo=zone)}
         )
-        monkeypatch.setattr("advisor.reports.store.rows.datetime", clock)
+        monkeypatch.setattr("advisor.reports.store.store.datetime", clock)
         numbers.append(store.save(sample(), f"in {year}, {len(numbers)}").id)
     assert sorted(head.id for head in store.list()) == numbers
     store.delete(numbers[0])

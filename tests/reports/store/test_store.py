@@ -21,9 +21,8 @@ from advisor.reports.document import ReportDocument
 from advisor.reports.files.export import FORMS
 from advisor.reports.store import database
 from advisor.reports.store import database as migrations
-from advisor.reports.store.rows import ReportQuery
 from advisor.reports.store.saved import read_report
-from advisor.reports.store.store import KEPT_DELETED, ReportStore, open_store
+from advisor.reports.store.store import KEPT_DELETED, ReportQuery, ReportStore, open_store
 
 
 @pytest.fixture
