@@ -135,6 +135,8 @@ FORMS: Mapping[str, Callable[[Any], Any] | None] = {
     "whole": int,
     "text": lambda text: text or None,
     "list": list,
+    "joined": ", ".join,
+    "yes": lambda flag: "yes" if flag else "no",
 }
 
 

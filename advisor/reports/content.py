@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 from advisor import formatting
 from advisor.reports import charts
@@ -66,6 +67,7 @@ class FrontPage:
     results: tuple[str, ...]  # one sentence per measured result
     notes: str  # notes of the author
     facts: tuple[str, ...]  # author, time, version, caveats, tags
+    link: str  # address that reopens it on any machine; empty for none
 
 
 def front_page(report: SavedReport) -> FrontPage:
@@ -83,6 +85,7 @@ def front_page(report: SavedReport) -> FrontPage:
         results=tuple(judged.words for judged in report.judged),
         notes=report.notes,
         facts=tuple(filter(None, _facts(report))),
+        link=document.link if is_public(document.link) else "",
     )
 
 
@@ -398,3 +401,24 @@ def _commands(cards: tuple[PlacementCard, ...] | list[PlacementCard]) -> Iterato
     for card in cards:
         if card.fits and card.command:
             yield f"{card.runtime}, {PLACEMENTS[card.placement]}", card.command
+
+
+# Checks of addresses that a report may link to.
+
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104  named to be left out
+
+
+def is_web_address(link: str) -> bool:
+    """Whether an address opens a page; `javascript:` and others do not."""
+    return re.fullmatch(r"https?://[^\s<>]+", link) is not None
+
+
+def is_public(link: str) -> bool:
+    """Whether an address opens the same page on another machine."""
+    if not is_web_address(link):
+        return False
+    try:
+        host = urlsplit(link).hostname
+    except ValueError:
+        return False
+    return bool(host) and host not in LOCAL_HOSTS

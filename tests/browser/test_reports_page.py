@@ -8,7 +8,7 @@ from driving import LOCAL, STILL, scrolls_sideways, settle, visitor
 from pypdf import PdfReader
 from saved_reports import HOSTILE, hostile, sample, saved
 
-from advisor.reports.files.html import html
+from advisor.reports.files.export import html
 from advisor.reports.store.store import open_store
 
 

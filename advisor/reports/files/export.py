@@ -10,63 +10,97 @@ from io import StringIO
 from pathlib import Path
 from typing import TypeAlias
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, select_autoescape
+from markupsafe import Markup
 
 from advisor.catalog.records import columns
 from advisor.formatting import US_DOLLAR, inert, shown_currency
-from advisor.reports.charts import in_shown_currency
+from advisor.reports import charts
+from advisor.reports.charts import COLOURS, DARK, LETTERED, in_shown_currency
 from advisor.reports.content import (
     NONE,
     OPTION_HEADINGS,
     front_page,
+    is_web_address,
     option_cells,
+    option_note,
     sections,
 )
 from advisor.reports.document import (
     OPTIONS,
     PLACEMENTS,
     TIERS,
-    OptionRow,
-    PlacementCard,
     ReportDocument,
     SweepSeries,
     input_name,
     interval,
     time_part,
 )
-from advisor.reports.files.html import is_public
 from advisor.reports.store.saved import SavedReport, in_its_currency, report_json
 
-# Report as Markdown, for issues, chats and wikis.
+# Report as Markdown, for issues, chats and wikis, and as one HTML file.
 
 
 @in_its_currency
 def markdown(report: SavedReport) -> str:
     """Markdown text: the first page, then the sections."""
-    page, document = front_page(report), report.document
-    text = _page().render(
+    page = front_page(report)
+    text = _template("template.md").render(
         page=page,
         cards=[(card.name, card.figure, card.range, "; ".join(card.lines)) for card in page.cards],
         option_headings=OPTION_HEADINGS,
         options=[option_cells(row) for row in page.options],
-        link=document.link if is_public(document.link) else "",
-        sections=sections(document),
+        sections=sections(report.document),
     )
     return text.rstrip() + "\n"
 
 
+@in_its_currency
+def html(report: SavedReport) -> str:
+    """HTML text without scripts or requests, fit to print: the first page, then folded sections;
+    all text escaped.
+    """
+    from advisor.reports.files.svg import svg  # Matplotlib, which takes most of a second
+
+    page = front_page(report)
+    return _template("template.html").render(
+        page=page,
+        report=report,
+        options=charts.options(page.options),
+        notes=[option_note(row) for row in page.options],
+        sections=sections(report.document),
+        svg=svg,
+        colours=COLOURS,
+        dark=DARK,
+        lettered=LETTERED,
+    )
+
+
 @cache
-def _page() -> Template:
-    page = Environment(
+def _template(name: str) -> Template:
+    pages = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=False,  # noqa: S701  no HTML: each text is escaped by a filter
+        autoescape=select_autoescape(),  # of HTML; in Markdown each text is escaped by a filter
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    page.filters.update(literal=literal, paragraph=paragraph, fenced=_fenced)
-    page.filters["cell"] = lambda text: literal(text or NONE)
-    return page.get_template("template.md")
+    pages.globals.update(address=address, share=share)
+    pages.filters.update(literal=literal, paragraph=paragraph, fenced=_fenced)
+    pages.filters["cell"] = lambda text: literal(text or NONE)
+    return pages.get_template(name)
+
+
+def share(size: float, whole: float) -> str:
+    """Size in per cent of a whole, for CSS."""
+    return f"{100 * size / whole:.2f}%"
+
+
+def address(link: str, text: str) -> Markup | str:
+    """Link to a web address; plain text for other addresses, such as `javascript:`."""
+    if not is_web_address(link):
+        return text if text == link else f"{text}: {link}"
+    return Markup('<a href="{}" rel="noopener noreferrer">{}</a>').format(link, text)
 
 
 def _fenced(command: str) -> str:
@@ -112,69 +146,41 @@ def csv(report: SavedReport) -> str:
 
 def _long_table(report: SavedReport) -> Iterator[Row]:
     document = report.document
-    yield from _report_rows(report)
+    yield from _rows_of(("report", "", ""), report, "report file")
+    yield from (("report", "", "", "caveat", caveat, "") for caveat in document.caveats)
+    for name, value in (document.request or document.inputs).items():
+        yield "request", "", "", name, value, ""
     for card in document.placements:
-        yield from _card_rows(card)
+        yield from _rows_of(
+            ("placements", PLACEMENTS[card.placement], card.runtime), card, "card file"
+        )
     for option in document.options:
-        yield from _option_rows(option)
-    yield from _result_rows(report)
-    yield from _use_rows(report)
+        yield from _rows_of(("options", option.name, OPTIONS[option.kind]), option, "option file")
+    for judged in report.judged:
+        place = PLACEMENTS[judged.result.placement]
+        yield from _rows_of(("measured", place, judged.result.runtime), judged, "result file")
+    yield from _rows_by_placement(document)
     yield from _series_rows("speed against layers", filter(None, [document.layer_sweep]))
-    costs = (in_shown_currency(line) for line in document.cost_curves)
-    yield from _series_rows("cost against tokens", costs)
+    yield from _series_rows("cost against tokens", map(in_shown_currency, document.cost_curves))
     yield from _sensitivity_rows(document)
     for figure in document.assumptions:
-        item = ("assumptions", figure.what, "")
-        yield from _rows_of(item, figure, "", "value", "kind", "source", "date")
+        yield from _rows_of(("assumptions", figure.what, ""), figure, "figure file")
 
 
-def _rows_of(item: tuple[str, str, str], record: object, kind: str, *texts: str) -> Iterator[Row]:
-    """A row for each column of a kind of record, then for each of its texts."""
+def _rows_of(item: tuple[str, str, str], record: object, kind: str) -> Iterator[Row]:
+    """A row for each column of a kind of record."""
     for column in columns(kind):
         value, unit = column.value(record), column.unit
         paid = unit.startswith(US_DOLLAR.code)
         yield *item, column.name, *(_paid(value, unit) if paid else (value, unit))
-    for name in texts:
-        yield *item, name.replace("_", " "), getattr(record, name), ""
 
 
-def _report_rows(report: SavedReport) -> Iterator[Row]:
-    item, document = ("report", "", ""), report.document
-    yield from _rows_of(item, report, "", "name", "notes", "author")
-    yield *item, "tags", ", ".join(report.tags), ""
-    texts = ("title", "verdict", "created_at", "version", "command", "link")
-    yield from _rows_of(item, document, "", *texts)
-    for caveat in document.caveats:
-        yield *item, "caveat", caveat, ""
-    for name, value in (document.request or document.inputs).items():
-        yield "request", "", "", name, value, ""
-
-
-def _card_rows(card: PlacementCard) -> Iterator[Row]:
-    item = ("placements", PLACEMENTS[card.placement], card.runtime)
-    yield *item, "fits", "yes" if card.fits else "no", ""
-    yield from _rows_of(item, card, "card file", "title", "explanation", "command")
-
-
-def _option_rows(option: OptionRow) -> Iterator[Row]:
-    item = ("options", option.name, OPTIONS[option.kind])
-    yield from _rows_of(item, option, "option file", "price_note", "price_date", "verdict")
-
-
-def _result_rows(report: SavedReport) -> Iterator[Row]:
-    for judged in report.judged:
-        result = judged.result
-        item = ("measured", PLACEMENTS[result.placement], result.runtime)
-        yield from _rows_of(item, result, "result file", "source", "when", "note")
-        yield *item, "compared", judged.words, ""
-
-
-def _use_rows(report: SavedReport) -> Iterator[Row]:
-    for use in report.document.memory:
+def _rows_by_placement(document: ReportDocument) -> Iterator[Row]:
+    for use in document.memory:
         where, tier = PLACEMENTS[use.placement], TIERS[use.tier]
         yield "memory", where, use.part, tier, use.bytes, "B"
         yield "memory", where, use.part, f"{tier} capacity", use.capacity_bytes, "B"
-    for part in report.document.token_time:
+    for part in document.token_time:
         words = time_part(part.part)
         yield "time of a token", PLACEMENTS[part.placement], words, "time", part.seconds, "s"
 
@@ -211,15 +217,8 @@ class FileForm:
     make: Callable[[SavedReport], bytes]  # content of the file
 
 
-def _html(report: SavedReport) -> bytes:
-    # It draws with Matplotlib, which takes most of a second.
-    from advisor.reports.files.html import html
-
-    return html(report).encode()
-
-
 def _pdf(report: SavedReport, *, appendix: bool = False) -> bytes:
-    from advisor.reports.files.pdf import pdf  # likewise
+    from advisor.reports.files.pdf import pdf  # Matplotlib, too
 
     return pdf(report, appendix=appendix)
 
@@ -231,7 +230,10 @@ def _json(report: SavedReport) -> bytes:
 FORMS = {
     form.suffix: form
     for form in (
-        FileForm(label="HTML", suffix="html", mime="text/html", make=_html),
+        FileForm(
+            label="HTML", suffix="html", mime="text/html",
+            make=lambda report: html(report).encode(),
+        ),
         FileForm(label="PDF", suffix="pdf", mime="application/pdf", make=_pdf),
         FileForm(
             label="PDF with appendix", suffix="full.pdf", mime="application/pdf",

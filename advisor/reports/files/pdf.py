@@ -1,7 +1,7 @@
 """Report as PDF, set by fpdf2 without a browser or system libraries."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -22,7 +22,6 @@ from advisor.reports.content import (
     option_note,
     sections,
 )
-from advisor.reports.files.html import is_public
 from advisor.reports.files.svg import png
 from advisor.reports.store.saved import SavedReport, in_its_currency
 
@@ -89,21 +88,18 @@ def heading(paper: FPDF, text: str, size: float = 10.5) -> None:
 
 
 def line(
-    paper: FPDF, text: str, *, size: float, bold: bool = False, soft: bool = False, link: str = ""
-) -> None:
-    """Text from margin to margin, on as many lines as needed."""
-    paper.set_font(FONT, "B" if bold else "", size)
+    paper: FPDF, text: str, *, size: float, bold: bool = False, soft: bool = False, link: str = "",
+    font: str = FONT, spacing: float = 0.5,
+) -> None:  # fmt: skip
+    """Text from margin to margin, on as many lines as needed; nothing where it is empty."""
+    if not text:
+        return
+    paper.set_font(font, "B" if bold else "", size)
     paper.set_text_color(*(SOFT if soft else BLACK))
     paper.multi_cell(
-        0, size * 0.5, printable(text), align="L", link=link, new_x=XPos.LMARGIN, new_y=YPos.NEXT
-    )
-
-
-def code(paper: FPDF, text: str) -> None:
-    """Shell command."""
-    paper.set_font(MONO, size=7.5)
-    paper.set_text_color(*BLACK)
-    paper.multi_cell(0, 4, printable(text), align="L", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+        0, size * spacing, printable(text), align="L", link=link, new_x=XPos.LMARGIN,
+        new_y=YPos.NEXT,
+    )  # fmt: skip
 
 
 def table(paper: FPDF, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -132,15 +128,13 @@ def bars(paper: FPDF, chart: BarChart, notes: Sequence[str] = ()) -> None:
         line(paper, f"{bar.head}: {bar.figure}", size=8)
         if bar.parts:
             _bar(paper, chart, bar)
-        if notes and notes[index]:
+        if notes:
             line(paper, notes[index], size=7, soft=True)
         paper.ln(1.2)
     for name, colour in chart.keys:
-        _key(paper, f"{name}  ", lambda colour=colour, name=name: _part(  # type: ignore[misc]  # mypy infers no lambda with a default
-            paper, paper.get_x(), BAR, colour, chart.letters[name]
-        ))  # fmt: skip
+        _key(paper, f"{name}  ", colour, chart.letters[name])
     if chart.mark:
-        _key(paper, chart.mark, lambda: _mark(paper, paper.get_x() + BAR / 2))
+        _key(paper, chart.mark)
     paper.ln(BAR + 2)
 
 
@@ -191,14 +185,17 @@ def _mark(paper: FPDF, left: float) -> None:
         paper.line(left, paper.get_y() - 0.5, left, paper.get_y() + BAR + 0.5)
 
 
-def _key(paper: FPDF, words: str, draw: Callable[[], None]) -> None:
-    """Legend entry: a sample of a colour or mark and its meaning."""
+def _key(paper: FPDF, words: str, colour: int | None = None, letter: str = "") -> None:
+    """Legend entry: a sample of a colour, or of the mark, and its meaning."""
     paper.set_font(FONT, size=7)
     width = BAR + 2 + paper.get_string_width(printable(words)) + 2
     if paper.get_x() + width > paper.w - paper.r_margin:
         paper.ln(BAR + 1)
     left, top = paper.get_x(), paper.get_y()
-    draw()
+    if colour is None:
+        _mark(paper, left + BAR / 2)
+    else:
+        _part(paper, left, BAR, colour, letter)
     paper.set_font(FONT, size=7)
     paper.set_text_color(*BLACK)
     paper.set_xy(left + BAR + 1, top)
@@ -224,11 +221,8 @@ def pdf(report: SavedReport, *, appendix: bool = False) -> bytes:
     """
     paper = blank(report)
     _front(paper, front_page(report))
-    document = report.document
-    if is_public(document.link):
-        line(paper, "Open this comparison", size=9, link=document.link)
     paper.add_page()
-    every = sections(document)
+    every = sections(report.document)
     for section in every:
         if appendix:
             _section(paper, section)
@@ -236,15 +230,13 @@ def pdf(report: SavedReport, *, appendix: bool = False) -> bytes:
             # Charts are enough where there are some: their tables say the same.
             _section(paper, replace(section, tables=() if section.charts else section.tables))
     if left := [section.title for section in every if section.appendix and not appendix]:
-        remark = f"In the appendix, on request: {', '.join(left)}."
-        line(paper, remark, size=9, soft=True)
+        line(paper, f"In the appendix, on request: {', '.join(left)}.", size=9, soft=True)
     return bytes(paper.output())
 
 
 def _front(paper: FPDF, page: FrontPage) -> None:
     line(paper, page.name, size=11, bold=True)
-    if page.title:
-        line(paper, page.title, size=9, soft=True)
+    line(paper, page.title, size=9, soft=True)
     paper.ln(1)
     line(paper, page.verdict, size=14, bold=True)
     if page.reasons:
@@ -258,15 +250,15 @@ def _front(paper: FPDF, page: FrontPage) -> None:
         heading(paper, "What it would cost to do better")
         paper.ln(1)
         bars(paper, charts.options(page.options), [option_note(row) for row in page.options])
-    if page.unable:
-        line(paper, page.unable, size=9, soft=True)
+    line(paper, page.unable, size=9, soft=True)
     if page.notes:
         heading(paper, "Notes")
         line(paper, page.notes, size=9)
-    for fact in page.facts:
-        line(paper, fact, size=9, soft=True)
     promise = "Predictions, each with the range that holds 80 % of measurements like it."
-    line(paper, promise, size=9, soft=True)
+    for fact in (*page.facts, promise):
+        line(paper, fact, size=9, soft=True)
+    if page.link:
+        line(paper, "Open this comparison", size=9, link=page.link)
 
 
 def _cards(paper: FPDF, cards: Sequence[CardWords]) -> None:
@@ -294,8 +286,7 @@ def _cards(paper: FPDF, cards: Sequence[CardWords]) -> None:
 
 def _section(paper: FPDF, section: ReportSection) -> None:
     heading(paper, section.title, size=12)
-    if section.text:
-        line(paper, section.text, size=9)
+    line(paper, section.text, size=9)
     for chart in section.charts:
         if isinstance(chart, BarChart):
             heading(paper, chart.title)
@@ -307,7 +298,7 @@ def _section(paper: FPDF, section: ReportSection) -> None:
         table(paper, words.headings, words.rows)
     for name, command in section.commands:
         heading(paper, name, size=9)
-        code(paper, command)
+        line(paper, command, size=7.5, font=MONO, spacing=4 / 7.5)
 
 
 def _lines(paper: FPDF, line_charts: Sequence[LineChart]) -> None:

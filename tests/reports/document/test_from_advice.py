@@ -18,8 +18,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.reports.document import PLACEMENTS, ReportDocument, from_json, to_json
-from advisor.reports.files.export import csv, markdown
-from advisor.reports.files.html import html
+from advisor.reports.files.export import csv, html, markdown
 from advisor.reports.from_advice import answer_document, document
 from advisor.reports.store.saved import read_report, report_json
 from advisor.reports.store.store import ReportStore, open_store

@@ -26,8 +26,7 @@ from advisor.reports.document import (
     TierUse,
     TimePart,
 )
-from advisor.reports.files.export import FORMS, csv, literal, markdown
-from advisor.reports.files.html import html
+from advisor.reports.files.export import FORMS, csv, html, literal, markdown
 from advisor.reports.files.pdf import pdf
 from advisor.reports.files.svg import png, svg
 from advisor.reports.store.saved import SavedReport, in_its_currency
