@@ -1,4 +1,6 @@
-"""`advise`: estimates, and what to keep, buy or rent, as text and as JSON."""
+"""`advise`: estimates, and what to keep, buy or rent; for many users also how many a server takes,
+how long they wait, and the machines that serve all of them.
+"""
 
 import argparse
 import sys
@@ -6,25 +8,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from advisor.advice.advise import Advice, Answer, answer
+from advisor.advice.arrivals.load import ServerLoad, curve_lines, load_on, sentences
 from advisor.advice.prices.rows import NO_PRICE
+from advisor.advice.serving import heading, serving_fleets
+from advisor.advice.serving import lines as fleet_lines
 from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.table.sensitivity import least_speed
 from advisor.advice.words.verdict import aged, once, pays_when
+from advisor.catalog.inputs import LOAD
 from advisor.catalog.records import as_record
-from advisor.cli import many_users
-from advisor.cli.command import Json, remark, show, tell
-from advisor.cli.estimate import estimate_answer, estimate_lines
+from advisor.cli.command import Json, nouns_of, remark, show
+from advisor.cli.estimate import estimate_answer, estimate_lines, session_answer, session_lines
 from advisor.errors import InputError
 from advisor.formatting import aligned, hours, money, tokens_per_second
-from advisor.request import command_line
 
 
 def run(args: argparse.Namespace) -> None:
     """Run `advise`."""
     if args.author and args.save is None:
         raise InputError("--author is of a saved report; give --save NAME, too.")
-    nouns = command_line.from_args(args).nouns()
-    tell(nouns.notes)
+    nouns = nouns_of(args)
     answered = answer(nouns)
     told = nouns.machine.software_notes
     remark(args, (caveat for caveat in answered.caveats if caveat not in told))
@@ -34,7 +37,7 @@ def run(args: argparse.Namespace) -> None:
 
         saved = open_store().save(answer_document(answered), args.save, author=args.author)
         print(f"Saved as report {saved.id}.", file=sys.stderr)
-    many = many_users.is_asked(args)
+    many = any(getattr(args, entry.name) is not None for entry in LOAD)
     show(
         args,
         _record(args, answered, many=many),
@@ -48,10 +51,8 @@ def _record(args: argparse.Namespace, answered: Answer, *, many: bool) -> Json:
         return {}
     record = advice_answer(answered.advice, answered.nouns.resolved.taken_as)
     if answered.nouns.session:
-        from advisor.cli import session
-
-        record |= session.record(answered.advice.task, answered.nouns.session)
-    return record | many_users.record(answered, wanted=many)
+        record |= session_answer(answered.advice.task, answered.nouns.session)
+    return record | _many_users_answer(answered, wanted=many)
 
 
 def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
@@ -72,12 +73,9 @@ def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
     if described and advice.second_machine:
         lines += ["", advice.second_machine.words]
     if described and answered.nouns.session:
-        from advisor.cli import session
-
-        tasks = (answered.advice.task,) if answered.advice.task else ()
-        lines += session.lines(tasks, answered.nouns.session)
+        lines += session_lines(list(filter(None, [advice.task])), answered.nouns.session)
     if many:
-        lines += ["", *many_users.text(answered)]
+        lines += ["", *_many_users_lines(answered)]
     return "\n".join(lines)
 
 
@@ -179,3 +177,46 @@ def option_answer(option: Option) -> Json:
         pays_from_tps=least_speed(option),
         **({} if runs else {"ttft_s": None}),
     )
+
+
+def _load_of(answered: Answer) -> ServerLoad | None:
+    """Load of the request, on the chosen runtime or the fastest."""
+    advice = answered.advice
+    mine = (each for each in advice.estimates if advice.chosen in (None, each.how))
+    return load_on(mine, answered.nouns.request)
+
+
+def _many_users_lines(answered: Answer) -> Iterator[str]:
+    """Users of this server, their waits, and the machines that serve all users."""
+    load, advice = _load_of(answered), answered.advice
+    yield from sentences(load)
+    if load is not None:
+        yield from curve_lines(load)
+    request, users = answered.nouns.request, int(advice.question.work.users)
+    if users > 1:
+        yield from ("", heading(users, request))
+        yield from fleet_lines(serving_fleets(advice.question, request, advice.chosen))
+
+
+def _many_users_answer(answered: Answer, *, wanted: bool) -> Json:
+    """JSON record of many users, None where no runtime here queues requests; if wanted with waiting
+    times for several numbers of users, and the machines that serve all.
+    """
+    advice, request, load = answered.advice, answered.nouns.request, _load_of(answered)
+    record = load and as_record(
+        "load",
+        load,
+        saturated=load.request.requests_per_hour is not None and load.waiting is None,
+        at_rate=load.waiting and as_record("waiting", load.waiting),
+        curve=[as_record("waiting", point) for point in load.curve] if wanted else None,
+    )
+    several = wanted and int(advice.question.work.users) > 1
+    fleets = serving_fleets(advice.question, request, advice.chosen) if several else ()
+    return {
+        "users_supported": load and load.users_supported,
+        "load": record,
+        "fleets": [
+            as_record("fleet", fleet, machines=[as_record("servers", part) for part in fleet.parts])
+            for fleet in fleets
+        ],
+    }

@@ -1,32 +1,40 @@
-"""`diagnose`: why a measured speed differs from the prediction."""
+"""`diagnose`, `watch` and `runs`: measured speeds beside the predicted ones.
+
+`diagnose` says why one differs, `watch` the same of a running server, `runs` keeps those of tools.
+"""
 
 import argparse
-from dataclasses import replace
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from datetime import date
 from types import SimpleNamespace
 
 from advisor.advice.compare import estimates_of
-from advisor.advice.diagnosis.diagnose import (
-    Diagnosis,
-    Measured,
-    diagnose,
-    likeliest,
-    this_system,
-)
+from advisor.advice.diagnosis.diagnose import Diagnosis, Measured, likeliest, this_system
+from advisor.advice.diagnosis.diagnose import diagnose as diagnosis_of
 from advisor.advice.diagnosis.text import diagnosis_text, reported_in, sentence
+from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched, expected, speeds, watched
 from advisor.catalog.records import as_record
-from advisor.cli.command import Json, show, tell
+from advisor.cli.command import Json, nouns_of, show, tell
+from advisor.cost_model.estimate import Estimate
+from advisor.errors import InputError
+from advisor.evidence.accuracy import brought_runs
+from advisor.evidence.accuracy.brought_runs import BroughtRun
+from advisor.formatting import tokens_per_second
 from advisor.machine.backends import SYSTEMS, system_named
+from advisor.probes.server import ServerReading, read_server
+from advisor.probes.server_process import ServerProcess
 from advisor.request import command_line
 from advisor.request.request import Request
 
 
-def run(args: argparse.Namespace) -> None:
+def diagnose(args: argparse.Namespace) -> None:
     """Run `diagnose`."""
-    measured = measured_of(args)
-    nouns = command_line.from_args(args).nouns()
-    tell(nouns.notes)
+    measured, nouns = measured_of(args), nouns_of(args)
     estimate = likeliest(estimates_of(nouns))
-    answer = diagnose(estimate, measured, system_of(nouns.request))
+    answer = diagnosis_of(estimate, measured, system_of(nouns.request))
     record = diagnosis_answer(answer, nouns.resolved.taken_as)
     show(args, record, lambda: diagnosis_text(answer))
 
@@ -66,3 +74,120 @@ def diagnosis_answer(diagnosis: Diagnosis, taken_as: str = "") -> Json:
         causes=[as_record("cause", each) for each in diagnosis.causes],
         needed=list(needed),
     )
+
+
+def watch(args: argparse.Namespace) -> int:
+    """Run `watch URL --model NAME`."""
+    if not (math.isfinite(args.every) and 0.1 <= args.every <= 3600):
+        raise InputError(f"--every is {args.every:g}; give 0.1 to 3600 seconds.")
+    if args.tokens < LEAST_TOKENS:
+        raise InputError(f"--tokens is {args.tokens}; give {LEAST_TOKENS} or more.")
+    request = command_line.from_args(args)
+    first = read_server(args.url)
+    process, reading = None, first
+    if not args.total and first.tokens is not None:
+        process = ServerProcess(args.url)
+        reading = _counted(first, args, process)
+    tell(request.nouns().notes)
+    estimate = expected(request, reading)
+    seen = process.reading() if process else None
+    answer = watched(reading, estimate, system_of(request), seen)
+    record = _watched_answer(answer, reading, estimate)
+    show(args, record, lambda: "\n".join(_watched_lines(answer, reading)))
+    return 1 if answer.alarm else 0
+
+
+def _counted(
+    first: ServerReading, args: argparse.Namespace, process: ServerProcess
+) -> ServerReading:
+    """What the server counts until enough tokens are generated; a line for each reading."""
+    users: list[float] = []
+    while True:
+        time.sleep(args.every)
+        now = read_server(args.url)
+        if now.running:
+            users.append(now.running)
+            process.look()
+        counted = now.since(first)
+        if not args.json:
+            print(_progress(counted), flush=True)
+        if (counted.tokens or 0) >= args.tokens:
+            mean = sum(users) / len(users) if users else None
+            return replace(counted, running=mean)
+
+
+def _progress(reading: ServerReading) -> str:
+    measured = speeds(reading)
+    tokens = f"{reading.tokens or 0:,.0f} tokens"
+    return tokens if measured is None else f"{tokens}, {tokens_per_second(measured.decode)}"
+
+
+def _watched_answer(answer: Watched, reading: ServerReading, estimate: Estimate) -> Json:
+    return {
+        "server": reading.server,
+        "serves": reading.model or None,
+        "alarm": answer.alarm,
+        "signs": list(answer.signs),
+        "tokens": reading.tokens,
+        "users": float(estimate.work.users),
+        "diagnosis": None if answer.diagnosis is None else diagnosis_answer(answer.diagnosis),
+    }
+
+
+def _watched_lines(answer: Watched, reading: ServerReading) -> Iterator[str]:
+    yield f"{reading.server}{f' serves {reading.model}' if reading.model else ''}."
+    if answer.diagnosis is None:
+        why = "It counts no tokens" if reading.tokens is None else "Too few tokens so far"
+        yield f"{why}, so its speed is not judged."
+    elif answer.alarm:
+        yield diagnosis_text(answer.diagnosis)
+    else:
+        yield sentence(answer.diagnosis)
+    yield from answer.signs
+    if not answer.alarm and not answer.signs:
+        yield "All is as it should be."
+
+
+def add_run(args: argparse.Namespace) -> None:
+    """Run `runs add FILE --model NAME`."""
+    reported = reported_in(args.file)
+    estimate = likeliest(estimates_of(nouns_of(args)))
+    run = brought_runs.brought(estimate, reported, args.by, date.today().isoformat())
+    brought_runs.keep(run)
+    show(args, _run_answer(run), lambda: _run_line(run))
+
+
+def list_runs(args: argparse.Namespace) -> None:
+    """Run `runs list`."""
+    runs = brought_runs.kept()
+    show(args, [_run_answer(run) for run in runs], lambda: "\n".join(_run_lines(runs)))
+
+
+def delete_run(args: argparse.Namespace) -> None:
+    """Run `runs delete N`."""
+    run = brought_runs.drop(args.number)
+    show(args, _run_answer(run), lambda: f"Deleted: {_run_line(run)}")
+
+
+def _run_lines(runs: Sequence[BroughtRun]) -> Iterator[str]:
+    if not runs:
+        yield "No run is kept; `runs add FILE` keeps one."
+    for number, run in enumerate(runs, start=1):
+        yield f"{number}. {_run_line(run)}"
+
+
+def _run_line(run: BroughtRun) -> str:
+    by = f" by {run.by}" if run.by else ""
+    return (
+        f"{run.model}, {run.format}, on {run.machine}: {tokens_per_second(run.decode)}{by}, "
+        f"{run.ratio:.2f} times the {tokens_per_second(run.predicted)} predicted ({run.source}, "
+        f"{run.date})."
+    )
+
+
+def _run_answer(run: BroughtRun) -> Json:
+    record = asdict(run) | {"ratio": run.ratio}
+    return {
+        {"decode": "decode_tps", "predicted": "predicted_tps"}.get(name, name): value
+        for name, value in record.items()
+    }

@@ -1,4 +1,4 @@
-"""`estimate`: speed of each runtime and placement."""
+"""`estimate`: speed of each runtime and placement, and the time of a session's task in each."""
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,22 +10,23 @@ from advisor.advice.arrivals.server import first_token_within
 from advisor.advice.compare import context_notes, decode_tps, estimates_of, title_of, usable
 from advisor.advice.speeds import speed_of
 from advisor.advice.start_files import StartFile, start_file
+from advisor.advice.task import Task, sentences, task_of
 from advisor.catalog.records import as_record
-from advisor.cli.command import Json, remark, show, tell
+from advisor.cli.command import Json, nouns_of, remark, show
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
+from advisor.cost_model.uncertainty import range_fields
 from advisor.cost_model.workload import drafting_note
 from advisor.errors import Refusal
-from advisor.formatting import aligned, memory, seconds
-from advisor.request import command_line
+from advisor.formatting import aligned, memory, percent, range_of, seconds
+from advisor.request.session import AgentSession
 
 
 def run(args: argparse.Namespace) -> None:
     """Run `estimate`."""
-    nouns = command_line.from_args(args).nouns()
-    resolved = nouns.resolved
-    tell(nouns.notes)
+    nouns = nouns_of(args)
+    resolved, session = nouns.resolved, nouns.session
     estimates = estimates_of(nouns)
     if args.start is not None:
         print(_start(StartFile(args.start), estimates), end="")
@@ -33,12 +34,12 @@ def run(args: argparse.Namespace) -> None:
     remark(args, (*resolved.notes, *context_notes(resolved.model, nouns.work)))
     records = [estimate_answer(each, resolved.taken_as) for each in estimates if args.json]
     lines = [title_of(resolved.model, nouns.machine), "", *estimate_lines(estimates)]
-    if nouns.session:
-        from advisor.cli import session  # 10 ms that only a session is worth
-
+    if session:
         for record, each in zip(records, estimates, strict=False):
-            record |= session.record(session.task_of(each, nouns.session), nouns.session)
-        lines += session.compared(estimates, nouns.session)
+            record |= session_answer(task_of(each, session), session)
+        tasks = [task for fits in usable(estimates) if (task := task_of(fits, session))]
+        lines += session_lines(tasks, session)
+        lines += aligned(map(_task_cells, tasks), right=(2,)) if len(tasks) > 1 else ()
     show(args, records, lambda: "\n".join(lines))
 
 
@@ -109,3 +110,38 @@ def _speed_words(result: Estimate) -> str:
         return result.refusal or f"does not fit: {memory(float(result.missing))} short"
     first = seconds(speed.first_token)
     return f"{speed.words}, first token {first}, bound by {result.bottleneck}"
+
+
+def session_answer(task: Task | None, session: AgentSession) -> Json:
+    """JSON record of a task; its values are None where the session does not fit."""
+    return {
+        **range_fields("task_s", task.range if task else None),
+        "turns": session.turns,
+        "reread_share": task.reread_share if task else None,
+        "kept_share": task.kept if task else None,
+        "waits_in": task.waits if task else None,
+        "saves": [as_record("saving", saved) for saved in (task.saves if task else ())],
+    }
+
+
+def session_lines(tasks: Sequence[Task], session: AgentSession) -> Iterator[str]:
+    """The first task in words, with what saves most."""
+    yield ""
+    if not tasks:
+        yield f"A session of {session.turns} turns fits in no runtime here."
+        return
+    first, turn = tasks[0], session.middle(tasks[0].turns.work)
+    yield (
+        f"Above, a reply is the middle turn of a session: a prompt of {turn.prompt:,.0f} tokens, "
+        f"{turn.cached:,.0f} of them cached."
+    )
+    yield from sentences(first)
+    for saved in first.saves:
+        yield f"  saves {seconds(saved.seconds)}: {saved.edit.words} ({saved.edit.cost})"
+
+
+def _task_cells(task: Task) -> tuple[str, ...]:
+    low, high = float(task.range.low), float(task.range.high)
+    reread = f"{percent(task.reread_share)} reading again"
+    of_range = f"({range_of(low, high, seconds)}), {reread}"
+    return task.turns.runtime, task.turns.strategy.value, seconds(task.seconds), of_range

@@ -1,4 +1,6 @@
-"""`find`: machines that reach a target speed for a model, or models that run well on a machine."""
+"""`find`: machines that reach a target speed for a model, or models that run well on a machine, and
+`here`: those that run well on this one, and what to type next; also without any command.
+"""
 
 import argparse
 from collections.abc import Iterable, Sequence
@@ -11,9 +13,11 @@ from advisor.advice.prices.rows import no_price
 from advisor.advice.table.option import Option
 from advisor.catalog.inputs import BY_NAME
 from advisor.catalog.records import as_record
-from advisor.cli.command import Json, remark, show, tell
+from advisor.cli.command import Json, nouns_of, program, remark, show, tell
 from advisor.errors import InputError
-from advisor.formatting import aligned, context_size, money, number
+from advisor.formatting import aligned, context_size, memory, money, number
+from advisor.machine.machine import Machine
+from advisor.machine.quantity import Provenance
 from advisor.request import command_line
 from advisor.request.request import Nouns, Request
 from advisor.runtimes import LLAMA_CPP
@@ -81,8 +85,7 @@ def _models(args: argparse.Namespace, request: Request) -> None:
             f"{option} is for finding machines; say for what with --model NAME. Without a model, "
             "those that run well on a machine are found, each in its best format."
         )
-    nouns = request.nouns()
-    tell(nouns.notes)
+    nouns = nouns_of(args)
     engine = nouns.runtime or LLAMA_CPP
     reading = nouns.money.reading_tps
     models = runnable(nouns.machine, nouns.work, reading_tps=reading, runtime=engine)
@@ -230,3 +233,58 @@ def _score(runnable: Runnable) -> str:
 
 HALF = 0.5
 """Loss below which a score is written as published [points]."""
+
+
+FIRST = 5
+"""Number of models that are named."""
+
+
+def here(args: argparse.Namespace) -> None:
+    """Run `here`."""
+    nouns = Request(machine="this").nouns()
+    reading = nouns.money.reading_tps
+    models = runnable(nouns.machine, nouns.work, reading_tps=reading, runtime=LLAMA_CPP)
+    well = [model for model in models if model.keeps_up][:FIRST]
+    answer = {
+        "machine": nouns.machine.name,
+        "notes": list(nouns.machine.notes),
+        "models": [runnable_answer(model, nouns) for model in well],
+    }
+    show(args, answer, lambda: "\n".join(_here_lines(nouns.machine, well, reading)))
+
+
+def _here_lines(machine: Machine, well: list[Runnable], reading: float) -> list[str]:
+    pace = f"{number(reading)} tokens/s"
+    lines = [f"This machine: {_parts(machine)}.", ""]
+    if well:
+        lines += [f"It runs well, at reading speed ({pace}) or faster, the best first:"]
+        lines += [f"  {line}" for line in aligned(map(_here_cells, well))]
+    else:
+        lines += [f"No model on record reaches reading speed ({pace}) on it."]
+    name = well[0].model.name if well else "Llama-3.2-1B"
+    start = program()
+    following = {
+        f'{start} advise --machine this --model "{name}"': "would a bigger GPU pay?",
+        f"{start} find --machine this": "every model that runs here",
+        f"{start} probe --save --quick": "measure RAM and drive, in under 20 s",
+        f"{start} app": "the same in a browser",
+        f"{start} --help": "the other commands",
+    }
+    return [*lines, "", "Next:", *(f"  {line}" for line in aligned(following.items()))]
+
+
+def _here_cells(model: Runnable) -> tuple[str, ...]:
+    tight = ", tight: close other programs" if model.tight else ""
+    return model.model.name, model.model.format, f"{model.speed.words}{tight}"
+
+
+def _parts(machine: Machine) -> str:
+    """GPUs, processor, RAM and how sure its speed is."""
+    host = machine.host
+    ram = "measured" if host.bandwidth.kind is Provenance.MEASURED else "assumed"
+    parts = [
+        machine.name,
+        f"{host.cores} cores",
+        f"{memory(float(host.memory.value))} of RAM, its speed {ram}",
+    ]
+    return ", ".join(parts if machine.gpus else [*parts, "no graphics card that can be seen"])

@@ -6,7 +6,7 @@ import re
 import pytest
 from hardware_names import sample
 
-from advisor.cli.machine import machine_answer
+from advisor.cli.names import machine_answer
 from advisor.errors import UnknownName
 from advisor.machine.catalog import cpu_generations, cpu_models, cpu_named, gpu_rows, host_rows
 from advisor.machine.identify import identified
