@@ -55,6 +55,7 @@ class BarPart:
     name: str  # name in the legend
     size: float  # in the unit of the chart
     colour: int  # index in `COLOURS`
+    words: str = ""  # its size in words; empty where the bar has a single part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,11 +286,14 @@ def _tier_bar(uses: Sequence[TierUse]) -> Bar:
         head=f"{PLACEMENTS[uses[0].placement]}, {TIERS[uses[0].tier]}",
         figure=memory(total) + (f" of {memory(room)}" if room else ""),
         parts=tuple(
-            BarPart(name=use.part, size=use.bytes / GIB, colour=MEMORY_COLOURS.get(use.part, 7))
+            BarPart(
+                name=use.part, size=use.bytes / GIB, colour=MEMORY_COLOURS.get(use.part, 7),
+                words=memory(use.bytes),
+            )
             for use in uses
         ),
         limit=room / GIB if room else None,
-    )
+    )  # fmt: skip
 
 
 def _time_colours(names: Iterable[str]) -> dict[str, int]:
@@ -313,13 +317,12 @@ def _time_bar(parts: Sequence[TimePart], colours: Mapping[str, int]) -> Bar:
         figure=f"{seconds(total)} a token, {share:.0f} % {time_part(largest.part)}",
         parts=tuple(
             BarPart(
-                name=time_part(part.part),
-                size=100 * part.seconds / total,
-                colour=colours[part.part],
+                name=time_part(part.part), size=100 * part.seconds / total,
+                colour=colours[part.part], words=seconds(part.seconds),
             )
             for part in sorted(parts, key=lambda part: colours[part.part])
         ),
-    )
+    )  # fmt: skip
 
 
 def bar_chart(name: str, title: str, bars: tuple[Bar, ...], unit: str, mark: str = "") -> BarChart:

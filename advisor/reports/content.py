@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from urllib.parse import urlsplit
 
 from advisor import formatting
@@ -11,24 +12,16 @@ from advisor.reports.charts import (
     BarChart,
     LineChart,
     cost_words,
-    grouped,
     option_name,
     speed_words,
 )
 from advisor.reports.document import (
     PLACEMENTS,
-    TIERS,
     AssumptionRow,
     OptionRow,
     PlacementCard,
     PlacementKey,
     ReportDocument,
-    SensitivityRow,
-    TierUse,
-    TimePart,
-    input_name,
-    interval,
-    time_part,
 )
 from advisor.reports.store.saved import SavedReport
 
@@ -280,11 +273,9 @@ def _sections(document: ReportDocument) -> Iterator[ReportSection]:
     yield ReportSection(
         title="Commands", commands=(*_commands(shown), *([whole] if document.command else []))
     )
-    yield ReportSection(
-        title="Memory and time",
-        charts=tuple(_charts(document)),
-        tables=(*_bytes_held(document), *_token_times(document)),
-    )
+    every = tuple(_charts(document))
+    told = (_in_table(chart, ("Placement", "Total", "Parts")) for chart in every)
+    yield ReportSection(title="Memory and time", charts=every, tables=tuple(chain(*told)))
     if session := document.session:
         saves = ((row.change, formatting.seconds(row.saves_s), row.cost) for row in session.saves)
         yield ReportSection(
@@ -294,14 +285,13 @@ def _sections(document: ReportDocument) -> Iterator[ReportSection]:
             tables=word_table("What would save most", ("Setting", "Saves", "Costs"), saves),
         )
     if document.sensitivity:
+        chart = charts.sensitivity(document.sensitivity)
         yield ReportSection(
             title=f"What the verdict depends on: {document.turns_on}",
             text=document.what_changes,
-            charts=(charts.sensitivity(document.sensitivity),),
-            tables=word_table(
-                "What it leaves in a month, compared with what you have",
-                ("Input", "From and to", "At the low end", "At the high end"),
-                map(_sensitivity_cells, document.sensitivity),
+            charts=(chart,),
+            tables=_in_table(
+                chart, ("Input, from and to", "Left over, compared with what you have")
             ),
         )
     yield _alone("All options", OPTION_HEADINGS, map(option_cells, document.options))
@@ -336,11 +326,6 @@ def _figures(title: str, figures: Iterable[AssumptionRow]) -> ReportSection:
     return _alone(title, ("Figure", "Value", "Kind", "Source", "Date"), rows)
 
 
-def _sensitivity_cells(row: SensitivityRow) -> tuple[str, ...]:
-    gains = map(formatting.money, (row.gain_low_usd, row.gain_high_usd))
-    return (input_name(row), interval(row), *gains)
-
-
 def _card_cells(card: PlacementCard) -> tuple[str, ...]:
     words = card_words(card)
     runs = card.fits and card.decode_tps is not None
@@ -350,40 +335,15 @@ def _card_cells(card: PlacementCard) -> tuple[str, ...]:
     return (card.runtime, words.name, words.figure, ends, first, reason)
 
 
-def _bytes_held(document: ReportDocument) -> tuple[WordTable, ...]:
-    """Bytes of each part in each tier, per placement."""
-    held = grouped(
-        (use for use in document.memory if use.bytes), lambda use: (use.placement, use.tier)
+def _in_table(chart: BarChart | LineChart, headings: tuple[str, ...]) -> tuple[WordTable, ...]:
+    """Words of a bar chart as a table, for readers without pictures; none of lines."""
+    if isinstance(chart, LineChart):
+        return ()
+    rows = (
+        (bar.head, bar.figure, ", ".join(f"{part.name} {part.words}" for part in bar.parts))
+        for bar in chart.bars
     )
-    headings = ("Placement", "Tier", "Holds", "Of", "Parts")
-    return word_table("Where the bytes are", headings, map(_held_cells, held))
-
-
-def _held_cells(uses: Sequence[TierUse]) -> tuple[str, ...]:
-    capacities = (use.capacity_bytes for use in uses if use.capacity_bytes is not None)
-    return (
-        PLACEMENTS[uses[0].placement],
-        TIERS[uses[0].tier],
-        formatting.memory(sum(use.bytes for use in uses)),
-        next(map(formatting.memory, capacities), ""),
-        ", ".join(f"{use.part} {formatting.memory(use.bytes)}" for use in uses),
-    )
-
-
-def _token_times(document: ReportDocument) -> tuple[WordTable, ...]:
-    """Time of a token by part, per placement, longest part first."""
-    spent = grouped(document.token_time, lambda part: part.placement)
-    headings = ("Placement", "Time", "Parts")
-    return word_table("Where the time of a token goes", headings, map(_time_cells, spent))
-
-
-def _time_cells(parts: Sequence[TimePart]) -> tuple[str, ...]:
-    longest = sorted(parts, key=lambda part: -part.seconds)
-    return (
-        PLACEMENTS[parts[0].placement],
-        formatting.seconds(sum(part.seconds for part in parts)),
-        ", ".join(f"{time_part(each.part)} {formatting.seconds(each.seconds)}" for each in longest),
-    )
+    return word_table(chart.title, headings, (cells[: len(headings)] for cells in rows))
 
 
 def _charts(document: ReportDocument) -> Iterator[BarChart | LineChart]:

@@ -40,8 +40,7 @@ BAR = 3.6
 WIDTHS = {
     OPTION_HEADINGS: (36, 28, 30, 26, 44, 18),
     ("Figure", "Value", "Kind", "Source", "Date"): (46, 26, 22, 66, 22),
-    ("Placement", "Tier", "Holds", "Of", "Parts"): (30, 20, 24, 24, 84),
-    ("Placement", "Time", "Parts"): (30, 24, 128),
+    ("Placement", "Total", "Parts"): (36, 50, 96),
 }
 """Relative widths of columns, for tables whose columns differ."""
 
