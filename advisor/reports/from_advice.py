@@ -24,10 +24,9 @@ from advisor.formatting import (
     counted,
     memory,
     money_shown_in,
-    number,
+    quantity,
     range_of,
     rate,
-    seconds,
     shown_currency,
     tokens_per_second,
 )
@@ -174,13 +173,12 @@ def document(
     machine: Machine,
     inputs: Mapping[str, str],
     *,
-    task: Task | None = None,
     command: str = "",
     caveats: Iterable[str] = (),
 ) -> ReportDocument:
     """Report document with everything that the Advise page shows."""
-    model, work, money = advice.question.model, advice.question.work, advice.question.money
-    shown, option = _shown(advice), advice.in_question
+    question, shown, option = advice.question, _shown(advice), advice.in_question
+    model, work, money = question.model, question.work, question.money
     return ReportDocument(
         title=advice.title,
         verdict=advice.verdict,
@@ -192,11 +190,11 @@ def document(
             for estimate in advice.estimates
         ),
         options=tuple(map(_option, split(advice.options, advice.choice.named)[0])),
-        memory=memory_use(advice, machine, work),
+        memory=memory_use(advice, machine),
         token_time=token_time(advice),
-        layer_sweep=layer_sweep(advice, machine, work),
+        layer_sweep=layer_sweep(advice, machine),
         cost_curves=cost_curves(advice),
-        session=session_row(task) if task else None,
+        session=session_row(advice.task) if advice.task else None,
         turns_on=option.name if option else "",
         what_changes=advice.what_changes,
         sensitivity=sensitivity(advice),
@@ -235,7 +233,7 @@ def answer_document(answer: Answer) -> ReportDocument:
     with money_shown_in(request.paying):
         return document(
             answer.advice, answer.nouns.machine, to_texts(request, defaults=True),
-            task=answer.advice.task, command=command(request), caveats=answer.caveats,
+            command=command(request), caveats=answer.caveats,
         )  # fmt: skip
 
 
@@ -297,9 +295,11 @@ def _option(option: Option) -> OptionRow:
     return OptionRow(**as_record("option_row", option, price_note=note, verdict=pays))
 
 
-def memory_use(advice: Advice, machine: Machine, work: Workload) -> tuple[TierUse, ...]:
+def memory_use(advice: Advice, machine: Machine) -> tuple[TierUse, ...]:
     """Bytes in each tier, in the placements of the first page."""
-    return tuple(use for card in _shown(advice) for use in _memory(card, machine, work))
+    return tuple(
+        use for card in _shown(advice) for use in _memory(card, machine, advice.question.work)
+    )
 
 
 def _memory(estimate: Estimate, machine: Machine, work: Workload) -> Iterable[TierUse]:
@@ -313,12 +313,9 @@ def _memory(estimate: Estimate, machine: Machine, work: Workload) -> Iterable[Ti
     for tier, parts in parts_held(estimate.model, estimate.placement, work).items():
         for part, size in parts.items():
             yield TierUse(
-                placement=estimate.strategy.value,
-                tier=tier.value,
-                part=part,
-                bytes=size,
+                placement=estimate.strategy.value, tier=tier.value, part=part, bytes=size,
                 capacity_bytes=capacities[tier],
-            )
+            )  # fmt: skip
 
 
 def token_time(advice: Advice) -> tuple[TimePart, ...]:
@@ -335,11 +332,11 @@ def _times(estimate: Estimate) -> Iterable[TimePart]:
             )
 
 
-def layer_sweep(advice: Advice, machine: Machine, work: Workload) -> SweepSeries | None:
+def layer_sweep(advice: Advice, machine: Machine) -> SweepSeries | None:
     """Speed against layers on the GPU; None where none can be placed."""
     runtime = advice.chosen or LLAMA_CPP
     model = next(estimate.model for estimate in advice.estimates if estimate.how is runtime)
-    sweep = speed_by_layers(model, machine, work, runtime)
+    sweep = speed_by_layers(model, machine, advice.question.work, runtime)
     if sweep is None:
         return None
     inside = np.flatnonzero(sweep.fits)
@@ -400,11 +397,5 @@ def _figure(row: Assumption) -> AssumptionRow:
 
 def figure_text(assumption: Assumption) -> str:
     """Value and unit of an input in words."""
-    value = float(np.ravel(assumption.figure.value)[0])
-    if assumption.unit == "B/s":
-        return rate(value)
-    if assumption.unit == "s":
-        return seconds(value)
-    if assumption.unit == "FLOP/s":
-        return f"{number(value / 1e9)} GFLOP/s"
-    return f"{value:.2f}" if assumption.unit == "share" else f"{number(value)} {assumption.unit}"
+    value, unit = float(np.ravel(assumption.figure.value)[0]), assumption.unit
+    return f"{value:.2f}" if unit == "share" else quantity(value, unit)

@@ -32,15 +32,15 @@ from advisor.ui.parts.markup import block, head, joined, listed, plain_words, sa
 
 def shown(answer: Answer) -> None:
     """The tab."""
-    advice, machine, work = answer.advice, answer.nouns.machine, answer.nouns.work
+    advice, machine = answer.advice, answer.nouns.machine
     if answer.nouns.session is not None:
         agent_session(answer)
     cards(answer)
     left, right = st.columns(2, gap="medium")
     with left:
-        if rows := from_advice.memory_use(advice, machine, work):
+        if rows := from_advice.memory_use(advice, machine):
             headed(charts.memory_use(rows), anchor="bytes")
-        sweep = from_advice.layer_sweep(advice, machine, work)
+        sweep = from_advice.layer_sweep(advice, machine)
         if sweep is not None and len(sweep.x) > 1:
             headed(charts.layers(sweep), anchor="layers")
     with right:
