@@ -1,15 +1,17 @@
-"""`calibration`: list, show, export, import, rename and delete measurements of machines."""
+"""`probe` measures this machine; `calibration` lists, shows, exports, imports, renames and deletes
+measurements of machines.
+"""
 
 import argparse
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from advisor import given_files
-from advisor.calibration import imported_store
+from advisor.calibration import imported_store, local_machine
 from advisor.calibration.imported_store import THIS
 from advisor.calibration.local_machine import Calibration
 from advisor.calibration.measurement_file import (
@@ -20,11 +22,13 @@ from advisor.calibration.measurement_file import (
     imported,
     to_json,
 )
-from advisor.cli.command import output, show
-from advisor.errors import InputError, StoreError
+from advisor.cli.command import Json, output, show, tell
+from advisor.errors import AdvisorError, InputError, StoreError
 from advisor.formatting import memory, moment, quantity
-from advisor.probes.measurement import Measurement
-from advisor.units import GIB
+from advisor.probes import suite
+from advisor.probes.gpu import detect
+from advisor.probes.measurement import UNSTEADY, USELESS, Measurement, ProbeStep
+from advisor.units import GB, GIB, KIB
 
 STANDARD_INPUT = "-"
 
@@ -96,9 +100,13 @@ def export(args: argparse.Namespace) -> None:
     if args.output is None:
         show(args, content, lambda: json.dumps(content, indent=1))
         return
-    with output(args.output) as file:
-        json.dump(content, file, indent=1)
+    _write(content, args.output)
     show(args, {"written": str(args.output)}, lambda: f"Written to {args.output}.")
+
+
+def _write(content: Json, path: Path) -> None:
+    with output(path) as file:
+        json.dump(content, file, indent=1)
 
 
 def import_machine(args: argparse.Namespace) -> None:
@@ -128,13 +136,6 @@ def delete(args: argparse.Namespace) -> None:
     show(args, {"deleted": args.name}, lambda: f"Deleted the measurements of {args.name}.")
 
 
-def export_found(measurements: Iterable[Measurement], path: Path) -> None:
-    """Write measurements of a probe to a file, with the parts of this machine."""
-    history = MeasurementHistory(fingerprint=fingerprint(), history=tuple(measurements))
-    with output(path) as file:
-        json.dump(to_json(history), file, indent=1)
-
-
 def _read(file: str) -> bytes:
     """Content of a file or of standard input, one byte beyond the limit at most."""
     if file != STANDARD_INPUT:
@@ -143,3 +144,86 @@ def _read(file: str) -> bytes:
         return sys.stdin.buffer.read(LARGEST + 1)
     except OSError as error:
         raise InputError(f"Standard input cannot be read: {error.strerror}.") from error
+
+
+PARTS = ("ram", "disk", "gpu", "engine")
+
+
+def probe(args: argparse.Namespace) -> None:
+    """Run `probe`."""
+    for part in args.parts:
+        if part not in PARTS:
+            raise InputError(f"No probe is called {part!r}; choose from {', '.join(PARTS)}.")
+    measurements, notes = _measured(args.parts or PARTS, args.path, args.quick)
+    tell((*notes, *_unsteady(measurements)))
+    records = [asdict(measurement) for measurement in measurements]
+    try:
+        show(args, records, lambda: "\n".join(map(_measurement_line, measurements)))
+    finally:
+        # Printed before it is saved, so that a folder without write permission loses no result;
+        # saved even if the reader of the output has closed the pipe.
+        _keep(args, measurements)
+
+
+def _unsteady(measurements: Iterable[Measurement]) -> Iterator[str]:
+    """Warning where repeated measurements spread so far that predictions will, too."""
+    wide = [f"{each.name} {each.spread:.0%}" for each in measurements if each.spread > UNSTEADY]
+    if wide:
+        yield (
+            f"Repeats differ widely ({', '.join(wide)}, each way): other programs were running, or "
+            "the machine is shared. Measure again when it is idle."
+        )
+
+
+def _keep(args: argparse.Namespace, measurements: Sequence[Measurement]) -> None:
+    if not (args.save or args.export):
+        return
+    steady = [each for each in measurements if each.spread <= USELESS]
+    if wild := ", ".join(each.name for each in measurements if each.spread > USELESS):
+        tell([f"Not saved: {wild}; repeats differ by more than half."])
+    if not steady:
+        tell(["Nothing was measured, so nothing is saved."])
+        return
+    if args.save:
+        local_machine.save(steady)
+    if args.export:
+        history = MeasurementHistory(fingerprint=fingerprint(), history=tuple(steady))
+        _write(to_json(history), args.export)
+
+
+def _measured(
+    names: Sequence[str], path: Path | None, quick: bool
+) -> tuple[list[Measurement], list[str]]:
+    from tqdm import tqdm
+
+    pace = suite.QUICK if quick else suite.FULL
+    measurements: list[Measurement] = []
+    notes: list[str] = []
+    for name in names:
+        # None for "on a terminal", of which there is none where standard error was closed.
+        hidden = None if sys.stderr else True
+        with tqdm(total=100, desc=name, unit="%", disable=hidden, leave=False) as bar:
+
+            def show(step: ProbeStep, bar: Any = bar) -> None:
+                bar.set_postfix_str(f"{step.doing}, {step.seconds_left:.0f} s left", refresh=False)
+                bar.update(round(step.share * 100) - bar.n)
+
+            try:
+                measurements += suite.measure(name, pace[name], show, path=path)
+            except AdvisorError as error:
+                notes += [str(error), *(_known_gpus() if name == "gpu" else ())]
+    return measurements, notes
+
+
+def _known_gpus() -> list[str]:
+    """Known facts of GPUs that cannot be measured."""
+    cards, unseen = detect.gpus()
+    return [*unseen, *(f"{card.name}: its speed is taken from the catalogue." for card in cards)]
+
+
+def _measurement_line(measurement: Measurement) -> str:
+    """A figure as it was measured, with more digits than predictions have."""
+    size, unit = measurement.value, measurement.unit
+    scaled = {"B/s": f"{size / GB:8.2f} GB/s", "B": f"{size / KIB:8.0f} KiB"}
+    value = scaled.get(unit, f"{size:8.4g} {unit}")
+    return f"{measurement.name:<22} {value}  within {measurement.spread:.0%}. {measurement.note}"

@@ -62,24 +62,24 @@ def output(path: Path | None, mode: str = "w") -> Iterator[Any]:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from error
 
 
-_texts: ContextVar[list[str] | None] = ContextVar("texts", default=None)
-"""Texts that are wanted beside the JSON that is printed; None where they are not."""
+_answers: ContextVar[list[tuple[object, str]] | None] = ContextVar("answers", default=None)
+"""Answers that are collected in place of printing; None where they are printed."""
 
 
 @contextmanager
-def both() -> Iterator[list[str]]:
-    """Collects the texts of commands that print JSON within the block, their notes among them."""
-    texts: list[str] = []
-    token = _texts.set(texts)
+def collected() -> Iterator[list[tuple[object, str]]]:
+    """Record and text of each answer of the commands that are run within the block."""
+    answers: list[tuple[object, str]] = []
+    token = _answers.set(answers)
     try:
-        yield texts
+        yield answers
     finally:
-        _texts.reset(token)
+        _answers.reset(token)
 
 
 def remark(args: argparse.Namespace, notes: Iterable[str]) -> None:
     """Print notes that stand beside a text on standard error."""
-    if not args.json or _texts.get() is not None:
+    if not args.json or _answers.get() is not None:
         for note in notes:
             print(f"note: {note}", file=sys.stderr)
 
@@ -89,10 +89,10 @@ def show(args: argparse.Namespace, answer: object, text: Callable[[], str]) -> N
 
     A long list has one record a line, which is several times quicker to write than an indented one.
     """
-    texts = _texts.get()
-    if texts is not None:
-        texts.append(text())
-    if args.json and isinstance(answer, list) and len(answer) > INDENTED:
+    answers = _answers.get()
+    if answers is not None:
+        answers.append((answer, text()))
+    elif args.json and isinstance(answer, list) and len(answer) > INDENTED:
         lines = ",\n".join(json.dumps(record, allow_nan=False) for record in answer)
         print(f"[\n{lines}\n]")
     else:

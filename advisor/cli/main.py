@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from advisor.cli.parser import parsed
-from advisor.errors import AdvisorError
+from advisor.errors import AdvisorError, InputError
 from advisor.formatting import US_DOLLAR, Currency, show_money_in
 
 EXTRAS = {
@@ -27,30 +27,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code."""
     typed = (sys.argv[1:] if arguments is None else list(arguments)) or ["here"]
     try:
-        return _ran(typed)
+        return run(typed)
     except AdvisorError as error:
         print(f"advisor: {error}", file=sys.stderr)
-        return 2
-    except ModuleNotFoundError as error:
-        module = (error.name or "").partition(".")[0]
-        if module not in EXTRAS:
-            raise
-        print(f"advisor: {_missing(module)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        _discard_output()
+        # Further output goes nowhere, after its reader has closed the pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
 
-def _ran(typed: list[str]) -> int:
-    """Exit code of a command that is run."""
+def run(typed: list[str]) -> int:
+    """Exit code of a command that is run.
+
+    Raises:
+        AdvisorError: it has no answer, or needs a package that is not installed.
+    """
     args = parsed(typed)
     args.typed = typed
     module, _, function = args.command.run.partition(".")
     show_money_in(_currency(args))
-    code = getattr(import_module(f"advisor.cli.{module}"), function)(args)
+    try:
+        code = getattr(import_module(f"advisor.cli.{module}"), function)(args)
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in EXTRAS:
+            raise
+        raise InputError(
+            f"This needs the package {missing}, which is not installed: pip install "
+            f"'offload-advisor[{EXTRAS[missing]}]', or in a clone pip install "
+            f"'.[{EXTRAS[missing]}]'."
+        ) from error
     if sys.stdout:  # None where it was closed before the start
         sys.stdout.flush()
     return code or 0
@@ -63,17 +72,3 @@ def _currency(args: argparse.Namespace) -> Currency:
     from advisor.request.command_line import from_args
 
     return from_args(args).paying
-
-
-def _missing(module: str) -> str:
-    """What to install for a module that an extra of this package brings."""
-    extra = EXTRAS[module]
-    return (
-        f"This needs the package {module}, which is not installed: pip install "
-        f"'offload-advisor[{extra}]', or in a clone pip install '.[{extra}]'."
-    )
-
-
-def _discard_output() -> None:
-    """Send further output nowhere, after its reader has closed the pipe."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

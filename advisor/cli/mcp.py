@@ -19,10 +19,10 @@ from typing import Any, TypeAlias
 import advisor
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.inputs import INPUTS, Input, Kind
-from advisor.cli import main as command_line_program
-from advisor.cli.command import both
+from advisor.cli.command import collected
+from advisor.cli.main import run as run_command
 from advisor.cli.parser import CommandOption, commands, options_of
-from advisor.errors import InputError
+from advisor.errors import AdvisorError, InputError
 from advisor.model.resolve import ReferenceKind, way
 from advisor.request import command_line
 from advisor.request.values import from_values
@@ -89,7 +89,7 @@ async def _serve(allow_files: bool) -> None:
             text, record = await to_thread.run_sync(
                 answer, params.name, params.arguments or {}, allow_files
             )
-        except InputError as error:
+        except AdvisorError as error:
             sentence = types.TextContent(text=str(error))
             return types.CallToolResult(content=[sentence], is_error=True)
         shown = types.TextContent(text=text)
@@ -150,17 +150,19 @@ def answer(name: str, values: Mapping[str, Any], allow_files: bool) -> tuple[str
     """Text and record of a tool's answer.
 
     Raises:
-        InputError: no such tool or input, or whatever the command cannot answer, in a sentence.
+        AdvisorError: no such tool or input, or whatever the command cannot answer, in a sentence.
     """
     tool = TOOLS.get(name)
     if tool is None:
         raise InputError(f"No tool is called {name[:40]!r}; there are {', '.join(TOOLS)}.")
     words = _words(tool, values, allow_files)
-    with _ALONE, both() as texts:
-        printed, notes = _printed([tool.command, "--json", *words])
-    record = json.loads(printed)
-    text = "\n\n".join(filter(None, (notes, *texts)))
-    return text.strip(), _cut({tool.rows: record} if tool.rows else record)
+    notes = io.StringIO()
+    with _ALONE, collected() as answers, redirect_stdout(notes), redirect_stderr(notes):
+        run_command([tool.command, "--json", *words])
+    record, text = answers[0]
+    plain = json.loads(json.dumps(record, allow_nan=False))
+    told = "\n\n".join(filter(None, (notes.getvalue().strip(), text)))
+    return told.strip(), _cut({tool.rows: plain} if tool.rows else plain)
 
 
 def _words(tool: AdvisorTool, values: Mapping[str, Any], allow_files: bool) -> list[str]:
@@ -168,9 +170,9 @@ def _words(tool: AdvisorTool, values: Mapping[str, Any], allow_files: bool) -> l
     missing = [name for name in tool.required.split() if values.get(name) in (None, "")]
     if missing:
         raise InputError(f"{' and '.join(missing)} must be given.")
-    further, taken = further_of(tool), {entry.name for entry in inputs_of(tool)}
-    unknown = values.keys() - taken - further.keys()
-    if unknown:
+    further = further_of(tool)
+    taken = {entry.name for entry in inputs_of(tool)}
+    if unknown := values.keys() - taken - further.keys():
         raise InputError(f"{min(unknown)!r} is no input of this tool.")
     if not allow_files:
         _check_no_file(values)
@@ -179,11 +181,9 @@ def _words(tool: AdvisorTool, values: Mapping[str, Any], allow_files: bool) -> l
     inputs = {name: value for name, value in values.items() if name in taken - {*positional}}
     words, placed = command_line.to_argv(from_values(inputs)), [values[name] for name in positional]
     for name, option in further.items():
-        if values.get(name) is None:
-            continue
-        if option.name.startswith("--"):
+        if values.get(name) is not None and option.name.startswith("--"):
             words += [option.name, str(values[name])]
-        else:
+        elif values.get(name) is not None:
             placed.append(values[name])
     return [*words, *(("--", *map(str, placed)) if placed else ())]
 
@@ -197,22 +197,6 @@ def _check_no_file(values: Mapping[str, Any]) -> None:
                 f"{name} is the path of a file, which this server does not read; give a name, or "
                 "start it with --allow-files."
             )
-
-
-def _printed(words: list[str]) -> tuple[str, str]:
-    """What a command prints, and its notes."""
-    printed, notes = io.StringIO(), io.StringIO()
-    with redirect_stdout(printed), redirect_stderr(notes):
-        try:
-            code = command_line_program.main(words)
-        except SystemExit as end:
-            code = 2 if end.code else 0
-    noted = notes.getvalue().strip()
-    if code:
-        raise InputError(
-            noted.splitlines()[-1].removeprefix("advisor: ") if noted else "No answer."
-        )
-    return printed.getvalue(), noted
 
 
 def _cut(record: Any) -> Any:
