@@ -11,29 +11,10 @@ from datetime import UTC, date, datetime
 from itertools import chain
 from typing import Any
 
+from advisor.advice.prices import price_refresh
+from advisor.advice.prices import rows as tables
 from advisor.advice.prices.price import rents
-from advisor.advice.prices.price_refresh import (
-    Fetched,
-    by_genai_prices,
-    by_gpuhunt,
-    calls_of,
-    rents_of,
-    within,
-)
-from advisor.advice.prices.rows import (
-    CALLS,
-    RENTS,
-    api_day,
-    api_price_rows,
-    is_stale,
-    keep_fetched,
-    machines_for_sale,
-    no_price,
-    price_rows,
-    rent_rows,
-    standing,
-)
-from advisor.cli.command import show
+from advisor.cli.command import Json, show
 from advisor.errors import InputError, NetworkError
 from advisor.formatting import counted, money, money_per_hour
 from advisor.machine.catalog import find_gpu
@@ -52,30 +33,54 @@ def run(args: argparse.Namespace) -> int | None:
     if args.of:
         _show_each(args, today)
         return None
+    sold = (row.date for row in tables.price_rows() if row.kind == "purchase")
+    served = map(tables.api_day, chain.from_iterable(tables.api_price_rows().values()))
     answer = [
-        price_ages("rents", (row.date for row in rent_rows()), today),
-        price_ages("for sale", (row.date for row in price_rows() if row.kind == "purchase"), today),
-        price_ages("APIs", map(api_day, chain.from_iterable(api_price_rows().values())), today),
+        price_ages("rents", (row.date for row in tables.rent_rows()), today),
+        price_ages("for sale", sold, today),
+        price_ages("APIs", served, today),
     ]
     show(args, answer, lambda: "\n".join(map(_line, answer)))
     return None
 
 
+def price_ages(what: str, days: Iterable[str], today: date) -> Json:
+    """Number of prices, the range of their dates, and how many are old or without a date."""
+    every = list(days)
+    dated = [day for day in every if day]
+    return {
+        "what": what,
+        "prices": len(every),
+        "oldest": min(dated, default=None),
+        "newest": max(dated, default=None),
+        "older_than_90_days": sum(tables.is_stale(day, today) for day in dated),
+        "without_date": len(every) - len(dated),
+    }
+
+
+def _line(answer: Json) -> str:
+    return (
+        f"{answer['what']:<9} {answer['prices']:>4} prices, {answer['oldest']} to "
+        f"{answer['newest']}, {answer['older_than_90_days']} older than 90 days, "
+        f"{answer['without_date']} without a date"
+    )
+
+
 def _show_each(args: argparse.Namespace, today: date) -> None:
     """Every price of a GPU or whole machine, the one in use first, with its seller and age."""
-    machine = machines_for_sale().get(args.of)
+    machine = tables.machines_for_sale().get(args.of)
     name = machine.price.gpu if machine else find_gpu(args.of).name
-    memory = machine.price.memory_gib if machine else None
-    sold = [row for row in price_rows() if row.gpu == name and row.kind == "purchase"]
+    sold = [row for row in tables.price_rows() if row.gpu == name and row.kind == "purchase"]
     if machine is not None:
+        memory = machine.price.memory_gib
         sold = [row for row in (*sold, machine.price) if row.memory_gib == memory]
-    rows = list(dict.fromkeys([*sorted(sold, key=standing, reverse=True), *rents(name)]))
-    answer = [asdict(row) | {"old": is_stale(row.date, today)} for row in rows]
-    why = "" if sold else f"{name}: {no_price(name)}"
-    show(args, answer, lambda: "\n".join(filter(None, (why, *map(_price_line, answer)))))
+    rows = dict.fromkeys([*sorted(sold, key=tables.standing, reverse=True), *rents(name)])
+    answer = [asdict(row) | {"old": tables.is_stale(row.date, today)} for row in rows]
+    why = [] if sold else [f"{name}: {tables.no_price(name)}"]
+    show(args, answer, lambda: "\n".join([*why, *map(_price_line, answer)]))
 
 
-def _price_line(row: dict[str, Any]) -> str:
+def _price_line(row: Json) -> str:
     cards = counted(row["gpu_count"], row["gpu"])
     per = money_per_hour(row["usd"]) if row["per"] == "hour" else money(row["usd"])
     seller = ", ".join(filter(None, (row["provider"], row["instance"], row["condition"])))
@@ -87,53 +92,31 @@ def _refresh(today: date, seconds: float) -> int:
     """Fetch from each source separately, so that one failing source does not stop the others."""
     # The packages log tracebacks of errors that are printed below in a sentence.
     logging.disable(logging.CRITICAL)
-    kept_of = 0
-    sources: dict[str, tuple[str, Any, Any]] = {
-        "gpuhunt": (RENTS, by_gpuhunt, rents_of),
-        "genai-prices": (CALLS, by_genai_prices, calls_of),
+    fetching: dict[str, tuple[str, Any, Any]] = {
+        "gpuhunt": (tables.RENTS, price_refresh.by_gpuhunt, price_refresh.rents_of),
+        "genai-prices": (tables.CALLS, price_refresh.by_genai_prices, price_refresh.calls_of),
     }
-    for name, (file, fetch, rows_of) in sources.items():
+    refreshed = False
+    for name, (file, fetch, rows_of) in fetching.items():
         try:
-            fetched = rows_of(within(seconds, fetch, name), today)
-            print(f"{name}: {_kept(file, fetched, name, today)}")
-            kept_of += 1
+            fetched = rows_of(price_refresh.within(seconds, fetch, name), today)
+            print(f"{name}: {_keep(file, fetched, name, today)}")
+            refreshed = True
         except NetworkError as error:
             print(f"advisor: {error}", file=sys.stderr)
     logging.disable(logging.NOTSET)
-    return 0 if kept_of else 2
+    return 0 if refreshed else 2
 
 
-def _kept(file: str, fetched: Fetched[Any], what: str, today: date) -> str:
-    """Sentence on what is kept of a list and what is left out."""
+def _keep(file: str, fetched: price_refresh.Fetched[Any], what: str, today: date) -> str:
+    """Keep a list; a sentence on what is kept and what is left out."""
     implausible = ""
     if fetched.left_out:
-        named = ", ".join(fetched.left_out[:NAMED])
         more = len(fetched.left_out) - NAMED
-        implausible = f"left out as implausible: {named}{f' and {more} more' if more > 0 else ''}"
+        named = ", ".join(fetched.left_out[:NAMED]) + (f" and {more} more" if more > 0 else "")
+        implausible = f"left out as implausible: {named}"
     if not fetched.rows:
         why = implausible or "its list has none of the known GPUs or models"
         raise NetworkError(f"{what} gave no prices ({why}); those on record stay.")
-    keep_fetched(file, fetched.rows)
+    tables.keep_fetched(file, fetched.rows)
     return "; ".join(filter(None, (f"{len(fetched.rows)} prices of {today}", implausible))) + "."
-
-
-def price_ages(what: str, days: Iterable[str], today: date) -> dict[str, Any]:
-    """Number of prices, the range of their dates, and how many are old or without a date."""
-    every = list(days)
-    dated = [day for day in every if day]
-    return {
-        "what": what,
-        "prices": len(every),
-        "oldest": min(dated, default=None),
-        "newest": max(dated, default=None),
-        "older_than_90_days": sum(is_stale(day, today) for day in dated),
-        "without_date": len(every) - len(dated),
-    }
-
-
-def _line(answer: dict[str, Any]) -> str:
-    return (
-        f"{answer['what']:<9} {answer['prices']:>4} prices, {answer['oldest']} to "
-        f"{answer['newest']}, {answer['older_than_90_days']} older than 90 days, "
-        f"{answer['without_date']} without a date"
-    )

@@ -159,8 +159,8 @@ def test_a_source_that_fails_is_reported(monkeypatch, capsys) -> None:
     def down(*_: object) -> None:
         raise OSError("Name or service not known")
 
-    monkeypatch.setattr("advisor.cli.prices.by_gpuhunt", down)
-    monkeypatch.setattr("advisor.cli.prices.by_genai_prices", down)
+    monkeypatch.setattr(price_refresh, "by_gpuhunt", down)
+    monkeypatch.setattr(price_refresh, "by_genai_prices", down)
     assert main(["prices", "refresh", "--seconds", "5"]) == 2
     err = capsys.readouterr().err
     assert "gpuhunt gave no prices (Name or service not known); those on record stay." in err
@@ -176,8 +176,12 @@ def test_lists_without_a_usable_price_are_a_sentence_and_change_nothing(
         (nonsense, "left out as implausible: lambdalabs H100 SXM at $0.00 an hour, lambdalabs"),
         ([], "its list has none of the known GPUs or models"),
     ):
-        monkeypatch.setattr("advisor.cli.prices.by_gpuhunt", lambda machines=machines: machines)
-        monkeypatch.setattr("advisor.cli.prices.by_genai_prices", lambda: lambda *_: None)
+        monkeypatch.setattr(
+            "advisor.advice.prices.price_refresh.by_gpuhunt", lambda machines=machines: machines
+        )
+        monkeypatch.setattr(
+            "advisor.advice.prices.price_refresh.by_genai_prices", lambda: lambda *_: None
+        )
         assert main(["prices", "refresh"]) == 2
         err = capsys.readouterr().err
         assert f"gpuhunt gave no prices ({why}" in err
@@ -187,8 +191,10 @@ def test_lists_without_a_usable_price_are_a_sentence_and_change_nothing(
 
 
 def test_implausible_offers_are_named(monkeypatch, capsys) -> None:
-    monkeypatch.setattr("advisor.cli.prices.by_gpuhunt", lambda: RECORDED)
-    monkeypatch.setattr("advisor.cli.prices.by_genai_prices", lambda: lambda *_: (0.0, 0.0, None))
+    monkeypatch.setattr(price_refresh, "by_gpuhunt", lambda: RECORDED)
+    monkeypatch.setattr(
+        "advisor.advice.prices.price_refresh.by_genai_prices", lambda: lambda *_: (0.0, 0.0, None)
+    )
     assert main(["prices", "refresh"]) == 0
     printed = capsys.readouterr()
     assert "; left out as implausible: lambdalabs H100 SXM at $0.00 an hour, " in printed.out
@@ -200,8 +206,10 @@ def test_one_source_is_enough(monkeypatch, capsys) -> None:
     def missing() -> object:
         return price_refresh._package("no_such_package")
 
-    monkeypatch.setattr("advisor.cli.prices.by_gpuhunt", missing)
-    monkeypatch.setattr("advisor.cli.prices.by_genai_prices", lambda: lambda *_: (0.1, 0.2, None))
+    monkeypatch.setattr(price_refresh, "by_gpuhunt", missing)
+    monkeypatch.setattr(
+        "advisor.advice.prices.price_refresh.by_genai_prices", lambda: lambda *_: (0.1, 0.2, None)
+    )
     assert main(["prices", "refresh"]) == 0
     printed = capsys.readouterr()
     assert "pip install 'offload-advisor[prices]'" in printed.err
