@@ -38,14 +38,8 @@ def add_options(
     required: Iterable[str] = ("model",),
     positional: Iterable[str] = (),
 ) -> None:
-    """Add one option per input of the groups, with its default in its help.
-
-    Args:
-        parser: parser of a command.
-        groups: groups of the registry.
-        without: inputs that the command does not take.
-        required: inputs that must be given.
-        positional: inputs that are given by their place, without an option.
+    """Add an option for each input of some groups of the registry but those `without`; positional
+    ones are given by their place, without an option.
     """
     for group in groups:
         part = parser.add_argument_group(TITLES[group])
@@ -69,7 +63,7 @@ def _add(group: "argparse._ArgumentGroup", entry: Input, *, required: bool) -> N
     several = entry.kind == Kind.PRICES
     group.add_argument(
         entry.option, dest=entry.name, type=_reader(entry), required=required,
-        action="append" if several else "store", default=None,
+        action="extend" if several else "store", default=None,
         metavar="NAME=USD" if several else entry.unit.upper() or ("N" if entry.limits else "NAME"),
         help=help_text,
     )  # fmt: skip
@@ -78,8 +72,7 @@ def _add(group: "argparse._ArgumentGroup", entry: Input, *, required: bool) -> N
 def _help(entry: Input) -> str:
     names = f": {', '.join(listed(entry.name))}" if entry.name in ("kv_type", "load_mode") else ""
     default = DEFAULTS[entry.name]
-    numeric = isinstance(default, float | int) and not isinstance(default, bool)
-    usual = f" ({default:g})" if numeric else ""
+    usual = f" ({default:g})" if type(default) in (float, int) else ""
     return f"{entry.help}{names}{usual}".replace("%", "%%")
 
 
@@ -89,9 +82,7 @@ def _reader(entry: Input) -> Any:
     def value(text: str) -> Any:
         try:
             read = entry.read(text)
-            if entry.name not in CLOSED or not isinstance(read, str):
-                return read
-            return respelled(entry.name, read)
+            return respelled(entry.name, read) if entry.name in CLOSED else read
         except InputError as error:
             raise argparse.ArgumentTypeError(str(error)) from error
 
@@ -107,7 +98,7 @@ def from_args(args: argparse.Namespace) -> Request:
     parsed = {entry.name: getattr(args, entry.name, None) for entry in INPUTS}
     values = {name: value for name, value in parsed.items() if value is not None}
     for name in ("own_price", "own_rent"):
-        values[name] = tuple(price for typed in values.get(name, ()) for price in typed)
+        values[name] = tuple(values.get(name, ()))
     return Request(**values)
 
 

@@ -2,19 +2,12 @@
 
 The names are those of the registry (data/inputs.csv), so one function over the registry takes a
 request through each door: `texts` for addresses, saved reports and rows of a table, `values` for
-files and Python, `command_line` for options. A page uses it so:
+files and Python, `command_line` for options.
 
-    opened = texts.from_address(st.query_params.to_dict())   # former links, too
-    request = opened.request                                 # opened.problems: sentences to show
-    request = replace(request, context=16_384)               # one thing changed
-    st.query_params.from_dict(texts.to_texts(request))       # what reopens it
+    opened = texts.from_address(parameters)                  # opened.problems: sentences to show
+    request = replace(opened.request, context=16_384)        # one thing changed
     command_line.to_argv(request)                            # the same on the command line
-    nouns = request.nouns()                                  # built once, each on first use
-    advise(nouns.model, nouns.machine, nouns.work, money=nouns.money, settings=nouns.settings,
-           chosen=nouns.runtime, ownership=nouns.ownership, owned=nouns.owned)
-
-A widget of an input has `BY_NAME[name].title`, `.sentence`, `.limits`, `.step`, `.empty` (words in
-an empty field), `DEFAULTS[name]`, and `choices.listed(name)` where names are chosen from a list.
+    request.nouns().machine                                  # each noun is built on first use
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -283,9 +276,7 @@ class Request:
                 "no rate is assumed. Give both, or leave both out."
             )
         BY_NAME["usd_rate"].check(self.usd_rate)
-        return US_DOLLAR if self.usd_rate is None else Currency(
-            code=code, usd=self.usd_rate
-        )  # fmt: skip
+        return Currency(code=code, usd=1.0 if self.usd_rate is None else self.usd_rate)
 
     @property
     def nothing(self) -> bool:
@@ -360,7 +351,10 @@ class Nouns:
         """Machine named or described; this machine where nothing is stated."""
         name, spec = self.request.machine, self.request.spec
         if name is None:
-            self._check_gpu_named()
+            for part in OF_A_GPU:
+                if self.request.gpu is None and getattr(self.request, part) != DEFAULTS[part]:
+                    option = BY_NAME[part].option
+                    raise InputError(f"{option} describes a GPU; say which with --gpu NAME.")
             if not spec.empty:
                 return from_spec.machine(spec)
         elif not self._measured:
@@ -384,14 +378,6 @@ class Nouns:
         from advisor.calibration.imported_store import is_imported
 
         return is_imported(name)
-
-    def _check_gpu_named(self) -> None:
-        if self.request.gpu is not None:
-            return
-        for name in OF_A_GPU:
-            if getattr(self.request, name) != DEFAULTS[name]:
-                option = BY_NAME[name].option
-                raise InputError(f"{option} describes a GPU; say which with --gpu NAME.")
 
     @cached_property
     def owned(self) -> Machine:
@@ -539,14 +525,10 @@ def _listed(kind: type[Listed], what: str, text: str | None) -> Listed | None:
 
 def drafting(who: str, acceptance: Array | None, drafted: Array | None) -> dict[str, Any]:
     """Drafting fields of a `Workload`, by a method or a smaller model, `who`; empty without
-    drafting.
-
-    The acceptance of a drafted token is the published one where None is stated, and their number
-    the method's usual one.
+    drafting. Acceptance and number of drafted tokens are the published and usual ones where None.
 
     Raises:
-        InputError: neither a drafting method nor a model, or a missing acceptance where none is
-            published.
+        InputError: neither a method nor a model, or no acceptance where none is published.
     """
     if not who:
         return {}

@@ -124,8 +124,12 @@ class AgentSession:
         return {"output": self.reply, "context": context, "users": self.together}
 
 
+PARTS = ("turn_tokens", "slots", "spare_ram_gb", "spare_drive_gb")
+"""Inputs that mean nothing without a session."""
+
+
 def session_of(values: Mapping[str, Any], usual: Mapping[str, Any]) -> AgentSession | None:
-    """AgentSession that a request's values ask for; None where they ask for a single reply.
+    """Session that a request's values ask for; None where they ask for a single reply.
 
     A shape gives what is left at its usual value. Without one the first prompt and the reply are
     those of the request, and turns and their tokens must be stated.
@@ -134,53 +138,35 @@ def session_of(values: Mapping[str, Any], usual: Mapping[str, Any]) -> AgentSess
         UnknownName: no such shape.
         InputError: a session that is stated in part.
     """
-    name, turns = values["session"], values["turns"]
-    if name is None and turns is None:
-        _check_none(values)
+    name, parts = values["session"], [key for key in PARTS if values[key] is not None]
+    single = name is None and values["turns"] is None
+    if single and not parts:
         return None
-    shape = _shape(name)
-
+    names = ", ".join(shapes())
+    if single:
+        raise InputError(
+            f"{BY_NAME[parts[0]].option} belongs to a session; say how many turns it has with "
+            f"--turns, or name a shape with --session ({names})."
+        )
+    if name is not None and name not in shapes():
+        raise UnknownName("session", name, shapes(), f"Known are {names}.")
     if any(np.ndim(values[key]) for key in ("prompt", "output", "cached", "users")):
         raise InputError("A session has one length; ask once for each of several.")
+    shape = shapes().get(name)
 
     def of(key: str, field: str) -> Any:
         return getattr(shape, field) if shape and values[key] == usual[key] else values[key]
 
-    lengths = {
-        "turns": of("turns", "turns"),
-        "added": of("turn_tokens", "turn_tokens"),
-        "first": of("prompt", "first_prompt"),
-        "reply": of("output", "reply"),
-    }
-    if lengths["turns"] is None or lengths["added"] is None:
+    turns, added = of("turns", "turns"), of("turn_tokens", "turn_tokens")
+    if turns is None or added is None:
         raise InputError(
             "A session needs its turns (--turns) and the tokens that tools and you add in each "
-            f"(--turn-tokens); give both, or a shape (--session): {', '.join(shapes())}."
+            f"(--turn-tokens); give both, or a shape (--session): {names}."
         )
+    spare = values["spare_ram_gb"]
     return AgentSession(
-        **lengths, cached=values["cached"], kept=values["cached_share"],
-        agents=values["users"], slots=values["slots"], shape=shape,
-        spare=None if values["spare_ram_gb"] is None else values["spare_ram_gb"] * GIB,
-        drive=(values["spare_drive_gb"] or 0.0) * GIB,
+        turns=turns, added=added, first=of("prompt", "first_prompt"), reply=of("output", "reply"),
+        cached=values["cached"], kept=values["cached_share"], agents=values["users"],
+        slots=values["slots"], spare=None if spare is None else spare * GIB,
+        drive=(values["spare_drive_gb"] or 0.0) * GIB, shape=shape,
     )  # fmt: skip
-
-
-def _shape(name: str | None) -> SessionShape | None:
-    """Shape by name; None without one."""
-    if name is None:
-        return None
-    by_name = shapes()
-    if name not in by_name:
-        raise UnknownName("session", name, [*by_name], f"Known are {', '.join(by_name)}.")
-    return by_name[name]
-
-
-def _check_none(values: Mapping[str, Any]) -> None:
-    """Refuse parts of a session without one."""
-    for key in ("turn_tokens", "slots", "spare_ram_gb", "spare_drive_gb"):
-        if values[key] is not None:
-            option = BY_NAME[key].option
-            raise InputError(
-                f"{option} belongs to a session; say how many turns it has with --turns, or name "
-                f"a shape with --session ({', '.join(shapes())})."
-            )
