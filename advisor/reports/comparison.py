@@ -19,11 +19,10 @@ from advisor.reports.charts import (
     option_name,
     speed_words,
 )
-from advisor.reports.content import NONE, WordTable, best_options, shown_cards, word_table
+from advisor.reports.content import NONE, WordTable, best_options, shown_card, word_table
 from advisor.reports.document import (
     PLACEMENTS,
     OptionRow,
-    PlacementCard,
     PlacementKey,
     ReportDocument,
 )
@@ -118,13 +117,8 @@ def differing_inputs(documents: Sequence[ReportDocument]) -> Iterator[tuple[str,
             yield (name, *values)
 
 
-def card_of_placement(document: ReportDocument, placement: PlacementKey) -> PlacementCard | None:
-    """Card that represents a placement."""
-    return next((card for card in shown_cards(document) if card.placement == placement), None)
-
-
 def _speed(document: ReportDocument, placement: PlacementKey) -> str:
-    card = card_of_placement(document, placement)
+    card = shown_card(document, placement)
     if card is None:
         return NONE
     return f"{speed_words(card)}, {card.runtime}" if card.fits else speed_words(card)
@@ -155,7 +149,7 @@ def _option(row: OptionRow | None) -> str:
 def _bars(names: Sequence[str], documents: Sequence[ReportDocument]) -> Iterable[Bar]:
     for placement, words in PLACEMENTS.items():
         for index, (name, document) in enumerate(zip(names, documents, strict=True)):
-            card = card_of_placement(document, placement)
+            card = shown_card(document, placement)
             if card is None or not card.fits or not card.decode_tps:
                 continue
             yield Bar(
@@ -189,7 +183,7 @@ def comparison_json(reports: Sequence[SavedReport]) -> dict[str, Any]:
 
 
 def _card_json(document: ReportDocument, placement: PlacementKey) -> dict[str, Any]:
-    return as_record("placement", card_of_placement(document, placement), placement=placement)
+    return as_record("placement", shown_card(document, placement), placement=placement)
 
 
 # Differences between a saved report and the same comparison computed today, with their reasons.

@@ -117,11 +117,12 @@ def shown_cards(document: ReportDocument) -> tuple[PlacementCard, ...]:
     A report that does not say which it showed gives the fastest that fits, of the runtime that was
     asked about where one was, else one that says why not.
     """
-    cards = (_shown_card(document, placement) for placement in PLACEMENTS)
+    cards = (shown_card(document, placement) for placement in PLACEMENTS)
     return tuple(card for card in cards if card is not None)
 
 
-def _shown_card(document: ReportDocument, placement: PlacementKey) -> PlacementCard | None:
+def shown_card(document: ReportDocument, placement: PlacementKey) -> PlacementCard | None:
+    """Card that represents a placement, as in `shown_cards`; None without one."""
     cards = [
         card
         for card in document.placements

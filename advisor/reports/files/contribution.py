@@ -6,7 +6,6 @@ stays empty.
 
 import csv
 import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from io import StringIO
 
@@ -14,7 +13,7 @@ from advisor.catalog.csv_tables import DATA
 from advisor.errors import InputError
 from advisor.formatting import tokens_per_second
 from advisor.reports.document import PlacementKey, ReportDocument
-from advisor.reports.from_advice import JudgedResult
+from advisor.reports.from_advice import MeasuredResult
 from advisor.reports.store.saved import SavedReport
 
 FILE = DATA / "measurements" / "llama_cpp.csv"
@@ -46,10 +45,10 @@ def contribution(report: SavedReport, number: int) -> Contribution:
             "them. Attach one with `report attach`."
         )
     judged = report.judged[number - 1]
-    row = _row(report, judged)
+    result = judged.result
+    row = _row(report.document, result)
     text = StringIO()
     csv.DictWriter(text, list(row), lineterminator="").writerow(row)
-    result = judged.result
     return Contribution(
         line=text.getvalue(),
         title=f"Measured: {report.document.model} on {report.document.gpu}",
@@ -68,21 +67,27 @@ def contribution(report: SavedReport, number: int) -> Contribution:
     )
 
 
-def _row(report: SavedReport, judged: JudgedResult) -> dict[str, str]:
+def _row(document: ReportDocument, result: MeasuredResult) -> dict[str, str]:
     """Values by column, in the order of the file."""
     with FILE.open(encoding="utf-8", newline="") as file:
         columns = next(csv.reader(file))
-    document, result = report.document, judged.result
-    request = document.request
+    request, category = document.request, CATEGORIES[result.placement]
+    several = re.fullmatch(r"(\d+)x (.+)", document.gpu)  # "2x RTX 3090"
+    count, gpu = several.groups() if several else ("1", document.gpu)
+    if gpu.casefold() == "no gpu":
+        count, gpu, category = "", "", "cpu" if category == "partial" else category
     processor = request.get("processor", "")
-    count, gpu = _counted(document.gpu)
-    no_gpu = gpu.casefold() == "no gpu"
-    category = CATEGORIES[result.placement]
+    notes = (
+        result.source,
+        result.note,
+        f"on {request['machine']}" if "machine" in request else "",
+        f"{request['RAM']} of RAM" if "RAM" in request else "",
+    )
     values = {
-        "category": "cpu" if no_gpu and category == "partial" else category,
+        "category": category,
         "runtime": result.runtime,
-        "gpu": "" if no_gpu else gpu,
-        "gpu_count": "" if no_gpu else count,
+        "gpu": gpu,
+        "gpu_count": count,
         "cpu": "" if processor.endswith(TYPICAL) else processor,
         "ram_bw_gbs": _ram_gbs(document),
         "model": document.model,
@@ -90,17 +95,10 @@ def _row(report: SavedReport, judged: JudgedResult) -> dict[str, str]:
         "pp_tps": "" if result.prefill_tps is None else f"{result.prefill_tps:g}",
         "tg_tps": f"{result.decode_tps:g}",
         "date": result.when[:10],
-        "source_note": "; ".join(filter(None, (result.source, result.note, *_of_machine(request)))),
+        "source_note": "; ".join(filter(None, notes)),
         "doubtful": "False",
     }
     return {column: " ".join(values.get(column, "").split()) for column in columns}
-
-
-def _of_machine(request: Mapping[str, str]) -> Iterator[str]:
-    if "machine" in request:
-        yield f"on {request['machine']}"
-    if "RAM" in request:
-        yield f"{request['RAM']} of RAM"
 
 
 def _ram_gbs(document: ReportDocument) -> str:
@@ -111,9 +109,3 @@ def _ram_gbs(document: ReportDocument) -> str:
         if figure.what == RAM_RATE and figure.kind in ("measured", "given")
     )
     return next((rate[1].replace(",", "") for rate in rates if rate), "")
-
-
-def _counted(gpu: str) -> tuple[str, str]:
-    """GPUs with their number: "2x RTX 3090"."""
-    several = re.fullmatch(r"(\d+)x (.+)", gpu)
-    return (several[1], several[2]) if several else ("1", gpu)
