@@ -135,6 +135,7 @@ FORMS: Mapping[str, Callable[[Any], Any] | None] = {
     "whole": int,
     "text": lambda text: text or None,
     "list": list,
+    "time": lambda when: when.isoformat(),
     "joined": ", ".join,
     "yes": lambda flag: "yes" if flag else "no",
 }
@@ -147,12 +148,23 @@ class Column:
     record: str  # kind of record
     name: str  # key of the value
     path: str  # attributes that lead to it ("speed.decode"); empty where that is the name
-    form: str  # a key of `FORMS`; `given` for a value that is no attribute
+    # a key of `FORMS`, or a kind of record behind "record" or "records" for what holds one or many;
+    # `given` for a value that is no attribute
+    form: str
     unit: str  # unit, where it is stated beside the value
 
     @cached_property
     def _found(self) -> Callable[[Any], Any]:
         return attrgetter(self.path or self.name)
+
+    @cached_property
+    def _form(self) -> Callable[[Any], Any] | None:
+        number, _, kind = self.form.partition(" ")
+        if not kind:
+            return FORMS[self.form]
+        if number == "record":
+            return lambda held: as_record(kind, held)
+        return lambda held: [as_record(kind, each) for each in held]
 
     def value(self, source: Any) -> Any:
         """Value of a record; None where an attribute on the way is."""
@@ -162,8 +174,7 @@ class Column:
             if not _ends_early(source, self.path or self.name):
                 raise
             return None
-        form = FORMS[self.form]
-        return value if form is None or value is None else form(value)
+        return value if self._form is None or value is None else self._form(value)
 
 
 def _ends_early(source: Any, path: str) -> bool:  # whether an attribute on the path is None

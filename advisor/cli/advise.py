@@ -129,41 +129,16 @@ def advice_answer(advice: Advice, taken_as: str = "") -> Json:
     """Record of `advise`; `taken_as` is the model that the typed name was taken for, empty for an
     exact name.
     """
-    return {
-        "title": advice.title,
-        "taken_as": taken_as or None,
-        "judgement": advice.judgement,
-        "verdict": advice.verdict,
-        "users_at_reading_speed": advice.served,
-        **_chosen(advice),
-        "runtime": advice.chosen.name if advice.chosen else None,
-        "estimates": [estimate_answer(estimate, taken_as) for estimate in advice.estimates],
-        **_sensitivity(advice),
-        "options": list(map(option_answer, advice.options)),
-        "second_machine": advice.second_machine
-        and as_record("second_machine", advice.second_machine),
-        "what_ifs": [as_record("what_if", what_if) for what_if in advice.what_ifs],
-    }
-
-
-def _chosen(advice: Advice) -> Json:
-    """What to buy, if anything, the cheapest beside it, and a model that runs better here."""
-    choice, another = advice.choice, advice.another_model
-    return {
-        "safe_choice": option_answer(choice.safe) if choice.safe else None,
-        "safe_choice_reason": choice.reason,
-        "cheapest": option_answer(choice.cheapest) if choice.cheapest else None,
-        "another_model": another and as_record("another_model", another),
-    }
-
-
-def _sensitivity(advice: Advice) -> Json:
-    """Inputs at which the verdict turns, and the monthly gain at the ends of their ranges."""
-    return {
-        "turns_on": advice.in_question.name if advice.in_question else None,
-        "what_changes": advice.what_changes or None,
-        "tornado": [as_record("tornado", bar) for bar in advice.what_matters],
-    }
+    choice = advice.choice
+    return as_record(
+        "advice",
+        advice,
+        taken_as=taken_as or None,
+        safe_choice=choice.safe and option_answer(choice.safe),
+        cheapest=choice.cheapest and option_answer(choice.cheapest),
+        estimates=[estimate_answer(estimate, taken_as) for estimate in advice.estimates],
+        options=list(map(option_answer, advice.options)),
+    )
 
 
 def option_answer(option: Option) -> Json:
@@ -203,20 +178,12 @@ def _many_users_answer(answered: Answer, *, wanted: bool) -> Json:
     times for several numbers of users, and the machines that serve all.
     """
     advice, request, load = answered.advice, answered.nouns.request, _load_of(answered)
-    record = load and as_record(
-        "load",
-        load,
-        saturated=load.request.requests_per_hour is not None and load.waiting is None,
-        at_rate=load.waiting and as_record("waiting", load.waiting),
-        curve=[as_record("waiting", point) for point in load.curve] if wanted else None,
-    )
+    hidden = {} if wanted else {"curve": None}
+    saturated = bool(load and load.request.requests_per_hour is not None and not load.waiting)
     several = wanted and int(advice.question.work.users) > 1
     fleets = serving_fleets(advice.question, request, advice.chosen) if several else ()
     return {
         "users_supported": load and load.users_supported,
-        "load": record,
-        "fleets": [
-            as_record("fleet", fleet, machines=[as_record("servers", part) for part in fleet.parts])
-            for fleet in fleets
-        ],
+        "load": load and as_record("load", load, saturated=saturated, **hidden),
+        "fleets": [as_record("fleet", fleet) for fleet in fleets],
     }

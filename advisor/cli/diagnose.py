@@ -7,7 +7,7 @@ import argparse
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import date
 from types import SimpleNamespace
 
@@ -71,7 +71,6 @@ def diagnosis_answer(diagnosis: Diagnosis, taken_as: str = "") -> Json:
         SimpleNamespace(**vars(diagnosis), decode=decode, prompt=prompt),
         taken_as=taken_as or None,
         sentence=sentence(diagnosis),
-        causes=[as_record("cause", each) for each in diagnosis.causes],
         needed=list(needed),
     )
 
@@ -154,19 +153,19 @@ def add_run(args: argparse.Namespace) -> None:
     estimate = likeliest(estimates_of(nouns_of(args)))
     run = brought_runs.brought(estimate, reported, args.by, date.today().isoformat())
     brought_runs.keep(run)
-    show(args, _run_answer(run), lambda: _run_line(run))
+    show(args, as_record("run", run), lambda: _run_line(run))
 
 
 def list_runs(args: argparse.Namespace) -> None:
     """Run `runs list`."""
     runs = brought_runs.kept()
-    show(args, [_run_answer(run) for run in runs], lambda: "\n".join(_run_lines(runs)))
+    show(args, [as_record("run", run) for run in runs], lambda: "\n".join(_run_lines(runs)))
 
 
 def delete_run(args: argparse.Namespace) -> None:
     """Run `runs delete N`."""
     run = brought_runs.drop(args.number)
-    show(args, _run_answer(run), lambda: f"Deleted: {_run_line(run)}")
+    show(args, as_record("run", run), lambda: f"Deleted: {_run_line(run)}")
 
 
 def _run_lines(runs: Sequence[BroughtRun]) -> Iterator[str]:
@@ -183,11 +182,3 @@ def _run_line(run: BroughtRun) -> str:
         f"{run.ratio:.2f} times the {tokens_per_second(run.predicted)} predicted ({run.source}, "
         f"{run.date})."
     )
-
-
-def _run_answer(run: BroughtRun) -> Json:
-    record = asdict(run) | {"ratio": run.ratio}
-    return {
-        {"decode": "decode_tps", "predicted": "predicted_tps"}.get(name, name): value
-        for name, value in record.items()
-    }

@@ -16,7 +16,6 @@ from advisor.cli.command import Json, nouns_of, remark, show
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
-from advisor.cost_model.uncertainty import range_fields
 from advisor.cost_model.workload import drafting_note
 from advisor.errors import Refusal
 from advisor.formatting import aligned, memory, percent, range_of, seconds
@@ -114,14 +113,8 @@ def _speed_words(result: Estimate) -> str:
 
 def session_answer(task: Task | None, session: AgentSession) -> Json:
     """JSON record of a task; its values are None where the session does not fit."""
-    return {
-        **range_fields("task_s", task.range if task else None),
-        "turns": session.turns,
-        "reread_share": task.reread_share if task else None,
-        "kept_share": task.kept if task else None,
-        "waits_in": task.waits if task else None,
-        "saves": [as_record("saving", saved) for saved in (task.saves if task else ())],
-    }
+    saves = [as_record("saving", saved) for saved in (task.saves if task else ())]
+    return as_record("session", SimpleNamespace(task=task, session=session), saves=saves)
 
 
 def session_lines(tasks: Sequence[Task], session: AgentSession) -> Iterator[str]:

@@ -37,7 +37,7 @@ def list_reports(args: argparse.Namespace) -> None:
         deleted=args.deleted,
     )
     heads = open_store().page(query, limit=args.limit).heads
-    records = [as_record("report", head, created_at=head.created_at.isoformat()) for head in heads]
+    records = [as_record("report", head) for head in heads]
     lines = [
         f"{row['id']:>4}  {row['created_at'][:10]}  {row['name']}: {parted(row['summary'])[0]}"
         for row in records

@@ -163,27 +163,28 @@ def _bars(names: Sequence[str], documents: Sequence[ReportDocument]) -> Iterable
 
 def comparison_json(reports: Sequence[SavedReport]) -> dict[str, Any]:
     """Comparison for other programs, with numbers instead of words."""
-    comparison = compared(reports)
-    documents = [report.document for report in reports]
+    names = compared(reports).names
     return {
         "reports": [
-            {
-                "id": report.id,
-                "name": name,
-                "created_at": report.document.created_at,
-                "version": report.document.version,
-                "verdict": report.document.verdict,
-                "placements": [_card_json(report.document, key) for key in PLACEMENTS],
-                "measured_tps": [result.decode_tps for result in report.results],
-            }
-            for name, report in zip(comparison.names, reports, strict=True)
+            as_record(
+                "compared",
+                report,
+                name=name,
+                placements=[
+                    as_record(
+                        "placement", shown_card(report.document, placement), placement=placement
+                    )
+                    for placement in PLACEMENTS
+                ],
+                measured_tps=[result.decode_tps for result in report.results],
+            )
+            for name, report in zip(names, reports, strict=True)
         ],
-        "differing_inputs": {name: values for name, *values in differing_inputs(documents)},
+        "differing_inputs": {
+            name: values
+            for name, *values in differing_inputs([report.document for report in reports])
+        },
     }
-
-
-def _card_json(document: ReportDocument, placement: PlacementKey) -> dict[str, Any]:
-    return as_record("placement", shown_card(document, placement), placement=placement)
 
 
 # Differences between a saved report and the same comparison computed today, with their reasons.
