@@ -47,7 +47,9 @@ class UnknownName(InputError):
         return close_names(self.name, tuple(self._names))
 
     def __str__(self) -> str:
-        meant = f" Did you mean {_either(self.close)}?" if self._names != () and self.close else ""
+        *others, last = self.close or ("",)
+        either = f"{', '.join(others)} or {last}" if others else last
+        meant = f" Did you mean {either}?" if last else ""
         hint = f" {self.hint}" if self.hint else ""
         noun = self.kind if self.kind[1:2].isupper() else self.kind[:1].lower() + self.kind[1:]
         return f"No {noun} is called {self.name[:80]!r}.{meant}{hint}"
@@ -95,7 +97,3 @@ def close_names(name: str, names: tuple[str, ...]) -> tuple[str, ...]:
     by_folded = {spelling.casefold(): spelling for spelling in names}
     close = difflib.get_close_matches(name.casefold()[:80], by_folded, n=3, cutoff=0.5)
     return tuple(by_folded[folded] for folded in close)
-
-
-def _either(names: tuple[str, ...]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

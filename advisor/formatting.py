@@ -22,6 +22,7 @@ _MEMORY = (("bytes", 1.0), ("KiB", KIB), ("MiB", MIB), ("GiB", GIB), ("TiB", 102
 _RATES = (("B/s", 1.0), ("kB/s", KB), ("MB/s", MB), ("GB/s", GB))
 _TIMES = (("ms", 1e-3, 1.0), ("s", 1.0, 90.0), ("min", 60.0, 5400.0), ("h", 3600.0, 172_800.0))
 _FORMULA_STARTS = set("=+-@")
+_UNSEEN = {"Cc", "Cf", "Zs", "Zl", "Zp", "Mn"}
 _SHORT = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 
 
@@ -210,13 +211,9 @@ def inert(text: str) -> str:
     Spreadsheets skip blanks and marks that show nothing before a formula, and some take letters of
     full width for their plain ones.
     """
-    shown = next((letter for letter in text if not _shows_nothing(letter)), "")
+    shown = next((each for each in text if unicodedata.category(each) not in _UNSEEN), "")
     runs = unicodedata.normalize("NFKC", shown)[:1] in _FORMULA_STARTS
     return f"'{text}" if runs or text[:1] in set("\t\r\n") else text
-
-
-def _shows_nothing(letter: str) -> bool:
-    return unicodedata.category(letter) in {"Cc", "Cf", "Zs", "Zl", "Zp", "Mn"}
 
 
 def aligned(rows: Iterable[Sequence[str]], right: Container[int] = ()) -> Iterator[str]:

@@ -6,7 +6,7 @@
 import argparse
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 from types import SimpleNamespace
@@ -159,20 +159,15 @@ def add_run(args: argparse.Namespace) -> None:
 def list_runs(args: argparse.Namespace) -> None:
     """Run `runs list`."""
     runs = brought_runs.kept()
-    show(args, [as_record("run", run) for run in runs], lambda: "\n".join(_run_lines(runs)))
+    lines = [f"{number}. {_run_line(run)}" for number, run in enumerate(runs, start=1)]
+    none = "No run is kept; `runs add FILE` keeps one."
+    show(args, [as_record("run", run) for run in runs], lambda: "\n".join(lines) or none)
 
 
 def delete_run(args: argparse.Namespace) -> None:
     """Run `runs delete N`."""
     run = brought_runs.drop(args.number)
     show(args, as_record("run", run), lambda: f"Deleted: {_run_line(run)}")
-
-
-def _run_lines(runs: Sequence[BroughtRun]) -> Iterator[str]:
-    if not runs:
-        yield "No run is kept; `runs add FILE` keeps one."
-    for number, run in enumerate(runs, start=1):
-        yield f"{number}. {_run_line(run)}"
 
 
 def _run_line(run: BroughtRun) -> str:

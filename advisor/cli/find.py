@@ -43,14 +43,12 @@ def run(args: argparse.Namespace) -> None:
     taken_as = nouns.resolved.taken_as
     answer = []
     if args.json:
-        answer = [hit_answer(hit, taken_as) for hit in findings.hits]
+        answer = [
+            as_record("hit", hit, taken_as=taken_as or None, **_quality(hit.model))
+            for hit in findings.hits
+        ]
         answer += [api_answer(option, nouns) for option in findings.apis]
     show(args, answer, lambda: machine_text(findings))
-
-
-def hit_answer(hit: Hit, taken_as: str = "") -> Json:
-    """JSON record of a machine, with the model that the typed name was taken for."""
-    return as_record("hit", hit, taken_as=taken_as or None, **_quality(hit.model))
 
 
 def api_answer(option: Option, nouns: Nouns) -> Json:

@@ -54,7 +54,9 @@ def run(args: argparse.Namespace) -> None:
             writer = csv.DictWriter(out, ANSWERED, lineterminator="\n")
             writer.writeheader()
             for prediction in _answered(rows):
-                writer.writerow(_inert(prediction))
+                # No spreadsheet runs their texts as formulas.
+                texts = {name: inert(str(prediction[name])) for name in ("id", "note")}
+                writer.writerow(prediction | texts)
                 bar.update(file.tell() - bar.n)
 
 
@@ -174,9 +176,3 @@ def _result(
     for (_, prediction), figures in zip(fresh, answers, strict=True):
         prediction.update(figures)
     yield from (prediction | {"id": name} for name, prediction in by_id)
-
-
-def _inert(prediction: Prediction) -> Prediction:
-    """A prediction whose texts no spreadsheet runs as formulas."""
-    texts = {name: inert(str(prediction[name])) for name in ("id", "note")}
-    return prediction | texts

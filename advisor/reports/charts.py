@@ -151,7 +151,11 @@ def options(rows: Sequence[OptionRow]) -> BarChart:
         Bar(
             head=option_name(row),
             figure=", ".join(filter(None, (speed_words(row), cost_words(row)))),
-            parts=_speed_part(row, 6 if row.kind == "keep" else 0),
+            parts=(
+                (BarPart(name="speed", size=row.decode_tps, colour=6 * (row.kind == "keep")),)
+                if row.decode_tps
+                else ()
+            ),
             low=row.decode_tps_low,
             high=row.decode_tps_high,
         )
@@ -245,17 +249,13 @@ def speed_words(row: PlacementCard | OptionRow) -> str:
     if isinstance(row, PlacementCard) and not row.fits:
         return row.obstacle
     if row.decode_tps is None:
-        return _no_speed(row)
+        if isinstance(row, PlacementCard):
+            return UNKNOWN
+        return "speed not published" if row.kind == "api" else "does not fit"
     text = tokens_per_second(row.decode_tps)
     if row.decode_tps_low is None or row.decode_tps_high is None:
         return text
     return f"{text} ({range_of(row.decode_tps_low, row.decode_tps_high)})"
-
-
-def _no_speed(row: PlacementCard | OptionRow) -> str:
-    if isinstance(row, PlacementCard):
-        return UNKNOWN
-    return "speed not published" if row.kind == "api" else "does not fit"
 
 
 def option_name(row: OptionRow) -> str:
@@ -271,12 +271,6 @@ def cost_words(row: OptionRow) -> str:
     per_token = row.usd_per_million_tokens
     tokens = "" if per_token is None or month else f"{money(per_token)} per million tokens"
     return "free" if free else ", ".join(filter(None, (once, month, tokens)))
-
-
-def _speed_part(row: PlacementCard | OptionRow, colour: int) -> tuple[BarPart, ...]:
-    if not row.decode_tps:
-        return ()
-    return (BarPart(name="speed", size=row.decode_tps, colour=colour),)
 
 
 def _tier_bar(uses: Sequence[TierUse]) -> Bar:

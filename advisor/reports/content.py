@@ -94,7 +94,8 @@ def _facts(report: SavedReport) -> Iterable[str]:
     when = formatting.moment(document.created_at)
     yield f"{made}{when}, with Offload Advisor {document.version}."
     yield from document.caveats
-    if _counts_resale(document) and "--resale-counts" not in document.command:
+    resale = any(row.price_note.startswith("value tied up") for row in document.options[:1])
+    if resale and "--resale-counts" not in document.command:
         yield TIED_UP
     yield f"Tags: {', '.join(report.tags)}." if report.tags else ""
 
@@ -103,12 +104,7 @@ TIED_UP = (
     "Its sums count the value tied up in what is kept, each month; now that counts where it is "
     "sold alone, so that an answer of today costs less to keep."
 )
-"""Remark on a report of before November 2026."""
-
-
-def _counts_resale(document: ReportDocument) -> bool:
-    """Whether the first option, which is kept, costs the value tied up in it."""
-    return any(row.price_note.startswith("value tied up") for row in document.options[:1])
+"""Remark on a report of before November 2026, whose first option, which is kept, costs that."""
 
 
 def shown_cards(document: ReportDocument) -> tuple[PlacementCard, ...]:

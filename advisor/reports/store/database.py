@@ -212,17 +212,13 @@ def connect(url: URL) -> Engine:
     file = file_of(url)
     if file is not None:
         _make_folder(file)
-        if file.exists() and not _may_write(file):
+        # SQLite writes its journal beside the file, so the folder counts too.
+        if file.exists() and not all(os.access(place, os.W_OK) for place in (file, file.parent)):
             return _open_to_read(url, file)
     engine = _engine(url)
     with explained(url):
         bring_up_to_date(engine)
     return engine
-
-
-def _may_write(file: Path) -> bool:
-    # SQLite writes its journal beside the file, so the folder counts too.
-    return os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)
 
 
 def _open_to_read(url: URL, file: Path) -> Engine:
