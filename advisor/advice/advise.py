@@ -286,12 +286,12 @@ def _estimated(
     runtimes = (*RUNTIMES, *beside(machine))
     further = (chosen,) if chosen and chosen not in runtimes else ()
     estimates = compare(model, machine, work, settings=settings, runtimes=(*runtimes, *further))
-    asked = (
+    wanted = (
         each
         for each in estimates
         if chosen in (None, each.how) and placement in (None, each.strategy)
     )
-    best = next(iter(usable(asked)), None)
+    best = next(iter(usable(wanted)), None)
     return estimates, best, faster_changes(model, machine, work, best)
 
 
