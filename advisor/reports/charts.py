@@ -4,17 +4,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from advisor.formatting import (
-    UNKNOWN,
-    US_DOLLAR,
-    memory,
-    money,
-    range_of,
-    seconds,
-    short,
-    shown_currency,
-    tokens_per_second,
-)
+from advisor import formatting
 from advisor.reports.document import (
     MEMORY_PARTS,
     OPTIONS,
@@ -195,7 +185,7 @@ def turns(series: Sequence[SweepSeries]) -> LineChart:
 def costs(series: Sequence[SweepSeries]) -> LineChart:
     """Monthly cost against tokens generated per month, waiting included."""
     point = crossing(series)
-    text = f"pays from {short(point[0])} tokens" if point else ""
+    text = f"pays from {formatting.short(point[0])} tokens" if point else ""
     note = (Note(x=point[0], text=text),) if point else ()
     lines = [in_shown_currency(line) for line in series]
     return _line_chart("costs", "Cost of a month, waiting included", lines, note)
@@ -203,20 +193,21 @@ def costs(series: Sequence[SweepSeries]) -> LineChart:
 
 def in_shown_currency(series: SweepSeries) -> SweepSeries:
     """A line of costs in the display currency; any other line as it is."""
-    paid = shown_currency()
-    if not series.y_label.startswith(US_DOLLAR.code):
+    paid = formatting.shown_currency()
+    if not series.y_label.startswith(formatting.US_DOLLAR.code):
         return series
-    label = series.y_label.replace(US_DOLLAR.code, paid.code, 1)
+    label = series.y_label.replace(formatting.US_DOLLAR.code, paid.code, 1)
     return replace(series, y_label=label, y=tuple(cost / paid.usd for cost in series.y))
 
 
 def sensitivity(rows: Sequence[SensitivityRow]) -> BarChart:
     """Effect of each input on what an option is worth per month, the largest first."""
-    paid = shown_currency()
+    paid = formatting.shown_currency()
     bars = tuple(
         Bar(
             head=f"{input_name(row)}, {interval(row)}",
-            figure=f"{money(row.gain_low_usd)} to {money(row.gain_high_usd)} more a month",
+            figure=" to ".join(map(formatting.money, (row.gain_low_usd, row.gain_high_usd)))
+            + " more a month",
             parts=(
                 BarPart(
                     name="difference a month",
@@ -250,12 +241,12 @@ def speed_words(row: PlacementCard | OptionRow) -> str:
         return row.obstacle
     if row.decode_tps is None:
         if isinstance(row, PlacementCard):
-            return UNKNOWN
+            return formatting.UNKNOWN
         return "speed not published" if row.kind == "api" else "does not fit"
-    text = tokens_per_second(row.decode_tps)
+    text = formatting.tokens_per_second(row.decode_tps)
     if row.decode_tps_low is None or row.decode_tps_high is None:
         return text
-    return f"{text} ({range_of(row.decode_tps_low, row.decode_tps_high)})"
+    return f"{text} ({formatting.range_of(row.decode_tps_low, row.decode_tps_high)})"
 
 
 def option_name(row: OptionRow) -> str:
@@ -265,11 +256,13 @@ def option_name(row: OptionRow) -> str:
 
 def cost_words(row: OptionRow) -> str:
     """Cost of an option: "$700 once, $40 a month"; empty without a known price."""
-    once = f"{money(row.upfront_usd)} once" if row.upfront_usd else ""
+    once = f"{formatting.money(row.upfront_usd)} once" if row.upfront_usd else ""
     free = row.monthly_usd == 0 and not once
-    month = "" if row.monthly_usd is None else f"{money(row.monthly_usd)} a month"
+    month = "" if row.monthly_usd is None else f"{formatting.money(row.monthly_usd)} a month"
     per_token = row.usd_per_million_tokens
-    tokens = "" if per_token is None or month else f"{money(per_token)} per million tokens"
+    tokens = (
+        "" if per_token is None or month else f"{formatting.money(per_token)} per million tokens"
+    )
     return "free" if free else ", ".join(filter(None, (once, month, tokens)))
 
 
@@ -278,11 +271,11 @@ def _tier_bar(uses: Sequence[TierUse]) -> Bar:
     room = next((use.capacity_bytes for use in uses if use.capacity_bytes is not None), None)
     return Bar(
         head=f"{PLACEMENTS[uses[0].placement]}, {TIERS[uses[0].tier]}",
-        figure=memory(total) + (f" of {memory(room)}" if room else ""),
+        figure=formatting.memory(total) + (f" of {formatting.memory(room)}" if room else ""),
         parts=tuple(
             BarPart(
                 name=use.part, size=use.bytes / GIB, colour=MEMORY_COLOURS.get(use.part, 7),
-                words=memory(use.bytes),
+                words=formatting.memory(use.bytes),
             )
             for use in uses
         ),
@@ -308,11 +301,11 @@ def _time_bar(parts: Sequence[TimePart], colours: Mapping[str, int]) -> Bar:
     share = 100 * largest.seconds / total
     return Bar(
         head=PLACEMENTS[parts[0].placement],
-        figure=f"{seconds(total)} a token, {share:.0f} % {time_part(largest.part)}",
+        figure=f"{formatting.seconds(total)} a token, {share:.0f} % {time_part(largest.part)}",
         parts=tuple(
             BarPart(
                 name=time_part(part.part), size=100 * part.seconds / total,
-                colour=colours[part.part], words=seconds(part.seconds),
+                colour=colours[part.part], words=formatting.seconds(part.seconds),
             )
             for part in sorted(parts, key=lambda part: colours[part.part])
         ),

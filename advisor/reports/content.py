@@ -8,13 +8,7 @@ from urllib.parse import urlsplit
 
 from advisor import formatting
 from advisor.reports import charts
-from advisor.reports.charts import (
-    BarChart,
-    LineChart,
-    cost_words,
-    option_name,
-    speed_words,
-)
+from advisor.reports.charts import BarChart, LineChart
 from advisor.reports.document import (
     PLACEMENTS,
     AssumptionRow,
@@ -198,9 +192,9 @@ def option_cells(row: OptionRow) -> tuple[str, ...]:
     """Cells of an option's row, under `OPTION_HEADINGS`."""
     pays = {True: "yes", False: "no", None: ""}[row.pays]
     return (
-        option_name(row),
-        speed_words(row),
-        cost_words(row) or "no price known",
+        charts.option_name(row),
+        charts.speed_words(row),
+        charts.cost_words(row) or "no price known",
         _waiting(row),
         row.price_date or row.price_note,
         row.verdict or pays,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 import advisor
+from advisor import formatting
 from advisor.advice.advise import Advice, Answer
 from advisor.advice.compare import TITLES
 from advisor.advice.curves import cost_by_tokens, speed_by_layers
@@ -20,17 +21,6 @@ from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
-from advisor.formatting import (
-    counted,
-    memory,
-    money_shown_in,
-    quantity,
-    range_of,
-    rate,
-    shown_currency,
-    tokens_per_second,
-)
-from advisor.formatting import money as money_words
 from advisor.machine.machine import Disk, Machine
 from advisor.reports.document import (
     AssumptionRow,
@@ -106,15 +96,15 @@ class JudgedResult:
     @property
     def words(self) -> str:
         """Measurement, prediction and outcome in one sentence."""
-        speed = tokens_per_second(self.result.decode_tps)
+        speed = formatting.tokens_per_second(self.result.decode_tps)
         measured = f"Measured with {self.result.runtime}: {speed}"
         card = self.card
         if card is None or card.decode_tps is None:
             return f"{measured}; the report predicts nothing for this."
-        text = f"{measured}; predicted {tokens_per_second(card.decode_tps)}"
+        text = f"{measured}; predicted {formatting.tokens_per_second(card.decode_tps)}"
         if card.decode_tps_low is None or card.decode_tps_high is None:
             return f"{text}."
-        ends = range_of(card.decode_tps_low, card.decode_tps_high)
+        ends = formatting.range_of(card.decode_tps_low, card.decode_tps_high)
         return f"{text} ({ends}): {self.outcome} the range."
 
 
@@ -209,8 +199,8 @@ def document(
             "machine": machine.name,
             "GPU": gpu_names(machine),
             "processor": machine.host.name,
-            "RAM": memory(float(machine.host.memory.value)),
-            "RAM speed": rate(float(machine.host.bandwidth.value)),
+            "RAM": formatting.memory(float(machine.host.memory.value)),
+            "RAM speed": formatting.rate(float(machine.host.bandwidth.value)),
             "drive": _drive(machine.disk),
             "runtime": advice.chosen.name if advice.chosen else "any",
             "context": f"{float(work.context):,.0f} tokens",
@@ -219,18 +209,18 @@ def document(
             "users": f"{float(work.users):,.0f}",
             "cache type": work.kv_type,
             "replies a day": f"{money.replies_per_day:,.0f}",
-            "worth of an hour": money_words(money.usd_per_hour_of_time),
+            "worth of an hour": formatting.money(money.usd_per_hour_of_time),
         },
         caveats=(*caveats, *_chosen(advice)),
-        currency=shown_currency().code,
-        usd_per_unit=shown_currency().usd,
+        currency=formatting.shown_currency().code,
+        usd_per_unit=formatting.shown_currency().usd,
     )
 
 
 def answer_document(answer: Answer) -> ReportDocument:
     """Report document of an answer, from which its request is read back, defaults too."""
     request = answer.nouns.request
-    with money_shown_in(request.paying):
+    with formatting.money_shown_in(request.paying):
         return document(
             answer.advice, answer.nouns.machine, to_texts(request, defaults=True),
             command=command(request), caveats=answer.caveats,
@@ -251,7 +241,7 @@ def _priced(option: Option) -> str:
     price = option.price
     day = f" of {price.date}" if price.date else ""
     page = f", {price.sources[0]}" if price.sources else ""
-    return f"{option.name} for {money_words(option.upfront or 0.0)}{day}{page}"
+    return f"{option.name} for {formatting.money(option.upfront or 0.0)}{day}{page}"
 
 
 def _shown(advice: Advice) -> list[Estimate]:
@@ -263,13 +253,13 @@ def _shown(advice: Advice) -> list[Estimate]:
 def gpu_names(machine: Machine) -> str:
     """GPUs of a machine in words: "2x RTX 3090", "no GPU"."""
     counts = Counter(gpu.name for gpu in machine.gpus)
-    return " + ".join(counted(count, name) for name, count in counts.items()) or "no GPU"
+    return " + ".join(formatting.counted(count, name) for name, count in counts.items()) or "no GPU"
 
 
 def _drive(drive: Disk | None) -> str:
     if drive is None:
         return "unknown"
-    return ", ".join(filter(None, (drive.name, rate(float(drive.sequential.value)))))
+    return ", ".join(filter(None, (drive.name, formatting.rate(float(drive.sequential.value)))))
 
 
 def placement_card(estimate: Estimate, *, shown: bool) -> PlacementCard:
@@ -398,4 +388,4 @@ def _figure(row: Assumption) -> AssumptionRow:
 def figure_text(assumption: Assumption) -> str:
     """Value and unit of an input in words."""
     value, unit = float(np.ravel(assumption.figure.value)[0]), assumption.unit
-    return f"{value:.2f}" if unit == "share" else quantity(value, unit)
+    return f"{value:.2f}" if unit == "share" else formatting.quantity(value, unit)

@@ -19,27 +19,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from advisor.catalog.inputs import (
-    BY_NAME,
-    INPUTS,
-    MONEY,
-    OWN_PRICE,
-    OWN_RENT,
-    check_all,
-    check_prices,
-    in_usd,
-)
+from advisor.catalog import inputs
+from advisor.cost_model import workload
 from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings
-from advisor.cost_model.workload import (
-    ACCEPTED,
-    DRAFT_MODEL,
-    DRAFTED,
-    DRAFTS,
-    DraftModel,
-    Workload,
-    as_drafter,
-    cached_tokens,
-)
+from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.formatting import US_DOLLAR, Currency
 from advisor.machine import backends, from_spec
@@ -102,7 +85,7 @@ LISTS: Mapping[str, Callable[[], Iterable[str]]] = {
     "context": lambda: CONTEXTS,
     "kv_type": lambda: KV_BYTES_PER_VALUE,
     "session": shapes,
-    "draft": lambda: DRAFTS,
+    "draft": lambda: workload.DRAFTS,
     "runtime": lambda: (runtime.name for runtime in (*RUNTIMES, *ASIDE)),
     "placement": lambda: PlacementStrategy,
     "load_mode": lambda: LOAD_MODES,
@@ -241,17 +224,17 @@ class Request:
     contexts: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        for entry in INPUTS:
+        for entry in inputs.INPUTS:
             value = getattr(self, entry.name)
             if wanted := entry.wanted(value):
                 words = f"{entry.label} ({entry.option}) is {value!r}"
                 raise InputError(f"{words}; it should be {wanted}.")
         paid = self.paying
-        check_all(BY_NAME.values(), in_usd(vars(self), paid.usd), paid)
-        for entry, typed in ((OWN_PRICE, self.own_price), (OWN_RENT, self.own_rent)):
-            check_prices(entry, ((name, amount * paid.usd) for name, amount in typed), paid)
+        inputs.check_all(inputs.BY_NAME.values(), inputs.in_usd(vars(self), paid.usd), paid)
+        for entry, typed in ((inputs.OWN_PRICE, self.own_price), (inputs.OWN_RENT, self.own_rent)):
+            inputs.check_prices(entry, ((name, amount * paid.usd) for name, amount in typed), paid)
         for size in self.contexts:
-            BY_NAME["context"].check(size)
+            inputs.BY_NAME["context"].check(size)
 
     @property
     def paying(self) -> Currency:
@@ -275,7 +258,7 @@ class Request:
                 f"--currency {code} needs --usd-rate, the value of one {code} in US dollars today; "
                 "no rate is assumed. Give both, or leave both out."
             )
-        BY_NAME["usd_rate"].check(self.usd_rate)
+        inputs.BY_NAME["usd_rate"].check(self.usd_rate)
         return Currency(code=code, usd=1.0 if self.usd_rate is None else self.usd_rate)
 
     @property
@@ -353,7 +336,7 @@ class Nouns:
         if name is None:
             for part in OF_A_GPU:
                 if self.request.gpu is None and getattr(self.request, part) != DEFAULTS[part]:
-                    option = BY_NAME[part].option
+                    option = inputs.BY_NAME[part].option
                     raise InputError(f"{option} describes a GPU; say which with --gpu NAME.")
             if not spec.empty:
                 return from_spec.machine(spec)
@@ -442,7 +425,7 @@ class Nouns:
         cached: Any = request.cached
         if request.cached_share is not None and self.session is None:
             prompt: Any = request.prompt
-            cached = cached_tokens(prompt, cached, request.cached_share)
+            cached = workload.cached_tokens(prompt, cached, request.cached_share)
         return _as(
             Workload,
             request,
@@ -489,9 +472,9 @@ class Nouns:
             raise InputError(
                 "Half of an API's price is typed; give both --api-usd-in and --api-usd-out."
             )
-        amounts = {entry.name: getattr(request, entry.name) for entry in MONEY}
+        amounts = {entry.name: getattr(request, entry.name) for entry in inputs.MONEY}
         return MoneyInputs(
-            **in_usd(amounts, usd),
+            **inputs.in_usd(amounts, usd),
             own_rent=tuple((name, amount * usd) for name, amount in request.own_rent),
             own_price=tuple((name, amount * usd) for name, amount in request.own_price),
         )
@@ -502,7 +485,9 @@ class Nouns:
         request = self.request
         form = _listed(Form, "kind of machine", request.form) or self.owned.form
         amounts = {"resale": request.resale, "rented_at": request.rented_at}
-        return Ownership(form=form, **in_usd(amounts, request.paying.usd), nothing=request.nothing)
+        return Ownership(
+            form=form, **inputs.in_usd(amounts, request.paying.usd), nothing=request.nothing
+        )
 
 
 def _as(noun: type[Noun], request: Request, **computed: Any) -> Noun:
@@ -533,9 +518,9 @@ def drafting(who: str, acceptance: Array | None, drafted: Array | None) -> dict[
     if not who:
         return {}
     method = who.lower()
-    smaller = None if method in DRAFTS else _draft_model(who)
-    method = method if smaller is None else DRAFT_MODEL
-    accepted = acceptance if acceptance is not None else ACCEPTED.get(method)
+    smaller = None if method in workload.DRAFTS else _draft_model(who)
+    method = method if smaller is None else workload.DRAFT_MODEL
+    accepted = acceptance if acceptance is not None else workload.ACCEPTED.get(method)
     if accepted is None:
         raise InputError(
             f"Drafting by {who[:40]} needs an acceptance (--acceptance), the share of drafted "
@@ -544,17 +529,17 @@ def drafting(who: str, acceptance: Array | None, drafted: Array | None) -> dict[
     return {
         "draft": method,
         "draft_model": smaller,
-        "drafted": DRAFTED[method] if drafted is None else drafted,
+        "drafted": workload.DRAFTED[method] if drafted is None else drafted,
         "acceptance": accepted,
     }
 
 
-def _draft_model(name: str) -> DraftModel:
+def _draft_model(name: str) -> workload.DraftModel:
     """Smaller model that drafts, in the format of its name."""
     try:
-        return as_drafter(resolve.find(name, None).model)
+        return workload.as_drafter(resolve.find(name, None).model)
     except AdvisorError as error:
         raise InputError(
-            f"Draft (--draft) is {name[:40]!r}, neither one of {', '.join(DRAFTS)} nor a model. "
-            f"{error}"
+            f"Draft (--draft) is {name[:40]!r}, neither one of {', '.join(workload.DRAFTS)} nor a "
+            f"model. {error}"
         ) from error

@@ -15,17 +15,7 @@ from markupsafe import Markup
 
 from advisor.catalog.records import columns
 from advisor.formatting import US_DOLLAR, inert, shown_currency
-from advisor.reports import charts
-from advisor.reports.charts import COLOURS, DARK, LETTERED, in_shown_currency
-from advisor.reports.content import (
-    NONE,
-    OPTION_HEADINGS,
-    front_page,
-    is_web_address,
-    option_cells,
-    option_note,
-    sections,
-)
+from advisor.reports import charts, content
 from advisor.reports.document import (
     OPTIONS,
     PLACEMENTS,
@@ -44,13 +34,13 @@ from advisor.reports.store.saved import SavedReport, in_its_currency, report_jso
 @in_its_currency
 def markdown(report: SavedReport) -> str:
     """Markdown text: the first page, then the sections."""
-    page = front_page(report)
+    page = content.front_page(report)
     text = _template("template.md").render(
         page=page,
         cards=[(card.name, card.figure, card.range, "; ".join(card.lines)) for card in page.cards],
-        option_headings=OPTION_HEADINGS,
-        options=[option_cells(row) for row in page.options],
-        sections=sections(report.document),
+        option_headings=content.OPTION_HEADINGS,
+        options=[content.option_cells(row) for row in page.options],
+        sections=content.sections(report.document),
     )
     return text.rstrip() + "\n"
 
@@ -62,17 +52,17 @@ def html(report: SavedReport) -> str:
     """
     from advisor.reports.files.svg import svg  # Matplotlib, which takes most of a second
 
-    page = front_page(report)
+    page = content.front_page(report)
     return _template("template.html").render(
         page=page,
         report=report,
         options=charts.options(page.options),
-        notes=[option_note(row) for row in page.options],
-        sections=sections(report.document),
+        notes=[content.option_note(row) for row in page.options],
+        sections=content.sections(report.document),
         svg=svg,
-        colours=COLOURS,
-        dark=DARK,
-        lettered=LETTERED,
+        colours=charts.COLOURS,
+        dark=charts.DARK,
+        lettered=charts.LETTERED,
     )
 
 
@@ -87,7 +77,7 @@ def _template(name: str) -> Template:
     )
     pages.globals.update(address=address, share=share)
     pages.filters.update(literal=literal, paragraph=paragraph, fenced=_fenced)
-    pages.filters["cell"] = lambda text: literal(text or NONE)
+    pages.filters["cell"] = lambda text: literal(text or content.NONE)
     return pages.get_template(name)
 
 
@@ -98,7 +88,7 @@ def share(size: float, whole: float) -> str:
 
 def address(link: str, text: str) -> Markup | str:
     """Link to a web address; plain text for other addresses, such as `javascript:`."""
-    if not is_web_address(link):
+    if not content.is_web_address(link):
         return text if text == link else f"{text}: {link}"
     return Markup('<a href="{}" rel="noopener noreferrer">{}</a>').format(link, text)
 
@@ -161,7 +151,9 @@ def _long_table(report: SavedReport) -> Iterator[Row]:
         yield from _rows_of(("measured", place, judged.result.runtime), judged, "result file")
     yield from _rows_by_placement(document)
     yield from _series_rows("speed against layers", filter(None, [document.layer_sweep]))
-    yield from _series_rows("cost against tokens", map(in_shown_currency, document.cost_curves))
+    yield from _series_rows(
+        "cost against tokens", map(charts.in_shown_currency, document.cost_curves)
+    )
     yield from _sensitivity_rows(document)
     for figure in document.assumptions:
         yield from _rows_of(("assumptions", figure.what, ""), figure, "figure file")

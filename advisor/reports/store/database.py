@@ -17,28 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import (
-    JSON,
-    URL,
-    BigInteger,
-    Connection,
-    DateTime,
-    Dialect,
-    Engine,
-    ForeignKey,
-    Index,
-    Integer,
-    NullPool,
-    String,
-    Text,
-    TypeDecorator,
-    create_engine,
-    event,
-    inspect,
-    make_url,
-    select,
-    text,
-)
+import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, relationship
 
@@ -48,7 +27,7 @@ from advisor.reports.store.saved import LONGEST_NAME, LONGEST_TAG
 
 FIRST_VERSION = 2
 """Oldest version of the tables that is brought forward; none before it was released."""
-STEPS: tuple[Callable[[Connection], None], ...] = ()
+STEPS: tuple[Callable[[sa.Connection], None], ...] = ()
 """STEPS[n] takes tables of version n + 2 to version n + 3; add one with every change of a table, in
 SQL that SQLite and PostgreSQL both know, and not of the tables of today: they go on to change."""
 
@@ -57,21 +36,21 @@ SQL that SQLite and PostgreSQL both know, and not of the tables of today: they g
 #
 # Contents lie apart from the heads, so that a list of thousands reads no contents.
 
-NUMBER = BigInteger().with_variant(Integer, "sqlite")
+NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 """Type of a report's number; SQLite numbers rows by itself in a column of this very type alone."""
-KEPT = text("deleted_at IS NULL")
+KEPT = sa.text("deleted_at IS NULL")
 
 
-class UtcDateTime(TypeDecorator[datetime]):
+class UtcDateTime(sa.TypeDecorator[datetime]):
     """Time in UTC, for databases without time zones."""
 
-    impl = DateTime
+    impl = sa.DateTime
     cache_ok = True
 
     def process_bind_param(
         self,
         value: datetime | None,
-        dialect: Dialect,  # noqa: ARG002  SQLAlchemy's signature
+        dialect: sa.Dialect,  # noqa: ARG002  SQLAlchemy's signature
     ) -> datetime | None:
         """Time for the database: in UTC, without zone."""
         return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
@@ -79,7 +58,7 @@ class UtcDateTime(TypeDecorator[datetime]):
     def process_result_value(
         self,
         value: Any | None,
-        dialect: Dialect,  # noqa: ARG002  SQLAlchemy's signature
+        dialect: sa.Dialect,  # noqa: ARG002  SQLAlchemy's signature
     ) -> datetime | None:
         """Time from the database: with its zone."""
         return None if value is None else value.replace(tzinfo=UTC)
@@ -103,21 +82,21 @@ class ReportRow(Base):
     __tablename__ = "reports"
 
     id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
-    name: Mapped[str] = mapped_column(String(LONGEST_NAME))
+    name: Mapped[str] = mapped_column(sa.String(LONGEST_NAME))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
-    notes: Mapped[str] = mapped_column(Text)
-    app_version: Mapped[str] = mapped_column(Text)
-    summary: Mapped[str] = mapped_column(Text)
-    author: Mapped[str] = mapped_column(Text, server_default="")
-    model: Mapped[str] = mapped_column(Text, server_default="")
-    gpu: Mapped[str] = mapped_column(Text, server_default="")
+    notes: Mapped[str] = mapped_column(sa.Text)
+    app_version: Mapped[str] = mapped_column(sa.Text)
+    summary: Mapped[str] = mapped_column(sa.Text)
+    author: Mapped[str] = mapped_column(sa.Text, server_default="")
+    model: Mapped[str] = mapped_column(sa.Text, server_default="")
+    gpu: Mapped[str] = mapped_column(sa.Text, server_default="")
     # words of the document, and of the annotations, in lower case
-    document_text: Mapped[str] = mapped_column(Text, server_default="")
-    annotation_text: Mapped[str] = mapped_column(Text, server_default="")
+    document_text: Mapped[str] = mapped_column(sa.Text, server_default="")
+    annotation_text: Mapped[str] = mapped_column(sa.Text, server_default="")
     # hash of everything saved, with name and owner; empty in rows of the first tables
-    digest: Mapped[str | None] = mapped_column(String(64))
-    owner: Mapped[str] = mapped_column(Text, server_default="")  # empty without login
-    share: Mapped[str] = mapped_column(Text, server_default="")
+    digest: Mapped[str | None] = mapped_column(sa.String(64))
+    owner: Mapped[str] = mapped_column(sa.Text, server_default="")  # empty without login
+    share: Mapped[str] = mapped_column(sa.Text, server_default="")
     result_count: Mapped[int] = mapped_column(server_default="0", index=True)
     deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     content: Mapped["ContentRow"] = relationship(
@@ -128,7 +107,7 @@ class ReportRow(Base):
     )
 
     __table_args__ = (
-        Index(
+        sa.Index(
             "reports_saved_once", "digest", unique=True, sqlite_where=KEPT, postgresql_where=KEPT
         ),
         # Without this SQLite gives the number of a deleted report to the next one.
@@ -142,10 +121,10 @@ class ContentRow(Base):
     __tablename__ = "report_contents"
 
     report_id: Mapped[int] = mapped_column(
-        NUMBER, ForeignKey("reports.id"), primary_key=True, autoincrement=False
+        NUMBER, sa.ForeignKey("reports.id"), primary_key=True, autoincrement=False
     )
-    document: Mapped[dict[str, Any]] = mapped_column(JSON)
-    results: Mapped[list[dict[str, Any]]] = mapped_column(JSON)
+    document: Mapped[dict[str, Any]] = mapped_column(sa.JSON)
+    results: Mapped[list[dict[str, Any]]] = mapped_column(sa.JSON)
     report: Mapped[ReportRow] = relationship(back_populates="content")
 
 
@@ -154,8 +133,8 @@ class TagRow(Base):
 
     __tablename__ = "report_tags"
 
-    report_id: Mapped[int] = mapped_column(NUMBER, ForeignKey("reports.id"), primary_key=True)
-    tag: Mapped[str] = mapped_column(String(LONGEST_TAG), primary_key=True, index=True)
+    report_id: Mapped[int] = mapped_column(NUMBER, sa.ForeignKey("reports.id"), primary_key=True)
+    tag: Mapped[str] = mapped_column(sa.String(LONGEST_TAG), primary_key=True, index=True)
 
 
 BUSY_SECONDS = 5.0
@@ -166,13 +145,13 @@ MIGRATION_LOCK = 0x0FF_10AD
 """Number of PostgreSQL's lock under which tables are made; of this program alone."""
 
 
-def database_url(url: str | None = None) -> URL:
+def database_url(url: str | None = None) -> sa.URL:
     """Address of the database: the given one, the environment's, or a file of the user."""
     given = url or os.environ.get("ADVISOR_DATABASE_URL", "").strip()
     if not given:
-        return URL.create("sqlite", database=str(data_folder() / "reports.sqlite"))
+        return sa.URL.create("sqlite", database=str(data_folder() / "reports.sqlite"))
     try:
-        address = make_url(given)
+        address = sa.make_url(given)
     except (ArgumentError, ValueError) as error:
         # The text may hold a password, so the message does not repeat it.
         raise StoreError(
@@ -187,24 +166,24 @@ def database_url(url: str | None = None) -> URL:
     return address.set(drivername="postgresql+psycopg") if bare else address
 
 
-def place(url: URL) -> str:
+def place(url: sa.URL) -> str:
     """Location of the database in words, without a password."""
     if url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:"):
         return str(url.database)
-    shown = URL.create(
+    shown = sa.URL.create(
         url.drivername, username=url.username, host=url.host, port=url.port, database=url.database
     )
     return shown.render_as_string()
 
 
-def file_of(url: URL) -> Path | None:
+def file_of(url: sa.URL) -> Path | None:
     """File of a SQLite database; None for a server or a URI."""
     database = url.database or ""
     is_file = url.get_backend_name() == "sqlite" and not database.startswith("file:")
     return Path(database) if is_file else None
 
 
-def connect(url: URL) -> Engine:
+def connect(url: sa.URL) -> sa.Engine:
     """Engine for a database with tables of this version.
 
     A SQLite file where nobody may write is opened for reading.
@@ -221,7 +200,7 @@ def connect(url: URL) -> Engine:
     return engine
 
 
-def _open_to_read(url: URL, file: Path) -> Engine:
+def _open_to_read(url: sa.URL, file: Path) -> sa.Engine:
     """Read-only engine, for a file or folder without write permission."""
     engine = _engine(url, creator=partial(_open_unchanged, file))
     with explained(url), engine.connect() as connection:
@@ -244,7 +223,7 @@ def _open_unchanged(file: Path) -> sqlite3.Connection:
 
 
 def _open_file(
-    file: Path, dialect: Dialect, _record: object, places: Sequence[Any], options: dict[str, Any]
+    file: Path, dialect: sa.Dialect, _record: object, places: Sequence[Any], options: dict[str, Any]
 ) -> Any:
     """Connection to a file; on a full disk, where SQLite cannot make the files that it shares with
     writers, one for reading.
@@ -270,13 +249,13 @@ def _is_full(file: Path | None) -> bool:
     return False
 
 
-def _engine(url: URL, **options: Any) -> Engine:
+def _engine(url: sa.URL, **options: Any) -> sa.Engine:
     sqlite = url.get_backend_name() == "sqlite"
     # A kept connection to a file would go on writing to it after it was deleted; one to a server
     # is tried first, since the server may have been restarted.
-    pool: dict[str, Any] = {"poolclass": NullPool} if sqlite else {"pool_pre_ping": True}
+    pool: dict[str, Any] = {"poolclass": sa.NullPool} if sqlite else {"pool_pre_ping": True}
     try:
-        engine = create_engine(url, **pool, **options)
+        engine = sa.create_engine(url, **pool, **options)
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
         raise StoreError(
             f"No driver for {place(url)} is installed ({_without_secrets(str(error), url)}). "
@@ -286,14 +265,14 @@ def _engine(url: URL, **options: Any) -> Engine:
     if sqlite:
         file = file_of(url)
         if file is not None and not options:
-            event.listen(engine, "do_connect", partial(_open_file, file))
-        event.listen(engine, "connect", _prepare_sqlite)
-        event.listen(engine, "begin", _begin_sqlite)
+            sa.event.listen(engine, "do_connect", partial(_open_file, file))
+        sa.event.listen(engine, "connect", _prepare_sqlite)
+        sa.event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
 @contextmanager
-def explained(url: URL) -> Iterator[None]:
+def explained(url: sa.URL) -> Iterator[None]:
     """Context in which errors of the database become sentences."""
     try:
         yield
@@ -307,7 +286,7 @@ def explained(url: URL) -> Iterator[None]:
         raise StoreError(_sentence(f"malformed: {error}", place(url))) from error
 
 
-def _without_secrets(message: str, url: URL) -> str:
+def _without_secrets(message: str, url: sa.URL) -> str:
     own_names = [name for name in url.query if name not in _OPTIONS]
     values = [url.password, *own_names, *url.query.values()]
     texts = (value if isinstance(value, tuple) else (value,) for value in values if value)
@@ -368,7 +347,7 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
         raise
 
 
-def _begin_sqlite(connection: Connection) -> None:
+def _begin_sqlite(connection: sa.Connection) -> None:
     writes = connection.get_execution_options().get("advisor_writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -378,7 +357,7 @@ def newest_version() -> int:
     return FIRST_VERSION + len(STEPS)
 
 
-def bring_up_to_date(engine: Engine) -> None:
+def bring_up_to_date(engine: sa.Engine) -> None:
     """Create the tables, or migrate older ones."""
     with engine.begin() as connection:
         if _version(connection) == newest_version():
@@ -386,14 +365,14 @@ def bring_up_to_date(engine: Engine) -> None:
     # Looked at again under the lock: another program may have been quicker.
     with engine.connect().execution_options(advisor_writes=True) as writer, writer.begin():
         if writer.dialect.name == "postgresql":
-            writer.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
+            writer.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
         _migrate(writer, _version(writer))
 
 
-def _version(connection: Connection) -> int | None:
-    tables = set(inspect(connection).get_table_names())
+def _version(connection: sa.Connection) -> int | None:
+    tables = set(sa.inspect(connection).get_table_names())
     if SchemaRow.__tablename__ in tables:
-        return connection.scalars(select(SchemaRow.version)).one_or_none()
+        return connection.scalars(sa.select(SchemaRow.version)).one_or_none()
     if ReportRow.__tablename__ in tables:
         raise StoreError(
             f"{place(connection.engine.url)} holds a table 'reports' of another program. Nothing "
@@ -402,7 +381,7 @@ def _version(connection: Connection) -> int | None:
     return None
 
 
-def _migrate(connection: Connection, version: int | None) -> None:
+def _migrate(connection: sa.Connection, version: int | None) -> None:
     newest = newest_version()
     if version is None:
         Base.metadata.create_all(connection)
@@ -436,7 +415,7 @@ class Sessions:
     its tables brought forward, and a missing one is an error instead of a new, empty file.
     """
 
-    def __init__(self, url: URL) -> None:
+    def __init__(self, url: sa.URL) -> None:
         self.url = url
         self._engine = connect(url)
         self._file = file_of(url)
