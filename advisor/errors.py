@@ -27,13 +27,8 @@ class InputError(AdvisorError):
 
 
 class UnknownName(InputError):
-    """A name missing from the catalogue.
-
-    Args:
-        kind: kind of thing that the name should denote ("model", "GPU").
-        name: unknown name.
-        names: accepted names, gone through for an error that is shown.
-        hint: advice where none of the similar names fits.
+    """A name of some kind ("model", "GPU") missing from the accepted names, which are gone through
+    for an error that is shown; a hint is advice where none of the similar names fits.
     """
 
     def __init__(self, kind: str, name: str, names: Iterable[str], hint: str = "") -> None:
@@ -56,12 +51,7 @@ class UnknownName(InputError):
 
 
 class NeedMoreBytes(InputError):
-    """The start of a file, cut off before its header ends.
-
-    Args:
-        name: name of the file, as the person gave it.
-        needed: smallest sufficient length, counted from the start of the file [B].
-    """
+    """The start of a file, cut off before its header ends, which needs a longer one [B]."""
 
     def __init__(self, name: str, needed: int) -> None:
         self.needed = needed

@@ -71,12 +71,7 @@ def rate(speed: float) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """A quantity in the usual display unit.
-
-    Args:
-        value: number in `unit`.
-        unit: "B/s", "B", "FLOP/s", "s", or a noun such as "lanes".
-    """
+    """A quantity in the usual display unit of its own, "B/s", "B", "FLOP/s", "s" or a noun."""
     if unit == "B":
         return memory(value)
     if unit == "B/s":
@@ -166,13 +161,7 @@ def hours(duration: float) -> str:
 
 
 def range_of(low: float, high: float, say: Callable[[float], str] = number) -> str:
-    """Text of a range, with the unit once: `2.4 to 3.4`, `1.8 to 2.4 s`.
-
-    Args:
-        low: lower end.
-        high: upper end.
-        say: formatter of an end, `number` or another function of this module.
-    """
+    """Text of a range, its ends formatted by `say`, with the unit once: `1.8 to 2.4 s`."""
     first, last = say(low), say(high)
     if first == last:
         return first

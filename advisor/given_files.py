@@ -19,12 +19,8 @@ FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 def content(path: Path, most: int) -> bytes:
     """Whole content of a file.
 
-    Args:
-        path: path as the person gave it.
-        most: most bytes that such a file has [B].
-
     Raises:
-        InputError: no regular file, one that cannot be read, or one of more bytes.
+        InputError: no regular file, one that cannot be read, or one of more than `most` bytes.
     """
     with opened(path) as file:
         try:

@@ -2,7 +2,7 @@
 
 The package computes in bytes, seconds and FLOP. Memory sizes are typed and shown in GiB (2**30
 bytes), as sold and as llama.cpp and nvidia-smi print them; bandwidths and drive sizes are decimal,
-in GB (1e9 bytes).
+in GB (1e9 bytes). Readers of typed text raise an InputError for no number, or another unit.
 """
 
 import re
@@ -37,9 +37,6 @@ def tokens(text: str) -> float:
     """Number of tokens from typed text: "8192", "8k", "128K", "1M" [tokens].
 
     After a power of two, k is 1024 and M is 1024**2, as in model names ("128k"); else 1000 and 1e6.
-
-    Raises:
-        InputError: no number, or another unit.
     """
     number, unit = _parts(text, "tokens, as 8192 or 128k")
     if unit not in ("", "k", "m"):
@@ -49,11 +46,7 @@ def tokens(text: str) -> float:
 
 
 def several_tokens(text: str) -> tuple[float, ...]:
-    """Numbers of tokens from typed text, smallest first: "8k, 32k, 128k" [tokens].
-
-    Raises:
-        InputError: one of them is no number of tokens, or there is none.
-    """
+    """Numbers of tokens from typed text, smallest first: "8k, 32k, 128k" [tokens]."""
     parts = [part for part in re.split(r"[,;\s]+", text) if part]
     if not parts:
         raise InputError("No context is given; give one or several, as 8k, 32k, 128k.")
@@ -61,22 +54,14 @@ def several_tokens(text: str) -> tuple[float, ...]:
 
 
 def gibibytes(text: str) -> float:
-    """Memory size from typed text, as sold: "24", "24GB", "24 GiB", "512 MB", "1.5 TB" [GiB].
-
-    Raises:
-        InputError: no number, or another unit.
-    """
+    """Memory size from typed text, as sold: "24", "24GB", "24 GiB", "512 MB", "1.5 TB" [GiB]."""
     number, unit = _parts(text, "memory, as 24, 24GB or 1.5TB")
     scale = _scale(unit, text, "memory, as 24, 24GB or 1.5TB")
     return number if scale is None else number * 1024.0 ** (scale - 3)
 
 
 def gigabytes_per_second(text: str) -> float:
-    """Bandwidth from typed text: "7", "7 GB/s", "3500 MB/s", "1.8TB/s" [GB/s].
-
-    Raises:
-        InputError: no number, or another unit.
-    """
+    """Bandwidth from typed text: "7", "7 GB/s", "3500 MB/s", "1.8TB/s" [GB/s]."""
     number, unit = _parts(text, "a rate, as 7, 7GB/s or 3500MB/s")
     scale = _scale(unit, text, "a rate, as 7, 7GB/s or 3500MB/s")
     return number if scale is None else number * 1000.0 ** (scale - 3)
@@ -95,11 +80,7 @@ THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 
 
 def _number(digits: str, text: str, allowed: str) -> float:
-    """Number with commas before each three digits ("32,768"), or a decimal comma ("1,5").
-
-    Raises:
-        InputError: other commas.
-    """
+    """Number with commas before each three digits ("32,768"), or a decimal comma ("1,5")."""
     if THOUSANDS.fullmatch(digits):
         return float(digits.replace(",", ""))
     if digits.count(",") > 1 or ("," in digits and "." in digits):

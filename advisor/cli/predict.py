@@ -7,6 +7,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from contextlib import suppress
 from hashlib import blake2b
 from io import TextIOWrapper
 from itertools import chain, islice
@@ -24,9 +25,10 @@ Cells: TypeAlias = dict[str, str]
 Prediction: TypeAlias = dict[str, object]
 """Cells of an answer by column."""
 Group: TypeAlias = tuple[
-    list[tuple[str, Prediction]], list[tuple[Cells, Prediction]], "Future[list[Prediction]]"
+    list[tuple[str, Prediction]], list[tuple[Cells, Prediction]], "Future[list[Prediction]] | None"
 ]
-"""Rows in work: `id` and answer of each, those that none before states, and what is to come."""
+"""Rows in work: `id` and answer of each, those that none before states, and their answers to come;
+None where the processes have ended."""
 
 TOGETHER = 250
 """Rows that a process answers at once."""
@@ -129,50 +131,36 @@ def _in_turn(
         fresh: list[tuple[Cells, Prediction]] = []
         by_id: list[tuple[str, Prediction]] = []
         for cells in rows:
-            name, digest = cells.pop("id", ""), _digest(cells)
+            name = cells.pop("id", "")
+            digest = blake2b(repr(cells).encode(), digest_size=16).digest()
             if digest not in answers:
                 answers[digest] = {}
                 fresh.append((cells, answers[digest]))
             by_id.append((name, answers[digest]))
         while len(answers) > MOST_KNOWN:
             del answers[next(iter(answers))]
-        waiting.append((by_id, fresh, _submitted(pool, answer, [cells for cells, _ in fresh])))
+        future = None
+        with suppress(BrokenExecutor):
+            future = pool.submit(answer, [cells for cells, _ in fresh])
+        waiting.append((by_id, fresh, future))
         if len(waiting) == ahead:
             yield from _result(answer, *waiting.popleft())
     while waiting:
         yield from _result(answer, *waiting.popleft())
 
 
-def _digest(cells: Cells) -> bytes:
-    """Same for rows with the same cells."""
-    return blake2b(repr(cells).encode(), digest_size=16).digest()
-
-
-def _submitted(
-    pool: ProcessPoolExecutor,
-    answer: Callable[[Iterable[Cells]], list[Prediction]],
-    group: list[Cells],
-) -> "Future[list[Prediction]]":
-    """Answers of a group to come; an error where the processes have ended."""
-    try:
-        return pool.submit(answer, group)
-    except BrokenExecutor as error:
-        ended: Future[list[Prediction]] = Future()
-        ended.set_exception(error)
-        return ended
-
-
 def _result(
     answer: Callable[[Iterable[Cells]], list[Prediction]],
     by_id: list[tuple[str, Prediction]],
     fresh: list[tuple[Cells, Prediction]],
-    future: "Future[list[Prediction]]",
+    future: "Future[list[Prediction]] | None",
 ) -> Iterator[Prediction]:
     """Answers of a group; computed here where its process was ended, by a lack of memory, say."""
+    cells = [each for each, _ in fresh]
     try:
-        answers = future.result()
+        answers = future.result() if future else answer(cells)
     except BrokenExecutor:
-        answers = answer([cells for cells, _ in fresh])
+        answers = answer(cells)
     for (_, prediction), figures in zip(fresh, answers, strict=True):
         prediction.update(figures)
     yield from (prediction | {"id": name} for name, prediction in by_id)

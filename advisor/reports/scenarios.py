@@ -212,11 +212,7 @@ def _missed(promise: Promise, bound: float, value: float | None) -> Iterator[str
 
 
 def _promises(entry: Mapping[str, Any], where: str) -> Iterator[Promise]:
-    """Promises of the file or of a machine, under either key.
-
-    Raises:
-        InputError: an unknown figure, or a text that is no bound; the message names the key.
-    """
+    """Promises of the file or of a machine, under either key."""
     path = f"{where}promises"
     for name, value in _keys(entry.get("promises", {}), PROMISED, path).items():
         yield _promise(name, value, f"{path}.{name}")

@@ -331,11 +331,7 @@ class ReportStore:
         return session.scalars(_WHOLE.where(*same)).one_or_none()
 
     def _check_room(self, session: Session) -> None:
-        """Refuse a further report of an owner who has all that the server keeps of each.
-
-        Raises:
-            StoreError: it has as many, or the setting is no number.
-        """
+        """Refuse a further report of an owner who has all that the server keeps of each."""
         if self._owner is None:
             return
         setting = os.environ.get(REPORTS_EACH, "") or str(MOST_REPORTS)
