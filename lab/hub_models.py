@@ -17,8 +17,14 @@ from advisor.model.by_name.hub_list import COLUMNS, FILE, HubRow, hub_list, more
 from advisor.model.by_name.names import take_apart
 from advisor.model.config import layer_types
 from advisor.model.config.values import Config, language_model
-from advisor.model.hub.client import Limits, endpoint, fetch
-from advisor.model.hub.repository import json_object, repository, small_file
+from advisor.model.hub import (
+    Limits,
+    endpoint,
+    fetch,
+    json_object,
+    repository,
+    small_file,
+)
 
 USUAL_COUNT = 500
 """Repositories that are asked for; the Hub answers at most a thousand at once."""

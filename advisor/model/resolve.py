@@ -229,7 +229,7 @@ def from_hub_file(text: str, form: str | None = None) -> ResolvedModel:
     from advisor.model.gguf.header import Part
     from advisor.model.gguf.read import describe_parts
     from advisor.model.gguf.shards import part_names
-    from advisor.model.hub.repository import RemoteFile
+    from advisor.model.hub import RemoteFile
 
     match = HUB_FILE.fullmatch(text)
     if match is None:
@@ -242,7 +242,7 @@ def from_hub_file(text: str, form: str | None = None) -> ResolvedModel:
 
 def from_repository(identity: str, form: str | None = None) -> ResolvedModel:
     """A model from a repository of the Hugging Face Hub."""
-    from advisor.model.hub.read import describe_repository
+    from advisor.model.hub import describe_repository
 
     return _chosen(describe_repository(identity), form)
 

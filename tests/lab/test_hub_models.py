@@ -5,7 +5,7 @@ import json
 import pytest
 
 from advisor.model.by_name.hub_list import HubList, hub_list
-from advisor.model.hub.client import HubResponse
+from advisor.model.hub import HubResponse
 from lab import hub_models
 
 QWEN3_8B = {

@@ -10,10 +10,8 @@ from llama_config import LLAMA, PARAMS
 
 from advisor.cli.main import main
 from advisor.errors import InputError, NeedMoreBytes, NetworkError, Refusal, UnknownName
-from advisor.model import catalog, resolve
+from advisor.model import catalog, hub, resolve
 from advisor.model.config.read import describe as describe_config
-from advisor.model.hub import read as hub
-from advisor.model.hub import repository
 from advisor.model.resolve import ReferenceKind, way
 
 
@@ -337,7 +335,7 @@ def test_a_gguf_file_of_a_repository_is_read_by_its_header(
     monkeypatch: pytest.MonkeyPatch, gguf_file: Path
 ) -> None:
     monkeypatch.setattr(
-        repository, "RemoteFile", lambda identity, name: HeldFile(identity, name, gguf_file)
+        hub, "RemoteFile", lambda identity, name: HeldFile(identity, name, gguf_file)
     )
     remote, local = resolve.find("owner/name-GGUF/small.gguf"), resolve.find(str(gguf_file))
     assert way("owner/name-GGUF/small.gguf") is ReferenceKind.HUB_FILE
@@ -354,7 +352,7 @@ def test_all_parts_of_a_split_file_are_asked_for(monkeypatch: pytest.MonkeyPatch
             raise NetworkError("enough")
         return HeldFile(identity, name, Path(__file__))
 
-    monkeypatch.setattr(repository, "RemoteFile", none)
+    monkeypatch.setattr(hub, "RemoteFile", none)
     with pytest.raises(NetworkError):
         resolve.find("o/n/Q4/big-00002-of-00003.gguf")
     assert texts == [f"o/n/Q4/big-0000{part}-of-00003.gguf" for part in (1, 2, 3)]

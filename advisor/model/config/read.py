@@ -42,7 +42,7 @@ from advisor.model.config.layer_types import (
     linear_attention,
     state_space,
 )
-from advisor.model.config.own_layers import compressed, parts, recurrent, windowed
+from advisor.model.config.own_layers import families, parts
 from advisor.model.config.values import (
     MAX_LAYERS,
     Config,
@@ -337,7 +337,7 @@ def _whole_model(config: Config, family: FamilyRow, layers: int) -> dict[str, An
     }
 
 
-MODULES = {"windowed": windowed, "recurrent": recurrent, "parts": parts, "compressed": compressed}
+MODULES = {"families": families, "parts": parts}
 """Modules whose functions data/models/families.csv names as builders."""
 
 

@@ -16,10 +16,8 @@ import pytest
 from llama_config import LLAMA, PARAMS
 
 from advisor.errors import InputError, NetworkError, Refusal, UnknownName
-from advisor.model.hub import client
-from advisor.model.hub.client import Limits
-from advisor.model.hub.read import describe_repository
-from advisor.model.hub.repository import RemoteFile, repository
+from advisor.model import hub
+from advisor.model.hub import Limits, RemoteFile, describe_repository, repository
 
 COMMIT = "a" * 40
 QUICK = Limits(seconds=5.0, retries=2, pause=0.01)
@@ -133,7 +131,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     thread.start()
     monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{running.server_port}")
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setattr(client, "LIMITS", QUICK)
+    monkeypatch.setattr(hub, "LIMITS", QUICK)
     for variable in ("ADVISOR_OFFLINE", "HF_HUB_OFFLINE", "HF_TOKEN"):
         monkeypatch.delenv(variable, raising=False)
     yield held
@@ -249,7 +247,7 @@ def test_redirects_elsewhere_are_not_followed(server: Hub, target: str) -> None:
 
 def test_redirects_to_the_content_network_are_allowed() -> None:
     target = "https://cas-bridge.xethub.hf.co/xet/1"
-    assert client._next_address("https://huggingface.co/a/b", target) == target
+    assert hub._next_address("https://huggingface.co/a/b", target) == target
 
 
 def test_redirects_without_end(server: Hub) -> None:
@@ -266,7 +264,7 @@ def test_a_token_comes_from_the_environment_and_stays_at_home(
     monkeypatch.setenv("HF_TOKEN", "hf_" + "x" * 20)
     describe()
     assert server.headers[-1]["authorization"] == "Bearer hf_" + "x" * 20
-    away = client._headers("https://cdn-lfs.huggingface.co/file")
+    away = hub._headers("https://cdn-lfs.huggingface.co/file")
     assert "authorization" not in {name.casefold() for name in away}
 
 
@@ -305,7 +303,7 @@ def test_a_server_that_stays_busy(server: Hub, status: int, message: str) -> Non
 
 def test_a_slow_server(server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     server.slow = 0.2
-    monkeypatch.setattr(client, "LIMITS", Limits(seconds=0.5, retries=0))
+    monkeypatch.setattr(hub, "LIMITS", Limits(seconds=0.5, retries=0))
     with pytest.raises(NetworkError, match="in time"):
         describe()
     assert server.sent < 100  # a whole answer takes 20 s
@@ -441,17 +439,17 @@ def test_no_server_at_the_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_endpoints_that_cannot_be(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     monkeypatch.setenv("HF_ENDPOINT", address)
     with pytest.raises(InputError, match="https"):
-        client.endpoint()
+        hub.endpoint()
 
 
 def test_the_usual_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HF_ENDPOINT", raising=False)
-    assert client.endpoint() == "https://huggingface.co"
+    assert hub.endpoint() == "https://huggingface.co"
 
 
 def test_huggingface_hub_is_imported_only_when_asked() -> None:
     code = (
-        "import sys, advisor.model.hub.read, advisor.model.config.read, advisor.model.installed; "
+        "import sys, advisor.model.hub, advisor.model.config.read, advisor.model.installed; "
         "sys.exit(any(name in sys.modules for name in ('huggingface_hub', 'httpx2')))"
     )
     root = Path(__file__).parents[3]
@@ -461,7 +459,8 @@ def test_huggingface_hub_is_imported_only_when_asked() -> None:
 
 @pytest.mark.parametrize("reader", ["config", "gguf", "hub"])
 def test_readers_know_nothing_of_the_catalogue(reader: str) -> None:
-    paths = list((Path(__file__).parents[3] / "advisor" / "model" / reader).rglob("*.py"))
+    model = Path(__file__).parents[3] / "advisor" / "model"
+    paths = [*(model / reader).rglob("*.py"), *model.glob(f"{reader}.py")]
     assert paths
     for path in paths:
         text = path.read_text(encoding="utf-8")
