@@ -228,7 +228,7 @@ def _part(row: PublishedRow, case: Case, timed: str) -> TimedRow | None:
 def _schedules(case: Case, timed: str) -> Iterator[Schedule]:
     """Schedules that were timed together; of one with another after it, both."""
     following: Schedule | None
-    following = case.prompt_phases.prefill if timed == READ else case.phases.decode
+    following = case.of_prompt.phases.prefill if timed == READ else case.phases.decode
     while following is not None:
         yield replace(following, then=None)
         following = following.then

@@ -395,7 +395,7 @@ def facts_of(case: Case, category: str, *, ram_peak: float, prompt: bool = False
     source's [B/s].
     """
     work, machine = (case.prompt if prompt else case.work), case.machine
-    placement = case.prompt_placement if prompt else case.placement
+    placement = (case.of_prompt if prompt else case).placement
     fresh = float(work.fresh) if prompt else 0.0
     depth = float((work.prompt + work.cached) / 2 if prompt else work.decode_depth)
     step = ForwardPass(tokens=max(fresh, 1.0), sequences=1.0, depth=depth, kv_type="f16")

@@ -84,8 +84,17 @@ def keep(history: MeasurementHistory, name: str) -> MeasurementHistory:
     _check(name)
     name = next((stored for stored in names() if stored.casefold() == name.casefold()), name)
     with alone(data_folder() / FOLDER, f"{name} cannot be saved"):
-        if name in names():
-            history = _together(probed(name), history, name)
+        earlier = probed(name) if name in names() else None
+        if earlier is not None:
+            before, added = earlier.fingerprint, history.fingerprint
+            if before and added and (differs := difference(before, added)):
+                raise InputError(
+                    f"{name} is another machine already. {differs.removesuffix('; probe again.')}. "
+                    f"Give another name, or delete {name} first."
+                )
+            history = MeasurementHistory(
+                fingerprint=added or before, history=earlier.with_more(history.history)
+            )
         write(_path(name), to_json(history))
     return history
 
@@ -120,22 +129,6 @@ def with_parts(
         parts, cpu=parts.cpu or cpu, memory=parts.memory or memory, gpus=parts.gpus or tuple(gpus)
     )
     return replace(history, fingerprint=None if parts == UNKNOWN else parts)
-
-
-def _together(
-    earlier: MeasurementHistory, added: MeasurementHistory, name: str
-) -> MeasurementHistory:
-    if earlier.fingerprint and added.fingerprint:
-        differs = difference(earlier.fingerprint, added.fingerprint).removesuffix("; probe again.")
-        if differs:
-            raise InputError(
-                f"{name} is another machine already. {differs}. Give another name, or delete "
-                f"{name} first."
-            )
-    return MeasurementHistory(
-        fingerprint=added.fingerprint or earlier.fingerprint,
-        history=earlier.with_more(added.history),
-    )
 
 
 def _check(name: str) -> None:
@@ -196,15 +189,14 @@ def as_probed(
     top.
     """
     parts = history.fingerprint or UNKNOWN
-    return local_machine.seen_machine(
-        _host(parts, history.latest), _cards(parts), measured, overrides
+    sizes = (*parts.gpu_memory, *(0 for _ in parts.gpus))
+    cards = tuple(
+        GpuFacts(name=name, vendor="", memory_total=size or None)
+        for name, size in zip(parts.gpus, sizes, strict=False)
     )
-
-
-def _host(parts: Fingerprint, latest: dict[str, Measurement]) -> HostFacts:
-    return HostFacts(
+    host = HostFacts(
         name=parts.cpu,
-        cores=parts.cores or _cores(parts.cpu, latest),
+        cores=parts.cores or _cores(parts.cpu, history.latest),
         sockets=parts.sockets,
         instruction_sets=frozenset(parts.instruction_sets),
         memory_total=parts.memory or int(from_spec.TYPICAL_RAM_GIB * GIB),
@@ -213,6 +205,7 @@ def _host(parts: Fingerprint, latest: dict[str, Measurement]) -> HostFacts:
         os="",
         notes=(),
     )
+    return local_machine.seen_machine(host, cards, measured, overrides)
 
 
 def _cores(cpu: str, latest: dict[str, Measurement]) -> int:
@@ -222,11 +215,3 @@ def _cores(cpu: str, latest: dict[str, Measurement]) -> int:
     except UnknownName:
         ram = latest.get("ram_read")
         return max([1, *(point.threads for point in ram.curve)], default=1) if ram else 1
-
-
-def _cards(parts: Fingerprint) -> tuple[GpuFacts, ...]:
-    sizes = (*parts.gpu_memory, *(0 for _ in parts.gpus))
-    return tuple(
-        GpuFacts(name=name, vendor="", memory_total=size or None)
-        for name, size in zip(parts.gpus, sizes, strict=False)
-    )

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from advisor.calibration.measurement_file import (
     UNREADABLE,
@@ -120,12 +119,24 @@ def _by_kind(costs: Mapping[str, Quantity], kind: str) -> dict[str, Quantity]:
 def save(measurements: Iterable[Measurement]) -> Path:
     """Path of the saved measurements after adding to them; the latest of each name counts.
 
-    Measurements of other hardware stay in the file, unused until that hardware is back.
+    Measurements of other hardware stay in the file, unused until that hardware is back. The driver
+    is that of the last GPU measurement.
     """
     added, now = tuple(measurements), fingerprint()
     path = data_folder() / FILE_NAME
     with alone(path.parent, "Measurements cannot be saved"):
-        _keep(path, added, now)
+        sets, notes = _kept()
+        if notes and path.exists():
+            raise StoreError(
+                f"{notes[0]} Nothing was saved, to keep the measurements in that file."
+            )
+        here = _of_machine(sets, now)
+        of_gpu = any(not measurement.name.startswith(NOT_OF_GPU) for measurement in added)
+        if not of_gpu and here.fingerprint is not None:
+            now = replace(now, driver=here.fingerprint.driver or now.driver)
+        with_added = MeasurementHistory(fingerprint=now, history=here.with_more(added))
+        earlier = [to_json(history) for history in sets if history is not here]
+        write(path, {**to_json(with_added), EARLIER: earlier})
     return path
 
 
@@ -144,12 +155,12 @@ def load(now: datetime | None = None) -> Calibration:
         return Calibration(notes=notes)
     seen = fingerprint()
     here = _of_machine(sets, seen)
-    if here is None:
-        other = sets[0]
-        changed = difference(other.fingerprint, seen) if other.fingerprint else ""
-        return replace(judged(other, now), stale=changed, changed=True)
-    calibration = judged(here, now)
+    if here not in sets:
+        last = sets[0]
+        changed = difference(last.fingerprint, seen) if last.fingerprint else ""
+        return replace(judged(last, now), stale=changed, changed=True)
     driver = other_driver(here.fingerprint, seen) if here.fingerprint else ""
+    calibration = judged(here, now)
     return replace(calibration, stale=driver or calibration.stale)
 
 
@@ -167,45 +178,27 @@ def judged(
 
 def exported() -> MeasurementHistory:
     """Export of this machine: fingerprint and every measurement."""
-    now = fingerprint()
-    return _of_machine(_kept()[0], now) or MeasurementHistory(fingerprint=now, history=())
+    return _of_machine(_kept()[0], fingerprint())
 
 
-def _with(
-    here: MeasurementHistory, added: tuple[Measurement, ...], now: Fingerprint
-) -> MeasurementHistory:
-    """History with new measurements; the driver is that of the last GPU measurement."""
-    of_gpu = any(not measurement.name.startswith(NOT_OF_GPU) for measurement in added)
-    if not of_gpu and here.fingerprint is not None:
-        now = replace(now, driver=here.fingerprint.driver or now.driver)
-    return MeasurementHistory(fingerprint=now, history=here.with_more(added))
-
-
-def _of_machine(sets: Iterable[MeasurementHistory], now: Fingerprint) -> MeasurementHistory | None:
-    return next(
-        (
-            history
-            for history in sets
-            if history.fingerprint and not difference(history.fingerprint, now)
-        ),
-        None,
+def _of_machine(sets: Iterable[MeasurementHistory], now: Fingerprint) -> MeasurementHistory:
+    """History of the same hardware, empty where there is none."""
+    same = (
+        history
+        for history in sets
+        if history.fingerprint and not difference(history.fingerprint, now)
     )
-
-
-def _keep(path: Path, added: tuple[Measurement, ...], now: Fingerprint) -> None:
-    sets, notes = _kept()
-    if notes and path.exists():
-        raise StoreError(f"{notes[0]} Nothing was saved, to keep the measurements in that file.")
-    here = _of_machine(sets, now) or MeasurementHistory(fingerprint=now, history=())
-    earlier = [to_json(history) for history in sets if history is not here]
-    write(path, {**to_json(_with(here, added, now)), EARLIER: earlier})
+    return next(same, MeasurementHistory(fingerprint=now, history=()))
 
 
 def _kept() -> tuple[tuple[MeasurementHistory, ...], tuple[str, ...]]:
     """Histories in the file, last measured machine first, and problems in sentences."""
     path = data_folder() / FILE_NAME
     try:
-        return _sets(json.loads(path.read_text(encoding="utf-8"))), ()
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["fingerprint"] is None:
+            raise ValueError("the fingerprint of the measured machine is missing")
+        return tuple(map(from_json, (content, *content.get(EARLIER, ())))), ()
     except FileNotFoundError:
         return (), ()
     except OSError as error:
@@ -214,12 +207,6 @@ def _kept() -> tuple[tuple[MeasurementHistory, ...], tuple[str, ...]]:
         return (), (f"{path} was written by a newer version of this program ({error}); update it.",)
     except UNREADABLE as error:
         return (), (_set_aside(path, error),)
-
-
-def _sets(content: Any) -> tuple[MeasurementHistory, ...]:
-    if content["fingerprint"] is None:
-        raise ValueError("the fingerprint of the measured machine is missing")
-    return from_json(content), *(from_json(earlier) for earlier in content.get(EARLIER, ()))
 
 
 def _set_aside(path: Path, error: Exception) -> str:
@@ -423,19 +410,15 @@ def _seen_disk(
         assumed = replace(typical.sequential, kind=Provenance.ASSUMED)
         note = "The drive's speed is assumed; measuring it takes seconds."
         return replace(typical, sequential=assumed), (note,)
+    if read_ahead.kind is not Provenance.MEASURED:  # of an imported machine, not as it is set now
+        read_ahead = measured.figure("disk_read_ahead") or read_ahead
     disk = Disk(
         name="this drive",
         sequential=figure,
         mapped=measured.figure("disk_read_mmap"),
-        read_ahead=_as_set(read_ahead, measured),
+        read_ahead=read_ahead,
     )
     return disk, ()
-
-
-def _as_set(now: Quantity, measured: Calibration) -> Quantity:
-    """Read-ahead of this machine as it is set now; of an imported machine the probed one."""
-    probed = now.kind is Provenance.MEASURED
-    return now if probed else measured.figure("disk_read_ahead") or now
 
 
 def _read_ahead() -> Quantity:

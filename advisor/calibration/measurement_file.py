@@ -137,10 +137,8 @@ def to_json(probed: MeasurementHistory) -> dict[str, Any]:
 
 
 def from_json(content: Any) -> MeasurementHistory:
-    """History of JSON content; a plain list of measurements has no fingerprint.
-
-    Raises:
-        UNREADABLE: content of a wrong format.
+    """History of JSON content, of which a plain list of measurements has no fingerprint; raises
+    `UNREADABLE` for a wrong format.
     """
     if isinstance(content, list):
         content = {"fingerprint": None, "measurements": content}
@@ -155,10 +153,8 @@ def from_json(content: Any) -> MeasurementHistory:
 
 
 def imported(text: str | bytes, name: str) -> MeasurementHistory:
-    """History from the content of an exported file.
-
-    Raises:
-        InputError: a wrong format, no measurement, or more than `LARGEST` bytes.
+    """History from the content of an exported file; raises InputError for a wrong format, no
+    measurement, or more than `LARGEST` bytes.
     """
     if len(text) > LARGEST:
         raise InputError(

@@ -261,11 +261,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """Measured speeds.
-
-    Raises:
-        InputError: a speed or a length outside `LIMITS`.
-    """
+    """Measured speeds; raises InputError for one, or a length, outside `LIMITS`."""
 
     decode: float  # speed of generation, for each user [tokens/s]
     prompt: float | None = None  # speed of the prompt; None where it was not measured [tokens/s]
@@ -291,10 +287,8 @@ class Measured:
                 )
 
     def run(self, estimate: Estimate, system: str = "") -> MeasuredRun:
-        """The run that was measured, with its prompt and reply where their lengths are known.
-
-        Raises:
-            InputError: an impossible combination, or lengths outside the limits of a request.
+        """The run that was measured, with its prompt and reply where their lengths are known;
+        raises InputError for an impossible combination, or lengths outside a request's limits.
         """
         run = measured_run(estimate, system)
         if self.prompt_tokens is not None:
@@ -357,10 +351,8 @@ def measurable(estimates: Iterable[Estimate]) -> list[Estimate]:
 
 
 def likeliest(estimates: Sequence[Estimate]) -> Estimate:
-    """Estimate to compare a measurement with: the first that is `measurable`.
-
-    Raises:
-        InputError: there is none.
+    """Estimate to compare a measurement with, the first `measurable` one; raises InputError where
+    there is none.
     """
     tried = measurable(estimates)
     if not tried:
@@ -371,10 +363,7 @@ def likeliest(estimates: Sequence[Estimate]) -> Estimate:
 
 def diagnose(estimate: Estimate, measured: Measured, system: str = "") -> Diagnosis:
     """Causes of a measured speed, likeliest first, without those of other systems where "Linux",
-    "Windows" or "macOS" is stated.
-
-    Raises:
-        InputError: an impossible combination, or a sweep.
+    "Windows" or "macOS" is stated; raises InputError for an impossible combination, or a sweep.
     """
     run = measured.run(estimate, system)
     predicted = predicted_rates(run)

@@ -5,7 +5,7 @@ The cost model computes the speeds after an edit; here only its inputs are chang
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from advisor.advice.edits.edit import Edit, Rates, rates
 from advisor.catalog.constants import Constants
+from advisor.catalog.records import like
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Settings, Tier
 from advisor.cost_model.schedule import Phases, Route, Schedule
@@ -120,17 +121,10 @@ class MeasuredRun(Estimate):
 
 
 def measured_run(estimate: Estimate, system: str = "") -> MeasuredRun:
-    """Run of an estimate.
-
-    Raises:
-        InputError: an impossible combination.
-    """
+    """Run of an estimate; raises InputError for an impossible combination."""
     if estimate.machine is None or estimate.placement is None or estimate.constants is None:
         raise InputError(f"{estimate.refusal} There is no prediction to compare with.")
-    nouns: dict[str, Any] = {
-        field.name: getattr(estimate, field.name) for field in fields(Estimate)
-    }
-    return MeasuredRun(**nouns, system=system)
+    return like(MeasuredRun, estimate, system=system, prompt_work=None)
 
 
 def timed(words: str, **changes: Any) -> Edit:

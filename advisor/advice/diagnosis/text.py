@@ -36,12 +36,7 @@ class Reported:
 
 
 def reported_in(path: Path) -> Reported:
-    """Reported speeds of a file.
-
-    Raises:
-        InputError: a file that cannot be read, of an unknown tool, or without a speed of
-            generation.
-    """
+    """Reported speeds of a file; raises InputError as `reported`, or where it cannot be read."""
     return reported(given_files.content(path, LARGEST), str(path))
 
 

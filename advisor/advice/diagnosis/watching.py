@@ -355,10 +355,7 @@ SELDOM = 0.02
 
 def expected(request: Request, reading: ServerReading) -> Estimate:
     """What a server should reach, in the format of its file and for as many users as were at work
-    where the request states none.
-
-    Raises:
-        InputError: nothing that the server's runtime does fits.
+    where the request states none; raises InputError where nothing that its runtime does fits.
     """
     request = replace(
         request,
@@ -387,10 +384,8 @@ def watched(
     process: ProcessReading | None = None,
 ) -> Watched:
     """Judgement of what a server counted, and its process where it can be seen, beside what it
-    should reach for as many users as it had at work; the system as in `diagnose`.
-
-    Raises:
-        InputError: speeds outside the limits.
+    should reach for as many users as it had at work; the system as in `diagnose`. Raises InputError
+    for speeds outside the limits.
     """
     no_longer = reading.context is not None and not _longer(reading, estimate)
     measured = speeds(reading, KNOWN | OF_CONTEXT if no_longer else KNOWN)

@@ -35,11 +35,7 @@ def again(before: Estimate, **changes: Any) -> Estimate:
 
 
 def rates(estimate: Estimate) -> Rates:
-    """Decode and prefill speeds of an estimate.
-
-    Raises:
-        InputError: an impossible combination, which has no speeds.
-    """
+    """Decode and prefill speeds; raises InputError for an impossible combination."""
     if estimate.decode is None or estimate.prefill is None:
         raise InputError(f"{estimate.refusal} There is no prediction to compare with.")
     return estimate.decode, estimate.prefill

@@ -61,11 +61,7 @@ class BroughtRun:
 
 
 def kept() -> tuple[BroughtRun, ...]:
-    """Runs in the data folder, oldest first.
-
-    Raises:
-        StoreError: the file cannot be read.
-    """
+    """Runs in the data folder, oldest first; raises StoreError where they cannot be read."""
     path = _path()
     if not path.exists():
         return ()
@@ -78,10 +74,8 @@ def kept() -> tuple[BroughtRun, ...]:
 
 
 def brought(estimate: Estimate, reported: Reported, by: str, date: str) -> BroughtRun:
-    """A run beside its prediction, of the lengths that were measured.
-
-    Raises:
-        InputError: a name that is too long, or an impossible combination.
+    """A run beside its prediction, of the lengths that were measured; raises InputError for a name
+    that is too long, or an impossible combination.
     """
     by = " ".join(by.split())
     if len(by) > LONGEST:
@@ -103,11 +97,8 @@ def brought(estimate: Estimate, reported: Reported, by: str, date: str) -> Broug
 
 
 def keep(run: BroughtRun) -> None:
-    """Save a run beside the others; one that is there already is not kept twice.
-
-    Raises:
-        InputError: too many runs.
-        StoreError: the folder cannot be written.
+    """Save a run beside the others, once; raises InputError for too many, and StoreError where the
+    folder cannot be written.
     """
     with _changing() as runs:
         if len(runs) >= MOST:
@@ -116,11 +107,8 @@ def keep(run: BroughtRun) -> None:
 
 
 def drop(number: int) -> BroughtRun:
-    """The run at a place of the list, from 1, after it was deleted.
-
-    Raises:
-        InputError: no such place.
-        StoreError: the folder cannot be written.
+    """The run at a place of the list, from 1, after it was deleted; raises InputError for another
+    place, and StoreError where the folder cannot be written.
     """
     with _changing() as runs:
         if not 1 <= number <= len(runs):

@@ -322,11 +322,8 @@ class Finding:
 
 
 def finding(row: ClaimRow, case: CaseRow) -> Finding:
-    """Result of one case.
-
-    Raises:
-        DataError: an unknown measure or input.
-        InputError: an invalid input.
+    """Result of one case; raises DataError for an unknown measure or input, and InputError for an
+    invalid one.
     """
     case = case.of(row)
     scenario, claimed = Scenario(inputs={}).changed(inputs(case.inputs)), case.claimed

@@ -87,32 +87,27 @@ class Case:
         return self.work.output - (0.0 if self.runtime.computes_in_ram else 1.0)
 
     @cached_property
-    def placement(self) -> Placement:
-        """Placement during generation."""
-        return self._placed(self.work)
+    def of_prompt(self) -> "Case":
+        """The case with the request that timed the prompt."""
+        return self if self.prompt == self.work else replace(self, work=self.prompt)
 
     @cached_property
-    def prompt_placement(self) -> Placement:
-        """Placement during the prompt; raises Refusal as `placement`."""
-        return self.placement if self.prompt == self.work else self._placed(self.prompt)
+    def placement(self) -> Placement:
+        """Placement during the request `work`."""
+        return self.runtime.place(self.model, self.machine, self.work, self.strategy, self.settings)
 
     @cached_property
     def phases(self) -> Phases:
         """Schedules of the request `work`; raises Refusal as `placement`."""
-        return self._scheduled(self.placement, self.work)
+        return self.runtime.schedule(self.model, self.placement, self.machine, self.work)
 
     @cached_property
-    def prompt_phases(self) -> Phases:
-        """Schedules of the request `prompt`; raises Refusal as `placement`."""
-        if self.prompt == self.work:
-            return self.phases
-        return self._scheduled(self.prompt_placement, self.prompt)
-
-    def _placed(self, work: Workload) -> Placement:
-        return self.runtime.place(self.model, self.machine, work, self.strategy, self.settings)
-
-    def _scheduled(self, placement: Placement, work: Workload) -> Phases:
-        return self.runtime.schedule(self.model, placement, self.machine, work)
+    def estimate(self) -> Estimate:
+        """Estimate of the request `work`."""
+        return estimate(
+            self.model, self.machine, self.work, self.runtime, self.strategy,
+            fitted_constants(), self.settings, backend=self.backend, build=self.build,
+        )  # fmt: skip
 
 
 MOST_USERS = 2048
@@ -339,19 +334,14 @@ def _unanswered(row: PublishedRow, reason: str) -> dict[str, object]:
 
 
 def answer(row: PublishedRow) -> dict[str, object]:
-    """Answer for one row, with the columns `ANSWERED`.
-
-    Raises:
-        AdvisorError: the row cannot be predicted.
-    """
+    """Answer for one row, with the columns `ANSWERED`; raises AdvisorError where it has none."""
     return dict(zip(ANSWERED, (row.cells.get("id", ""), *_answer(row)), strict=True))
 
 
 def _answer(row: PublishedRow) -> tuple[object, ...]:
     """Cells of an answer after its `id`; raises AdvisorError as `answer`."""
     case = understood(row)
-    written = _estimated(case, case.work)
-    read = written if case.prompt == case.work else _estimated(case, case.prompt)
+    written, read = case.estimate, case.of_prompt.estimate
     if written.decode is None or read.prefill is None or read.first_token is None:
         raise InputError(written.refusal)
     users, output = float(written.work.users) * case.replicas, case.work.output
@@ -383,13 +373,6 @@ def _range(case: Case, speed: Range) -> tuple[Array, Array]:
     margins = Margins(below=np.log(speed.value / speed.low), above=np.log(speed.high / speed.value))
     wider = margins.wider(guessed_batch(case.model)).around(speed.value)
     return wider.low, wider.high
-
-
-def _estimated(case: Case, work: Workload) -> Estimate:
-    return estimate(
-        case.model, case.machine, work, case.runtime, case.strategy,
-        fitted_constants(), case.settings, backend=case.backend, build=case.build,
-    )  # fmt: skip
 
 
 def understood(row: PublishedRow) -> Case:

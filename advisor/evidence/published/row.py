@@ -60,11 +60,7 @@ class Flag(_Cell):
 
 
 def number(name: str, cell: str | None) -> float | None:
-    """Number of a cell; None where it is empty.
-
-    Raises:
-        InputError: no number, or an implausible one.
-    """
+    """Number of a cell, None where it is empty; raises InputError for an implausible text."""
     text = (cell or "").strip()
     try:
         value = float(text) if text else None

@@ -478,10 +478,11 @@ def test_the_catalogue_is_asked_once_for_all_rows() -> None:
 
 def test_a_row_is_placed_anew_only_where_prompt_and_generation_were_two_requests() -> None:
     together = understood(row(prompt_len="512"))
-    assert together.prompt_phases is together.phases
+    assert together.of_prompt is together
     apart = understood(row(context_depth="4096", source_note="test=tg32,pp512"))
-    assert apart.prompt_placement is not apart.placement
-    assert apart.prompt_phases is apart.prompt_phases
+    assert apart.of_prompt.work == apart.prompt != apart.work
+    assert apart.of_prompt.placement is not apart.placement
+    assert apart.of_prompt is apart.of_prompt
 
 
 def test_an_answer_is_kept_by_the_cells_that_it_reads_and_by_no_others() -> None:
