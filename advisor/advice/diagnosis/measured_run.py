@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from advisor.advice.edits.edit import Edit, Rates, rates
+from advisor.advice.edits.edit import Edit, Rates, rates, rates_in, scaled
 from advisor.catalog.constants import Constants
 from advisor.catalog.records import like
 from advisor.cost_model.estimate import Estimate
@@ -148,20 +148,6 @@ def generated(factor: Array, estimate: Estimate) -> Rates:
     return times(decode, factor), prompt
 
 
-def scaled(part: Part, path: str, factor: Array) -> Part:
-    """A part with the rate at a path of its fields multiplied ("gpus.bandwidth"), in each of
-    several; where the path ends at a part ("gpus.link"), all of its rates.
-    """
-    if isinstance(part, tuple):
-        return tuple(scaled(each, path, factor) for each in part)  # type: ignore[return-value]
-    if isinstance(part, Quantity):
-        return replace(part, value=part.value * factor)
-    first, _, rest = path.partition(".")
-    values: dict[str, Any] = {first: getattr(part, first)} if first else _rates(part)
-    changed = {name: scaled(value, rest, factor) for name, value in values.items()}
-    return replace(part, **changed)  # type: ignore[type-var]
-
-
 def quantity_at(part: Any, path: str) -> Quantity | None:
     """First quantity at a path of fields, as for `scaled`; None where there is no such part."""
     for name in path.split("."):
@@ -169,11 +155,7 @@ def quantity_at(part: Any, path: str) -> Quantity | None:
         part = getattr(first, name, None)
     if part is None or isinstance(part, Quantity):
         return part
-    return next(iter(_rates(part).values()))
-
-
-def _rates(part: object) -> dict[str, Quantity]:
-    return {name: value for name, value in vars(part).items() if isinstance(value, Quantity)}
+    return next(iter(rates_in(part).values()))
 
 
 MARLIN_FROM = ("Ampere", "Ada", "Hopper", "Blackwell")

@@ -6,11 +6,12 @@ All are valued in the runtime of the best placement now.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from advisor.advice.compare import decode_tps
-from advisor.advice.edits.edit import Edit, Edited, again, edited
+from advisor.advice.edits.edit import Edit, Edited, again, edited, scaled
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import BOUND_BY, Estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -172,50 +173,51 @@ def _drafted(model: Model, work: Workload, best: Estimate) -> Edits:
         yield Edit(words=words, cost=SAME_TEXT, changes={"work": drafted})
 
 
+CACHES_TRIED = 48
+"""Sizes of a cache of experts that are tried."""
+
+
 def _expert_cache(best: Estimate) -> Edits:
     """VRAM for the experts in RAM that were used last, of the size that is fastest; the gain of a
     cache turns on its hits, the link and the RAM.
     """
-    split = best.strategy is PlacementStrategy.CPU_OFFLOAD and best.placement is not None
-    if not (split and best.how.caches_experts and best.model.has_experts) or best.machine is None:
+    if not (_is_split(best) and best.how.caches_experts and best.model.has_experts):
         return
-    if best.settings.expert_cache is not None or not best.machine.gpus:
-        return
-    most = float(np.max(best.machine.gpu_memory)) / GIB
-    sizes = np.unique(np.linspace(1.0, max(most, 1.0), CACHES_TRIED).round())
-    swept = again(best, settings=replace(best.settings, expert_cache=sizes * GIB))
-    if swept.decode_tps is None:
-        return
-    speeds = np.where(swept.fits, np.nan_to_num(np.asarray(swept.decode_tps)), 0.0)
-    size = float(sizes[np.argmax(np.broadcast_to(speeds, sizes.shape))])
-    yield Edit(
-        words=f"a cache of {size:g} GiB in the GPU for the experts used last (--moe-cache-mib)",
-        cost=SAME_TEXT,
-        changes={"settings": replace(best.settings, expert_cache=size * GIB)},
-    )
+    if best.settings.expert_cache is None:
+        most = float(np.max(best.machine.gpu_memory)) / GIB if best.machine else 0.0
+        sizes = np.unique(np.linspace(1.0, max(most, 1.0), CACHES_TRIED).round())
+        swept = again(best, settings=replace(best.settings, expert_cache=sizes * GIB))
+        if swept.decode_tps is not None:
+            speeds = np.where(swept.fits, np.nan_to_num(np.asarray(swept.decode_tps)), 0.0)
+            size = float(sizes[np.argmax(np.broadcast_to(speeds, sizes.shape))])
+            words = f"a cache of {size:g} GiB in the GPU for the experts used last"
+            yield _set(best, f"{words} (--moe-cache-mib)", expert_cache=size * GIB)
 
 
 def _feed_forward(best: Estimate) -> Edits:
     """Feed-forward of the fewest layers in RAM that leaves room for all attention and the cache on
     the GPU, where whole layers of a dense model lie in RAM.
     """
-    split = best.strategy is PlacementStrategy.CPU_OFFLOAD and best.placement is not None
-    stated = (best.settings.gpu_layers, best.settings.cpu_ffn)
-    if not (split and best.how.parts_layers) or any(number is not None for number in stated):
+    if not (_is_split(best) and best.how.parts_layers) or best.model.has_experts:
         return
-    if best.machine is None or not best.machine.gpus or best.model.has_experts:
-        return
-    layers = np.arange(1.0, best.model.layers + 1.0)
-    swept = again(best, settings=replace(best.settings, cpu_ffn=layers))
-    fitting = layers[np.broadcast_to(swept.fits, layers.shape)]
-    if not fitting.size:
-        return
-    fewest = float(fitting[0])
-    yield Edit(
-        words=f"the feed-forward of {fewest:g} layers in RAM in place of whole layers (-ncffn)",
-        cost=SAME_TEXT,
-        changes={"settings": replace(best.settings, cpu_ffn=fewest)},
-    )
+    if best.settings.gpu_layers is None and best.settings.cpu_ffn is None:
+        layers = np.arange(1.0, best.model.layers + 1.0)
+        swept = again(best, settings=replace(best.settings, cpu_ffn=layers))
+        fewest = next(iter(layers[np.broadcast_to(swept.fits, layers.shape)]), None)
+        if fewest is not None:
+            words = f"the feed-forward of {fewest:g} layers in RAM in place of whole layers"
+            yield _set(best, f"{words} (-ncffn)", cpu_ffn=float(fewest))
+
+
+def _is_split(best: Estimate) -> bool:
+    """Whether a model lies in a GPU and in RAM."""
+    there = best.machine is not None and bool(best.machine.gpus) and best.placement is not None
+    return there and best.strategy is PlacementStrategy.CPU_OFFLOAD
+
+
+def _set(best: Estimate, words: str, **settings: float) -> Edit:
+    changes = {"settings": replace(best.settings, **settings)}  # type: ignore[arg-type]
+    return Edit(words=words, cost=SAME_TEXT, changes=changes)
 
 
 LARGER_BATCH = 2048
@@ -237,50 +239,40 @@ def _micro_batch(work: Workload, best: Estimate) -> Edits:
         )
 
 
-CACHES_TRIED = 48
-"""Sizes of a cache of experts that are tried."""
-
-
 def _faster_memory(machine: Machine, best: Estimate) -> Edits:
-    host, fixed = machine.host, machine.unified or soldered(machine.host.name)
+    fixed = machine.unified or soldered(machine.host.name)
     if best.bottleneck == BOUND_BY[Route.IN_PLACE] and not fixed:
-        faster = replace(host.bandwidth, value=host.bandwidth.value * FASTER_RAM)
-        yield _to_buy(
-            "RAM 25 % faster", FAST_RAM, replace(machine, host=replace(host, bandwidth=faster))
-        )
+        faster = scaled(machine, "host.bandwidth", FASTER_RAM)
+        yield _on(faster, "RAM 25 % faster", YOUR_PRICE, part=FAST_RAM)
     if best.strategy is not PlacementStrategy.NVME_OFFLOAD:
         return
     if not fixed:
-        size = best.model.file_bytes * 1.15
-        larger = replace(host, memory=replace(host.memory, value=size))
-        words = f"{memory_words(float(size))} of RAM, to hold the model"
-        yield _to_buy(words, "ram", replace(machine, host=larger), ram=float(size))
+        size = float(best.model.file_bytes * 1.15)
+        host = replace(machine.host, memory=replace(machine.host.memory, value=size))
+        words = f"{memory_words(size)} of RAM, to hold the model"
+        yield _on(replace(machine, host=host), words, YOUR_PRICE, part="ram", ram=size)
     if machine.disk is not None and machine.form in TAKES_DRIVES:
-        disk = machine.disk
-        twice = replace(disk.sequential, value=2.0 * disk.sequential.value)
-        mapped = disk.mapped and replace(disk.mapped, value=2.0 * disk.mapped.value)
-        striped = replace(disk, sequential=twice, mapped=mapped)
-        words = "a second drive, striped with the first"
-        yield _to_buy(words, "drive", replace(machine, disk=striped))
+        striped = scaled(machine, "disk.sequential", 2.0)
+        if machine.disk.mapped is not None:
+            striped = scaled(striped, "disk.mapped", 2.0)
+        yield _on(striped, "a second drive, striped with the first", YOUR_PRICE, part="drive")
 
 
-def _to_buy(words: str, part: str, machine: Machine, ram: float = 0.0) -> Edit:
-    return replace(_on(machine, words, "your price"), part=part, ram=ram)
+YOUR_PRICE = "your price"
 
 
-def _on(machine: Machine, words: str, cost: str = "free") -> Edit:
-    return Edit(words=words, cost=cost, changes={"machine": machine})
+def _on(machine: Machine, words: str, cost: str = "free", **part: Any) -> Edit:
+    return Edit(words=words, cost=cost, changes={"machine": machine}, **part)
 
 
 def _faster_link(machine: Machine, best: Estimate) -> Edits:
     """Full link of the card, where the slot has a slower one."""
     if best.bottleneck != BOUND_BY[Route.STREAMED] or machine.unified:
         return
-    links = [_full_link(gpu) for gpu in machine.gpus]
-    gpus = tuple(replace(gpu, link=link) for gpu, link in zip(machine.gpus, links, strict=True))
+    gpus = tuple(replace(gpu, link=_full_link(gpu)) for gpu in machine.gpus)
     if gpus != machine.gpus:
-        words = f"a slot with {links[0].name}, as the card can"
-        yield _to_buy(words, "", replace(machine, gpus=gpus))
+        words = f"a slot with {gpus[0].link.name}, as the card can"
+        yield _on(replace(machine, gpus=gpus), words, YOUR_PRICE)
 
 
 def _full_link(gpu: Gpu) -> Link:

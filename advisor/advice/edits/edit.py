@@ -7,7 +7,7 @@ are lists of edits; they differ in what is changed and in which answers count.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,9 +18,12 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError, Refusal
 from advisor.formatting import seconds
+from advisor.machine.quantity import Quantity
 from advisor.model.catalog import in_many_formats
 from advisor.model.model import Model
+from advisor.units import Array
 
+Part = TypeVar("Part")
 Rates = tuple[Range, Range]
 """Speeds of generation, for each user, and of the prompt [tokens/s]."""
 
@@ -39,6 +42,25 @@ def rates(estimate: Estimate) -> Rates:
     if estimate.decode is None or estimate.prefill is None:
         raise InputError(f"{estimate.refusal} There is no prediction to compare with.")
     return estimate.decode, estimate.prefill
+
+
+def scaled(part: Part, path: str, factor: Array) -> Part:
+    """A part with the rate at a path of its fields multiplied ("gpus.bandwidth"), in each of
+    several; where the path ends at a part ("gpus.link"), all of its rates.
+    """
+    if isinstance(part, tuple):
+        return tuple(scaled(each, path, factor) for each in part)  # type: ignore[return-value]
+    if isinstance(part, Quantity):
+        return replace(part, value=part.value * factor)
+    first, _, rest = path.partition(".")
+    values: dict[str, Any] = {first: getattr(part, first)} if first else rates_in(part)
+    changed = {name: scaled(value, rest, factor) for name, value in values.items()}
+    return replace(part, **changed)  # type: ignore[type-var]
+
+
+def rates_in(part: object) -> dict[str, Quantity]:
+    """Quantities among the fields of a part."""
+    return {name: value for name, value in vars(part).items() if isinstance(value, Quantity)}
 
 
 @dataclass(frozen=True, kw_only=True)

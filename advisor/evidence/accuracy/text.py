@@ -36,41 +36,31 @@ from advisor.formatting import aligned, percent
 
 FEW_RUNS = 2
 """Most figures of a publisher who counts as one with a single run: its tokens and its prompt."""
-IN_LLAMA_CPP = (
-    "resident, dense", "resident, experts", "resident, deep context", "CPU alone, RAM stated",
-    "CPU alone", "dense split", "dense split, RAM from its slowest row", "experts in RAM",
-    "experts in RAM, RAM stated", "several users, CPU alone", "several users, resident",
-)  # fmt: skip
-"""Regimes of tokens in llama.cpp and its forks."""
-ENGINES = ("serving engines", "MLX", "resident, other engines")
-"""Regimes of tokens in other engines."""
-BY_NAME = (
-    "experts in RAM, RAM stated", "prompt, resident", "prompt, deep context",
-    "prompt, experts in RAM", "prompt, CPU alone",
-)  # fmt: skip
-"""Regimes that are scored by themselves."""
 
 
 def stranger_scores(points: Sequence[AccuracyPoint]) -> tuple[StrangerScore, ...]:
     """Scores by kind of run, without those that have no figure."""
     runs = Counter(point.publisher for point in points)
-    ours = _of_llama_cpp(points)
+    ours = _of_family("llama.cpp", points)
     newer = [point for point in points if point.date[:4] == "2026"]
+    alone = sorted((regime for regime in REGIMES if regime.alone), key=lambda row: row.alone)
     return _scores({
-        "llama.cpp family, 2026": _of_llama_cpp(newer),
-        "other engines, 2026": [each for each in newer if each.regime in ENGINES],
+        "llama.cpp family, 2026": _of_family("llama.cpp", newer),
+        "other engines, 2026": _of_family("other engines", newer),
         "publishers with a single run": [each for each in ours if runs[each.publisher] <= FEW_RUNS],
         "llama.cpp family, 2024 and 2025": [
             each for each in ours if each.date[:4] in ("2024", "2025")
         ],
         "experts in RAM": [each for each in points if each.regime.startswith("experts in RAM")],
-        **{name: [each for each in points if each.regime == name] for name in BY_NAME},
+        **{row.name: [each for each in points if each.regime == row.name] for row in alone},
         "all": points,
     })  # fmt: skip
 
 
-def _of_llama_cpp(points: Iterable[AccuracyPoint]) -> list[AccuracyPoint]:
-    return [point for point in points if point.regime in IN_LLAMA_CPP]
+def _of_family(family: str, points: Iterable[AccuracyPoint]) -> list[AccuracyPoint]:
+    """Points of tokens in a family of engines."""
+    regimes = {regime.name for regime in REGIMES if regime.family == family}
+    return [point for point in points if point.regime in regimes]
 
 
 def _scores(parts: Mapping[str, Sequence[AccuracyPoint]]) -> tuple[StrangerScore, ...]:
@@ -89,7 +79,7 @@ AGES = (("younger than 3 months", 0, 3), ("3 to 12 months", 3, 12), ("older", 12
 
 def by_date(points: Iterable[AccuracyPoint]) -> tuple[StrangerScore, ...]:
     """Scores of llama.cpp's family by the date of the run."""
-    ours = _of_llama_cpp(points)
+    ours = _of_family("llama.cpp", points)
     return _scores({
         name: [point for point in ours if first <= point.date[:7] < before]
         for name, first, before in HALVES
@@ -98,7 +88,7 @@ def by_date(points: Iterable[AccuracyPoint]) -> tuple[StrangerScore, ...]:
 
 def by_age(points: Iterable[AccuracyPoint]) -> tuple[StrangerScore, ...]:
     """Scores of llama.cpp's family by the age of the model's architecture at the run."""
-    ours = _of_llama_cpp(points)
+    ours = _of_family("llama.cpp", points)
     return _scores({
         name: [point for point in ours if first <= _months_old(point) < before]
         for name, first, before in AGES

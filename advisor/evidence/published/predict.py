@@ -40,7 +40,14 @@ from advisor.evidence.published.engines import (
 )
 from advisor.evidence.published.machine import ram_gib, stated_machine
 from advisor.evidence.published.model import stated_model
-from advisor.evidence.published.row import ANSWERED, PublishedRow, figure, of_cells, stated
+from advisor.evidence.published.row import (
+    ANSWERED,
+    CATEGORIES,
+    PublishedRow,
+    figure,
+    of_cells,
+    stated,
+)
 from advisor.evidence.published.run_settings import lengths
 from advisor.machine.backends import effects_of_build
 from advisor.machine.from_spec import machine
@@ -293,18 +300,6 @@ def with_build(row: PublishedRow, model: Model, machine: Machine, runtime: Runti
     return replace(machine, build=month) if older else machine
 
 
-STRATEGIES = {
-    "resident": PlacementStrategy.GPU_RESIDENT,
-    "batched": PlacementStrategy.GPU_RESIDENT,
-    "cpu": PlacementStrategy.CPU_OFFLOAD,
-    "partial": PlacementStrategy.CPU_OFFLOAD,
-    "moe_offload": PlacementStrategy.CPU_OFFLOAD,
-    "stream_cpu": PlacementStrategy.CPU_OFFLOAD,
-    "kv_offload": PlacementStrategy.CPU_OFFLOAD,
-    "nvme": PlacementStrategy.NVME_OFFLOAD,
-}
-"""Placement by a row's category."""
-
 STREAMING = ("stream_cpu", "kv_offload", "batched")
 
 
@@ -379,12 +374,12 @@ def understood(row: PublishedRow) -> Case:
     """Interpretation of a row."""
     row = with_category(row)
     category = row.category
-    if category not in STRATEGIES:
+    if category not in CATEGORIES:
         raise InputError(f"category {category!r} is no inference run; nothing to predict.")
     named = _runtime(row, category)
     model = run_settings.in_fork_format(row, stated_model(row, named))
     parts = _machine(row, named)
-    runtime, strategy = _placed(row, named, STRATEGIES[category])
+    runtime, strategy = _placed(row, named, PlacementStrategy(CATEGORIES[category][0]))
     where = one_after_another(row, runtime, _machine_of(parts))
     where = with_build(row, model, where, runtime)
     strategy = possible(row, model, where, runtime, strategy)

@@ -235,21 +235,21 @@ def figure(of: str, text: str) -> float | None:
 
 
 CATEGORIES = {
-    "resident": "all weights in GPUs",
-    "batched": "the same, for several sequences at once",
-    "cpu": "all in RAM, computed by the processor",
-    "partial": "some layers in the GPU, the rest in RAM",
-    "moe_offload": "experts in RAM",
-    "stream_cpu": "weights in RAM, copied to the GPU",
-    "kv_offload": "the KV cache in RAM",
-    "nvme": "what RAM does not hold on the drive",
+    "resident": ("gpu-resident", "all weights in GPUs"),
+    "batched": ("gpu-resident", "the same, for several sequences at once"),
+    "cpu": ("cpu-offload", "all in RAM, computed by the processor"),
+    "partial": ("cpu-offload", "some layers in the GPU, the rest in RAM"),
+    "moe_offload": ("cpu-offload", "experts in RAM"),
+    "stream_cpu": ("cpu-offload", "weights in RAM, copied to the GPU"),
+    "kv_offload": ("cpu-offload", "the KV cache in RAM"),
+    "nvme": ("nvme-offload", "what RAM does not hold on the drive"),
 }
-"""Words of the column `category`: where the weights lie, and what reads them."""
+"""Words of the column `category`, each with its placement, and what it means."""
 
 
 def columns_in_words() -> str:
     """Columns that are read, and the words of `category`, for the help of a command."""
-    places = ", ".join(f"{word} ({meaning})" for word, meaning in CATEGORIES.items())
+    places = ", ".join(f"{word} ({meaning})" for word, (_, meaning) in CATEGORIES.items())
     return (
         f"Columns, all but the model optional: {', '.join(columns())}. Words of category: {places};"
         " empty where GPU, layers and runtime tell."
