@@ -6,6 +6,7 @@ be predicted gives the reason.
 
 import re
 import warnings
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -190,11 +191,8 @@ def _resident_where_it_fits(case: Case) -> Case:
 
 def largest(fits: Callable[[float], bool]) -> float:
     """Largest batch that fits, from 1 to `MOST_USERS`, by bisection."""
-    low, high = 1, MOST_USERS + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return float(low)
+    fitting = bisect_left(range(1, MOST_USERS + 1), True, key=lambda users: not fits(users))
+    return float(max(fitting, 1))
 
 
 def _fits(case: Case) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache, wraps
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
@@ -23,45 +23,12 @@ LIMITS = {
 OTHER_LIMITS = (0.0, 1e9)
 
 
-class _Cell:
-    """Column of a row."""
-
-    def __set_name__(self, owner: type["PublishedRow"], name: str) -> None:
-        self.name = name
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
-class Text(_Cell):
-    """Text without blanks around it; empty where the cell is missing."""
-
-    def __get__(self, row: "PublishedRow", owner: type["PublishedRow"]) -> str:
-        return (row.cells.get(self.name) or "").strip()
-
-
-class Number(_Cell):
-    """A number; None where the cell is empty."""
-
-    def __get__(self, row: "PublishedRow", owner: type["PublishedRow"]) -> float | None:
-        return number(self.name, row.cells.get(self.name))
-
-
-class Whole(_Cell):
-    """A whole number, rounded; None where the cell is empty."""
-
-    def __get__(self, row: "PublishedRow", owner: type["PublishedRow"]) -> int | None:
-        value = number(self.name, row.cells.get(self.name))
-        return None if value is None else round(value)
-
-
-class Flag(_Cell):
-    """Whether the cell says "True"."""
-
-    def __get__(self, row: "PublishedRow", owner: type["PublishedRow"]) -> bool:
-        return (row.cells.get(self.name) or "").strip() == "True"
-
-
-def number(name: str, cell: str | None) -> float | None:
+def number(name: str, text: str) -> float | None:
     """Number of a cell, None where it is empty; raises InputError for an implausible text."""
-    text = (cell or "").strip()
     try:
         value = float(text) if text else None
     except ValueError as error:
@@ -72,6 +39,32 @@ def number(name: str, cell: str | None) -> float | None:
             f"{name} is {text[:40]!r}; a number from {least:g} to {most:,.0f} is expected."
         )
     return value
+
+
+def _text(_: str, cell: str) -> str:
+    return cell
+
+
+def _whole(name: str, cell: str) -> int | None:
+    value = number(name, cell)
+    return None if value is None else round(value)
+
+
+def _flag(_: str, cell: str) -> bool:
+    return cell == "True"
+
+
+class Cell(Generic[T]):
+    """Column of a row, read by a function of its name and its text without blanks around it."""
+
+    def __init__(self, read: Callable[[str, str], T]) -> None:
+        self._read = read
+
+    def __set_name__(self, owner: type["PublishedRow"], name: str) -> None:
+        self._name = name
+
+    def __get__(self, row: "PublishedRow", owner: type["PublishedRow"]) -> T:
+        return self._read(self._name, (row.cells.get(self._name) or "").strip())
 
 
 class PublishedRow:
@@ -93,51 +86,51 @@ class PublishedRow:
         """What the source says of the runtime, and its note."""
         return f"{self.runtime} {self.source_note}"
 
-    id = Text()
-    category = Text()
-    runtime = Text()
-    gpu = Text()
-    gpu_count = Whole()
-    cpu = Text()
-    threads = Whole()
-    ram_channels = Number()
-    ram_mts = Number()
-    ram_bw_gbs = Number()
-    pcie_gen = Whole()
-    pcie_lanes = Whole()
-    h2d_gbs = Number()
-    disk_gbs = Number()
-    model = Text()
-    params_b = Number()
-    active_params_b = Number()
-    n_layers = Whole()
-    quant = Text()
-    model_size_gib = Number()
-    ngl = Number()
-    n_cpu_moe = Number()
-    fraction_gpu = Number()
-    fraction_disk = Number()
-    context_depth = Number()
-    prompt_len = Number()
-    gen_len = Number()
-    batch = Number()
-    pp_tps = Number()
-    tg_tps = Number()
-    tg_tps_total = Number()
-    seconds_per_token = Number()
-    other_metric = Text()
-    date = Text()
-    source_url = Text()
-    source_note = Text()
-    doubtful = Flag()
-    publisher = Text()
-    first_seen = Text()
-    os = Text()
+    id = Cell(_text)
+    category = Cell(_text)
+    runtime = Cell(_text)
+    gpu = Cell(_text)
+    gpu_count = Cell(_whole)
+    cpu = Cell(_text)
+    threads = Cell(_whole)
+    ram_channels = Cell(number)
+    ram_mts = Cell(number)
+    ram_bw_gbs = Cell(number)
+    pcie_gen = Cell(_whole)
+    pcie_lanes = Cell(_whole)
+    h2d_gbs = Cell(number)
+    disk_gbs = Cell(number)
+    model = Cell(_text)
+    params_b = Cell(number)
+    active_params_b = Cell(number)
+    n_layers = Cell(_whole)
+    quant = Cell(_text)
+    model_size_gib = Cell(number)
+    ngl = Cell(number)
+    n_cpu_moe = Cell(number)
+    fraction_gpu = Cell(number)
+    fraction_disk = Cell(number)
+    context_depth = Cell(number)
+    prompt_len = Cell(number)
+    gen_len = Cell(number)
+    batch = Cell(number)
+    pp_tps = Cell(number)
+    tg_tps = Cell(number)
+    tg_tps_total = Cell(number)
+    seconds_per_token = Cell(number)
+    other_metric = Cell(_text)
+    date = Cell(_text)
+    source_url = Cell(_text)
+    source_note = Cell(_text)
+    doubtful = Cell(_flag)
+    publisher = Cell(_text)
+    first_seen = Cell(_text)
+    os = Cell(_text)
 
 
 def columns() -> tuple[str, ...]:
     """Columns that are read."""
-    return tuple(name for name, cell in vars(PublishedRow).items() if isinstance(cell, _Cell))
+    return tuple(name for name, cell in vars(PublishedRow).items() if isinstance(cell, Cell))
 
 
 ANSWERED = (
@@ -152,8 +145,6 @@ BESIDE = (
 """Columns that no prediction reads: what was measured, and who published it."""
 
 
-P = ParamSpec("P")
-T = TypeVar("T")
 MOST_KEPT = 8192
 """Answers of a function that are kept, by the cells that it reads."""
 LONGEST = 4000
