@@ -214,7 +214,7 @@ def _stack(at: Sequence[int], runs: Sequence[Timed]) -> Stack:
     return Stack(
         at=np.array(at),
         parts=tuple(zip(map(np.array, counts), map(together, schedules), strict=True)),
-        machine=replace(machine, host=host, network=None, reduce=None, message=None),
+        machine=replace(machine, host=host, network=None),
         ram_stated=np.array([run.ram_in_theory is None for run in runs]),
     )
 

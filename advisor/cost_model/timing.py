@@ -29,7 +29,7 @@ from advisor.cost_model.schedule import (
     Transfer,
 )
 from advisor.errors import InputError
-from advisor.machine.machine import Disk, Gpu, Link, Machine
+from advisor.machine.machine import Disk, Gpu, Link, Machine, Network
 from advisor.machine.quantity import Quantity
 from advisor.units import Array
 
@@ -188,15 +188,15 @@ def exchange_seconds(exchange: Exchange, machine: Machine, constants: Constants)
     sum takes a round for each doubling of their number, and a protocol waits for every message.
     """
     if exchange.way is ExchangePath.NETWORK:
-        rate = machine.network.value if machine.network else np.inf
-        if exchange.reduces and machine.reduce:
+        network = machine.network
+        if network and exchange.reduces and network.reduce:
             rounds = float(np.ceil(np.log2(exchange.gpus)))
-            sent = sum_seconds(exchange.moved, machine)
-            return exchange.times * (rounds * machine.reduce.value + sent)
+            sent = sum_seconds(exchange.moved, network)
+            return exchange.times * (rounds * network.reduce.value + sent)
         hop: Array = constants.value("network_hop")
-        if np.any(exchange.messages) and machine.message:
-            hop = exchange.messages * machine.message.value
-        return exchange.times * (hop + exchange.moved / rate)
+        if network and np.any(exchange.messages) and network.message:
+            hop = exchange.messages * network.message.value
+        return exchange.times * (hop + exchange.moved / (network.rate.value if network else np.inf))
     gpu = machine.gpus[-1]  # the slowest, for which unlike cards wait
     path = peer_path(gpu)
     rate = peer_rate(gpu) * constants.value("peer_share", path)
@@ -215,16 +215,16 @@ COPIED_FIRST = 2.0**20
 22, 2026-08) [B]."""
 
 
-def sum_seconds(moved: Array, machine: Machine) -> Array:
+def sum_seconds(moved: Array, network: Network) -> Array:
     """Time of the bytes of a sum between machines: t = min(b, c) / s + max(b - c, 0) / R [s].
 
     R is the network's rate and s that of the first c bytes, where the host copies them.
     """
-    rate = machine.network.value if machine.network else np.inf
-    if machine.staged is None:
+    rate = network.rate.value
+    if network.staged is None:
         return moved / rate
     first = np.minimum(moved, COPIED_FIRST)
-    return first / machine.staged.value + (moved - first) / rate
+    return first / network.staged.value + (moved - first) / rate
 
 
 NVLINK, HOST_MEMORY = "NVLink", "host memory"

@@ -71,7 +71,6 @@ def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
         inputs = replace(inputs, machines=inputs.machines * len(gpus), gpu_count=1)
         gpus = gpus[:1]
     name = name_of(gpus, host)
-    network = _network(inputs, gpus)
     described = Machine(
         name=f"{inputs.machines} machines of {name}" if inputs.machines > 1 else name,
         gpus=gpus * inputs.machines,
@@ -79,10 +78,7 @@ def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
         disk=drive(inputs),
         notes=_assumptions(inputs),
         nodes=inputs.machines,
-        network=network.rate if network else None,
-        reduce=network.reduce if network else None,
-        message=network.message if network else None,
-        staged=network.staged if network else None,
+        network=_network(inputs, gpus),
     )
     stated = with_software(described, inputs, usual_system)
     shared = with_shared_memory(stated) if inputs.vram_gb is None else stated

@@ -148,6 +148,18 @@ class Disk:
         return self.mapped or self.sequential
 
 
+@dataclass(frozen=True, kw_only=True)
+class Network:
+    """Network between machines; None for times that are not known."""
+
+    name: str  # kind and nominal rate ("RoCE, 200 Gbit/s")
+    rate: Quantity  # rate of the payload, one direction [B/s]
+    reduce: Quantity | None = None  # time of a sum of a short vector over two machines [s]
+    message: Quantity | None = None  # time of a message over TCP and its answer [s]
+    # rate of the first bytes of a sum, where the processor copies them [B/s]; None for `rate`
+    staged: Quantity | None = None
+
+
 class Form(StrEnum):
     """Form of a machine, which decides what can be put into it."""
 
@@ -171,14 +183,7 @@ class Machine:
     # number of equal machines; `gpus` are those of all, node by node, and host and drive are those
     # of the first
     nodes: int = 1
-    # rate between machines, one direction [B/s]; None for a single machine
-    network: Quantity | None = None
-    # time of a sum of a short vector over two machines [s]; None for a single machine
-    reduce: Quantity | None = None
-    # time of a message over TCP and its answer [s]; None for a single machine
-    message: Quantity | None = None
-    # rate of the first bytes of a sum, where the processor copies them [B/s]; None for `network`
-    staged: Quantity | None = None
+    network: Network | None = None  # network between machines; None for a single one
     backend: str = ""  # stated backend of llama.cpp; empty for the default
     system: str = ""  # operating system, a key of `software.SYSTEMS`; empty where unknown
     # stated graphics driver, as `software.GraphicsDriver` prints it; empty for today's
@@ -262,18 +267,6 @@ class NetworkRow:
     note: str  # remark
 
 
-@dataclass(frozen=True, kw_only=True)
-class Network:
-    """Network between machines."""
-
-    name: str  # kind and nominal rate ("RoCE, 200 Gbit/s")
-    rate: Quantity  # rate of the payload, one direction [B/s]
-    reduce: Quantity  # time of a sum of a short vector over two machines [s]
-    message: Quantity  # time of a message over TCP and its answer [s]
-    # rate of the first bytes of a sum, where the processor copies them [B/s]; None for `rate`
-    staged: Quantity | None = None
-
-
 _rows = cache(lambda: read(FILE, NetworkRow))
 
 
@@ -346,10 +339,10 @@ USUAL = {
 """Network that machines with a chip are built with, by the beginning of the chip's name."""
 
 
-def over_ethernet(network: Quantity | None) -> bool:
+def over_ethernet(network: Network | None) -> bool:
     """Whether a network is stated to be Ethernet, plain or with RDMA, by the row of its figures."""
     sources = {row.source for row in _rows() if not row.name.startswith("Thunderbolt")}
-    return network is not None and network.source in sources
+    return network is not None and network.rate.source in sources
 
 
 def usual_network(gpu: str) -> Network:
@@ -374,8 +367,5 @@ def joined(machine: Machine, nodes: int, network: Network) -> Machine:
         name=f"{nodes} machines of {single}",
         gpus=of_each * nodes,
         nodes=nodes,
-        network=machine.network or network.rate,
-        reduce=machine.reduce or network.reduce,
-        message=machine.message or network.message,
-        staged=machine.staged or network.staged,
+        network=machine.network or network,
     )

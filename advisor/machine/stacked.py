@@ -29,8 +29,8 @@ def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool = F
     """
     together = counts and of_one_card(machine)
     several = len(machine.gpus) > 1 and not together
-    host, joined = machine.host, machine.nodes > 1
-    network = (machine.network, machine.reduce, machine.message)
+    host, network = machine.host, machine.network
+    times = (network.rate, network.reduce, network.message) if network else ()
     return (
         together or tuple((gpu.unified, gpu.of_ram) for gpu in machine.gpus),
         kernels and several and _slowest_first(machine),
@@ -38,8 +38,8 @@ def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool = F
         (id(host.engine), machine.nodes, host.numa, host.threads, host.thread_excess),
         host.numa and (host.cores, host.sockets),
         (machine.backend, machine.driver, machine.build, machine.system == WINDOWS),
-        joined and tuple(figure and float(figure.value) for figure in network),
-        kernels and joined and tuple(float(gpu.bandwidth.value) for gpu in machine.gpus),
+        tuple(figure and float(figure.value) for figure in times),
+        kernels and machine.nodes > 1 and tuple(float(gpu.bandwidth.value) for gpu in machine.gpus),
         machine.disk is None,
         resident or _beside_gpus(machine),
     )

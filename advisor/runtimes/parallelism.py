@@ -199,13 +199,14 @@ def shares_layers_between(model: Model, machine: Machine) -> bool:
     """
     nodes = machine.nodes
     alone = nodes > 1 and len(machine.gpus) == nodes
-    if not alone or machine.network is None or query_heads(model) % nodes:
+    network = machine.network
+    if not alone or network is None or query_heads(model) % nodes:
         return False
     saved = model.read_bytes_per_token * (1 - 1 / nodes) / machine.gpus[0].bandwidth.value
     sums = REDUCES_PER_LAYER * model.layers
     moved = 2.0 * (nodes - 1) / nodes * model.architecture.hidden * ACTIVATION
-    delay = machine.reduce.value if machine.reduce else 0.0
-    cost = sums * (math.ceil(math.log2(nodes)) * delay + sum_seconds(moved, machine))
+    delay = network.reduce.value if network.reduce else 0.0
+    cost = sums * (math.ceil(math.log2(nodes)) * delay + sum_seconds(moved, network))
     return bool(np.all(saved > cost))
 
 

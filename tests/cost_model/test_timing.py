@@ -43,7 +43,7 @@ from advisor.cost_model.timing import (
     stage_seconds,
 )
 from advisor.errors import InputError
-from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
+from advisor.machine.machine import Disk, Gpu, Host, Link, Machine, Network
 from advisor.machine.quantity import given
 from advisor.runtimes.llama_cpp.paging import WATCHED, missed_share
 from advisor.units import Array
@@ -432,7 +432,9 @@ def test_gpus_exchange_activations(
     constants: Constants, way: ExchangePath, reduces: bool, peer: float | None, seconds: float
 ) -> None:
     card = replace(GPU, peer=None if peer is None else given(peer))
-    machine = replace(MACHINE, gpus=(card, card), nodes=2, network=given(1e9))
+    machine = replace(
+        MACHINE, gpus=(card, card), nodes=2, network=Network(name="far", rate=given(1e9))
+    )
     exchange = Exchange(way=way, times=2.0, moved=10e6, reduces=reduces)
     assert float(exchange_seconds(exchange, machine, constants)) == pytest.approx(seconds)
     schedule = Schedule(stages=(), exchanges=(exchange, exchange), crossings=1)
@@ -442,7 +444,9 @@ def test_gpus_exchange_activations(
 
 def test_machines_sum_in_rounds(constants: Constants) -> None:
     # 4 machines: 2 rounds of 25 us, and 10 MB over 1 GB/s; 2 machines a single round.
-    machine = replace(MACHINE, nodes=4, network=given(1e9), reduce=given(25e-6))
+    machine = replace(
+        MACHINE, nodes=4, network=Network(name="far", rate=given(1e9), reduce=given(25e-6))
+    )
     for gpus, rounds in ((2, 1), (4, 2), (8, 3)):
         exchange = Exchange(
             way=ExchangePath.NETWORK, times=3.0, moved=10e6, reduces=True, gpus=gpus
@@ -456,7 +460,11 @@ def test_the_host_copies_the_first_bytes_of_a_sum_between_small_machines(
 ) -> None:
     # 31 us, and 64 KiB at 1 GB/s: 65.5 us; of 5 MiB the first at 1 GB/s, the others at 20 GB/s:
     # 1,048.6 + 4,194,304 / 20e9 = 209.7 us.
-    machine = replace(MACHINE, nodes=2, network=given(20e9), reduce=given(31e-6), staged=given(1e9))
+    machine = replace(
+        MACHINE,
+        nodes=2,
+        network=Network(name="far", rate=given(20e9), reduce=given(31e-6), staged=given(1e9)),
+    )
     for moved, expected in ((2.0**16, 96.536e-6), (5 * 2.0**20, 1289.291e-6)):
         exchange = Exchange(way=ExchangePath.NETWORK, times=1.0, moved=moved, reduces=True, gpus=2)
         assert float(exchange_seconds(exchange, machine, constants)) == pytest.approx(expected)
@@ -464,7 +472,9 @@ def test_the_host_copies_the_first_bytes_of_a_sum_between_small_machines(
 
 def test_a_protocol_waits_for_each_message(constants: Constants) -> None:
     # 3 machines more: 3 x (16 x 300 us + 10 MB / 1 GB/s).
-    machine = replace(MACHINE, nodes=4, network=given(1e9), message=given(300e-6))
+    machine = replace(
+        MACHINE, nodes=4, network=Network(name="far", rate=given(1e9), message=given(300e-6))
+    )
     exchange = Exchange(way=ExchangePath.NETWORK, times=3.0, moved=10e6, messages=16.0)
     assert float(exchange_seconds(exchange, machine, constants)) == pytest.approx(3 * 14.8e-3)
 
@@ -670,7 +680,9 @@ def test_the_speed_of_batches_bends_without_a_step() -> None:
 
 
 def test_some_of_several_messages_wait_for_the_protocol(constants: Constants) -> None:
-    machine = replace(MACHINE, nodes=2, network=given(1e9), message=given(1e-3))
+    machine = replace(
+        MACHINE, nodes=2, network=Network(name="far", rate=given(1e9), message=given(1e-3))
+    )
     some = Exchange(way=ExchangePath.NETWORK, times=2.0, moved=10e6, messages=np.array([0.0, 3.0]))
     # 2 x (messages x 1 ms + 10 MB over 1 GB/s): in a sweep of which one point sends none
     assert exchange_seconds(some, machine, constants) == pytest.approx([2e-2, 2.6e-2])
@@ -749,13 +761,13 @@ def test_matrices_take_the_widest_arithmetic(flags: set[str], segment: str, wide
 
 def test_messages_without_a_measured_cost_take_the_usual_hop(constants: Constants) -> None:
     # 2 x (6 ms + 10 MB over 1 GB/s), whether or not there are messages; 4 x 0.5 ms where known
-    far = replace(MACHINE, nodes=2, network=given(1e9))
+    far = replace(MACHINE, nodes=2, network=Network(name="far", rate=given(1e9)))
     three, none = (
         Exchange(way=ExchangePath.NETWORK, times=2.0, moved=10e6, messages=messages)
         for messages in (4.0, 0.0)
     )
     assert float(exchange_seconds(three, far, constants)) == pytest.approx(0.032)
-    known = replace(far, message=given(0.5e-3))
+    known = replace(far, network=Network(name="far", rate=given(1e9), message=given(0.5e-3)))
     assert float(exchange_seconds(three, known, constants)) == pytest.approx(0.024)
     assert float(exchange_seconds(none, known, constants)) == pytest.approx(0.032)
 
@@ -770,7 +782,9 @@ def test_a_gpu_that_reads_no_other_goes_through_the_hosts_memory() -> None:
 
 def test_only_a_sum_of_all_takes_the_rounds_of_a_network(constants: Constants) -> None:
     # 2 hand-overs of 6 ms and 10 MB at 1 GB/s; 4 GPUs sum in two rounds of 1 ms
-    far = replace(MACHINE, nodes=2, network=given(1e9), reduce=given(1e-3))
+    far = replace(
+        MACHINE, nodes=2, network=Network(name="far", rate=given(1e9), reduce=given(1e-3))
+    )
     one_way = Exchange(way=ExchangePath.NETWORK, times=2.0, moved=10e6)
     assert float(exchange_seconds(one_way, far, constants)) == pytest.approx(0.032)
     summed = replace(one_way, reduces=True, gpus=4)

@@ -111,9 +111,9 @@ class TestDescribed:
         assert as_listed(machine.gpus) == (from_catalog.gpu("RTX 3090"),) * 6
         assert machine.nodes == 3
         assert machine.network is not None
-        assert machine.network.value == 2.5e9
+        assert machine.network.rate.value == 2.5e9
         assert machine.name.startswith("3 machines of 2x RTX 3090, ")
-        assert described(gpu="RTX 3090", machines=2).network.kind is Provenance.ASSUMED
+        assert described(gpu="RTX 3090", machines=2).network.rate.kind is Provenance.ASSUMED
         assert described(gpu="RTX 3090").network is None
 
     def test_chips_with_unified_memory_are_machines(self) -> None:
