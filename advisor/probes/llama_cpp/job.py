@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -63,7 +63,8 @@ def output_of(
         process = _started(command, out, err, descriptor)
         try:
             while process.poll() is None and not stop():
-                _wait(process)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(POLL)
         finally:
             stopped = process.poll() is None
             process.kill()
@@ -103,7 +104,9 @@ def _started(
         raise ProbeError(
             f"{command[0]} cannot be started ({error.strerror}); install it again."
         ) from error
-    _offer_to_the_oom_killer(process.pid)
+    # The highest score: Linux kills the process first when memory runs out.
+    with suppress(OSError):
+        Path(f"/proc/{process.pid}/oom_score_adj").write_text("1000", encoding="ascii")
     return process
 
 
@@ -114,21 +117,6 @@ def _tied(command: Sequence[str]) -> tuple[str, ...]:
     # Without -I the folder of the script would come first, and with it this package's modules.
     script = str(Path(die_with_parent.__file__))
     return (sys.executable, "-I", "-S", script, str(os.getpid()), *command)
-
-
-def _offer_to_the_oom_killer(pid: int) -> None:
-    """Make Linux kill the process first when memory runs out, by the highest score."""
-    try:
-        Path(f"/proc/{pid}/oom_score_adj").write_text("1000", encoding="ascii")
-    except OSError:
-        return
-
-
-def _wait(process: "subprocess.Popen[bytes]") -> None:
-    try:
-        process.wait(POLL)
-    except subprocess.TimeoutExpired:
-        return
 
 
 def _text(file: IO[bytes]) -> str:

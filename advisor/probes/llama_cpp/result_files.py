@@ -74,28 +74,22 @@ def read(text: str) -> tuple[EngineRun, ...]:
 
 
 def _rows(text: str) -> list[Row]:
-    """Objects of JSON or JSON Lines text."""
-    text = _without_log(text)
+    """Objects of JSON or JSON Lines text; both outputs of llama-bench in one file begin with the
+    names of the GPUs, which are left out.
+    """
+    lines = text.removeprefix("\ufeff").splitlines()
+    first = next((at for at, line in enumerate(lines) if line.lstrip()[:1] in ("[", "{")), 0)
+    lines[:first] = [""] * first
     try:
-        content = json.loads(text)
+        content = json.loads("\n".join(lines))
     except ValueError:
-        content = [_line(number, line) for number, line in enumerate(text.splitlines(), 1) if line]
+        content = [_line(number, line) for number, line in enumerate(lines, 1) if line]
     except RecursionError:
         raise InputError("The results are nested too deeply to be any tool's.") from None
     rows = content if isinstance(content, list) else [content]
     if not all(isinstance(row, dict) for row in rows):
         raise InputError(f"The results are no JSON objects; expected is what {KNOWN} writes.")
     return rows
-
-
-def _without_log(text: str) -> str:
-    """The text from its first line of JSON on, with empty lines in place of earlier ones.
-
-    Both outputs of llama-bench in one file begin with the names of the GPUs.
-    """
-    lines = text.removeprefix("\ufeff").splitlines()
-    first = next((at for at, line in enumerate(lines) if line.lstrip()[:1] in ("[", "{")), 0)
-    return "\n".join([""] * first + lines[first:])
 
 
 def _line(number: int, line: str) -> Any:
@@ -135,10 +129,8 @@ class ResultTool:
 FIGURES = ["decode", "prompt", "first_token", "total", "handled", "prompt_tokens", "output_tokens"]
 
 
-@cache
-def _tools() -> tuple[ResultTool, ...]:
-    """Tools in the order in which their marks are looked for."""
-    return csv_tables.read(csv_tables.DATA / "diagnosis/result_tools.csv", ResultTool)
+_tools = cache(lambda: csv_tables.read(csv_tables.DATA / "diagnosis/result_tools.csv", ResultTool))
+"""Tools in the order in which their marks are looked for."""
 
 
 def _read_row(row: Row) -> Iterator[EngineRun]:
@@ -146,7 +138,8 @@ def _read_row(row: Row) -> Iterator[EngineRun]:
         return _llama_bench(row)
     for tool in _tools():
         if all(mark in row for mark in tool.marks.split()):
-            return (_run(tool, run) for run in RUNS_IN.get(tool.tool, _itself)(row))
+            runs = RUNS_IN[tool.tool](row) if tool.tool in RUNS_IN else (row,)
+            return (_run(tool, run) for run in runs)
     raise InputError(
         f"The results are of no tool that is known (they have {', '.join(list(row)[:6]) or 'no'} "
         f"as keys); known are {KNOWN}."
@@ -194,8 +187,7 @@ def _number(row: Row, term: str) -> float | None:
     holder, key = _place(row, path.rstrip("!+"))
     if holder is None:
         return None
-    reader = {"!": rate, "+": number}.get(path[-1], optional)
-    value = reader(holder, key)
+    value = {"!": rate, "+": number}.get(path[-1], optional)(holder, key)
     return value and (value * UNITS[unit] or None) if unit else value
 
 
@@ -311,15 +303,8 @@ def _requests(row: Row) -> Iterator[Row]:
         raise InputError("benchmarks is no list of objects in the results.")
     for run in runs:
         if run.get("tg_req_throughput") is not None and not run.get("is_context_prefill_phase"):
-            yield {
-                "context_size": 0.0,
-                **run,
-                **{key: row.get(key) for key in ("model", "timestamp")},
-            }
-
-
-def _itself(row: Row) -> Iterator[Row]:
-    yield row
+            named = {key: row.get(key) for key in ("model", "timestamp")}
+            yield {"context_size": 0.0, **run, **named}
 
 
 RUNS_IN: Mapping[str, Callable[[Row], Iterator[Row]]] = {
