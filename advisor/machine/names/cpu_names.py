@@ -358,12 +358,8 @@ FEWEST_STATED_CORES = 2
 def contradictions(text: str, single: HostRow, row: HostRow) -> Iterator[str]:
     """Notes on what a plain text says otherwise than the processor it is read as: another line
     ("Ryzen 9 9800X3D"), letters of a model that shares the row (EPYC 9354P), cores that are neither
-    those of a socket, nor of all of them, nor their threads, and several EPYCs with a P.
-
-    Args:
-        text: plain name, without its number of sockets.
-        single: row of a single processor.
-        row: row of all sockets together.
+    those of a socket, nor of all of them, nor their threads, and several EPYCs with a P. The text
+    is without the number of sockets; `row` is that of all sockets together.
     """
     name = single.name
     typed, meant = (any_of("stated line").search(words) for words in (text, name.casefold()))

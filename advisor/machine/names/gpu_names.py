@@ -277,12 +277,7 @@ class GpuNames:
         return self._indexes[numbers]
 
     def match(self, name: str, memory_gib: float | None = None) -> GpuName:
-        """GPU of a name.
-
-        Args:
-            name: name as typed or printed.
-            memory_gib: memory as the driver shows it, to distinguish cards [GiB].
-        """
+        """GPU of a name; memory as the driver shows it distinguishes cards [GiB]."""
         text = plain(name)
         exact = self._exact.get(named_part(text))
         if exact is not None and memory_gib is None:

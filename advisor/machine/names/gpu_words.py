@@ -132,20 +132,13 @@ OF_VARIANT = 0.045
 
 
 class OtherMemory(UnknownName):
-    """Card with a memory size that it is not sold with.
-
-    Args:
-        name: name with the size.
-        same: cards of that name, the meant one first.
-        size_gib: stated size [GiB].
-        alone: whether the name has no other words, whose memory it may be.
+    """Card with a memory size [GiB] that it is not sold with; `same` are the cards of that name,
+    the meant one first, `alone` a name without other words, whose memory it may be.
     """
 
     def __init__(self, name: str, same: list[GpuRow], size_gib: float, *, alone: bool) -> None:
         sizes = sorted({card.memory_gib for card in same})
-        self.size_gib = size_gib
-        self.alone = alone
-        self.sold_gib = sizes[-1]
+        self.size_gib, self.alone, self.sold_gib = size_gib, alone, sizes[-1]
         sold = " or ".join(f"{own:g}" for own in sizes)
         hint = (
             f"{same[0].name} has {sold} GB, not {size_gib:g}: name it without the size, and type "

@@ -6,7 +6,7 @@ Threadripper" and "Legion with 4070" are put together from their parts.
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -33,7 +33,7 @@ class CardMentions:
     def names_any(self, text: str) -> bool:
         """Whether a plain text names graphics cards, of the catalogue or surely others."""
         cards, rest = self.within(text, laptop=False)
-        return bool(cards) or any(self._surely(rest))
+        return bool(cards) or any(self.unknown(rest))
 
     def lists_several(self, text: str) -> bool:
         """Whether a plain text lists graphics cards: "3090 + 3090"."""
@@ -54,9 +54,8 @@ class CardMentions:
         text = self._without_own_sizes(gpu_words.boards_of_two(text))
 
         def taken(match: re.Match[str]) -> str:
-            mention = any_of("attached count").sub(
-                " x", any_of("kind behind card").sub("", match[0].strip())
-            )
+            mention = any_of("kind behind card").sub("", match[0].strip())
+            mention = any_of("attached count").sub(" x", mention)
             sizes = [] if sliced(mention) else words.sizes_gib(mention)
             try:
                 gpu = self._card(mention, laptop=laptop)
@@ -103,12 +102,8 @@ class CardMentions:
                 pass
         return self.gpus.match(mention)
 
-    def refuse_unknown(self, rest: str) -> None:
-        """A card that is named beside known parts is not left out."""
-        for mention in self._surely(rest):
-            self.gpus.match(mention)
-
-    def _surely(self, rest: str) -> Iterator[str]:
+    def unknown(self, rest: str) -> Iterator[str]:
+        """Mentions in the rest of a text that are surely of cards."""
         mentions = (match[0].strip() for match in any_of("card").finditer(rest))
         return filter(any_of("surely a card").search, mentions)
 
@@ -123,16 +118,13 @@ def _summed(gpus: list[GpuName]) -> list[GpuName]:
         kind = gpu.row.name, gpu.part_gib
         more = kinds[kind].count if kind in kinds else 0
         kinds[kind] = replace(gpu, count=gpu.count + more)
-    return [gpu for gpu in kinds.values() if not _is_again(gpu, kinds.values())]
 
+    def again(gpu: GpuName) -> bool:
+        """Cards are named again with a socket: "8x V100 server: 8x V100-SXM2-16GB"."""
+        same = (other.row.name for other in kinds.values() if other.count == gpu.count > 1)
+        return gpu.memory_gib is None and not set(same).isdisjoint(gpu.alternatives)
 
-def _is_again(gpu: GpuName, others: Iterable[GpuName]) -> bool:
-    """Cards that a name gives again with a socket: "8x V100 server: 8x V100-SXM2-16GB"."""
-    return (
-        gpu.count > 1
-        and gpu.memory_gib is None
-        and any(other.count == gpu.count and other.row.name in gpu.alternatives for other in others)
-    )
+    return [gpu for gpu in kinds.values() if not again(gpu)]
 
 
 SEVERAL_CARDS = (
@@ -210,27 +202,24 @@ class MachineNames:
         take a second one: "2x DGX Spark".
         """
         bare, count = words.counted(text)
-        if count > 1 and any_of("own count").match(bare.strip()) and text.endswith(bare.strip()):
-            single = self._put_together(text, bare.strip())
-            return replace(
-                single,
-                name=f"{count} machines with {single.name}",
-                spec=replace(single.spec, machines=count),
-            )
-        row = self.presets.row_of(bare.strip()) if count > 1 else None
-        if row and (
-            row.kind == "server"
-            or (row.kind == "cloud" and any_of("of whole").search(bare.strip()))
-            or self.gpus.match(row.gpu).row.unified
-        ):
-            single = self.presets.as_sold(row, bare.strip())
-            label = row.name
-        elif row is None and names_apple(text) and gpu_words.count_of_macs(text) > 1:
-            single = self._put_together(text, bare.strip())
-            label = single.name
-        else:
+        bare = bare.strip()
+        if count < 2:
             return None
-        return replace(single, name=f"{count}x {label}", spec=replace(single.spec, machines=count))
+        if any_of("own count").match(bare) and text.endswith(bare):
+            single, times = self._put_together(text, bare), " machines with"
+        else:
+            row, times = self.presets.row_of(bare), "x"
+            joined = row and (
+                row.kind == "server"
+                or (row.kind == "cloud" and any_of("of whole").search(bare))
+                or self.gpus.match(row.gpu).row.unified
+            )
+            macs = row is None and names_apple(text) and gpu_words.count_of_macs(text) > 1
+            if not joined and not macs:
+                return None
+            single = self.presets.as_sold(row, bare) if row else self._put_together(text, bare)
+        name = f"{count}{times} {single.name}"
+        return replace(single, name=name, spec=replace(single.spec, machines=count))
 
     def _of_family(self, rented: Instance, text: str) -> MachineName:
         """Rented machine of a family with its share of the host's memory channels, and the cards
@@ -238,7 +227,8 @@ class MachineNames:
         """
         beside = text.replace(rented.name, " | ").replace("_", " ")
         gpus, rest = self.cards.within(beside, laptop=False)
-        self.cards.refuse_unknown(rest)
+        for card in self.cards.unknown(rest):
+            self.gpus.match(card)  # no card that is named beside known parts is left out
         cards, count = listed(gpus)
         host = self.cpus.match(rented.family.cpu).row
         sockets = max(1, math.ceil(rented.cores / host.cores))
@@ -263,7 +253,8 @@ class MachineNames:
         laptop, bare = words.is_laptop(text), words.without("line", text, " | ")
         gpus, rest = self.cards.within(bare, laptop=laptop)
         rest = words.with_modules_summed(rest)
-        self.cards.refuse_unknown(rest)
+        for card in self.cards.unknown(rest):
+            self.gpus.match(card)  # no card that is named beside known parts is left out
         rented = self._rented(bare, gpus)
         if rented is not None:
             return self.presets.as_sold(rented, bare)
@@ -381,15 +372,8 @@ class MachineNames:
         rest: str,
         notes: list[str],
     ) -> MachineName:
-        """Machine of graphics, kind by kind, and a processor, with the memory that its name says.
-
-        Args:
-            name: name as typed.
-            text: its plain text.
-            gpus: graphics.
-            cpu: processor; None for an unknown one.
-            rest: plain text without graphics.
-            notes: what was assumed so far.
+        """Machine of graphics, kind by kind, and a processor, None for an unknown one, with the
+        memory that its name says; `rest` is its plain text without graphics.
         """
         chip = gpus[0].row if len(gpus) == 1 and gpus[0].row.unified else None
         written = words.translated(plain(name))

@@ -16,12 +16,11 @@ References:
 """
 
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
 from advisor.errors import Refusal
 from advisor.model.architecture import Architecture, Group, Tensor
@@ -61,7 +60,6 @@ class Synthetic:
 
     # architecture of a Llama: no biases, no norms of queries or keys; with or without experts
     facts: ArchitectureSpec
-    built: Architecture  # its tensors
     kinds: tuple[StorageType, ...]  # storage type of each tensor
     model: Model  # model for the cost formulas
 
@@ -91,9 +89,7 @@ def _synthetic(
             f"{form} has tensors in {', '.join(sorted(unknown))}; synthetic models are written in "
             f"{', '.join(KINDS)}."
         )
-    return Synthetic(
-        facts=facts, built=built, kinds=storage, model=from_tensors(built, storage, form)
-    )
+    return Synthetic(facts=facts, kinds=storage, model=from_tensors(built, storage, form))
 
 
 def write(file: BinaryIO, synthetic: Synthetic, *, filled: bool = False) -> int:
@@ -102,14 +98,17 @@ def write(file: BinaryIO, synthetic: Synthetic, *, filled: bool = False) -> int:
     """
     file.write(_header(synthetic))
     generator = np.random.default_rng(0)
-    for tensor, kind in zip(synthetic.built.tensors, synthetic.kinds, strict=True):
+    for tensor, kind in zip(synthetic.model.architecture.tensors, synthetic.kinds, strict=True):
         file.seek(_aligned(file.tell()))
         size = int(tensor_bytes(tensor, kind))
-        if _empty(tensor, filled):
+        if tensor.rows == 1:
+            file.write(np.ones(tensor.params, dtype=np.float32).tobytes())
+        elif filled or tensor.group in TOLD_APART:
+            tile = _tile(kind, generator)
+            whole, rest = divmod(size, len(tile))
+            file.writelines((*[tile] * whole, tile[:rest]))
+        else:  # a hole: zeros that take no room on the drive
             file.seek(size, 1)
-        else:
-            for piece in _weights(tensor, kind, size, generator):
-                file.write(piece)
     end = _aligned(file.tell())
     file.truncate(end)
     file.flush()
@@ -121,23 +120,8 @@ def _kept(tensor: Tensor) -> bool:
     return tensor.rows == 1 or tensor.group is Group.ROUTER
 
 
-def _empty(tensor: Tensor, filled: bool) -> bool:
-    """Whether the tensor is left as a hole: zeros that take no room on the drive."""
-    told_apart = tensor.group in (Group.EMBEDDING, Group.ROUTER, Group.NORMS) or tensor.rows == 1
-    return not (filled or told_apart)
-
-
-def _weights(
-    tensor: Tensor, kind: StorageType, size: int, generator: np.random.Generator
-) -> Iterator[bytes]:
-    if tensor.rows == 1:
-        yield np.ones(tensor.params, dtype=np.float32).tobytes()
-        return
-    tile = _tile(kind, generator)
-    whole, rest = divmod(size, len(tile))
-    for _ in range(whole):
-        yield tile
-    yield tile[:rest]
+TOLD_APART = (Group.EMBEDDING, Group.ROUTER, Group.NORMS)
+"""Matrices that are never left empty, so that tokens differ and are routed to different experts."""
 
 
 def _tile(kind: StorageType, generator: np.random.Generator) -> bytes:
@@ -154,10 +138,8 @@ def _tile(kind: StorageType, generator: np.random.Generator) -> bytes:
 
 
 def _header(synthetic: Synthetic) -> bytes:
-    tensors, values = (
-        synthetic.built.tensors,
-        list(_values(synthetic.facts, synthetic.model.format)),
-    )
+    tensors = synthetic.model.architecture.tensors
+    values = list(_values(synthetic.facts, synthetic.model.format))
     head = MAGIC + struct.pack("<IQQ", VERSION, len(tensors), len(values))
     entries, offset = [], 0
     for tensor, kind in zip(tensors, synthetic.kinds, strict=True):
@@ -216,14 +198,9 @@ def _vocabulary(size: int) -> Iterator[bytes]:
     yield _key("tokenizer.ggml.model", STRING) + _string("llama")
     yield _array("tokenizer.ggml.tokens", STRING, size) + b"".join(map(_string, tokens))
     yield _array("tokenizer.ggml.scores", FLOAT32, size) + bytes(4 * size)
-    yield _array("tokenizer.ggml.token_type", INT32, size) + _packed(kinds[:size])
+    yield _array("tokenizer.ggml.token_type", INT32, size) + struct.pack(f"<{size}i", *kinds[:size])
     for name, token in (("unknown", 0), ("bos", 1), ("eos", 2)):
         yield _key(f"tokenizer.ggml.{name}_token_id", UINT32) + struct.pack("<I", token)
-
-
-def _packed(numbers: Sequence[int]) -> bytes:
-    packed: npt.NDArray[np.int32] = np.array(numbers, dtype="<i4")
-    return packed.tobytes()
 
 
 def _key(name: str, kind: int) -> bytes:
