@@ -195,7 +195,11 @@ def cards_of(text: str) -> tuple[GpuName, ...]:
 def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
     gpus: list[Gpu] = []
     for kind in cards_of(str(inputs.gpu)):
-        gpus += [_gpu(inputs, kind.row.name, kind.part_gib)] * kind.count
+        gpu = from_catalog.gpu(kind.row.name)
+        size = kind.part_gib if inputs.vram_gb is None else inputs.vram_gb
+        if size is not None:
+            gpu = replace(gpu, memory=given(size * GIB))
+        gpus += [replace(gpu, link=link(inputs, gpu))] * kind.count
     BY_NAME["gpu_count"].check(len(gpus) * inputs.gpu_count)
     cards = fastest_first(gpus * inputs.gpu_count)
     # Cards on a board are joined anyway.
@@ -208,21 +212,19 @@ def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
     return tuple(from_catalog.bridged(card) for card in cards)
 
 
-def _gpu(inputs: MachineSpec, name: str, part_gib: float | None = None) -> Gpu:
-    gpu = from_catalog.gpu(name)
-    size = part_gib if inputs.vram_gb is None else inputs.vram_gb
-    if size is not None:
-        gpu = replace(gpu, memory=given(size * GIB))
-    return replace(gpu, link=link(inputs, gpu))
-
-
 def _with_ram_rate(gpu: Gpu, inputs: MachineSpec) -> Gpu:
-    """GPU with the rate of the machine's RAM, where that is its memory."""
-    peak = _ram_peak(inputs) if gpu.of_ram else None
-    if peak is not None:
-        figure = Quantity(peak, Provenance.DERIVED, "the rate of the machine's RAM")
-        gpu = replace(gpu, bandwidth=figure, link=from_catalog.shared_memory(float(np.max(peak))))
-    return gpu
+    """GPU with the rate of the machine's RAM, stated or of the named processor, where that is its
+    memory.
+    """
+    row = find_host(inputs.cpu) if inputs.cpu else None
+    channels = inputs.ram_channels or (row.memory_channels if row else None)
+    rate = inputs.ram_mts or (row.memory_mts if row else None)
+    peak: Array | None = channels * 8 * rate * 1e6 if channels and rate else None
+    peak = peak if inputs.ram_gbs is None else inputs.ram_gbs * GB
+    if not gpu.of_ram or peak is None:
+        return gpu
+    figure = Quantity(peak, Provenance.DERIVED, "the rate of the machine's RAM")
+    return replace(gpu, bandwidth=figure, link=from_catalog.shared_memory(float(np.max(peak))))
 
 
 CROSSED = 4.0
@@ -239,16 +241,6 @@ def with_copies(gpu: Gpu, host: Host) -> Gpu:
     return replace(gpu, link=replace(gpu.link, pageable=replace(pageable, value=slower)))
 
 
-def _ram_peak(inputs: MachineSpec) -> Array | None:
-    """Theoretical RAM bandwidth, stated or of the named processor [B/s]."""
-    if inputs.ram_gbs is not None:
-        return inputs.ram_gbs * GB
-    row = find_host(inputs.cpu) if inputs.cpu else None
-    channels = inputs.ram_channels or (row.memory_channels if row else None)
-    rate = inputs.ram_mts or (row.memory_mts if row else None)
-    return channels * 8 * rate * 1e6 if channels and rate else None
-
-
 def link(inputs: MachineSpec, gpu: Gpu) -> Link:
     """Stated link of a GPU, else the slower of its own and of the processor's slots."""
     if inputs.pcie_gbs is not None:
@@ -260,30 +252,22 @@ def link(inputs: MachineSpec, gpu: Gpu) -> Link:
     if gpu.unified or (unstated and not slower):
         return gpu.link
     common = slots if slower else row.pcie_gen
-    return from_catalog.pcie(
-        inputs.pcie_gen or common or 4, inputs.pcie_lanes or row.pcie_lanes or 16
-    )
+    lanes = inputs.pcie_lanes or row.pcie_lanes or 16
+    return from_catalog.pcie(inputs.pcie_gen or common or 4, lanes)
 
 
 def _host(inputs: MachineSpec, gpu: Gpu | None) -> Host:
     if gpu is not None and gpu.unified and inputs.cpu is None:
         host = _unified_host(inputs, gpu)
     else:
-        name = inputs.cpu or (TYPICAL_LAPTOP if _of_laptop(gpu) else TYPICAL_HOST)
-        host = from_catalog.host(name, _memory(inputs, _usual_size(gpu)), _bandwidth(inputs, name))
+        laptop = gpu is not None and LAPTOP_CARD in gpu.name
+        name = inputs.cpu or (TYPICAL_LAPTOP if laptop else TYPICAL_HOST)
+        size = TYPICAL_LAPTOP_GIB if laptop else TYPICAL_RAM_GIB
+        if gpu is not None and gpu.unified and not gpu.of_ram:
+            size = find_gpu(gpu.name).memory_gib  # a chip is sold with it
+        host = from_catalog.host(name, _memory(inputs, size), _bandwidth(inputs, name))
     known = host if inputs.cores is None else replace(host, cores=inputs.cores)
     return at_work(known, inputs)
-
-
-def _usual_size(gpu: Gpu | None) -> float:
-    """Main memory where none is stated: that of a chip sold with it, else a common size [GiB]."""
-    if gpu is not None and gpu.unified and not gpu.of_ram:
-        return find_gpu(gpu.name).memory_gib
-    return TYPICAL_LAPTOP_GIB if _of_laptop(gpu) else TYPICAL_RAM_GIB
-
-
-def _of_laptop(gpu: Gpu | None) -> bool:
-    return gpu is not None and LAPTOP_CARD in gpu.name
 
 
 def _bandwidth(inputs: MachineSpec, cpu: str) -> Quantity | None:
@@ -295,11 +279,9 @@ def _bandwidth(inputs: MachineSpec, cpu: str) -> Quantity | None:
     row = find_host(cpu)
     channels = inputs.ram_channels or row.memory_channels or 2
     rate = inputs.ram_mts or row.memory_mts or 3200
+    words = f"{channels:g} channels x 8 B x {rate:g} MT/s"
     return from_catalog.sustained(
-        channels * 8 * rate * 1e6,
-        from_catalog.ram_segment(cpu),
-        f"{channels:g} channels x 8 B x {rate:g} MT/s",
-        "",
+        channels * 8 * rate * 1e6, from_catalog.ram_segment(cpu), words, date=""
     )
 
 
@@ -313,14 +295,10 @@ def _unified_host(inputs: MachineSpec, gpu: Gpu) -> Host:
     memory = _memory(inputs, row.memory_gib)
     with suppress(UnknownName):
         return from_catalog.host(chip, memory, _bandwidth(inputs, chip))
-    return Host(
-        name="its own processor",
-        segment="unified",
-        cores=8,
-        memory=memory,
-        bandwidth=_bandwidth(inputs, TYPICAL_HOST)
-        or from_catalog.sustained(row.bandwidth_gbs * GB, "unified", row.source, row.source_date),
-    )
+    rate, name, kind = row.bandwidth_gbs * GB, "its own processor", "unified"
+    usual = from_catalog.sustained(rate, kind, row.source, row.source_date)
+    bandwidth = _bandwidth(inputs, TYPICAL_HOST) or usual
+    return Host(name=name, segment=kind, cores=8, memory=memory, bandwidth=bandwidth)
 
 
 def _memory(inputs: MachineSpec, typical: float) -> Quantity:

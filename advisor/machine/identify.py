@@ -1,7 +1,8 @@
 """Identification of a name of hardware: GPU, processor or machine, with its figures."""
 
+import re
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from advisor.errors import UnknownName
 from advisor.machine import from_spec
@@ -38,7 +39,9 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     spec = overridden(overridden(named.spec, host), typed)
     if spec.ram_gb is None and named.memory_note and named.preset is None:
         spec = replace(spec, ram_gb=find_gpu(str(spec.gpu)).memory_gib)
-    machine = from_spec.machine(spec, _sold_with(named.preset))
+    kind = named.preset.kind if named.preset else ""
+    linux = named.preset and WITH_LINUX.match(f"{named.preset.name} {named.preset.gpu}")
+    machine = from_spec.machine(spec, LINUX if linux else SOLD_WITH.get(kind, LINUX))
     taken = f"{name.strip()!r} is taken as {named.name}."
     told: tuple[str, ...] = () if named.name.casefold() == name.strip().casefold() else (taken,)
     processor = f"Its processor is not known: taken as {host.cpu}."
@@ -87,28 +90,15 @@ def _typical_server(named: MachineName) -> MachineSpec:
 
 SOLD_WITH = {"mac": MACOS, "laptop": WINDOWS, "mini": WINDOWS, "handheld": WINDOWS}
 """Operating systems that kinds of products are usually sold with; others run Linux."""
-STEAM_DECK = "Steam Deck"
-"""Beginning of the names of handhelds that are sold with Linux (SteamOS)."""
-WITH_DGX_OS = "GB10"
-"""GPU of the small machines that are sold with NVIDIA's Linux alone (docs.nvidia.com/dgx/dgx-spark,
-2026-11: DGX OS 7, of Ubuntu 24.04)."""
-
-
-def _sold_with(preset: MachineRow | None) -> str:
-    """Operating system that a product is usually sold with; Linux for a list of parts."""
-    if preset is None or preset.name.startswith(STEAM_DECK) or preset.gpu == WITH_DGX_OS:
-        return LINUX
-    return SOLD_WITH.get(preset.kind, LINUX)
+WITH_LINUX = re.compile(r"Steam Deck|.*\bGB10\b")
+"""Products with Linux: handhelds with SteamOS, and small machines with NVIDIA's own
+(docs.nvidia.com/dgx/dgx-spark, 2026-11: DGX OS 7, of Ubuntu 24.04), by name and GPU."""
 
 
 def overridden(spec: MachineSpec, typed: MachineSpec) -> MachineSpec:
     """Specification with typed values on top; a typed GPU also replaces the number of GPUs."""
-    plain = MachineSpec()
-    values = {
-        field.name: getattr(typed, field.name)
-        for field in fields(MachineSpec)
-        if getattr(typed, field.name) != getattr(plain, field.name)
-    }
+    unset = vars(MachineSpec())
+    values = {name: value for name, value in vars(typed).items() if value != unset[name]}
     if typed.gpu is not None:
         values["gpu_count"] = typed.gpu_count
     return replace(spec, **values)

@@ -248,10 +248,10 @@ def test_an_error_of_copies_beside_reads_is_reported(install, monkeypatch):
     driver = install()
     before = threading.active_count()
 
-    def broken(self) -> None:
+    def broken(*_: object) -> None:
         raise ProbeError("The NVIDIA driver refused cuMemcpyHtoDAsync (X).")
 
-    monkeypatch.setattr(contention._Copying, "_copy", broken)
+    monkeypatch.setattr(contention, "_copy", broken)
     with pytest.raises(ProbeError, match="refused cuMemcpyHtoDAsync"):
         figures()
     assert driver.taken == {}

@@ -7,10 +7,12 @@ page-locked host memory gives `zero_copy_read`.
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from threading import Event, Thread
-from typing import Any, Self
+from threading import Event
+from typing import Any
 
 from advisor.errors import ProbeError
 from advisor.probes import host, ram
@@ -59,15 +61,14 @@ def while_copying(
     copied: list[float] = []
     with (
         Readers(facts.cores, total // facts.cores) as readers,
-        _Copying(session, queue, block) as copying,
+        _copying(session, queue, block) as copied_so_far,
     ):
         passes = max(1, math.ceil(ram.WINDOW / readers.seconds(passes=1)))
 
         def rate() -> float:
-            before, began = copying.bytes, clock.now()
+            before, began = copied_so_far(), clock.now()
             took = readers.seconds(passes)
-            copying.check()
-            copied.append((copying.bytes - before) / (clock.now() - began))
+            copied.append((copied_so_far() - before) / (clock.now() - began))
             return readers.bytes_per_pass * passes / took
 
         read = repeated(rate, seconds, watch)
@@ -75,72 +76,59 @@ def while_copying(
         return ()
     reading = Repeats(threads=facts.cores, rates=read)
     moving = Repeats(threads=facts.cores, block=block, rates=tuple(copied))
+    read_note = f"Read RAM while {moving.median / GB:.3g} GB/s were copied to the GPU."
+    copy_note = f"Copied to the GPU while {reading.median / GB:.3g} GB/s were read from RAM."
     return (
-        measurement(
-            "ram_read_while_copying",
-            [reading],
-            f"Read RAM while {moving.median / GB:.3g} GB/s were copied to the GPU.",
-        ),
-        measurement(
-            "h2d_while_reading",
-            [moving],
-            f"Copied to the GPU while {reading.median / GB:.3g} GB/s were read from RAM.",
-        ),
+        measurement("ram_read_while_copying", [reading], read_note),
+        measurement("h2d_while_reading", [moving], copy_note),
     )
 
 
-class _Copying:
-    """Thread that copies to the GPU without a pause until the block ends."""
+@contextmanager
+def _copying(session: Session, queue: Queue, block: int) -> Iterator[Callable[[], int]]:
+    """Bytes that a thread has copied to the GPU so far, without a pause until the block ends [B];
+    an error of the thread is raised where they are asked for.
+    """
+    busy, enough, copied = Event(), Event(), [0]
 
-    def __init__(self, session: Session, queue: Queue, block: int) -> None:
-        self.bytes = 0  # bytes copied so far [B]
-        self._session = session
-        self._queue = queue
-        self._block = block
-        self._streams = (session.stream(), session.stream())
-        self._busy, self._enough = Event(), Event()
-        self._error: ProbeError | None = None
-        self._thread = Thread(target=self._work, daemon=True)
+    def count(size: int) -> None:
+        copied[0] += size
+        busy.set()
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        self._busy.wait()
-        return self
+    with ThreadPoolExecutor(1) as pool:
+        copies = pool.submit(_copy, session, queue, block, enough, count)
+        copies.add_done_callback(lambda _: busy.set())
+        busy.wait()
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self._enough.set()
-        self._thread.join()
-        if error is None:
-            self.check()
+        def so_far() -> int:
+            if copies.done():
+                copies.result()
+            return copied[0]
 
-    def check(self) -> None:
-        """Raise ProbeError if copying has failed."""
-        if self._error is not None:
-            raise self._error
-
-    def _work(self) -> None:
         try:
-            self._session.bind()
-            self._copy()
-        except ProbeError as error:
-            self._error = error
+            yield so_far
         finally:
-            self._busy.set()
+            enough.set()
+    copies.result()
 
-    def _copy(self) -> None:
-        numbers = itertools.count()
-        for turn in itertools.count():
-            stream = self._streams[turn % 2]
-            self._session.wait(stream)
-            if turn >= len(self._streams):
-                self.bytes += BATCH * self._block
-                self._busy.set()
-            if self._enough.is_set():
-                break
-            for _ in range(BATCH):
-                self._queue(next(numbers), self._block, stream)
-        for stream in self._streams:
-            self._session.wait(stream)
+
+def _copy(
+    session: Session, queue: Queue, block: int, enough: Event, count: Callable[[int], None]
+) -> None:
+    """Copy in two streams in turn until it is enough, and count the bytes of each batch."""
+    session.bind()
+    streams, numbers = (session.stream(), session.stream()), itertools.count()
+    for turn in itertools.count():
+        stream = streams[turn % 2]
+        session.wait(stream)
+        if turn >= len(streams):
+            count(BATCH * block)
+        if enough.is_set():
+            break
+        for _ in range(BATCH):
+            queue(next(numbers), block, stream)
+    for stream in streams:
+        session.wait(stream)
 
 
 BLOCKS = (int(64 * MIB), int(4 * MIB), int(256 * KIB))
