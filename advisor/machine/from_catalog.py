@@ -10,7 +10,6 @@ import numpy as np
 from advisor.catalog.constants import ConstantRow, fitted_constants
 from advisor.errors import InputError, UnknownName
 from advisor.machine import catalog
-from advisor.machine.catalog import find_disk, find_gpu, find_host, gpu_bridges
 from advisor.machine.machine import Disk, Gpu, Host, Link
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import PEAKS, GpuLinkRow, GpuRow, HostRow
@@ -24,7 +23,7 @@ MOST_SUSTAINED = 0.93
 @cache
 def gpu(name: str) -> Gpu:
     """GPU of the catalogue, by name."""
-    return gpu_of(find_gpu(name))
+    return gpu_of(catalog.find_gpu(name))
 
 
 def gpu_of(row: GpuRow) -> Gpu:
@@ -88,9 +87,9 @@ def usable_memory(row: GpuRow) -> Quantity:
 
 def bridged(gpu: Gpu) -> Gpu:
     """Card with a bridge to a second card of the same kind."""
-    row = gpu_bridges().get(gpu.name)
+    row = catalog.gpu_bridges().get(gpu.name)
     if row is None:
-        known = ", ".join(gpu_bridges())
+        known = ", ".join(catalog.gpu_bridges())
         raise InputError(f"No NVLink bridge is known for {gpu.name}; there is one for {known}.")
     return replace(gpu, peer=_peer(row))
 
@@ -158,7 +157,7 @@ def host(name: str, memory: Quantity, bandwidth: Quantity | None = None) -> Host
     """Processor or platform of the catalogue, by name, with its main memory [B]; its sustained read
     rate is that of a page, else the datasheet's peak times a typical share [B/s].
     """
-    row = find_host(name)
+    row = catalog.find_host(name)
     if bandwidth is None:
         if row.bandwidth_gbs is None:
             raise InputError(f"{row.name}: its RAM bandwidth is not published; give it in GB/s.")
@@ -207,7 +206,7 @@ def ram_segment(name: str) -> str:
     the GPU reaches, and so are chips for thin laptops, which sustain a lower clock at 15 to 28 W.
     """
     try:
-        row = find_host(name)
+        row = catalog.find_host(name)
     except UnknownName:
         return "desktop"
     if row.vendor == "Apple":
@@ -236,7 +235,8 @@ laptops the maker of the machine sets the limit, whatever the base (-0.3 +- 0.2)
 def clock_beside(name: str) -> float:
     """Clock of a processor's cores at work beside the usual one of its kind; 1 where unknown."""
     with suppress(UnknownName):
-        row = catalog.cpu_clocks().get(re.sub(r"^\d+x ", "", find_host(name).name.casefold()))
+        single = re.sub(r"^\d+x ", "", catalog.find_host(name).name.casefold())
+        row = catalog.cpu_clocks().get(single)
         usual, power = USUAL_CLOCKS.get(ram_segment(name), (1.0, 0.0))
         return 1.0 if row is None else float((row.base_ghz / usual) ** power)
     return 1.0
@@ -252,6 +252,6 @@ def sustained(peak: float, segment: str, source: str, date: str) -> Quantity:
 
 def disk(name: str) -> Disk:
     """Drive of the catalogue, by name."""
-    row = find_disk(name)
+    row = catalog.find_disk(name)
     rate, kind = row.sequential_read_gbs * GB, Provenance.DATASHEET
     return Disk(name=row.name, sequential=Quantity(rate, kind, row.source, row.source_date))

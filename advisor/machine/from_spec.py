@@ -13,17 +13,9 @@ import numpy as np
 
 from advisor.catalog.inputs import BY_NAME
 from advisor.errors import InputError, UnknownName
-from advisor.machine import backends, from_catalog
+from advisor.machine import backends, catalog, from_catalog
 from advisor.machine.backends import HYPER_THREADS, LINUX, ONE_NODE, PAST_CORES, SLOWER_CORES
-from advisor.machine.catalog import (
-    NVLINK,
-    cpu_named,
-    find_gpu,
-    find_host,
-    gpu_bridges,
-    gpu_named,
-    sizes_of,
-)
+from advisor.machine.catalog import NVLINK
 from advisor.machine.machine import (
     LAPTOP_CARD,
     Disk,
@@ -114,7 +106,7 @@ def _excess(host: Host, threads: int) -> str:
         return ""
     every = 2 * host.cores
     with suppress(UnknownName):
-        row = find_host(host.name)
+        row = catalog.find_host(host.name)
         if host.cores == row.performance_cores and row.performance_cores < row.cores:
             return SLOWER_CORES
         every = row.threads if row.threads and host.cores == row.cores else every
@@ -124,18 +116,18 @@ def _excess(host: Host, threads: int) -> str:
 def _assumptions(inputs: MachineSpec) -> tuple[str, ...]:
     """Assumptions made in reading the names of GPU and processor."""
     gpus = () if inputs.gpu in (None, NO_GPU) else cards_of(str(inputs.gpu))
-    processors = (cpu_named(inputs.cpu),) if inputs.cpu else ()
+    processors = (catalog.cpu_named(inputs.cpu),) if inputs.cpu else ()
     notes = [note for part in (*gpus, *processors) for note in part.notes]
     most = 0.0 if inputs.vram_gb is None else np.max(inputs.vram_gb)
     for row in (gpu.row for gpu in gpus if not gpu.row.unified):
-        sizes = sizes_of(row)
+        sizes = catalog.sizes_of(row)
         if most > CHANGED * sizes[-1]:
             listed = " or ".join(f"{size:g}" for size in sizes)
             notes.append(
                 f"The typed {most:g} GiB of GPU memory count; {row.name} is sold with {listed} "
                 "GiB, and changed cards have twice that at most."
             )
-    if gpus and NVLINK.search(plain(str(inputs.gpu))) and gpus[0].row.name in gpu_bridges():
+    if gpus and NVLINK.search(plain(str(inputs.gpu))) and gpus[0].row.name in catalog.gpu_bridges():
         pair = sum(gpu.count for gpu in gpus) * inputs.gpu_count == 2
         are = "are joined by one" if pair else "have none counted, as one joins two of a kind"
         notes.append(f"NVLink is a bridge between two cards: these {are}.")
@@ -171,9 +163,9 @@ def _with_own_graphics(inputs: MachineSpec) -> MachineSpec:
     if inputs.gpu is not None or inputs.cpu is None:
         return inputs
     with suppress(UnknownName):
-        cpu = cpu_named(inputs.cpu)
+        cpu = catalog.cpu_named(inputs.cpu)
         if cpu.row.segment == "unified":
-            gpu = gpu_named(cpu.gpu or inputs.cpu)
+            gpu = catalog.gpu_named(cpu.gpu or inputs.cpu)
             return replace(inputs, gpu=gpu.row.name, ram_gb=inputs.ram_gb or cpu.memory_gib)
     return inputs
 
@@ -185,11 +177,11 @@ def cards_of(text: str) -> tuple[GpuName, ...]:
     """
     kinds = [kind for kind in BETWEEN_KINDS.split(text) if kind.strip()]
     if len(kinds) < 2:
-        return (gpu_named(text),)
+        return (catalog.gpu_named(text),)
     if not ADDED.search(text):
         with suppress(UnknownName):
-            return (gpu_named(text),)
-    return tuple(gpu_named(kind.strip()) for kind in kinds)
+            return (catalog.gpu_named(text),)
+    return tuple(catalog.gpu_named(kind.strip()) for kind in kinds)
 
 
 def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
@@ -203,7 +195,7 @@ def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
     BY_NAME["gpu_count"].check(len(gpus) * inputs.gpu_count)
     cards = fastest_first(gpus * inputs.gpu_count)
     # Cards on a board are joined anyway.
-    pair = len(cards) == 2 and {card.name for card in cards} <= gpu_bridges().keys()
+    pair = len(cards) == 2 and {card.name for card in cards} <= catalog.gpu_bridges().keys()
     if not (inputs.bridge or (pair and NVLINK.search(plain(str(inputs.gpu))))):
         return cards
     if len(cards) != 2 or cards[0].name != cards[1].name:
@@ -216,7 +208,7 @@ def _with_ram_rate(gpu: Gpu, inputs: MachineSpec) -> Gpu:
     """GPU with the rate of the machine's RAM, stated or of the named processor, where that is its
     memory.
     """
-    row = find_host(inputs.cpu) if inputs.cpu else None
+    row = catalog.find_host(inputs.cpu) if inputs.cpu else None
     channels = inputs.ram_channels or (row.memory_channels if row else None)
     rate = inputs.ram_mts or (row.memory_mts if row else None)
     peak: Array | None = channels * 8 * rate * 1e6 if channels and rate else None
@@ -245,8 +237,8 @@ def link(inputs: MachineSpec, gpu: Gpu) -> Link:
     """Stated link of a GPU, else the slower of its own and of the processor's slots."""
     if inputs.pcie_gbs is not None:
         return from_catalog.given_link(given(inputs.pcie_gbs * GB))
-    row = find_gpu(gpu.name)
-    slots = find_host(inputs.cpu).pcie_gen if inputs.cpu else None
+    row = catalog.find_gpu(gpu.name)
+    slots = catalog.find_host(inputs.cpu).pcie_gen if inputs.cpu else None
     slower = slots is not None and not row.link_gbs and slots < (row.pcie_gen or 3)
     unstated = inputs.pcie_gen is None and inputs.pcie_lanes is None
     if gpu.unified or (unstated and not slower):
@@ -264,7 +256,7 @@ def _host(inputs: MachineSpec, gpu: Gpu | None) -> Host:
         name = inputs.cpu or (TYPICAL_LAPTOP if laptop else TYPICAL_HOST)
         size = TYPICAL_LAPTOP_GIB if laptop else TYPICAL_RAM_GIB
         if gpu is not None and gpu.unified and not gpu.of_ram:
-            size = find_gpu(gpu.name).memory_gib  # a chip is sold with it
+            size = catalog.find_gpu(gpu.name).memory_gib  # a chip is sold with it
         host = from_catalog.host(name, _memory(inputs, size), _bandwidth(inputs, name))
     known = host if inputs.cores is None else replace(host, cores=inputs.cores)
     return at_work(known, inputs)
@@ -276,7 +268,7 @@ def _bandwidth(inputs: MachineSpec, cpu: str) -> Quantity | None:
         return given(inputs.ram_gbs * GB)
     if inputs.ram_mts is None and inputs.ram_channels is None:
         return None
-    row = find_host(cpu)
+    row = catalog.find_host(cpu)
     channels = inputs.ram_channels or row.memory_channels or 2
     rate = inputs.ram_mts or row.memory_mts or 3200
     words = f"{channels:g} channels x 8 B x {rate:g} MT/s"
@@ -288,8 +280,8 @@ def _bandwidth(inputs: MachineSpec, cpu: str) -> Quantity | None:
 def _unified_host(inputs: MachineSpec, gpu: Gpu) -> Host:
     """Processor on the chip of a GPU with unified memory, from its row where there is one."""
     chip = re.sub(r"^.*\((.*)\)$|\s\d+c$", r"\1", gpu.name)
-    row = find_gpu(gpu.name)
-    named = gpu_named(str(inputs.gpu)).memory_gib
+    row = catalog.find_gpu(gpu.name)
+    named = catalog.gpu_named(str(inputs.gpu)).memory_gib
     if inputs.ram_gb is None and named is not None:
         inputs = replace(inputs, ram_gb=named)
     memory = _memory(inputs, row.memory_gib)

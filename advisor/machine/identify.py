@@ -5,16 +5,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from advisor.errors import UnknownName
-from advisor.machine import from_spec
+from advisor.machine import catalog, from_spec
 from advisor.machine.backends import LINUX, MACOS, WINDOWS
-from advisor.machine.catalog import (
-    cpu_named,
-    find_gpu,
-    find_host,
-    gpu_named,
-    machine_named,
-    machine_names,
-)
 from advisor.machine.machine import Form, Machine
 from advisor.machine.names import words
 from advisor.machine.names.cpu_names import CpuName, CpuObjection
@@ -33,12 +25,12 @@ from advisor.units import GIB
 
 def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     """Machine of a name: a preset, or the parts in the name; its notes state assumptions."""
-    named = machine_named(name)
+    named = catalog.machine_named(name)
     typed = overrides or MachineSpec()
     host = _typical_server(named) if typed.cpu is None else MachineSpec()
     spec = overridden(overridden(named.spec, host), typed)
     if spec.ram_gb is None and named.memory_note and named.preset is None:
-        spec = replace(spec, ram_gb=find_gpu(str(spec.gpu)).memory_gib)
+        spec = replace(spec, ram_gb=catalog.find_gpu(str(spec.gpu)).memory_gib)
     kind = named.preset.kind if named.preset else ""
     linux = named.preset and WITH_LINUX.match(f"{named.preset.name} {named.preset.gpu}")
     machine = from_spec.machine(spec, LINUX if linux else SOLD_WITH.get(kind, LINUX))
@@ -83,7 +75,7 @@ def _typical_server(named: MachineName) -> MachineSpec:
         return MachineSpec()
     if str(named.spec.gpu).startswith(WITH_GRACE):
         return MachineSpec(cpu="NVIDIA Grace")
-    host, cores = find_host(SERVER), named.spec.cores
+    host, cores = catalog.find_host(SERVER), named.spec.cores
     share = share_of_channels(host, cores) if cores and cores < host.cores else None
     return MachineSpec(cpu=SERVER, ram_channels=named.spec.ram_channels or share)
 
@@ -133,26 +125,26 @@ def identified(name: str) -> Identified:
     if (
         words.meaning("refused", text)
         or words.spelled_out(text) != text
-        or machine_names().presets.row_of(text) is not None
+        or catalog.machine_names().presets.row_of(text) is not None
     ):
-        return _machine(machine_named(name))
+        return _machine(catalog.machine_named(name))
     kind = words.is_laptop(text) or words.is_tower(text)
     sized = words.names_ram(text) or (kind and bool(words.memory_sizes(text)))
     typed = name if name.isascii() else translated(plain(name))
-    gpu = None if sized or machine_names().cards.lists_several(text) else _gpu(typed)
+    gpu = None if sized or catalog.machine_names().cards.lists_several(text) else _gpu(typed)
     if gpu is not None:
         return gpu
     sized = sized or bool(words.server_memory(text)) or words.memory_rate(plain(name)) is not None
     rented = words.count_of("virtual processors", text) or words.count_of("cores of a part", text)
-    whole = kind or sized or rented or machine_names().cards.names_any(text)
+    whole = kind or sized or rented or catalog.machine_names().cards.names_any(text)
     cpu = None if whole else _processor(typed)
     if cpu is not None:
         return cpu
     try:
-        return _machine(machine_named(name))
+        return _machine(catalog.machine_named(name))
     except UnknownName:
         with suppress(UnknownName):
-            named = gpu_named(name)
+            named = catalog.gpu_named(name)
             if named.row.unified and not named.row.of_ram:
                 return _as_gpu(named)  # a chip that is called by its GPU alone: "RTX Spark N1X"
         raise
@@ -169,7 +161,7 @@ def _gpu(name: str) -> Identified | None:
         OtherMemory: a card alone, with a memory size that it is not sold with.
     """
     try:
-        gpu = gpu_named(name)
+        gpu = catalog.gpu_named(name)
     except OtherMemory as error:
         of_machine = error.size_gib in SIZES_OF_RAM and error.size_gib > error.sold_gib
         if error.alone and not of_machine:
@@ -203,7 +195,7 @@ def _as_gpu(gpu: GpuName) -> Identified:
 
 def _processor(name: str) -> Identified | None:
     try:
-        cpu: CpuName = cpu_named(name)
+        cpu: CpuName = catalog.cpu_named(name)
     except CpuObjection:
         raise
     except UnknownName:
@@ -252,5 +244,5 @@ def _host(named: MachineName, gpus: tuple[GpuName, ...]) -> HostRow | None:
         chip = gpus[0].row
         name = chip.name.rpartition(" ")[0] or f"{chip.vendor} {chip.name}"
     with suppress(UnknownName):
-        return find_host(name) if name else None
+        return catalog.find_host(name) if name else None
     return None

@@ -9,21 +9,7 @@ from dataclasses import replace
 from advisor.errors import InputError
 from advisor.formatting import memory, number
 from advisor.machine import backends
-from advisor.machine.backends import (
-    AMDVLK,
-    HYPER_THREADS,
-    LINUX,
-    MACOS,
-    ONE_NODE,
-    PAST_CORES,
-    ROCM,
-    SLOWER_CORES,
-    SYSTEMS,
-    GraphicsDriver,
-    SoftwareEffect,
-    driver_named,
-    effect_of,
-)
+from advisor.machine.backends import SYSTEMS, GraphicsDriver, SoftwareEffect
 from advisor.machine.machine import Host, Machine
 from advisor.machine.spec import MachineSpec
 
@@ -32,16 +18,16 @@ NOTABLE = 0.95
 
 
 def with_software(
-    machine: Machine, inputs: MachineSpec, usual_system: str = LINUX, *, seen: bool = False
+    machine: Machine, inputs: MachineSpec, usual_system: str = backends.LINUX, *, seen: bool = False
 ) -> Machine:
     """A machine with its software, as typed or as usual."""
     apple = any(gpu.vendor == "Apple" for gpu in machine.gpus)
-    system = MACOS if apple else usual_system
+    system = backends.MACOS if apple else usual_system
     vendors = {gpu.vendor for gpu in machine.gpus}
     if inputs.system is not None:
         system = backends.system_named(inputs.system)
         backends.check_system(system, vendors, inputs.backend)
-    driver = None if inputs.driver is None else driver_named(inputs.driver)
+    driver = None if inputs.driver is None else backends.driver_named(inputs.driver)
     if driver is not None:
         system = _system_of(driver, vendors, system, inputs)
     numa = "" if inputs.numa in (None, "none") else str(inputs.numa)
@@ -60,20 +46,21 @@ def with_software(
 def _system_of(driver: GraphicsDriver, vendors: set[str], system: str, inputs: MachineSpec) -> str:
     """Operating system with a stated driver: Linux for Mesa and AMDVLK, which Windows lacks."""
     reached = all(backends.reaches(driver.backend, vendor) for vendor in vendors)
-    if not vendors or not reached or (driver.name in (AMDVLK, ROCM) and vendors != {"AMD"}):
+    amd = driver.name in (backends.AMDVLK, backends.ROCM)
+    if not vendors or not reached or (amd and vendors != {"AMD"}):
         cards = " and ".join(sorted(vendors)) or "no GPU"
         raise InputError(
             f"Driver (--driver) is {driver.words}; the machine has {cards}, which it does not "
             "drive. Leave it out, or name the GPU that it belongs to."
         )
-    if driver.name == ROCM:
+    if driver.name == backends.ROCM:
         return system
-    if inputs.system is not None and system != LINUX:
+    if inputs.system is not None and system != backends.LINUX:
         raise InputError(
             f"Driver (--driver) is {driver.words}, which drives cards on Linux; the operating "
             f"system is {SYSTEMS[system]}. Leave one of them out."
         )
-    return LINUX
+    return backends.LINUX
 
 
 def _notes(machine: Machine, known: bool) -> Iterator[str]:
@@ -112,7 +99,7 @@ def _driver_notes(machine: Machine) -> Iterator[str]:
             "published speed tells it from a driver of today on this card, so its age changes "
             "nothing here."
         )
-    elif machine.system == LINUX:
+    elif machine.system == backends.LINUX:
         yield from _slower_drivers(machine)
 
 
@@ -132,7 +119,7 @@ def _slower_drivers(machine: Machine) -> Iterator[str]:
 
 def stated_driver(machine: Machine) -> str:
     """A machine's stated driver in words; empty without one."""
-    return driver_named(machine.driver).words if machine.driver else ""
+    return backends.driver_named(machine.driver).words if machine.driver else ""
 
 
 def effect_of_driver(machine: Machine, option: str = "driver") -> SoftwareEffect | None:
@@ -158,15 +145,16 @@ def _compared(effect: SoftwareEffect) -> str:
 
 
 def _threads_note(host: Host) -> str:
-    effect = effect_of("threads", host.thread_excess)
+    effect = backends.effect_of("threads", host.thread_excess)
     if effect is None:
         return ""
     cores = host.cores_there or host.cores
-    usable = cores // host.sockets if host.numa in ONE_NODE else cores  # bound to one socket
+    bound = host.numa in backends.ONE_NODE  # to one socket
+    usable = cores // host.sockets if bound else cores
     there = {
-        HYPER_THREADS: f"one on every hyper-thread of {usable} cores",
-        PAST_CORES: f"more than the {usable} cores",
-        SLOWER_CORES: f"also on slower cores beside the {host.cores_there} fast ones",
+        backends.HYPER_THREADS: f"one on every hyper-thread of {usable} cores",
+        backends.PAST_CORES: f"more than the {usable} cores",
+        backends.SLOWER_CORES: f"also on slower cores beside the {host.cores_there} fast ones",
     }[host.thread_excess]
     return (
         f"{host.threads} threads, {there}: weights in RAM are read at "
@@ -193,12 +181,12 @@ def _numa_note(host: Host) -> str:
         )
     if host.engine is not None:
         return f"llama.cpp was timed here without --numa {host.numa}, so it changes nothing."
-    if host.numa in ONE_NODE:
+    if host.numa in backends.ONE_NODE:
         held = memory(float(host.memory.value) / host.sockets)
         return (
             f"--numa {host.numa}: the cores and memory channels of one socket work, and its {held} "
             "hold the model."
         )
-    effect = effect_of("numa", host.numa)
+    effect = backends.effect_of("numa", host.numa)
     gain = "" if effect is None else f"{number(effect.token, 3)} times as fast {_rests_on(effect)}"
     return f"--numa {host.numa}: weights in RAM are read {gain}."

@@ -12,17 +12,8 @@ from functools import cache
 from itertools import chain
 
 from advisor.errors import UnknownName
-from advisor.machine.names.words import (
-    NamedPart,
-    any_of,
-    patterns,
-    plain,
-    rewritten,
-    size_gib,
-    translated,
-    without_sizes,
-    words_of_kind,
-)
+from advisor.machine.names import words
+from advisor.machine.names.words import any_of, patterns, plain
 from advisor.machine.rows import CpuGenerationRow, CpuModelRow, HostRow
 
 # Rows of processors that the catalogue has no row of: by their generation, with several sockets,
@@ -75,15 +66,15 @@ def derived_row(
 
 def title(candidate: str) -> str:
     """Name in the vendor's spelling: "ryzen 9 9955hx3d" is "Ryzen 9 9955HX3D"."""
-    words, spelled = [], words_of_kind("spelled by makers")
+    written, spelled = [], words.words_of_kind("spelled by makers")
     for word in candidate.split():
         if word in spelled:
-            words.append(spelled[word])
+            written.append(spelled[word])
         elif re.fullmatch(r"v\d|[wim]\d-\w+", word):
-            words.append(word[0] + word[1:].upper() if "-" in word else word)
+            written.append(word[0] + word[1:].upper() if "-" in word else word)
         else:
-            words.append(word.upper() if any(c.isdigit() for c in word) else word.title())
-    return " ".join(words)
+            written.append(word.upper() if any(c.isdigit() for c in word) else word.title())
+    return " ".join(written)
 
 
 # Words of a processor's name: model number, number of sockets, and words without meaning.
@@ -113,7 +104,7 @@ def without_noise(text: str) -> str:
     """Plain text without vendor, clock, core count, graphics, memory and sizes."""
     bare = (
         any_of("beside processor")
-        .sub(" ", without_sizes(text))
+        .sub(" ", words.without_sizes(text))
         .replace("ryzen threadripper", "threadripper")
     )
     return " ".join(bare.split()).strip(" ,;")
@@ -139,7 +130,7 @@ class TooManySockets(CpuObjection):
     """A processor more often than boards have sockets for it."""
 
 
-CpuName = NamedPart[HostRow]
+CpuName = words.NamedPart[HostRow]
 
 
 class CpuNames:
@@ -165,12 +156,12 @@ class CpuNames:
 
     def match(self, name: str) -> CpuName:
         """Processor of a name."""
-        text = rewritten(translated(plain(name)), "processor joined")
+        text = words.rewritten(words.translated(plain(name)), "processor joined")
         exact = self.exact.get(text)
         if exact is not None:
             notes = tuple(contradictions(text, exact, exact))
             gpu = self._graphics(exact.name)
-            return CpuName(row=exact, gpu=gpu, memory_gib=size_gib(text), notes=notes)
+            return CpuName(row=exact, gpu=gpu, memory_gib=words.size_gib(text), notes=notes)
         self._refuse_several(name, text)
         single, sockets = packages(text)
         without_sample = any_of("of sample").sub(" ", single)  # "9334QS"
@@ -188,7 +179,7 @@ class CpuNames:
         row = several_sockets(meant.row, self._sockets(name, meant.row, sockets), self.hosts)
         checked = contradictions(single, meant.row, row)
         notes = (*checked, *meant.notes, *((SAMPLE,) if sample else ()))
-        return replace(meant, row=row, memory_gib=size_gib(text), notes=notes)
+        return replace(meant, row=row, memory_gib=words.size_gib(text), notes=notes)
 
     def _meant(self, text: str) -> CpuName | None:
         """Processor of a plain text without a number of sockets; None for an unknown one."""
@@ -362,11 +353,11 @@ def contradictions(text: str, single: HostRow, row: HostRow) -> Iterator[str]:
     is without the number of sockets; `row` is that of all sockets together.
     """
     name = single.name
-    typed, meant = (any_of("stated line").search(words) for words in (text, name.casefold()))
+    typed, meant = (any_of("stated line").search(each) for each in (text, name.casefold()))
     if typed and meant and typed[2] != meant[2]:
         line = typed[0].strip(" -").title()
         yield f"There is no {line} of that number: {name} is taken."
-    typed, meant = (any_of("xeon metal").search(words) for words in (text, name.casefold()))
+    typed, meant = (any_of("xeon metal").search(each) for each in (text, name.casefold()))
     if typed and meant and typed[0] != meant[0]:
         yield f"There is no Xeon {typed[0].title()} of that number: {name} is taken."
     number = MODEL_NUMBER.search(name)

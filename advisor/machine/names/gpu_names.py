@@ -10,17 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from advisor.errors import UnknownName
-from advisor.machine.names.gpu_words import (
-    GpuWords,
-    OtherMemory,
-    apple_chip,
-    boards_of_two,
-    is_of_size,
-    named_part,
-    names_apple,
-    of_size,
-    taken_apart,
-)
+from advisor.machine.names import gpu_words
+from advisor.machine.names.gpu_words import GpuWords, OtherMemory, taken_apart
 from advisor.machine.names.words import (
     NamedPart,
     any_of,
@@ -279,10 +270,10 @@ class GpuNames:
     def match(self, name: str, memory_gib: float | None = None) -> GpuName:
         """GPU of a name; memory as the driver shows it distinguishes cards [GiB]."""
         text = plain(name)
-        exact = self._exact.get(named_part(text))
+        exact = self._exact.get(gpu_words.named_part(text))
         if exact is not None and memory_gib is None:
             return GpuName(row=exact, memory_gib=size_gib(text), alternatives=self._siblings(exact))
-        if names_apple(text):
+        if gpu_words.names_apple(text):
             return self._apple(name)
         part = sliced(name)
         if part is not None:
@@ -348,7 +339,7 @@ class GpuNames:
         return GpuName(row=row, notes=notes, alternatives=others)
 
     def _apple(self, name: str) -> GpuName:
-        chip = apple_chip(name, self.rows)
+        chip = gpu_words.apple_chip(name, self.rows)
         if chip is None:
             apple = [row.name for row in self.rows.values() if row.vendor == "Apple"]
             raise UnknownName("GPU", name, apple, meaning("refused", plain(name)) or HINT)
@@ -369,7 +360,7 @@ class GpuNames:
             size = size / taken.count if sized else size
         if size and not sized:
             variants = self._with_other_memory(taken.words)
-            sized = [row for row in variants if is_of_size(row, size)]
+            sized = [row for row in variants if gpu_words.is_of_size(row, size)]
             if sized:
                 laptop = "laptop" in taken_apart(sized[0].name).words - taken.words
                 notes += [f"With {size:g} GB it is {sized[0].name}."] if laptop else []
@@ -384,9 +375,8 @@ class GpuNames:
         if size and not sized and not row.unified:
             same = [row, *(self.rows[other] for other in self._siblings(row))]
             raise OtherMemory(name, same, size, alone=not note)
-        notes += (
-            [f"A board with two {row.name}."] if boards_of_two(text := plain(name)) != text else []
-        )
+        if gpu_words.boards_of_two(plain(name)) != plain(name):
+            notes.append(f"A board with two {row.name}.")
         others = (*(other.name for other in rows), *self._siblings(row))
         return GpuName(
             row=row,
@@ -448,7 +438,7 @@ def _of_memory(spellings: list[_Spelling], newer: list[GpuRow], size: float | No
     """Cards with a memory size [GiB], by their memory or by a size that people call them by."""
     rows = [*(spelling.row for spelling in spellings), *newer]
     called = [spelling.row for spelling in spellings if size and spelling.size_gib == size]
-    return of_size(rows, size) or called
+    return gpu_words.of_size(rows, size) or called
 
 
 def _usual(name: str, spellings: list[_Spelling], taken: GpuWords) -> GpuRow:
