@@ -283,24 +283,6 @@ software_effects = cache(lambda: read(DATA / "runtimes/software_effects.csv", So
 """All rows; of several that apply, the first counts."""
 
 
-@lru_cache(maxsize=256)
-def driver_effect(
-    stated: str, vendors: frozenset[str], family: str, backend: str, option: str = "driver"
-) -> SoftwareEffect | None:
-    """Published effect of a stated driver on all speeds, or on routed experts by the option
-    "experts"; None where none was published. The driver is as `GraphicsDriver` prints it, empty for
-    none; the family is that of the first card.
-    """
-    if not stated:
-        return None
-    driver = driver_named(stated)
-    for row in drivers_of(next(iter(vendors)), family, backend, option):
-        holds = driver.before(row.before) and not (row.since and driver.before(row.since))
-        if row.value == driver.name and holds and len(vendors) == 1:
-            return row
-    return None
-
-
 POLICIES = ("none", "distribute", "isolate", "numactl")
 """Values of llama.cpp's `--numa`, and "none" for starting it without."""
 ONE_NODE = ("isolate", "numactl")
@@ -325,13 +307,18 @@ def effects_of_build(month: str) -> tuple[SoftwareEffect, ...]:
     """Published effects of a build on models with linear attention, on GPUs and on processors; none
     for a later or no month.
     """
-    rows = (row for row in software_effects() if row.option == "build")
-    return tuple(row for row in rows if month and month < row.before)
+    return tuple(_at("build", month))
+
+
+def _at(option: str, month: str) -> Iterator[SoftwareEffect]:
+    """Effects of an option that hold for builds of a month; none for today's, which is empty."""
+    rows = (row for row in software_effects() if row.option == option)
+    return (row for row in rows if month and month < row.before)
 
 
 def effect_of_kernel(month: str, backend: str, kinds: frozenset[str]) -> SoftwareEffect | None:
     """Published effect of a build without a kernel for one of the storage types that most of a
-    model's bytes have; None for a later build. Its month is empty for today's.
+    model's bytes have; None for a later build.
     """
     missing = without_kernel(month, backend)
     return next((row for kind, row in missing.items() if kind in kinds), None)
@@ -339,11 +326,7 @@ def effect_of_kernel(month: str, backend: str, kinds: frozenset[str]) -> Softwar
 
 def without_kernel(month: str, backend: str) -> Mapping[str, SoftwareEffect]:
     """Effects of a build by the storage types that it has no fast kernels for; as above."""
-    return {
-        row.value: row
-        for row in software_effects()
-        if row.option == "kernel" and month and month < row.before and row.backend == backend
-    }
+    return {row.value: row for row in _at("kernel", month) if row.backend == backend}
 
 
 HYPER_THREADS, PAST_CORES, SLOWER_CORES = "every hyper-thread", "past the cores", "slower cores"

@@ -126,12 +126,15 @@ def effect_of_driver(machine: Machine, option: str = "driver") -> SoftwareEffect
     """Published effect of a machine's stated driver on all speeds, or on routed experts by the
     option "experts"; None without one.
     """
-    if not machine.driver or not machine.gpus:
+    if not machine.driver or len({gpu.vendor for gpu in machine.gpus}) != 1:
         return None
-    vendors = frozenset(gpu.vendor for gpu in machine.gpus)
-    return backends.driver_effect(
-        machine.driver, vendors, machine.gpus[0].family, backends.of_machine(machine), option
-    )
+    card, driver = machine.gpus[0], backends.driver_named(machine.driver)
+    interface = backends.of_machine(machine)
+    for row in backends.drivers_of(card.vendor, card.family, interface, option):
+        holds = driver.before(row.before) and not (row.since and driver.before(row.since))
+        if row.value == driver.name and holds:
+            return row
+    return None
 
 
 def _rests_on(effect: SoftwareEffect) -> str:
