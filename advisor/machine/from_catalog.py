@@ -11,6 +11,7 @@ from advisor.catalog.constants import ConstantRow, fitted_constants
 from advisor.errors import InputError, UnknownName
 from advisor.machine import catalog
 from advisor.machine.machine import Disk, Gpu, Host, Link
+from advisor.machine.names.words import any_of
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import PEAKS, GpuLinkRow, GpuRow, HostRow
 from advisor.machine.shared_memory import NO_SCREEN, drives_screens
@@ -45,7 +46,7 @@ def gpu_of(row: GpuRow) -> Gpu:
         unified=row.unified,
         of_ram=row.of_ram,
         peer=_peer(catalog.gpu_links().get(row.name)),
-        peer_access=not GEFORCE.match(row.name),
+        peer_access=not any_of("no peer access").match(row.name.casefold()),
         dot_products=float(row.int8_tops is not None or row.vendor not in NEED_DOT_PRODUCTS),
     )
 
@@ -54,13 +55,6 @@ NEED_DOT_PRODUCTS = ("NVIDIA", "AMD")
 """Vendors on whose cards llama.cpp multiplies quantized weights by dot products of 8-bit integers.
 Cards without a peak in 8 bits in the catalogue have no such instruction: compute capability below
 6.1 (GGML_CUDA_CC_DP4A of ggml-cuda/common.cuh), RDNA 1 and before (`ggml_cuda_dp4a` there)."""
-
-
-GEFORCE = re.compile(r"RTX [2-5]0[5-9]0D?\b")
-"""GeForce cards from Turing on, whose driver allows no access to another card's memory over PCIe
-(p2pBandwidthLatencyTest: RTX 2080 Ti in https://github.com/NVIDIA/nccl-tests/issues/117, RTX 3090
-in https://github.com/NVIDIA/nccl/issues/1127; the RTX 4090 and 5090 only with a changed driver,
-https://github.com/tinygrad/open-gpu-kernel-modules/issues/29)."""
 
 
 def usable_memory(row: GpuRow) -> Quantity:
@@ -191,11 +185,7 @@ def usual_threads(row: HostRow) -> int:
     """
     if row.vendor in EFFICIENCY_CORES_WAIT:
         return row.performance_cores or row.cores
-    return max(row.cores // 2, 1) if MODULES.match(row.name.casefold()) else row.cores
-
-
-MODULES = re.compile(r"(?:\dx )?(?:fx-?\d{4}|opteron [346][23]\d\d)")
-"""Names of processors made of Bulldozer's and Piledriver's modules."""
+    return max(row.cores // 2, 1) if any_of("of modules").match(row.name.casefold()) else row.cores
 
 
 def ram_segment(name: str) -> str:
@@ -211,16 +201,13 @@ def ram_segment(name: str) -> str:
         return "desktop"
     if row.vendor == "Apple":
         return row.vendor
-    thin = row.segment in ("laptop", "desktop") and THIN.search(row.name.casefold())
+    thin = row.segment in ("laptop", "desktop") and any_of("thin laptop").search(
+        row.name.casefold()
+    )
     return THIN_LAPTOP if thin else row.segment
 
 
 THIN_LAPTOP = "thin laptop"
-THIN = re.compile(r"\b(?:i[3579]|ultra [3579]|ryzen)\b.*\d{2,5}(?:u|y|v|g[147])$")
-"""Names of chips of 9 to 28 W: Core and Ryzen with U, Core with Y, G1 to G7 or V behind the number
-(https://www.intel.com/content/www/us/en/processors/processor-numbers.html)."""
-
-
 USUAL_CLOCKS = {
     "server": (2.6, 1.0), "workstation": (3.4, 1.0), "desktop": (3.2, 0.4), "laptop": (2.5, 0.4),
 }  # fmt: skip

@@ -1,6 +1,5 @@
 """Memory that a chip's GPU and processor share: the GPU's part of it, and what the system keeps."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -13,6 +12,7 @@ from advisor.formatting import number
 from advisor.machine.backends import WINDOWS
 from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Gpu, Machine
+from advisor.machine.names.words import any_of
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import GpuRow
 from advisor.units import GIB, MIB, Array
@@ -27,16 +27,15 @@ Free of an RTX 5070: 11013 of 12226 MiB (https://github.com/antirez/llama.cpp-de
 NO_SCREEN = "; no screen subtracted, which takes 0.3 to 1.6 GB of the card it hangs on"
 """Taken by Windows before a model is loaded, and by KDE with a browser
 (https://github.com/ollama/ollama/issues/8723, 2025-01-31)."""
-SCREENS = re.compile(r"(?:RTX|GTX|GT|RX|Arc|Titan|Quadro|Radeon|GeForce|FirePro)\b")
-HEADLESS = re.compile(r"Laptop|Max-Q|Embedded|Server|\d[MS]\b|Pro V\d|PRO V\d|6000D|FirePro S")
 
 
 def drives_screens(row: GpuRow) -> bool:
     """Whether a card usually has a screen: a desktop's, since a laptop's hangs on the processor's
     graphics and cards of data centres have no connector.
     """
-    named = SCREENS.match(row.name) is not None and HEADLESS.search(row.name) is None
-    return named and not row.unified
+    name = row.name.casefold()
+    headless = row.unified or any_of("without screen").search(name)
+    return not headless and any_of("with screen").match(name) is not None
 
 
 def with_screen(machine: Machine, stated_gib: float | None) -> Machine:

@@ -1,6 +1,7 @@
 """Machine specification typed by a person, each number checked against its limits."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from advisor.catalog.inputs import MACHINE, check_all
@@ -17,6 +18,17 @@ NO_CARD = re.compile(
 """What says that a machine has no graphics card, in lower case."""
 MIXED = " + "
 """Separator between GPUs of different kinds in one machine."""
+
+
+CHECKS: dict[str, Callable[[str], object]] = {
+    "backend": backends.check,
+    "system": backends.system_named,
+    "driver": backends.driver_named,
+    "build": backends.build_month,
+    "numa": backends.check_policy,
+    "network": network_named,
+}
+"""What refuses a typed text of a field."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,30 +70,19 @@ class MachineSpec:
         gpu = (self.gpu or "").strip().casefold()
         if gpu == NO_GPU or NO_CARD.fullmatch(gpu):
             object.__setattr__(self, "gpu", NO_GPU)
-        if self.backend is not None:
-            backends.check(self.backend)
-        self._check_software()
+        for name, check in CHECKS.items():
+            if getattr(self, name) is not None:
+                check(getattr(self, name))
+        driver = None if self.driver is None else backends.driver_named(self.driver)
+        if driver and self.backend not in (None, driver.backend):
+            raise InputError(
+                f"Driver (--driver) is {driver.words}, through which llama.cpp computes with "
+                f"{driver.backend}; the backend is {self.backend}. Leave one of them out."
+            )
         if self.vram_gb is not None and MIXED in (self.gpu or ""):
             raise InputError(
                 f"vram gb is given for {self.gpu}; it can be for one kind of GPU alone."
             )
-
-    def _check_software(self) -> None:
-        if self.system is not None:
-            backends.system_named(self.system)
-        if self.driver is not None:
-            driver = backends.driver_named(self.driver)
-            if self.backend not in (None, driver.backend):
-                raise InputError(
-                    f"Driver (--driver) is {driver.words}, through which llama.cpp computes with "
-                    f"{driver.backend}; the backend is {self.backend}. Leave one of them out."
-                )
-        if self.build is not None:
-            backends.build_month(self.build)
-        if self.numa is not None:
-            backends.check_policy(self.numa)
-        if self.network is not None:
-            network_named(self.network)
 
     @property
     def empty(self) -> bool:
