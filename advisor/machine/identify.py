@@ -44,13 +44,16 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     if memory.kind is Provenance.ASSUMED:  # neither the name nor the user states it
         unsaid = f"How much memory it has is not said: {memory.value / GIB:g} GB is assumed."
         assumed = (*assumed, unsaid)
-    rented = named.rented or (named.name if words.says(plain(name), "hired") else "")
-    form = Form(named.preset.kind) if named.preset and not named.rented else None
+    rented = named.of_cloud or words.says(plain(name), "hired")
+    product = Form(named.preset.kind) if named.preset and not named.of_cloud else None
+    form = Form.SERVER if named.of_cloud else product or words.form_named(translated(plain(name)))
     return replace(
         machine,
         notes=tuple(dict.fromkeys((*told, *assumed, *machine.notes))),
-        rented=rented if typed.gpu is None else "",
-        sold_as=Form.SERVER if named.rented else form or words.form_named(translated(plain(name))),
+        rented=named.name if rented and typed.gpu is None else "",
+        sold_as=Form.SERVER
+        if named.of_cloud
+        else form or words.form_named(translated(plain(name))),
     )
 
 

@@ -381,9 +381,9 @@ def test_the_real_bindings_pass_on_their_arguments(tmp_path):
         "    session.to_device(memory, session.pageable(size), size)\n"
         "    session.to_host(pinned, memory, size)\n"
         "    assert ctypes.string_at(pinned + size - 2, 2) == b'\\x01\\x01'\n"
-        "    reader = session.reader()\n"
-        "    assert reader.round_bytes == 2 * 4 * 256 * 64\n"
-        "    reader.launch(session.seen_by_device(pinned), reader.rounds(size))\n"
+        "    block, launch = session.reader()(session.seen_by_device(pinned), size + 64)\n"
+        "    assert block == 128 * 2 * 4 * 256 * 64\n"
+        "    launch()\n"
         "    session.wait()\n"
         "print(device.name, device.bus)\n"
     )

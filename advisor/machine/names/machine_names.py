@@ -16,7 +16,12 @@ from advisor.machine.names import gpu_words, words
 from advisor.machine.names.cpu_names import CpuName, CpuNames, TooManySockets
 from advisor.machine.names.gpu_names import GpuName, GpuNames, sliced
 from advisor.machine.names.gpu_words import OtherMemory, either, memory_options, names_apple
-from advisor.machine.names.preset_names import Instance, MachineName, PresetNames, instance_in
+from advisor.machine.names.preset_names import (
+    InstanceFamilyRow,
+    MachineName,
+    PresetNames,
+    instance_in,
+)
 from advisor.machine.names.words import any_of, plain
 from advisor.machine.rows import GpuRow, HostRow, MachineRow
 from advisor.machine.spec import MIXED, NO_CARD, NO_GPU, MachineSpec
@@ -176,7 +181,7 @@ class MachineNames:
         row = self.presets.row_of(text)
         rented = None if row else instance_in(text)
         if rented is not None:
-            return self._of_family(rented, text)
+            return self._of_family(*rented, text)
         several = None if row else self._several(text)
         if row is None and several is None:
             text = words.spelled_out(text)
@@ -221,32 +226,38 @@ class MachineNames:
         name = f"{count}{times} {single.name}"
         return replace(single, name=name, spec=replace(single.spec, machines=count))
 
-    def _of_family(self, rented: Instance, text: str) -> MachineName:
+    def _of_family(
+        self, instance: str, family: InstanceFamilyRow, vcpu: int, text: str
+    ) -> MachineName:
         """Rented machine of a family with its share of the host's memory channels, and the cards
         that are named beside it ("n1-standard-8 + T4").
         """
-        beside = text.replace(rented.name, " | ").replace("_", " ")
+        beside = text.replace(instance, " | ").replace("_", " ")
         gpus, rest = self.cards.within(beside, laptop=False)
         for card in self.cards.unknown(rest):
-            self.gpus.match(card)  # no card that is named beside known parts is left out
+            self.gpus.match(card)
         cards, count = listed(gpus)
-        host = self.cpus.match(rented.family.cpu).row
-        sockets = max(1, math.ceil(rented.cores / host.cores))
+        host = self.cpus.match(family.cpu).row
+        cores = max(1, vcpu // family.threads_per_core)
+        sockets = max(1, math.ceil(cores / host.cores))
         if sockets > MOST_SOCKETS:
-            why = f"{rented.cores} cores are more than {MOST_SOCKETS} {host.name} have."
-            raise UnknownName("machine", rented.name, (), why)
+            why = f"{cores} cores are more than {MOST_SOCKETS} {host.name} have."
+            raise UnknownName("machine", instance, (), why)
         spec = MachineSpec(
             gpu=cards,
             gpu_count=count,
             cpu=f"{sockets}x {host.name}" if sockets > 1 else host.name,
-            cores=rented.cores,
-            ram_gb=rented.vcpu * rented.family.gib_per_vcpu,
-            ram_channels=share_of_channels(host, rented.cores),
+            cores=cores,
+            ram_gb=vcpu * family.gib_per_vcpu,
+            ram_channels=share_of_channels(host, cores),
         )
+        each = "a core" if family.threads_per_core == 1 else "half a core"
+        remark = f"; {family.note}" if family.note else ""
+        taken = f"{instance}: {vcpu} virtual processors, each {each} of {family.cpu}{remark}."
         left_out = (LEFT_OUT.format(item) for item in words.unknown_items(rest))
-        notes = (rented.note, *(note for gpu in gpus for note in gpu.notes), *left_out)
-        name = f"{rented.name}, {cards}" if gpus else rented.name
-        return MachineName(name=name, spec=spec, notes=notes, instance=name)
+        notes = (taken, *(note for gpu in gpus for note in gpu.notes), *left_out)
+        name = f"{instance}, {cards}" if gpus else instance
+        return MachineName(name=name, spec=spec, notes=notes, of_cloud=True)
 
     def _put_together(self, name: str, text: str) -> MachineName:
         """Machine of the parts in a plain text."""

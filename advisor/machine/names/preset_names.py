@@ -27,13 +27,7 @@ class MachineName:
     notes: tuple[str, ...] = ()  # assumptions, one sentence each
     memory_note: str = ""  # the one on its memory, which a typed size replaces; empty for none
     alternatives: tuple[str, ...] = ()  # other presets or cards that the name may mean
-    instance: str = ""  # name of a rented machine, read by the rule of its family; empty for others
-
-    @property
-    def rented(self) -> str:
-        """Name of a machine that a provider owns and rents out; empty for others."""
-        of_cloud = self.preset is not None and self.preset.kind == "cloud"
-        return self.name if of_cloud else self.instance
+    of_cloud: bool = False  # whether a provider owns it and rents it out
 
 
 class PresetNames:
@@ -146,9 +140,14 @@ class PresetNames:
         own = self._words[row.name]
         others = (name for name in self.rows if name != row.name and own <= self._words[name])
         return MachineName(
-            name=row.name, spec=spec, preset=row, notes=notes, memory_note=note,
+            name=row.name,
+            spec=spec,
+            preset=row,
+            notes=notes,
+            memory_note=note,
             alternatives=tuple(others)[:4],
-        )  # fmt: skip
+            of_cloud=row.kind == "cloud",
+        )
 
     def _chip(self, row: MachineRow, text: str) -> GpuName:
         """GPU of a preset; for a Mac, the variant with the cores in the name."""
@@ -217,27 +216,6 @@ class InstanceFamilyRow:
     note: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Instance:
-    """Rented machine of a family."""
-
-    name: str  # name as the provider writes it, in lower case
-    family: InstanceFamilyRow  # row of the family
-    vcpu: int  # virtual processors
-
-    @property
-    def cores(self) -> int:
-        """Physical cores."""
-        return max(1, self.vcpu // self.family.threads_per_core)
-
-    @property
-    def note(self) -> str:
-        """Derivation of the numbers, in a sentence."""
-        each = "a core" if self.family.threads_per_core == 1 else "half a core"
-        taken = f"{self.name}: {self.vcpu} virtual processors, each {each} of {self.family.cpu}"
-        return f"{taken}; {self.family.note}." if self.family.note else f"{taken}."
-
-
 SIZE = r"\.(?:(?P<times>\d*)x?large|metal(?:-(?P<metal>\d+)xl)?)"
 OF_XLARGE = 4
 """Virtual processors of Amazon's xlarge; large has half of them."""
@@ -256,14 +234,16 @@ def _pattern(row: InstanceFamilyRow) -> re.Pattern[str]:
     return re.compile(rf"(?:{row.pattern})-(?P<vcpu>\d+)")
 
 
-def instance_in(text: str) -> Instance | None:
-    """Rented machine that a word of a plain text names; None where none does."""
+def instance_in(text: str) -> tuple[str, InstanceFamilyRow, int] | None:
+    """Rented machine that a word of a plain text names, its family and its number of virtual
+    processors; None where none does.
+    """
     for word in any_of("family word").findall(text):
         for row in families():
             match = _pattern(row).fullmatch(word)
             vcpu = _vcpu(match, row) if match else None
             if vcpu:
-                return Instance(name=word, family=row, vcpu=vcpu)
+                return word, row, vcpu
     return None
 
 
@@ -276,6 +256,4 @@ def _vcpu(match: re.Match[str], row: InstanceFamilyRow) -> int | None:
         return OF_XLARGE * int(groups["metal"])
     if "metal" in match[0]:
         return row.metal_vcpu
-    if "xlarge" in match[0]:
-        return OF_XLARGE * int(groups["times"] or 1)
-    return OF_XLARGE // 2
+    return OF_XLARGE * int(groups["times"] or 1) if "xlarge" in match[0] else OF_XLARGE // 2

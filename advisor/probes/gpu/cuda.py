@@ -10,6 +10,7 @@ import ctypes
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Self
@@ -23,7 +24,7 @@ from advisor.units import MIB
 
 KERNEL = Path(__file__).with_name("read_all.ptx")
 BLOCK_THREADS = 256
-BYTES_PER_ROUND = 64  # of each thread of the kernel
+BYTES_PER_ROUND = 64  # bytes that each thread of the kernel reads at once
 SINK = 4  # bytes it may write
 MEMORY_SHORT = "CUDA_ERROR_OUT_OF_MEMORY"
 
@@ -209,37 +210,30 @@ class Session:
         self._cuda.call("cuStreamSynchronize", stream or self._stream)
 
     def reader(self) -> "Reader":
-        """The reading kernel, compiled for this GPU."""
+        """The reading kernel, compiled for this GPU, with as many threads as it can run at once."""
         module = self._cuda.call("cuModuleLoadData", KERNEL.read_bytes() + b"\x00")
         self._given_back.callback(self._cuda.call, "cuModuleUnload", module)
         kernel = self._cuda.call("cuModuleGetFunction", module, KERNEL.stem.encode())
-        resident = self._cuda.call(
-            "cuOccupancyMaxActiveBlocksPerMultiprocessor", kernel, BLOCK_THREADS, 0
-        )
+        occupancy = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+        resident = self._cuda.call(occupancy, kernel, BLOCK_THREADS, 0)
         blocks = int(resident) * self.attribute("MULTIPROCESSOR_COUNT")
+        shape = (blocks, 1, 1, BLOCK_THREADS, 1, 1)
+        round_bytes = blocks * BLOCK_THREADS * BYTES_PER_ROUND
         sink = self.on_device(SINK)
 
-        def launch(address: int, rounds: int) -> None:
+        def read(address: int, size: int) -> tuple[int, Callable[[], None]]:
+            rounds = size // round_bytes
+            if not rounds:
+                raise ProbeError(
+                    f"{size / MIB:.0f} MiB are too little to read at full speed on this GPU, which "
+                    f"reads {round_bytes / MIB:.0f} MiB at once."
+                )
             given = ((address, sink, rounds), (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32))
-            shape = (blocks, 1, 1, BLOCK_THREADS, 1, 1)
-            self._cuda.call("cuLaunchKernel", kernel, *shape, 0, self._stream, given, 0)
+            about = (kernel, *shape, 0, self._stream, given, 0)
+            return rounds * round_bytes, partial(self._cuda.call, "cuLaunchKernel", *about)
 
-        return Reader(launch=launch, round_bytes=blocks * BLOCK_THREADS * BYTES_PER_ROUND)
+        return read
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reader:
-    """A kernel that reads memory, with as many threads as the GPU can run at once."""
-
-    launch: Callable[[int, int], None]  # queues a number of reading rounds from an address
-    round_bytes: int  # size of one round [B]
-
-    def rounds(self, size: int) -> int:
-        """Whole rounds in a number of bytes, at least one."""
-        rounds = size // self.round_bytes
-        if not rounds:
-            raise ProbeError(
-                f"{size / MIB:.0f} MiB are too little to read at full speed on this GPU, which "
-                f"reads {self.round_bytes / MIB:.0f} MiB at once."
-            )
-        return rounds
+Reader = Callable[[int, int], tuple[int, Callable[[], None]]]
+"""Reader of memory from an address: bytes that it reads of so many, and what queues the reading."""

@@ -259,12 +259,8 @@ def _copies(
 
 
 def _reads(name: str, note: str, reader: Reader, address: int, size: int) -> _Work:
-    rounds = reader.rounds(size)
-
-    def queue(number: int, block: int, stream: Any) -> None:  # noqa: ARG001 - as copies are queued
-        reader.launch(address, rounds)
-
-    return _Work(name=name, note=note, blocks=(rounds * reader.round_bytes,), queue=queue)
+    block, launch = reader(address, size)
+    return _Work(name=name, note=note, blocks=(block,), queue=lambda *_: launch())
 
 
 def _device_bytes(session: Session) -> int:
