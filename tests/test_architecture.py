@@ -14,8 +14,8 @@ from advisor.cli.parser import commands
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "advisor"
 
-DRAWING = {"streamlit"}
-HEAVY = {"pandas", "streamlit", "matplotlib", "sqlalchemy", "jinja2"}
+DRAWING = {"streamlit", "plotly"}
+HEAVY = {"pandas", "streamlit", "plotly", "matplotlib", "sqlalchemy", "jinja2"}
 
 
 def sources() -> list[Path]:

@@ -224,7 +224,7 @@ ON_POSIX = pytest.mark.skipif(os.name == "nt", reason="the folders are those of 
 @ON_POSIX
 def test_the_core_answers_alone(core, tmp_path):
     assert answered([core.parents[2] / "bin" / CORE], tmp_path, {})
-    assert not {"streamlit", "pandas", "matplotlib", "sqlalchemy", "fpdf",
+    assert not {"streamlit", "pandas", "plotly", "matplotlib", "sqlalchemy", "fpdf",
                 "huggingface_hub", "httpx2"} & {each.name for each in core.iterdir()}  # fmt: skip
 
 

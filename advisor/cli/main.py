@@ -15,7 +15,7 @@ from advisor.errors import AdvisorError, InputError
 from advisor.formatting import US_DOLLAR, Currency, show_money_in
 
 EXTRAS = {
-    **dict.fromkeys(("streamlit", "pandas"), "app"),
+    **dict.fromkeys(("streamlit", "pandas", "plotly"), "app"),
     **dict.fromkeys(("sqlalchemy", "jinja2", "markupsafe", "matplotlib", "fpdf"), "reports"),
     **dict.fromkeys(("huggingface_hub", "httpx2"), "hub"),
     **dict.fromkeys(("mcp", "mcp_types", "anyio"), "mcp"),

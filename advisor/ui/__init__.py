@@ -1,4 +1,4 @@
-"""Dashboard: the only package, with app.py, that imports Streamlit.
+"""Dashboard: the only package, with app.py, that imports Streamlit and Plotly.
 
 pages/          scripts of the pages; advise/, runnable/ (Models), find/ (Machines), reports/,
                 accuracy/ (How we know) and calibrate/ (Your machine) hold their sections

@@ -9,7 +9,7 @@ def opened(page):
     page.locator("h1", has_text="Half of").wait_for()
     open_tab(page, "Workshop")
     page.get_by_role("radio", name="Every figure").click()
-    page.locator(".oa-point").first.wait_for()
+    page.locator(".js-plotly-plot .points path").first.wait_for()
     settle(page)
 
 

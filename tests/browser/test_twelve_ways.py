@@ -110,7 +110,7 @@ def test_7_try_a_bigger_gpu_and_read_what_it_costs(at):
         image = lines.evaluate("lines => getComputedStyle(lines).backgroundImage")
         assert image.startswith('url("data:image/svg+xml')
         loaded = "performance.getEntriesByType('resource').map(file => file.name).join()"
-        assert "Chart" not in tab.evaluate(loaded)  # none of Streamlit's
+        assert "Plotly" not in tab.evaluate(loaded)
         press(tab, "Try it")
         judged(tab, "tokens a second", unlike=before)
         press(tab, "Lately: A bigger GPU: Try it")
@@ -194,8 +194,10 @@ def test_12_bring_a_measured_machine_and_trace_a_figure_to_its_source(at):
         tab.get_by_role("option", name="dense split", exact=True).click()
         tab.keyboard.press("Escape")
         settle(tab)
-        tab.wait_for_function("document.querySelectorAll('.oa-point').length < 20")
-        tab.locator(".oa-point").first.click()
+        tab.wait_for_function("document.querySelectorAll('.points path').length < 20")
+        tab.wait_for_selector(".points path")
+        box = tab.locator(".js-plotly-plot .points path").first.bounding_box()
+        tab.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         link = tab.get_by_role("link", name="Open the source")
         link.wait_for()
         assert link.get_attribute("href").startswith("https://")

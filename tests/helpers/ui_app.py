@@ -1,9 +1,11 @@
 """The app in process, for tests of the pages."""
 
+import json
 import re
 from html import unescape
 from pathlib import Path
 
+from plotly.graph_objects import Figure
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ElementTree
 
@@ -31,6 +33,11 @@ def press(test: AppTest, key: str) -> AppTest:
     """The page after a button within its HTML was pressed."""
     test.pills(key="pressed").set_value(key)
     return run(test)
+
+
+def figures(test: AppTest) -> list[Figure]:
+    """All charts; raises where a property is none of Plotly's, which the page does not check."""
+    return [Figure(**json.loads(chart.proto.spec)) for chart in test.get("plotly_chart")]
 
 
 def page_text(test: AppTest) -> str:

@@ -1,7 +1,6 @@
 """The Accuracy page: tables, filters, chart, the figure that was clicked, its states."""
 
-import re
-from urllib.parse import unquote
+import math
 
 import pytest
 from ui_app import app, page_text, run
@@ -10,9 +9,9 @@ from advisor.catalog.accuracy_points import PEERS, AccuracyPoint
 from advisor.evidence.accuracy.regimes import REGIMES
 from advisor.evidence.accuracy.scoring import Floor, Ledger, scores
 from advisor.ui.accuracy import points
+from advisor.ui.accuracy import points as chart
 from advisor.ui.accuracy import scores as page_scores
 from advisor.ui.accuracy.scores import FAMILIES, family_of
-from advisor.ui.parts import drawing
 from advisor.ui.parts.drawing import LIGHT
 
 SOURCE = "https://example.com/runs"
@@ -112,11 +111,11 @@ def test_filters_narrow_chart_and_table():
 
 
 def test_no_two_kinds_of_run_look_the_same(monkeypatch):
-    monkeypatch.setattr(drawing, "palette", lambda: LIGHT)
-    drawn = points.chart([point(regime.name, regime.name, 1.0, 1.0) for regime in REGIMES])
-    assert len({drawn.look(regime.name) for regime in REGIMES}) == len(REGIMES)
-    # A filter changes no mark.
-    assert points.chart(POINTS[20:40]).look("CPU alone") == drawn.look("CPU alone")
+    monkeypatch.setattr(chart, "palette", lambda: LIGHT)
+    kinds = [point(regime.name, regime.name, 1.0, 1.0) for regime in REGIMES]
+    traces = chart.scatter(kinds, range(len(kinds)))["data"]
+    marks = [trace["marker"] for trace in traces if "marker" in trace]
+    assert len({(mark["symbol"], mark["color"]) for mark in marks}) == len(kinds)
 
 
 def test_filters_that_leave_nothing_say_so():
@@ -138,40 +137,62 @@ def test_nothing_is_chosen_at_first():
     assert not test.get("link_button")
 
 
-def test_a_clicked_point_shows_its_figures_and_opens_its_source():
+def test_a_clicked_point_shows_its_figures_and_opens_its_source(monkeypatch):
+    monkeypatch.setattr(points, "selected", lambda event, places: 40)
     test = workshop()
-    test.text_input(key="clicked").set_value("c0")
-    text = page_text(run(test))
+    text = page_text(test)
     for words in ("RTX 3090", "9.0 tokens/s", "10 tokens/s", "8.2 to 12", "11 % too fast", "c0"):
         assert words in text
     assert "&lt;img src=x&gt;" in text
     assert "<img" not in text
     (link,) = test.get("link_button")
     assert link.proto.url == SOURCE
-    test.multiselect(key="ledger_GPU").set_value(["RTX 4090"])  # a click from before a filter
-    assert "Click a point" in page_text(run(test))
 
 
-def test_each_point_tells_its_name_where_it_is_clicked():
-    text = page_text(workshop())
-    assert sorted(re.findall("data-point='([^']+)'", text)) == sorted(each.id for each in POINTS)
+def event(*points):
+    return {"selection": {"points": list(points)}}
 
 
-def test_both_axes_are_alike_and_lines_lead_along_equals_and_a_quarter_either_way(monkeypatch):
-    monkeypatch.setattr(drawing, "palette", lambda: LIGHT)
-    drawn = drawing.points(points.chart(POINTS))
-    assert re.findall(r"left:[\d.]+%'><b>([^<]+)", drawn) == re.findall(
-        r"bottom:[\d.]+%'><b>([^<]+)", drawn
-    )
-    (image,) = re.findall(r"svg\+xml,([^)]+)\)", drawn)
-    equal, fast, slow = re.findall(r"points='([\d.-]+),([\d.-]+) ", unquote(image))
-    assert [float(at) for at in equal] == [0, 100]
-    # 1.25 times as fast is as far above as 0.8 times lies below.
-    assert 100 - float(fast[1]) == pytest.approx(float(slow[1]) - 100)
-    assert float(fast[1]) < 100
+def test_a_click_carries_the_place_in_the_ledger():
+    assert points.selected(event({"customdata": 7}), [5, 7]) == 7
+    assert points.selected(event({"customdata": [7]}), [5, 7]) == 7
+    assert points.selected(event(), [5, 7]) is None
+    # A click from before a filter changed what is shown.
+    assert points.selected(event({"customdata": 7}), [5]) is None
+    # The line of equals carries nothing.
+    assert points.selected(event({"x": 1.0}), [5]) is None
 
 
-def test_a_point_says_how_far_off_it_is():
-    assert "11 % too fast" in points.tip(POINTS[-1])
-    assert points.off(point("x", "r", 10.0, 7.5)) == "25 % too slow"
-    assert points.off(point("x", "r", 10.0, 10.01)) == "right within half a percent"
+def test_each_kind_of_run_has_a_look_of_its_own(monkeypatch):
+    figure = chart.scatter(POINTS, range(len(POINTS)))
+    marks = [value for value in figure["data"] if value["mode"] == "markers"]
+    looks = {(mark["marker"]["symbol"], mark["marker"]["color"]) for mark in marks}
+    assert len(looks) == len({mark["marker"]["symbol"] for mark in marks}) == 3
+    assert sum(len(mark["x"]) for mark in marks) == len(POINTS)
+    again = chart.scatter(POINTS[20:40], range(20, 40))
+    (alone,) = (value for value in again["data"] if value["mode"] == "markers")
+    same = next(mark for mark in marks if mark["name"] == "CPU alone")
+    assert alone["marker"] == same["marker"]
+
+
+def test_both_axes_have_the_same_ends_and_hold_every_point():
+    layout = chart.scatter(POINTS, range(len(POINTS)))["layout"]
+    low, high = layout["xaxis"]["range"]
+    assert layout["yaxis"]["range"] == [low, high]
+    for point in POINTS:
+        assert low < math.log10(point.measured) < high
+        assert low < math.log10(point.predicted) < high
+
+
+def test_the_band_is_a_quarter_either_way():
+    below, above, equal = chart.scatter(POINTS, range(len(POINTS)))["data"][:3]
+    for side, factor in ((below, 0.8), (above, 1.25), (equal, 1.0)):
+        assert side["y"] == pytest.approx([factor * x for x in side["x"]])
+
+
+def test_hover_escapes_names_and_says_how_far_off():
+    text = chart.hover(POINTS[-1])
+    assert "<img" not in text
+    assert "11 % too fast" in text
+    assert chart.off(point("x", "r", 10.0, 7.5)) == "25 % too slow"
+    assert chart.off(point("x", "r", 10.0, 10.01)) == "right within half a percent"

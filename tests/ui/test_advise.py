@@ -71,6 +71,7 @@ def test_a_tab_is_drawn_when_it_is_opened(title):
 
 def test_closed_tabs_draw_nothing_and_open_ones_say_every_number():
     test = app()
+    assert not test.get("plotly_chart")  # a browser would read 4.7 MB before the first of them
     assert chart_words(test) == []
     costs = tab(app(model="Llama-3.1-70B", machine=PC), "What it costs")
     assert len(chart_words(costs)) == 2  # options, costs

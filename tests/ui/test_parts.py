@@ -32,13 +32,13 @@ FOUND = Measurement(
 )
 
 
-def test_only_the_pages_know_streamlit():
+def test_only_the_pages_know_streamlit_and_plotly():
     root = Path(__file__).parents[2] / "advisor"
     others = [path for path in root.rglob("*.py") if "ui" not in path.relative_to(root).parts]
     knowing = [
         path.name
         for path in others
-        if re.search(r"^\s*(import|from) streamlit", path.read_text(), re.MULTILINE)
+        if re.search(r"^\s*(import|from) (streamlit|plotly)", path.read_text(), re.MULTILINE)
     ]
     assert others
     assert knowing == []

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import numpy as np
 import streamlit as st
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from advisor.advice.table.option import on_front
 from advisor.formatting import number, short
@@ -134,19 +134,17 @@ def picture(strokes: Iterable[Stroke]) -> Markup:
 
 
 def point(
-    across: float, up: float, tip: str, colour: str, shape: str = "circle", size: int = 8,
-    identity: str = "",
-) -> Markup:  # fmt: skip
+    across: float, up: float, tip: str, colour: str, shape: str = "circle", size: int = 8
+) -> Markup:
     """Point with words under the pointer, from the left and the bottom [%], of a size [pixels]; its
     shape is one of the style sheet, "hidden" for words alone.
     """
     side = " oa-leftward" if across > 50 else ""
-    clicked = f" data-point='{escape(identity)}'" if identity else ""
-    # Plain strings: a chart may have thousands, and Markup.format takes ten times longer.
-    return Markup(  # noqa: S704  escaped
-        f"<i class='oa-point oa-{shape}{side}' data-tip='{escape(tip)}'{clicked} style='left:"
-        f"{across:.2f}%;bottom:{up:.2f}%;--size:{size}px;color:{colour}'></i>"
+    html = Markup(
+        "<i class='oa-point oa-{}{}' data-tip='{}' style='left:{:.2f}%;bottom:{:.2f}%;"
+        "--size:{}px;color:{}'></i>"
     )
+    return html.format(shape, side, tip, across, up, size, colour)
 
 
 def words_at(across: float, up: float, text: str, style: str = "", colour: str = "") -> Markup:
@@ -356,7 +354,6 @@ class Point:
     y: float  # value up
     tip: str  # words under the pointer, and in the alternative text where no other point beats it
     name: str = ""  # words beside it where no other point beats it; empty for none
-    id: str = ""  # name that a click tells; empty where none does anything
     counts: bool = True  # it may be one that no other beats
 
 
@@ -373,9 +370,6 @@ class PointChart:
     y_powers: bool = True  # the vertical axis is logarithmic, as the horizontal one always is
     x_sign: str = ""  # sign before the numbers of the horizontal axis
     upright: float | None = None  # place of a dotted line across the horizontal axis; None for none
-    # factors from across to up along which a line is drawn, the first one whole, others dotted;
-    # both axes are alike then
-    factors: tuple[float, ...] = ()
     height: int = 300  # height of the vertical axis [pixels]
     large: str = ""  # kind whose points are larger
 
@@ -383,8 +377,6 @@ class PointChart:
     def front(self) -> list[Point]:
         """Points that no other beats in both, the best across first."""
         able = [spot for spot in self.points if spot.counts]
-        if not able:
-            return []
         across = np.array([spot.x if self.costs else -spot.x for spot in able])
         best = np.flatnonzero(on_front(across, np.array([spot.y for spot in able])))
         return [able[at] for at in sorted(best, key=lambda at: (across[at], able[at].y))]
@@ -401,12 +393,10 @@ def points(chart: PointChart) -> Markup:
     uprights = [] if chart.upright is None else [chart.upright]
     across = scale_of([*(spot.x for spot in every), *uprights], powers=True)
     up = scale_of((spot.y for spot in every), powers=chart.y_powers)
-    if chart.factors:
-        across = up = scale_of((size for spot in every for size in (spot.x, spot.y)), powers=True)
     inside = (picture(_front_strokes(chart, across, up)), *_spots(chart, across, up))
     drawn = plane(
         across, up, inside, x_label=chart.x_label, y_label=chart.y_label,
-        alt=": ".join(filter(None, (chart.lead, "; ".join(spot.tip for spot in chart.front)))),
+        alt=f"{chart.lead}: {'; '.join(spot.tip for spot in chart.front)}",
         height=chart.height, x_sign=chart.x_sign,
     )  # fmt: skip
     return joined((drawn, _point_keys(chart)))
@@ -417,10 +407,6 @@ def _front_strokes(chart: PointChart, across: Scale, up: Scale) -> Iterable[Stro
     if chart.upright is not None:
         at = across.place(chart.upright)
         yield Stroke(points=[(at, 0), (at, 100)], colour=look.soft, dash="2 3", width=1.5)
-    for factor in chart.factors:
-        ends = [(0.0, up.place(across.low * factor)), (100.0, up.place(across.high * factor))]
-        dash = "" if factor == chart.factors[0] else "2 3"
-        yield Stroke(points=ends, colour=look.soft, dash=dash, width=1.2)
     corners: list[tuple[float, float]] = []
     for spot in chart.front if chart.costs else ():
         place = across.place(spot.x), up.place(spot.y)
@@ -435,8 +421,7 @@ def _spots(chart: PointChart, across: Scale, up: Scale) -> Iterable[Markup]:
     for spot in chart.points:
         shape, colour = chart.look(spot.kind)
         size = 15 if spot.kind == chart.large else 9
-        place = across.place(spot.x), up.place(spot.y)
-        yield point(*place, spot.tip, colour, shape, size, spot.id)
+        yield point(across.place(spot.x), up.place(spot.y), spot.tip, colour, shape, size)
     for name, right, high in _apart(chart, across, up):
         yield words_at(right, high, name, "oa-named")
 

@@ -27,16 +27,6 @@ document.addEventListener("click", (event) => {
   document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0);
 });
 
-// A click on a point is typed into the hidden field for it.
-document.addEventListener("click", (event) => {
-  const point = event.target.closest("[data-point]");
-  const field = document.querySelector(".st-key-clicked input");
-  if (!point || !field) return;
-  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(field, point.dataset.point);
-  field.dispatchEvent(new Event("input", { bubbles: true }));
-  field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
-});
-
 // Buttons within HTML press the widget of their key, or that part of the hidden one. The answer is
 // drawn anew then, so that the one that was pressed is looked up again for the keyboard.
 let lastPressed = "";
