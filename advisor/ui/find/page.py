@@ -19,7 +19,7 @@ from advisor.advice.finder.runnable import curated_models, speeds_of
 from advisor.advice.finder.search import BOUGHT, RENTED, Findings, Hit, best_of_each
 from advisor.advice.prices.rows import no_price
 from advisor.advice.table.cost import Use
-from advisor.advice.table.option import Option, OptionKind
+from advisor.advice.table.option import FELT, Option, OptionKind
 from advisor.advice.table.question import Question
 from advisor.advice.words.verdict import LEAST, Judgement, aged, judgement, plain
 from advisor.errors import AdvisorError
@@ -403,15 +403,28 @@ def verdict(answer: FindAnswer, kind: OfferKind = OfferKind.BOTH) -> tuple[str, 
     counted = f"{machines} machines reach" if machines > 1 else "One machine reaches"
     other = [hit for hit in answer.best if hit.may_win and hit.offer != best.offer]
     beside = min(other, key=lambda hit: hit.order, default=None)
-    told = ""
+    told = _with_margin(answer, able, best)
     if beside is not None:
         way = "rent" if to == "buy" else "buy"
-        told = f" Cheapest to {way}: {beside.title}, {_price(answer, beside)}."
+        told += f" Cheapest to {way}: {beside.title}, {_price(answer, beside)}."
     cost = f"{_price(answer, best)}, in {best.speed.format}"
     return (
         f"Cheapest to {to}: {best.title},", speed,
         f"{cost[0].upper()}{cost[1:]}. {counted} {_wish(answer)}.{told}",
     )  # fmt: skip
+
+
+def _with_margin(answer: FindAnswer, able: Iterable[Hit], best: Hit) -> str:
+    """Cheapest that is fast enough by more than predictions err, where the cheapest is not."""
+    wanted = FELT * answer.request.min_tps
+    surer = (hit for hit in able if hit.speed.decode >= wanted)
+    hit = (
+        None if best.speed.decode >= wanted else min(surer, key=lambda hit: hit.order, default=None)
+    )
+    if hit is None:
+        return ""
+    speed, cost = tokens_per_second(hit.speed.decode), money(hit.monthly or 0.0)
+    return f" It is hardly fast enough; surer: {hit.title}, {speed} for {cost} a month."
 
 
 def _first(answer: FindAnswer, kind: OfferKind) -> Hit | None:
