@@ -1,6 +1,7 @@
 """Fit of serving engines and its tables: data/generated/engine_kernels.csv, engine_left_out.csv."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
@@ -148,12 +149,12 @@ NOTES = {
 }
 
 
-def publishers(cases: Cases[EngineCase]) -> Mapping[str, frozenset[str]]:
+def publishers(cases: Cases[EngineCase]) -> Mapping[str, Set[str]]:
     """Publishers with a GPU of each family, with the simulator as one."""
-    known: dict[str, set[str]] = {}
+    publishers = defaultdict[str, set[str]](set)
     for case in cases.timed:
-        known.setdefault(case.machine.gpus[0].family, set()).add(case.publisher)
-    return {family: frozenset(names) for family, names in known.items()}
+        publishers[case.machine.gpus[0].family].add(case.publisher)
+    return publishers
 
 
 def traits(cases: Cases[EngineCase]) -> Mapping[str, Floats]:

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from advisor.catalog.constants import ConstantRow, Constants, Scope, fitted_constants
+from advisor.catalog.constants import ConstantRow, Scope, fitted_constants
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import LAYERS, TOKEN
@@ -275,19 +275,14 @@ def _row(
 def margins(run: TimedRow) -> Margins:
     """Margins of a run's range, by the part that takes most of its time."""
     table = fitted_constants().bound(Scope(runtime=run.case.runtime.key))
-    half, lean = _stated(run, table), 0.0
-    if run.case.runtime.engine == EXPERT_STREAMING.engine:
-        lean = float(table.value(LEAN[IN_DECODE], Route.RESIDENT))
+    kind, streams_experts = regime(run), run.case.runtime.engine == EXPERT_STREAMING.engine
+    lean = float(table.value(LEAN[IN_DECODE], Route.RESIDENT)) if streams_experts else 0.0
+    if streams_experts or kind in (BATCHED, RESIDENT):
+        half = table.value(IN_DECODE, Route.RESIDENT)
+    elif kind == STAGED:
+        half = table.value(IN_DECODE, Route.STAGED)
+    else:
+        behind = table.value("spread_unmeasured", Route.STREAMED)
+        half = float(np.hypot(table.value(IN_DECODE, Route.STREAMED), behind))
     usual = Margins(below=half * (1.0 + lean), above=half * (1.0 - lean))
     return usual if run.weight else usual.wider(guessed_batch(run.case.model))
-
-
-def _stated(run: TimedRow, table: Constants) -> float:
-    """Half width of a run with a stated batch."""
-    kind = regime(run)
-    if kind in (BATCHED, RESIDENT) or run.case.runtime.engine == EXPERT_STREAMING.engine:
-        return table.value(IN_DECODE, Route.RESIDENT)
-    part = Route.STAGED if kind == STAGED else Route.STREAMED
-    own = table.value(IN_DECODE, part)
-    behind = table.value("spread_unmeasured", part) if part is Route.STREAMED else 0.0
-    return float(np.hypot(own, behind))

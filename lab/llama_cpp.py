@@ -1,7 +1,7 @@
 """Published speeds of llama.cpp and its forks, and their fit."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
@@ -387,9 +387,9 @@ def row_weights(rows: Rows) -> Floats:
     """Weight of each row by its group, its publisher and its build, shape (rows,)."""
     groups = [f"{row.group} {row.timed}" for row in rows.timed]
     publishers = left_out_with(rows)
-    together: dict[str, set[str]] = {}
+    together = defaultdict[str, set[str]](set)
     for publisher, group in zip(publishers, groups, strict=True):
-        together.setdefault(publisher, set()).add(group)
+        together[publisher].add(group)
     machines = np.array([len(together[publisher]) for publisher in publishers], dtype=float)
     builds = np.array([APART.get(row.scope["build"], 1.0) for row in rows.timed])
     return np.asarray(counts(groups, GROUP_POWER) * machines**PUBLISHER_POWER * builds)

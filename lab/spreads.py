@@ -8,8 +8,8 @@ architecture. Builds of `OWN_WIDTHS` then get a width and a lean of their own.
 """
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 
@@ -159,23 +159,23 @@ def other_evidence(rows: Rows, taught: Rows | None = None) -> Mapping[str, Float
     }
 
 
-def layer_publishers(rows: Rows) -> Mapping[tuple[str, str], frozenset[str]]:
+def layer_publishers(rows: Rows) -> Mapping[tuple[str, str], Set[str]]:
     """Publishers of each kind of layer by backend, and of kinds together on any backend ("")."""
-    counted: dict[tuple[str, str], set[str]] = {}
+    counted = defaultdict[tuple[str, str], set[str]](set)
     for row, publisher in zip(rows.timed, left_out_with(rows), strict=True):
         kinds = operators(row.case.model.architecture)
         for key in ((together(kinds), ""), *((kind, row.scope["backend"]) for kind in kinds)):
-            counted.setdefault(key, set()).add(publisher)
-    return {key: frozenset(names) for key, names in counted.items()}
+            counted[key].add(publisher)
+    return counted
 
 
-def sources(rows: Rows) -> Mapping[str, frozenset[str]]:
+def sources(rows: Rows) -> Mapping[str, Set[str]]:
     """Sources with a GPU of each family, without those of the builds in `APART`."""
-    by_family: dict[str, set[str]] = {}
+    by_family = defaultdict[str, set[str]](set)
     for row in rows.timed:
         if row.scope["family"] and row.scope["build"] not in APART:
-            by_family.setdefault(row.scope["family"], set()).add(row.publisher)
-    return {family: frozenset(urls) for family, urls in by_family.items()}
+            by_family[row.scope["family"]].add(row.publisher)
+    return by_family
 
 
 # Coordinate descent: minimum of a function of a few numbers, deterministic and without gradients.
@@ -294,7 +294,7 @@ def _rows(
         yield _row(constant, rounded(value, 3), unit, count, note, runtime=runtime, **scope)
 
 
-def _source_rows(urls_by_family: Mapping[str, frozenset[str]]) -> Iterator[ConstantRow]:
+def _source_rows(urls_by_family: Mapping[str, Set[str]]) -> Iterator[ConstantRow]:
     note = "sources that measured a GPU of the family"
     yield _row("sources", 0.0, "count", 0, note)
     for family, urls in urls_by_family.items():
@@ -305,7 +305,7 @@ NOBODY_COUNTED = 1000.0
 """Publishers of a kind of layer in runtimes for which none are counted: it widens no range."""
 
 
-def _publisher_rows(counted: Mapping[tuple[str, str], frozenset[str]]) -> Iterator[ConstantRow]:
+def _publisher_rows(counted: Mapping[tuple[str, str], Set[str]]) -> Iterator[ConstantRow]:
     note = "publishers who timed layers of a kind"
     yield _row(PUBLISHERS, NOBODY_COUNTED, "count", 0, f"{note}: not counted in other runtimes")
     for runtime in ENGINES_OF_LLAMA_CPP:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.catalog.constants import fitted_constants
-from advisor.cost_model.schedule import Flow, Kernels, Schedule
+from advisor.cost_model.schedule import Flow, Schedule
 from advisor.cost_model.timing import StepTime, peer_path, schedule_seconds
 from advisor.machine.from_catalog import MOST_SUSTAINED
 from advisor.machine.machine import Machine
@@ -190,16 +190,11 @@ def _steps(schedule: Schedule) -> Hashable:
 
 
 def _kind(flow: Flow) -> Hashable:
-    kernels = _words(flow.kernels)
-    return (flow.route, flow.device, flow.transfer, flow.alike, flow.load is None, kernels)
-
-
-def _words(kernels: Kernels | None) -> Hashable:
-    """Type of a batch's kernels, and its number types and phase."""
-    if kernels is None:
-        return None
-    words = (word for word in vars(kernels).values() if isinstance(word, (str, bool)))
-    return (type(kernels), *words)
+    """Words of a flow and of its kernels, their number types and phase among them."""
+    kernels = vars(flow.kernels).values() if flow.kernels else ()
+    words = (word for word in kernels if isinstance(word, (str, bool)))
+    loaded = flow.load is not None
+    return (flow.route, flow.device, flow.transfer, flow.alike, loaded, type(flow.kernels), *words)
 
 
 def _stack(at: Sequence[int], runs: Sequence[Timed]) -> Stack:
