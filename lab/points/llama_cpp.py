@@ -57,8 +57,8 @@ def points() -> Iterable[AccuracyPoint]:
     for timed, (_, ranges) in zip(rows.timed, by_table(rows), strict=True):
         predicted = left_out().get((timed.timed, timed.id))
         if predicted is not None:
-            seen = released(timed.case.model.architecture.name)
-            regime = regimes.regime_of(traits(timed))
+            row = catalog.model_rows().get(timed.case.model.architecture.name)
+            regime, seen = regimes.regime_of(traits(timed)), row.released if row else ""
             yield _point(timed, regime, predicted, ranges, peers=_peers(timed), first_seen=seen)
 
 
@@ -82,13 +82,6 @@ def unseen() -> Iterable[AccuracyPoint]:
             yield _point(timed, llama_cpp.kinds_of(timed), predicted, ranges)
 
 
-@cache
-def released(name: str) -> str:
-    """Month in which a model of the catalogue appeared; empty for others."""
-    row = catalog.model_rows().get(name)
-    return row.released if row else ""
-
-
 def doubtful() -> Iterable[AccuracyPoint]:
     """Points of doubtful rows: doubted by their source, or physically impossible.
 
@@ -107,8 +100,7 @@ def by_table(rows: llama_cpp.Rows, *, unseen: bool = False) -> tuple[tuple[float
     A row's own publisher does not count as evidence for its range; of an `unseen` model nobody's
     does.
     """
-    total = np.empty(len(rows.timed))
-    below, above = np.empty(len(rows.timed)), np.empty(len(rows.timed))
+    total, below, above = np.empty((3, len(rows.timed)))
     few = dict(other_evidence(rows))
     if unseen:
         few[NEW] = np.ones(len(rows.timed))
