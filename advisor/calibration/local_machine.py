@@ -274,10 +274,6 @@ def _link(link: Link, index: int, measured: Calibration) -> Link:
     )
 
 
-Notes = tuple[str, ...]
-"""Problems and assumptions, a sentence each."""
-
-
 def this_machine(
     overrides: MachineSpec | None = None, measured: Calibration | None = None
 ) -> Machine:
@@ -306,18 +302,15 @@ def seen_machine(
 ) -> Machine:
     """Machine of detected host facts and GPUs, with measured rates."""
     inputs = overrides or MachineSpec()
-    gpus, gpu_notes = _gpus(cards, inputs, measured)
-    gpus = reached(gpus, inputs)
-    host, host_notes = _seen_host(seen, inputs, measured)
-    host = at_work(host, inputs)
-    disk, disk_notes = _seen_disk(inputs, measured, read_ahead)
-    notes = (*seen.notes, *unseen, *measured.notes, measured.stale)
+    notes = [*seen.notes, *unseen, *measured.notes, measured.stale]
+    gpus = reached(_gpus(cards, inputs, measured, notes), inputs)
+    host = at_work(_seen_host(seen, inputs, measured, notes), inputs)
     described = Machine(
         name=name_of(gpus, host),
         gpus=gpus,
         host=host,
-        disk=disk,
-        notes=tuple(filter(None, (*notes, *gpu_notes, *host_notes, *disk_notes))),
+        disk=_seen_disk(inputs, measured, read_ahead, notes),
+        notes=tuple(filter(None, notes)),
     )
     installed = with_software(described, inputs, runs or LINUX, seen=bool(runs))
     shared = with_shared_memory(installed) if inputs.vram_gb is None else installed
@@ -325,13 +318,13 @@ def seen_machine(
 
 
 def _gpus(
-    cards: tuple[GpuFacts, ...], inputs: MachineSpec, measured: Calibration
-) -> tuple[tuple[Gpu, ...], Notes]:
+    cards: tuple[GpuFacts, ...], inputs: MachineSpec, measured: Calibration, notes: list[str]
+) -> tuple[Gpu, ...]:
     """GPUs as typed, else as detected with measured rates; a note names each unknown one."""
     if inputs.gpu is not None:
-        return tuple(machine(inputs).gpus), ()
+        return tuple(machine(inputs).gpus)
     typed = (inputs.pcie_gbs, inputs.pcie_gen, inputs.pcie_lanes) != (None, None, None)
-    gpus, notes = [], []
+    gpus = []
     for index, card in enumerate(cards):
         try:
             row = find_gpu(card.name, card.memory_total)
@@ -340,7 +333,7 @@ def _gpus(
             continue
         seen = _as_seen(from_catalog.gpu_of(row), card, inputs)
         gpus.append(gpu(seen, index, measured, keep_link=typed))
-    return tuple(gpus), tuple(notes)
+    return tuple(gpus)
 
 
 def _as_seen(gpu: Gpu, card: GpuFacts, inputs: MachineSpec) -> Gpu:
@@ -358,19 +351,20 @@ def _as_seen(gpu: Gpu, card: GpuFacts, inputs: MachineSpec) -> Gpu:
     return replace(gpu, link=link(seen, gpu))
 
 
-def _seen_host(seen: HostFacts, inputs: MachineSpec, measured: Calibration) -> tuple[Host, Notes]:
+def _seen_host(
+    seen: HostFacts, inputs: MachineSpec, measured: Calibration, notes: list[str]
+) -> Host:
     """Processor and RAM; the measured bandwidth of RAM, else an assumed one with a note."""
     bandwidth = (
         measured.figure("ram_read") if inputs.ram_gbs is None else given(inputs.ram_gbs * GB)
     )
-    notes: Notes = ()
     if bandwidth is None:
-        bandwidth, notes = _assumed_bandwidth(seen, inputs)
+        bandwidth = _assumed_bandwidth(seen, inputs, notes)
     memory = Quantity(float(seen.memory_total), Provenance.MEASURED, "operating system")
     if inputs.ram_gb is not None:
         memory = given(inputs.ram_gb * GIB)
-    ram_rate = measured.figure("ram_read") or _assumed_bandwidth(seen, MachineSpec())[0]
-    host = Host(
+    ram_rate = measured.figure("ram_read") or _assumed_bandwidth(seen, MachineSpec(), [])
+    return Host(
         name=inputs.cpu or seen.name or "this processor",
         cores=inputs.cores or seen.cores,
         sockets=seen.sockets,
@@ -381,12 +375,11 @@ def _seen_host(seen: HostFacts, inputs: MachineSpec, measured: Calibration) -> t
         segment=from_catalog.ram_segment(inputs.cpu or seen.name),
         clock=from_catalog.clock_beside(inputs.cpu or seen.name),
     )
-    return host, notes
 
 
-def _assumed_bandwidth(seen: HostFacts, inputs: MachineSpec) -> tuple[Quantity, Notes]:
+def _assumed_bandwidth(seen: HostFacts, inputs: MachineSpec, notes: list[str]) -> Quantity:
     """Bandwidth of RAM from the processor's catalogue row, else from a typical one [B/s]."""
-    name, notes = inputs.cpu or seen.name, []
+    name = inputs.cpu or seen.name
     try:
         typical = from_catalog.host(name, given(float(seen.memory_total)))
     except InputError:
@@ -395,30 +388,29 @@ def _assumed_bandwidth(seen: HostFacts, inputs: MachineSpec) -> tuple[Quantity, 
         notes.append(f"{name or 'The processor'} is not in the catalogue; a typical one is used.")
         typical = from_catalog.host(TYPICAL_HOST, given(float(seen.memory_total)))
     notes.append("The RAM speed is assumed; measuring it takes seconds.")
-    return replace(typical.bandwidth, kind=Provenance.ASSUMED), tuple(notes)
+    return replace(typical.bandwidth, kind=Provenance.ASSUMED)
 
 
 def _seen_disk(
-    inputs: MachineSpec, measured: Calibration, read_ahead: Quantity
-) -> tuple[Disk, Notes]:
+    inputs: MachineSpec, measured: Calibration, read_ahead: Quantity, notes: list[str]
+) -> Disk:
     """Drive as typed, else as measured, else a typical one with a note."""
     if inputs.disk_gbs is not None or inputs.disk is not None:
-        return drive(inputs), ()
+        return drive(inputs)
     figure = measured.figure("disk_read_direct")
     if figure is None:
         typical = from_catalog.disk(TYPICAL_DISK)
         assumed = replace(typical.sequential, kind=Provenance.ASSUMED)
-        note = "The drive's speed is assumed; measuring it takes seconds."
-        return replace(typical, sequential=assumed), (note,)
+        notes.append("The drive's speed is assumed; measuring it takes seconds.")
+        return replace(typical, sequential=assumed)
     if read_ahead.kind is not Provenance.MEASURED:  # of an imported machine, not as it is set now
         read_ahead = measured.figure("disk_read_ahead") or read_ahead
-    disk = Disk(
+    return Disk(
         name="this drive",
         sequential=figure,
         mapped=measured.figure("disk_read_mmap"),
         read_ahead=read_ahead,
     )
-    return disk, ()
 
 
 def _read_ahead() -> Quantity:

@@ -172,7 +172,7 @@ def stated_machine(row: PublishedRow) -> MachineSpec:
 def _driver(row: PublishedRow) -> str | None:
     """Graphics driver stated with an Intel card under Vulkan, whose speed it changes most."""
     mesa = stated("Mesa", f"{row.os} {row.source_note}")
-    of_arc = "arc" in row.gpu.casefold() and "vulkan" in row.told.casefold()
+    of_arc = "arc" in row.gpu.casefold() and "vulkan" in row.source_words.casefold()
     return f"mesa {mesa[1]}" if mesa and of_arc else None
 
 
@@ -260,17 +260,14 @@ def _spellings(row: HostRow) -> list[str]:
 
 def ram_peak(row: PublishedRow) -> bool:
     """Whether a row's RAM rate is a datasheet value: stated so, or too high to be sustained."""
-    stated, note = row.ram_bw_gbs or 0.0, row.source_note
-    if "theor" in note and "measured" not in note:
+    if "theor" in row.source_note and "measured" not in row.source_note:
         return True
-    channels, rate = row.ram_channels, row.ram_mts
-    peak = channels * 8e-3 * rate if channels and rate else _catalogue_peak(row.cpu)
-    return stated > from_catalog.MOST_SUSTAINED * peak
-
-
-def _catalogue_peak(cpu: str) -> float:
-    host = _host_called(cpu)
-    return (host.bandwidth_gbs if host else None) or np.inf
+    if row.ram_channels and row.ram_mts:
+        peak = row.ram_channels * 8e-3 * row.ram_mts
+    else:
+        host = _host_called(row.cpu)
+        peak = (host.bandwidth_gbs if host else None) or np.inf
+    return (row.ram_bw_gbs or 0.0) > from_catalog.MOST_SUSTAINED * peak
 
 
 @lru_cache(maxsize=1024)
@@ -280,27 +277,27 @@ def _host_called(cpu: str) -> HostRow | None:
 
 
 def _ram_gbs(row: PublishedRow, cpu: str | None) -> float | None:
-    stated = row.ram_bw_gbs
-    if stated is None or not ram_peak(row):
-        return stated
+    rate = row.ram_bw_gbs
+    if rate is None or not ram_peak(row):
+        return rate
     segment = from_catalog.ram_segment(cpu or TYPICAL_HOST)
-    return float(from_catalog.sustained(stated * GB, segment, "", "").value) / GB
+    return float(from_catalog.sustained(rate * GB, segment, "", "").value) / GB
 
 
 def ram_in_theory(row: PublishedRow, host: str) -> float | None:
     """Theoretical RAM bandwidth of a row with a processor of the catalogue; None where its rate is
     sustained or unknown [B/s].
     """
-    known, stated = _host_called(host), row.ram_bw_gbs
-    if known is None:
+    listed = _host_called(host)
+    if listed is None:
         return None
-    if stated:
-        return stated * GB if ram_peak(row) else None
-    rate = row.ram_mts
-    if rate and known.bandwidth_gbs is not None:
-        channels = row.ram_channels or known.memory_channels or 2.0
-        return channels * 8e6 * rate
-    return None if known.bandwidth_gbs is None else known.bandwidth_gbs * GB
+    if row.ram_bw_gbs:
+        return row.ram_bw_gbs * GB if ram_peak(row) else None
+    if listed.bandwidth_gbs is None:
+        return None
+    if row.ram_mts:
+        return (row.ram_channels or listed.memory_channels or 2.0) * 8e6 * row.ram_mts
+    return listed.bandwidth_gbs * GB
 
 
 def _cores(row: PublishedRow, cpu: str | None, rented: int | None) -> int | None:

@@ -151,8 +151,8 @@ def batched(row: PublishedRow, case: Case) -> Case:
 def _sequences(row: PublishedRow, case: Case) -> float:
     """Sequences in a batch: as stated, else the most that fit in memory for throughput runs."""
     running = figure("requests at once", row.other_metric)
-    if told := row.batch or (running is not None and max(running, 1.0)):
-        return told
+    if row.batch or running is not None:
+        return row.batch or max(running or 0.0, 1.0)
     runtime, settings = case.runtime, case.settings
     if not (all(lengths(row)) or runtime.key in THROUGHPUT or row.category == "batched"):
         return 1.0
@@ -234,7 +234,7 @@ def _category(row: PublishedRow) -> str:
         return "cpu"
     if row.fraction_disk:
         return "nvme"
-    experts = row.n_cpu_moe or stated("experts in RAM", f"{row.told} {row.other_metric}")
+    experts = row.n_cpu_moe or stated("experts in RAM", f"{row.source_words} {row.other_metric}")
     if experts or engine(row.runtime, "moe_offload") is KTRANSFORMERS:
         return "moe_offload"
     return "resident" if row.ngl is None else "partial"
@@ -268,7 +268,7 @@ def one_after_another(row: PublishedRow, runtime: Runtime, machine: Machine) -> 
     first, *others = machine.gpus or (None,)
     if runtime is not EXLLAMA or first is None or not others:
         return machine
-    if stated("layers divided", row.told) or any(gpu.name != first.name for gpu in others):
+    if stated("layers divided", row.source_words) or any(gpu.name != first.name for gpu in others):
         return machine
     together = replace(first.memory, value=first.memory.value * len(machine.gpus))
     return replace(machine, gpus=(replace(first, memory=together),))

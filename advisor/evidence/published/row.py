@@ -82,8 +82,8 @@ class PublishedRow:
         self.notes: list[str] = []
 
     @property
-    def told(self) -> str:
-        """What the source says of the runtime, and its note."""
+    def source_words(self) -> str:
+        """Both texts in which sources say what ran and how."""
         return f"{self.runtime} {self.source_note}"
 
     id = Cell(_text)

@@ -62,7 +62,7 @@ def requests(row: PublishedRow) -> tuple[Workload, Workload]:
         flash_attention=stated("no flash attention", note) is None,
         unified_cache=row.date < SPLIT_CACHE,
         variety=BENCH,
-        bench=stated("server", row.told) is None,
+        bench=stated("server", row.source_words) is None,
     )
     if depth is None or sent is not None:
         return prompt, prompt
@@ -128,7 +128,7 @@ def copies_experts(row: PublishedRow) -> bool:
 
 def load_mode(row: PublishedRow, *, fork: bool) -> str:
     """Load mode of a row: llama.cpp maps the file unless it is told not to."""
-    buffered = stated("file in buffers", row.told.casefold()) is not None
+    buffered = stated("file in buffers", row.source_words.casefold()) is not None
     return "none" if buffered or (fork and row.date >= PINNED_SINCE) else "auto"
 
 
