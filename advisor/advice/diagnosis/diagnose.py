@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cache, partial
+from functools import cache, cached_property, partial
 
 import numpy as np
 
@@ -130,6 +130,11 @@ class Degree(Edit):
 
     decode: Range  # speed of generation, for each user [tokens/s]
     prompt: Range  # speed of the prompt [tokens/s]
+
+    @property
+    def speeds(self) -> Rates:
+        """Speeds of generation and prompt."""
+        return self.decode, self.prompt
 
 
 def degrees(run: MeasuredRun, key: str) -> Iterator[Degree]:
@@ -365,33 +370,22 @@ def diagnose(estimate: Estimate, measured: Measured, system: str = "") -> Diagno
     """Causes of a measured speed, likeliest first, without those of other systems where "Linux",
     "Windows" or "macOS" is stated; raises InputError for an impossible combination, or a sweep.
     """
-    run = measured.run(estimate, system)
-    predicted = predicted_rates(run)
-    if any(np.size(speed.value) != 1 for speed in predicted):
+    compared = _Comparison(run=measured.run(estimate, system), measured=measured)
+    if any(np.size(speed.value) != 1 for speed in compared.predicted):
         raise InputError("A sweep has many speeds; diagnose one estimate at a time.")
-    gap = _gap(predicted, measured)
-    far = abs(gap.size) > math.log(CLOSE) or gap.outcome is not Outcome.AS_PREDICTED
+    far = abs(compared.gap) > math.log(CLOSE) or compared.outcome is not Outcome.AS_PREDICTED
     ruled_out = _ruled_out(measured)
     keys = dict.fromkeys(row.key for row in cause_rows() if row.key not in ruled_out)
-    causes = [_cause(run, measured, gap, key) for key in keys] if far else []
-    ordered = sorted(
-        (cause for cause in causes if cause is not None),
-        key=lambda cause: cause.weight,
-        reverse=True,
-    )
+    causes = filter(None, map(compared.cause, keys)) if far else ()
+    needed = required(compared.run, measured.decode) if far and not compared.of_prompt else ()
     return Diagnosis(
         estimate=estimate,
-        predicted=predicted,
+        predicted=compared.predicted,
         measured=measured,
-        outcome=gap.outcome,
-        causes=tuple(ordered),
-        needed=tuple(required(run, measured.decode)) if far and not gap.prompt else (),
+        outcome=compared.outcome,
+        causes=tuple(sorted(causes, key=lambda cause: cause.weight, reverse=True)),
+        needed=tuple(needed),
     )
-
-
-def predicted_rates(run: MeasuredRun) -> Rates:
-    """Predicted speeds of a run, of the lengths that were measured."""
-    return run.speeds(Edit(moves=False)) or rates(run)
 
 
 def _ruled_out(measured: Measured) -> set[str]:
@@ -405,40 +399,96 @@ def _ruled_out(measured: Measured) -> set[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Gap:
-    """Gap between measured and predicted speed."""
+class _Comparison:
+    """A run beside its prediction."""
 
-    prompt: bool  # the gap is in the prompt's speed; else in that of generation
-    predicted: float  # predicted speed [tokens/s]
-    size: float  # ln(measured / predicted)
-    distance: float  # in half widths of the range
+    run: MeasuredRun
+    measured: Measured
+
+    @cached_property
+    def predicted(self) -> Rates:
+        """Predicted speeds, of the lengths that were measured."""
+        return self.run.speeds(Edit(moves=False)) or rates(self.run)
+
+    @cached_property
+    def of_prompt(self) -> bool:
+        """Whether the prompt's speed alone is out of range, or further off on the other side than
+        that of generation.
+        """
+        if self.measured.prompt is None:
+            return False
+        off = distance(self.measured.decode, self.predicted[0])
+        beside = distance(self.measured.prompt, self.predicted[1])
+        other_way = off * beside < 0 and abs(beside) > abs(off)
+        return abs(beside) > 1 and (abs(off) <= 1 or other_way)
+
+    @property
+    def speeds(self) -> tuple[float, Range]:
+        """Measured and predicted speed of what the gap is in."""
+        return _pairs(self.measured, self.predicted)[int(self.of_prompt)]
+
+    @cached_property
+    def gap(self) -> float:
+        """ln(measured / predicted)."""
+        return _log(*self.speeds)
 
     @property
     def outcome(self) -> Outcome:
         """The gap in words."""
-        if abs(self.distance) <= 1:
+        off = distance(*self.speeds)
+        if abs(off) <= 1:
             return Outcome.AS_PREDICTED
-        return Outcome.SLOWER if self.distance < 0 else Outcome.FASTER
+        return Outcome.SLOWER if off < 0 else Outcome.FASTER
 
+    def cause(self, key: str) -> Cause | None:
+        """A cause in the degree that fits best; None where it explains no part of the gap."""
+        vendor = self.run.machine.gpus[0].vendor if self.run.machine.gpus else ""
+        row, shown = row_for(key, vendor, self.run.system), key in self.measured.shown
+        if row is None:
+            return None
+        tried = [each for each in degrees(self.run, key) if shown or self._helps(each)]
+        if not tried:
+            return None
+        evidence = self.measured.evidence or (lambda _key, _after: 1.0)
+        weights = [
+            density(each, self.measured) * float(evidence(key, each.of(self.run))) for each in tried
+        ]
+        best = tried[max(range(len(tried)), key=weights.__getitem__)]
+        share = self._moved(best) / self.gap
+        share = min(share, 1.0 / share) if share > 0 else share  # a milder degree goes as far
+        pairs = _pairs(self.measured, best.speeds)
+        explains = all(abs(distance(value, speed)) <= 1 for value, speed in pairs)
+        if not (explains or shown or (share >= PART and self._nearer(best))):
+            return None
+        return Cause(
+            row=row,
+            degree=best,
+            explains=explains,
+            share=share,
+            weight=row.prior * sum(weights) / len(weights),
+        )
 
-def _gap(predicted: Rates, measured: Measured) -> _Gap:
-    """Gap in the speed of generation, or in that of the prompt where only this is out of range, or
-    further off on the other side.
-    """
-    decode, prompt = predicted
-    off = distance(measured.decode, decode)
-    value, speed = measured.decode, decode
-    if measured.prompt is not None:
-        beside = distance(measured.prompt, prompt)
-        other_way = off * beside < 0 and abs(beside) > abs(off)
-        if abs(beside) > 1 and (abs(off) <= 1 or other_way):
-            value, speed = measured.prompt, prompt
-    return _Gap(
-        prompt=speed is not decode,
-        predicted=float(speed.value),
-        size=_log(value, speed),
-        distance=distance(value, speed),
-    )
+    def _helps(self, degree: Degree) -> bool:
+        """Whether a degree moves the speed towards the measured value and ends nearer to it."""
+        moved = self._moved(degree)
+        same_way = math.copysign(1.0, self.gap) * moved >= math.log(NOTABLE)
+        return same_way and abs(self.gap - moved) < abs(self.gap)
+
+    def _moved(self, degree: Degree) -> float:
+        speed = degree.speeds[int(self.of_prompt)]
+        return math.log(float(speed.value) / float(self.speeds[1].value))
+
+    def _nearer(self, degree: Degree) -> bool:
+        """Whether no measured speed is both out of a degree's range and further off than before:
+        one that is beyond what a cause leaves possible strikes that cause out.
+        """
+        after = _pairs(self.measured, degree.speeds)
+        before = _pairs(self.measured, self.predicted)
+        return all(
+            abs(distance(value, changed)) <= 1
+            or abs(_log(value, changed)) <= abs(_log(value, original))
+            for (value, changed), (_, original) in zip(after, before, strict=True)
+        )
 
 
 def distance(measured: float, speed: Range) -> float:
@@ -451,72 +501,18 @@ def distance(measured: float, speed: Range) -> float:
     return off / (_log(float(speed.high), speed) if off >= 0 else -_log(float(speed.low), speed))
 
 
-def _cause(run: MeasuredRun, measured: Measured, gap: _Gap, key: str) -> Cause | None:
-    vendor = run.machine.gpus[0].vendor if run.machine.gpus else ""
-    row = row_for(key, vendor, run.system)
-    shown = key in measured.shown
-    tried = [each for each in degrees(run, key) if shown or _helps(each, gap)] if row else []
-    if row is None or not tried:
-        return None
-    weights = [float(density(each, measured)) * _seen(run, measured, key, each) for each in tried]
-    best = tried[max(range(len(tried)), key=weights.__getitem__)]
-    share = _moved(best, gap) / gap.size
-    share = min(share, 1.0 / share) if share > 0 else share  # a milder degree goes as far
-    pairs = _beside(measured, best.decode, best.prompt)
-    explains = all(abs(distance(value, speed)) <= 1 for value, speed in pairs)
-    part = share >= PART and _nearer(best, predicted_rates(run), measured)
-    if not (explains or part or shown):
-        return None
-    return Cause(
-        row=row,
-        degree=best,
-        explains=explains,
-        share=share,
-        weight=row.prior * sum(weights) / len(weights),
-    )
-
-
-def _seen(run: MeasuredRun, measured: Measured, key: str, degree: Degree) -> float:
-    return 1.0 if measured.evidence is None else float(measured.evidence(key, degree.of(run)))
-
-
-def _helps(degree: Degree, gap: _Gap) -> bool:
-    """Whether a degree moves the speed towards the measured value and ends nearer to it."""
-    moved = _moved(degree, gap)
-    same_way = math.copysign(1.0, gap.size) * moved >= math.log(NOTABLE)
-    return same_way and abs(gap.size - moved) < abs(gap.size)
-
-
-def _moved(degree: Degree, gap: _Gap) -> float:
-    speed = degree.prompt if gap.prompt else degree.decode
-    return math.log(float(speed.value) / gap.predicted)
-
-
 def density(degree: Degree, measured: Measured) -> float:
     """Likelihood of the measurement under a degree, up to a constant factor."""
-    pairs = _beside(measured, degree.decode, degree.prompt)
+    pairs = _pairs(measured, degree.speeds)
     off = sum(abs(distance(value, speed)) for value, speed in pairs)
     half_widths = (math.log(float(speed.high) / float(speed.low)) / 2.0 for _, speed in pairs)
     return math.pow(BEYOND, off) / math.prod(half_widths)
 
 
-def _nearer(degree: Degree, predicted: Rates, measured: Measured) -> bool:
-    """Whether no measured speed is both out of a degree's range and further off than before: one
-    that is beyond what a cause leaves possible strikes that cause out.
-    """
-    after = _beside(measured, degree.decode, degree.prompt)
-    before = _beside(measured, *predicted)
-    return all(
-        abs(distance(value, changed)) <= 1
-        or abs(_log(value, changed)) <= abs(_log(value, original))
-        for (value, changed), (_, original) in zip(after, before, strict=True)
-    )
-
-
-def _beside(measured: Measured, decode: Range, prompt: Range) -> list[tuple[float, Range]]:
-    """Measured speeds paired with predicted ones."""
-    pairs = [(measured.decode, decode)]
-    return pairs if measured.prompt is None else [*pairs, (measured.prompt, prompt)]
+def _pairs(measured: Measured, speeds: Rates) -> list[tuple[float, Range]]:
+    """Measured speeds, each with a predicted one."""
+    pairs = ((measured.decode, speeds[0]), (measured.prompt, speeds[1]))
+    return [(value, speed) for value, speed in pairs if value is not None]
 
 
 def _log(measured: float, speed: Range) -> float:
