@@ -14,7 +14,6 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from gguf import GGUFReader, GGUFWriter
 
-from advisor.model.catalog import storage_types
 from advisor.model.gguf.read import describe_path
 
 TOKENS = 250_000
@@ -60,13 +59,12 @@ def peak(action: Callable[[], object]) -> float:
 
 def main() -> None:
     """Measure and print."""
-    storage = storage_types()
     with TemporaryDirectory() as folder:
         path = Path(folder) / "vocabulary.gguf"
         write(path)
-        ours = seconds(lambda: describe_path(path, storage), REPEATS)
+        ours = seconds(lambda: describe_path(path), REPEATS)
         theirs = seconds(lambda: GGUFReader(path), 1)
-        memory = peak(lambda: describe_path(path, storage))
+        memory = peak(lambda: describe_path(path))
         print(f"gguf header, {TOKENS:,} tokens: {ours:.3f} s")
         print(f"gguf header, peak memory: {memory / 1e6:.1f} MB of {path.stat().st_size / 1e6:.1f}")
         print(f"gguf header, faster than gguf.GGUFReader ({theirs:.2f} s): {theirs / ours:.0f} x")

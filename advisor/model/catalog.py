@@ -12,8 +12,8 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.name_matching import by_name, find
 from advisor.model.architecture import Architecture
 from advisor.model.build import build
-from advisor.model.formats import Format, RecipeRow, StorageType, format_named, formats
-from advisor.model.model import LAYERED, Model, quantized
+from advisor.model.formats import format_named, tensor_types
+from advisor.model.model import LAYERED, Model, from_tensors
 from advisor.model.spec import ArchitectureSpec
 
 NUMBERS = ("embedding", "output", "tied_copy", "tables_share")
@@ -108,18 +108,6 @@ def model_rows() -> Mapping[str, ArchitectureSpec]:
     return by_name(read(DATA / "models/models.csv", ArchitectureSpec))
 
 
-@cache
-def storage_types() -> Mapping[str, StorageType]:
-    """Storage types of tensors by name."""
-    return {row.name: row for row in read(DATA / "models/quants.csv", StorageType)}
-
-
-@cache
-def model_formats() -> Mapping[str, Format]:
-    """Formats of models by name."""
-    return formats(read(DATA / "models/recipes.csv", RecipeRow))
-
-
 def find_model(name: str) -> ArchitectureSpec:
     """Catalogue row of a model."""
     return find("model", name, model_rows(), "`data/models/models.csv` lists those it knows.")
@@ -171,4 +159,5 @@ def model(name: str, form: str) -> Model:
 @lru_cache(maxsize=2048)
 def in_format(arch: Architecture, form: str) -> Model:
     """Architecture in a format."""
-    return quantized(arch, format_named(form, model_formats()), storage_types())
+    recipe = format_named(form)
+    return from_tensors(arch, tensor_types(arch, recipe), recipe.name)

@@ -12,9 +12,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import cache
 from itertools import count, groupby
 
-from advisor.catalog.csv_tables import texts
+from advisor.catalog.csv_tables import DATA, read, texts
 from advisor.errors import DataError, Refusal, UnknownName
 from advisor.model.architecture import Architecture, Group, Tensor
 
@@ -122,18 +123,24 @@ def _format(name: str, rules: tuple[RecipeRow, ...]) -> Format:
     )
 
 
+@cache
+def model_formats() -> Mapping[str, Format]:
+    """Formats of models by name."""
+    return formats(read(DATA / "models/recipes.csv", RecipeRow))
+
+
 COMMON = (
     "Common ones are Q4_K_M, Q6_K, Q8_0, MXFP4, AWQ, FP8 and BF16; data/models/recipes.csv has all."
 )
 """Where an unknown format leads."""
 
 
-def format_named(name: str, known: Mapping[str, Format]) -> Format:
+def format_named(name: str) -> Format:
     """Format by name, ignoring case."""
-    by_folded = {spelling.casefold(): form for spelling, form in known.items()}
+    by_folded = {spelling.casefold(): form for spelling, form in model_formats().items()}
     form = by_folded.get(name.strip().casefold())
     if form is None:
-        raise UnknownName("format", name, known, COMMON)
+        raise UnknownName("format", name, model_formats(), COMMON)
     return form
 
 
@@ -179,9 +186,13 @@ class StorageType:
     note: str  # remarks
 
 
-def tensor_types(
-    architecture: Architecture, form: Format, types: Mapping[str, StorageType]
-) -> tuple[StorageType, ...]:
+@cache
+def storage_types() -> Mapping[str, StorageType]:
+    """Storage types of tensors by name."""
+    return {row.name: row for row in read(DATA / "models/quants.csv", StorageType)}
+
+
+def tensor_types(architecture: Architecture, form: Format) -> tuple[StorageType, ...]:
     """Storage type of every tensor, in order; GGUF files keep experts trained in four bits."""
     categories = _categories(architecture)
     kept = architecture.expert_type if form.family == "gguf" else ""
@@ -197,7 +208,7 @@ def tensor_types(
         architecture.tensors, keys, _positions(architecture, categories), strict=True
     ):
         if kept and tensor.group is Group.ROUTED_EXPERTS and key[1] != UNQUANTIZED:
-            stored.append(_known(kept, types))
+            stored.append(_storage_type(kept))
             continue
         alike = key, tensor.width, position if key in by_place else None
         if alike not in chosen:
@@ -205,7 +216,7 @@ def tensor_types(
             rule = next((matching for matching in rules[key] if _holds(matching, place)), None)
             if rule is None:
                 raise _refusal(architecture, form, tensor)
-            chosen[alike] = _fitting(_known(rule.type, types), tensor, types)
+            chosen[alike] = _fitting(_storage_type(rule.type), tensor)
         stored.append(chosen[alike])
     return tuple(stored)
 
@@ -294,15 +305,16 @@ def _refusal(architecture: Architecture, form: Format, tensor: Tensor) -> Refusa
     )
 
 
-def _fitting(wanted: StorageType, tensor: Tensor, types: Mapping[str, StorageType]) -> StorageType:
+def _fitting(wanted: StorageType, tensor: Tensor) -> StorageType:
     """The wanted type, or the one llama.cpp falls back to where rows do not divide into blocks."""
     if wanted.family != "gguf" or tensor.width % wanted.block_weights == 0:
         return wanted
-    fallback = _known(FALLBACKS.get(wanted.name, "F16"), types)
-    return fallback if tensor.width % fallback.block_weights == 0 else _known("F16", types)
+    fallback = _storage_type(FALLBACKS.get(wanted.name, "F16"))
+    return fallback if tensor.width % fallback.block_weights == 0 else _storage_type("F16")
 
 
-def _known(name: str, types: Mapping[str, StorageType]) -> StorageType:
+def _storage_type(name: str) -> StorageType:
+    types = storage_types()
     if name not in types:
         raise UnknownName(
             "storage type", name, types, "See data/models/quants.csv for all of them."
@@ -331,23 +343,24 @@ NEAREST = {
 """Bits per weight of whole files (llama.cpp, tools/quantize/README.md)."""
 
 
-def format_meant(text: str, known: Mapping[str, Format], *, remark: bool = False) -> Format:
+def format_meant(text: str, *, remark: bool = False) -> Format:
     """Format of a spelling; with `remark`, of one among other words, as in a table's note."""
     plain = _plain(text)
-    spelled = _by_spelling(known)
+    spelled = _by_spelling()
     name = next((spelled[spelling] for spelling in _spellings(plain) if spelling in spelled), None)
     names_alone = all(word in spelled for word in plain.split("_"))
     name = name or _of_bits(plain)
     if name is None and (remark or names_alone):
         name = _inside(plain, spelled)
     if name is None:
-        raise UnknownName("format", text, known, COMMON)
-    return known[name]
+        raise UnknownName("format", text, model_formats(), COMMON)
+    return model_formats()[name]
 
 
-def _by_spelling(known: Mapping[str, Format]) -> Mapping[str, str]:
+@cache
+def _by_spelling() -> Mapping[str, str]:
     """Names of formats by their joined names and spellings."""
-    plain = {name.casefold().replace("-", "_"): name for name in known}
+    plain = {name.casefold().replace("-", "_"): name for name in model_formats()}
     spelled = texts("models/format_spellings.csv", "spelling", "format")
     all_spellings = {**spelled, **plain}
     joined = {spelling.replace("_", ""): name for spelling, name in all_spellings.items()}

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from advisor.model.architecture import COMMON_HEAD, LAYER_TABLES, Architecture, Group
 from advisor.model.expert_use import USUAL, ExpertUse, in_text, unevenness
-from advisor.model.formats import Format, StorageType, tensor_bytes, tensor_types
+from advisor.model.formats import StorageType, tensor_bytes
 from advisor.units import Array
 
 BY_LAYER = "per_layer_model_proj"
@@ -278,14 +278,6 @@ def _layer_flops(architecture: Architecture) -> Mapping[Group, Floats]:
     if architecture.experts is not None:
         total[Group.ROUTED_EXPERTS] *= architecture.experts.used / architecture.experts.total
     return total
-
-
-def quantized(
-    architecture: Architecture, form: Format, storage: Mapping[str, StorageType]
-) -> Model:
-    """Model of an architecture in a format."""
-    kinds = tensor_types(architecture, form, storage)
-    return from_tensors(architecture, kinds, form.name)
 
 
 def from_tensors(architecture: Architecture, kinds: Sequence[StorageType], form: str) -> Model:

@@ -71,7 +71,7 @@ def find(text: str, form: str | None = None) -> ResolvedModel:
     text = text.strip()
     if not form:
         return _resolved(text, None)
-    meant = format_meant(form, catalog.model_formats()).name
+    meant = format_meant(form).name
     resolved = _resolved(text, meant)
     if _letters(meant) == _letters(form):
         return resolved
@@ -153,7 +153,7 @@ def from_file(path: Path, form: str | None = None) -> ResolvedModel:
 
     file = _existing(path)
     if file.suffix.casefold() != ".json":
-        return _chosen(describe_path(file, catalog.storage_types()), form)
+        return _chosen(describe_path(file), form)
     return replace(from_config(_text(file), _cached_name(file), form), source=str(file))
 
 
@@ -201,7 +201,7 @@ def from_prefix(name: str, data: bytes) -> ResolvedModel:
     """
     from advisor.model.gguf.read import describe_prefix
 
-    return _chosen(describe_prefix(name, data, catalog.storage_types()), None)
+    return _chosen(describe_prefix(name, data), None)
 
 
 def from_config(text: str, name: str = "", form: str | None = None) -> ResolvedModel:
@@ -237,7 +237,7 @@ def from_hub_file(text: str, form: str | None = None) -> ResolvedModel:
     identity, file = match.groups()
     files = (RemoteFile(identity, name) for name in part_names(file))
     parts = [Part(name=part.name, read_at=part.read_at, size=part.size) for part in files]
-    return _chosen(describe_parts(parts, catalog.storage_types()), form)
+    return _chosen(describe_parts(parts), form)
 
 
 def from_repository(identity: str, form: str | None = None) -> ResolvedModel:

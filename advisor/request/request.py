@@ -31,6 +31,7 @@ from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Form, Machine
 from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.model import catalog, resolve
+from advisor.model.formats import model_formats
 from advisor.model.model import KV_BYTES_PER_VALUE, Model
 from advisor.model.resolve import ResolvedModel
 from advisor.request.money import MoneyInputs, Ownership
@@ -61,7 +62,7 @@ CLOSED = ("backend", "system", "numa", "kv_type", "session", "runtime", "placeme
 
 
 def _formats() -> Iterable[str]:
-    forms = catalog.model_formats().values()
+    forms = model_formats().values()
     return (*(form.name for form in forms if form.family == "gguf"), *OTHER_FORMATS)
 
 

@@ -18,7 +18,7 @@ from advisor.cost_model.runtime import LoadedFormat
 from advisor.errors import Refusal
 from advisor.machine.backends import WINDOWS, only_of
 from advisor.machine.machine import Machine
-from advisor.model.catalog import model_formats
+from advisor.model.formats import model_formats
 
 NAMES = {
     "llama.cpp": "llama.cpp",

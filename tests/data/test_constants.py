@@ -20,8 +20,8 @@ from advisor.machine import from_catalog
 from advisor.machine.catalog import gpu_rows, host_rows
 from advisor.machine.from_catalog import THIN_LAPTOP
 from advisor.machine.quantity import Provenance, given
-from advisor.model import catalog
 from advisor.model.architecture import OPERATORS, Group
+from advisor.model.formats import storage_types
 from advisor.runtimes import RUNTIMES
 from advisor.units import GIB
 from lab.fit import SERVING_ENGINES, parameters
@@ -87,7 +87,7 @@ def test_a_fitted_constant_states_its_number_of_rows() -> None:
 
 
 def test_scopes_name_things_that_exist() -> None:
-    classes = {entry.decode_class for entry in catalog.storage_types().values()}
+    classes = {entry.decode_class for entry in storage_types().values()}
     gpus = {row.family for row in gpu_rows().values()}
     hosts = {THIN_LAPTOP, *(row.segment for row in host_rows().values())}
     links = {f"PCIe {generation}" for generation in range(1, 8)}
@@ -158,7 +158,7 @@ SCOPED = {
 def test_it_covers_every_case(subtests: pytest.Subtests) -> None:
     for constant in sorted({row.constant for row in ROWS}):
         with subtests.test(str(constant)):
-            classes = {entry.decode_class for entry in catalog.storage_types().values()}
+            classes = {entry.decode_class for entry in storage_types().values()}
             for runtime in RUNTIMES:
                 for decode_class in classes:
                     table = fitted_constants().bound(

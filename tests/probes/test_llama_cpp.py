@@ -24,7 +24,6 @@ import pytest
 from engine import needs_engine
 
 from advisor.errors import ProbeError
-from advisor.model.catalog import storage_types
 from advisor.model.gguf.read import describe_path
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec
@@ -69,7 +68,7 @@ def exact(job: EngineJob, stop) -> Timings:
 
 
 def described(path: Path) -> Model:
-    model = describe_path(path, storage_types()).model
+    model = describe_path(path).model
     assert model is not None
     return model
 

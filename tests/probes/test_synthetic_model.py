@@ -7,7 +7,6 @@ import pytest
 from gguf import GGUFReader, dequantize
 
 from advisor.errors import Refusal, UnknownName
-from advisor.model.catalog import storage_types
 from advisor.model.gguf.read import describe_path
 from advisor.model.spec import ArchitectureSpec
 from advisor.probes.llama_cpp.synthetic_model import KINDS, Synthetic, in_format, in_type, write
@@ -33,7 +32,7 @@ def written(path: Path, synthetic: Synthetic, *, filled: bool = False) -> Path:
 @pytest.mark.parametrize("kind", [*KINDS, "Q4_K_M"])
 def test_our_own_reader_finds_the_same_model(facts, kind, tmp_path):
     synthetic = in_type(facts, kind) if kind in KINDS else in_format(facts, kind)
-    model = describe_path(written(tmp_path / "model.gguf", synthetic), storage_types()).model
+    model = describe_path(written(tmp_path / "model.gguf", synthetic)).model
     assert model is not None
     assert model.file_bytes == synthetic.model.file_bytes
     assert model.read_bytes_per_token == pytest.approx(synthetic.model.read_bytes_per_token)

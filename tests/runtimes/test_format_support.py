@@ -12,6 +12,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
+from advisor.model.formats import model_formats
 from advisor.runtimes import RUNTIMES, runtime
 from advisor.runtimes.format_support import NAMES, bits, capabilities, kinds, nearest, rows, takes
 
@@ -53,7 +54,7 @@ def test_every_runtime_that_reads_it_has_rows_and_a_name() -> None:
 
 
 def test_every_kind_is_one_of_some_format() -> None:
-    known = set().union(*(kinds(form) for form in catalog.model_formats()))
+    known = set().union(*(kinds(form) for form in model_formats()))
     assert {row.format for row in rows()} <= known
 
 
@@ -134,9 +135,9 @@ def test_experts_take_a_format_that_has_kernels_for_them() -> None:
 
 
 def test_nearest_begins_with_the_format_itself() -> None:
-    for form in catalog.model_formats():
+    for form in model_formats():
         assert nearest(form)[0] == form
-        assert set(nearest(form)) <= catalog.model_formats().keys()
+        assert set(nearest(form)) <= model_formats().keys()
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from advisor.model.by_name.known import Named
 from advisor.model.by_name.named import named, usual_format
 from advisor.model.by_name.names import StatedSize, format_in_name
 from advisor.model.by_name.stand_in import NEWEST, of_size
-from advisor.model.formats import NEAREST, format_meant
+from advisor.model.formats import NEAREST, format_meant, model_formats
 from advisor.model.model import Model, scaled
 from advisor.runtimes import LLAMA_CPP, MLX, Runtime
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
@@ -79,7 +79,7 @@ def _format_in_name(model: str) -> str:
     match = _known(model)
     if match is not None and match.format:
         return match.format
-    form = format_in_name(model, catalog.model_formats())
+    form = format_in_name(model)
     return form.name if form else ""
 
 
@@ -176,7 +176,7 @@ def _nearest(row: PublishedRow, words: str, size: float | None, params: float) -
         return exact
     near = meaning("format", folded)
     with suppress(UnknownName):
-        near = near or format_meant(words, catalog.model_formats(), remark=True).name
+        near = near or format_meant(words, remark=True).name
     told = ""
     if not near:
         bits = size * GIB * 8 / params if size else figure("bits", folded) or 4.85
@@ -192,7 +192,7 @@ def _nearest(row: PublishedRow, words: str, size: float | None, params: float) -
 @lru_cache(maxsize=1024)
 def _written_in(folded: str) -> str:
     """The longest name of a format that stands in a text by itself; empty where none does."""
-    names = sorted(catalog.model_formats(), key=len, reverse=True)
+    names = sorted(model_formats(), key=len, reverse=True)
     alone = (rf"(^|[^a-z0-9]){re.escape(name.casefold())}($|[^a-z0-9])" for name in names)
     written = (name for name, words in zip(names, alone, strict=True) if re.search(words, folded))
     return next(written, "")

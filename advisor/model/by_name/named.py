@@ -267,7 +267,7 @@ def named(text: str, year: int = NEWEST) -> Named:
         year: year in which it was in use, for a stand-in.
     """
     tag = ollama_tag(text)
-    form = format_in_name(tag.full if tag else text, catalog.model_formats())
+    form = format_in_name(tag.full if tag else text)
     try:
         known = meant(text)
     except UnknownModel as unknown:

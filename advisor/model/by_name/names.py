@@ -227,11 +227,11 @@ NEAR_WIDTH = 0.1
 a tenth smaller (`IQ4_XS-4.04bpw`)."""
 
 
-def format_in_name(text: str, known: Mapping[str, Format]) -> Format | None:
+def format_in_name(text: str) -> Format | None:
     """Format in a model's name or tag; None without one."""
     for spelling in _format_spellings(_joined_format(text.casefold())):
         try:
-            return format_meant(spelling, known, remark=True)
+            return format_meant(spelling, remark=True)
         except UnknownName:
             continue
     return None

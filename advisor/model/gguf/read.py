@@ -375,16 +375,16 @@ OTHER_KINDS = {
 """Values of `general.type` that are no model."""
 
 
-def describe_path(path: Path, storage: Mapping[str, StorageType]) -> Described:
+def describe_path(path: Path) -> Described:
     """The model in a file, in the beginning of one, or in all parts of a split one, found beside
     the one given.
     """
     with ExitStack() as stack:
         parts = [opened(part_path, stack) for part_path in part_paths(path)]
-        return describe_parts(parts, storage)
+        return describe_parts(parts)
 
 
-def describe_prefix(name: str, data: bytes, storage: Mapping[str, StorageType]) -> Described:
+def describe_prefix(name: str, data: bytes) -> Described:
     """The model whose file begins with these bytes.
 
     Raises:
@@ -392,16 +392,16 @@ def describe_prefix(name: str, data: bytes, storage: Mapping[str, StorageType]) 
         InputError: a damaged file, or one part of several.
         Refusal: a model that is not understood, or a file that is no model.
     """
-    return describe_parts([prefix(name, data)], storage)
+    return describe_parts([prefix(name, data)])
 
 
-def describe_parts(parts: Sequence[Part], storage: Mapping[str, StorageType]) -> Described:
+def describe_parts(parts: Sequence[Part]) -> Described:
     """The model in files whose bytes can be asked for, all parts in their order."""
     headers = [read_header(part) for part in parts]
     infos = joined(headers)
     keys = Keys(headers[0], _architecture_of(headers[0], infos))
     contents = _contents(keys, infos)
-    kinds = [storage_type(info, storage) for info, _ in contents.used]
+    kinds = [storage_type(info) for info, _ in contents.used]
     architecture = _architecture(keys, headers[0], contents)
     form = _format(headers[0], architecture.tensors, kinds, keys)
     return Described(
@@ -410,9 +410,9 @@ def describe_parts(parts: Sequence[Part], storage: Mapping[str, StorageType]) ->
         format=form,
         source=architecture.source,
         notes=(
-            *cut_short(parts, headers, storage),
+            *cut_short(parts, headers),
             *_unknown_notes(contents),
-            *_left_out_notes(contents, storage),
+            *_left_out_notes(contents),
             *cache_notes(keys, contents.layers),
         ),
         facts=keys.facts,
@@ -483,17 +483,13 @@ def _unknown_notes(contents: _Contents) -> list[str]:
     return [f"Tensors with unknown names are counted where they fit best: {first}{more}."]
 
 
-def _left_out_notes(contents: _Contents, storage: Mapping[str, StorageType]) -> list[str]:
+def _left_out_notes(contents: _Contents) -> list[str]:
     """Sizes of tensors that no token of the text model passes."""
     what = {
         "for multi-token prediction, which plain decoding does not run": contents.predicting,
         "of an image or sound encoder": contents.foreign,
     }
-    sizes = {
-        use: sum(stored_bytes(info, storage_type(info, storage)) for info in infos)
-        for use, infos in what.items()
-        if infos
-    }
+    sizes = {use: sum(map(stored_bytes, infos)) for use, infos in what.items() if infos}
     return [f"{size / GIB:.2f} GiB {use} are not counted." for use, size in sizes.items()]
 
 

@@ -21,7 +21,7 @@ from advisor.model.architecture import (
     group_in_layer,
     group_outside,
 )
-from advisor.model.formats import StorageType
+from advisor.model.formats import StorageType, storage_types
 from advisor.model.gguf.header import Header, Part, TensorInfo, brief
 from advisor.units import GIB
 
@@ -99,17 +99,17 @@ def tensor(info: TensorInfo, name: TensorName) -> Tensor:
     )
 
 
-def storage_type(info: TensorInfo, storage: Mapping[str, StorageType]) -> StorageType:
+def storage_type(info: TensorInfo) -> StorageType:
     """Storage type of a tensor."""
     name = numbered("type").get(info.kind)
-    if name is None or name not in storage:
+    if name is None or name not in storage_types():
         known = numbered("retired type").get(info.kind)
         why = f"{known}, which llama.cpp no longer reads" if known else "which is not known here"
         raise InputError(
             f"The tensor {brief(info.name)} has type number {info.kind}, {why}. Choose a file "
             "in another format, such as Q4_K_M."
         )
-    kind = storage[name]
+    kind = storage_types()[name]
     if info.shape[0] % kind.block_weights:
         raise InputError(
             f"The tensor {brief(info.name)} is {name} in rows of {info.shape[0]:,}, not whole "
@@ -118,8 +118,9 @@ def storage_type(info: TensorInfo, storage: Mapping[str, StorageType]) -> Storag
     return kind
 
 
-def stored_bytes(info: TensorInfo, kind: StorageType) -> int:
+def stored_bytes(info: TensorInfo) -> int:
     """Bytes of a tensor in its file, without padding [B]."""
+    kind = storage_type(info)
     return prod(info.shape) // kind.block_weights * int(kind.block_bytes)
 
 
@@ -213,16 +214,11 @@ def joined(headers: Sequence[Header]) -> list[TensorInfo]:
     return infos
 
 
-def cut_short(
-    parts: Sequence[Part], headers: Sequence[Header], storage: Mapping[str, StorageType]
-) -> list[str]:
+def cut_short(parts: Sequence[Part], headers: Sequence[Header]) -> list[str]:
     """Files that end before their weights do: an incomplete download, or a beginning."""
     notes = []
     for part, header in zip(parts, headers, strict=True):
-        ends = (
-            header.size + info.offset + stored_bytes(info, storage_type(info, storage))
-            for info in header.tensors
-        )
+        ends = (header.size + info.offset + stored_bytes(info) for info in header.tensors)
         end = max(ends, default=0)
         if part.size is not None and part.size < end:
             notes.append(

@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 
 from advisor.errors import ProbeError
-from advisor.model.catalog import storage_types
 from advisor.model.gguf.read import describe_path
 from advisor.probes import host
 from advisor.probes.disk.test_file import MEMORY_FILESYSTEMS, filesystem, temporary_folder, unnamed
@@ -167,7 +166,7 @@ def measure(
 
 
 def _with_own(path: Path, available: int) -> Sequence[Sample]:
-    model = describe_path(path, storage_types()).model
+    model = describe_path(path).model
     if model is None:
         raise ProbeError(f"{path} does not tell the size of its weights; give another file.")
     if model.file_bytes > available / 4:

@@ -25,8 +25,13 @@ import numpy as np
 from advisor.errors import Refusal
 from advisor.model.architecture import Architecture, Group, Tensor
 from advisor.model.build import build
-from advisor.model.catalog import model_formats, storage_types
-from advisor.model.formats import StorageType, format_named, tensor_bytes, tensor_types
+from advisor.model.formats import (
+    StorageType,
+    format_named,
+    storage_types,
+    tensor_bytes,
+    tensor_types,
+)
 from advisor.model.gguf.shards import numbered
 from advisor.model.model import Model, from_tensors
 from advisor.model.spec import ArchitectureSpec
@@ -67,8 +72,7 @@ class Synthetic:
 def in_format(facts: ArchitectureSpec, form: str) -> Synthetic:
     """A synthetic model in a format of the catalogue, whose recipe mixes storage types."""
     built = build(facts)
-    recipe = format_named(form, model_formats())
-    return _synthetic(facts, built, tensor_types(built, recipe, storage_types()), form)
+    return _synthetic(facts, built, tensor_types(built, format_named(form)), form)
 
 
 def in_type(facts: ArchitectureSpec, kind: str) -> Synthetic:

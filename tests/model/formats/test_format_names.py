@@ -4,9 +4,9 @@ import pytest
 
 from advisor.catalog.csv_tables import texts
 from advisor.errors import UnknownName
-from advisor.model import catalog, resolve
+from advisor.model import resolve
 from advisor.model.by_name.names import format_in_name
-from advisor.model.formats import format_meant
+from advisor.model.formats import format_meant, model_formats
 
 SPELLED = {
     "Q4_K_M": "Q4_K_M", "q4_k_m": "Q4_K_M", "q4km": "Q4_K_M", "Q4_K_M (medium)": "Q4_K_M",
@@ -25,15 +25,15 @@ SPELLED = {
 def test_a_spelling_means_its_format(subtests: pytest.Subtests) -> None:
     for text, name in SPELLED.items():
         with subtests.test(f"{text} {name}"):
-            assert format_meant(text, catalog.model_formats()).name == name
+            assert format_meant(text).name == name
 
 
 def test_words_around_a_spelling_are_passed_by_in_remarks_alone() -> None:
-    text, known = "IQ4_XS experts/Q5_K attn", catalog.model_formats()
-    assert format_meant(text, known, remark=True).name == "IQ4_XS"
+    text = "IQ4_XS experts/Q5_K attn"
+    assert format_meant(text, remark=True).name == "IQ4_XS"
     for unclear in (text, "Q4_KX"):
         with pytest.raises(UnknownName):
-            format_meant(unclear, known)
+            format_meant(unclear)
 
 
 def test_the_match_of_a_spelling_is_reported() -> None:
@@ -43,22 +43,20 @@ def test_the_match_of_a_spelling_is_reported() -> None:
 
 
 def test_every_format_means_itself() -> None:
-    known = catalog.model_formats()
-    assert {name: format_meant(name, known).name for name in known} == {
-        name: name for name in known
-    }
+    known = model_formats()
+    assert {name: format_meant(name).name for name in known} == {name: name for name in known}
 
 
 def test_spellings_name_known_formats() -> None:
     assert set(texts("models/format_spellings.csv", "spelling", "format").values()) <= set(
-        catalog.model_formats()
+        model_formats()
     )
 
 
 @pytest.mark.parametrize("text", ["", "qwen", "banana", "99bpw", "_XL", "native"])
 def test_an_unknown_format_is_not_guessed(text: str) -> None:
     with pytest.raises(UnknownName):
-        format_meant(text, catalog.model_formats())
+        format_meant(text)
 
 
 @pytest.mark.parametrize(
@@ -84,5 +82,5 @@ def test_an_unknown_format_is_not_guessed(text: str) -> None:
     ],
 )
 def test_names_may_carry_their_format(text: str, name: str | None) -> None:
-    form = format_in_name(text, catalog.model_formats())
+    form = format_in_name(text)
     assert (form and form.name) == name

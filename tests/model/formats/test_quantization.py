@@ -186,16 +186,16 @@ SAME_SHAPE = {
 }
 
 
-def file_bytes(architecture: Architecture, form: Format, types: Mapping[str, StorageType]) -> float:
+def file_bytes(architecture: Architecture, form: Format) -> float:
     """Bytes of all tensors in a format."""
-    kinds = tensor_types(architecture, form, types)
+    kinds = tensor_types(architecture, form)
     pairs = zip(architecture.tensors, kinds, strict=True)
     return sum(tensor_bytes(tensor, kind) for tensor, kind in pairs)
 
 
 def deviation(model: str, name: str, size: float) -> float:
     """Our size over the published one, less one."""
-    return file_bytes(ARCHITECTURES[model], FORMATS[name], TYPES) / size - 1
+    return file_bytes(ARCHITECTURES[model], FORMATS[name]) / size - 1
 
 
 def tensor(role: str, *, rows: int = 256, width: int = 256) -> Tensor:
@@ -204,7 +204,7 @@ def tensor(role: str, *, rows: int = 256, width: int = 256) -> Tensor:
 
 def only(architecture: Architecture, role: str, name: str) -> list[str]:
     """Type names that a format gives to the tensors of one role, by layer."""
-    kinds = tensor_types(architecture, FORMATS[name], TYPES)
+    kinds = tensor_types(architecture, FORMATS[name])
     pairs = zip(architecture.tensors, kinds, strict=True)
     return [kind.name for tensor, kind in pairs if tensor.role == role]
 
@@ -269,7 +269,7 @@ def test_every_recipe_names_known_types_and_sources() -> None:
 def test_every_format_covers_a_model_with_experts(subtests: pytest.Subtests) -> None:
     for form in FORMATS.values():
         with subtests.test(str(form.name)):
-            size = file_bytes(ARCHITECTURES["Qwen3-30B-A3B"], form, TYPES)
+            size = file_bytes(ARCHITECTURES["Qwen3-30B-A3B"], form)
             assert 1.5 < 8 * size / ARCHITECTURES["Qwen3-30B-A3B"].params <= 32
 
 
@@ -476,9 +476,10 @@ def test_heads_per_value_head() -> None:
 
 def test_mxfp4_of_a_dense_model_is_refused() -> None:
     with pytest.raises(Refusal, match=r"MXFP4 does not fit Llama-2-7B \(a model without experts\)"):
-        file_bytes(ARCHITECTURES["Llama-2-7B"], FORMATS["MXFP4"], TYPES)
+        file_bytes(ARCHITECTURES["Llama-2-7B"], FORMATS["MXFP4"])
 
 
 def test_a_recipe_with_a_type_that_is_missing_says_so() -> None:
+    rules = tuple(replace(rule, type="Q4_X") for rule in FORMATS["Q4_K_M"].rules)
     with pytest.raises(UnknownName, match="storage type"):
-        file_bytes(ARCHITECTURES["Llama-2-7B"], FORMATS["Q4_K_M"], {})
+        file_bytes(ARCHITECTURES["Llama-2-7B"], replace(FORMATS["Q4_K_M"], rules=rules))

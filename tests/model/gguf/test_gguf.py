@@ -10,7 +10,7 @@ from gguf_files import F32, LLAMA_KEYS, Tensors, heads, layered, llama_tensors, 
 
 from advisor.errors import InputError, Refusal
 from advisor.model.architecture import Experts, Group
-from advisor.model.catalog import storage_types
+from advisor.model.formats import storage_types
 from advisor.model.gguf.header import prefix, read_header
 from advisor.model.gguf.read import describe_parts, describe_path, describe_prefix
 from advisor.model.gguf.shards import named, numbered
@@ -21,11 +21,10 @@ Q4_K, Q8_0, MXFP4 = (
     GGMLQuantizationType.Q8_0,
     GGMLQuantizationType.MXFP4,
 )
-STORAGE = storage_types()
 
 
 def described(path: Path) -> Described:
-    return describe_path(path, STORAGE)
+    return describe_path(path)
 
 
 def llama(folder: Path, kind: GGMLQuantizationType = F32, **keys: Any) -> Path:
@@ -74,7 +73,7 @@ def test_bytes_lie_in_their_groups(tmp_path: Path) -> None:
     assert list(model.bytes_per_layer[Group.NORMS]) == [2 * 256 * 4] * 2
     assert model.embedding == 96 * 144
     assert model.output == 96 * 144 + 256 * 4
-    assert model.decode_class == STORAGE["Q4_K"].decode_class
+    assert model.decode_class == storage_types()["Q4_K"].decode_class
 
 
 def test_a_tied_head_is_the_token_table(tmp_path: Path) -> None:
@@ -109,7 +108,7 @@ def test_a_guessed_or_unknown_file_type(tmp_path: Path, number: int, form: str) 
 def test_the_beginning_of_a_file_is_enough(tmp_path: Path) -> None:
     path = llama(tmp_path, Q8_0)
     start = path.read_bytes()[: read_header(prefix("m.gguf", path.read_bytes())).size]
-    whole, part = described(path).model, describe_prefix("m.gguf", start, STORAGE).model
+    whole, part = described(path).model, describe_prefix("m.gguf", start).model
     assert whole is not None
     assert part is not None
     assert whole.file_bytes == part.file_bytes
@@ -161,7 +160,7 @@ def test_a_missing_part_is_named(tmp_path: Path) -> None:
 def test_one_part_alone_is_not_the_model(tmp_path: Path) -> None:
     paths = split(tmp_path)
     with pytest.raises(InputError, match="one of 3 parts"):
-        describe_prefix(paths[0].name, paths[0].read_bytes(), STORAGE)
+        describe_prefix(paths[0].name, paths[0].read_bytes())
     renamed = paths[0].rename(tmp_path / "model.gguf")
     with pytest.raises(InputError, match="one of 3 parts"):
         described(renamed)
@@ -171,7 +170,7 @@ def test_parts_out_of_order_or_of_other_models_are_refused(tmp_path: Path) -> No
     paths = split(tmp_path)
     parts = [prefix(path.name, path.read_bytes()) for path in paths]
     with pytest.raises(InputError, match="should be part 2"):
-        describe_parts([parts[0], parts[2], parts[1]], STORAGE)
+        describe_parts([parts[0], parts[2], parts[1]])
     other = tmp_path / "other"
     other.mkdir()
     more = write(
@@ -179,7 +178,7 @@ def test_parts_out_of_order_or_of_other_models_are_refused(tmp_path: Path) -> No
     )
     mixed = [parts[0], prefix("x.gguf", more.read_bytes()), parts[2]]
     with pytest.raises(InputError, match="of different files"):
-        describe_parts(mixed, STORAGE)
+        describe_parts(mixed)
 
 
 @pytest.mark.parametrize("name", ["m-00000-of-00003.gguf", "m-00004-of-00003.gguf"])
@@ -374,10 +373,10 @@ def test_a_file_without_architecture_or_table(tmp_path: Path) -> None:
     path = llama(tmp_path)
     data = path.read_bytes().replace(b"general.architecture", b"general.architectura")
     with pytest.raises(InputError, match="does not name its architecture"):
-        describe_prefix("m.gguf", data, STORAGE)
+        describe_prefix("m.gguf", data)
     data = path.read_bytes().replace(b"token_embd", b"token_ambd")
     with pytest.raises(InputError, match="no token table"):
-        describe_prefix("m.gguf", data, STORAGE)
+        describe_prefix("m.gguf", data)
 
 
 @pytest.mark.parametrize(("number", "why"), [(31, "Q4_0_4_4"), (77, "number 77")])
@@ -386,7 +385,7 @@ def test_types_that_are_not_known_are_named(tmp_path: Path, number: int, why: st
     at = data.index(b"blk.0.attn_q.weight") + len("blk.0.attn_q.weight") + 4 + 16
     changed = data[:at] + struct.pack("<I", number) + data[at + 4 :]
     with pytest.raises(InputError, match=why):
-        describe_prefix("m.gguf", changed, STORAGE)
+        describe_prefix("m.gguf", changed)
 
 
 def test_rows_that_do_not_divide_into_blocks(tmp_path: Path) -> None:
@@ -394,7 +393,7 @@ def test_rows_that_do_not_divide_into_blocks(tmp_path: Path) -> None:
     at = data.index(b"blk.0.attn_q.weight") + len("blk.0.attn_q.weight") + 4
     changed = data[:at] + struct.pack("<QQI", 100, 256, Q4_K) + data[at + 20 :]
     with pytest.raises(InputError, match="blocks of 256"):
-        describe_prefix("m.gguf", changed, STORAGE)
+        describe_prefix("m.gguf", changed)
 
 
 def test_no_file_no_permission(tmp_path: Path) -> None:

@@ -19,13 +19,11 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
-from advisor.model.catalog import storage_types
 from advisor.model.gguf.header import Part, read_header
 from advisor.model.gguf.read import describe_prefix
 from advisor.model.model import Described, Model
 from advisor.runtimes import runtime
 
-STORAGE = storage_types()
 LLAMA_CPP = runtime("llama.cpp")
 DESKTOP = machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
 KINDS = ("llama", "gemma4", "deepseek2", "mamba2", "qwen3moe")
@@ -127,7 +125,7 @@ def placed(model: Model) -> None:
 def outcome(data: bytes) -> Described | str:
     """The description, or the sentence of our error."""
     try:
-        return describe_prefix("m.gguf", data, STORAGE)
+        return describe_prefix("m.gguf", data)
     except AdvisorError as error:
         return str(error)
 
@@ -136,7 +134,7 @@ def outcome(data: bytes) -> Described | str:
 @given(data=st.binary(max_size=300), version=st.sampled_from([2, 3]))
 def test_noise_after_the_magic(data: bytes, version: int) -> None:
     with pytest.raises(AdvisorError):
-        describe_prefix("m.gguf", b"GGUF" + struct.pack("<I", version) + data, STORAGE)
+        describe_prefix("m.gguf", b"GGUF" + struct.pack("<I", version) + data)
 
 
 def test_a_source_that_never_ends_is_left() -> None:

@@ -10,7 +10,6 @@ from gguf import GGUFEndian, GGUFWriter
 from gguf_files import LLAMA_KEYS, llama_tensors, write
 
 from advisor.errors import InputError, NeedMoreBytes
-from advisor.model.catalog import storage_types
 from advisor.model.gguf.header import MAX_TENSORS, Part, prefix, read_header
 from advisor.model.gguf.read import describe_path
 
@@ -44,7 +43,7 @@ def test_big_endian_is_refused(tmp_path: Path) -> None:
     writer.write_kv_data_to_file()
     writer.close()
     with pytest.raises(InputError, match="big-endian"):
-        describe_path(tmp_path / "b.gguf", storage_types())
+        describe_path(tmp_path / "b.gguf")
 
 
 @pytest.mark.parametrize(

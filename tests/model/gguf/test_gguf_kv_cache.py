@@ -9,7 +9,7 @@ import pytest
 from gguf_files import F32, heads, table, write
 
 from advisor.model.architecture import LayerCache
-from advisor.model.catalog import architecture, storage_types
+from advisor.model.catalog import architecture
 from advisor.model.gguf.read import COMPANIONS, architectures, describe_path
 
 
@@ -357,7 +357,7 @@ def file_of(case: Case, path: Path) -> Path:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_cache_of_layers(tmp_path: Path, case: Case) -> None:
-    described = describe_path(file_of(case, tmp_path), storage_types())
+    described = describe_path(file_of(case, tmp_path))
     assert dict(enumerate(described.architecture.cache)) == case.cache
     assert dict(enumerate(described.architecture.attention_values)) == case.attended
     assert (case.note in described.notes[0]) if case.note else described.notes == ()
