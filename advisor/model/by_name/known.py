@@ -93,8 +93,8 @@ def maker(repository: str) -> str:
 
 @cache
 def makers_keys() -> dict[str, int]:
-    """Indices of the publishers' repositories in the list, by the parts of their names; copies
-    stand for models whose own repositories are gated.
+    """Place in the list of each model of its maker, by the parts of its name. A gated model, which
+    the list lacks, has the place of a copy by `MIRROR`.
     """
     published = hub_list().published_by(makers(), MIRROR)
     return {key: place for key, place in published.items() if not _names_a_draft(key)}

@@ -8,7 +8,6 @@ agrees, similar names are offered and none is chosen.
 
 import math
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -223,11 +222,6 @@ def native_rows() -> tuple[NativeFormatRow, ...]:
     return read(DATA / "models" / "native_formats.csv", NativeFormatRow)
 
 
-@cache
-def _by_name() -> Mapping[str, str]:
-    return {row.name: row.format for row in native_rows()}
-
-
 def native_format(model: str, row: HubRow | None = None) -> str:
     """Native format of a model; empty for 16 bits.
 
@@ -237,21 +231,17 @@ def native_format(model: str, row: HubRow | None = None) -> str:
             relative.
     """
     name = take_apart(model)
+    by_name = {native.name: native.format for native in native_rows()}
     for tokens in (name.identity, name.shape):
         key = " ".join(token for token in tokens if not is_size(token))
-        if key in _by_name():
-            return _by_name()[key]
-    return "" if row is None else _of_family(row)
-
-
-def _of_family(row: HubRow) -> str:
-    """The format of a family's repositories of that width."""
-    formats = (
+        if key in by_name:
+            return by_name[key]
+    of_family = (
         native.format
         for native in native_rows()
-        if native.family == row.architecture and native.hidden in (None, row.hidden)
+        if row and native.family == row.architecture and native.hidden in (None, row.hidden)
     )
-    return next(formats, "")
+    return next(of_family, "")
 
 
 def usual_format(native: str) -> str:

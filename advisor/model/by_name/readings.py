@@ -57,7 +57,8 @@ def readings(name: ModelName) -> Iterator[KnownRow | None]:
     yield _of_printed_size(name)
     yield _of_experts_label(name)
     yield _only_candidate(name) if numbered and len(name.shape) > 2 and not name.publisher else None
-    yield _most_downloaded(name.key) if numbered else None
+    alike = (row for row in hub_list().with_key(name.key) if numbered and not is_drafting(row))
+    yield next(map(better_described, alike), None)
     yield base_row(name)
     yield _only_candidate(name)
 
@@ -76,12 +77,6 @@ def _same_words(name: ModelName) -> KnownRow | None:
         key=lambda row: (take_apart(row.name).identity != name.identity, len(row.name)),
         default=None,
     )
-    return None if row is None else better_described(row)
-
-
-def _most_downloaded(key: str) -> HubRow | None:
-    rows = (row for row in hub_list().with_key(key) if not is_drafting(row))
-    row = next(rows, None)
     return None if row is None else better_described(row)
 
 
@@ -116,7 +111,9 @@ def _of_month(name: ModelName) -> KnownRow | None:
 
 
 def is_of_another_month(name: ModelName, row: KnownRow) -> bool:
-    """Whether a model with these words has other months alone, or appeared at another time."""
+    """Whether a name states a month that contradicts the known model with the same words: one of
+    another month, or published more than two months from it.
+    """
     typed = _months(name)
     if not typed or has_size(name.shape):
         return False
@@ -427,8 +424,8 @@ class UnknownModel(UnknownName):
     """Unknown name of a model, with the names that may be meant."""
 
     def __init__(self, name: str, close: tuple[str, ...]) -> None:
-        offered = f"Did you mean {', '.join(close)}? Otherwise give" if close else "Give"
-        hint = f"{offered} its GGUF file, config.json or owner/name on Hugging Face."
+        give = "Otherwise give" if close else "Give"
+        hint = f"{give} its GGUF file, config.json or owner/name on Hugging Face."
         super().__init__("model", name, (), hint)
         self.close = close
 

@@ -229,7 +229,16 @@ KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_gro
 HEAD_DIM = ("head_dim", "attention_head_dim", "kv_channels")
 
 
-def attention(config: Config, pattern: str) -> dict[str, Any]:
+def mixer_sizes(config: Config, pattern: str) -> dict[str, Any]:
+    """Sizes of the token mixers that a pattern has."""
+    return {
+        **_attention(config, pattern),
+        **(delta_sizes(config) if "L" in pattern else {}),
+        **(_state_space(config) if "M" in pattern else {}),
+    }
+
+
+def _attention(config: Config, pattern: str) -> dict[str, Any]:
     """Heads, their sizes and the window; ranks instead for latent attention."""
     if not set(pattern) & set("FIW*"):
         return {}
@@ -314,11 +323,6 @@ def _sizes_of_their_own(config: Config) -> Refusal:
     )
 
 
-def linear_attention(config: Config, pattern: str) -> dict[str, int]:
-    """Sizes of gated DeltaNet layers; none for a pattern without such layers."""
-    return delta_sizes(config) if "L" in pattern else {}
-
-
 def delta_sizes(config: Config) -> dict[str, int]:
     """Heads of gated DeltaNet layers and taps of their convolution."""
     return {
@@ -330,10 +334,8 @@ def delta_sizes(config: Config) -> dict[str, int]:
     }
 
 
-def state_space(config: Config, pattern: str) -> dict[str, int]:
+def _state_space(config: Config) -> dict[str, int]:
     """Heads, groups and state of Mamba-2 layers."""
-    if "M" not in pattern:
-        return {}
     return {
         "ssm_heads": config.required("mamba_num_heads"),
         "ssm_head_dim": config.required("mamba_head_dim"),

@@ -33,14 +33,12 @@ from advisor.model.config.layer_types import (
     HIDDEN,
     KV_HEADS,
     VOCAB,
-    attention,
     delta_sizes,
     dense_width,
     experts_of,
     feed_forward,
     latent,
-    linear_attention,
-    state_space,
+    mixer_sizes,
 )
 from advisor.model.config.own_layers import families, parts
 from advisor.model.config.values import (
@@ -314,9 +312,7 @@ def facts_of(config: Config, family: FamilyRow) -> ArchitectureSpec:
         **_whole_model(config, family, layers),
         "layer_pattern": pattern,
         "positions": _positions(config, family),
-        **attention(config, pattern),
-        **linear_attention(config, pattern),
-        **state_space(config, pattern),
+        **mixer_sizes(config, pattern),
         **fixed_facts(config, family),
     }
     facts |= feed_forward(config, layers, pattern, facts)

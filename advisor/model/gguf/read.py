@@ -411,8 +411,7 @@ def describe_parts(parts: Sequence[Part]) -> Described:
         source=architecture.source,
         notes=(
             *cut_short(parts, headers),
-            *_unknown_notes(contents),
-            *_left_out_notes(contents),
+            *_notes(contents),
             *cache_notes(keys, contents.layers),
         ),
         facts=keys.facts,
@@ -473,24 +472,22 @@ def _contents(keys: Keys, infos: Sequence[TensorInfo]) -> _Contents:
     return contents
 
 
-def _unknown_notes(contents: _Contents) -> list[str]:
-    """Tensors that are counted although their names are not known."""
+def _notes(contents: _Contents) -> Iterator[str]:
+    """Tensors that are counted although their names are not known, and sizes of those that no token
+    of the text model passes.
+    """
     unknown = [brief(info.name) for info, name in contents.used if not name.known]
-    if not unknown:
-        return []
-    more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
-    first = ", ".join(unknown[:3])
-    return [f"Tensors with unknown names are counted where they fit best: {first}{more}."]
-
-
-def _left_out_notes(contents: _Contents) -> list[str]:
-    """Sizes of tensors that no token of the text model passes."""
+    if unknown:
+        more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+        first = ", ".join(unknown[:3])
+        yield f"Tensors with unknown names are counted where they fit best: {first}{more}."
     what = {
         "for multi-token prediction, which plain decoding does not run": contents.predicting,
         "of an image or sound encoder": contents.foreign,
     }
-    sizes = {use: sum(map(stored_bytes, infos)) for use, infos in what.items() if infos}
-    return [f"{size / GIB:.2f} GiB {use} are not counted." for use, size in sizes.items()]
+    for use, infos in what.items():
+        if infos:
+            yield f"{sum(map(stored_bytes, infos)) / GIB:.2f} GiB {use} are not counted."
 
 
 def _architecture(keys: Keys, header: Header, contents: _Contents) -> Architecture:
