@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.cli.parser import commands
+from advisor.cli.parser import COMMANDS
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "advisor"
@@ -76,7 +76,7 @@ def test_the_first_page_need_not_load_what_only_reports_need() -> None:
 
 
 def test_a_command_loads_no_other_command() -> None:
-    modules = {f"advisor.cli.{row.run.partition('.')[0]}" for row in commands() if row.run}
+    modules = {f"advisor.cli.{row.run.partition('.')[0]}" for row in COMMANDS if row.run}
     assert modules.isdisjoint(loaded_by("advisor.cli.main"))
     assert modules.intersection(loaded_by("advisor.cli.estimate")) == {"advisor.cli.estimate"}
 

@@ -7,12 +7,14 @@ from functools import cache, cached_property
 from numbers import Integral, Real
 from operator import attrgetter
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
 
 Made = TypeVar("Made")
+Size = Annotated[float, "not negative"]
+"""Number that means nothing below zero."""
 
 
 def like(kind: type[Made], source: object, /, **others: Any) -> Made:
@@ -33,7 +35,7 @@ LARGEST_NUMBER = 1e24  # far above any byte count, far below where sums overflow
 def checked(kind: Any, value: object, where: str) -> Any:
     """`value` as the type `kind`, with lists as tuples and mappings as dataclasses."""
     origin, arguments = get_origin(kind), get_args(kind)
-    if origin is UnionType:
+    if origin in (UnionType, Union):
         return None if value is None else checked(arguments[0], value, where)
     if origin is Literal:
         if not isinstance(value, str) or value not in arguments:
@@ -122,7 +124,14 @@ def _number(value: object, where: str) -> float:
     return number
 
 
-_LEAVES = {str: _text, bool: _flag, int: _whole, float: _number}
+def _size(value: object, where: str) -> float:
+    size = _number(value, where)
+    if size < 0:
+        raise InputError(f"{where} is {size}; it cannot be below zero.")
+    return size
+
+
+_LEAVES = {str: _text, bool: _flag, int: _whole, float: _number, Size: _size}
 
 
 # Columns of the records that commands, reports and files print, stated once in data/columns.csv: an

@@ -21,7 +21,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.inputs import INPUTS, Input, Kind
 from advisor.cli.command import collected
 from advisor.cli.main import run as run_command
-from advisor.cli.parser import CommandOption, commands, options_of
+from advisor.cli.parser import COMMANDS, CommandOption, options_of
 from advisor.errors import AdvisorError, InputError
 from advisor.model.resolve import ReferenceKind, way
 from advisor.request import command_line
@@ -176,7 +176,7 @@ def _words(tool: AdvisorTool, values: Mapping[str, Any], allow_files: bool) -> l
         raise InputError(f"{min(unknown)!r} is no input of this tool.")
     if not allow_files:
         _check_no_file(values)
-    (row,) = (row for row in commands() if row.command == tool.command)
+    (row,) = (row for row in COMMANDS if row.command == tool.command)
     positional = row.positional.split()
     inputs = {name: value for name, value in values.items() if name in taken - {*positional}}
     words, placed = command_line.to_argv(from_values(inputs)), [values[name] for name in positional]

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
 from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
@@ -52,16 +51,10 @@ class CommandOption:
     help: str
 
 
-@cache
-def commands() -> tuple[CommandRow, ...]:
-    """Commands, in the order of the help."""
-    return read(DATA / "commands/commands.csv", CommandRow)
-
-
-@cache
-def options() -> tuple[CommandOption, ...]:
-    """Options, in the order of the help."""
-    return read(DATA / "commands/options.csv", CommandOption)
+COMMANDS = read(DATA / "commands/commands.csv", CommandRow)
+"""Commands, in the order of the help."""
+OPTIONS = read(DATA / "commands/options.csv", CommandOption)
+"""Options, in the order of the help."""
 
 
 def _day(text: str) -> datetime:
@@ -122,7 +115,7 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
     Raises:
         InputError: words that the command does not take; the message says which may be meant.
     """
-    for row in commands():
+    for row in COMMANDS:
         if row.run and words[: len(row.command.split())] == row.command.split():
             _check_options(row, words)
     args, further = parser(next(iter(words), "")).parse_known_args(words)
@@ -141,7 +134,7 @@ def _check_options(row: CommandRow, words: Sequence[str]) -> None:
         name = word.partition("=")[0]
         if not name.startswith("--") or any(each.startswith(name) for each in names):
             continue
-        takers = [f"`{each.command}`" for each in commands() if name in option_names(each)]
+        takers = [f"`{each.command}`" for each in COMMANDS if name in option_names(each)]
         close = close_names(name, names)
         meant = f" Did you mean {close[0]}?" if close else ""
         elsewhere = f" It is an option of {', '.join(takers[:4])}." if takers else meant
@@ -169,7 +162,7 @@ def parser(command: str = "") -> CommandParser:
     top = CommandParser(prog=program(), description=advisor.__doc__)
     top.add_argument("--version", action="version", version=advisor.__version__)
     parents = {"": top.add_subparsers(required=True, metavar="COMMAND")}
-    every = () if command == "--version" else commands()
+    every = () if command == "--version" else COMMANDS
     for row in [row for row in every if row.command.split()[0] == command] or every:
         group, _, name = row.command.rpartition(" ")
         text = row.help.replace("%", "%%")
@@ -208,7 +201,7 @@ def _fill(made: argparse.ArgumentParser, row: CommandRow) -> None:
 
 def options_of(command: str) -> Iterator[CommandOption]:
     """Options of a command."""
-    return (option for option in options() if command in option.command.split(";"))
+    return (option for option in OPTIONS if command in option.command.split(";"))
 
 
 def _settings(option: CommandOption) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from advisor.advice.advise import answer
@@ -22,7 +23,6 @@ from advisor.reports.charts import (
 from advisor.reports.content import NONE, WordTable, best_options, shown_card, word_table
 from advisor.reports.document import (
     PLACEMENTS,
-    OptionRow,
     PlacementKey,
     ReportDocument,
 )
@@ -125,25 +125,23 @@ def _speed(document: ReportDocument, placement: PlacementKey) -> str:
 
 
 def _measured_rows(reports: Sequence[SavedReport]) -> Iterator[tuple[str, ...]]:
-    if any(report.results for report in reports):
-        cells = (
-            " ".join(judgement.words for judgement in report.judged) or NONE for report in reports
-        )
-        yield ("measured", *cells)
+    told = [" ".join(judged.words for judged in report.judged) for report in reports]
+    if any(told):
+        yield ("measured", *told)
 
 
 def _option_rows(documents: Sequence[ReportDocument]) -> Iterator[tuple[str, ...]]:
-    options = [
-        [row for row in best_options(document.options) if row.kind != "keep"][:_OPTIONS]
+    """The best options of each document beside each other; empty where it has fewer."""
+    options = (
+        [
+            _words(option_name(row), speed_words(row), cost_words(row))
+            for row in best_options(document.options)
+            if row.kind != "keep"
+        ][:_OPTIONS]
         for document in documents
-    ]
-    for index in range(max(map(len, options), default=0)):
-        rows = (best[index] if index < len(best) else None for best in options)
-        yield (f"option {index + 1}", *map(_option, rows))
-
-
-def _option(row: OptionRow | None) -> str:
-    return NONE if row is None else _words(option_name(row), speed_words(row), cost_words(row))
+    )
+    for index, cells in enumerate(zip_longest(*options, fillvalue=""), start=1):
+        yield (f"option {index}", *cells)
 
 
 def _bars(names: Sequence[str], documents: Sequence[ReportDocument]) -> Iterable[Bar]:

@@ -7,10 +7,10 @@ changed.
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from advisor.advice.compare import TITLES
-from advisor.catalog.records import checked
+from advisor.catalog.records import Size, checked
 from advisor.errors import InputError
 from advisor.formatting import Currency, money, number
 
@@ -35,37 +35,28 @@ class Record:
             where that has no meaning; the message names the field.
     """
 
-    not_negative: ClassVar[tuple[str, ...]] = ()
-
     def __post_init__(self) -> None:
         for part in fields(self):
             where = f"{type(self).__name__}.{part.name}"
             value = checked(part.type, getattr(self, part.name), where)
             object.__setattr__(self, part.name, value)
-            if part.name in self.not_negative and value is not None and value < 0:
-                raise InputError(f"{where} is {value}; it cannot be below zero.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlacementCard(Record):
     """Prediction of one runtime in one placement."""
 
-    not_negative: ClassVar[tuple[str, ...]] = (
-        *("missing_bytes", "decode_tps", "decode_tps_low", "decode_tps_high"),
-        *("ttft_s", "ttft_s_low", "ttft_s_high"),
-    )
-
     runtime: str  # name of the runtime ("llama.cpp")
     placement: PlacementKey  # where the part outside VRAM lies
     title: str  # heading of the card
     fits: bool  # everything has room
-    missing_bytes: float | None = None  # missing memory where it does not fit [B]
-    decode_tps: float | None = None  # speed for each user [tokens/s]; None where it does not run
-    decode_tps_low: float | None = None  # lower end of the 80 % range [tokens/s]
-    decode_tps_high: float | None = None  # upper end [tokens/s]
-    ttft_s: float | None = None  # time to first token [s]
-    ttft_s_low: float | None = None  # lower end [s]
-    ttft_s_high: float | None = None  # upper end [s]
+    missing_bytes: Size | None = None  # missing memory where it does not fit [B]
+    decode_tps: Size | None = None  # speed for each user [tokens/s]; None where it does not run
+    decode_tps_low: Size | None = None  # lower end of the 80 % range [tokens/s]
+    decode_tps_high: Size | None = None  # upper end [tokens/s]
+    ttft_s: Size | None = None  # time to first token [s]
+    ttft_s_low: Size | None = None  # lower end [s]
+    ttft_s_high: Size | None = None  # upper end [s]
     bottleneck: str = ""  # what limits the speed ("RAM bandwidth"); shown after "bound by"
     explanation: str = ""  # one or two sentences
     command: str = ""  # shell command that starts the runtime this way
@@ -94,24 +85,19 @@ class SensitivityRow(Record):
 class OptionRow(Record):
     """Way to run the model: the present machine, or something to change, buy or rent."""
 
-    not_negative: ClassVar[tuple[str, ...]] = (
-        *("decode_tps", "decode_tps_low", "decode_tps_high", "monthly_usd"),
-        *("usd_per_million_tokens", "hours_lost"),
-    )
-
     kind: OptionKind  # kind of option
     name: str  # name of the change, GPUs, machine or service
     # speed for each user [tokens/s]; None where it does not fit or is unknown
-    decode_tps: float | None = None
-    decode_tps_low: float | None = None  # lower end of the 80 % range [tokens/s]
-    decode_tps_high: float | None = None  # upper end [tokens/s]
+    decode_tps: Size | None = None
+    decode_tps_low: Size | None = None  # lower end of the 80 % range [tokens/s]
+    decode_tps_high: Size | None = None  # upper end [tokens/s]
     # paid once, less the resale value of what is replaced [USD]; None without a known price
     upfront_usd: float | None = None
     # paid or written off each month, power included [USD/month]; None without a known price
-    monthly_usd: float | None = None
+    monthly_usd: Size | None = None
     # cost of generated tokens [USD]; None without a known price
-    usd_per_million_tokens: float | None = None
-    hours_lost: float | None = None  # waiting per month [h]; None where not computed
+    usd_per_million_tokens: Size | None = None
+    hours_lost: Size | None = None  # waiting per month [h]; None where not computed
     saves_hours: float | None = None  # waiting saved per month [h]; negative where it is slower
     pays: bool | None = None  # it costs less than the waiting that it saves; None without a price
     price_note: str = ""  # seller, purchase or rent, and date of the price
@@ -123,24 +109,20 @@ class OptionRow(Record):
 class TierUse(Record):
     """Bytes of one part of the model in one tier of memory."""
 
-    not_negative: ClassVar[tuple[str, ...]] = ("bytes", "capacity_bytes")
-
     placement: PlacementKey  # placement of the card
     tier: Tier  # VRAM, RAM or disk
     part: str  # "weights", "KV cache", "buffers"
-    bytes: float  # size of the part [B]
-    capacity_bytes: float | None = None  # capacity of the whole tier [B]; None where unknown
+    bytes: Size  # size of the part [B]
+    capacity_bytes: Size | None = None  # capacity of the whole tier [B]; None where unknown
 
 
 @dataclass(frozen=True, kw_only=True)
 class TimePart(Record):
     """Seconds of one token that one part takes."""
 
-    not_negative: ClassVar[tuple[str, ...]] = ("seconds",)
-
     placement: PlacementKey  # placement of the card
     part: str  # a key of `words.TIME_PARTS` ("in_place"), or words
-    seconds: float  # for one token [s]
+    seconds: Size  # for one token [s]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from advisor.advice.compare import TITLES
 from advisor.advice.curves import cost_by_tokens, speed_by_layers
 from advisor.advice.table.option import Option, split
 from advisor.advice.task import Task, sentences
-from advisor.catalog.records import as_record
+from advisor.catalog.records import Size, as_record
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held
 from advisor.cost_model.workload import Workload
@@ -56,12 +56,10 @@ SLOWEST, FASTEST = 1e-4, 1e6
 class MeasuredResult(Record):
     """Measured run."""
 
-    not_negative: ClassVar[tuple[str, ...]] = ("prefill_tps",)
-
     runtime: str  # runtime of the prediction to compare with
     placement: PlacementKey  # placement of that prediction
     decode_tps: float  # decode speed for each user [tokens/s]
-    prefill_tps: float | None = None  # prompt speed [tokens/s]; None where not measured
+    prefill_tps: Size | None = None  # prompt speed [tokens/s]; None where not measured
     source: str = "typed"  # "typed", or the tool and its name for the model
     when: str  # ISO time with its offset
     note: str = ""  # remark

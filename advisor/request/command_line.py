@@ -25,8 +25,7 @@ TITLES = {
     "target": "target",
 }
 """Headings of the groups in `--help`."""
-FULL = ("what", "machine", "work", "session", "draft", "load", "placement", "money", "prices",
-        "currency", "ownership")  # fmt: skip
+FULL = tuple(group for group in TITLES if group != "target")
 """Groups of a comparison."""
 
 

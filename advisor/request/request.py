@@ -67,8 +67,7 @@ def _formats() -> Iterable[str]:
 
 
 def _machines() -> Iterable[str]:
-    rows = machine_rows().values()
-    return (row.name for row in sorted(rows, key=lambda row: row.kind == CLOUD))
+    return (row.name for row in sorted(machine_rows().values(), key=lambda row: row.kind == CLOUD))
 
 
 LISTS: Mapping[str, Callable[[], Iterable[str]]] = {

@@ -19,7 +19,7 @@ from advisor.calibration import local_machine
 from advisor.calibration.local_machine import Calibration
 from advisor.catalog.csv_tables import DATA
 from advisor.cli.main import main
-from advisor.cli.parser import commands, parser
+from advisor.cli.parser import COMMANDS, parser
 from advisor.errors import InputError, ProbeError, Refusal, StoreError
 from advisor.formatting import aligned
 from advisor.machine import from_spec
@@ -130,13 +130,13 @@ def test_words_that_are_not_taken_get_a_sentence_and_where_to_look(words, senten
 
 
 def test_every_command_is_parsed_alone_and_with_all_others() -> None:
-    names = list(dict.fromkeys(row.command.split()[0] for row in commands()))
+    names = list(dict.fromkeys(row.command.split()[0] for row in COMMANDS))
     assert names_of("") == names
     assert [names_of(name) for name in names] == [[name] for name in names]
 
 
 def test_every_command_has_a_function() -> None:
-    for row in commands():
+    for row in COMMANDS:
         if row.run:
             module, _, function = row.run.partition(".")
             assert callable(getattr(import_module(f"advisor.cli.{module}"), function)), row.command

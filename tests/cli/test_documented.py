@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from advisor.cli.main import main
-from advisor.cli.parser import commands, parsed
+from advisor.cli.parser import COMMANDS, parsed
 from tests.helpers.result_samples import BENCH
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +38,7 @@ def test_every_command_of_every_document_is_understood() -> None:
             if words and words != ["--help"]:
                 assert parsed(words), f"{document}: {line}"
         named = {each.split()[0] for each in re.findall(rf"`{STARTS} ([^`]+)`", TEXTS[document])}
-        assert named <= {row.command.split()[0] for row in commands()}, document
+        assert named <= {row.command.split()[0] for row in COMMANDS}, document
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/doors.md"])

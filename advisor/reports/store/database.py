@@ -47,19 +47,11 @@ class UtcDateTime(sa.TypeDecorator[datetime]):
     impl = sa.DateTime
     cache_ok = True
 
-    def process_bind_param(
-        self,
-        value: datetime | None,
-        dialect: sa.Dialect,  # noqa: ARG002  SQLAlchemy's signature
-    ) -> datetime | None:
+    def process_bind_param(self, value: datetime | None, _dialect: sa.Dialect) -> datetime | None:
         """Time for the database: in UTC, without zone."""
         return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
 
-    def process_result_value(
-        self,
-        value: Any | None,
-        dialect: sa.Dialect,  # noqa: ARG002  SQLAlchemy's signature
-    ) -> datetime | None:
+    def process_result_value(self, value: Any | None, _dialect: sa.Dialect) -> datetime | None:
         """Time from the database: with its zone."""
         return None if value is None else value.replace(tzinfo=UTC)
 
@@ -296,31 +288,34 @@ def _without_secrets(message: str, url: sa.URL) -> str:
     return " ".join(message.split())
 
 
+SENTENCES = {
+    "locked|busy": (
+        f"Another program is writing to {{where}} and did not finish within {BUSY_SECONDS:.0f} s. "
+        "Try again, or close it; nothing was changed."
+    ),
+    "not a database|malformed|could not decode": (
+        "{where} is damaged or not a report database ({cause}). Nothing was changed. Move the file "
+        "elsewhere and keep it; a new one is made at the next start."
+    ),
+    "full|no space": (
+        "There is no room left for {where}. Free some and save again; nothing was changed."
+    ),
+    "readonly|read-only|unable to open": (
+        "{where} cannot be opened for writing ({cause}). Allow writing there, or set "
+        "ADVISOR_DATA_DIR to another folder; nothing was changed."
+    ),
+    "connection|could not connect": (
+        "The report database {where} does not answer ({cause}). Nothing was changed; start it or "
+        "mend ADVISOR_DATABASE_URL, and try again."
+    ),
+    "": "The reports in {where} could not be used: {cause}",
+}
+"""What is said of a cause of the database, by words in it; the first that fit."""
+
+
 def _sentence(cause: str, where: str) -> str:
-    folded = cause.casefold()
-    if "locked" in folded or "busy" in folded:
-        return (
-            f"Another program is writing to {where} and did not finish within "
-            f"{BUSY_SECONDS:.0f} s. Try again, or close it; nothing was changed."
-        )
-    if "not a database" in folded or "malformed" in folded or "could not decode" in folded:
-        return (
-            f"{where} is damaged or not a report database ({cause}). Nothing was changed. Move the "
-            "file elsewhere and keep it; a new one is made at the next start."
-        )
-    if "full" in folded or "no space" in folded:
-        return f"There is no room left for {where}. Free some and save again; nothing was changed."
-    if "readonly" in folded or "read-only" in folded or "unable to open" in folded:
-        return (
-            f"{where} cannot be opened for writing ({cause}). Allow writing there, or set "
-            "ADVISOR_DATA_DIR to another folder; nothing was changed."
-        )
-    if "connection" in folded or "could not connect" in folded:
-        return (
-            f"The report database {where} does not answer ({cause}). Nothing was changed; start it "
-            "or mend ADVISOR_DATABASE_URL, and try again."
-        )
-    return f"The reports in {where} could not be used: {cause}"
+    words = next(text for cue, text in SENTENCES.items() if re.search(cue, cause.casefold()))
+    return words.format(where=where, cause=cause)
 
 
 def _make_folder(file: Path) -> None:

@@ -110,8 +110,6 @@ LONGEST_NAME = 200
 LONGEST_TAG = 40
 LONGEST_NOTES = 20_000
 MOST_TAGS = 20
-FIELDS = ("name", "notes", "tags")
-"""Fields that can be changed after a report is saved."""
 _OVERRIDES = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 Value = str | tuple[str, ...]
 
@@ -156,13 +154,6 @@ def conflicts_of(
     )
 
 
-def clean(field: str, value: Value) -> Value:
-    """Normalised value of a field."""
-    if isinstance(value, str):
-        return clean_notes(value) if field == "notes" else clean_name(value)
-    return clean_tags(value)
-
-
 def clean_name(name: str) -> str:
     """Name of a report as saved: one line, without spaces around it."""
     text = name.strip()
@@ -203,6 +194,12 @@ def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
         if "," in tag or any(_is_control(letter) for letter in tag):
             raise InputError(f"The tag {tag!r} holds a comma or control characters; use letters.")
     return tuple(texts)
+
+
+CLEANERS: Mapping[str, Callable[[Any], Value]] = {
+    "name": clean_name, "notes": clean_notes, "tags": clean_tags,
+}  # fmt: skip
+"""Fields that can be changed after a report is saved, with what checks and normalises each."""
 
 
 def _is_control(letter: str) -> bool:

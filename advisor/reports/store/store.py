@@ -14,6 +14,7 @@ import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from sqlalchemy import ColumnElement, delete, func, or_, select
 from sqlalchemy.exc import IntegrityError
@@ -32,12 +33,11 @@ from advisor.reports.store.database import (
     place,
 )
 from advisor.reports.store.saved import (
-    FIELDS,
+    CLEANERS,
     AnnotatedReport,
     ReportHead,
     SavedReport,
     Value,
-    clean,
     clean_author,
     clean_name,
     clean_notes,
@@ -262,11 +262,11 @@ class ReportStore:
         A field that somebody else changed since `seen` stays as they left it, and is told; without
         `seen` it is overwritten.
         """
-        edits: dict[str, Value | None] = {
-            "name": name, "notes": notes, "tags": None if tags is None else tuple(tags),
-        }  # fmt: skip
+        edits: dict[str, Any] = {"name": name, "notes": notes, "tags": tags}
         wanted = {
-            field: clean(field, value) for field in FIELDS if (value := edits[field]) is not None
+            field: clean(value)
+            for field, clean in CLEANERS.items()
+            if (value := edits[field]) is not None
         }
         with self._sessions.writing() as session:
             row = self._row(session, number, lock=True)

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC
 from typing import Any
 
@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from saved_reports import SAMPLE
 
+from advisor.catalog.records import Size
 from advisor.errors import InputError
 from advisor.reports.document import (
     OPTIONS,
@@ -35,6 +36,10 @@ placements = st.sampled_from(["gpu-resident", "cpu-offload", "nvme-offload"])
 points = st.lists(st.tuples(*[st.floats(-1e24, 1e24)] * 2), max_size=4)
 
 
+def sizes_of(record: type) -> list[str]:
+    return [field.name for field in fields(record) if field.type == Size | None]
+
+
 def _series(name: str, x_label: str, y_label: str, at: list[tuple[float, float]]) -> SweepSeries:
     return SweepSeries(
         name=name,
@@ -49,14 +54,14 @@ sweeps = st.builds(_series, texts, texts, texts, points)
 cards = st.builds(
     PlacementCard,
     **dict.fromkeys(["runtime", "title", "bottleneck", "explanation", "command"], texts),
-    **dict.fromkeys(PlacementCard.not_negative, maybe_sizes),
+    **dict.fromkeys(sizes_of(PlacementCard), maybe_sizes),
     placement=placements,
     **dict.fromkeys(["fits", "shown"], st.booleans()),
 )
 options = st.builds(
     OptionRow,
     **dict.fromkeys(["name", "price_note", "price_date", "verdict"], texts),
-    **dict.fromkeys(OptionRow.not_negative, maybe_sizes),
+    **dict.fromkeys(sizes_of(OptionRow), maybe_sizes),
     kind=st.sampled_from(list(OPTIONS)),
     saves_hours=st.none() | st.floats(-1e24, 1e24),
     pays=st.none() | st.booleans(),
