@@ -171,10 +171,8 @@ def token_time(parts: Sequence[TimePart]) -> BarChart:
 
 def layers(series: SweepSeries) -> LineChart:
     """Speed against layers on the GPU, with the point at which VRAM is full."""
-    last = (
-        Note(x=series.x[-1], text=f"VRAM ends at {series.x[-1]:.0f} layers"),
-    ) if series.x else ()  # fmt: skip
-    return _line_chart("layers", "Speed against layers on the GPU", [series], last)
+    last = [Note(x=x, text=f"VRAM ends at {x:.0f} layers") for x in series.x[-1:]]
+    return _line_chart("layers", "Speed against layers on the GPU", [series], tuple(last))
 
 
 def turns(series: Sequence[SweepSeries]) -> LineChart:
@@ -274,13 +272,15 @@ def _tier_bar(uses: Sequence[TierUse]) -> Bar:
         figure=formatting.memory(total) + (f" of {formatting.memory(room)}" if room else ""),
         parts=tuple(
             BarPart(
-                name=use.part, size=use.bytes / GIB, colour=MEMORY_COLOURS.get(use.part, 7),
+                name=use.part,
+                size=use.bytes / GIB,
+                colour=MEMORY_COLOURS.get(use.part, 7),
                 words=formatting.memory(use.bytes),
             )
             for use in uses
         ),
         limit=room / GIB if room else None,
-    )  # fmt: skip
+    )
 
 
 def _time_colours(names: Iterable[str]) -> dict[str, int]:
@@ -304,12 +304,14 @@ def _time_bar(parts: Sequence[TimePart], colours: Mapping[str, int]) -> Bar:
         figure=f"{formatting.seconds(total)} a token, {share:.0f} % {time_part(largest.part)}",
         parts=tuple(
             BarPart(
-                name=time_part(part.part), size=100 * part.seconds / total,
-                colour=colours[part.part], words=formatting.seconds(part.seconds),
+                name=time_part(part.part),
+                size=100 * part.seconds / total,
+                colour=colours[part.part],
+                words=formatting.seconds(part.seconds),
             )
             for part in sorted(parts, key=lambda part: colours[part.part])
         ),
-    )  # fmt: skip
+    )
 
 
 def bar_chart(name: str, title: str, bars: tuple[Bar, ...], unit: str, mark: str = "") -> BarChart:

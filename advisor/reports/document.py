@@ -306,13 +306,6 @@ def from_json(data: object) -> ReportDocument:
     """
     if not isinstance(data, Mapping):
         raise InputError(f"A report is a JSON object, not {type(data).__name__}.")
-    _check_format(data)
-    document: ReportDocument = checked(ReportDocument, data, "report")
-    return document
-
-
-def _check_format(data: Mapping[str, Any]) -> None:
-    """Check the version of JSON content."""
     version = data.get("format", FORMAT)
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise InputError(f"report.format is {str(version)[:80]!r}; it should be {FORMAT}.")
@@ -326,6 +319,8 @@ def _check_format(data: Mapping[str, Any]) -> None:
             f"This report has format {version}; this version of Offload Advisor reads format "
             f"{FORMAT}. {remedy}"
         )
+    document: ReportDocument = checked(ReportDocument, data, "report")
+    return document
 
 
 def check_time(when: str, field: str) -> None:

@@ -19,7 +19,6 @@ from advisor.advice.task import Task, sentences
 from advisor.catalog.records import Size, as_record
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held
-from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine.machine import Disk, Machine
 from advisor.reports.document import (
@@ -108,32 +107,13 @@ class JudgedResult:
 
 def judged(result: MeasuredResult, document: ReportDocument) -> JudgedResult:
     """Result with the report's prediction for its runtime and placement."""
-    card = next(
-        (
-            card
-            for card in document.placements
-            if (card.runtime, card.placement) == (result.runtime, result.placement) and card.fits
-        ),
-        None,
-    )
-    return JudgedResult(result=result, card=card)
-
-
-def measured_card(
-    document: ReportDocument, runtime: str | None = None, placement: str | None = None
-) -> PlacementCard:
-    """Prediction to compare a result with: the first that fits, of the named ones; None for any."""
-    fitting = [card for card in document.placements if card.fits]
-    fitting.sort(key=lambda card: (not card.shown, -(card.decode_tps or 0.0)))
-    for card in fitting:
-        named = runtime is None or runtime.casefold() == card.runtime.casefold()
-        if named and placement in (None, card.placement):
-            return card
-    predicted = ", ".join(dict.fromkeys(f"{card.runtime} ({card.placement})" for card in fitting))
-    raise InputError(
-        f"The report predicts nothing for {runtime or 'any runtime'}, {placement or 'anywhere'}; "
-        f"it does for {predicted or 'nothing at all'}."
-    )
+    place = (result.runtime, result.placement)
+    cards = [
+        card
+        for card in document.placements
+        if card.fits and (card.runtime, card.placement) == place
+    ]
+    return JudgedResult(result=result, card=next(iter(cards), None))
 
 
 def result_of(
@@ -141,13 +121,30 @@ def result_of(
     reported: "Reported | None", *, decode: float | None = None, prompt: float | None = None,
     note: str = "",
 ) -> MeasuredResult:  # fmt: skip
-    """Result of now, as a tool reports it or else as typed, of the prediction that is meant."""
-    card = measured_card(document, runtime, placement)
+    """Result of now, as a tool reports it or else as typed, of the first prediction that fits, of
+    the named runtime and placement; None for any.
+    """
+    fitting = [card for card in document.placements if card.fits]
+    fitting.sort(key=lambda card: (not card.shown, -(card.decode_tps or 0.0)))
+    named = [
+        card
+        for card in fitting
+        if runtime is None or runtime.casefold() == card.runtime.casefold()
+        if placement in (None, card.placement)
+    ]
+    if not named:
+        predicted = ", ".join(
+            dict.fromkeys(f"{card.runtime} ({card.placement})" for card in fitting)
+        )
+        raise InputError(
+            f"The report predicts nothing for {runtime or 'any runtime'}, "
+            f"{placement or 'anywhere'}; it does for {predicted or 'nothing at all'}."
+        )
     if reported is not None:
         decode, prompt = reported.measured.decode, prompt or reported.measured.prompt
     return MeasuredResult(
-        runtime=card.runtime,
-        placement=card.placement,
+        runtime=named[0].runtime,
+        placement=named[0].placement,
         decode_tps=decode or 0.0,
         prefill_tps=prompt,
         source="typed" if reported is None else reported.source,
@@ -285,39 +282,29 @@ def _option(option: Option) -> OptionRow:
 
 def memory_use(advice: Advice, machine: Machine) -> tuple[TierUse, ...]:
     """Bytes in each tier, in the placements of the first page."""
-    return tuple(
-        use for card in _shown(advice) for use in _memory(card, machine, advice.question.work)
-    )
-
-
-def _memory(estimate: Estimate, machine: Machine, work: Workload) -> Iterable[TierUse]:
-    if estimate.placement is None:
-        return
-    capacities = {
+    room = {
         Tier.VRAM: float(machine.gpu_memory) or None,
         Tier.RAM: float(machine.host.memory.value),
-        Tier.DISK: None,
     }
-    for tier, parts in parts_held(estimate.model, estimate.placement, work).items():
-        for part, size in parts.items():
-            yield TierUse(
-                placement=estimate.strategy.value, tier=tier.value, part=part, bytes=size,
-                capacity_bytes=capacities[tier],
-            )  # fmt: skip
+    return tuple(
+        TierUse(placement=card.strategy.value, tier=tier.value, part=part, bytes=size,
+                capacity_bytes=room.get(tier))
+        for card in _shown(advice)
+        if card.placement is not None
+        for tier, parts in parts_held(card.model, card.placement, advice.question.work).items()
+        for part, size in parts.items()
+    )  # fmt: skip
 
 
 def token_time(advice: Advice) -> tuple[TimePart, ...]:
     """Time of a token by part, in the placements of the first page."""
-    return tuple(part for card in _shown(advice) for part in _times(card))
-
-
-def _times(estimate: Estimate) -> Iterable[TimePart]:
-    parts = estimate.step.parts if estimate.step and estimate.fits else {}
-    for name, duration in parts.items():
-        if float(duration) > 0:
-            yield TimePart(
-                placement=estimate.strategy.value, part=str(name), seconds=float(duration)
-            )
+    return tuple(
+        TimePart(placement=card.strategy.value, part=str(name), seconds=float(duration))
+        for card in _shown(advice)
+        if card.step and card.fits
+        for name, duration in card.step.parts.items()
+        if float(duration) > 0
+    )
 
 
 def layer_sweep(advice: Advice, machine: Machine) -> SweepSeries | None:

@@ -29,6 +29,20 @@ ELSEWHERE = ("owned", "mygpu", "gpu2", "link", "having", "division", "repack", "
              "buygpu", "buyusd", "pool", "namedrent", "cardsin", "formats", "engine", "caches",
              "loader", "enough")  # fmt: skip
 """Keys that are read by rules."""
+FORMER_WORDS = (
+    ("repack", f"(?!({'|'.join(OPEN)})$).+", "format", "{repack}"),
+    ("namedrent", ".+", "rented_at", "{namedrent}"),
+    ("having", "rented", "rented_at", "{rentedat}"),
+    ("having", "nothing yet", "cards_owned", NOTHING),
+    ("cardsin", "a new desktop", "cards_owned", NOTHING),
+    ("division", "whole ones", "expert_parallel", "true"),
+    ("division", "whole ones, and users of its own", "attention_by_user", "true"),
+    ("rentgpu", "(?!none$).+", "own_rent", "{rentgpu}={rentusd}"),
+    ("buygpu", "(?!none$).+", "own_price", "{buygpu}={buyusd}"),
+)
+"""Former keys, what their words must match, and the input with its text, from words of the link."""
+FORMER_USUAL = {"rentedat": "0.5", "rentusd": "1", "buyusd": "1000"}
+"""Words with which the form began."""
 OF_PAGES = {
     "find": {"formats": "format", "engine": "runtime", "caches": "kv_type"},
     "runnable": {"loader": "runtime", "enough": "reading_tps"},
@@ -61,12 +75,12 @@ def renamed(parameters: Mapping[str, str], page: str = "") -> Texts:
         named = BY_NAME[name].kind in (Kind.NAME, Kind.SIZES)
         if named and (word in OPEN or (word == "none" and name != "gpu")):
             del texts[name]
-    form = address.get("repack", "")
-    if form and form.casefold() not in OPEN:
-        texts["format"] = form
-    texts |= _machine(address, texts, page) | _having(address) | _experts(address)
-    for name in ("rent", "price"):
-        texts |= _typed_price(address, name)
+    texts |= _machine(address, texts, page)
+    for key, words, name, value in FORMER_WORDS:
+        if re.fullmatch(words, address.get(key, ""), re.IGNORECASE):
+            texts[name] = value.format_map(FORMER_USUAL | address)
+    if texts.get("cards_owned") == NOTHING:
+        texts.pop("rented_at", None)
     return _of_page(texts, address, page)
 
 
@@ -127,30 +141,6 @@ def _unified(card: str) -> bool:
 def _link(address: Mapping[str, str]) -> Texts:
     match = re.fullmatch(r"PCIe (\d+) x(\d+)", address.get("link", ""), re.IGNORECASE)
     return {"pcie_gen": match[1], "pcie_lanes": match[2]} if match else {}
-
-
-def _having(address: Mapping[str, str]) -> Texts:
-    having = address.get("having", "").casefold()
-    if having == "nothing yet" or address.get("cardsin") == "a new desktop":
-        return {"cards_owned": NOTHING}
-    if having == "rented":
-        return {"rented_at": address.get("rentedat", "0.5")}
-    return {"rented_at": address["namedrent"]} if "namedrent" in address else {}
-
-
-def _experts(address: Mapping[str, str]) -> Texts:
-    division = address.get("division", "").casefold()
-    return {
-        "whole ones": {"expert_parallel": "true"},
-        "whole ones, and users of its own": {"attention_by_user": "true"},
-    }.get(division, {})
-
-
-def _typed_price(address: Mapping[str, str], what: str) -> Texts:
-    key, usual = {"rent": ("rent", "1"), "price": ("buy", "1000")}[what]
-    name = address.get(f"{key}gpu", "None")
-    amount = address.get(f"{key}usd", usual)
-    return {} if name.casefold() == "none" else {f"own_{what}": f"{name}={amount}"}
 
 
 def _of_page(texts: Texts, address: Mapping[str, str], page: str) -> Texts:

@@ -197,8 +197,10 @@ def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 
 CLEANERS: Mapping[str, Callable[[Any], Value]] = {
-    "name": clean_name, "notes": clean_notes, "tags": clean_tags,
-}  # fmt: skip
+    "name": clean_name,
+    "notes": clean_notes,
+    "tags": clean_tags,
+}
 """Fields that can be changed after a report is saved, with what checks and normalises each."""
 
 
