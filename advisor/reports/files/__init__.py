@@ -1,4 +1,1 @@
-"""Files of a report: HTML, PDF, Markdown and CSV, and a measured result as a contribution.
-
-Used from outside: `export.export` and `contribution`.
-"""
+"""Files of a report in every format; start at `export`."""

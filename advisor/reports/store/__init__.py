@@ -1,5 +1,1 @@
-"""Store of saved reports, in SQLite or PostgreSQL.
-
-Used from outside: `store.open_store`, `saved.SavedReport`, and the order of a listing in
-`rows`. The rest are tables, and their migrations.
-"""
+"""Saved reports in a database; start at `store.open_store`."""

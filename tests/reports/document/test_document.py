@@ -171,7 +171,10 @@ def _set(*path: str | int, to: object) -> Callable[[dict[str, Any]], None]:
         (_set("placements", 1, "decode_tps", to=math.inf), "report.placements[1].decode_tps"),
         (_set("placements", 1, "decode_tps", to=10**400), "report.placements[1].decode_tps"),
         (_set("placements", 1, "decode_tps", to=True), "report.placements[1].decode_tps"),
-        (_set("placements", 1, "ttft_s", to=-1), "report.placements[1]: PlacementCard.ttft_s"),
+        (
+            _set("placements", 1, "ttft_s", to=-1),
+            "report.placements[1].ttft_s is -1.0; it cannot be below zero",
+        ),
         (_set("options", to="none"), "report.options is 'none'"),
         (_set("options", 0, "name", to=7), "report.options[0].name is 7"),
         (_set("options", 0, "decode_tps", to="fast"), "report.options[0].decode_tps is 'fast'"),
