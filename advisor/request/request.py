@@ -441,17 +441,13 @@ class Nouns:
         """
         request, cache = self.request, self.request.cache_gb
         experts = request.expert_cache_gb
-        return Settings(
-            gpu_layers=request.gpu_layers,
-            cpu_moe=request.cpu_moe,
-            cpu_ffn=request.cpu_ffn,
+        return _as(
+            Settings,
+            request,
             page_cache=None if cache is None else cache * GIB,
             expert_cache=None if experts is None else experts * GIB,
             head_first=request.gpu_layers is None,
-            kv_in_ram=request.kv_in_ram,
             load_mode=request.load_mode.lower(),
-            expert_parallel=request.expert_parallel,
-            attention_by_user=request.attention_by_user,
         )
 
     @property

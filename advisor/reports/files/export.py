@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from csv import QUOTE_NONNUMERIC, writer
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from io import StringIO
 from pathlib import Path
 from typing import TypeAlias
@@ -219,26 +219,20 @@ def _json(report: SavedReport) -> bytes:
     return (json.dumps(report_json(report), indent=1, ensure_ascii=False) + "\n").encode()
 
 
+def _encoded(make: Callable[[SavedReport], str]) -> Callable[[SavedReport], bytes]:
+    return lambda report: make(report).encode()
+
+
+_ALL = partial(_pdf, appendix=True)
 FORMS = {
     form.suffix: form
     for form in (
-        FileForm(
-            label="HTML", suffix="html", mime="text/html",
-            make=lambda report: html(report).encode(),
-        ),
+        FileForm(label="HTML", suffix="html", mime="text/html", make=_encoded(html)),
         FileForm(label="PDF", suffix="pdf", mime="application/pdf", make=_pdf),
-        FileForm(
-            label="PDF with appendix", suffix="full.pdf", mime="application/pdf",
-            make=lambda report: _pdf(report, appendix=True),
-        ),
-        FileForm(
-            label="CSV", suffix="csv", mime="text/csv", make=lambda report: csv(report).encode(),
-        ),
-        FileForm(
-            label="Markdown", suffix="md", mime="text/markdown",
-            make=lambda report: markdown(report).encode(),
-        ),
+        FileForm(label="PDF with appendix", suffix="full.pdf", mime="application/pdf", make=_ALL),
+        FileForm(label="CSV", suffix="csv", mime="text/csv", make=_encoded(csv)),
+        FileForm(label="Markdown", suffix="md", mime="text/markdown", make=_encoded(markdown)),
         FileForm(label="JSON", suffix="json", mime="application/json", make=_json),
     )
-}  # fmt: skip
+}
 """Formats by suffix."""

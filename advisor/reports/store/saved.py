@@ -9,7 +9,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from advisor.catalog.records import checked
 from advisor.errors import InputError
-from advisor.formatting import show_money_in, shown_currency
+from advisor.formatting import money_shown_in
 from advisor.reports.document import ReportDocument, from_json, to_json
 from advisor.reports.from_advice import JudgedResult, MeasuredResult, judged
 
@@ -55,12 +55,8 @@ def in_its_currency(
 
     @wraps(make)
     def made(report: SavedReport, /, *args: Options.args, **options: Options.kwargs) -> Form:
-        before = shown_currency()
-        show_money_in(report.document.shown_in)
-        try:
+        with money_shown_in(report.document.shown_in):
             return make(report, *args, **options)
-        finally:
-            show_money_in(before)
 
     return made
 
