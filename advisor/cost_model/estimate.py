@@ -246,7 +246,7 @@ class Estimate:
     def first_token(self) -> Range | None:
         """Time to the first token [s]."""
         rate = self._rate(1.0, self.prompt, IN_PROMPT)
-        return rate and Range(value=1 / rate.value, low=1 / rate.high, high=1 / rate.low)
+        return rate and rate.inverse
 
     @property
     def reply(self) -> Array:

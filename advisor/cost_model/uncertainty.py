@@ -48,6 +48,15 @@ class Range:
     low: Array  # lower end
     high: Array  # upper end
 
+    def times(self, factor: Array) -> "Range":
+        """The range of a multiple."""
+        return Range(value=self.value * factor, low=self.low * factor, high=self.high * factor)
+
+    @property
+    def inverse(self) -> "Range":
+        """The range of the reciprocal."""
+        return Range(value=1 / self.value, low=1 / self.high, high=1 / self.low)
+
 
 def range_fields(name: str, figure: Range | None) -> dict[str, float | None]:
     """Value and ends of a range under three names ("decode_tps", "decode_tps_low", ...); None where

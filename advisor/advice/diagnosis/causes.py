@@ -12,7 +12,7 @@ from itertools import islice
 
 import numpy as np
 
-from advisor.advice.diagnosis.measured_run import Edits, MeasuredRun, fits, generated, timed, times
+from advisor.advice.diagnosis.measured_run import Edits, MeasuredRun, fits, generated, timed
 from advisor.advice.edits.edit import Edit, Rates, rates
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate
@@ -104,7 +104,7 @@ def kept_prompt(run: MeasuredRun) -> Edits:
 
             def read(estimate: Estimate, counted: Array = counted) -> Rates:
                 decode, prompt = rates(estimate)
-                return decode, times(prompt, counted)
+                return decode, prompt.times(counted)
 
             yield _counted(f"{share:.0%} of the prompt kept", read, work=work)
 
@@ -397,7 +397,7 @@ def _started(seconds: float, estimate: Estimate) -> Rates:
     if estimate.step is None or estimate.prompt is None:
         return decode, prompt
     token, whole = float(estimate.step.total), float(estimate.prompt.total)
-    return times(decode, token / max(token, seconds)), times(prompt, whole / max(whole, seconds))
+    return decode.times(token / max(token, seconds)), prompt.times(whole / max(whole, seconds))
 
 
 def other_requests(run: MeasuredRun) -> Edits:

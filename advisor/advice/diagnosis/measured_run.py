@@ -17,7 +17,6 @@ from advisor.catalog.records import like
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Settings, Tier
 from advisor.cost_model.schedule import Phases, Route, Schedule
-from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, UnknownName
 from advisor.machine.backends import ONE_NODE
@@ -137,15 +136,10 @@ def fits(estimate: Estimate) -> bool:
     return not estimate.refusal and bool(estimate.fits)
 
 
-def times(speed: Range, factor: Array) -> Range:
-    """A speed and its range, multiplied by a factor."""
-    return Range(value=speed.value * factor, low=speed.low * factor, high=speed.high * factor)
-
-
 def generated(factor: Array, estimate: Estimate) -> Rates:
     """Speeds with that of generation multiplied."""
     decode, prompt = rates(estimate)
-    return times(decode, factor), prompt
+    return decode.times(factor), prompt
 
 
 def quantity_at(part: Any, path: str) -> Quantity | None:

@@ -34,7 +34,6 @@ from advisor.evidence.claims.scenarios import (
     holds,
     in_words,
     inputs,
-    inverse,
     ratio,
     reaches,
 )
@@ -64,9 +63,7 @@ def decode(scenario: Scenario) -> Range:
 
 def decode_total(scenario: Scenario) -> Range:
     """Decoding speed of all users together [tokens/s]."""
-    each = decode(scenario)
-    users = scenario.nouns.work.users
-    return Range(value=each.value * users, low=each.low * users, high=each.high * users)
+    return decode(scenario).times(scenario.nouns.work.users)
 
 
 def crossing_copy(scenario: Scenario) -> Range:
@@ -177,7 +174,7 @@ def _dearer(scenario: Scenario, bigger: Scenario) -> float:
 MEASURES: dict[str, Measure] = {
     "decode": decode,
     "decode_total": decode_total,
-    "token_time": lambda case: inverse(decode(case)),  # [s]
+    "token_time": lambda case: decode(case).inverse,  # [s]
     # copies from pinned and from pageable memory to the first GPU [B/s]
     "link_rate": lambda case: exact(case.link.pinned.value),
     "pageable_rate": lambda case: exact(case.link.pageable.value),

@@ -368,8 +368,3 @@ def _half_width(figure: Range) -> Array:
     if np.array_equal(figure.low, figure.high, equal_nan=True):
         return 0.0
     return np.log(np.asarray(figure.high) / figure.value)
-
-
-def inverse(figure: Range) -> Range:
-    """Reciprocal of a figure."""
-    return Range(value=1 / figure.value, low=1 / figure.high, high=1 / figure.low)

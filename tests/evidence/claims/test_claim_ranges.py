@@ -5,7 +5,7 @@ import pytest
 
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import DataError
-from advisor.evidence.claims.scenarios import Claimed, exact, holds, inverse, ratio, reaches
+from advisor.evidence.claims.scenarios import Claimed, exact, holds, ratio, reaches
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_common_errors_cancel_in_a_ratio() -> None:
 
 
 def test_the_reciprocal_of_a_range_swaps_its_ends() -> None:
-    assert inverse(Range(value=2.0, low=1.0, high=4.0)) == Range(value=0.5, low=0.25, high=1.0)
+    assert Range(value=2.0, low=1.0, high=4.0).inverse == Range(value=0.5, low=0.25, high=1.0)
 
 
 @pytest.mark.parametrize(
