@@ -17,13 +17,13 @@ from advisor.ui.parts.drawing import (
     Point,
     PointChart,
     Scale,
-    Stroke,
     bars,
     curves,
     lines,
     picture,
     points,
     scale_of,
+    stroke,
 )
 
 HOSTILE = "<img src=x onerror='alert(1)'>"
@@ -73,7 +73,7 @@ def drawn(html):
 
 
 def test_a_picture_counts_from_the_top_where_charts_count_from_the_bottom():
-    svg = drawn(picture([Stroke(points=[(0, 0), (25, 100)], colour="#123456", dash="9 5")]))
+    svg = drawn(picture([stroke([(0, 0), (25, 100)], "#123456", "9 5")]))
     assert "points='0.00,100.00 25.00,0.00'" in svg
     assert "stroke='#123456'" in svg
     assert "stroke-dasharray='9 5'" in svg

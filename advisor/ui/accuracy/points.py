@@ -16,7 +16,7 @@ from advisor.evidence.accuracy.scoring import score_of
 from advisor.formatting import number, percent, range_of, tokens_per_second
 from advisor.reports.store.saved import SavedReport
 from advisor.ui.parts.drawing import Palette, palette
-from advisor.ui.parts.markup import block, joined, notice, say, show, table
+from advisor.ui.parts.markup import block, facts, joined, notice, say, show, table
 from advisor.ui.parts.session import own_store
 from advisor.ui.parts.speed_table import settings_of
 
@@ -302,9 +302,14 @@ def _details(point: AccuracyPoint | None) -> None:
             show(block("oa-soft", "Click a point to see its figures and open its source."))
             return
         on = ", ".join(filter(None, (point.gpu, point.cpu, point.runtime)))
-        facts = joined(block("", text, "span") for pair in _facts(point) for text in pair)
         named = block("oa-name", f"{point.model} {point.format}".strip())
-        show(named + block("oa-soft", on) + block("oa-facts", facts))
+        show(named + block("oa-soft", on) + facts({
+            "measured": tokens_per_second(point.measured),
+            "predicted": tokens_per_second(point.predicted),
+            "range": range_of(point.low, point.high) + ("" if point.held else ", missed"),
+            "off by": off(point), "kind of run": point.regime, "when": point.date or "not stated",
+            "row": point.id,
+        }))  # fmt: skip
         if point.regime == OWN:
             show(block("oa-soft", f"Measured by you; {point.source}"))
         elif point.published:
@@ -313,18 +318,6 @@ def _details(point: AccuracyPoint | None) -> None:
             show(block("oa-soft", f"Our own run, by {point.source}"))
         with st.expander("Public formulas"):
             show(_said(point))
-
-
-def _facts(point: AccuracyPoint) -> tuple[tuple[str, str], ...]:
-    return (
-        ("measured", tokens_per_second(point.measured)),
-        ("predicted", tokens_per_second(point.predicted)),
-        ("range", range_of(point.low, point.high) + ("" if point.held else ", missed")),
-        ("off by", off(point)),
-        ("kind of run", point.regime),
-        ("when", point.date or "not stated"),
-        ("row", point.id),
-    )
 
 
 def _said(point: AccuracyPoint) -> Any:

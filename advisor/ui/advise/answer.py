@@ -30,19 +30,13 @@ def answer(
     picked: Picked,
     calibrated: int,  # noqa: ARG001 - a part of the key
 ) -> Answer:
-    """Answer to a request; `calibrated` changes with every new measurement of this machine.
-
-    Raises:
-        AdvisorError: an impossible request; the message says why.
+    """Answer to a request; `calibrated` changes with every new measurement of this machine. Raises
+    AdvisorError where the request is impossible.
     """
     return advise.answer(request.nouns(picked.in_format(request.format)))
 
 
 def current_answer() -> Answer:
-    """Answer to the visitor's request.
-
-    Raises:
-        AdvisorError: an impossible request; the message says why.
-    """
+    """Answer to the visitor's request; raises as `answer`."""
     request = current.present()
     return answer(request, pick(request.model), calibrated_at())

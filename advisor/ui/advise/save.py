@@ -9,7 +9,7 @@ import streamlit as st
 from advisor.errors import AdvisorError, InputError
 from advisor.reports.from_advice import answer_document
 from advisor.ui.advise.answer import current_answer
-from advisor.ui.parts import outcome
+from advisor.ui.parts import outcome, tabs
 from advisor.ui.parts.markup import copyable, notice
 from advisor.ui.parts.session import author, login_configured, own_store
 from advisor.ui.question import current, uploads
@@ -22,11 +22,9 @@ NO_LINK = "A link cannot carry what was pasted or uploaded."
 
 def buttons() -> None:
     """Save and Share."""
-    part = st.popover("Save", key="save_report", on_change="rerun")
-    if part.open:
-        with part:
-            _form()
-    _link()
+    tabs.popped("Save", "save_report", _form)
+    given = uploads.is_given(current.present().model)
+    tabs.popped("Share", "copy_link", _link, disabled=given, help=NO_LINK if given else None)
 
 
 def _form() -> None:
@@ -86,12 +84,6 @@ def _save(title: str) -> str:
 def _link() -> None:
     """Address that reopens the page, with a button to copy it."""
     request = current.present()
-    no_link = uploads.is_given(request.model)
-    part = st.popover(
-        "Share", key="copy_link", disabled=no_link, help=NO_LINK if no_link else None,
-        on_change="rerun",
-    )  # fmt: skip
-    if part.open and not no_link:
-        with part:
-            st.caption("This address reopens the page as it is. The button copies it.")
-            copyable(current.link(request))
+    if not uploads.is_given(request.model):
+        st.caption("This address reopens the page as it is. The button copies it.")
+        copyable(current.link(request))

@@ -27,7 +27,17 @@ from advisor.ui.advise.run_it import fitting
 from advisor.ui.parts import tabs
 from advisor.ui.parts.drawing import curves, headed
 from advisor.ui.parts.glossary import explained, explained_in_turn
-from advisor.ui.parts.markup import block, head, joined, listed, plain_words, say, show, two_lines
+from advisor.ui.parts.markup import (
+    block,
+    facts,
+    head,
+    joined,
+    listed,
+    plain_words,
+    say,
+    show,
+    two_lines,
+)
 
 
 def shown(answer: Answer) -> None:
@@ -161,21 +171,16 @@ def _running(answer: Answer, estimate: Estimate) -> Iterable[Markup]:
 
 
 def _facts(answer: Answer, estimate: Estimate) -> Markup:
-    first = estimate.first_token
-    facts: list[tuple[str, Markup | str]] = [
-        ("First token", seconds(float(first.value)) if first else UNKNOWN),
-        ("Bound by", explained(estimate.bottleneck)),
-        ("Runtime", explained(f"{estimate.runtime}, {estimate.model.format}")),
-    ]
-    if (
-        estimate.strategy is not PlacementStrategy.GPU_RESIDENT
-        and answer.nouns.machine.gpus
-        and estimate.placement
-    ):
-        kept, layers = int(estimate.placement.gpu_layers), estimate.model.layers
-        facts.append(("On the GPU", f"{kept} of {layers} layers"))
-    rows = (Markup("<span>{}</span><span>{}</span>").format(*fact) for fact in facts)
-    return block("oa-facts", joined(rows))
+    first, placement = estimate.first_token, estimate.placement
+    named: dict[str, Markup | str] = {
+        "First token": seconds(float(first.value)) if first else UNKNOWN,
+        "Bound by": explained(estimate.bottleneck),
+        "Runtime": explained(f"{estimate.runtime}, {estimate.model.format}"),
+    }
+    whole = estimate.strategy is PlacementStrategy.GPU_RESIDENT
+    if not whole and answer.nouns.machine.gpus and placement:
+        named["On the GPU"] = f"{int(placement.gpu_layers)} of {estimate.model.layers} layers"
+    return facts(named)
 
 
 def _remarks(answer: Answer, estimate: Estimate) -> Iterable[Markup]:

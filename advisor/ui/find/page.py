@@ -84,10 +84,8 @@ def answer(
     picked: Picked,
     calibrated: int,  # noqa: ARG001 - a part of the key
 ) -> FindAnswer:
-    """Answer to a request; `calibrated` changes with every new measurement of this machine.
-
-    Raises:
-        AdvisorError: an impossible request; the message says why.
+    """Answer to a request; `calibrated` changes with every new measurement of this machine. Raises
+    AdvisorError where the request is impossible.
     """
     return FindAnswer(request=request, findings=findings_of(request.nouns(picked.resolved)))
 
@@ -316,17 +314,16 @@ def choose() -> OfferKind:
         now = target().min_tps
         st.session_state[_SPEED] = now if now in ANY_SPEED else None
         st.pills(
-            "At least, tokens a second", ANY_SPEED, key=_SPEED, on_change=_take_speed,
-            format_func="{:g}".format,
+            "At least, tokens a second", ANY_SPEED, format_func="{:g}".format,
+            **current.taking(_SPEED, lambda speed: current.change(
+                f"Least speed: {number(speed)}", min_tps=speed
+            )),
         )  # fmt: skip
         kind = st.segmented_control(
             "How to get it", list(OfferKind), default=OfferKind.BUY, key="offers", required=True,
             bind="query-params", format_func=str,
         )  # fmt: skip
-        part = st.popover("Other filters", on_change="rerun", key="filters")
-        if part.open:
-            with part:
-                _filters()
+        tabs.popped("Other filters", "filters", _filters)
         presets.undo()
     return kind
 
@@ -339,11 +336,6 @@ def _filters() -> None:
     )  # fmt: skip
     st.toggle("Also what has no price on record", key="unpriced", persist_state="session")
     st.toggle("Every format and runtime of a machine", key="every", persist_state="session")
-
-
-def _take_speed() -> None:
-    if speed := st.session_state[_SPEED]:
-        current.change(f"Least speed: {number(speed)}", min_tps=speed)
 
 
 def _take_desktop() -> None:
@@ -382,7 +374,11 @@ def shown(answer: FindAnswer, kind: OfferKind) -> None:
     with st.container(key="best_machines"):
         show(joined(parts))
     if rows:
-        _tabs(answer, rows)
+        bodies: Mapping[str, Callable[[], None]] = {
+            OTHERS: lambda: heat_map(answer, rows), ALL_ROWS: lambda: _all(answer, rows),
+            TERMINAL: lambda: _command(answer),
+        }  # fmt: skip
+        tabs.opened(bodies, TAB)
 
 
 def verdict(answer: FindAnswer, kind: OfferKind = OfferKind.BOTH) -> tuple[str, str, str]:
@@ -544,14 +540,6 @@ def _option(option: Option) -> tuple[object, object, object, str]:
         two_lines(money(option.monthly or 0.0), aged(option).strip(" ()")),
         money(option.upfront) if option.upfront else "",
     )  # fmt: skip
-
-
-def _tabs(answer: FindAnswer, rows: Sequence[Hit]) -> None:
-    bodies: Mapping[str, Callable[[], None]] = {
-        OTHERS: lambda: heat_map(answer, rows), ALL_ROWS: lambda: _all(answer, rows),
-        TERMINAL: lambda: _command(answer),
-    }  # fmt: skip
-    tabs.opened(bodies, TAB)
 
 
 def _all(answer: FindAnswer, rows: Sequence[Hit]) -> None:

@@ -146,6 +146,12 @@ def two_lines(first: str, second: str | Markup) -> Markup:
     return escape(first) + (block("oa-soft", second) if second else "")
 
 
+def facts(named: Mapping[str, object]) -> Markup:
+    """Figures beside their names."""
+    row = Markup("<span>{}</span><span>{}</span>")
+    return block("oa-facts", joined(row.format(*each) for each in named.items()))
+
+
 def listed(rows: Iterable[tuple[object, str, str]]) -> Markup:
     """Rows of words, a remark and a figure."""
     row = Markup("<div><span>{}</span><span>{}</span><b>{}</b></div>")

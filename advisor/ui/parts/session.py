@@ -19,11 +19,7 @@ PAGES = ("find", "run", "reports", "calibrate", "accuracy")
 
 @st.cache_resource(show_spinner=False, max_entries=1)
 def store() -> "ReportStore":
-    """All reports, opened once per server.
-
-    Raises:
-        StoreError: the place cannot be made, opened or understood.
-    """
+    """All reports, opened once per server; raises StoreError where their place cannot be used."""
     # The first page is shown without it: SQLAlchemy takes a fifth of a second to import.
     from advisor.reports.store.store import open_store
 
@@ -32,10 +28,7 @@ def store() -> "ReportStore":
 
 def own_store() -> "ReportStore | None":
     """Reports that the visitor may see; None where a login is required first, or where strangers
-    reach a server without one.
-
-    Raises:
-        StoreError: the place cannot be made, opened or understood.
+    reach a server without one. Raises as `store`.
     """
     if not login_configured():
         return None if audience.is_public() else store()

@@ -1,6 +1,7 @@
-"""Tabs and folded parts whose bodies are drawn when they are opened."""
+"""Tabs, folded parts and popovers whose bodies are drawn when they are opened."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import streamlit as st
 
@@ -11,14 +12,20 @@ def opened(bodies: Mapping[str, Callable[[], None]], key: str, first: str | None
     """
     row = st.tabs(list(bodies), default=first, key=key, on_change="rerun", bind="query-params")
     for tab, body in zip(row, bodies.values(), strict=True):
-        if tab.open:
-            with tab:
-                body()
+        _draw(tab, body)
 
 
 def folded(title: str, key: str, body: Callable[[], None]) -> None:
     """Part of a page that is drawn when it is unfolded."""
-    part = st.expander(title, key=key, on_change="rerun")
+    _draw(st.expander(title, key=key, on_change="rerun"), body)
+
+
+def popped(title: str, key: str, body: Callable[[], None], **look: Any) -> None:
+    """Button under which a part of a page opens."""
+    _draw(st.popover(title, key=key, on_change="rerun", **look), body)
+
+
+def _draw(part: Any, body: Callable[[], None]) -> None:
     if part.open:
         with part:
             body()

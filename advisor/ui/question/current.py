@@ -4,7 +4,7 @@ The address holds all of it, so that a link, a reload and a report reopen the sa
 browser's Back undoes the last change. Widgets show the request; their callbacks change it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
@@ -153,6 +153,16 @@ def undo(place: int) -> None:
     """Go back to the request before a change of `lately` (for callbacks)."""
     st.session_state[_REQUEST] = lately()[place].before
     st.session_state[_LATELY] = lately()[place + 1 :]
+
+
+def taking(key: str, act: Callable[[Any], None]) -> dict[str, Any]:
+    """Key and callback of a widget whose value, where there is one, is acted on when it changes."""
+    return {"key": key, "on_change": _taken, "args": (key, act)}
+
+
+def _taken(key: str, act: Callable[[Any], None]) -> None:
+    if value := st.session_state[key]:
+        act(value)
 
 
 def another_machine(words: str, /, **values: Any) -> None:

@@ -55,9 +55,11 @@ def machines() -> None:
     st.session_state[_PILLS] = next((name for name in names if _is(MACHINES[name])), None)
     with st.container(horizontal=True, key="presets", wrap=False, vertical_alignment="center"):
         st.pills(
-            "Machines that many people have", names, key=_PILLS, on_change=_take_machine,
-            label_visibility="collapsed", wrap=False,
+            "Machines that many people have", names, label_visibility="collapsed", wrap=False,
             format_func=lambda name: here() if name == HERE else name,
+            **current.taking(_PILLS, lambda name: current.another_machine(
+                f"Machine: {name}", **MACHINES[name]
+            )),
         )  # fmt: skip
         undo()
 
@@ -83,15 +85,11 @@ def _is(values: Mapping[str, Any]) -> bool:
     return all(getattr(request, name) == value for name, value in machine.items())
 
 
-def _take_machine() -> None:
-    if name := st.session_state[_PILLS]:
-        current.another_machine(f"Machine: {name}", **MACHINES[name])
-
-
 def uses() -> None:
     """Pills of uses; none is marked where the request differs from all."""
     st.session_state[_USES] = use()
-    st.pills("What for", list(USES), key=_USES, on_change=_take_use)
+    taking = current.taking(_USES, lambda name: current.change(f"Use: {name}", **_of(name)))
+    st.pills("What for", list(USES), **taking)
 
 
 def use() -> str | None:
@@ -104,11 +102,6 @@ def use() -> str | None:
 def _of(name: str) -> dict[str, Any]:
     """Inputs of a use with their values."""
     return {key: USES[name].get(key, DEFAULTS[key]) for key in OF_A_USE}
-
-
-def _take_use() -> None:
-    if name := st.session_state[_USES]:
-        current.change(f"Use: {name}", **_of(name))
 
 
 def use_words() -> str:

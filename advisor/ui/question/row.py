@@ -6,6 +6,7 @@ from advisor.calibration.imported_store import THIS
 from advisor.machine.from_spec import TYPICAL_HOST
 from advisor.machine.spec import NO_GPU
 from advisor.request.request import Request
+from advisor.ui.parts import tabs
 from advisor.ui.question import current, inputs, presets, settings
 
 
@@ -51,8 +52,8 @@ def _model() -> None:
 
 
 def _use() -> None:
-    part = st.popover("Use", width="stretch", on_change="rerun", key="use")
-    if part.open:
-        with part:
-            presets.uses()
-            inputs.several(("users", "replies_per_day", "context", "output"))
+    def body() -> None:
+        presets.uses()
+        inputs.several(("users", "replies_per_day", "context", "output"))
+
+    tabs.popped("Use", "use", body, width="stretch")

@@ -13,6 +13,7 @@ from advisor.machine.from_spec import TYPICAL_HOST
 from advisor.machine.machine import Machine
 from advisor.machine.spec import NO_GPU
 from advisor.request.request import DEFAULTS
+from advisor.ui.parts import tabs
 from advisor.ui.parts.markup import joined, press, show
 from advisor.ui.question import current, inputs, presets, this_machine
 from advisor.units import GB, GIB
@@ -45,19 +46,23 @@ def drawer() -> None:
     rule = Markup("<style>.st-key-{} button p::after {{ content: '{}'; }}</style>")
     words = {"use": presets.use_words(), _DRAWER: f": {changed} changed" if changed else ""}
     show(joined(rule.format(*each) for each in words.items()))
-    part = st.popover("More settings", width="stretch", on_change="rerun", key=_DRAWER)
-    if not part.open:
-        return
-    with part, st.container(key="drawer"):
+    tabs.popped("More settings", _DRAWER, lambda: _groups(bool(changed)), width="stretch")
+
+
+def _groups(changed: bool) -> None:
+    """Inputs of one group."""
+    with st.container(key="drawer"):
         show(press(_DRAWER, "Close", "oa-press oa-close"))
         st.session_state.setdefault(_GROUP, MODEL)
-        group = st.pills("Settings of", list(SETTINGS), required=True, key=_GROUP)
-        {MODEL: inputs.show, MACHINE: _measured}.get(str(group), lambda: None)()
-        inputs.several(SETTINGS[str(group)], assumed=_assumed())
+        group = str(st.pills("Settings of", list(SETTINGS), required=True, key=_GROUP))
+        {MODEL: inputs.show, MACHINE: _measured}.get(group, lambda: None)()
+        inputs.several(SETTINGS[group], assumed=_assumed())
         if group == MACHINE and (names := imported_store.names()):
             st.selectbox(
-                "Or a measured machine", names, index=None, key="imported_machine",
-                on_change=_take_imported,
+                "Or a measured machine", names, index=None,
+                **current.taking("imported_machine", lambda name: current.another_machine(
+                    f"Machine: {name}", machine=name
+                )),
             )  # fmt: skip
         if changed:
             st.button("All as usual", key="reset_settings", on_click=_reset, type="tertiary")
@@ -101,21 +106,14 @@ def _measured() -> None:
         at = list(MEMORIES.values()).index(machine.host.name)
         st.session_state[_MEMORY] = list(MEMORIES)[at]
         st.segmented_control(
-            "Kind of RAM", list(MEMORIES), key=_MEMORY, on_change=_take_memory, required=True
-        )
+            "Kind of RAM", list(MEMORIES), required=True,
+            **current.taking(_MEMORY, lambda kind: current.change(
+                f"RAM: {kind}", cpu=MEMORIES[kind]
+            )),
+        )  # fmt: skip
     if current.present().here:
         this_machine.measure("drawer")
     this_machine.page_link()
-
-
-def _take_memory() -> None:
-    kind = st.session_state[_MEMORY]
-    current.change(f"RAM: {kind}", cpu=MEMORIES[kind])
-
-
-def _take_imported() -> None:
-    if name := st.session_state["imported_machine"]:
-        current.another_machine(f"Machine: {name}", machine=name)
 
 
 def _changed() -> list[str]:

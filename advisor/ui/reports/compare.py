@@ -22,6 +22,7 @@ from advisor.reports.store.store import ReportStore
 from advisor.ui.parts import audience, drawing
 from advisor.ui.parts.markup import block, notice, show, table
 from advisor.ui.question.models import pick
+from advisor.ui.reports.listing import back_button
 
 LETTERS = "ABCDEF"
 """Letters of the reports that stand side by side."""
@@ -94,7 +95,7 @@ def view(store: ReportStore, numbers: str) -> None:
         InputError: not numbers, or too few or many.
         StoreError: a missing or damaged report.
     """
-    st.button("All reports", icon=":material/arrow_back:", on_click=_close, type="tertiary")
+    back_button()
     parts = numbers.split(",")
     if not all(part.isascii() and part.isdigit() for part in parts):
         raise InputError(f"{numbers[:40]!r} are not numbers of reports; choose from the list.")
@@ -118,7 +119,3 @@ def view(store: ReportStore, numbers: str) -> None:
         for letter, report in zip(LETTERS, reports, strict=False):
             show(block("oa-name", letter, "h3"))
             show_changes(report)
-
-
-def _close() -> None:
-    st.query_params.pop("compare", None)

@@ -129,6 +129,17 @@ def _told(head: ReportHead) -> Markup:
     ))  # fmt: skip
 
 
+def back_button() -> None:
+    """Button from a report, or from reports side by side, to the list."""
+    st.button("All reports", icon=":material/arrow_back:", on_click=_close, type="tertiary")
+
+
+def _close() -> None:
+    outcome.forget()
+    for name in ("report", "compare"):
+        st.query_params.pop(name, None)
+
+
 def _choose(number: int) -> None:
     st.session_state[CHOSEN] = set(st.session_state.get(CHOSEN, ())) ^ {number}
 

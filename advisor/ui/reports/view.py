@@ -34,7 +34,7 @@ from advisor.ui.parts.markup import block, copyable, heading, joined, notice, sa
 from advisor.ui.parts.session import base
 from advisor.ui.question.current import address
 from advisor.ui.reports import compare as today
-from advisor.ui.reports.listing import PLACE, delete_button
+from advisor.ui.reports.listing import PLACE, back_button, delete_button
 
 # Editing and sharing of a report.
 
@@ -175,7 +175,7 @@ def view(store: ReportStore, number: str) -> None:
         InputError: not a number.
         StoreError: a missing or damaged report.
     """
-    st.button("All reports", icon=":material/arrow_back:", on_click=_close, type="tertiary")
+    back_button()
     outcome.show(PLACE)
     if not number.isascii() or not number.isdigit():
         raise InputError(f"{number[:40]!r} is not the number of a report; choose from the list.")
@@ -205,12 +205,6 @@ def shared(store: ReportStore, secret: str) -> None:
     with st.container(horizontal=True, key="report_actions"):
         _actions(report)
     _tabs(report, None)
-
-
-def _close() -> None:
-    outcome.forget()
-    for name in ("report", "compare"):
-        st.query_params.pop(name, None)
 
 
 def _frozen(report: SavedReport) -> None:

@@ -56,16 +56,10 @@ def answer(
     rated: bool,
     whole: bool,
 ) -> list[Runnable]:
-    """Models in their order for a request, whose own model does not count.
-
-    Args:
-        request: what is asked.
-        calibrated: changes with every new measurement of this machine.
-        rated: models with a score, of their own or of their predecessor; else the others.
-        whole: only models that the GPUs hold whole.
-
-    Raises:
-        AdvisorError: impossible inputs; the message says why.
+    """Models in their order for a request, whose own model does not count: rated ones, by their
+    own score or their predecessor's, or the others; only those that the GPUs hold whole, if asked.
+    `calibrated` changes with every new measurement of this machine. Raises AdvisorError where the
+    inputs are impossible.
     """
     nouns = request.nouns()
     names = [name for name in ranked_models() if (rating(name) is not None) == rated]
@@ -162,11 +156,7 @@ TABLE, PICTURE, UNRATED, TERMINAL = "All rated models", "Quality and speed", "No
 
 
 def shown(request: Request, calibrated: int) -> None:
-    """Sentence, cards and tabs.
-
-    Raises:
-        AdvisorError: impossible inputs; the message says why.
-    """
+    """Sentence, cards and tabs; raises as `answer`."""
     nouns = request.nouns()
     machine = nouns.machine  # before anything is drawn: it may be none
     presets.machines()
@@ -196,7 +186,12 @@ def shown(request: Request, calibrated: int) -> None:
         alt = "Models without a score, by speed"
         models_table(nouns, of_kind(scored=False), key="unscored_models", alt=alt)
 
-    _tabs(nouns, scored, unrated)
+    reading = nouns.money.reading_tps
+    bodies: Mapping[str, Callable[[], None]] = {
+        PICTURE: lambda: show(points(quality_against_speed(scored, reading))),
+        TABLE: lambda: _table(nouns, scored), UNRATED: unrated, TERMINAL: lambda: _command(nouns),
+    }  # fmt: skip
+    tabs.opened(bodies, TAB)
 
 
 def verdict(
@@ -273,16 +268,6 @@ def _with(nouns: Nouns, row: Runnable) -> Request:
     """The request with a model in its best format here."""
     form = row.model.format if row.model.format in listed("format") else None
     return replace(nouns.request, model=row.model.name, format=form)
-
-
-def _tabs(nouns: Nouns, rows: Sequence[Runnable], other: Callable[[], None]) -> None:
-    """Picture, table of all rated models, models without a score, command; drawn when opened."""
-    bodies: Mapping[str, Callable[[], None]] = {
-        PICTURE: lambda: show(points(quality_against_speed(rows, nouns.money.reading_tps))),
-        TABLE: lambda: _table(nouns, rows),
-        UNRATED: other, TERMINAL: lambda: _command(nouns),
-    }  # fmt: skip
-    tabs.opened(bodies, TAB)
 
 
 def _table(nouns: Nouns, rows: Sequence[Runnable]) -> None:
