@@ -87,7 +87,7 @@ def test_a_link_carries_the_scenario_to_advise(answers):
     test = app(**record)
     request = test.session_state["request"]
     assert request.gpu == "RTX 4090"
-    assert request.cpu == case.scenario.text("cpu")
+    assert request.cpu == case.scenario.inputs["cpu"]
     assert f"{case.words.split()[0]}<span>tokens/s" in page_text(tab(test, "Where the time goes"))
 
 
