@@ -89,15 +89,7 @@ def tensors(
     stacked: int = 1,
     bias: bool = False,
 ) -> tuple[Tensor, ...]:
-    """Tensors of some shapes.
-
-    Args:
-        layer: layer; None outside the layers.
-        shapes: shape of each tensor.
-        group: purpose, where the role does not tell it.
-        stacked: matrices of each role.
-        bias: whether each has a bias.
-    """
+    """Tensors of some shapes, of no layer where that is None; a group where the role tells none."""
     made = []
     for role, shape in shapes.items():
         width, rows = shape if isinstance(shape, tuple) else (shape, 1)

@@ -50,16 +50,13 @@ def build(facts: ArchitectureSpec) -> Architecture:
 def stack(
     facts: ArchitectureSpec, layers: Iterable[Layer], outside: tuple[Tensor, ...] = ()
 ) -> Architecture:
-    """Architecture of some layers between the embedding and the head.
-
-    Args:
-        facts: what all of the model shares.
-        layers: the layers from the first to the last.
-        outside: further tensors outside the layers.
-    """
+    """Architecture of some layers and tensors outside them between the embedding and the head."""
     built = tuple(layers)
     experts = Experts(total=facts.experts, used=facts.experts_per_token) if facts.experts else None
-    inner = (tensor for at, layer in enumerate(built) for tensor in _layer_tensors(layer, at))
+    inner: list[Tensor] = []
+    for at, layer in enumerate(built):
+        inner += _norms(layer.facts, at) if layer.norms else ()
+        inner += layer.mixing.tensors + _feed_forward(layer.facts, at)
     return Architecture(
         name=facts.name,
         layers=len(built),
@@ -88,11 +85,6 @@ def _output_head(facts: ArchitectureSpec) -> tuple[Tensor, ...]:
     head = {} if facts.tied else {"output": (facts.hidden, facts.vocab)}
     norm = tensors(None, {"output_norm": facts.hidden}, bias=facts.norm_bias)
     return norm + tensors(None, head)
-
-
-def _layer_tensors(layer: Layer, at: int) -> tuple[Tensor, ...]:
-    norms = _norms(layer.facts, at) if layer.norms else ()
-    return norms + layer.mixing.tensors + _feed_forward(layer.facts, at)
 
 
 def _norms(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:

@@ -194,7 +194,9 @@ def storage_types() -> Mapping[str, StorageType]:
 
 def tensor_types(architecture: Architecture, form: Format) -> tuple[StorageType, ...]:
     """Storage type of every tensor, in order; GGUF files keep experts trained in four bits."""
-    categories = _categories(architecture)
+    alike = {(tensor.role, tensor.rows == 1): tensor for tensor in architecture.tensors}
+    kinds = {key: category(tensor, architecture.tied) for key, tensor in alike.items()}
+    categories = [kinds[tensor.role, tensor.rows == 1] for tensor in architecture.tensors]
     kept = architecture.expert_type if form.family == "gguf" else ""
     keys = [
         (tensor.role, kind) for tensor, kind in zip(architecture.tensors, categories, strict=True)
@@ -210,22 +212,15 @@ def tensor_types(architecture: Architecture, form: Format) -> tuple[StorageType,
         if kept and tensor.group is Group.ROUTED_EXPERTS and key[1] != UNQUANTIZED:
             stored.append(_storage_type(kept))
             continue
-        alike = key, tensor.width, position if key in by_place else None
-        if alike not in chosen:
+        what = key, tensor.width, position if key in by_place else None
+        if what not in chosen:
             place = replace(first[key[1] == VALUES], position=position)
             rule = next((matching for matching in rules[key] if _holds(matching, place)), None)
             if rule is None:
                 raise _refusal(architecture, form, tensor)
-            chosen[alike] = _fitting(_storage_type(rule.type), tensor)
-        stored.append(chosen[alike])
+            chosen[what] = _fitting(_storage_type(rule.type), tensor)
+        stored.append(chosen[what])
     return tuple(stored)
-
-
-def _categories(architecture: Architecture) -> list[str]:
-    """Kind of each tensor; most layers have the same ones."""
-    alike = {(tensor.role, tensor.rows == 1): tensor for tensor in architecture.tensors}
-    kinds = {key: category(tensor, architecture.tied) for key, tensor in alike.items()}
-    return [kinds[tensor.role, tensor.rows == 1] for tensor in architecture.tensors]
 
 
 def category(tensor: Tensor, tied: bool) -> str:

@@ -80,14 +80,8 @@ def fetch(
 ) -> HubResponse:
     """The answer to a GET on the endpoint, asked again while the server is busy and time is left.
 
-    Args:
-        url: address.
-        cap: most bytes of its body [B].
-        headers: further headers.
-        limits: times; None for `LIMITS`.
-
     Raises:
-        NetworkError: offline, unreachable, too slow, too large, or a redirect elsewhere.
+        NetworkError: offline, unreachable, too slow, above `cap` [B], or a redirect elsewhere.
     """
     if offline():
         raise NetworkError(
@@ -241,14 +235,7 @@ def _folder(identity: str) -> Path:
 
 
 def repository(identity: str) -> Repository:
-    """Listing of a repository.
-
-    Raises:
-        InputError: an identity that cannot be.
-        UnknownName: no such repository, or a private one.
-        Refusal: a gated repository.
-        NetworkError: offline, unreachable, busy.
-    """
+    """Listing of a repository; an earlier one, with a note, where the Hub does not answer."""
     if not IDENTITY.fullmatch(identity) or len(identity) > 200 or ".." in identity:
         raise InputError(
             f"{identity[:80]!r} is not the name of a repository on Hugging Face; it must be "
@@ -303,11 +290,12 @@ def _from_listing(identity: str, listing: Mapping[str, object]) -> Repository:
         raise NetworkError(f"The server's answer about {identity} is not as expected. Try again.")
     counted = listing.get("safetensors")
     numbers = counted.get("parameters") if isinstance(counted, Mapping) else None
+    counts = numbers if isinstance(numbers, Mapping) else {}
     return Repository(
         identity=identity,
         commit=commit,
         files=dict(filter(None, map(_name_and_size, siblings))),
-        parameters=_counts(numbers),
+        parameters={str(kind): count for kind, count in counts.items() if isinstance(count, int)},
     )
 
 
@@ -317,12 +305,6 @@ def _name_and_size(sibling: object) -> tuple[str, int] | None:
     name, size = sibling.get("rfilename"), sibling.get("size")
     usable = isinstance(name, str) and FILE_NAME.fullmatch(name) and ".." not in name
     return (str(name), size if isinstance(size, int) and size >= 0 else 0) if usable else None
-
-
-def _counts(numbers: object) -> dict[str, int]:
-    if not isinstance(numbers, Mapping):
-        return {}
-    return {str(kind): count for kind, count in numbers.items() if isinstance(count, int)}
 
 
 def small_file(repo: Repository, name: str) -> bytes:

@@ -260,12 +260,7 @@ class Listed:
 
 @lru_cache(maxsize=256)
 def listed(row: HubRow) -> Listed:
-    """The architecture of a listed repository.
-
-    Raises:
-        Refusal: sizes that are missing, or a family that cannot be described.
-        InputError: sizes that contradict each other.
-    """
+    """The architecture of a listed repository, unless its sizes are missing or contradict."""
     row = _with_family(row)
     rule = hub_rules().get(row.architecture)
     known = rule is not None or is_described(row.architecture)

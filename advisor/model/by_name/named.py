@@ -223,12 +223,8 @@ def native_rows() -> tuple[NativeFormatRow, ...]:
 
 
 def native_format(model: str, row: HubRow | None = None) -> str:
-    """Native format of a model; empty for 16 bits.
-
-    Args:
-        model: name, as the catalogue or the list has it.
-        row: of the list, whose family and width tell it where the name does not; a stand-in's
-            relative.
+    """Native format of a model of the catalogue or the list; empty for 16 bits. The family and
+    width of a row of the list, or of a stand-in's relative, tell it where the name does not.
     """
     name = take_apart(model)
     by_name = {native.name: native.format for native in native_rows()}
@@ -250,12 +246,7 @@ def usual_format(native: str) -> str:
 
 
 def named(text: str, year: int = NEWEST) -> Named:
-    """Model of a name, or a stand-in of the size in the name.
-
-    Args:
-        text: name in any spelling.
-        year: year in which it was in use, for a stand-in.
-    """
+    """Model of a name in any spelling, or a stand-in of the size in it as of a year."""
     tag = ollama_tag(text)
     form = format_in_name(tag.full if tag else text)
     try:

@@ -89,10 +89,8 @@ NEAR = 2
 
 
 def _of_month(name: ModelName) -> KnownRow | None:
-    """Maker's model of the only month in a name without a size, `-2512` at the end of its own.
-
-    Raises:
-        UnknownModel: several of that month.
+    """Maker's model of the only month in a name without a size, `-2512` at the end of its own; all
+    are offered where several are of that month.
     """
     months = _months(name)
     if len(months) != 1 or not name.shape or has_size(name.shape):

@@ -107,7 +107,10 @@ def shortest_period(letters: str) -> str:
 
 
 def _attention_letters(config: Config, layers: int) -> str:
-    letters = _listed_letters(config, layers) or _derived_letters(config, layers)
+    words, letter_of = config.words("layer_types"), WORDS.of_kind("layer")
+    _known(config, "layer_types", words, tuple(letter_of))
+    listed = "".join(letter_of[word] for word in _checked(config, "layer_types", layers, words))
+    letters = listed or _derived_letters(config, layers)
     if config.word("model_type").startswith("gemma4"):
         # transformers 5.23.0, Gemma4TextConfig: the last layer sees everything, whatever is listed.
         letters = letters[:-1] + "F"
@@ -116,13 +119,6 @@ def _attention_letters(config: Config, layers: int) -> str:
     if config.whole("index_n_heads"):
         letters = _with_indexers(config, letters)
     return letters
-
-
-def _listed_letters(config: Config, layers: int) -> str:
-    words = config.words("layer_types")
-    letters = WORDS.of_kind("layer")
-    _known(config, "layer_types", words, tuple(letters))
-    return "".join(letters[word] for word in _checked(config, "layer_types", layers, words))
 
 
 def _derived_letters(config: Config, layers: int) -> str:

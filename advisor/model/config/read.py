@@ -163,19 +163,14 @@ def stored_format(
         # MLX, Apple's library, writes a second block of that name with bits and group_size.
         quantization = {"quant_method": "mlx", **config.part("quantization")}
     if not quantization:
-        return PLAIN, _plain_notes(config)
+        kind = config.word("dtype", "torch_dtype")
+        note = f"Its file is in {kind}; runtimes load it in 16 bits, as shown here."
+        return PLAIN, (note,) if kind in FULL_WORDS else ()
     form, unusual = _named(Config(name=config.name, values=quantization))
     if not form:
         return "", (f"Its weights are stored as {unusual}, for which there is no recipe; choose.",)
     left_out = () if form == EXPERTS_ONLY else _left_out(quantization)
     return form, (*((unusual,) if unusual else ()), *left_out)
-
-
-def _plain_notes(config: Config) -> tuple[str, ...]:
-    kind = config.word("dtype", "torch_dtype")
-    if kind in FULL_WORDS:
-        return (f"Its file is in {kind}; runtimes load it in 16 bits, as shown here.",)
-    return ()
 
 
 def _named(quantization: Config) -> tuple[str, str]:
@@ -283,7 +278,8 @@ def describe(
     shared: tuple[str, ...] = ()
     pattern = {}
     if family.builder:
-        architecture = _own_architecture(values, family)
+        module, _, function = family.builder.partition(".")
+        architecture = getattr(MODULES[module], function)(values, _own_facts(values, family))
     else:
         facts = facts_of(values, family)
         architecture, shared = with_shared_layers(values, facts, build(facts))
@@ -337,17 +333,8 @@ MODULES = {"families": families, "parts": parts}
 """Modules whose functions data/models/families.csv names as builders."""
 
 
-def _own_architecture(config: Config, family: FamilyRow) -> Architecture:
-    """The architecture of a family that is built layer by layer."""
-    module, _, function = family.builder.partition(".")
-    architecture: Architecture = getattr(MODULES[module], function)(
-        config, _own_facts(config, family)
-    )
-    return architecture
-
-
 def _own_facts(config: Config, family: FamilyRow) -> ArchitectureSpec:
-    """Sizes that the config.json of such a family states for the whole model."""
+    """Sizes that the config.json of a family built layer by layer states for the whole model."""
     heads, fixed = config.required(*HEADS), fixed_facts(config, family)
     hidden = config.required(*HIDDEN)
     facts: dict[str, Any] = {
@@ -407,11 +394,7 @@ def _checked(config: Config, facts: ArchitectureSpec) -> ArchitectureSpec:
 
 
 def _plausible(architecture: Architecture) -> Architecture:
-    """The architecture, unless it has more weights than any machine could hold.
-
-    Raises:
-        InputError: more than `MOST_WEIGHTS`.
-    """
+    """The architecture, unless it has more weights than any machine could hold."""
     params = Decimal(architecture.params)  # it may be more than a float holds
     if params > MOST_WEIGHTS:
         raise InputError(

@@ -77,11 +77,7 @@ def architectures() -> Mapping[str, GgufArchitecture]:
 
 
 def known_architecture(name: str) -> GgufArchitecture:
-    """Architecture whose attention is understood.
-
-    Raises:
-        Refusal: another one.
-    """
+    """Architecture whose attention is understood; others are refused."""
     row = architectures().get(name)
     if row is None:
         raise Refusal(
@@ -388,9 +384,7 @@ def describe_prefix(name: str, data: bytes) -> Described:
     """The model whose file begins with these bytes.
 
     Raises:
-        NeedMoreBytes: the bytes end within the header.
-        InputError: a damaged file, or one part of several.
-        Refusal: a model that is not understood, or a file that is no model.
+        NeedMoreBytes: they end within the header.
     """
     return describe_parts([prefix(name, data)])
 

@@ -37,13 +37,8 @@ def stacked(
     routed: Sequence[bool] | None = None,
     outside: tuple[Tensor, ...] = (),
 ) -> Architecture:
-    """Architecture whose layers differ in their token mixers.
-
-    Args:
-        facts: what all layers share.
-        mixing: token mixer of a layer.
-        routed: whether each layer has experts; None for all, where the model has any.
-        outside: further tensors outside the layers.
+    """Architecture whose layers differ in their token mixers and, where `routed` says so, in having
+    experts.
     """
     dense = replace(facts, experts=0)
     layers = [
@@ -56,11 +51,7 @@ def stacked(
 def of_layers(
     config: Config, facts: ArchitectureSpec, key: str, listed: Sequence[Entry]
 ) -> list[Entry]:
-    """What a file lists for each layer; the list may go on with drafting layers.
-
-    Raises:
-        InputError: fewer than there are layers.
-    """
+    """What a file lists for each layer; the list may go on with drafting layers."""
     if len(listed) < facts.layers:
         raise InputError(
             f"The config.json of {config.name} has {len(listed)} entries in {key} for "
