@@ -70,10 +70,8 @@ def body(answer: Answer) -> None:
 
 
 def _typed(named: dict[str, Estimate]) -> tuple[Estimate, Measured | None]:
-    """Placement and typed speeds; None where no speed of generation is typed.
-
-    Raises:
-        InputError: a speed out of range.
+    """Placement and typed speeds; None where no speed of generation is typed. Raises InputError for
+    a speed out of range.
     """
     which, *others = st.columns((2, 1, 1, 1))
     label = which.selectbox("What you ran", list(named), key="measured_what")

@@ -63,10 +63,8 @@ def last_request() -> tuple[Model, Workload]:
 def changes(
     model: Model, work: Workload, name: str, measured: Calibration, runtime: Runtime = LLAMA_CPP
 ) -> list[SpeedChange]:
-    """Speeds in each placement of a runtime, without and with the measurements.
-
-    Raises:
-        AdvisorError: too little is known of the machine.
+    """Speeds in each placement of a runtime, without and with the measurements; raises AdvisorError
+    where too little is known of the machine.
     """
     before, after = (
         compare(model, named_machine(name, measured=known), work, runtimes=[runtime])

@@ -189,10 +189,8 @@ def _import() -> str:
 
 
 def _given() -> tuple[str | bytes, str]:
-    """Result that was pasted, else the file's, with its name for messages.
-
-    Raises:
-        InputError: neither is given, or the file is too large.
+    """Result that was pasted, else the file's, with its name for messages; raises InputError where
+    neither is given or the file is too large.
     """
     file, text = st.session_state["import_file"], str(st.session_state["import_text"] or "").strip()
     if text:

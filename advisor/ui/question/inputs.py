@@ -9,7 +9,7 @@ import streamlit as st
 from advisor.catalog.inputs import BY_NAME, Input, Kind
 from advisor.errors import AdvisorError, InputError
 from advisor.formatting import US_DOLLAR, context_size, memory, shown_currency
-from advisor.model.installed import InstalledModel, Survey, survey
+from advisor.model.installed import Survey, survey
 from advisor.request.request import CLOSED, DEFAULTS, listed, respelled
 from advisor.ui.parts import audience, outcome
 from advisor.ui.parts.markup import copyable, notice, plain_words, say
@@ -30,10 +30,24 @@ def show() -> None:
         installed, pasted, uploaded = st.tabs(["On this machine", "Paste", "Upload"])
         with installed:
             _installed()
-        with pasted:
-            _paste()
+        with pasted, st.form("paste_config", border=False):
+            st.text_area(
+                "config.json", key="pasted_config", height=120, max_chars=uploads.LONGEST_PASTE,
+                placeholder='{"model_type": "llama", ...}',
+            )  # fmt: skip
+            st.form_submit_button(
+                "Use it", on_click=lambda: take_paste(st.session_state["pasted_config"]),
+                width="stretch", key="use_paste",
+            )  # fmt: skip
         with uploaded:
-            _upload()
+            st.file_uploader(
+                "config.json, or the beginning of a GGUF file", type=["json", "gguf"],
+                **current.taking("uploaded_model", lambda file: _take(
+                    lambda: uploads.upload(file.name, file.getvalue())
+                )),
+            )  # fmt: skip
+            say("An upload sends the whole file, so cut it first:")
+            copyable(CUT)
     outcome.show(_PLACE)
 
 
@@ -67,8 +81,15 @@ def _installed() -> None:
         )  # fmt: skip
         return
     survey = _survey()
-    if survey.models:
-        _offer(survey.models)
+    words = {
+        str(model.path): f"{model.name}, {memory(model.size)}, {model.kind}"
+        for model in sorted(survey.models, key=lambda model: (model.kind, model.name))
+    }
+    if words:
+        st.selectbox(
+            "Installed", list(words), index=None, format_func=lambda path: words.get(path, path),
+            placeholder="Choose one", **current.taking("installed_model", _choose_installed),
+        )  # fmt: skip
     else:
         say("No model in the folders of Ollama, LM Studio, Hugging Face and llama.cpp.")
     for note in survey.notes:
@@ -81,48 +102,9 @@ def _survey() -> Survey:
     return survey()
 
 
-def _offer(models: tuple[InstalledModel, ...]) -> None:
-    words = {
-        str(model.path): f"{model.name}, {memory(model.size)}, {model.kind}"
-        for model in sorted(models, key=lambda model: (model.kind, model.name))
-    }
-    st.selectbox(
-        "Installed", list(words), index=None, format_func=lambda path: words.get(path, path),
-        key="installed_model", on_change=_choose_installed, placeholder="Choose one",
-    )  # fmt: skip
-
-
-def _choose_installed() -> None:
-    if path := st.session_state["installed_model"]:
-        choose(path)
-        st.session_state["installed_model"] = None
-
-
-def _paste() -> None:
-    with st.form("paste_config", border=False):
-        st.text_area(
-            "config.json", key="pasted_config", height=120, max_chars=uploads.LONGEST_PASTE,
-            placeholder='{"model_type": "llama", ...}',
-        )  # fmt: skip
-        st.form_submit_button(
-            "Use it", on_click=lambda: take_paste(st.session_state["pasted_config"]),
-            width="stretch", key="use_paste",
-        )  # fmt: skip
-
-
-def _upload() -> None:
-    st.file_uploader(
-        "config.json, or the beginning of a GGUF file", type=["json", "gguf"],
-        key="uploaded_model", on_change=_use_upload,
-    )  # fmt: skip
-    say("An upload sends the whole file, so cut it first:")
-    copyable(CUT)
-
-
-def _use_upload() -> None:
-    file = st.session_state["uploaded_model"]
-    if file is not None:
-        _take(lambda: uploads.upload(file.name, file.getvalue()))
+def _choose_installed(path: str) -> None:
+    choose(path)
+    st.session_state["installed_model"] = None
 
 
 SWITCHES = (Kind.SWITCH, Kind.OFF)
