@@ -106,15 +106,6 @@ def shared_memory_row(gpu: Gpu, size: float, system: str) -> SharedMemoryRow | N
     return max(rows, key=lambda row: row.from_gib, default=None)
 
 
-def gpu_part(gpu: Gpu, memory: Quantity, system: str) -> Quantity:
-    """Part of shared memory that a GPU may use [B]."""
-    row = shared_memory_row(gpu, float(np.max(memory.value)), system)
-    entry = row or find_gpu(gpu.name)
-    share = row.share if row else find_gpu(gpu.name).usable_share
-    source = f"{share:.3g} of the memory that GPU and processor share: {entry.source}"
-    return Quantity(memory.value * share, Provenance.DERIVED, source, entry.source_date)
-
-
 WORTH_SETTING = 1.05
 """Gain of a part by its setting from which the setting is named."""
 
@@ -125,11 +116,15 @@ def with_shared_memory(machine: Machine) -> Machine:
     """
     if not machine.unified:
         return machine
-    gpus = tuple(
-        replace(gpu, memory=gpu_part(gpu, machine.host.memory, machine.system))
-        for gpu in machine.gpus
-    )
-    shared = replace(machine, gpus=gpus)
+    memory, gpus = machine.host.memory, []
+    for gpu in machine.gpus:
+        row = shared_memory_row(gpu, float(np.max(memory.value)), machine.system)
+        entry = row or find_gpu(gpu.name)
+        share = row.share if row else find_gpu(gpu.name).usable_share
+        source = f"{share:.3g} of the memory that GPU and processor share: {entry.source}"
+        part = Quantity(memory.value * share, Provenance.DERIVED, source, entry.source_date)
+        gpus.append(replace(gpu, memory=part))
+    shared = replace(machine, gpus=tuple(gpus))
     return replace(shared, notes=(*machine.notes, *_on_setting(shared)))
 
 

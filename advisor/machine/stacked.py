@@ -29,19 +29,26 @@ def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool = F
     """
     together = counts and of_one_card(machine)
     several = len(machine.gpus) > 1 and not together
-    host, network = machine.host, machine.network
+    host, disk, network = machine.host, machine.disk, machine.network
+    rates = tuple(float(gpu.bandwidth.value) for gpu in machine.gpus)
     times = (network.rate, network.reduce, network.message) if network else ()
     return (
         together or tuple((gpu.unified, gpu.of_ram) for gpu in machine.gpus),
-        kernels and several and _slowest_first(machine),
+        # GPUs that share layers wait for the slowest.
+        kernels and several and tuple(map(int, np.argsort(rates, kind="stable"))),
         drives(machine),
         (id(host.engine), machine.nodes, host.numa, host.threads, host.thread_excess),
         host.numa and (host.cores, host.sockets),
         (machine.backend, machine.driver, machine.build, machine.system == WINDOWS),
         tuple(figure and float(figure.value) for figure in times),
-        kernels and machine.nodes > 1 and tuple(float(gpu.bandwidth.value) for gpu in machine.gpus),
-        machine.disk is None,
-        resident or _beside_gpus(machine),
+        kernels and machine.nodes > 1 and rates,
+        disk is None,
+        resident
+        or (
+            tuple(gpu.link.pinned.kind for gpu in machine.gpus),
+            (_maker(host), host.segment, host.instruction_sets, host.bandwidth.kind),
+            disk and (disk.sequential.kind, disk.mapped is None, disk.read_ahead.value),
+        ),
     )
 
 
@@ -59,22 +66,6 @@ def of_one_card(machine: Machine) -> bool:
 def card_of(machine: Machine) -> Hashable:
     """Key of a machine with cards of one kind, the same for any number of them."""
     return tuple(map(id, (machine.gpus[0], machine.host, machine.disk)))
-
-
-def _beside_gpus(machine: Machine) -> Hashable:
-    """Kinds of what feeds the GPUs: links, processor and drive."""
-    host, disk = machine.host, machine.disk
-    return (
-        tuple(gpu.link.pinned.kind for gpu in machine.gpus),
-        (_maker(host), host.segment, host.instruction_sets, host.bandwidth.kind),
-        disk and (disk.sequential.kind, disk.mapped is None, disk.read_ahead.value),
-    )
-
-
-def _slowest_first(machine: Machine) -> tuple[int, ...]:
-    """GPUs by memory bandwidth, slowest first, as GPUs that share layers wait for the slowest."""
-    rates = [float(gpu.bandwidth.value) for gpu in machine.gpus]
-    return tuple(map(int, np.argsort(rates, kind="stable")))
 
 
 def stacked(machines: Sequence[Machine]) -> Machine:

@@ -403,10 +403,8 @@ class MachineNames:
             typical = TYPICAL_LAPTOP if words.is_laptop(text) else usual
             platform = words.meaning("platform", rest) or typical
             notes += [f"The processor is taken as {platform}."] if platform else []
-        cores = None
-        if chip is None:
-            cores, assumed = _cores(rest, cpu)
-            notes += assumed
+        cores, assumed = (None, []) if chip else _cores(rest, cpu)
+        notes += assumed
         notes += filter(None, (_other_sizes(gpu, self.gpus.rows) for gpu in gpus))
         cards, count = listed(gpus)
         channels, rate = None, None
@@ -421,6 +419,7 @@ class MachineNames:
             channels = channels * cpu.row.sockets if channels <= of_socket else channels
         elif cpu and cores:
             channels = share_of_channels(cpu.row, cores)
+        memory, unsaid = (memory, "") if memory or not chip else _memory_of(gpus[0])
         spec = MachineSpec(
             gpu=cards,
             gpu_count=count,
@@ -429,9 +428,8 @@ class MachineNames:
             ram_mts=rate,
             vram_gb=gpus[0].part_gib if len(gpus) == 1 else None,
             cpu=platform or None,
-            ram_gb=memory or (_own_memory(gpus[0]) if chip else None),
+            ram_gb=memory,
         )
-        unsaid = _unsaid_memory(gpus[0]) if chip and spec.ram_gb is None else ""
         label = (f"{count}x {cards}" if count > 1 else cards) if gpus else ""
         return MachineName(
             name=", ".join(filter(None, (label, "" if chip else platform))),
@@ -492,19 +490,14 @@ def listed(gpus: list[GpuName]) -> tuple[str, int]:
     return MIXED.join(kinds), 1
 
 
-def _unsaid_memory(gpu: GpuName) -> str:
-    """Note on the memory of a chip that is sold with several sizes; empty for others."""
-    sold = memory_options(gpu.row)
+def _memory_of(chip: GpuName) -> tuple[float | None, str]:
+    """Memory of a chip as its name says, else of a single one the only size that it has [GiB]; else
+    a note where it is sold with several.
+    """
+    sold = memory_options(chip.row)
+    if chip.memory_gib or (len(sold) < 2 and chip.count == 1 and not chip.row.of_ram):
+        return chip.memory_gib or (sold or (chip.row.memory_gib,))[0], ""
     if len(sold) < 2:
-        return ""
-    return (
-        f"How much memory it has is not said: {gpu.row.memory_gib:g} GB is assumed; sold with "
-        f"{either(sold)} GB."
-    )
-
-
-def _own_memory(gpu: GpuName) -> float | None:
-    """Memory of a chip as its name says, else of a single one the only size that it has [GiB]."""
-    sold = memory_options(gpu.row) or (gpu.row.memory_gib,)
-    only = len(sold) == 1 and gpu.count == 1 and not gpu.row.of_ram
-    return gpu.memory_gib or (sold[0] if only else None)
+        return None, ""
+    assumed = f"{chip.row.memory_gib:g} GB is assumed; sold with {either(sold)} GB."
+    return None, f"How much memory it has is not said: {assumed}"

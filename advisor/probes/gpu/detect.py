@@ -312,15 +312,6 @@ STATE = {
 CLOCKS = {"clock": "NVML_CLOCK_SM", "memory_clock": "NVML_CLOCK_MEM"}
 
 
-def nvml_gpus() -> tuple[tuple[GpuFacts, ...], str]:
-    """GPUs in NVML's order, and the reason why some or all are missing."""
-    try:
-        with _started() as nvml:
-            return _devices(nvml)
-    except ProbeError as error:
-        return (), str(error)
-
-
 def state(bus: str) -> GpuState | None:
     """Present state of a GPU; None where NVML does not show it."""
     with suppress(ProbeError), _started() as nvml:
@@ -360,6 +351,7 @@ def _refusal(nvml: ModuleType, error: Exception) -> str:
 
 
 def _devices(nvml: ModuleType) -> tuple[tuple[GpuFacts, ...], str]:
+    """GPUs in NVML's order, and the reason why some or all are missing."""
     gpus, lost = [], 0
     for index in range(nvml.nvmlDeviceGetCount()):
         handle = _told(nvml, "DeviceGetHandleByIndex", index)
@@ -439,7 +431,11 @@ def gpus(root: Path = Path("/")) -> tuple[tuple[GpuFacts, ...], tuple[str, ...]]
     if operating_system() == "darwin":
         return apple_gpus()
     cards = display_devices(root)
-    seen, trouble = nvml_gpus()
+    try:
+        with _started() as nvml:
+            seen, trouble = _devices(nvml)
+    except ProbeError as error:
+        seen, trouble = (), str(error)
     seen += drm_gpus(cards, root)
     notes = []
     for gpu in seen:
