@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -31,10 +31,7 @@ Window: TypeAlias = Callable[[int, int, float], float]
 def way_past_cache(file: DriveFile) -> tuple[Open, str]:
     """Way to open a file for reads from the drive itself, and a sentence that describes it."""
     if hasattr(os, "O_DIRECT"):
-
-        def direct() -> int:
-            return os.open(file.path, os.O_RDONLY | os.O_DIRECT)
-
+        direct = partial(os.open, file.path, os.O_RDONLY | os.O_DIRECT)
         if _reads(direct):
             return direct, "Direct reads (O_DIRECT)."
     if CAN_EMPTY_CACHE:
@@ -45,7 +42,7 @@ def way_past_cache(file: DriveFile) -> tuple[Open, str]:
 
 def buffered(file: DriveFile) -> Open:
     """Way to open a file for reads through the page cache."""
-    return lambda: os.open(file.path, os.O_RDONLY)
+    return partial(os.open, file.path, os.O_RDONLY)
 
 
 def blocks(file: DriveFile, open_file: Open) -> Window:

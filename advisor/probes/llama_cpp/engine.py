@@ -226,7 +226,15 @@ def _written(sample: Sample, given: Path | None) -> Iterator[tuple[Path, int | N
         return
     folder = temporary_folder()
     try:
-        _check_room(folder, sample.model.file_bytes)
+        # On a drive a sample is a sparse file and takes no room; in memory each page does once it
+        # is read, and the engine is killed when there is none.
+        kind, free = filesystem(folder), shutil.disk_usage(folder).free
+        if kind in MEMORY_FILESYSTEMS and free < sample.model.file_bytes:
+            raise ProbeError(
+                f"{folder} lies on {kind} and has {free / GB:.2f} GB free; llama.cpp is timed with "
+                f"a model of {sample.model.file_bytes / GB:.2f} GB: set TMPDIR to a folder on a "
+                "drive."
+            )
         with unnamed(folder) as (descriptor, path):
             with open(descriptor, "wb", closefd=False) as file:
                 synthetic_model.write(file, sample.synthetic)
@@ -236,17 +244,3 @@ def _written(sample: Sample, given: Path | None) -> Iterator[tuple[Path, int | N
             f"{folder} cannot hold a small model ({error.strerror}); set TMPDIR to a folder that "
             "can."
         ) from error
-
-
-def _check_room(folder: Path, needed: float) -> None:
-    """Check that a sample's file has room where it is written.
-
-    On a drive a sample is a sparse file and takes no room. In memory each page takes room once it
-    is read, and the engine is killed when there is none.
-    """
-    kind, free = filesystem(folder), shutil.disk_usage(folder).free
-    if kind in MEMORY_FILESYSTEMS and free < needed:
-        raise ProbeError(
-            f"{folder} lies on {kind} and has {free / GB:.2f} GB free; llama.cpp is timed with a "
-            f"model of {needed / GB:.2f} GB: set TMPDIR to a folder on a drive."
-        )

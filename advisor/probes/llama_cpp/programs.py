@@ -72,10 +72,9 @@ def _seconds(run: EngineRun) -> tuple[float, ...]:
     return tuple(1.0 / rate for rate in run.samples)
 
 
-def _wheel_command(job: EngineJob) -> tuple[str, ...]:
-    """Command line of the separate process that imports the wheel."""
-    # Without -P the folder of the script would come first, and with it this package's modules.
-    return (sys.executable, "-P", str(Path(child.__file__)), json.dumps(as_json(job)))
+WHEEL = (sys.executable, "-P", str(Path(child.__file__)))
+"""Start of the separate process that imports the wheel; without -P the folder of the script would
+come first, and with it this package's modules."""
 
 
 def as_json(job: EngineJob) -> dict[str, Any]:
@@ -108,6 +107,6 @@ LLAMA_BENCH = EngineProgram(
 XLLAMACPP = EngineProgram(
     name="llama.cpp (xllamacpp)",
     available=lambda: find_spec("xllamacpp") is not None,
-    command=_wheel_command,
+    command=lambda job: (*WHEEL, json.dumps(as_json(job))),
     timings=_wheel_timings,
 )
