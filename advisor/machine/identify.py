@@ -175,9 +175,8 @@ def _gpu(name: str) -> Identified | None:
     text, left_out = plain(name), any("left out" in note for note in gpu.notes)
     total = gpu.row.memory_gib * gpu.count
     of_machine = gpu.memory_gib in SIZES_OF_RAM and gpu.memory_gib > total
-    title = (
-        has_maker(text) and not words.is_laptop(text) and not words.is_tower(text)
-    )  # of a card, in a shop
+    # The title of a card in a shop.
+    title = has_maker(text) and not (words.is_laptop(text) or words.is_tower(text))
     chip = gpu.row.unified and not gpu.row.of_ram
     if (left_out and not title) or of_machine or chip:
         return None

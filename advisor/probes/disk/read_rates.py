@@ -72,13 +72,13 @@ def measure(
     look_at(target)
     watch = Watch(progress=progress, cancelled=cancelled, seconds=seconds)
     if target.is_file():
-        return _measured(existing(target), seconds, watch)
+        return measured(_series(existing(target), seconds), seconds, watch)
     writing = watch.between(0.0, WRITING, "writing a test file")
     with temporary(target, file_bytes, WRITING * seconds, writing.stop) as file:
         if file is None:
             return ()
-        left = seconds - (now() - watch.began)
-        return _measured(file, max(left, seconds / 2), watch.between(WRITING, 1.0))
+        left = max(seconds - (now() - watch.began), seconds / 2)
+        return measured(_series(file, left), left, watch.between(WRITING, 1.0))
 
 
 def looking_ahead(path: Path | None = None) -> tuple[Measurement, ...]:
@@ -89,11 +89,6 @@ def looking_ahead(path: Path | None = None) -> tuple[Measurement, ...]:
     window = host.read_ahead(path or default_folder())
     note = "As the operating system has it set (read_ahead_kb)."
     return (setting("disk_read_ahead", window, "B", note),) if window else ()
-
-
-def _measured(file: DriveFile, seconds: float, watch: Watch) -> tuple[Measurement, ...]:
-    """Measurements of every way that this machine allows, and problems; empty when stopped."""
-    return measured(_series(file, seconds), seconds, watch)
 
 
 def _series(file: DriveFile, seconds: float) -> Iterator[Series]:
