@@ -65,23 +65,13 @@ def gpu_named(name: str, memory: float | None = None) -> GpuName:
     row = spelled("GPU", gpu_rows()).get(name.strip().casefold())
     if memory is not None:
         return gpu_names().match(name, memory / GIB)
-    known = gpu_names().match(name) if row is None else GpuName(row=row)
-    return _with_sizes(known, name)
-
-
-def _with_sizes(known: GpuName, name: str) -> GpuName:
-    """Reading of a name, with a note if the card is also sold with less memory."""
-    sizes = _sizes_by_card().get(_without_size(known.row.name), ())
-    if (
-        sizes[:1] in ((), (known.row.memory_gib,))
-        or known.memory_gib
-        or known.part_gib
-        or size_gib(plain(name))
-    ):
-        return known
-    listed = " or ".join(f"{size:g}" for size in sizes)
-    note = f"{_without_size(known.row.name)} is sold with {listed} GB: {known.row.memory_gib:g} GB "
-    return replace(known, notes=(*known.notes, f"{note}is assumed."))
+    named = gpu_names().match(name) if row is None else GpuName(row=row)
+    sizes, own = sizes_of(named.row), named.row.memory_gib
+    if sizes[0] == own or named.memory_gib or named.part_gib or size_gib(plain(name)):
+        return named
+    listed = " or ".join(f"{size:g}" for size in sizes)  # it is also sold with less memory
+    note = f"{_without_size(named.row.name)} is sold with {listed} GB: {own:g} GB is assumed."
+    return replace(named, notes=(*named.notes, note))
 
 
 def sizes_of(row: GpuRow) -> tuple[float, ...]:
@@ -144,24 +134,21 @@ def soldered(host: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def machine_named(name: str) -> MachineName:
-    """Machine of a name: a preset, or the parts in the name."""
+    """Machine of a name: a preset, or the parts in the name, with the NVLink bridge that it says;
+    cards on a board have theirs anyway.
+    """
     named = machine_names().match(name)
-    return _with_bridge(named) if NVLINK.search(plain(name)) else named
-
-
-NVLINK = re.compile(r"(?<!no )(?<!without )\bnvlink\b(?! ?switch)")
-
-
-def _with_bridge(named: MachineName) -> MachineName:
-    """Machine with the NVLink bridge that its name says; cards on a board have theirs anyway."""
     spec = named.spec
-    if spec.gpu not in gpu_bridges() or spec.machines > 1:
+    if not NVLINK.search(plain(name)) or spec.gpu not in gpu_bridges() or spec.machines > 1:
         return named
     pair = spec.gpu_count == 2
     note = f"The two {spec.gpu} are joined by an NVLink bridge."
     if not pair:
         note = f"An NVLink bridge joins two {spec.gpu}; with {spec.gpu_count} none is counted."
     return replace(named, spec=replace(spec, bridge=pair), notes=(*named.notes, note))
+
+
+NVLINK = re.compile(r"(?<!no )(?<!without )\bnvlink\b(?! ?switch)")
 
 
 def find_disk(name: str) -> DiskRow:

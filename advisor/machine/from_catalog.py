@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from advisor.catalog.constants import ConstantRow, fitted_constants
+from advisor.catalog.constants import fitted_constants
 from advisor.errors import InputError, UnknownName
 from advisor.machine import catalog
 from advisor.machine.machine import Disk, Gpu, Host, Link
@@ -15,7 +15,7 @@ from advisor.machine.names.words import any_of
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import PEAKS, GpuLinkRow, GpuRow, HostRow
 from advisor.machine.shared_memory import NO_SCREEN, drives_screens
-from advisor.units import GB, GIB, MIB, TERA, Array
+from advisor.units import GB, GIB, MIB, TERA
 
 MOST_SUSTAINED = 0.93
 """Largest published share of the theoretical RAM bandwidth: 95 of 102 GB/s, DDR5-6400 (AIDA64)."""
@@ -105,7 +105,7 @@ def _link(row: GpuRow) -> Link:
         share = fitted_constants().row("direct_link_share")
         rate = row.link_gbs * GB * share.value
         pinned = Quantity(rate, Provenance.DERIVED, share.source, share.date)
-        return replace(_link_from("NVLink-C2C", pinned), pageable=pinned)
+        return replace(given_link(pinned, "NVLink-C2C"), pageable=pinned)
     return pcie(row.pcie_gen or 3, row.pcie_lanes or 16)
 
 
@@ -114,12 +114,7 @@ def pcie(generation: int, lanes: int) -> Link:
     row = fitted_constants().row("pcie_x16", f"PCIe {generation}")
     rate, source = row.value * lanes / 16, f"{row.source}; {lanes} of 16 lanes"
     pinned = Quantity(rate, Provenance.DERIVED, source, row.date)
-    return _link_from(f"PCIe {generation} x{lanes}", pinned)
-
-
-def given_link(pinned: Quantity) -> Link:
-    """Link with a measured or given rate from pinned memory."""
-    return _link_from("link as given", pinned)
+    return given_link(pinned, f"PCIe {generation} x{lanes}")
 
 
 def shared_memory(bandwidth: float) -> Link:
@@ -128,23 +123,17 @@ def shared_memory(bandwidth: float) -> Link:
     return Link(name="unified memory", pinned=figure, pageable=figure, zero_copy=figure)
 
 
-def _link_from(name: str, pinned: Quantity) -> Link:
+def given_link(pinned: Quantity, name: str = "link as given") -> Link:
     """Link with a rate from pinned memory, and what follows for other memory.
 
     Pageable memory goes through pinned buffers that a core fills, so the slower of both counts.
     """
     copied = fitted_constants().row("pageable_copy")
     read = fitted_constants().row("zero_copy_share")
-
-    def derived(value: Array, row: ConstantRow) -> Quantity:
-        return Quantity(value, Provenance.DERIVED, row.source, row.date)
-
-    return Link(
-        name=name,
-        pinned=pinned,
-        pageable=derived(np.minimum(pinned.value, copied.value), copied),
-        zero_copy=derived(pinned.value * read.value, read),
-    )
+    slower, over = np.minimum(pinned.value, copied.value), pinned.value * read.value
+    pageable = Quantity(slower, Provenance.DERIVED, copied.source, copied.date)
+    zero_copy = Quantity(over, Provenance.DERIVED, read.source, read.date)
+    return Link(name=name, pinned=pinned, pageable=pageable, zero_copy=zero_copy)
 
 
 def host(name: str, memory: Quantity, bandwidth: Quantity | None = None) -> Host:
