@@ -91,25 +91,25 @@ def at_work(host: Host, inputs: MachineSpec) -> Host:
     """
     if inputs.threads is None:
         return host
-    working = min(host.cores, inputs.threads)
     bound = inputs.numa in ONE_NODE and host.sockets > 1
-    there = replace(host, cores=host.cores // host.sockets) if bound else host
-    excess = _excess(there, inputs.threads)
+    cores = host.cores // host.sockets if bound else host.cores
     return replace(
-        host, cores=working, threads=inputs.threads, cores_there=host.cores, thread_excess=excess
+        host,
+        cores=min(host.cores, inputs.threads),
+        threads=inputs.threads,
+        cores_there=host.cores,
+        thread_excess="" if inputs.threads <= cores else _excess(host.name, cores, inputs.threads),
     )
 
 
-def _excess(host: Host, threads: int) -> str:
-    """How threads exceed the cores; empty where they do not."""
-    if threads <= host.cores:
-        return ""
-    every = 2 * host.cores
+def _excess(name: str, cores: int, threads: int) -> str:
+    """How threads exceed the cores of a processor."""
+    every = 2 * cores
     with suppress(UnknownName):
-        row = catalog.find_host(host.name)
-        if host.cores == row.performance_cores and row.performance_cores < row.cores:
+        row = catalog.find_host(name)
+        if cores == row.performance_cores and row.performance_cores < row.cores:
             return SLOWER_CORES
-        every = row.threads if row.threads and host.cores == row.cores else every
+        every = row.threads if row.threads and cores == row.cores else every
     return HYPER_THREADS if threads == every else PAST_CORES
 
 

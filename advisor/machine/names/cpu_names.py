@@ -95,19 +95,14 @@ def packages(text: str) -> tuple[str, int]:
         match = pattern.search(text)
         count = int(number or match[1]) if match else 0
         if match and count:
-            rest = f"{text[: match.start()]} {text[match.end() :]}"
-            return re.sub(r"\s+", " ", rest).strip(), count
+            return " ".join(f"{text[: match.start()]} {text[match.end() :]}".split()), count
     return text, 1
 
 
 def without_noise(text: str) -> str:
     """Plain text without vendor, clock, core count, graphics, memory and sizes."""
-    bare = (
-        any_of("beside processor")
-        .sub(" ", words.without_sizes(text))
-        .replace("ryzen threadripper", "threadripper")
-    )
-    return " ".join(bare.split()).strip(" ,;")
+    bare = any_of("beside processor").sub(" ", words.without_sizes(text))
+    return " ".join(bare.replace("ryzen threadripper", "threadripper").split()).strip(" ,;")
 
 
 def without_remarks(text: str) -> str:

@@ -196,15 +196,10 @@ def taken_apart(name: str) -> GpuWords:
     synonyms = words_of_kind("synonym")
     listed = " ".join(synonyms.get(w, w) for w in re.findall(r"[a-z0-9.]+", text)).split()
     vendors = words_of_kind("brand")
-    ignored = words_of_kind("ignored").keys() | words_of_kind("maker").keys()
+    ignored = vendors.keys() | words_of_kind("ignored").keys() | words_of_kind("maker").keys()
+    telling = (word for word in listed if not re.fullmatch(r"[^\Wdmsx]|\.+", word))
     return GpuWords(
-        words=frozenset(
-            _singular(word, count)
-            for word in listed
-            if word not in vendors
-            and word not in ignored
-            and not re.fullmatch(r"[^\Wdmsx]|\.+", word)
-        ),
+        words=frozenset(_singular(word, count) for word in telling if word not in ignored),
         vendors=frozenset(vendors[word] for word in listed if word in vendors),
         brands=frozenset(word for word in listed if word in vendors),
         size_gib=size,
