@@ -133,13 +133,18 @@ def _disk_turn(fio: str, path: Path) -> Turns:
 
 def fio_rate(fio: str, path: Path, read: Measurement) -> float:
     """Rate of fio for the same kind of read, with as much in flight [B/s]."""
-    through_cache = ("--thread", "--fadvise_hint=0")
+    depth, through_cache = f"--iodepth={read.threads}", ("--thread", "--fadvise_hint=0")
     ways = {
-        "disk_read_direct": ("--ioengine=libaio", "--direct=1", f"--iodepth={read.threads}",
-                             "--time_based", "--runtime=1"),
+        "disk_read_direct": (
+            "--ioengine=libaio",
+            "--direct=1",
+            depth,
+            "--time_based",
+            "--runtime=1",
+        ),
         "disk_read_mmap": ("--ioengine=mmap", *through_cache),
         "disk_read_buffered": ("--ioengine=psync", *through_cache),
-    }  # fmt: skip
+    }
     command = (
         *(fio, "--name=read", "--rw=read", f"--filename={path}", f"--bs={BLOCK}"),
         *(f"--size={FILE_BYTES}", "--output-format=json", *ways[read.name]),

@@ -408,9 +408,13 @@ def _score(off: Errors, numbers: Numbers) -> float:
 
 
 def _scale(
-    off: Floats, ends: tuple[Floats, Floats], weights: Floats, aimed: float,
-    low: float = 0.1, high: float = 10.0,
-) -> float:  # fmt: skip
+    off: Floats,
+    ends: tuple[Floats, Floats],
+    weights: Floats,
+    aimed: float,
+    low: float = 0.1,
+    high: float = 10.0,
+) -> float:
     """Smallest factor on all widths at which enough rows are within range, by bisection."""
     below, above = ends
     for _ in range(40):
