@@ -46,33 +46,27 @@ def power_rows() -> Mapping[tuple[str, str], PowerRow]:
 
 
 def draw_of(machine: Machine) -> PowerDraw:
-    """Power of a machine: its own row, else the sum of its parts."""
+    """Power of a machine: of its chip, or of chips of its kind, where that is all of it; else of
+    its host and its cards, of which a laptop's own is counted in the host.
+    """
+    rows = power_rows()
     if machine.unified:
-        return _of_chip(machine.gpus[0])
-    form = machine.form
+        chip = machine.gpus[0]
+        row = next(rows["machine", name] for name in _kinds(chip) if ("machine", name) in rows)
+        return PowerDraw(
+            idle=row.idle_w, busy=max(row.busy_w or chip.board_power or row.idle_w, row.idle_w)
+        )
+    form: str = machine.form
     if form not in (Form.LAPTOP, Form.SERVER):
-        return _with_cards(machine.gpus, "board" if BOARD.match(machine.host.name) else "desktop")
-    return _with_cards(machine.gpus, form)
-
-
-BOARD = re.compile(r"Raspberry Pi|Orange Pi|Rock")
-"""Names of single-board computers."""
-
-
-def _with_cards(cards: Iterable[Gpu], form: str) -> PowerDraw:
-    """Power of a host with some cards; the idle power of a laptop includes its own GPU."""
-    host, cards = power_rows()["host", form], tuple(cards)
+        form = "board" if BOARD.match(machine.host.name) else "desktop"
+    host, cards = rows["host", form], machine.gpus
     idle = host.idle_w + sum(_idle(card) for card in cards if "Laptop" not in card.name)
     busy = (host.busy_w or host.idle_w) + sum(card.board_power or 0.0 for card in cards)
     return PowerDraw(idle=idle, busy=max(busy, idle))
 
 
-def _of_chip(chip: Gpu) -> PowerDraw:
-    """Power of a machine with unified memory: that of its chip, or of chips of its kind."""
-    rows = power_rows()
-    row = next(rows["machine", name] for name in _kinds(chip) if ("machine", name) in rows)
-    busy = row.busy_w or chip.board_power or row.idle_w
-    return PowerDraw(idle=row.idle_w, busy=max(busy, row.idle_w))
+BOARD = re.compile(r"Raspberry Pi|Orange Pi|Rock")
+"""Names of single-board computers."""
 
 
 def _kinds(chip: Gpu) -> tuple[str, ...]:

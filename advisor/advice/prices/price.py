@@ -147,13 +147,6 @@ SECOND_HAND = ("used", "used or new")
 """Conditions of prices at which a used card sells."""
 
 
-@cache
-def _used_row(gpu: str) -> PriceRow | None:
-    """Newest dated price of a used card."""
-    rows = (row for row in rows_for_sale(gpu) if row.condition in SECOND_HAND and row.date)
-    return max(rows, key=standing, default=None)
-
-
 @lru_cache(maxsize=64)
 def used_value(cards: tuple[str, ...], typed: TypedPrices) -> Price:
     """Value of owned cards at the newest price of used ones, or at a lower one at which they are
@@ -161,7 +154,8 @@ def used_value(cards: tuple[str, ...], typed: TypedPrices) -> Price:
     """
     price = NOTHING_YET
     for name, count in Counter(cards).items():
-        row, before = _used_row(name), f"{price.note}, " if price.note else ""
+        rows = (row for row in rows_for_sale(name) if row.condition in SECOND_HAND and row.date)
+        row, before = max(rows, key=standing, default=None), f"{price.note}, " if price.note else ""
         cards_sold = counted(count, name)
         if row is None:
             price = replace(price, note=f"{before}{cards_sold}: no used price on record")
@@ -226,7 +220,11 @@ def _on_record(gpu: str, count: int) -> Price:
     if row is None:
         return Price(usd=None, note=f"{no_price(gpu)}; type yours")
     each = f"${row.usd:,.0f} each" if count > 1 else f"${row.usd:,.0f}"
-    words = ", ".join(dict.fromkeys(filter(None, (*_seller(row, gpu), row.condition))))
+    what = row.instance if gpu == row.gpu else ""
+    seller: tuple[str, ...] = row.provider, what
+    if row.provider.startswith(STREET):  # the shop where it is known
+        seller = (STREET if what in ("", row.condition) else what,)
+    words = ", ".join(dict.fromkeys(filter(None, (*seller, row.condition))))
     usd = row.usd * count / row.gpu_count
     return Price(
         usd=usd,
@@ -235,14 +233,6 @@ def _on_record(gpu: str, count: int) -> Price:
         sources=(row.source,),
         at_launch=usd if row.provider == LAUNCH else 0.0,
     )
-
-
-def _seller(row: PriceRow, gpu: str) -> tuple[str, ...]:
-    """Seller of a row and what it sells; of street prices the shop where it is known."""
-    what = row.instance if gpu == row.gpu else ""
-    if row.provider.startswith(STREET):
-        return (STREET if what in ("", row.condition) else what,)
-    return row.provider, what
 
 
 NOTHING_YET = Price()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 from importlib import import_module
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from advisor.advice.prices.rows import ApiPriceRow, PriceRow, api_price_rows
 from advisor.errors import NetworkError, UnknownName
@@ -26,18 +26,6 @@ PLAUSIBLE_TOKENS = (0.001, 1000.0)
 """Least and most for a million tokens [USD]; cached ones may be free."""
 MOST_GPUS = 8
 """Most GPUs of one machine; larger offers are several machines."""
-
-
-class ListedMachine(Protocol):
-    """Machine as listed by gpuhunt; `price` in USD per hour, `gpu_memory` in GB per GPU."""
-
-    provider: str
-    instance_name: str
-    price: float
-    gpu_count: int
-    gpu_name: str | None
-    gpu_memory: float | None
-    spot: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,8 +66,8 @@ def within(seconds: float, fetch: Callable[[], ANSWER], what: str) -> ANSWER:
     raise NetworkError(f"{what} gave no prices ({why}); those on record stay.")
 
 
-def rents_of(machines: Iterable[ListedMachine], today: date) -> Fetched[PriceRow]:
-    """Cheapest machine of each provider with each number of a GPU that is known."""
+def rents_of(machines: Iterable[Any], today: date) -> Fetched[PriceRow]:
+    """Cheapest machine of gpuhunt of each provider with each number of a GPU that is known."""
     cheapest: dict[tuple[str, str, int, bool], PriceRow] = {}
     left_out: list[str] = []
     least, most = PLAUSIBLE_HOUR
@@ -96,7 +84,8 @@ def rents_of(machines: Iterable[ListedMachine], today: date) -> Fetched[PriceRow
     return Fetched(rows=tuple(cheapest.values()), left_out=tuple(left_out))
 
 
-def _rent(machine: ListedMachine, today: date) -> PriceRow | None:
+def _rent(machine: Any, today: date) -> PriceRow | None:
+    """Rent of a machine of gpuhunt: `price` in USD per hour, `gpu_memory` in GB per GPU."""
     if not machine.gpu_name or not 1 <= machine.gpu_count <= MOST_GPUS:
         return None
     memory = machine.gpu_memory * GIB if machine.gpu_memory else None

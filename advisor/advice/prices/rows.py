@@ -8,13 +8,12 @@ latter two from their end, so that a price is called old only if it surely is.
 
 import calendar
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TypeVar
 
 from advisor.catalog.csv_tables import DATA, Row, as_text, read, texts
 from advisor.errors import DataError
@@ -46,14 +45,6 @@ def is_stale(when: str, today: date) -> bool:
     return day is None or (today - day).days > STALE_DAYS
 
 
-def months_between(earlier: str, later: str) -> int | None:
-    """Whole months between two ISO dates; None if one is unknown."""
-    first, last = last_day(earlier), last_day(later)
-    if first is None or last is None:
-        return None
-    return 12 * (last.year - first.year) + last.month - first.month
-
-
 def oldest(dates: tuple[str, ...]) -> str:
     """Earliest of several dates; empty if one is missing, or all are."""
     days = [last_day(when) for when in dates]
@@ -64,7 +55,6 @@ def oldest(dates: tuple[str, ...]) -> str:
 
 RENTS, CALLS = "rents.csv", "api_prices.csv"
 """Files of rented machines and of APIs."""
-Provided = TypeVar("Provided")
 
 
 def fetched_path(name: str) -> Path:
@@ -102,12 +92,6 @@ def provider_key(provider: str) -> str:
     return {"amazonwebservices": "aws", "lambdalabs": "lambda", "oraclecloud": "oci"}.get(
         name, name
     )
-
-
-def without_providers(rows: Iterable[Provided], providers: Iterable[str]) -> list[Provided]:
-    """Rows of providers that were not fetched again."""
-    asked_again = {provider_key(provider) for provider in providers}
-    return [row for row in rows if provider_key(row.provider) not in asked_again]  # type: ignore[attr-defined]  # both kinds of row have it
 
 
 LAUNCH = "launch MSRP"
@@ -212,22 +196,25 @@ def machines_for_sale() -> Mapping[str, MachineForSale]:
         for row in machine_rows().values()
         if row.per == "once" and row.usd and find_gpu(row.gpu).unified
     ]
+    # Machines of prices.csv are named as their seller lists them.
+    listed = [
+        MachineForSale(
+            name=f"{row.instance.removesuffix(', whole machine').removesuffix(', without storage')}"
+            f" ({row.gpu})",
+            price=row,
+        )
+        for row in price_rows()
+        if row.kind == "purchase"
+        and not row.provider.endswith("high")
+        and find_gpu(row.gpu).unified
+    ]
     machines: dict[tuple[str, float | None, str], MachineForSale] = {}
-    for machine in (*_listed(), *presets):
+    for machine in (*listed, *presets):
         key = (machine.price.gpu, machine.price.memory_gib, machine.name.split()[0])
         before = machines.get(key)
         if before is None or standing(machine.price) > standing(before.price):
             machines[key] = machine
     return {machine.name: machine for machine in machines.values()}
-
-
-def _listed() -> Iterator[MachineForSale]:
-    """Machines of prices.csv, each named as its seller lists it."""
-    for row in price_rows():
-        whole = row.kind == "purchase" and find_gpu(row.gpu).unified
-        if whole and not row.provider.endswith("high"):
-            what = row.instance.removesuffix(", whole machine").removesuffix(", without storage")
-            yield MachineForSale(name=f"{what} ({row.gpu})", price=row)
 
 
 def _sized(row: MachineRow) -> str:
@@ -240,8 +227,11 @@ def _price_of(row: MachineRow) -> PriceRow:
     """Price of a preset, dated where it stands on the page of the parts."""
     date = row.source_date if row.source == row.price_source else ""
     per_hour = row.per == "hour"
-    months = months_between(find_gpu(row.gpu).released, date)
-    launch = not per_hour and months is not None and abs(months) <= AT_LAUNCH
+    released, dated = last_day(find_gpu(row.gpu).released), last_day(date)
+    launch = False
+    if released is not None and dated is not None and not per_hour:
+        months = 12 * (dated.year - released.year) + dated.month - released.month
+        launch = abs(months) <= AT_LAUNCH
     return PriceRow(
         gpu=row.gpu,
         kind="rent" if per_hour else "purchase",
@@ -266,7 +256,8 @@ def rent_rows() -> tuple[PriceRow, ...]:
     fresh = fetched(RENTS, PriceRow)
     rows = [row for row in price_rows() if row.kind == "rent"]
     clouds = [_price_of(row) for row in machine_rows().values() if row.per == "hour" and row.usd]
-    older = without_providers((*rows, *clouds), (row.provider for row in fresh))
+    asked_again = {provider_key(row.provider) for row in fresh}
+    older = [row for row in (*rows, *clouds) if provider_key(row.provider) not in asked_again]
     lasting = (row for row in (*fresh, *older) if not row.spot)
     return tuple(sorted(lasting, key=lambda row: row.usd))
 
