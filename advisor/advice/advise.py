@@ -25,9 +25,8 @@ from advisor.advice.finder.runnable import nearest, rated_as_well
 from advisor.advice.prices.price import priced_name
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.choice import choice_of
-from advisor.advice.table.option import Option
+from advisor.advice.table.option import Option, Question, as_rented
 from advisor.advice.table.options import machine_speed, options
-from advisor.advice.table.question import Question, as_rented
 from advisor.advice.table.sensitivity import (
     TornadoBar,
     in_question,

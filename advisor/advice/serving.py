@@ -29,7 +29,7 @@ from advisor.advice.prices.price import (
 )
 from advisor.advice.prices.rows import is_stale, oldest
 from advisor.advice.table.cost import MonthlyCost
-from advisor.advice.table.question import Question
+from advisor.advice.table.option import Question
 from advisor.advice.table.rules import counts_in
 from advisor.advice.table.timed_machines import COUNTS, FEW, cardless
 from advisor.cost_model.estimate import Estimate, estimate

@@ -13,8 +13,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from advisor.advice.prices.rows import skypilot_names
-from advisor.advice.table.option import Option, OptionKind
-from advisor.advice.table.question import Question
+from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.table.timed_machines import cardless
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.estimate import estimate as estimated

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from advisor.advice.advise import findings_of
 from advisor.advice.finder.combinations import on_cluster, on_cores
-from advisor.advice.finder.runnable import Runnable, points_per_nat, quality_rows, runnable
+from advisor.advice.finder.runnable import Runnable, Trials, points_per_nat, quality_rows
 from advisor.advice.finder.search import BOUGHT, RENTED, Findings, Hit, best_of_each, odd_about
 from advisor.advice.prices.rows import no_price
 from advisor.advice.table.option import Option
@@ -84,9 +84,8 @@ def _models(args: argparse.Namespace, request: Request) -> None:
             "those that run well on a machine are found, each in its best format."
         )
     nouns = nouns_of(args)
-    engine = nouns.runtime or LLAMA_CPP
-    reading = nouns.money.reading_tps
-    models = runnable(nouns.machine, nouns.work, reading_tps=reading, runtime=engine)
+    reading, engine = nouns.money.reading_tps, nouns.runtime or LLAMA_CPP
+    models = Trials(nouns.machine, nouns.work, reading, engine).runnable()
     answer = [runnable_answer(model, nouns) for model in models]
     show(args, answer, lambda: model_text(models, reading))
 
@@ -241,7 +240,7 @@ def here(args: argparse.Namespace) -> None:
     """Run `here`."""
     nouns = Request(machine="this").nouns()
     reading = nouns.money.reading_tps
-    models = runnable(nouns.machine, nouns.work, reading_tps=reading, runtime=LLAMA_CPP)
+    models = Trials(nouns.machine, nouns.work, reading).runnable()
     well = [model for model in models if model.keeps_up][:FIRST]
     answer = {
         "machine": nouns.machine.name,

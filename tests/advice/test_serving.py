@@ -20,7 +20,7 @@ from advisor.advice.serving import (
     serving_fleets,
 )
 from advisor.advice.table.cost import MonthlyCost
-from advisor.advice.table.question import Question
+from advisor.advice.table.option import Question
 from advisor.advice.table.rules import counts_in
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from typing import TypeAlias
 
 import numpy as np
 
@@ -195,6 +196,9 @@ CONTEXTS = (131_072, 65_536, 32_768, 16_384, 8192, 4096)
 """Contexts that are tried, longest first [tokens]."""
 
 
+Strategies: TypeAlias = Sequence[PlacementStrategy]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Runnable:
     """Model that runs on the machine."""
@@ -230,11 +234,6 @@ class Runnable:
         return self.quality is not None and self.quality.scale == JOINED
 
     @property
-    def for_code(self) -> bool:
-        """Whether it is a model for coding."""
-        return bool(FOR_CODE.search(self.model.name))
-
-    @property
     def score(self) -> float | None:
         """Published score less what the format loses; None without a published score."""
         return None if self.quality is None else self.quality.score - (self.lost or 0.0)
@@ -252,27 +251,96 @@ class Runnable:
         return (self.score or 0.0) + margin + (1 - 1 / LOSS_SPREAD) * (self.lost or 0.0)
 
 
-def runnable(
-    machine: Machine,
-    work: Workload,
-    *,
-    reading_tps: float,
-    names: Iterable[str] = (),
-    runtime: Runtime = LLAMA_CPP,
-    whole: bool = False,
-) -> list[Runnable]:
-    """Models that run on a machine, in the order given above: those named, else all in the
-    catalogue; where `whole`, only those that the GPUs hold whole.
-    """
-    memory, drive = (IN_GPU, ()) if whole else (IN_MEMORY, ON_DRIVE)
-    best = (
-        _best(_in_memory(name, machine), machine, work, runtime, reading_tps, memory)
-        or _best(_smallest(name), machine, work, runtime, reading_tps, drive)
-        for name in names or ranked_models()
-    )
-    rows = sorted(filter(None, best), key=_order)
-    lead = _lead(rows)
-    return _older_last(rows if lead is None else [lead, *(row for row in rows if row is not lead)])
+@dataclass(frozen=True)
+class Trials:
+    """Machine, request and runtime with which models are tried."""
+
+    machine: Machine
+    work: Workload
+    reading_tps: float  # speed at which a reader need not wait [tokens/s]
+    runtime: Runtime = LLAMA_CPP
+
+    def runnable(self, names: Iterable[str] = (), *, whole: bool = False) -> list[Runnable]:
+        """Models that run here, in the order given above: those named, else all in the catalogue;
+        where `whole`, only those that the GPUs hold whole.
+        """
+        memory, drive = (IN_GPU, ()) if whole else (IN_MEMORY, ON_DRIVE)
+        best = (
+            self.best(_in_memory(name, self.machine), memory)
+            or self.best(list(_formats(name, forms=FORMATS[-1:]))[-1:], drive)
+            for name in names or ranked_models()
+        )
+        rows = sorted(filter(None, best), key=_order)
+        lead = _lead(rows)
+        others = [row for row in rows if row is not lead]
+        return _older_last(rows if lead is None else [lead, *others])
+
+    def best(self, forms: Iterable[Model], strategies: Strategies) -> Runnable | None:
+        """Best of a model's formats in some placements; None where none of them runs it."""
+        best, tight, forms = None, None, iter(forms)
+        for trial in filter(None, (self._trial(model, strategies) for model in forms)):
+            read = best is not None and decode_tps(best) >= self.reading_tps
+            if read and trial.model.format in LAST_RESORTS:
+                break
+            if trial.tight:
+                tight = tight or trial
+            elif decode_tps(trial) >= AT_EASE * self.reading_tps:
+                best = trial
+                break
+            elif not read and (best is None or decode_tps(trial) > decode_tps(best)):
+                best = trial
+        if best is not None and PlacementStrategy.GPU_RESIDENT in strategies:
+            best = self._whole(best, forms)
+        best = best or tight
+        speed = speed_of(best) if best else None
+        if best is None or speed is None:
+            return None
+        return Runnable(
+            model=best.model,
+            runtime=self.runtime,
+            speed=speed,
+            context=self._longest(best),
+            quality=rating(best.model.name),
+            lost=lost_by(best.model),
+            reading_tps=self.reading_tps,
+            tight=best is tight,
+        )
+
+    def _whole(self, best: Estimate, smaller: Iterable[Model]) -> Estimate:
+        """Estimate of a smaller format that the GPU holds whole, in place of one that it does not
+        hold, where the score's margin cannot tell what it loses more; the same without one.
+        """
+        row, lost = rating(best.model.name), lost_by(best.model)
+        if row is None or lost is None or row.scale == JOINED:
+            return best
+        if best.strategy is PlacementStrategy.GPU_RESIDENT:
+            return best
+        for model in smaller:
+            if (loses := lost_by(model)) is None or loses > lost + row.plus_minus:
+                break
+            trial = self._trial(model, IN_GPU)
+            if trial is not None and not trial.tight:
+                return trial
+        return best
+
+    def _trial(self, model: Model, strategies: Strategies) -> Estimate | None:
+        """Estimate in the first placement that fits, the fastest; None where none does."""
+        for strategy in (each for each in self.runtime.strategies if each in strategies):
+            if could_hold(model, self.machine, strategy):
+                trial = estimate(model, self.machine, self.work, self.runtime, strategy)
+                if bool(trial.fits) and trial.decode_tps is not None:
+                    return trial
+        return None
+
+    def _longest(self, best: Estimate) -> float:
+        """Longest context that fits in the same placement, at most the model's own [tokens]."""
+        most = best.model.architecture.max_context or CONTEXTS[0]
+        nouns = (self.runtime, best.strategy)
+        for context in (size for size in CONTEXTS if float(self.work.context) < size <= most):
+            work = replace(self.work, context=context)
+            if bool(estimate(best.model, self.machine, work, *nouns).fits):
+                return float(context)
+        return float(min(self.work.context, most))
 
 
 def _older_last(rows: Iterable[Runnable]) -> list[Runnable]:
@@ -283,7 +351,12 @@ def _older_last(rows: Iterable[Runnable]) -> list[Runnable]:
     seen = set()
     for row in rows:
         form = row.model.architecture
-        shape = (form.layers, form.hidden, round(form.params / 1e9), row.for_code)
+        shape = (
+            form.layers,
+            form.hidden,
+            round(form.params / 1e9),
+            bool(FOR_CODE.search(row.model.name)),
+        )
         groups[2 if row.quality is None else shape in seen].append(row)
         seen.add(shape)
     return [row for group in groups for row in group]
@@ -324,6 +397,7 @@ def _best_rated(
 ) -> Runnable | None:
     """Lead of the other models with a speed and a score; code models only beside their kind."""
     rows: list[Runnable] = []
+    trials = Trials(machine, work, enough)
     for name, row in _rated():
         if row.score < least:
             break
@@ -331,8 +405,7 @@ def _best_rated(
             continue
         if name == model.name or (FOR_CODE.search(name) and not FOR_CODE.search(model.name)):
             continue
-        forms = _in_memory(name, machine, FAITHFUL)
-        tried = _best(forms, machine, work, LLAMA_CPP, enough, IN_MEMORY)
+        tried = trials.best(_in_memory(name, machine, FAITHFUL), IN_MEMORY)
         if tried and not tried.tight and tried.keeps_up and (tried.score or 0.0) >= least:
             rows.append(tried)
     return _lead(rows)
@@ -362,11 +435,6 @@ def _in_memory(name: str, machine: Machine, forms: Sequence[str] = FORMATS) -> I
     most = ram + float(machine.gpu_memory)
     held = _formats(name, most, forms)
     return (model for model in held if model.bytes_without_table <= most)
-
-
-def _smallest(name: str) -> list[Model]:
-    """The smallest format of a model; empty for one without known shapes."""
-    return list(_formats(name, forms=FORMATS[-1:]))[-1:]
 
 
 def _formats(name: str, most: float = math.inf, forms: Sequence[str] = FORMATS) -> Iterator[Model]:
@@ -404,95 +472,6 @@ def _newest_first(name: str) -> str:
     row = catalog.model_rows().get(name) or hub_list().named(name)
     released = row.released if row else ""
     return "".join(str(9 - int(sign)) if sign.isdigit() else sign for sign in released) or "0"
-
-
-def _best(
-    forms: Iterable[Model],
-    machine: Machine,
-    work: Workload,
-    runtime: Runtime,
-    reading_tps: float,
-    strategies: Sequence[PlacementStrategy],
-) -> Runnable | None:
-    """Best of a model's formats in some placements; None where none of them runs it."""
-    best, tight, forms = None, None, iter(forms)
-    trials = (_trial(model, machine, work, runtime, strategies) for model in forms)
-    for trial in filter(None, trials):
-        read = best is not None and decode_tps(best) >= reading_tps
-        if read and trial.model.format in LAST_RESORTS:
-            break
-        if trial.tight:
-            tight = tight or trial
-        elif decode_tps(trial) >= AT_EASE * reading_tps:
-            best = trial
-            break
-        elif not read and (best is None or decode_tps(trial) > decode_tps(best)):
-            best = trial
-    if best is not None and PlacementStrategy.GPU_RESIDENT in strategies:
-        best = _whole(best, forms, machine, work, runtime)
-    best = best or tight
-    speed = speed_of(best) if best else None
-    if best is None or speed is None:
-        return None
-    model = best.model
-    return Runnable(
-        model=model,
-        runtime=runtime,
-        speed=speed,
-        context=_longest(model, machine, work, runtime, speed),
-        quality=rating(model.name),
-        lost=lost_by(model),
-        reading_tps=reading_tps,
-        tight=best is tight,
-    )
-
-
-def _whole(
-    best: Estimate, smaller: Iterable[Model], machine: Machine, work: Workload, runtime: Runtime
-) -> Estimate:
-    """Estimate of a smaller format that the GPU holds whole, in place of one that it does not hold,
-    where the score's margin cannot tell what it loses more; the same without one.
-    """
-    row, lost = rating(best.model.name), lost_by(best.model)
-    if row is None or lost is None or row.scale == JOINED:
-        return best
-    if best.strategy is PlacementStrategy.GPU_RESIDENT:
-        return best
-    for model in smaller:
-        if (loses := lost_by(model)) is None or loses > lost + row.plus_minus:
-            break
-        trial = _trial(model, machine, work, runtime, IN_GPU)
-        if trial is not None and not trial.tight:
-            return trial
-    return best
-
-
-def _trial(
-    model: Model,
-    machine: Machine,
-    work: Workload,
-    runtime: Runtime,
-    strategies: Sequence[PlacementStrategy],
-) -> Estimate | None:
-    """Estimate in the first placement that fits, which is the fastest; None where none does."""
-    for strategy in (each for each in runtime.strategies if each in strategies):
-        if could_hold(model, machine, strategy):
-            trial = estimate(model, machine, work, runtime, strategy)
-            if bool(trial.fits) and trial.decode_tps is not None:
-                return trial
-    return None
-
-
-def _longest(
-    model: Model, machine: Machine, work: Workload, runtime: Runtime, speed: Speed
-) -> float:
-    """Longest context that fits in the same placement, at most the model's own [tokens]."""
-    most = model.architecture.max_context or CONTEXTS[0]
-    for context in (size for size in CONTEXTS if float(work.context) < size <= most):
-        longer = replace(work, context=context)
-        if bool(estimate(model, machine, longer, runtime, speed.strategy).fits):
-            return float(context)
-    return float(min(work.context, most))
 
 
 def curated_models() -> list[Model]:

@@ -30,9 +30,8 @@ from advisor.advice.prices.rows import is_stale
 from advisor.advice.speeds import COLUMNS as SPEED_COLUMNS
 from advisor.advice.speeds import Mask, Speed, of_numbers
 from advisor.advice.table.cost import Timed, Use
-from advisor.advice.table.option import Option
+from advisor.advice.table.option import Option, Question
 from advisor.advice.table.options import apis
-from advisor.advice.table.question import Question
 from advisor.advice.table.rules import counts_in, installed, oddities, ruled_out
 from advisor.catalog.inputs import in_usd
 from advisor.cost_model.placement import PlacementStrategy

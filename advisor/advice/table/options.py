@@ -46,8 +46,7 @@ from advisor.advice.prices.rows import (
 )
 from advisor.advice.speeds import Speed, of_numbers
 from advisor.advice.table.cost import MonthlyCost
-from advisor.advice.table.option import FREE, Option, OptionKind, rank
-from advisor.advice.table.question import Question, rent_on_record
+from advisor.advice.table.option import FREE, Option, OptionKind, Question, rank, rent_on_record
 from advisor.advice.table.rules import installed, oddities, ruled_out
 from advisor.advice.table.stack import Stack
 from advisor.advice.table.timed_machines import (
@@ -83,15 +82,13 @@ def options(question: Question, now: Speed | None, edits: Iterable[Edited]) -> t
         *rents(question, cards),
         *apis(question),
     )
-    judged = ((option, _odd(question, option)) for option in others)
-    rows = [_beside(kept, option, odd) for option, odd in judged if odd is not None]
+    rows = []
+    for option in others:
+        odd = _odd(question, option)
+        if odd is not None:  # nobody asks for a machine that is odd
+            topic = "" if odd and option.kind is OptionKind.MACHINE else option.topic
+            rows.append(replace(option, kept=kept, odd=odd, topic=topic))
     return (kept, *sorted(rows, key=rank))
-
-
-def _beside(kept: Option, option: Option, odd: tuple[str, ...]) -> Option:
-    """An option beside what is kept; nobody asks for a machine that is odd."""
-    topic = "" if odd and option.kind is OptionKind.MACHINE else option.topic
-    return replace(option, kept=kept, odd=odd, topic=topic)
 
 
 def cards_here(question: Question) -> TimedCards:
@@ -294,25 +291,27 @@ def added(question: Question, now: Speed | None) -> list[Option]:
     return [
         _added(question, machine, speed)
         for machine, speed in faster
-        if _one_more(present, machine) or not _needless(machine, faster)
+        if _one_more(present, machine) or not _needless(machine, speed, faster)
     ]
 
 
 def _one_more(present: tuple[Gpu, ...], machine: Machine) -> bool:
     """Whether a machine has the next larger number of the present cards."""
-    if not present or not _alike(machine, present[0].name):
-        return False
-    return len(machine.gpus) == min((count for count in COUNTS if count > len(present)), default=0)
+    more = [count for count in COUNTS if count > len(present)]
+    return (
+        bool(present)
+        and _alike(machine, present[0].name)
+        and len(machine.gpus) == min(more, default=0)
+    )
 
 
-def _needless(machine: Machine, faster: Iterable[tuple[Machine, Speed]]) -> bool:
+def _needless(machine: Machine, speed: Speed, faster: Iterable[tuple[Machine, Speed]]) -> bool:
     """Whether fewer of the same cards are as fast."""
     name, number = machine.gpus[0].name, len(machine.gpus)
-    if not _alike(machine, name):
-        return False
-    speeds = {len(each.gpus): speed.decode for each, speed in faster if _alike(each, name)}
-    fewer = (decode for count, decode in speeds.items() if count < number)
-    return any(WORTHWHILE * decode >= speeds[number] for decode in fewer)
+    return _alike(machine, name) and any(
+        _alike(each, name) and len(each.gpus) < number and WORTHWHILE * fewer.decode >= speed.decode
+        for each, fewer in faster
+    )
 
 
 def _alike(machine: Machine, name: str) -> bool:
@@ -375,22 +374,17 @@ def replaced(question: Question, now: Speed | None, held: Iterable[CardSpeed]) -
     if has:
         # A single one of each card that holds the model only with others; it then holds a part.
         rows += cards_here(question).alone(card.name for card, count, _ in rows if count > 1)
-    return [
-        _replaced(question, (card,) * count, speed)
-        for card, count, speed in rows
-        if room_for(form, count) and count <= most and _faster(speed, now) and (has or count > 1)
-    ]
-
-
-def _replaced(question: Question, cards: tuple[Gpu, ...], speed: Speed) -> Option:
-    machine, before = replace(question.machine, gpus=cards), question.machine.gpus
-    parts = parts_for(question.ownership.form, before, cards, slots(machine))
-    name, kind = counted(len(cards), cards[0].name), OptionKind.ADD
-    topic = ""
-    if before:
-        kind = OptionKind.REPLACE
-        topic = LARGEST if name == largest(question.for_sale, before[0].vendor) else ""
-    return _purchase(question, kind, name, machine, cards, parts, speed, topic)
+    before, purchases = question.machine.gpus, []
+    for card, count, speed in rows:
+        if room_for(form, count) and count <= most and _faster(speed, now) and (has or count > 1):
+            cards, name = (card,) * count, counted(count, card.name)
+            machine = replace(question.machine, gpus=cards)
+            parts = parts_for(form, before, cards, slots(machine))
+            kind = OptionKind.REPLACE if before else OptionKind.ADD
+            vendor = before[0].vendor if before else ""
+            topic = LARGEST if name == largest(question.for_sale, vendor) else ""
+            purchases.append(_purchase(question, kind, name, machine, cards, parts, speed, topic))
+    return purchases
 
 
 @lru_cache(maxsize=64)
@@ -471,18 +465,15 @@ def _rented(
     """Options of renting; the owned machine stays meanwhile, with its value tied up."""
     use, typed = question.use, question.money.rented_hours_per_day
     name = counted(len(cards), cards[0].name)
-    kept_for = float(use.rented_hours(speed)) / question.money.days
-    each_day = replace(price, note=f"{price.note}, {hours(kept_for)} a day")
-    yield question.option(
-        OptionKind.RENT, name, speed, use.rented(usd_per_hour, speed), each_day,
-        hours_rented=kept_for, bought=cards,
-    )  # fmt: skip
+    each_day = float(use.rented_hours(speed)) / question.money.days
+    ways = [(name, use.rented(usd_per_hour, speed), each_day, f"{hours(each_day)} a day")]
     if typed is None or typed < 24:
         cost = use.rented_by_the_month(usd_per_hour)
-        day_and_night = replace(price, note=f"{price.note}, day and night")
+        ways.append((f"{name}{BY_THE_MONTH}", cost, 24.0, "day and night"))
+    for way, (title, cost, kept_for, words) in enumerate(ways):
         yield question.option(
-            OptionKind.RENT, f"{name}{BY_THE_MONTH}", speed, cost, day_and_night, always_on=True,
-            hours_rented=24.0, bought=cards,
+            OptionKind.RENT, title, speed, cost, replace(price, note=f"{price.note}, {words}"),
+            always_on=way > 0, hours_rented=kept_for, bought=cards,
         )  # fmt: skip
 
 

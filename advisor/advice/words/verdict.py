@@ -18,9 +18,8 @@ from advisor.advice.table.choice import (
     begins_late,
     reads_along,
 )
-from advisor.advice.table.option import Option, OptionKind
+from advisor.advice.table.option import Option, OptionKind, Question, unknown_rent
 from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
-from advisor.advice.table.question import Question, unknown_rent
 from advisor.advice.table.sensitivity import least_speed
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy

@@ -19,8 +19,7 @@ from advisor.advice.finder.runnable import curated_models, speeds_of
 from advisor.advice.finder.search import BOUGHT, RENTED, Findings, Hit, best_of_each
 from advisor.advice.prices.rows import no_price
 from advisor.advice.table.cost import Use
-from advisor.advice.table.option import FELT, Option, OptionKind
-from advisor.advice.table.question import Question
+from advisor.advice.table.option import FELT, Option, OptionKind, Question
 from advisor.advice.words.verdict import LEAST, Judgement, aged, judgement, plain
 from advisor.errors import AdvisorError
 from advisor.formatting import context_size, hours, money, number, shown_currency, tokens_per_second

@@ -11,11 +11,11 @@ from markupsafe import Markup, escape
 
 from advisor.advice.finder.runnable import (
     Runnable,
+    Trials,
     points_per_nat,
     ranked_models,
     rating,
     reads_images,
-    runnable,
 )
 from advisor.advice.words.verdict import Judgement, judgement
 from advisor.cost_model.placement import PlacementStrategy
@@ -63,10 +63,9 @@ def answer(
     """
     nouns = request.nouns()
     names = [name for name in ranked_models() if (rating(name) is not None) == rated]
-    return runnable(
-        nouns.machine, nouns.work, reading_tps=nouns.money.reading_tps, names=names,
-        runtime=nouns.runtime or LLAMA_CPP, whole=whole,
-    )  # fmt: skip
+    engine = nouns.runtime or LLAMA_CPP
+    trials = Trials(nouns.machine, nouns.work, nouns.money.reading_tps, engine)
+    return trials.runnable(names, whole=whole)
 
 
 # Chart of quality against speed.

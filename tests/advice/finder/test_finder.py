@@ -13,12 +13,12 @@ import pytest
 from advisor.advice.compare import as_run
 from advisor.advice.finder import combinations as combinations_module
 from advisor.advice.finder.combinations import SEARCHED, on_cluster, on_cores, stack_of
-from advisor.advice.finder.runnable import quality_rows, runnable
+from advisor.advice.finder.runnable import Trials, quality_rows
 from advisor.advice.finder.search import Findings, Hit, best_of_each, find
 from advisor.advice.prices.power import draw_of
 from advisor.advice.prices.price import Price, rented, selling_price
 from advisor.advice.speeds import Speed, speed_of
-from advisor.advice.table.question import Question
+from advisor.advice.table.option import Question
 from advisor.advice.table.stack import Stack
 from advisor.catalog.constants import fitted_constants
 from advisor.catalog.inputs import INPUTS, Input, Kind
@@ -477,7 +477,7 @@ def here() -> tuple[object, ...]:
     machine = from_spec.machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
     names = ("Llama-3.1-8B", "Llama-3.1-70B", "Gemma-3-27B", "Qwen3-30B-A3B", "Qwen3.6-27B",
              "DeepSeek-V3")  # fmt: skip
-    return tuple(runnable(machine, Workload(), reading_tps=10.0, names=names))
+    return tuple(Trials(machine, Workload(), 10.0).runnable(names))
 
 
 def test_models_that_keep_up_come_first_by_score_and_unscored_ones_apart() -> None:
@@ -494,7 +494,7 @@ def test_models_that_keep_up_come_first_by_score_and_unscored_ones_apart() -> No
 def test_no_context_is_longer_than_the_models_own() -> None:
     # OPT was trained with 2,048 positions (facebook/opt-1.3b, max_position_embeddings)
     machine = from_spec.machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
-    (row,) = runnable(machine, Workload(context=8192), reading_tps=10.0, names=["OPT-1.3B"])
+    (row,) = Trials(machine, Workload(context=8192), 10.0).runnable(["OPT-1.3B"])
     assert row.context == 2048
 
 

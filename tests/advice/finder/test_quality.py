@@ -8,6 +8,7 @@ from provenance import is_past, is_public
 from advisor.advice.finder.combinations import in_formats
 from advisor.advice.finder.runnable import (
     LOSS_SPREAD,
+    Trials,
     joined_scores,
     lost_by,
     perplexity,
@@ -17,7 +18,6 @@ from advisor.advice.finder.runnable import (
     rated_as_well,
     rating,
     reads_images,
-    runnable,
 )
 from advisor.catalog.csv_tables import texts
 from advisor.cost_model.placement import PlacementStrategy
@@ -91,7 +91,7 @@ def test_models_at_twice_reading_speed_stand_before_a_better_one_that_is_slower(
     # 31e9 weights of 3.5 bits and more spill over 12 GB: no faithful format writes 2 * 10 tokens/s
     machine = from_spec.machine(MachineSpec(gpu="RTX 3060 12GB", ram_gb=32))
     names = ("Gemma-4-31B", "Qwen3-30B-A3B", "Qwen3.5-27B", "Qwen/Qwen3.8-27B")
-    rows = runnable(machine, Workload(), reading_tps=10.0, names=names)
+    rows = Trials(machine, Workload(), 10.0).runnable(names)
     assert rows[0].model.name == "Qwen3-30B-A3B"
     assert [row.pace for row in rows[:3]] == sorted(row.pace for row in rows[:3])
     # of one shape, the better stands for both
@@ -103,7 +103,7 @@ def test_a_small_model_stands_before_a_large_one_that_loses_more_by_hand() -> No
     # Gemma 3 12B in Q6_K, which the card holds: 1342 less its loss
     machine = from_spec.machine(MachineSpec(gpu="RTX 3060 12GB", ram_gb=32))
     names = ("Qwen3-32B", "Gemma-3-12B")
-    first, second = runnable(machine, Workload(), reading_tps=10.0, names=names)
+    first, second = Trials(machine, Workload(), 10.0).runnable(names)
     assert (second.model.name, second.model.format) == ("Qwen3-32B", "Q2_K")
     assert second.score == pytest.approx(1347 - 31.8, abs=0.1)
     assert first.score == pytest.approx(1342 - (points_lost("Q6_K") or 0.0), abs=0.02)
@@ -112,10 +112,10 @@ def test_a_small_model_stands_before_a_large_one_that_loses_more_by_hand() -> No
 def test_a_format_that_the_gpu_holds_stands_before_one_that_spills_within_the_margin() -> None:
     # 27e9 weights of 8.5 bits are 29 GB, of 6.6 bits 22 GB, on a card of 24 GiB, 25.8 GB
     machine = from_spec.machine(MachineSpec(gpu="RTX 4090", ram_gb=64))
-    (row,) = runnable(machine, Workload(), reading_tps=6.0, names=("Qwen3.6-27B",))
+    (row,) = Trials(machine, Workload(), 6.0).runnable(("Qwen3.6-27B",))
     assert (row.model.format, row.speed.strategy) == ("Q6_K", PlacementStrategy.GPU_RESIDENT)
     # of 70e9 weights no format within the margin fits, so that the least loss that keeps up stays
-    (row,) = runnable(machine, Workload(), reading_tps=1.5, names=("Llama-3.3-70B",))
+    (row,) = Trials(machine, Workload(), 1.5).runnable(("Llama-3.3-70B",))
     assert row.speed.strategy is PlacementStrategy.CPU_OFFLOAD
 
 
@@ -125,7 +125,7 @@ def test_gpt_oss_is_tried_in_the_formats_that_exist_alone() -> None:
     assert forms == ["MXFP4", "MXFP4-hf", "Q4_0"]
     assert "MXFP4" not in [model.format for model in in_formats(catalog.model("Qwen3-8B", "Q8_0"))]
     machine = from_spec.machine(MachineSpec(gpu="RTX 3060", ram_gb=32))
-    (row,) = runnable(machine, Workload(), reading_tps=7.0, names=("gpt-oss-20b",))
+    (row,) = Trials(machine, Workload(), 7.0).runnable(("gpt-oss-20b",))
     assert row.model.format == "MXFP4"
 
 
@@ -133,7 +133,7 @@ def test_of_models_that_a_leaderboard_cannot_tell_apart_the_fastest_stands_first
     # 1452 - 8 = 1444 in Q3_K_M and 1438 in Q8_0, 7 more or less each: 1437 to 1451, 1431 to 1445
     machine = from_spec.machine(MachineSpec(gpu="RTX 3060 12GB", ram_gb=32))
     names = ("Gemma-4-31B", "Gemma-4-26B-A4B", "Gemma-3-27B")
-    first, second, third = runnable(machine, Workload(), reading_tps=6.0, names=names)
+    first, second, third = Trials(machine, Workload(), 6.0).runnable(names)
     assert (first.model.name, second.model.name) == ("Gemma-4-26B-A4B", "Gemma-4-31B")
     assert first.speed.decode > second.speed.decode
     assert third.most_score < second.least_score
@@ -146,12 +146,12 @@ def test_of_models_that_a_leaderboard_cannot_tell_apart_the_fastest_stands_first
 def test_what_fits_in_memory_in_a_smaller_format_is_not_read_from_the_drive() -> None:
     # Qwen3-Next, 80 billion weights: 49 GB in Q4_K_M, over 12 + 32 GiB (47 GB); 38 in Q3_K_M
     machine = from_spec.machine(MachineSpec(gpu="RTX 3060 12GB", ram_gb=32))
-    (row,) = runnable(machine, Workload(), reading_tps=6.0, names=["Qwen3-Next-80B-A3B"])
+    (row,) = Trials(machine, Workload(), 6.0).runnable(["Qwen3-Next-80B-A3B"])
     assert (row.model.format, row.speed.strategy) == ("Q3_K_M", PlacementStrategy.CPU_OFFLOAD)
     # 671 billion weights lie on the drive in any format
-    (large,) = runnable(machine, Workload(), reading_tps=6.0, names=["DeepSeek-V3"])
+    (large,) = Trials(machine, Workload(), 6.0).runnable(["DeepSeek-V3"])
     assert (large.model.format, large.speed.strategy) == ("Q2_K", PlacementStrategy.NVME_OFFLOAD)
-    assert not runnable(machine, Workload(), reading_tps=6.0, names=["DeepSeek-V3"], whole=True)
+    assert not Trials(machine, Workload(), 6.0).runnable(["DeepSeek-V3"], whole=True)
 
 
 def test_models_that_read_images_are_of_the_catalogue_and_have_a_page() -> None:

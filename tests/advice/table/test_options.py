@@ -17,9 +17,8 @@ from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.bounds import ROUNDING, most_tokens
 from advisor.advice.table.choice import choice_of
 from advisor.advice.table.cost import Use
-from advisor.advice.table.option import Option, OptionKind, folded, rank
+from advisor.advice.table.option import Option, OptionKind, Question, folded, rank
 from advisor.advice.table.options import apis, cards_held, keep, options, rents
-from advisor.advice.table.question import Question
 from advisor.advice.table.rules import counts_in
 from advisor.advice.table.stack import Stack
 from advisor.advice.table.timed_machines import TimedStack, card_stack

@@ -11,9 +11,8 @@ from advisor.advice.prices.power import parts_for
 from advisor.advice.prices.price import bought, rented, rents
 from advisor.advice.speeds import Speed
 from advisor.advice.table.choice import choice_of
-from advisor.advice.table.option import Option
+from advisor.advice.table.option import Option, Question
 from advisor.advice.table.options import cards_held, changes, keep, machine_speed, options, replaced
-from advisor.advice.table.question import Question
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec

@@ -6,8 +6,7 @@ import pytest
 
 from advisor.advice.advise import advise
 from advisor.advice.prices.rows import last_day, rent_rows
-from advisor.advice.table.option import OptionKind
-from advisor.advice.table.question import as_rented, rent_on_record, unknown_rent
+from advisor.advice.table.option import OptionKind, as_rented, rent_on_record, unknown_rent
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine.identify import machine_by_name

@@ -10,9 +10,8 @@ from advisor.advice.prices.price import Price, bought, sold, used_value
 from advisor.advice.speeds import Speed
 from advisor.advice.table.choice import choice_of
 from advisor.advice.table.cost import Use
-from advisor.advice.table.option import Option, OptionKind
+from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.table.options import keep
-from advisor.advice.table.question import Question
 from advisor.advice.words.verdict import ONLY_SOLD, once, pays_when
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload

@@ -13,8 +13,7 @@ from advisor.advice.prices.price import Price
 from advisor.advice.speeds import Speed
 from advisor.advice.table.choice import choice_of
 from advisor.advice.table.cost import MonthlyCost, Use
-from advisor.advice.table.option import Option, OptionKind
-from advisor.advice.table.question import Question
+from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.table.sensitivity import gain, inputs, nearest, turning_points, what_changes
 from advisor.advice.words.verdict import HARDLY_FASTER, pays_when
 from advisor.cost_model.placement import PlacementStrategy
