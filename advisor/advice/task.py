@@ -23,10 +23,11 @@ from advisor.cost_model.placement import Tier, vram, weight_bytes
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.uncertainty import Range
 from advisor.formatting import number, percent, seconds
+from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model
 from advisor.request.session import AgentSession
 from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
-from advisor.units import GIB, MIB
+from advisor.units import GIB, MIB, Array
 
 RECURRENT, WINDOW, ATTENTION = "recurrent", "window", "attention"
 """Kinds of layers, the first of which a model has decides what of its cache can be kept."""
@@ -96,6 +97,7 @@ class Task:
 
     session: AgentSession
     turns: Estimate  # all turns, as one estimate on arrays
+    machine: Machine  # machine of the turns
     keeps: PrefixCache  # what its runtime keeps
     together: float  # agents answered at once
     # where conversations wait for a slot; None where they evict one another
@@ -131,24 +133,21 @@ class Task:
     @cached_property
     def copying(self) -> Floats:
         """Time of each turn to bring its conversation back, as others had its slot [s]."""
-        machine = self.turns.machine
-        if self.waits in (None, Tier.VRAM) or machine is None or not machine.gpus:
+        gpus, disk, work = self.machine.gpus, self.machine.disk, self.turns.work
+        if self.waits in (None, Tier.VRAM) or not gpus:
             return np.zeros(self.session.prompts.shape)
-        work = self.turns.work
-        tokens = self._each(work.cached)
-        moved = np.sum(self.turns.model.kv_bytes(tokens, work.kv_type), axis=-1)
-        rate = machine.gpus[0].link.pinned.value
-        if self.waits is Tier.DISK and machine.disk is not None:
-            rate = min(rate, machine.disk.sequential.value)
+        moved = np.sum(self.turns.model.kv_bytes(self._each(work.cached), work.kv_type), axis=-1)
+        rate = gpus[0].link.pinned.value
+        if self.waits is Tier.DISK and disk is not None:
+            rate = min(rate, disk.sequential.value)
         return np.asarray(moved * self.together / rate)
 
     @cached_property
     def rereading(self) -> Floats:
         """Part of each turn's prompt time that goes to what was read or written before [s]."""
         before = np.maximum(self.session.before, np.asarray(self.turns.work.cached))
-        whole = replace(
-            self.turns, work=self.session.work(self.turns.work, before), planned=None
-        )  # fmt: skip
+        work = self.session.work(self.turns.work, before)
+        whole = replace(self.turns, work=work, planned=None)
         alone = self._each(whole.prompt.total if whole.prompt else np.nan)
         return np.maximum(self.reading - alone, 0.0)
 
@@ -179,17 +178,12 @@ class Task:
         reads, writes = self.turns.prefill, self.turns.decode
         if reads is None or writes is None:
             return Range(value=self.seconds, low=np.nan, high=np.nan)
-        low, high = (
-            self.rounds
-            * float(
-                np.sum(
-                    self.reading * reads.value / read
-                    + self.writing * writes.value / wrote
-                    + self.copying
-                )
-            )
-            for read, wrote in ((reads.high, writes.high), (reads.low, writes.low))
-        )
+
+        def at(read: Array, wrote: Array) -> float:
+            turns = self.reading * reads.value / read + self.writing * writes.value / wrote
+            return self.rounds * float(np.sum(turns + self.copying))
+
+        low, high = at(reads.high, writes.high), at(reads.low, writes.low)
         return Range(value=self.seconds, low=low, high=high)
 
     @cached_property
@@ -233,14 +227,14 @@ def task_of(estimate: Estimate, session: AgentSession) -> Task | None:
 
 def _where_they_wait(task: Task) -> Tier | None:
     """Memory that holds the conversations without a slot; None where none does."""
-    session, keeps, turns = task.session, task.keeps, task.turns
+    session, keeps, free = task.session, task.keeps, _free_ram(task)
     spare = (keeps.spare_gib or 0.0) * GIB
     if session.spare is not None and keeps.spare_setting:
-        spare = min(session.spare, _free_ram(turns))
+        spare = min(session.spare, free)
     if _in_ram(task, Tier.RAM) <= spare:
         return Tier.RAM
-    drive = session.drive if keeps.drive_setting and turns.machine and turns.machine.disk else 0.0
-    fits = _waiting(task) <= drive and _in_ram(task, Tier.DISK) <= _free_ram(turns)
+    drive = session.drive if keeps.drive_setting and task.machine.disk else 0.0
+    fits = _waiting(task) <= drive and _in_ram(task, Tier.DISK) <= free
     return Tier.DISK if fits else None
 
 
@@ -258,19 +252,18 @@ def _in_ram(task: Task, waits: Tier) -> float:
     """RAM for the conversations that wait there, or that come through it from the drive [B]."""
     turns = task.turns
     size = _waiting(task) if waits is Tier.RAM else _conversation(task) * task.together
-    if not task.keeps.above_gpu or turns.machine is None or turns.placement is None:
+    if not task.keeps.above_gpu or turns.placement is None:
         return size
     left = sum(
         float(np.max(gpu.memory.value - weight_bytes(turns.model, turns.placement, vram(at))))
-        for at, gpu in enumerate(turns.machine.gpus)
+        for at, gpu in enumerate(task.machine.gpus)
     )
     return max(size, left)
 
 
 def held_by(task: Task, waits: Tier) -> str:
     """Settings of the runtime that hold waiting conversations; empty where it has none."""
-    keeps, machine = task.keeps, task.turns.machine
-    gpus = len(machine.gpus) if machine is not None and machine.gpus else 1
+    keeps, gpus = task.keeps, len(task.machine.gpus) or 1
     size = float(np.ceil(_in_ram(task, waits) / GIB)) * GIB
     setting = keeps.drive_setting if waits is Tier.DISK else keeps.spare_setting
     return setting.format(
@@ -279,12 +272,10 @@ def held_by(task: Task, waits: Tier) -> str:
     )  # fmt: skip
 
 
-def _free_ram(turns: Estimate) -> float:
+def _free_ram(task: Task) -> float:
     """RAM beside what the system and the model take [B]."""
-    if turns.machine is None:
-        return 0.0
-    taken = sum(float(np.max(size)) for size in turns.held.get(Tier.RAM, ()))
-    return float(turns.machine.host.memory.value) - SYSTEM_RAM - taken
+    taken = sum(float(np.max(size)) for size in task.turns.held.get(Tier.RAM, ()))
+    return float(task.machine.host.memory.value) - SYSTEM_RAM - taken
 
 
 def _task(
@@ -303,7 +294,10 @@ def _task(
     if turns.machine is None or turns.decode_tps is None or not bool(np.all(turns.fits)):
         return None
     together = float(np.min(turns.work.users))
-    return Task(session=session, turns=turns, keeps=keeps, together=together, waits=waits)
+    return Task(
+        session=session, turns=turns, machine=turns.machine, keeps=keeps, together=together,
+        waits=waits,
+    )  # fmt: skip
 
 
 def best_task(before: Estimate, session: AgentSession) -> Task | None:
@@ -319,12 +313,16 @@ def _after_each(now: Task) -> Iterator[tuple[Edit, Task]]:
     fastest = best_task(present, session)
     if fastest is None or fastest.turns.strategy is not now.turns.strategy:
         return
-    for edit in (*_of_session(now), *_of_settings(present)):
+    free = [
+        edit
+        for edit in changes_of(present.model, now.machine, present.work, present)
+        if edit.cost.startswith("free")
+        and getattr(edit.changes.get("model"), "format", "") not in LAST_RESORTS
+    ]
+    for edit in (*_of_session(now), *free):
         fields = dict(edit.changes)
-        after = best_task(
-            replace(present, **{key: fields[key] for key in fields if key != SESSION}),
-            fields.get(SESSION, session),
-        )
+        changed = fields.pop(SESSION, session)
+        after = best_task(replace(present, **fields), changed)
         if after is not None:
             yield edit, after
 
@@ -362,16 +360,6 @@ def _of_session(now: Task) -> Iterator[Edit]:
             cost="free, by your agent's settings",
             changes={SESSION: replace(session, added=session.added / 2)},
         )
-
-
-def _of_settings(present: Estimate) -> Iterator[Edit]:
-    """Edits of the runtime's settings that cost no money."""
-    if present.machine is None:
-        return
-    for edit in changes_of(present.model, present.machine, present.work, present):
-        smaller = edit.changes.get("model")
-        if edit.cost.startswith("free") and not (smaller and smaller.format in LAST_RESORTS):
-            yield edit
 
 
 def sentences(task: Task) -> Sequence[str]:
@@ -412,7 +400,7 @@ def _waiting_words(task: Task) -> Iterator[str]:
         )
     elif session.spare or session.drive:
         needed, free = (
-            number(np.ceil(size / GIB)) for size in (_in_ram(task, Tier.RAM), _free_ram(task.turns))
+            number(np.ceil(size / GIB)) for size in (_in_ram(task, Tier.RAM), _free_ram(task))
         )
         more = ", as much as its cache on the GPUs," if task.keeps.above_gpu else ""
         setting = f"in RAM that takes {needed} GiB{more} of {free} GiB that are free"
