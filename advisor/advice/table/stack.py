@@ -201,7 +201,13 @@ def _by_size(kind: MachineKind, run: Run, request: Index, machine: Index) -> Ite
     """Estimates placed once for each request and size of memory, and timed where they fit."""
     rows, row = np.unique(request * kind.size_count + kind.size[machine], return_inverse=True)
     row_request, row_size = np.divmod(rows, kind.size_count)
-    for chosen in _alike(kind, run, row_request, row_size):
+    groups = [np.arange(len(rows))]  # rows that a runtime places in one way
+    if run.runtime.apart is not None:
+        model, work = run.at(row_request)
+        sizes = taken(kind.sizes, row_size, kind.size_count)
+        apart = run.runtime.apart(model, sizes, work) & np.ones(len(rows), dtype=bool)
+        groups = [np.flatnonzero(apart), np.flatnonzero(~apart)]
+    for chosen in filter(len, groups):
         model, work = run.at(row_request[chosen])
         sizes = taken(kind.sizes, row_size[chosen], kind.size_count)
         plan = estimate(model, sizes, work, run.runtime, run.strategy)
@@ -230,20 +236,6 @@ def _timed(
         index[places] = row
         several = on_machines(plan, run.beside_machines[0], kind.machine, index, constants)
     return Answered(request, machine, several, np.ones((), dtype=bool), shape, places)
-
-
-def _alike(kind: MachineKind, run: Run, request: Index, size: Index) -> Iterator[Index]:
-    """Rows that a runtime places in one way; all of them for most runtimes."""
-    everything = np.arange(len(request))
-    if run.runtime.apart is None:
-        yield everything
-        return
-    model, work = run.at(request)
-    sizes = taken(kind.sizes, size, kind.size_count)
-    decision = run.runtime.apart(model, sizes, work) & np.ones(len(request), dtype=bool)
-    for rows in (everything[decision], everything[~decision]):
-        if len(rows):
-            yield rows
 
 
 def fill(speeds: Speeds, places: tuple[Index, Index], part: Answered, least: Floats) -> None:
@@ -422,29 +414,24 @@ class Stack:
 
     def _made(self, members: Index, *, links: bool, counts: bool) -> MachineKind:
         machines = [self.machines[member] for member in members]
-        return _of_counts(machines) if counts else _of_sizes(machines, self._sizes[links][members])
-
-
-def _of_counts(machines: Sequence[Machine]) -> MachineKind:
-    """Machines with several numbers of one kind of card each."""
-    counts, row = np.unique([len(each.gpus) for each in machines], return_inverse=True)
-    column = _numbered(map(card_of, machines))
-    cards = [machines[at] for at in np.unique(column, return_index=True)[1]]
-    machine = with_counts(cards, counts.tolist())
-    backend, places = backends_of(cards), (row, column)
-    return MachineKind(machine=machine, backend=backend, places=places, sizes=machine, size=column)
-
-
-def _of_sizes(machines: Sequence[Machine], sizes: Index) -> MachineKind:
-    """Machines of several sizes of memory, each by a number."""
-    _, first, size = np.unique(sizes, return_index=True, return_inverse=True)
-    return MachineKind(
-        machine=stacked(machines),
-        backend=backends_of(machines),
-        places=(np.arange(len(machines)),),
-        sizes=stacked([machines[at] for at in first]),
-        size=size,
-    )
+        if not counts:
+            _, first, size = np.unique(
+                self._sizes[links][members], return_index=True, return_inverse=True
+            )
+            return MachineKind(
+                machine=stacked(machines),
+                backend=backends_of(machines),
+                places=(np.arange(len(machines)),),
+                sizes=stacked([machines[at] for at in first]),
+                size=size,
+            )
+        numbers, row = np.unique([len(each.gpus) for each in machines], return_inverse=True)
+        card = _numbered(map(card_of, machines))
+        cards = [machines[at] for at in np.unique(card, return_index=True)[1]]
+        several, backend = with_counts(cards, numbers.tolist()), backends_of(cards)
+        return MachineKind(
+            machine=several, backend=backend, places=(row, card), sizes=several, size=card
+        )
 
 
 def _format(requested: Model, runtime: Runtime, machine: Machine) -> str:

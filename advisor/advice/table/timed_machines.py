@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from advisor.advice.compare import as_chosen
-from advisor.advice.prices.rows import MachineForSale, machines_for_sale
+from advisor.advice.prices.rows import machines_for_sale
 from advisor.advice.speeds import Mask, Speed, Speeds, nothing
 from advisor.advice.table.stack import MachineKind, Stack
 from advisor.cost_model.many_machines import Index
@@ -110,14 +110,12 @@ REMEMBERED = 16
 @cache
 def whole_machines() -> Mapping[str, Machine]:
     """Machines sold whole, with the memory that their price is for, by name."""
-    return {name: _as_sold(sale) for name, sale in machines_for_sale().items()}
-
-
-def _as_sold(sale: MachineForSale) -> Machine:
-    size = sale.price.memory_gib
-    if sale.preset is not None:
-        return machine_by_name(sale.preset.name, MachineSpec(ram_gb=size))
-    return from_spec.machine(MachineSpec(gpu=sale.price.gpu, ram_gb=size))
+    return {
+        name: machine_by_name(sale.preset.name, MachineSpec(ram_gb=sale.price.memory_gib))
+        if sale.preset
+        else from_spec.machine(MachineSpec(gpu=sale.price.gpu, ram_gb=sale.price.memory_gib))
+        for name, sale in machines_for_sale().items()
+    }
 
 
 @lru_cache(maxsize=REMEMBERED)
