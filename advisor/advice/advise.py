@@ -24,15 +24,15 @@ from advisor.advice.edits.edit import Edit, Edited
 from advisor.advice.finder.runnable import nearest, rated_as_well
 from advisor.advice.prices.price import priced_name
 from advisor.advice.speeds import Speed, speed_of
-from advisor.advice.table.choice import choice_of
-from advisor.advice.table.option import Option, Question, as_rented
-from advisor.advice.table.options import machine_speed, options
-from advisor.advice.table.sensitivity import (
+from advisor.advice.table.choice import (
     TornadoBar,
+    choice_of,
     in_question,
     what_changes,
     what_matters,
 )
+from advisor.advice.table.option import Option, Question, as_rented
+from advisor.advice.table.options import machine_speed, options
 from advisor.advice.table.timed_machines import cardless
 from advisor.advice.words.verdict import (
     Compared,

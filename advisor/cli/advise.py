@@ -12,8 +12,8 @@ from advisor.advice.arrivals.load import ServerLoad, curve_lines, load_on, sente
 from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.serving import heading, serving_fleets
 from advisor.advice.serving import lines as fleet_lines
+from advisor.advice.table.choice import least_speed
 from advisor.advice.table.option import Option, OptionKind, split
-from advisor.advice.table.sensitivity import least_speed
 from advisor.advice.words.verdict import aged, once, pays_when
 from advisor.catalog.inputs import LOAD
 from advisor.catalog.records import as_record

@@ -8,8 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from advisor.advice.arrivals.server import Lengths, Server, at_random, of_users, server
-from advisor.advice.arrivals.simulation import simulate
+from advisor.advice.arrivals.server import Lengths, Server, at_random, of_users, server, simulate
 from advisor.advice.compare import as_run
 from advisor.catalog.accuracy_points import AccuracyPoint
 from advisor.catalog.constants import Scope, fitted_constants

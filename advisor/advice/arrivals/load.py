@@ -6,8 +6,15 @@ from functools import cached_property
 
 import numpy as np
 
-from advisor.advice.arrivals.server import Lengths, Server, at_random, of_users, server
-from advisor.advice.arrivals.simulation import Served, simulate
+from advisor.advice.arrivals.server import (
+    Lengths,
+    Served,
+    Server,
+    at_random,
+    of_users,
+    server,
+    simulate,
+)
 from advisor.advice.compare import usable
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy

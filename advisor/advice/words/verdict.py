@@ -16,11 +16,11 @@ from advisor.advice.table.choice import (
     LATE,
     Choice,
     begins_late,
+    least_speed,
     reads_along,
 )
 from advisor.advice.table.option import Option, OptionKind, Question, unknown_rent
 from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
-from advisor.advice.table.sensitivity import least_speed
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import hours as hours_words

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice import skypilot
+from advisor.advice import start_files
 from advisor.advice.advise import Answer
 from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.table.option import Option, OptionKind, split
@@ -204,17 +204,17 @@ def _task(answer: Answer) -> None:
     """SkyPilot's task file that rents a GPU, at first the one that leaves most of those with a name
     there.
     """
-    rented = skypilot.rented_estimates(answer.advice.question, answer.advice.options)
+    rented = start_files.rented_estimates(answer.advice.question, answer.advice.options)
     if st.session_state.get("rented") not in rented:
-        able = (name for name, estimate in rented.items() if skypilot.has_name(estimate))
+        able = (name for name, estimate in rented.items() if start_files.has_name(estimate))
         st.session_state["rented"] = next(able, next(iter(rented)))
     name = st.selectbox("GPU to rent", rented, key="rented")
     try:
-        text = skypilot.task(rented[name])
+        text = start_files.skypilot_task(rented[name])
     except Refusal as refusal:
         notice(str(refusal))
         return
-    say(f"A task file for {skypilot.VERSION}. {ABOUT}")
+    say(f"A task file for {start_files.SKYPILOT}. {ABOUT}")
     copyable(text)
     st.download_button(
         "Download task.yaml", text, "task.yaml", "application/yaml", on_click="ignore",

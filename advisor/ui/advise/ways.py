@@ -12,9 +12,9 @@ from advisor.advice.advise import Answer
 from advisor.advice.compare import decode_tps
 from advisor.advice.edits.changes import SOME_QUALITY, smaller_format
 from advisor.advice.finder.runnable import JOINED, nearest, rating
+from advisor.advice.table.choice import nearest as nearest_to_pay
 from advisor.advice.table.option import Option, OptionKind, by_comparison
 from advisor.advice.table.options import BY_THE_MONTH
-from advisor.advice.table.sensitivity import nearest as nearest_to_pay
 from advisor.advice.words.verdict import (
     LEAST,
     Judgement,

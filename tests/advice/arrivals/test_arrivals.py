@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from advisor.advice.arrivals.load import ServerLoad, load_on
-from advisor.advice.arrivals.server import Lengths, Requests, Server, at_random, of_users
-from advisor.advice.arrivals.simulation import simulate
+from advisor.advice.arrivals.server import Lengths, Requests, Server, at_random, of_users, simulate
 from advisor.advice.compare import compare
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError

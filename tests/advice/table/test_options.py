@@ -14,13 +14,12 @@ from advisor.advice.prices.power import PowerDraw, desktop_parts, draw_of, parts
 from advisor.advice.prices.price import Price, bought, rented, selling_price, sold
 from advisor.advice.prices.rows import rows_for_sale
 from advisor.advice.speeds import Speed, speed_of
-from advisor.advice.table.bounds import ROUNDING, most_tokens
 from advisor.advice.table.choice import choice_of
 from advisor.advice.table.cost import Use
 from advisor.advice.table.option import Option, OptionKind, Question, folded, rank
 from advisor.advice.table.options import apis, cards_held, keep, options, rents
 from advisor.advice.table.rules import counts_in
-from advisor.advice.table.stack import Stack
+from advisor.advice.table.stack import ROUNDING, Stack, most_tokens
 from advisor.advice.table.timed_machines import TimedStack, card_stack
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
