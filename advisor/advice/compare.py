@@ -53,8 +53,7 @@ def _in_runtime(
     stored: Model, machine: Machine, work: Workload, runtime: Runtime, settings: Settings
 ) -> Iterable[Estimate]:
     try:
-        loaded = taken_format(stored, runtime, machine)
-        model = as_run(stored, runtime, machine)
+        model, reason = _loaded(stored, runtime, machine)
     except Refusal as refusal:
         return [
             Estimate(
@@ -69,7 +68,7 @@ def _in_runtime(
         ]
     taken = settings_for(runtime, settings)
     results = [
-        estimate(model, machine, work, runtime, strategy, None, taken, loaded.reason)
+        estimate(model, machine, work, runtime, strategy, None, taken, reason)
         for strategy in runtime.strategies
     ]
     chosen = as_chosen(stored)
@@ -101,11 +100,10 @@ def _or_smaller(
     if result.strategy is PlacementStrategy.NVME_OFFLOAD or bool(result.fits):
         return result
     try:
-        form = taken_format(chosen, result.how, machine)
-        model = as_run(chosen, result.how, machine)
+        model, reason = _loaded(chosen, result.how, machine)
     except Refusal:
         return result
-    reason = f"The maker's own weights, {result.model.format}, do not fit. {form.reason}".strip()
+    reason = f"The maker's own weights, {result.model.format}, do not fit. {reason}".strip()
     smaller = estimate(model, machine, work, result.how, result.strategy, None, settings, reason)
     return smaller if bool(smaller.fits) else result
 
@@ -127,8 +125,15 @@ def as_run(stored: Model, runtime: Runtime, machine: Machine) -> Model:
     Raises:
         Refusal: the runtime cannot run the model on the machine.
     """
-    form = taken_format(stored, runtime, machine).format
-    return stored if form == stored.format else catalog.in_format(stored.architecture, form)
+    return _loaded(stored, runtime, machine)[0]
+
+
+def _loaded(stored: Model, runtime: Runtime, machine: Machine) -> tuple[Model, str]:
+    """`as_run`, and why it is in another format."""
+    loaded = taken_format(stored, runtime, machine)
+    if loaded.format != stored.format:
+        stored = catalog.in_format(stored.architecture, loaded.format)
+    return stored, loaded.reason
 
 
 def taken_format(stored: Model, runtime: Runtime, machine: Machine) -> LoadedFormat:

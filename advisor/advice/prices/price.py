@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from typing import Any
 
 from advisor.advice.prices.power import HostPartRow, host_part_rows, part_kinds
 from advisor.advice.prices.rows import (
@@ -34,6 +35,12 @@ class Price:
     sources: tuple[str, ...] = ()  # addresses of the sources
     at_launch: float = 0.0  # part of `usd` that is a maker's list price at launch [USD]
     typed: bool = False  # typed by the person
+
+    def plus(self, note: str, usd: float | None, **changes: Any) -> "Price":
+        """Price with something more, without an amount where either has none [USD]."""
+        total = None if self.usd is None or usd is None else self.usd + usd
+        note = f"{self.note}, {note}" if self.note else note
+        return replace(self, usd=total, note=note, **changes)
 
     @property
     def dated(self) -> bool:
@@ -155,19 +162,15 @@ def used_value(cards: tuple[str, ...], typed: TypedPrices) -> Price:
     price = NOTHING_YET
     for name, count in Counter(cards).items():
         rows = (row for row in rows_for_sale(name) if row.condition in SECOND_HAND and row.date)
-        row, before = max(rows, key=standing, default=None), f"{price.note}, " if price.note else ""
-        cards_sold = counted(count, name)
+        row, cards_sold = max(rows, key=standing, default=None), counted(count, name)
         if row is None:
-            price = replace(price, note=f"{before}{cards_sold}: no used price on record")
+            price = price.plus(f"{cards_sold}: no used price on record", 0.0)
             continue
         now = bought(name, 1, typed).usd
-        each = min(row.usd / row.gpu_count, row.usd if now is None else now)
-        price = Price(
-            usd=(price.usd or 0.0) + each * count,
-            date=oldest((price.date, row.date)) if price.date else row.date,
-            note=f"{before}{cards_sold} at the used price of {row.date}, ${each * count:,.0f}",
-            sources=(*price.sources, row.source),
-        )
+        usd = count * min(row.usd / row.gpu_count, row.usd if now is None else now)
+        note = f"{cards_sold} at the used price of {row.date}, ${usd:,.0f}"
+        date = oldest((price.date, row.date)) if price.date else row.date
+        price = price.plus(note, usd, date=date, sources=(*price.sources, row.source))
     return price
 
 
@@ -243,25 +246,16 @@ def with_part(price: Price, part: HostPartRow, prices: TypedPrices, count: int =
     """Price increased by a number of one host part, at its known or typed price."""
     typed = dict(prices).get(part.part)
     each = part.usd if typed is None else typed
-    name = counted(count, part.name)
-    so_far = f"{price.note}, " if price.note else ""
+    name, first = counted(count, part.name), price == NOTHING_YET
     if each is None:
-        unknown = f"{NO_PRICE}; type yours as --own-price {part.part}=USD"
-        return replace(price, usd=None, note=f"{so_far}{name}: {unknown}")
-    usd = None if price.usd is None else price.usd + each * count
+        return price.plus(f"{name}: {NO_PRICE}; type yours as --own-price {part.part}=USD", None)
+    usd = each * count
     if typed is not None:
-        first = price == NOTHING_YET
-        note = f"{so_far}{name} {money_words(each * count)}, as you typed"
-        return replace(price, usd=usd, note=note, typed=price.typed or first)
-    first = price.typed or price == NOTHING_YET
-    return replace(
-        price,
-        usd=usd,
-        date=part.date if first else _date_with(price, part.date, each * count),
-        typed=False,
-        note=f"{so_far}{name} ${each * count:,.0f}",
-        sources=(*price.sources, part.source),
-    )
+        note = f"{name} {money_words(usd)}, as you typed"
+        return price.plus(note, usd, typed=price.typed or first)
+    date = part.date if price.typed or first else _date_with(price, part.date, usd)
+    sources = (*price.sources, part.source)
+    return price.plus(f"{name} ${usd:,.0f}", usd, date=date, typed=False, sources=sources)
 
 
 ODD = 10.0

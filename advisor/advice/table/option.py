@@ -440,16 +440,12 @@ def folded(options: Sequence[Option]) -> list[bool]:
     kept machine without paying. Never the kept machine, nor options without a price or speed.
     """
     now = options[0].speed.decode if options[0].speed else 0.0
-    cost = [math.nan if option.monthly is None else option.monthly for option in options]
-    speed = [math.nan if option.speed is None else option.speed.decode for option in options]
-    hidden = [bool(is_beaten) for is_beaten in beaten(np.array(cost), np.array(speed))]
-    slower = [
-        option.pays is False and tps < now for option, tps in zip(options, speed, strict=True)
-    ]
-    return [
-        (hide or worse) and index > 0
-        for index, (hide, worse) in enumerate(zip(hidden, slower, strict=True))
-    ]
+    cost = np.array([np.nan if each.monthly is None else each.monthly for each in options])
+    speed = np.array([np.nan if each.speed is None else each.speed.decode for each in options])
+    failing = np.array([each.pays is False for each in options])
+    hidden = beaten(cost, speed) | (failing & (speed < now))
+    hidden[0] = False
+    return [bool(hide) for hide in hidden]
 
 
 def split(options: Sequence[Option], chosen: Iterable[Option]) -> tuple[list[Option], list[Option]]:

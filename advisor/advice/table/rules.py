@@ -128,18 +128,17 @@ def counts_in(machine: Machine, engine: str) -> bool:
     )
 
 
-@lru_cache(maxsize=8192)
 def ruled_out(case: Installed) -> str:
     """Sentence of the first firm rule that strikes a card in a machine; empty for none."""
     if case.whole:
         return ""
-    return next((row.sentence for row in card_rules() if row.firm and row.strikes(case)), "")
+    return next(iter(_struck(case, firm=True)), "")
 
 
 @lru_cache(maxsize=8192)
-def _struck(case: Installed, *, first: bool) -> tuple[str, ...]:
-    """Sentences of the other rules that strike."""
-    rows = (row for row in card_rules() if not row.firm)
+def _struck(case: Installed, *, firm: bool, first: bool = False) -> tuple[str, ...]:
+    """Sentences of the rules that strike, the firm ones or the others."""
+    rows = (row for row in card_rules() if row.firm is firm)
     return tuple(row.sentence for row in rows if row.strikes(case, first=first))
 
 
@@ -161,7 +160,7 @@ def oddities(
     for card in {card.name: card for card in cards}.values():
         if not card.unified:
             yield from _of_makers(card, had)
-        yield from _struck(installed(form, machine, card), first=first)
+        yield from _struck(installed(form, machine, card), firm=False, first=first)
     if users > 1 and any(gpu.name != machine.gpus[0].name for gpu in machine.gpus):
         yield UNLIKE
     if (
