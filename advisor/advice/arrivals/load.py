@@ -18,7 +18,6 @@ from advisor.advice.arrivals.server import (
 from advisor.advice.compare import usable
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.cost_model.workload import Workload
 from advisor.formatting import number, seconds, tokens_per_second
 from advisor.request.request import Request
 from advisor.units import SECONDS_PER_HOUR
@@ -151,30 +150,19 @@ class ServerLoad:
 
 def load_on(estimates: Iterable[Estimate], request: Request) -> ServerLoad | None:
     """Load on the runtime that serves most users of mean lengths; None where none queues."""
-    loads = [
-        ServerLoad(engine, lengths_of(estimate.work, request), request, estimate)
-        for estimate in usable(estimates)
-        if estimate.strategy is PlacementStrategy.GPU_RESIDENT
-        and (engine := server(estimate)) is not None
-    ]
+    loads = []
+    for estimate in usable(estimates):
+        engine = server(estimate) if estimate.strategy is PlacementStrategy.GPU_RESIDENT else None
+        if engine is not None:
+            work, prompt = estimate.work, max(float(estimate.work.prompt), 1.0)
+            lengths = Lengths(
+                prompt=prompt,
+                output=float(work.output),
+                spread=request.length_spread,
+                cached_share=float(work.cached) / prompt,
+            )
+            loads.append(ServerLoad(engine, lengths, request, estimate))
     return max(loads, key=lambda load: load.by_closed_form, default=None)
-
-
-def lengths_of(work: Workload, request: Request) -> Lengths:
-    """Distribution of lengths whose means are those of a request."""
-    prompt = max(float(work.prompt), 1.0)
-    return Lengths(
-        prompt=prompt,
-        output=float(work.output),
-        spread=request.length_spread,
-        cached_share=float(work.cached) / prompt,
-    )
-
-
-NO_QUEUE = (
-    "The model fits in the GPUs here in no runtime that queues requests (vLLM, SGLang, "
-    "TensorRT-LLM)."
-)
 
 
 def curve_lines(load: ServerLoad) -> Iterable[str]:
@@ -192,7 +180,10 @@ def curve_lines(load: ServerLoad) -> Iterable[str]:
 def sentences(load: ServerLoad | None) -> Iterable[str]:
     """Sentences on users served in time, saturation, and waiting times at the stated rate."""
     if load is None:
-        yield NO_QUEUE
+        yield (
+            "The model fits in the GPUs here in no runtime that queues requests (vLLM, SGLang, "
+            "TensorRT-LLM)."
+        )
         return
     request, users = load.request, load.users_supported
     yield (

@@ -63,19 +63,19 @@ class Lengths:
     spread: float = 0.0  # standard deviation over mean of both; 0 for equal lengths
     cached_share: float = 0.0  # share of each prompt that is in the cache already, 0 to 1
 
-    def drawn(self, count: int, generator: "np.random.Generator") -> tuple[Floats, Floats]:
-        """Random lengths of prompts and replies, at least one token each, shape (count,)."""
-        return (
-            _around(self.prompt, self.spread, count, generator),
-            _around(self.output, self.spread, count, generator),
+    def drawn(self, count: int, generator: "np.random.Generator") -> tuple[Floats, Floats, Floats]:
+        """Random lengths of prompts and replies, log-normal and at least one token each, and the
+        cached part of the prompts, shape (count,).
+
+        sigma^2 = ln(1 + spread^2), mu = ln(mean) - sigma^2 / 2
+        """
+        sigma = np.sqrt(np.log1p(self.spread**2))
+        prompts, outputs = (
+            mean * np.exp(sigma * generator.standard_normal(count) - sigma**2 / 2.0)
+            for mean in (self.prompt, self.output)
         )
-
-
-def _around(mean: float, spread: float, count: int, generator: "np.random.Generator") -> Floats:
-    """Log-normal lengths: sigma^2 = ln(1 + spread^2), mu = ln(mean) - sigma^2 / 2."""
-    sigma = np.sqrt(np.log1p(spread**2))
-    drawn = mean * np.exp(sigma * generator.standard_normal(count) - sigma**2 / 2.0)
-    return np.asarray(np.maximum(np.round(drawn), 1.0))
+        prompts, outputs = (np.maximum(np.round(drawn), 1.0) for drawn in (prompts, outputs))
+        return prompts, outputs, np.floor(self.cached_share * prompts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,18 +92,15 @@ def at_random(per_second: float, count: int, lengths: Lengths) -> Requests:
     """Requests at random times, a Poisson process with a rate in requests per second."""
     generator = np.random.default_rng(SEED)
     gaps = generator.exponential(1.0 / per_second, count)
-    prompts, outputs = lengths.drawn(count, generator)
-    cached = np.floor(lengths.cached_share * prompts)
+    prompts, outputs, cached = lengths.drawn(count, generator)
     return Requests(arrivals=np.cumsum(gaps), prompts=prompts, outputs=outputs, cached=cached)
 
 
 def of_users(users: int, count: int, lengths: Lengths) -> Requests:
     """Requests of users who start together and send the next one after each reply."""
-    generator = np.random.default_rng(SEED)
-    prompts, outputs = lengths.drawn(count, generator)
+    prompts, outputs, cached = lengths.drawn(count, np.random.default_rng(SEED))
     arrivals = np.full(count, np.nan)
     arrivals[:users] = 0.0
-    cached = np.floor(lengths.cached_share * prompts)
     return Requests(arrivals=arrivals, prompts=prompts, outputs=outputs, cached=cached)
 
 

@@ -137,12 +137,6 @@ def host_part_rows() -> tuple[HostPartRow, ...]:
     return tuple(sorted(rows, key=lambda row: (row.part, row.size)))
 
 
-@cache
-def part_kinds() -> tuple[str, ...]:
-    """Kinds of parts in the table."""
-    return tuple(dict.fromkeys(row.part for row in host_part_rows()))
-
-
 @lru_cache(maxsize=1024)
 def smallest(part: str, size: float) -> HostPartRow | None:
     """Smallest part that is large enough; None if none is."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
-from advisor.advice.prices.power import HostPartRow, host_part_rows, part_kinds
+from advisor.advice.prices.power import HostPartRow, host_part_rows
 from advisor.advice.prices.rows import (
     LAUNCH,
     NO_PRICE,
@@ -81,9 +81,9 @@ def priced_name(text: str) -> str:
     Raises:
         UnknownName: no such part, machine or GPU; the message has similar names.
     """
-    plain = text.strip().casefold()
-    names = {name.casefold(): name for name in (*part_kinds(), *machines_for_sale())}
-    return names.get(plain) or find_gpu(text).name
+    kinds = (row.part for row in host_part_rows())
+    names = {name.casefold(): name for name in (*kinds, *machines_for_sale())}
+    return names.get(text.strip().casefold()) or find_gpu(text).name
 
 
 @cache
@@ -264,7 +264,11 @@ ODD = 10.0
 
 def odd_prices(own_price: TypedPrices, own_rent: TypedPrices) -> tuple[str, ...]:
     """Remarks on typed prices far from those on record, a sentence each; they count as typed."""
-    prices = ((name, usd, _prices_on_record(name), "") for name, usd in own_price)
+    prices = []
+    for name, usd in own_price:
+        parts = [row.usd for row in host_part_rows() if row.part == name and row.usd is not None]
+        row = selling_price(name)
+        prices.append((name, usd, [*parts, *([row.usd / row.gpu_count] if row else [])], ""))
     let = (
         (name, usd, [row.usd / row.gpu_count for row in rents(name)], " an hour")
         for name, usd in own_rent
@@ -276,10 +280,3 @@ def odd_prices(own_price: TypedPrices, own_rent: TypedPrices) -> tuple[str, ...]
         for name, usd, on_record, per in (*prices, *let)
         if on_record and not min(on_record) / ODD <= usd <= max(on_record) * ODD
     )
-
-
-def _prices_on_record(name: str) -> list[float]:
-    """Prices of a part, or of a GPU or whole machine [USD]."""
-    parts = [row.usd for row in host_part_rows() if row.part == name and row.usd is not None]
-    row = selling_price(name)
-    return [*parts, *([row.usd / row.gpu_count] if row else [])]

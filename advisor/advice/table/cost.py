@@ -87,16 +87,6 @@ https://www.promptquorum.com/power-local-llm/local-ai-workstation-build-guide-20
 """
 
 
-def monthly_energy(watts: Array, hours: Array, usd_per_kwh: Array) -> Array:
-    """Cost of a power over some hours of a month [USD/month]: W / 1000 x h x price."""
-    return watts / 1000.0 * hours * usd_per_kwh
-
-
-def idle_hours(hours_on: Array, busy_hours: Array) -> Array:
-    """Hours per month that a machine is on and idle [h/month]."""
-    return np.maximum(np.minimum(hours_on, HOURS_PER_MONTH) - busy_hours, 0.0)
-
-
 @dataclass(frozen=True, kw_only=True)
 class MonthlyCost:
     """Parts of a monthly cost, for machines in columns an array each [USD/month]."""
@@ -272,11 +262,11 @@ class Use:
         return (self.replies * turn + self._starts * self.start_seconds(speed)) / SECONDS_PER_HOUR
 
     def power(self, draw: PowerDraw, speed: Timed | None) -> tuple[Any, Any]:
-        """Electricity per month, idle and busy [USD/month]."""
+        """Electricity per month, idle while it is on and busy [USD/month]: W / 1000 x h x price."""
         busy = np.minimum(self.busy_hours(speed), HOURS_PER_MONTH) if speed else 0.0
-        waits = idle_hours(self.money.hours_on_per_day * self.money.days, busy)
-        price = self.money.usd_per_kwh
-        return monthly_energy(draw.idle, waits, price), monthly_energy(draw.busy, busy, price)
+        on = min(self.money.hours_on_per_day * self.money.days, HOURS_PER_MONTH)
+        price = self.money.usd_per_kwh / 1000.0
+        return draw.idle * np.maximum(on - busy, 0.0) * price, draw.busy * busy * price
 
     def spread(self, usd: Any) -> Any:
         """Purchase spread over its months of use [USD/month]."""
@@ -323,8 +313,8 @@ class Use:
 
     def served(self, draw: PowerDraw, usd: float, hours: float) -> MonthlyCost:
         """Monthly cost of a bought machine that is busy for some hours, for many users."""
-        power = monthly_energy(draw.busy, hours, self.money.usd_per_kwh)
-        return MonthlyCost(purchase=self.spread(usd), busy_power=float(power))
+        power: Any = draw.busy / 1000.0 * hours * self.money.usd_per_kwh
+        return MonthlyCost(purchase=self.spread(usd), busy_power=power)
 
     def margin(self, price: Price) -> float:
         """What comparisons add to a month for makers' launch prices [USD/month]."""

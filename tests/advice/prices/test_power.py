@@ -4,26 +4,38 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.advice.prices.power import draw_of, parts_for, supplies, supply_watts
-from advisor.advice.table.cost import idle_hours, monthly_energy
+from advisor.advice.prices.power import PowerDraw, draw_of, parts_for, supplies, supply_watts
+from advisor.advice.speeds import Speed
+from advisor.advice.table.cost import Use
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.catalog import gpu_rows
 from advisor.machine.machine import Form
 from advisor.machine.spec import MachineSpec
-from advisor.request.money import slots
+from advisor.request.money import MoneyInputs, slots
 
 
 def test_idle_and_busy_by_hand() -> None:
     # on 8 h a day: 243.5 h; 43.5 h of them busy leave 200 h idle
     # 200 h x 90 W = 18 kWh and 43.5 h x 760 W = 33.06 kWh, at 0.20 USD: 3.60 + 6.612 USD
-    waits = idle_hours(8 * 30.4375, 43.5)
-    assert waits == pytest.approx(200)
-    assert monthly_energy(90, waits, 0.20) == pytest.approx(3.60)
-    assert monthly_energy(760, 43.5, 0.20) == pytest.approx(6.612)
+    assert _power(busy_hours=43.5) == pytest.approx((3.60, 6.612))
 
 
 def test_a_machine_busy_longer_than_it_is_on_never_idles() -> None:
-    assert idle_hours(100, 300) == 0
+    assert _power(busy_hours=300)[0] == 0
+
+
+def _power(busy_hours: float) -> tuple[float, float]:
+    """Electricity of a month, idle and busy, at 100 s for each reply [USD]."""
+    replies = busy_hours * 3600 / 100 / 30.4375
+    money = MoneyInputs(hours_on_per_day=8, usd_per_kwh=0.20, replies_per_day=replies)
+    speed = Speed(
+        strategy=PlacementStrategy.GPU_RESIDENT, format="", decode=1, low=1, high=1, first_token=0,
+        load=None,
+    )  # fmt: skip
+    use = Use(work=Workload(output=100), money=money)
+    return use.power(PowerDraw(idle=90, busy=760), speed)
 
 
 def test_two_rtx_3090_draw_the_metered_power() -> None:
