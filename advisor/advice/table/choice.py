@@ -9,7 +9,7 @@ import numpy as np
 from advisor.advice.prices.rows import USUAL_API_FIRST_TOKEN
 from advisor.advice.speeds import Mask
 from advisor.advice.table.cost import SECONDS_PER_HOUR, speed_for_wait
-from advisor.advice.table.option import Option, OptionKind, by_comparison, worth_a_word
+from advisor.advice.table.option import HARDWARE, Option, OptionKind, by_comparison, worth_a_word
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.uncertainty import Range
 from advisor.formatting import money as money_words
@@ -77,7 +77,7 @@ def choice_of(
         and (free is None or (option.compared or 0.0) < (free.with_waiting or 0.0))
     ]
     for least in (reading_tps, reading_tps / 3):
-        reached = [option for option in usual if _decode(option) >= least]
+        reached = [option for option in usual if option.decode >= least]
         if reached:
             break
     safe = min(reached, key=_order, default=None)
@@ -121,10 +121,6 @@ def _able(options: Sequence[Option]) -> Iterator[Option]:
             yield option
 
 
-def _decode(option: Option) -> float:
-    return option.speed.decode if option.speed else 0.0
-
-
 def _notable(option: Option, kept: Option, *, enough: bool) -> bool:
     """Whether people notice it beside what is kept or free: twice as fast, nobody waiting where
     some did, half the rent.
@@ -135,7 +131,7 @@ def _notable(option: Option, kept: Option, *, enough: bool) -> bool:
     if kept.speed is not None and kept.speed.waiting:
         return option.speed is not None and not option.speed.waiting
     saved = ((kept.hours_lost or 0.0) - (option.hours_lost or 0.0)) / float(option.use.work.users)
-    return _decode(option) >= DOUBLED * _decode(kept) and (not enough or saved >= FEW_HOURS)
+    return option.decode >= DOUBLED * kept.decode and (not enough or saved >= FEW_HOURS)
 
 
 def _too_dear(option: Option, replies_per_day: float) -> bool:
@@ -174,7 +170,7 @@ def _why_nothing(
     replies_per_day: float,
 ) -> str:
     if reads_along(kept, reading_tps):
-        faster = _decode(kept) >= FASTER * reading_tps
+        faster = kept.decode >= FASTER * reading_tps
         pace = "faster than" if faster else "as fast as"
         return f"It writes {pace} you read: {larger(kept)} would save little."
     if any(not option.odd and _too_dear(option, replies_per_day) for option in able):
@@ -201,7 +197,7 @@ def free_change(options: Sequence[Option]) -> Option | None:
     where the first word is late; None for none.
     """
     kept = options[0]
-    now, late = _decode(kept), begins_late(kept)
+    now, late = kept.decode, begins_late(kept)
     able = [
         option
         for option in options[1:]
@@ -456,12 +452,12 @@ def nearest(options: Sequence[Option]) -> Option | None:
     """Option that would pay at the fewest replies, of the notably faster ones of few cards that do
     not pay, a purchase before a rent; None if none would.
     """
-    now = _decode(options[0])
+    now = options[0].decode
     able = [
         (option.kind is OptionKind.RENT, tokens, option)
         for option in options[1:]
-        if option.kind in (*BOUGHT, OptionKind.RENT) and option.pays is False and option.may_win
-        and not option.odd and _decode(option) >= NOTABLE * now
+        if option.kind in HARDWARE and option.pays is False and option.may_win
+        and not option.odd and option.decode >= NOTABLE * now
         and option.speed is not None and len(option.bought) <= FEW_CARDS
         and (tokens := option.break_even_tokens) and tokens > option.tokens
     ]  # fmt: skip

@@ -37,6 +37,8 @@ class OptionKind(StrEnum):
     API = "api"
 
 
+HARDWARE = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE, OptionKind.RENT)
+"""Kinds of hardware beside the present."""
 FELT = 1.15
 """Factor by which waiting must fall to be a reason to pay: predictions err by about that."""
 FREE = "free"
@@ -67,6 +69,11 @@ class Option:
     bought: tuple[Gpu, ...] = ()  # cards that are bought or rented for it
     parts: tuple[HostPartRow, ...] = ()  # parts that are bought beside the cards
     odd: tuple[str, ...] = ()  # what an expert finds odd; it is never the safe choice then
+
+    @property
+    def decode(self) -> float:
+        """Decode speed, 0 where none is known [tokens/s]."""
+        return self.speed.decode if self.speed else 0.0
 
     @property
     def tokens(self) -> float:
@@ -363,20 +370,12 @@ def unknown_rent(ownership: Ownership, machine: Machine) -> Iterable[str]:
 def on_front(cost: Floats, speed: Floats) -> npt.NDArray[np.bool_]:
     """True where no other point is at least as cheap and as fast, and better in one of the two.
 
-    Sorted by cost, then from the fastest: faster than all that are cheaper. Of several alike all
-    are on it; what has no number never is.
+    Of several alike all are on it; what has no number never is.
     """
-    cost, speed = np.asarray(cost, dtype=float), np.asarray(speed, dtype=float)
     numbered = np.isfinite(cost) & np.isfinite(speed)
-    front = np.zeros(cost.shape, dtype=bool)
-    rows = np.flatnonzero(numbered)
-    order = rows[np.lexsort((-speed[rows], cost[rows]))]
-    fastest, at = -np.inf, np.nan
-    for row in order:
-        if speed[row] > fastest or (speed[row] == fastest and cost[row] == at):
-            front[row] = True
-            fastest, at = speed[row], cost[row]
-    return front
+    cost, speed = (np.where(numbered, column, np.nan) for column in (cost, speed))
+    as_good = (cost[None, :] <= cost[:, None]) & (speed[None, :] >= speed[:, None])
+    return np.asarray(numbered & ~np.any(as_good & ~as_good.T, axis=1))
 
 
 def beaten(cost: Floats, speed: Floats) -> npt.NDArray[np.bool_]:
@@ -416,19 +415,6 @@ def worth_a_word(options: Sequence[Option]) -> list[Option]:
     return [option for option in able if option.pays and (option.compared or 0.0) <= most]
 
 
-def best_of_kinds(options: Sequence[Option]) -> list[Option]:
-    """Best option of each kind of hardware that pays, or that runs where there is nothing."""
-    nothing = options[0].speed is None
-    able = [
-        option
-        for option in options[1:]
-        if option.may_win and (option.pays or (nothing and option.speed))
-    ]
-    kinds = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE, OptionKind.RENT)
-    each = ([option for option in able if option.kind is kind] for kind in kinds)
-    return [min(rows, key=by_comparison) for rows in each if rows]
-
-
 def by_comparison(option: Option) -> tuple[bool, float, float]:
     """Sort key of a verdict: as `rank`, with launch prices counted `LAUNCH_MARGIN` times."""
     unknown, cost, monthly = rank(option)
@@ -439,7 +425,7 @@ def folded(options: Sequence[Option]) -> list[bool]:
     """Mask of options to fold: beaten by another in both monthly cost and speed, or slower than the
     kept machine without paying. Never the kept machine, nor options without a price or speed.
     """
-    now = options[0].speed.decode if options[0].speed else 0.0
+    now = options[0].decode
     cost = np.array([np.nan if each.monthly is None else each.monthly for each in options])
     speed = np.array([np.nan if each.speed is None else each.speed.decode for each in options])
     failing = np.array([each.pays is False for each in options])
@@ -456,7 +442,13 @@ def split(options: Sequence[Option], chosen: Iterable[Option]) -> tuple[list[Opt
     card, its maker's largest (added, and in its place), a machine of each maker, and all that the
     verdict names. Of changes that lose quality the mildest are shown.
     """
-    hidden, named = folded(options), (*chosen, *best_of_kinds(options))
+    hidden, named, nothing = folded(options), list(chosen), options[0].speed is None
+    able = [
+        each for each in options[1:] if each.may_win and (each.pays or (nothing and each.speed))
+    ]
+    for kind in HARDWARE:  # the best of each that pays, or that runs where there is nothing
+        of_hardware = [option for option in able if option.kind is kind]
+        named += [min(of_hardware, key=by_comparison)] if of_hardware else []
     shown: list[Option] = []
     for kind in OptionKind:
         of_kind = [at for at, option in enumerate(options) if option.kind is kind]
@@ -478,12 +470,7 @@ def split(options: Sequence[Option], chosen: Iterable[Option]) -> tuple[list[Opt
 
 def _mildest(options: Sequence[Option], rows: Iterable[int]) -> list[int]:
     """Places of the formats nearest to the present one, and of the best other change."""
-
-    def decode(at: int) -> float:
-        speed = options[at].speed
-        return speed.decode if speed else 0.0
-
-    ordered = sorted(rows, key=decode)
+    ordered = sorted(rows, key=lambda at: options[at].decode)
     formats = [at for at in ordered if options[at].price.note.startswith(SOME_QUALITY)]
     others = [at for at in ordered if at not in formats]
     return [*formats[:OF_EACH], *others[-1:]]
