@@ -100,11 +100,11 @@ Places = npt.NDArray[np.int_]
 class RunSetup:
     """Setup of a run without its machine, as plain data that can be sent to a worker."""
 
-    runtime: str  # name of the runtime
-    models: tuple[Model, ...]  # model in one or several formats
-    forms: tuple[int, ...]  # index of each format among those tried
+    runtime: str = ""  # name of the runtime
+    models: tuple[Model, ...] = ()  # model in one or several formats
+    forms: tuple[int, ...] = ()  # index of each format among those tried
+    caches: tuple[str, ...] = ()  # cache formats, largest first; of its runtime where none is given
     work: Workload  # request; its context may be an array of shape (contexts,)
-    caches: tuple[str, ...]  # cache formats, largest first
     min_tps: float  # lowest decode speed for each user [tokens/s]
     all_caches: bool = True  # smaller cache formats even where a larger one is enough
     skip: tuple[int, ...] = ()  # indices of machines to leave out, such as those over the budget
@@ -156,15 +156,7 @@ COLUMNS = tuple(
 
 
 def cases(
-    models: Sequence[Model],
-    work: Workload,
-    runtimes: Iterable[Runtime],
-    caches: Sequence[str],
-    min_tps: float,
-    *,
-    all_caches: bool = True,
-    skip: tuple[int, ...] = (),
-    stated: bool = False,
+    asked: RunSetup, models: Sequence[Model], runtimes: Iterable[Runtime], *, stated: bool = False
 ) -> list[RunSetup]:
     """Setups of all runtimes with their formats of weights and cache, or the stated ones."""
     setups = []
@@ -173,17 +165,9 @@ def cases(
         forms = [at for at, model in enumerate(models) if every or model.format not in BY_BITS]
         alone = [(form,) for form in forms]
         for together in [tuple(forms)] if runtime.takes_several_formats else alone:
-            setup = RunSetup(
-                runtime=runtime.name,
-                models=tuple(models[form] for form in together),
-                forms=together,
-                work=work,
-                caches=tuple(sorted(caches, key=CACHES.index)) or cache_types(runtime),
-                min_tps=min_tps,
-                all_caches=all_caches,
-                skip=skip,
-            )
-            setups.append(setup)
+            several, caches = tuple(models[at] for at in together), asked.caches
+            setup = replace(asked, runtime=runtime.name, models=several, forms=together)
+            setups.append(replace(setup, caches=caches or cache_types(runtime)))
     return setups
 
 

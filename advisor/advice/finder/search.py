@@ -18,6 +18,7 @@ from advisor.advice.finder.combinations import (
     Combinations,
     Compute,
     Places,
+    RunSetup,
     cases,
     combinations,
     in_formats,
@@ -29,7 +30,7 @@ from advisor.advice.prices.price import Price, bought, rented, selling_price
 from advisor.advice.prices.rows import is_stale
 from advisor.advice.speeds import COLUMNS as SPEED_COLUMNS
 from advisor.advice.speeds import Mask, Speed, of_numbers
-from advisor.advice.table.cost import Timed, Use
+from advisor.advice.table.cost import Use
 from advisor.advice.table.option import Option, Question
 from advisor.advice.table.options import apis
 from advisor.advice.table.rules import counts_in, installed, oddities, ruled_out
@@ -126,8 +127,8 @@ class Offers:
     idle: Floats  # power of each while idle, shape (machines,) [W]
     busy: Floats  # power of each while answering, shape (machines,) [W]
 
-    def monthly(self, machine: Places, speed: Timed) -> Floats:
-        """Monthly cost of machines, by index, at a speed each [USD]."""
+    def monthly(self, machine: Places, speed: Any) -> Floats:
+        """Monthly cost of machines, by index, at a speed each, as columns or one [USD]."""
         usd = self.usd[machine]
         if self.kind == RENTED:
             return np.asarray(self.use.rented(usd, speed).total)
@@ -209,11 +210,14 @@ def find(question: Question, request: Request, compute: Compute = combinations) 
     work = question.work
     if request.contexts:
         work = replace(work, context=np.array(request.contexts))
-    wanted = cases(
-        models, work, question.runtimes, (work.kv_type,) if request.kv_type else (),
-        request.min_tps, all_caches=budget != (None, None), skip=_over_budget(budget, ways),
-        stated=bool(request.format),
-    )  # fmt: skip
+    asked = RunSetup(
+        work=work,
+        caches=(work.kv_type,) if request.kv_type else (),
+        min_tps=request.min_tps,
+        all_caches=budget != (None, None),
+        skip=_over_budget(budget, ways),
+    )
+    wanted = cases(asked, models, question.runtimes, stated=bool(request.format))
     rows = compute(question.machine, wanted)
     hits = [
         hit

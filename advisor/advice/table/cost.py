@@ -7,13 +7,13 @@ month unless the name says otherwise. Every function takes numbers or arrays.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from advisor.advice.prices.power import PowerDraw
 from advisor.advice.prices.price import Price
-from advisor.advice.speeds import Mask
+from advisor.advice.speeds import Mask, Speed
 from advisor.cost_model.workload import Workload
 from advisor.request.money import MoneyInputs
 from advisor.units import DAYS_PER_MONTH, HOURS_PER_MONTH, Array
@@ -137,29 +137,12 @@ class MonthlyCost:
         return self.api + (self.rent if self.stopped else 0.0)
 
 
-class Timed(Protocol):
-    """Speed of a machine, or columns with the speeds of many, as a cost needs them."""
-
-    @property
-    def decode(self) -> Array:
-        """Decode speed for each user [tokens/s]."""
-
-    @property
-    def first_token(self) -> Array:
-        """Time to first token [s]."""
-
-    @property
-    def loading(self) -> Array:
-        """Time to load the file from the drive, 0 where unknown [s]."""
-
-    @property
-    def waiting(self) -> Array:
-        """Users in the queue."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Use:
-    """Use of a machine by one person; every cost of a month comes from here."""
+    """Use of a machine by one person; every cost of a month comes from here.
+
+    A speed may be of many machines, with an array for each of its numbers.
+    """
 
     work: Workload  # request of one reply
     money: MoneyInputs  # replies, reading, hours, prices
@@ -201,7 +184,7 @@ class Use:
             first_token, decode, money.thinking_tokens, self.shown, money.reading_tps
         )
 
-    def hours_lost(self, speed: Timed) -> Array:
+    def hours_lost(self, speed: Speed) -> Array:
         """Waiting in a month [h]; no more than the hours that its users have."""
         each = self.waits(speed.first_token, speed.decode)
         queued = speed.waiting
@@ -209,15 +192,16 @@ class Use:
             each = each + queue_seconds(self._users, self.running(speed), self._computing(speed))
         return np.minimum(each * self.replies / SECONDS_PER_HOUR, HOURS_PER_MONTH * self._users)
 
-    def running(self, speed: Timed) -> Array:
+    def running(self, speed: Speed) -> Array:
         """Users who are answered at the same time; the others wait in the queue."""
-        return np.maximum(self._users - speed.waiting, 1.0)
+        users: Array = np.maximum(self._users - speed.waiting, 1.0)
+        return users
 
-    def _computing(self, speed: Timed) -> Array:
+    def _computing(self, speed: Speed) -> Array:
         """Time that the machine takes for a reply [s]: t_first + n / S."""
         return speed.first_token + self.generated / speed.decode
 
-    def start_seconds(self, speed: Timed) -> Array:
+    def start_seconds(self, speed: Speed) -> Array:
         """From asking for a rented machine until it answers: its start and the loading [s]."""
         return 60.0 * self.money.start_minutes + speed.loading
 
@@ -226,21 +210,21 @@ class Use:
         """Starts of a rented machine in a month."""
         return self.money.starts_per_day * self.money.days if self.money.replies_per_day else 0.0
 
-    def hours_starting(self, speed: Timed) -> Array:
+    def hours_starting(self, speed: Speed) -> Array:
         """Waiting for a rented machine to start, in a month [h]; none for one that stays on."""
         if self.money.rented_hours_per_day is not None and self.money.rented_hours_per_day >= 24:
             return 0.0
         return self.start_seconds(speed) * self._starts / SECONDS_PER_HOUR
 
-    def busy_hours(self, speed: Timed) -> Array:
+    def busy_hours(self, speed: Speed) -> Array:
         """Hours of a month that it answers, users who run together counted as one stream [h]."""
         return self._computing(speed) / self.running(speed) * self.replies / SECONDS_PER_HOUR
 
-    def keeps_up(self, speed: Timed) -> Mask | np.bool_ | bool:
+    def keeps_up(self, speed: Speed) -> Mask | np.bool_ | bool:
         """All replies can be answered in the hours in which they must be."""
         return self.busy_hours(speed) <= self.money.answer_hours * self.money.days
 
-    def rented_hours(self, speed: Timed) -> Array:
+    def rented_hours(self, speed: Speed) -> Array:
         """Rented hours per month [h]: as typed, else those of sessions and starts.
 
         min(24 days, max(hours asked for, starts x least session))
@@ -250,7 +234,7 @@ class Use:
         hours = np.maximum(self._hours_asked(speed), self._starts * LEAST_SESSION)
         return np.minimum(hours, 24.0 * self.money.days)
 
-    def _hours_asked(self, speed: Timed) -> Array:
+    def _hours_asked(self, speed: Speed) -> Array:
         """Hours of a month that answers and starts take [h].
 
         (replies x session + starts x start) / 3600
@@ -261,7 +245,7 @@ class Use:
         ) / self.running(speed)  # fmt: skip
         return (self.replies * turn + self._starts * self.start_seconds(speed)) / SECONDS_PER_HOUR
 
-    def power(self, draw: PowerDraw, speed: Timed | None) -> tuple[Any, Any]:
+    def power(self, draw: PowerDraw, speed: Speed | None) -> tuple[Any, Any]:
         """Electricity per month, idle while it is on and busy [USD/month]: W / 1000 x h x price."""
         busy = np.minimum(self.busy_hours(speed), HOURS_PER_MONTH) if speed else 0.0
         on = min(self.money.hours_on_per_day * self.money.days, HOURS_PER_MONTH)
@@ -273,7 +257,7 @@ class Use:
         return usd / self.money.purchase_months
 
     def owned(
-        self, draw: PowerDraw, speed: Timed | None, usd: Any = 0.0, tied_up: float = 0.0
+        self, draw: PowerDraw, speed: Speed | None, usd: Any = 0.0, tied_up: float = 0.0
     ) -> MonthlyCost:
         """Monthly cost of an owned machine: power, what is bought, the value of what is kept."""
         idle, busy = self.power(draw, speed)
@@ -284,7 +268,7 @@ class Use:
             busy_power=busy,
         )
 
-    def rented(self, usd_per_hour: Any, speed: Timed) -> MonthlyCost:
+    def rented(self, usd_per_hour: Any, speed: Speed) -> MonthlyCost:
         """Monthly cost of a rented machine that is stopped between sessions."""
         hours = self.rented_hours(speed)
         fixed: Array = 0.0

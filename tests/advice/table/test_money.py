@@ -2,6 +2,7 @@
 
 import pytest
 
+from advisor.advice.prices.power import PowerDraw
 from advisor.advice.speeds import Speed
 from advisor.advice.table import cost as money
 from advisor.cost_model.placement import PlacementStrategy
@@ -39,7 +40,8 @@ def test_a_purchase_over_no_time(months) -> None:
 
 def test_power() -> None:
     # 450 W for 100 h are 45 kWh, at 0.20 USD each 9 USD
-    assert money.monthly_energy(450, 100, 0.2) == pytest.approx(9)
+    use = money.Use(work=Workload(), money=MoneyInputs(usd_per_kwh=0.2))
+    assert use.served(PowerDraw(idle=0, busy=450), 0.0, 100).total == pytest.approx(9)
 
 
 def test_hours_of_waiting() -> None:
