@@ -360,7 +360,9 @@ class Stack:
         for number in np.unique(numbers[among & wanted[rows].any(axis=0)]):
             members = np.flatnonzero(among & (numbers == number))
             needed = wanted[np.ix_(rows, members)]
-            for part in estimates(self._kind(members, run), run, needed, least[members]):
+            counts = run.several_counts and of_one_card(self.machines[members[0]])
+            kind = self.kind(members, links=run.runtime.reads_over_link, counts=counts)
+            for part in estimates(kind, run, needed, least[members]):
                 machines = members[part.machine]
                 fill(speeds, (rows[part.request], machines), part, least[machines])
 
@@ -399,12 +401,6 @@ class Stack:
             if places > EMPTY * len(members):
                 divided[members] = counts[members]
         return _numbered(zip(numbers.tolist(), divided.tolist(), strict=True))
-
-    def _kind(self, members: Index, run: Run) -> MachineKind:
-        """Machines of a kind as a run needs them."""
-        links = run.runtime.reads_over_link
-        counts = run.several_counts and of_one_card(self.machines[members[0]])
-        return self.kind(members, links=links, counts=counts)
 
     def kind(self, members: Index, *, links: bool, counts: bool) -> MachineKind:
         """Machines of a kind as one, made once: with their links, with several numbers of cards."""

@@ -242,15 +242,10 @@ CardSpeed = tuple[Gpu, int, Speed]
 """Card, number of cards, and their speed."""
 
 
-class TimedCards:
+class TimedCards(TimedStack):
     """Speeds of a model on a host with various cards, each machine in its fastest runtime."""
 
-    def __init__(
-        self, stack: CardStack, model: Model, work: Workload, runtimes: Sequence[Runtime]
-    ) -> None:
-        self.stack = stack
-        self._timed = TimedStack(stack, model, work, runtimes)
-        self._least = SMALLEST_FORMAT * model.bytes_without_table
+    stack: CardStack
 
     @cached_property
     def holders(self) -> tuple[CardSpeed, ...]:
@@ -268,13 +263,13 @@ class TimedCards:
     @cached_property
     def _whole(self) -> Speeds:
         """Speeds of all machines that may hold the whole model: one estimate is for any number."""
-        able = self.stack.room >= self._least
-        return self._timed.fastest(able, (PlacementStrategy.GPU_RESIDENT,))
+        able = self.stack.room >= SMALLEST_FORMAT * self._model.bytes_without_table
+        return self.fastest(able, (PlacementStrategy.GPU_RESIDENT,))
 
     def _parts(self, names: Iterable[str]) -> Speeds:
         """Speeds of one of each named card, holding a part of the model."""
         wanted = self.stack.mask(self.stack.alike[name, 1] for name in names)
-        return self._timed.fastest(wanted, (PlacementStrategy.CPU_OFFLOAD,))
+        return self.fastest(wanted, (PlacementStrategy.CPU_OFFLOAD,))
 
     def _rows(self, places: Iterable[int], speeds: Speeds) -> Iterator[CardSpeed]:
         """Cards and speed of machines that hold the model, by index."""
@@ -297,7 +292,7 @@ class TimedCards:
     @cached_property
     def added(self) -> tuple[tuple[Machine, Speed | None], ...]:
         """The host with cards added to its own, each in its fastest runtime and placement."""
-        speeds = self._timed.fastest(self.stack.mask(self.stack.beside))
+        speeds = self.fastest(self.stack.mask(self.stack.beside))
         return tuple((self.stack.machines[at], speeds.at(at)) for at in self.stack.beside)
 
 
