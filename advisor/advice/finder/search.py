@@ -30,7 +30,6 @@ from advisor.advice.prices.price import Price, bought, rented, selling_price
 from advisor.advice.prices.rows import is_stale
 from advisor.advice.speeds import COLUMNS as SPEED_COLUMNS
 from advisor.advice.speeds import Mask, Speed, of_numbers
-from advisor.advice.table.cost import Use
 from advisor.advice.table.option import Option, Question
 from advisor.advice.table.options import apis
 from advisor.advice.table.rules import counts_in, installed, oddities, ruled_out
@@ -38,7 +37,7 @@ from advisor.catalog.inputs import in_usd
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import counted
 from advisor.machine.machine import Machine
-from advisor.model.model import Floats, Model
+from advisor.model.model import Floats
 from advisor.request.money import discrete, slots
 from advisor.request.request import Request
 from advisor.runtimes import runtime
@@ -119,7 +118,8 @@ class Offers:
     """Prices of all machines of a search, bought or rented, and what a month of each costs."""
 
     kind: str  # "bought" or "rented"
-    use: Use  # replies, hours, prices of power
+    question: Question  # replies, hours, prices of power
+    machines: Sequence[Machine]  # all machines of the search
     # price of each machine, without an amount where none is on record; None for one that is not to
     # be had so
     prices: Sequence[Price | None]
@@ -131,9 +131,9 @@ class Offers:
         """Monthly cost of machines, by index, at a speed each, as columns or one [USD]."""
         usd = self.usd[machine]
         if self.kind == RENTED:
-            return np.asarray(self.use.rented(usd, speed).total)
+            return np.asarray(self.question.use.rented(usd, speed).total)
         draw = PowerDraw(idle=self.idle[machine], busy=self.busy[machine])
-        return np.asarray(self.use.owned(draw, speed, usd).total)
+        return np.asarray(self.question.use.owned(draw, speed, usd).total)
 
     @property
     def upfront(self) -> Floats:
@@ -144,6 +144,47 @@ class Offers:
     def able(self) -> Mask:
         """Machines that are to be had so, shape (machines,)."""
         return np.array([price is not None for price in self.prices])
+
+    def hits(self, rows: Combinations, budget: Budget, formats: Sequence[str]) -> Iterator[Hit]:
+        """Hits of the rows within a budget, in formats by index.
+
+        Columns are lists, since picking numbers out of arrays is slow.
+        """
+        rows = rows.at(self.able[rows.candidate])
+        monthly = self.monthly(rows.candidate, rows) * rows.machines
+        upfront = self.upfront[rows.candidate] * rows.machines
+        within = _within(upfront, budget[0]) & _within(monthly, budget[1])
+        if self.kind == RENTED:  # a provider's machine has its own RAM, not the one described
+            within &= rows.strategy == STRATEGIES.index(PlacementStrategy.GPU_RESIDENT)
+        places = _largest_cache(rows, np.flatnonzero(within))
+        rows, question = rows.at(places), self.question
+        stale = [
+            price is None or (not price.typed and is_stale(price.date, question.today))
+            for price in self.prices
+        ]
+        margins = [0.0 if price is None else question.use.margin(price) for price in self.prices]
+        columns = zip(*(getattr(rows, name).tolist() for name in COLUMNS), strict=True)
+        amounts = zip(upfront[places].tolist(), monthly[places].tolist(), strict=True)
+        for values, (once, month) in zip(columns, amounts, strict=True):
+            row = dict(zip(COLUMNS, values, strict=True))
+            at, several, priced = row["candidate"], int(row["machines"]), not math.isnan(month)
+            numbers = (*(row[name] for name in SPEED_COLUMNS[:-1]), rows.waiting)
+            strategy, engine = STRATEGIES[row["strategy"]], NAMES[row["runtime"]]
+            yield Hit(
+                model=question.model.name,
+                machine=self.machines[at],
+                machines=several,
+                context=row["context"],
+                users=float(question.work.users),
+                kv_type=CACHES[row["cache"]],
+                speed=of_numbers(strategy, engine, formats[row["form"]], numbers),
+                offer=self.kind,
+                price=self.prices[at] or Price(usd=None),
+                upfront=None if math.isnan(once) else once,
+                monthly=month if priced else None,
+                compared=month + margins[at] * several if priced else None,
+                stale=stale[at],
+            )
 
 
 BOUGHT, RENTED = "bought", "rented"
@@ -161,9 +202,10 @@ def offers(question: Question, machines: Sequence[Machine]) -> tuple[Offers, Off
     idle, busy = (np.array([getattr(draw, name) for draw in draws]) for name in ("idle", "busy"))
     usd = np.array([np.nan if price.usd is None else price.usd for price in prices])
     hourly = np.array([np.nan if rent is None else rent[1] for rent in rents])
+    rented_at = [rent and rent[0] for rent in rents]
     return (
-        Offers(BOUGHT, question.use, prices, usd, idle, busy),
-        Offers(RENTED, question.use, [rent and rent[0] for rent in rents], hourly, idle, busy),
+        Offers(BOUGHT, question, machines, prices, usd, idle, busy),
+        Offers(RENTED, question, machines, rented_at, hourly, idle, busy),
     )
 
 
@@ -205,8 +247,7 @@ def find(question: Question, request: Request, compute: Compute = combinations) 
     limits = {name: getattr(request, name) for name in ("max_usd", "max_usd_per_month")}
     budget = tuple(in_usd(limits, request.paying.usd).values())
     models = list(in_formats(question.model, (request.format,) if request.format else ()))
-    machines = stack_of(question.machine).machines
-    ways = offers(question, machines)
+    ways = offers(question, stack_of(question.machine).machines)
     work = question.work
     if request.contexts:
         work = replace(work, context=np.array(request.contexts))
@@ -219,13 +260,8 @@ def find(question: Question, request: Request, compute: Compute = combinations) 
     )
     wanted = cases(asked, models, question.runtimes, stated=bool(request.format))
     rows = compute(question.machine, wanted)
-    hits = [
-        hit
-        for offered in ways
-        for hit in _hits(
-            question, models, machines, offered, *_within_budget(budget, offered, rows)
-        )
-    ]
+    formats = [model.format for model in models]
+    hits = [hit for offered in ways for hit in offered.hits(rows, budget, formats)]
     most = math.inf if budget[1] is None else budget[1]
     called = (
         option
@@ -260,20 +296,6 @@ def _over_budget(budget: Budget, ways: Iterable[Offers]) -> tuple[int, ...]:
     return tuple(np.flatnonzero(~np.logical_or.reduce(within)).tolist())
 
 
-def _within_budget(
-    budget: Budget, offered: Offers, rows: Combinations
-) -> tuple[Combinations, Floats]:
-    """Rows within the budget, and their monthly cost [USD]."""
-    rows = rows.at(offered.able[rows.candidate])
-    upfront = offered.upfront[rows.candidate] * rows.machines
-    monthly = offered.monthly(rows.candidate, rows) * rows.machines
-    kept = _within(upfront, budget[0]) & _within(monthly, budget[1])
-    if offered.kind == RENTED:  # a provider's machine has its own RAM, not the one described
-        kept &= rows.strategy == STRATEGIES.index(PlacementStrategy.GPU_RESIDENT)
-    places = _largest_cache(rows, np.flatnonzero(kept))
-    return rows.at(places), monthly[places]
-
-
 def _within(values: Floats, most: float | None) -> Mask:
     """Mask of values within a limit; NaN is within no limit, None is no limit."""
     if most is None:
@@ -290,53 +312,6 @@ def _largest_cache(rows: Combinations, kept: Places) -> Places:
         return order
     alike = np.logical_and.reduce([column[order][1:] == column[order][:-1] for column in columns])
     return np.asarray(order[np.append(True, ~alike)])
-
-
-def _hits(
-    question: Question,
-    models: Sequence[Model],
-    machines: Sequence[Machine],
-    offered: Offers,
-    rows: Combinations,
-    monthly: Floats,
-) -> Iterator[Hit]:
-    """Hits of the rows, each at its monthly cost; NaN without a price [USD].
-
-    Columns are lists, since picking numbers out of arrays is slow.
-    """
-    names = [model.format for model in models]
-    stale = [
-        price is None or (not price.typed and is_stale(price.date, question.today))
-        for price in offered.prices
-    ]
-    margins = [0.0 if price is None else question.use.margin(price) for price in offered.prices]
-    columns = zip(*(getattr(rows, name).tolist() for name in COLUMNS), strict=True)
-    for values, month in zip(columns, monthly.tolist(), strict=True):
-        row = dict(zip(COLUMNS, values, strict=True))
-        at, several, priced = row["candidate"], int(row["machines"]), not math.isnan(month)
-        price = offered.prices[at] or Price(usd=None)
-        upfront = 0.0 if offered.kind == RENTED else price.usd
-        numbers = (row[name] for name in SPEED_COLUMNS[:-1])
-        yield Hit(
-            model=question.model.name,
-            machine=machines[at],
-            machines=several,
-            context=row["context"],
-            users=float(question.work.users),
-            kv_type=CACHES[row["cache"]],
-            speed=of_numbers(
-                STRATEGIES[row["strategy"]],
-                NAMES[row["runtime"]],
-                names[row["form"]],
-                (*numbers, rows.waiting),
-            ),
-            offer=offered.kind,
-            price=price,
-            upfront=None if upfront is None else upfront * several,
-            monthly=month if priced else None,
-            compared=month + margins[at] * several if priced else None,
-            stale=stale[at],
-        )
 
 
 def odd_about(question: Question, hit: Hit) -> tuple[str, ...]:
