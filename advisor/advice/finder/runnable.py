@@ -36,7 +36,6 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog
-from advisor.model.architecture import Architecture
 from advisor.model.by_name.hub_list import hub_list
 from advisor.model.by_name.named import GGUF_OF_NATIVE, USUAL, named, native_format, usual_format
 from advisor.model.catalog import format_loss_rows
@@ -131,18 +130,8 @@ def ranked_models() -> tuple[str, ...]:
     return (*catalog.model_rows(), *(name for name in scored if "/" in name))
 
 
-@cache
-def _architecture(name: str) -> Architecture:
-    """Architecture of a ranked model; a name of the Hub's list is "owner/name"."""
-    return named(name).architecture if "/" in name else catalog.architecture(name)
-
-
-@cache
-def _native(name: str) -> str:
-    """Native format of a ranked model; empty for 16 bits."""
-    return named(name).native if "/" in name else native_format(name)
-
-
+_model_named = cache(named)
+"""Ranked model of a name, which is "owner/name" for one of the Hub's list."""
 SIZES = (("Llama-2-7B", "Llama-2-70B"), ("Llama-3-8B", "Llama-3-70B"))
 """Smallest and largest models of families with published perplexities and scores; each family
 counts once."""
@@ -441,10 +430,10 @@ def _formats(name: str, most: float = math.inf, forms: Sequence[str] = FORMATS) 
     """Model in each format, its publisher's first, without those surely above a size [B]; in the
     first alone where the others have the same experts.
     """
-    native = usual_format(_native(name))
+    native = usual_format(_model_named(name).native)
     for form in dict.fromkeys((*((native,) if native != USUAL else ()), *forms)):
         with suppress(Refusal):
-            architecture = _architecture(name)
+            architecture = _model_named(name).architecture
             if architecture.expert_type and form != native:
                 continue
             bits = int(next(filter(str.isdigit, form)))  # of each weight, at least
@@ -455,7 +444,7 @@ def _formats(name: str, most: float = math.inf, forms: Sequence[str] = FORMATS) 
 @cache
 def _params_of_layers(name: str) -> float:
     """Parameters of a model's repeating layers."""
-    tensors = _architecture(name).tensors
+    tensors = _model_named(name).architecture.tensors
     return sum(tensor.params for tensor in tensors if tensor.layer is not None)
 
 
@@ -479,7 +468,8 @@ def curated_models() -> list[Model]:
     models = []
     for name in ranked_models():
         with suppress(Refusal):
-            models.append(catalog.in_format(_architecture(name), usual_format(_native(name))))
+            model = _model_named(name)
+            models.append(catalog.in_format(model.architecture, usual_format(model.native)))
     scores = {name: -row.score for name, row in quality_rows().items()}
     return sorted(models, key=lambda each: (scores.get(each.name, 0.0), -each.architecture.params))
 
