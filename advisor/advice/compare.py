@@ -221,19 +221,11 @@ def readers(best: Estimate, reading_tps: float) -> int:
     return most(np.arange(first, beyond[0]))
 
 
-# Title of an answer.
-
-
 def title_of(model: Model, machine: Machine) -> str:
     """Model, format and machine in one line."""
     ram = memory(float(machine.host.memory.value))
     each = " each" if machine.nodes > 1 else ""
     return f"{model.name}, {model.format}, on {machine.name}, {ram} of RAM{each}"
-
-
-# Warnings about a prompt or context that exceeds the context of the request or of the model.
-#
-# An estimate is still given; these sentences stand beside it.
 
 
 def context_notes(model: Model, work: Workload) -> tuple[str, ...]:
