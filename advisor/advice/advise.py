@@ -23,7 +23,7 @@ from advisor.advice.edits.changes import faster_changes
 from advisor.advice.edits.edit import Edit, Edited
 from advisor.advice.finder.runnable import nearest, rated_as_well
 from advisor.advice.prices.price import priced_name
-from advisor.advice.speeds import Speed, speed_of
+from advisor.advice.speeds import speed_of
 from advisor.advice.table.choice import (
     TornadoBar,
     choice_of,
@@ -189,9 +189,10 @@ def advise(
     other = nothing or (owned is not None and owned != machine)
     if best is None and chosen is not None and machine.system == WINDOWS:
         faster = _in_linux(model, machine, work, settings, chosen)
-    options_found = options(
-        question, _speed_now(question, best, other=other), () if other else faster
-    )
+    kept = speed_of(best) if best else None
+    if other:
+        kept = None if nothing else machine_speed(question)
+    options_found = options(question, kept, () if other else faster)
     instead = "" if other or best is not None else _instead(estimates, chosen)
     choice = choice_of(options_found, money.reading_tps, money.replies_per_day, instead)
     refused = _refused_format(model, best, estimates)
@@ -225,15 +226,6 @@ def advise(
         chosen=chosen,
         placement=placement,
     )
-
-
-def _speed_now(question: Question, best: Estimate | None, *, other: bool) -> Speed | None:
-    """Speed of what is kept, maybe another machine; None where nothing runs or is kept."""
-    if question.ownership.nothing:
-        return None
-    if other:
-        return machine_speed(question)
-    return speed_of(best) if best else None
 
 
 def _in_linux(

@@ -173,8 +173,17 @@ def cases(
 
 def combinations(host: Machine, wanted: Sequence[RunSetup]) -> Combinations:
     """Combinations that are fast enough, each machine in the first placement that fits."""
-    stack = stack_of(host)
-    parts = [part for case in wanted for part in _of_case(stack, case)]
+    stack, parts = stack_of(host), []
+    for case in wanted:
+        contexts = np.unique(np.asarray(case.work.context, dtype=float))
+        reached = np.zeros((len(case.forms) * len(contexts), len(stack.machines)), dtype=bool)
+        reached[:, list(case.skip)] = True
+        for cache in case.caches:
+            work = replace(case.work, context=contexts, kv_type=cache)
+            for request, rows in _in_cache(stack, case, work, reached.copy()):
+                if not case.all_caches:
+                    reached[request, rows.candidate] = True
+                parts.append(rows)
     return joined(parts, sum(case.size for case in wanted) * len(stack.machines))
 
 
@@ -186,19 +195,6 @@ def joined(parts: Sequence[Combinations], tried: int) -> Combinations:
         return Combinations(**nothing, tried=tried, costed=costed)
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS}
     return Combinations(**columns, tried=tried, costed=costed)
-
-
-def _of_case(stack: Stack, case: RunSetup) -> Iterator[Combinations]:
-    """Combinations of a setup that are fast enough, for one cache format after the other."""
-    contexts = np.unique(np.asarray(case.work.context, dtype=float))
-    reached = np.zeros((len(case.forms) * len(contexts), len(stack.machines)), dtype=bool)
-    reached[:, list(case.skip)] = True
-    for kept in case.caches:
-        work = replace(case.work, context=contexts, kv_type=kept)
-        for request, rows in _in_cache(stack, case, work, reached.copy()):
-            if not case.all_caches:
-                reached[request, rows.candidate] = True
-            yield rows
 
 
 def _in_cache(
