@@ -206,25 +206,27 @@ INPUTS = read(DATA / "inputs.csv", Input)
 BY_NAME: Mapping[str, Input] = {entry.name: entry for entry in INPUTS}
 
 
-def _group(name: str) -> tuple[Input, ...]:
-    return tuple(entry for entry in INPUTS if entry.group == name)
+def inputs_in(groups: str, without: str = "") -> tuple[Input, ...]:
+    """Inputs of some groups, but for some of them; both are names separated by blanks."""
+    chosen, left_out = groups.split(), without.split()
+    return tuple(each for each in INPUTS if each.group in chosen and each.name not in left_out)
 
 
-MACHINE = _group("machine")
+MACHINE = inputs_in("machine")
 """Inputs of `MachineSpec`."""
-REQUEST, DRAFT = _group("work"), _group("draft")
+REQUEST, DRAFT = inputs_in("work"), inputs_in("draft")
 """Inputs of `Workload`."""
 CACHED_SHARE = BY_NAME["cached_share"]
 """Cached part of a prompt as a share; `Workload` has it as tokens."""
-LOAD = _group("load")
+LOAD = inputs_in("load")
 """Numbers of many users."""
-PLACEMENT = _group("placement")
+PLACEMENT = inputs_in("placement")
 """Inputs of `Settings`."""
-MONEY = _group("money")
+MONEY = inputs_in("money")
 """Numbers of `MoneyInputs`."""
 OWN_PRICE, OWN_RENT = BY_NAME["own_price"], BY_NAME["own_rent"]
 """Typed prices and rents by name; `MoneyInputs` holds several of each."""
-OWNERSHIP = _group("ownership")
+OWNERSHIP = inputs_in("ownership")
 """Inputs of `Ownership`."""
 
 

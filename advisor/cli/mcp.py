@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 import advisor
 from advisor.catalog.csv_tables import DATA, read
-from advisor.catalog.inputs import INPUTS, Input, Kind
+from advisor.catalog.inputs import Input, Kind, inputs_in
 from advisor.cli.command import collected
 from advisor.cli.main import run as run_command
 from advisor.cli.parser import COMMANDS, CommandOption, options_of
@@ -111,19 +111,13 @@ def schema(tool: AdvisorTool) -> Schema:
         }
         for name, option in further_of(tool).items()
     }
-    properties = {entry.name: _property(entry) for entry in inputs_of(tool)}
+    properties = {entry.name: _property(entry) for entry in inputs_in(tool.groups, tool.without)}
     return {
         "type": "object",
         "properties": properties | further,
         "required": tool.required.split(),
         "additionalProperties": False,
     }
-
-
-def inputs_of(tool: AdvisorTool) -> list[Input]:
-    """Inputs of the registry that a tool takes."""
-    groups, without = tool.groups.split(), tool.without.split()
-    return [entry for entry in INPUTS if entry.group in groups and entry.name not in without]
 
 
 def further_of(tool: AdvisorTool) -> dict[str, CommandOption]:
@@ -171,7 +165,7 @@ def _words(tool: AdvisorTool, values: Mapping[str, Any], allow_files: bool) -> l
     if missing:
         raise InputError(f"{' and '.join(missing)} must be given.")
     further = further_of(tool)
-    taken = {entry.name for entry in inputs_of(tool)}
+    taken = {entry.name for entry in inputs_in(tool.groups, tool.without)}
     if unknown := values.keys() - taken - further.keys():
         raise InputError(f"{min(unknown)!r} is no input of this tool.")
     if not allow_files:

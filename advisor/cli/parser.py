@@ -146,11 +146,10 @@ def _check_options(row: CommandRow, words: Sequence[str]) -> None:
 
 def option_names(row: CommandRow) -> Iterator[str]:
     """Names of a command's options."""
-    from advisor.catalog.inputs import INPUTS
+    from advisor.catalog.inputs import inputs_in
 
-    groups, without = row.groups.split(), (row.without + row.positional).split()
     yield from ("--help", "--json") if row.json else ("--help",)
-    yield from (each.option for each in INPUTS if each.group in groups and each.name not in without)
+    yield from (each.option for each in inputs_in(row.groups, f"{row.without} {row.positional}"))
     yield from (name for each in options_of(row.command) for name in each.name.split()
                 if name.startswith("-"))  # fmt: skip
 
@@ -185,13 +184,7 @@ def _fill(made: argparse.ArgumentParser, row: CommandRow) -> None:
     if row.groups:
         from advisor.request.command_line import add_options
 
-        add_options(
-            made,
-            row.groups.split(),
-            without=row.without.split(),
-            required=row.required.split(),
-            positional=row.positional.split(),
-        )
+        add_options(made, row.groups, row.without, row.required, row.positional)
     exclusive: dict[str, Any] = {"": made}
     for option in options_of(row.command):
         if option.one_of not in exclusive:

@@ -2,10 +2,10 @@
 
 import argparse
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from advisor.catalog.inputs import INPUTS, Input, Kind
+from advisor.catalog.inputs import INPUTS, Input, Kind, inputs_in
 from advisor.errors import InputError
 from advisor.request.request import CLOSED, DEFAULTS, Request, listed, respelled
 
@@ -25,30 +25,27 @@ TITLES = {
     "target": "target",
 }
 """Headings of the groups in `--help`."""
-FULL = tuple(group for group in TITLES if group != "target")
+FULL = " ".join(group for group in TITLES if group != "target")
 """Groups of a comparison."""
 
 
 def add_options(
     parser: argparse.ArgumentParser,
-    groups: Iterable[str] = FULL,
-    *,
-    without: Iterable[str] = (),
-    required: Iterable[str] = ("model",),
-    positional: Iterable[str] = (),
+    groups: str = FULL,
+    without: str = "",
+    required: str = "model",
+    positional: str = "",
 ) -> None:
     """Add an option for each input of some groups of the registry but those `without`; positional
-    ones are given by their place, without an option.
+    ones are given by their place, without an option. All are names separated by blanks.
     """
-    for group in groups:
+    for group in groups.split():
         part = parser.add_argument_group(TITLES[group])
-        for entry in INPUTS:
-            if entry.group != group or entry.name in without:
-                continue
-            if entry.name in positional:
+        for entry in inputs_in(group, without):
+            if entry.name in positional.split():
                 part.add_argument(entry.name, metavar=entry.label.upper(), help=_help(entry))
             else:
-                _add(part, entry, required=entry.name in required)
+                _add(part, entry, required=entry.name in required.split())
 
 
 def _add(group: "argparse._ArgumentGroup", entry: Input, *, required: bool) -> None:

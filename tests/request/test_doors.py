@@ -63,7 +63,7 @@ REQUESTS = st.fixed_dictionaries(
 @cache
 def every_option():
     parser = command_line.StrictParser(add_help=False)
-    command_line.add_options(parser, (*command_line.FULL, "target"))
+    command_line.add_options(parser, f"{command_line.FULL} target")
     return parser
 
 
