@@ -98,13 +98,13 @@ class Constants:
     """
 
     def __init__(self, rows: Iterable[ConstantRow], scope: Scope | None = None) -> None:
-        self._by_constant: dict[str, list[ConstantRow]] = {}
+        self.rows: dict[str, list[ConstantRow]] = {}  # all of the table, by name of the constant
         for row in rows:
-            self._by_constant.setdefault(row.constant, []).append(row)
-        self._scope = scope or Scope()
+            self.rows.setdefault(row.constant, []).append(row)
+        self.scope = scope or Scope()
         self._measured: Mapping[tuple[str, str], ConstantRow] = {}
         self._by_scope: dict[Scope, dict[tuple[str, str], ScopedConstant]] = {}
-        self._known = self._by_scope.setdefault(self._scope, {})
+        self._known = self._by_scope.setdefault(self.scope, {})
         self._rows_in: dict[tuple[Scope, str], list[ConstantRow]] = {}
 
     def with_measured(self, rows: Iterable[ConstantRow]) -> "Constants":
@@ -112,34 +112,24 @@ class Constants:
         measured = copy(self)
         measured._measured = {(row.constant, row.family or ""): row for row in rows}
         measured._by_scope = {}
-        measured._known = measured._by_scope.setdefault(self._scope, {})
+        measured._known = measured._by_scope.setdefault(self.scope, {})
         return measured
 
     def bound(self, scope: Scope) -> "Constants":
         """Copy for another scope."""
         bound = copy(self)
-        bound._scope = scope
+        bound.scope = scope
         bound._known = self._by_scope.setdefault(scope, {})
         return bound
 
-    @property
-    def rows(self) -> Mapping[str, tuple[ConstantRow, ...]]:
-        """All rows of the table by name of the constant, whatever the scope."""
-        return {constant: tuple(rows) for constant, rows in self._by_constant.items()}
-
-    @property
-    def scope(self) -> Scope:
-        """Scope of lookups."""
-        return self._scope
-
     def scaled(self, factors: Mapping[str, float], source: str) -> "Constants":
         """Copy with some constants multiplied."""
-        rows = (row for rows in self._by_constant.values() for row in rows)
+        rows = (row for rows in self.rows.values() for row in rows)
         more = (
             ConstantRow(constant=name, value=factor, unit=FACTOR, kind="assumed", source=source)
             for name, factor in factors.items()
         )
-        scaled = Constants((*rows, *more), self._scope)
+        scaled = Constants((*rows, *more), self.scope)
         scaled._measured = {
             key: replace(row, value=row.value * factors.get(row.constant, 1.0))
             for key, row in self._measured.items()
@@ -148,16 +138,15 @@ class Constants:
 
     def _look_up(self, constant: str, family: str) -> ScopedConstant:
         key = (constant, family)
-        scoped = self._known.get(key)
-        if scoped is None:
-            scoped = self._known[key] = self._search(constant, family)
-        return scoped
+        if key not in self._known:
+            self._known[key] = self._search(constant, family)
+        return self._known[key]
 
     def _search(self, constant: str, family: str) -> ScopedConstant:
         measured = self._measured.get((constant, family)) or self._measured.get((constant, ""))
         if measured is not None:
             return ScopedConstant(rows=(measured,), value=measured.value)
-        if STACKED in f"{family}{self._scope.backend}{self._scope.decode_class}":
+        if STACKED in f"{family}{self.scope.backend}{self.scope.decode_class}":
             return self._search_stacked(constant, family)
         fitting = [row for row in self._in_scope(constant) if row.family in (None, family)]
         bases = [row for row in fitting if row.unit != FACTOR]
@@ -170,12 +159,11 @@ class Constants:
 
     def _in_scope(self, constant: str) -> list[ConstantRow]:
         """Rows of a constant that apply to the scope, for some family."""
-        key = (self._scope, constant)
-        rows = self._rows_in.get(key)
-        if rows is None:
-            every = self._by_constant.get(constant, ())
-            rows = self._rows_in[key] = [row for row in every if row.fits(self._scope)]
-        return rows
+        key = (self.scope, constant)
+        if key not in self._rows_in:
+            rows = self.rows.get(constant, ())
+            self._rows_in[key] = [row for row in rows if row.fits(self.scope)]
+        return self._rows_in[key]
 
     def _search_stacked(self, constant: str, family: str) -> ScopedConstant:
         """A constant of several classes of formats, or of GPUs whose families or backends differ.
@@ -183,10 +171,10 @@ class Constants:
         The value is of shape (classes, GPUs); (GPUs,) where all classes share it, (classes, 1)
         where all GPUs do, and a number where both do.
         """
-        classes = self._scope.decode_class.split(STACKED)
-        pairs, gpus = _distinct(family, self._scope.backend)
+        classes = self.scope.decode_class.split(STACKED)
+        pairs, gpus = _distinct(family, self.scope.backend)
         scopes = {
-            (name, backend): self.bound(replace(self._scope, decode_class=name, backend=backend))
+            (name, backend): self.bound(replace(self.scope, decode_class=name, backend=backend))
             for name in classes
             for backend in {backend for _, backend in pairs}
         }
