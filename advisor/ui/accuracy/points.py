@@ -220,7 +220,7 @@ FILTERS: Mapping[str, Callable[[AccuracyPoint], str]] = {
 
 def figures(points: Sequence[AccuracyPoint]) -> None:
     """Filters, chart, details of the selected point and table."""
-    places = narrowed(points, _wanted(points))
+    places = _narrowed(points)
     if not places:
         notice("No published figure has all of these; remove a filter.")
         return
@@ -238,26 +238,16 @@ def figures(points: Sequence[AccuracyPoint]) -> None:
         )  # fmt: skip
 
 
-def _wanted(points: Sequence[AccuracyPoint]) -> dict[str, list[str]]:
-    """Chosen value of each filter; None for all."""
-    wanted = {}
+def _narrowed(points: Sequence[AccuracyPoint]) -> Sequence[int]:
+    """Filters, and the places of the points that pass every one."""
+    places: Sequence[int] = range(len(points))
     for column, (name, of) in zip(st.columns(len(FILTERS)), FILTERS.items(), strict=True):
-        with column:
-            values = list(dict.fromkeys(sorted(map(of, points), key=str.casefold)))
-            key = f"ledger_{name}"
-            wanted[name] = st.multiselect(
-                name, values, placeholder="All", key=key, persist_state="session"
-            )
-    return wanted
-
-
-def narrowed(points: Sequence[AccuracyPoint], wanted: Mapping[str, Sequence[str]]) -> list[int]:
-    """Indices of the points that pass every filter."""
-    filters = {name: chosen for name, chosen in wanted.items() if chosen}
-    return [
-        at for at, point in enumerate(points)
-        if all(FILTERS[name](point) in chosen for name, chosen in filters.items())
-    ]  # fmt: skip
+        values = list(dict.fromkeys(sorted(map(of, points), key=str.casefold)))
+        chosen = column.multiselect(
+            name, values, placeholder="All", key=f"ledger_{name}", persist_state="session"
+        )
+        places = [at for at in places if not chosen or of(points[at]) in chosen]
+    return places
 
 
 def _summary(shown: Sequence[AccuracyPoint], total: int) -> str:

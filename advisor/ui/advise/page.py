@@ -108,7 +108,7 @@ def shown(answer: Answer) -> None:
     presets.machines()
     offered = ways.ways(answer)
     with st.container(key="answer"):  # one element, so that it is drawn at once
-        problems = joined(boxed(sentence, "warning") for sentence in current.problems())
+        problems = joined(boxed(sentence, "warning") for sentence in current.visit().problems)
         show(problems + drawn(answer, offered, _before(answer)))
     why = {placements.WHY: partial(st.session_state.update, {placements.WHY: True})}
     pressed(chips.actions() | ways.actions(offered, open_tab) | why)

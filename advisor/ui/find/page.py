@@ -355,7 +355,7 @@ def target(request: Request | None = None) -> Request:
 
 def shown(answer: FindAnswer, kind: OfferKind) -> None:
     """Sentence, ten rows beside the picture, and tabs."""
-    for sentence in current.problems():
+    for sentence in current.visit().problems:
         notice(sentence, "warning")
     if not kind.offers:
         _options(kind)

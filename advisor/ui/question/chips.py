@@ -40,7 +40,7 @@ def actions() -> dict[str, Callable[[], None]]:
 
 
 def _sure(machine: Machine, request: Request, taken: str) -> Iterable[Markup]:
-    if request.machine == current.EXAMPLE and not current.lately():
+    if request.machine == current.EXAMPLE and not current.visit().lately:
         yield _chip("Example", "oa-example")
     if request.here and audience.is_public():
         yield _chip("The server's parts, not your computer's", "oa-example")

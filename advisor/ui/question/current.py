@@ -5,7 +5,7 @@ browser's Back undoes the last change. Widgets show the request; their callbacks
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -33,8 +33,7 @@ KEYS = frozenset((*BY_NAME, *texts.RENAMED, *texts.ELSEWHERE))
 FORMER_PAGES = {"find": "find", "run": "runnable"}
 LATELY = 3
 """Changes that can be undone by name."""
-_REQUEST, _WRITTEN, _LATELY = "request", "request_in_address", "lately"
-_PROBLEMS, _UNREAD = "link_problems", "unread_inputs"
+_REQUEST, _VISIT = "request", "visit"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,25 +52,38 @@ class Undoable:
     before: Request  # request before it
 
 
+@dataclass(kw_only=True)
+class Visit:
+    """What is kept of a visit beside its request."""
+
+    written: Request | None = None  # request that the address holds
+    lately: tuple[Undoable, ...] = ()  # last changes, the newest first
+    # what the opened address states that cannot be read, until something changes
+    problems: tuple[str, ...] = ()
+    unread: dict[str, Unread] = field(default_factory=dict)  # typed texts by their input
+
+
+def visit() -> Visit:
+    """The visit of this run."""
+    kept: Visit = st.session_state.setdefault(_VISIT, Visit())
+    return kept
+
+
 def read(page: str) -> None:
     """Take over the request of the address where that is another one than the last run's."""
-    state = st.session_state
     stated = _inputs()
-    if _REQUEST not in state:
+    if _REQUEST not in st.session_state:
         _open(stated, page)
-    elif stated and stated != texts.to_texts(state[_WRITTEN] or Request(), defaults=True):
+    elif stated and stated != texts.to_texts(visit().written or Request(), defaults=True):
         _open(stated, page)
-        state[_WRITTEN] = state[_REQUEST]  # it is in the address as the visitor's history has it
+        visit().written = present()  # it is in the address as the visitor's history has it
 
 
 def _open(stated: Mapping[str, str], page: str) -> None:
-    state = st.session_state
     former = texts.is_former(stated)
     opened = texts.from_address(stated, FORMER_PAGES.get(page, "") if former else "")
-    state[_REQUEST] = begun(opened.request, former=former)
-    state[_PROBLEMS], state[_UNREAD] = opened.problems, {}
-    state.setdefault(_WRITTEN, None)
-    state.setdefault(_LATELY, ())
+    st.session_state[_REQUEST] = begun(opened.request, former=former)
+    visit().problems, visit().unread = opened.problems, {}
 
 
 def begun(request: Request, *, former: bool = False) -> Request:
@@ -88,11 +100,11 @@ def begun(request: Request, *, former: bool = False) -> Request:
 def write() -> None:
     """Write the request into the address, beside what pages keep there themselves."""
     request = present()
-    if request == st.session_state[_WRITTEN] and _inputs():
+    if request == visit().written and _inputs():
         return  # a link to another page may leave the request out
     kept = {key: text for key, text in st.query_params.to_dict().items() if key not in KEYS}
     st.query_params.from_dict(kept | parameters(request))
-    st.session_state[_WRITTEN] = request
+    visit().written = request
 
 
 def _inputs() -> dict[str, str]:
@@ -103,18 +115,6 @@ def present() -> Request:
     """The request of this run."""
     request: Request = st.session_state[_REQUEST]
     return request
-
-
-def problems() -> tuple[str, ...]:
-    """What the opened address states that cannot be read, until something changes."""
-    wrong: tuple[str, ...] = st.session_state[_PROBLEMS]
-    return wrong
-
-
-def unread(name: str) -> Unread | None:
-    """Typed text of an input that could not be read; None where there is none."""
-    texts_unread: dict[str, Unread] = st.session_state[_UNREAD]
-    return texts_unread.get(name)
 
 
 def change(words: str, /, **values: Any) -> None:
@@ -128,31 +128,24 @@ def change(words: str, /, **values: Any) -> None:
 
 def become(words: str, request: Request) -> None:
     """Replace the request (for callbacks)."""
-    state = st.session_state
-    before = present()
-    state[_UNREAD], state[_PROBLEMS] = {}, ()
+    before, kept = present(), visit()
+    kept.unread, kept.problems = {}, ()
     if request.model != before.model:
         outcome.forget()
     if request != before:
-        state[_LATELY] = (Undoable(words=words, before=before), *state[_LATELY])[:LATELY]
-        state[_REQUEST] = request
+        kept.lately = (Undoable(words=words, before=before), *kept.lately)[:LATELY]
+        st.session_state[_REQUEST] = request
 
 
 def refuse(name: str, text: str, why: str) -> None:
     """Keep a typed text that cannot be read under its input (for callbacks)."""
-    st.session_state[_UNREAD] = st.session_state[_UNREAD] | {name: Unread(text=text, why=why)}
-
-
-def lately() -> tuple[Undoable, ...]:
-    """Last changes, the newest first."""
-    changes: tuple[Undoable, ...] = st.session_state[_LATELY]
-    return changes
+    visit().unread[name] = Unread(text=text, why=why)
 
 
 def undo(place: int) -> None:
-    """Go back to the request before a change of `lately` (for callbacks)."""
-    st.session_state[_REQUEST] = lately()[place].before
-    st.session_state[_LATELY] = lately()[place + 1 :]
+    """Go back to the request before one of the last changes (for callbacks)."""
+    st.session_state[_REQUEST] = visit().lately[place].before
+    visit().lately = visit().lately[place + 1 :]
 
 
 def taking(key: str, act: Callable[[Any], None]) -> dict[str, Any]:

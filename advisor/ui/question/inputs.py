@@ -130,12 +130,12 @@ def ask(name: str, empty: str = "") -> None:
     elif listed(name):
         _pick(entry, words, empty, common)
     else:
-        wrong = current.unread(name)
+        wrong = current.visit().unread.get(name)
         value = getattr(current.present(), name)
         known = "" if value in (None, ()) else entry.text(value)
         st.session_state[key] = wrong.text if wrong else known
         st.text_input(words, placeholder=empty or _empty(entry), **common)
-    if wrong := current.unread(name):
+    if wrong := current.visit().unread.get(name):
         notice(wrong.why, "warning")
 
 

@@ -68,7 +68,7 @@ def undo() -> None:
     """Button that undoes the last change, as the browser's Back does; on a first visit the GPU
     that the browser names, offered.
     """
-    changes = current.lately()
+    changes = current.visit().lately
     if not changes:
         if current.present().machine == current.EXAMPLE:
             show(Markup("<a class='oa-hint' hidden>Your GPU</a>"))

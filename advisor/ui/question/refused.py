@@ -33,7 +33,7 @@ def tried(answer: Callable[[], Answer]) -> Answer | None:
 def _refused(error: AdvisorError) -> None:
     """What is wrong in place of an answer, with suggestions as buttons."""
     presets.machines()
-    for sentence in current.problems():
+    for sentence in current.visit().problems:
         notice(sentence, "warning")
     close = _close(error)
     show(heading("", _what(error, close), "oa-bad-text"))

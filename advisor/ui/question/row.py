@@ -19,7 +19,7 @@ def question(*parts: str) -> None:
 
 
 def _machine() -> None:
-    wrong = current.unread("machine")
+    wrong = current.visit().unread.get("machine")
     st.session_state["in_machine"] = wrong.text if wrong else machine_words(current.present())
     st.text_input(
         "Your machine, in your own words", key="in_machine", on_change=_take_machine,

@@ -173,7 +173,7 @@ def shown(request: Request, calibrated: int) -> None:
     usable = [row for row in rows if _level(nouns, row) is not Judgement.UNUSABLE]
     rows = usable or rows[:3]
     with told:
-        for sentence in current.problems():
+        for sentence in current.visit().problems:
             notice(sentence, "warning")
         first, rest, tone, way = verdict(nouns, rows, kind)
         show(heading(first, rest, tone) + block("oa-way", way, "p"))
