@@ -109,8 +109,8 @@ def setups(
 ) -> list[RunSetup]:
     """Setups of a model in its formats."""
     work = Workload(context=np.array(contexts))
-    asked = RunSetup(work=work, caches=tuple(caches), min_tps=MIN_TPS, all_caches=False)
-    return cases(asked, models, runtimes)
+    setup = RunSetup(work=work, caches=tuple(caches), min_tps=MIN_TPS, all_caches=False)
+    return cases(setup, models, runtimes)
 
 
 def warm(wanted: Sequence[RunSetup]) -> None:

@@ -194,8 +194,8 @@ def drafts() -> Iterator[Pair]:
     drafting.csv, whose points scale that speed by the gain.
     """
     with (FOLDER / "drafted_2026.csv").open(encoding="utf-8", newline="") as file:
-        found = ((row, PLAIN.search(row["source_note"])) for row in csv.DictReader(file))
-        rows = [(row, told) for row, told in found if told]
+        remarks = ((row, PLAIN.search(row["source_note"])) for row in csv.DictReader(file))
+        rows = [(row, told) for row, told in remarks if told]
     drafted = [dict(row, source_note=PLAIN.sub("", row["source_note"])) for row, _ in rows]
     alone = [_without_drafts(row, told[2]) for row, told in rows]
     answers = zip(rows, predictions_of(drafted), predictions_of(alone), strict=True)

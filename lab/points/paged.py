@@ -179,7 +179,7 @@ def _watched(row: OwnRow) -> Watched:
     machine, step = run.machine, run.step
     if not (run.placement and step and run.decode and run.constants and machine and machine.disk):
         raise InputError(f"{row.id}: {run.refusal or 'the speed of its drive is not known.'}")
-    one = ForwardPass(tokens=1.0, sequences=1.0, depth=work.decode_depth, kv_type="f16")
+    token = ForwardPass(tokens=1.0, sequences=1.0, depth=work.decode_depth, kv_type="f16")
     return Watched(
         row=row,
         model=run.model,
@@ -188,7 +188,7 @@ def _watched(row: OwnRow) -> Watched:
         disk=machine.disk,
         constants=run.constants,
         decode=run.decode,
-        load=step_load(run.model, run.placement, DISK, one),
+        load=step_load(run.model, run.placement, DISK, token),
         read=(row.read_gb or 0.0) * GB,
         other=float(step.total) - float(step.parts.get(Route.PAGED, 0.0)),
     )

@@ -76,9 +76,9 @@ def test_the_answer_that_comes_with_the_page_stands_where_the_page_draws_it(
     settle(test)
     assert test.locator(".oa-early").count() == 0
     moved = [
-        abs(one - other)
+        abs(first - then)
         for before, after in zip(early, test.evaluate(PLACES), strict=True)
-        for one, other in zip(before, after, strict=True)
+        for first, then in zip(before, after, strict=True)
     ]
     context.close()
     assert max(moved) <= 2, moved

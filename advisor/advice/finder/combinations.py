@@ -156,7 +156,7 @@ COLUMNS = tuple(
 
 
 def cases(
-    asked: RunSetup, models: Sequence[Model], runtimes: Iterable[Runtime], *, stated: bool = False
+    common: RunSetup, models: Sequence[Model], runtimes: Iterable[Runtime], *, stated: bool = False
 ) -> list[RunSetup]:
     """Setups of all runtimes with their formats of weights and cache, or the stated ones."""
     setups = []
@@ -165,8 +165,8 @@ def cases(
         forms = [at for at, model in enumerate(models) if every or model.format not in BY_BITS]
         alone = [(form,) for form in forms]
         for together in [tuple(forms)] if runtime.takes_several_formats else alone:
-            several, caches = tuple(models[at] for at in together), asked.caches
-            setup = replace(asked, runtime=runtime.name, models=several, forms=together)
+            several, caches = tuple(models[at] for at in together), common.caches
+            setup = replace(common, runtime=runtime.name, models=several, forms=together)
             setups.append(replace(setup, caches=caches or cache_types(runtime)))
     return setups
 

@@ -251,14 +251,14 @@ def find(question: Question, request: Request, compute: Compute = combinations) 
     work = question.work
     if request.contexts:
         work = replace(work, context=np.array(request.contexts))
-    asked = RunSetup(
+    common = RunSetup(
         work=work,
         caches=(work.kv_type,) if request.kv_type else (),
         min_tps=request.min_tps,
         all_caches=budget != (None, None),
         skip=_over_budget(budget, ways),
     )
-    wanted = cases(asked, models, question.runtimes, stated=bool(request.format))
+    wanted = cases(common, models, question.runtimes, stated=bool(request.format))
     rows = compute(question.machine, wanted)
     formats = [model.format for model in models]
     hits = [hit for offered in ways for hit in offered.hits(rows, budget, formats)]
