@@ -16,7 +16,7 @@ import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.engine_kernels import EngineKernels, generation, peak_flops
-from advisor.cost_model.placement import PlacementStrategy, Settings
+from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Settings
 from advisor.cost_model.schedule import Phases, Schedule, alone
 from advisor.cost_model.uncertainty import SEVERAL, TOGETHER
 from advisor.cost_model.workload import Workload
@@ -288,7 +288,8 @@ def _phases(row: PublishedRow, case: Case) -> Phases | None:
     if mapping and mapping[1] != f"TP{how.tensor}":  # "DEP8": attention data parallel
         return None
     at_once = case.runtime.at_once
-    if at_once and float(at_once(case.model, case.machine, case.work)) < float(case.work.users):
+    run = case.model, case.machine, case.work, DEFAULT
+    if at_once and float(at_once(*run)) < float(case.work.users):
         return None
     try:
         placement = case.runtime.place(

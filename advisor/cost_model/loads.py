@@ -9,7 +9,7 @@ from advisor.cost_model.placement import Location, Placement, by_share
 from advisor.cost_model.workload import Workload
 from advisor.model.architecture import Group
 from advisor.model.expert_use import USUAL
-from advisor.model.model import Floats, Model
+from advisor.model.model import Model
 from advisor.units import Array
 
 
@@ -21,12 +21,10 @@ class ForwardPass:
     sequences: Array  # sequences, each with a cache of its own
     depth: Array  # length of each cache [tokens]
     kv_type: str  # format of the cache
-    # other sequences in the same cache, which attention goes through masked
-    shared_with: Array = 0.0
+    shared_with: Array = 0.0  # others in the same cache, which attention goes through masked
     flash_attention: bool = True  # scores of attention are never written to memory
     variety: float = USUAL  # variety of each sequence's text, 0 to 1
-    # tokens drafted and rejected, which do not belong to the text
-    astray: Array = 0.0
+    astray: Array = 0.0  # tokens drafted and rejected, which do not belong to the text
 
     def touched(self, model: Model) -> Array:
         """Share of a layer's routed experts that its tokens use."""
@@ -58,14 +56,12 @@ class Load:
     expert_layers: Array  # number of layers with routed experts there
     state_layers: Array  # number of layers with a state (linear attention, state space) there
     per_expert: Array = 0.0  # tokens per routed expert that is read [tokens]
-    # other sequences in the same cache, which attention goes through masked
-    shared_with: Array = 0.0
+    shared_with: Array = 0.0  # other sequences in the same cache
     scan_layers: Array = 0.0  # those of them with the state of a state space
     stream_layers: Array = 0.0  # number of layers with several residual streams there
     latent_layers: Array = 0.0  # number of layers with a latent cache there
     latent_values: Array = 0.0  # values of the heads in the spaces of latent caches there
-    # scores of attention that are written to memory there; none with flash attention
-    scores: Array = 0.0
+    scores: Array = 0.0  # scores of attention that are written to memory; none with flash attention
 
     def __add__(self, other: "Load") -> "Load":
         """Sum of two loads of the same step on the same processor."""
@@ -101,7 +97,7 @@ def prompt_step(work: Workload) -> ForwardPass:
         sequences=users,
         depth=(np.asarray(work.prompt) + work.cached) / 2,
         kv_type=work.kv_type,
-        shared_with=_shared_with(work),
+        shared_with=users - 1.0 if work.unified_cache else 0.0,
         flash_attention=work.flash_attention,
         variety=work.variety,
     )
@@ -109,21 +105,13 @@ def prompt_step(work: Workload) -> ForwardPass:
 
 def token_step(work: Workload) -> ForwardPass:
     """Decoding step: a token for each user, with the drafted tokens that it verifies."""
-    users = np.asarray(work.users, dtype=float)
-    return ForwardPass(
-        tokens=users * (1.0 + np.asarray(work.drafted)),
-        astray=users * (1.0 + np.asarray(work.drafted) - work.tokens_per_step),
-        sequences=users,
+    prompts, checked = prompt_step(work), 1.0 + np.asarray(work.drafted)
+    return replace(
+        prompts,
+        tokens=prompts.sequences * checked,
+        astray=prompts.sequences * (checked - work.tokens_per_step),
         depth=work.decode_depth,
-        kv_type=work.kv_type,
-        shared_with=_shared_with(work),
-        flash_attention=work.flash_attention,
-        variety=work.variety,
     )
-
-
-def _shared_with(work: Workload) -> Array:
-    return np.asarray(work.users, dtype=float) - 1.0 if work.unified_cache else 0.0
 
 
 def micro_batches(work: Workload) -> MicroBatches:
@@ -154,33 +142,18 @@ def cut_batches(work: Workload, tail: float) -> tuple[MicroBatches, MicroBatches
     return (replace(whole, tokens=equal, sequences=1.0), count, first), (last, longer, longer)
 
 
-@dataclass(frozen=True, kw_only=True)
-class HeldParts:
-    """Sums over the parts at a location, the same for every step."""
-
-    model: Model  # model that the sums are of
-    weights: Array  # weights that every step reads, without routed experts [B]
-    experts: Array  # routed experts held [B]
-    flops: Array  # work of a token on these weights [FLOP]
-    expert_flops: Array  # work of a token on routed experts [FLOP]
-    layers: Array  # number of repeating layers, by their blocks (`Model.blocks`)
-    expert_layers: Array  # number of layers with routed experts
-    state_layers: Array  # number of layers with a state
-    scan_layers: Array  # those of them with the state of a state space
-    stream_layers: Array  # number of layers with several residual streams
-    latent_layers: Array  # number of layers with a latent cache
-    latent_values: Array  # values of the heads in the spaces of latent caches
+def held_parts(model: Model, placement: Placement, location: Location) -> Load:
+    """Parts at a location as the load of one token that reads them all, without its cache; kept
+    with the placement for the next step.
+    """
+    kept = placement.sums.get(location)
+    if kept is None or kept[0] is not model:
+        kept = placement.sums[location] = model, _held_parts(model, placement, location)
+    load: Load = kept[1]
+    return load
 
 
-def held_parts(model: Model, placement: Placement, location: Location) -> HeldParts:
-    """Sums over the parts at a location, kept with the placement for its next step."""
-    sums = placement.sums.get(location)
-    if sums is None or sums.model is not model:
-        sums = placement.sums[location] = _held_parts(model, placement, location)
-    return sums
-
-
-def _held_parts(model: Model, placement: Placement, location: Location) -> HeldParts:
+def _held_parts(model: Model, placement: Placement, location: Location) -> Load:
     shares = dict(placement.weights.get(location, {}))
     nothing = np.zeros(model.layers)
     norms = shares.get(Group.NORMS, nothing)
@@ -190,11 +163,14 @@ def _held_parts(model: Model, placement: Placement, location: Location) -> HeldP
     for share, groups in by_share(shares):
         held, work = model.together(groups)
         weights, flops = weights + np.vecdot(share, held), flops + share @ work
-    return HeldParts(
-        model=model,
+    return Load(
+        tokens=1.0,
+        each=1.0,
         weights=np.asarray(weights),
         experts=np.vecdot(routed, model.bytes_per_layer[Group.ROUTED_EXPERTS]),
+        kv=0.0,
         flops=flops,
+        attention_flops=0.0,
         expert_flops=routed @ model.flops[Group.ROUTED_EXPERTS],
         layers=norms @ model.blocks,
         expert_layers=routed @ model.expert_layers,
@@ -214,39 +190,25 @@ def step_load(model: Model, placement: Placement, location: Location, step: Forw
     cache = placement.kv.get(location, np.zeros(model.layers))
     attended = np.minimum(np.asarray(step.depth, dtype=float)[..., None], model.windows)
     attention = np.vecdot(cache * model.attention_flops, attended)
-    kept = model.kv_bytes(step.depth, step.kv_type)
-    return Load(
+    scores = 0.0 if step.flash_attention else np.vecdot(cache * model.query_heads, attended)
+    return replace(
+        held,
         tokens=step.tokens,
         each=np.asarray(step.tokens) / np.maximum(step.sequences, 1.0),
         weights=experts + held.weights,
         experts=experts,
-        kv=np.vecdot(cache, kept) * step.sequences,
+        kv=np.vecdot(cache, model.kv_bytes(step.depth, step.kv_type)) * step.sequences,
         flops=held.flops * step.tokens,
         attention_flops=attention * step.tokens,
         expert_flops=held.expert_flops * step.tokens,
-        layers=held.layers,
-        state_layers=held.state_layers,
-        scan_layers=held.scan_layers,
-        stream_layers=held.stream_layers,
-        latent_layers=held.latent_layers,
-        latent_values=held.latent_values,
-        expert_layers=held.expert_layers,
-        scores=0.0 if step.flash_attention else _scores(model, cache, attended) * step.tokens,
+        scores=scores * step.tokens,
         per_expert=_per_expert(model, step, touched),
         shared_with=step.shared_with,
     )
 
 
-def _scores(model: Model, cache: Floats, attended: Floats) -> Array:
-    """Scores of attention for a token, of all heads at a location."""
-    return np.asarray(np.vecdot(cache * model.query_heads, attended))
-
-
 def _per_expert(model: Model, step: ForwardPass, touched: Array) -> Array:
-    """Mean tokens per routed expert among the experts that a step uses [tokens].
-
-    tokens * used experts / (all experts * share of the experts that is read)
-    """
+    """Mean tokens per routed expert that a step reads: tokens used / (all touched) [tokens]."""
     experts = model.architecture.experts
     if experts is None:
         return 0.0

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,7 @@ class LoadedFormat:
     """Format of a model once a runtime has loaded it."""
 
     format: str  # name of the format
-    # reason for a format other than the requested one; empty for the requested one
-    reason: str = ""
+    reason: str = ""  # why not the requested one; empty for that
 
 
 class WeightFiles(StrEnum):
@@ -47,15 +46,6 @@ Command = Callable[[Model, Placement, Machine, Workload], str]
 """Shell text that starts a runtime in a placement."""
 
 
-class AtOnce(Protocol):
-    """Function that gives the users decoded together."""
-
-    def __call__(
-        self, model: Model, machine: Machine, work: Workload, settings: Settings = ..., /
-    ) -> Array:
-        """Users decoded together [users]."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Runtime:
     """Description of a runtime."""
@@ -73,60 +63,46 @@ class Runtime:
     # schedules of the prompt and of a token
     schedule: Callable[[Model, Placement, Machine, Workload], Phases]
     command: Command  # shell text that starts it
-    # users decoded together with all weights on the GPUs, for runtimes that queue further users;
-    # None for runtimes that accept every request
-    at_once: AtOnce | None = None
-    # property of a machine, as a true or false array, that the placement depends on and that one
-    # call cannot vary: machines that differ in it are placed separately; None where all machines
-    # can be placed in one call
+    # users decoded together with all weights on the GPUs; None where further users need not wait
+    at_once: Callable[[Model, Machine, Workload, Settings], Array] | None = None
+    # property of machines, true or false, that decides the placement: those that differ in it are
+    # placed by separate calls; None where one call places all
     apart: Callable[[Model, Machine, Workload], npt.NDArray[np.bool_]] | None = None
-    # tokens of a prompt computed together, in steps of their own; None where steps mix prompts with
-    # tokens of other users [tokens]
+    # tokens of a prompt computed in a step of its own; None where tokens of other users join it
     chunk: Callable[[Machine], Array] | None = None
     build: str = ""  # fork it belongs to, as in `catalog.constants.Scope`; empty for none
-    # upper bound on the weights of repeating layers that the GPUs hold beside the cache of one user
-    # [B]; None for all of their memory
+    # upper bound on the weights of layers that the GPUs hold beside the cache of one user; None for
+    # all of their memory [B]
     room_for_layers: Callable[[Model, Machine, Workload], Array] | None = None
     takes_layers: bool = False  # the number of layers on the GPU can be set
-    # its command says how threads and memory lie on several sockets (`--numa`)
-    binds_nodes: bool = False
-    # the processor computes the weights in RAM; else they move to the GPU
-    computes_in_ram: bool = False
-    # its placement and schedule take a model whose numbers are arrays, as `model.many_formats`
-    # makes it
-    takes_several_formats: bool = False
-    # its placement in GPUs and its schedule take a stack of machines with several numbers of one
-    # kind of card (`Machine.counts`)
-    takes_several_counts: bool = False
-    # its kernels can read weights in RAM over the link, without a copy
-    reads_over_link: bool = False
-    # largest KV cache type of half the 16-bit size or less; empty for none
-    quantized_kv_type: str = ""
+    binds_nodes: bool = False  # its command places threads and memory on sockets (`--numa`)
+    computes_in_ram: bool = False  # the processor computes weights in RAM; else they move to GPUs
+    takes_several_formats: bool = False  # it takes a model with arrays, of `model.many_formats`
+    takes_several_counts: bool = False  # it takes several numbers of one card (`Machine.counts`)
+    reads_over_link: bool = False  # its kernels can read weights in RAM, without a copy
+    quantized_kv_type: str = ""  # largest cache type of at most half of 16 bits; empty for none
     divides_experts: bool = False  # GPUs that share layers can each hold whole experts
-    # it keeps experts in RAM that were used last on the GPU (`Settings.expert_cache`)
-    caches_experts: bool = False
-    # the feed-forward of some layers can stay in RAM alone (`Settings.cpu_ffn`)
-    parts_layers: bool = False
+    caches_experts: bool = False  # GPUs can cache experts of the RAM (`Settings.expert_cache`)
+    parts_layers: bool = False  # feed-forward alone can stay in RAM (`Settings.cpu_ffn`)
     drafts: bool = False  # its command lets other layers or models draft tokens
-    # additional half width of its ranges where no constant is fitted to it, as the logarithm of a
-    # factor
-    extra_uncertainty: float = 0.0
+    extra_uncertainty: float = 0.0  # half width for what is not fitted, as a factor's logarithm
     mainstream: bool = True  # in common use; the result cards prefer such runtimes
-    # installation and start on a rented machine; None where unknown
-    setup: ServerSetup | None = None
-    # context where none is set, by machine [tokens]; None for the model's own
+    setup: ServerSetup | None = None  # installation on a rented machine; None where unknown
+    # context where none is set [tokens]; None for the model's own
     default_context: Callable[[Machine], int] | None = None
 
 
 def variant(original: Runtime, *, name: str, command: Command, **own: Any) -> Runtime:
     """A runtime that places and computes as another one does, with a name and a command of its own.
 
-    What belongs to the original's command is not taken over: its set-up, that it drafts,
-    binds memory nodes and is in common use; nor that it takes several numbers of cards at once.
+    Not taken over are the original's set-up and what its command or users make of it: `BY_COMMAND`.
     Further fields that differ are stated.
     """
-    bare: dict[str, Any] = {"setup": None}
-    flags = ("drafts", "mainstream", "binds_nodes", "takes_several_counts", "caches_experts",
-             "parts_layers")  # fmt: skip
-    bare |= dict.fromkeys(flags, False)
+    bare = {"setup": None, **dict.fromkeys(BY_COMMAND, False)}
     return replace(original, name=name, command=command, **{**bare, **own})
+
+
+BY_COMMAND = (
+    "drafts", "mainstream", "binds_nodes", "takes_several_counts", "caches_experts", "parts_layers",
+)  # fmt: skip
+"""Properties of a runtime that a variant does not have unless it states them."""

@@ -11,7 +11,6 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.engine_kernels import PEAKS, EngineKernels
 from advisor.cost_model.loads import ForwardPass, Load, prompt_step, step_load, token_step
 from advisor.cost_model.placement import (
-    DEFAULT,
     DISK,
     RAM,
     Location,
@@ -318,7 +317,7 @@ def _spread(groups: list[GpuGroup], layers: list[Floats], room: Room, users: Arr
 
 
 def users_at_once(
-    room_of: RoomOf, model: Model, machine: Machine, work: Workload, settings: Settings = DEFAULT
+    room_of: RoomOf, model: Model, machine: Machine, work: Workload, settings: Settings
 ) -> Array:
     """Users whose requests fit in the cache beside all weights; the others wait [users].
 

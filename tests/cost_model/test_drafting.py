@@ -9,7 +9,7 @@ from advisor.advice.compare import as_run
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.drafting import weights_read, with_drafting
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import PlacementStrategy, Tier
+from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Tier
 from advisor.cost_model.schedule import Flow, Route, Schedule, Stage
 from advisor.cost_model.timing import LAYERS, TOKEN, StepTime
 from advisor.cost_model.workload import (
@@ -254,8 +254,8 @@ def test_a_smaller_model_takes_room_of_users(runtime: Runtime) -> None:
     where = machine(MachineSpec(gpu="RTX 5090", ram_gb=64))
     model = as_run(catalog.model("Qwen3-32B", "AWQ"), runtime, where)
     assert runtime.at_once is not None
-    assert float(runtime.at_once(model, where, work)) < float(
-        runtime.at_once(model, where, Workload())
+    assert float(runtime.at_once(model, where, work, DEFAULT)) < float(
+        runtime.at_once(model, where, Workload(), DEFAULT)
     )
     placed = run("Qwen3-32B", "AWQ", runtime, work, gpu="RTX 5090", ram_gb=64)
     alone = run("Qwen3-32B", "AWQ", runtime, Workload(), gpu="RTX 5090", ram_gb=64)

@@ -23,7 +23,7 @@ from advisor.advice.table.stack import Stack
 from advisor.catalog.constants import fitted_constants
 from advisor.catalog.inputs import INPUTS, Input, Kind
 from advisor.cost_model.estimate import estimate
-from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.placement import DEFAULT, PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, NetworkError, Refusal
 from advisor.machine import from_catalog, from_spec
@@ -227,7 +227,7 @@ def test_as_many_machines_as_answer_all_users_at_once() -> None:
     hits = find(wanted, Request(min_tps=10, format="FP8")).hits
     hit = next(hit for hit in hits if (hit.name, hit.count) == ("L40S", 1))
     where = from_spec.machine(MachineSpec(gpu="L40S"))
-    together = VLLM.at_once(model, where, replace(work, kv_type=hit.kv_type))
+    together = VLLM.at_once(model, where, replace(work, kv_type=hit.kv_type), DEFAULT)
     assert hit.machines == np.ceil(64 / float(together)) > 1
     assert hit.title == f"{hit.machines} machines, L40S"
     costs = [round(hit.compared, 2) for hit in hits if hit.may_win]
