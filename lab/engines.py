@@ -17,7 +17,7 @@ import numpy as np
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.engine_kernels import EngineKernels, generation, peak_flops
 from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Settings
-from advisor.cost_model.schedule import Phases, Schedule, alone
+from advisor.cost_model.schedule import Phases, Schedule
 from advisor.cost_model.uncertainty import SEVERAL, TOGETHER
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError
@@ -57,10 +57,8 @@ class EngineCase(Timed):
 
 def computed_only(schedule: Schedule) -> Schedule:
     """Schedule of a resident model without transfers of 0 bytes, so more cases share a shape."""
-    flows = (flow for stage in schedule.stages for flow in stage.flows if flow.load is not None)
-    return replace(
-        schedule, stages=tuple(alone(replace(flow, alike=1, device=0)) for flow in flows)
-    )
+    flows = (flow for stage in schedule.stages for flow in stage if flow.load is not None)
+    return replace(schedule, stages=tuple((replace(flow, alike=1, device=0),) for flow in flows))
 
 
 def engine_case(
@@ -380,7 +378,7 @@ def least_seconds(schedule: Schedule, machine: Machine) -> float:
     """
     total = 0.0
     for stage in schedule.stages:
-        for flow in stage.flows:
+        for flow in stage:
             if flow.load is not None and isinstance(flow.kernels, EngineKernels):
                 gpu, load = machine.gpus[flow.device], flow.load
                 reading = (load.weights + load.kv) / gpu.bandwidth.value

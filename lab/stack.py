@@ -185,7 +185,7 @@ def _shape(run: Timed) -> Hashable:
 
 def _steps(schedule: Schedule) -> Hashable:
     """Stages and exchanges of a schedule without their numbers."""
-    stages = (tuple(_kind(flow) for flow in stage.flows) for stage in schedule.stages)
+    stages = (tuple(_kind(flow) for flow in stage) for stage in schedule.stages)
     return (*stages, tuple((exchange.way, exchange.reduces) for exchange in schedule.exchanges))
 
 

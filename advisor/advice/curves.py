@@ -180,7 +180,7 @@ def _rate(estimate: Estimate, phase: str) -> float:
 def _goes(estimate: Estimate, phase: str, way: Route) -> bool:
     """Whether its weights take this way in a phase; any copied weights count as streamed."""
     stages = getattr(estimate.phases, phase).stages if estimate.phases else ()
-    flows = [flow for stage in stages for flow in stage.flows]
+    flows = [flow for stage in stages for flow in stage]
     copied = any(flow.route is Route.STREAMED and np.any(flow.moved > 0) for flow in flows)
     read = any(
         flow.route is Route.IN_PLACE and flow.load is not None and np.any(flow.load.weights > 0)

@@ -28,7 +28,7 @@ def route_bytes(estimate: Estimate) -> dict[Route, float]:
     """Bytes that a token moves on each route [B]."""
     carried: dict[Route, float] = {}
     for stage in estimate.phases.decode.stages if estimate.phases else ():
-        for flow in stage.flows:
+        for flow in stage:
             size = flow.moved if flow.load is None else flow.load.weights + flow.load.kv
             carried[flow.route] = carried.get(flow.route, 0.0) + float(np.ravel(size)[0])
     return carried

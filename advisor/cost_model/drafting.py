@@ -65,7 +65,7 @@ def weights_read(schedule: Schedule, model: Model, work: Workload, *, by_gpu: bo
     """
     flows: dict[str, Array] = {}
     for stage in schedule.stages:
-        for flow in stage.flows:
+        for flow in stage:
             moved = flow.moved if flow.load is None else flow.load.weights
             size = np.sum(moved, axis=0) if by_gpu and np.ndim(moved) else moved
             flows[flow.route] = flows.get(flow.route, 0.0) + size

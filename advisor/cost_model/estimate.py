@@ -400,8 +400,7 @@ def estimate(
 
 def _check_memories(machine: Machine, strategy: PlacementStrategy, settings: Settings) -> None:
     """Refuse to leave a part in the RAM that a GPU shares, unless a person divides the model."""
-    stated = (settings.gpu_layers, settings.cpu_moe, settings.cpu_ffn, settings.kv_in_ram)
-    divided = any(value is not None for value in stated)
+    divided = settings.states_layers or settings.kv_in_ram is not None
     if strategy is PlacementStrategy.CPU_OFFLOAD and machine.one_pool and not divided:
         raise Refusal(
             "GPU and processor share one memory here, so there is no other to leave a part in."

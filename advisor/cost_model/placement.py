@@ -113,6 +113,11 @@ class Settings:
                 f"{', '.join(LOAD_MODES)}."
             )
 
+    @property
+    def states_layers(self) -> bool:
+        """Whether the layers on the GPU, or those with a part of them in RAM, are stated."""
+        return any(count is not None for count in (self.gpu_layers, self.cpu_moe, self.cpu_ffn))
+
 
 DEFAULT = Settings()
 """Every choice left to the runtime."""

@@ -62,18 +62,8 @@ class Flow:
     alike: int = 1
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stage:
-    """Flows that run in parallel."""
-
-    flows: tuple[Flow, ...]
-
-
-def alone(flow: Flow) -> Stage:
-    """Stage of a single flow."""
-    return Stage(flows=(flow,))
-
-
+Stage = tuple[Flow, ...]
+"""Flows that run in parallel."""
 REDUCES_PER_LAYER = 2.0
 """All-reduces in a layer that GPUs share: after attention and after the feed-forward part."""
 

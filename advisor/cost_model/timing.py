@@ -145,15 +145,15 @@ def _onward(flow: Flow, machine: Machine, constants: Constants) -> Array:
 
 def stage_seconds(stage: Stage, machine: Machine, constants: Constants) -> StepTime:
     """Time of parallel flows: the longest, or that of the RAM they share [s]."""
-    times = [flow_seconds(flow, machine, constants) for flow in stage.flows]
-    if len(times) == 1 and not _copies_together(stage.flows[0]):
-        alone = {stage.flows[0].route: times[0].moving, LAYERS: times[0].layers}
+    times = [flow_seconds(flow, machine, constants) for flow in stage]
+    if len(times) == 1 and not _copies_together(stage[0]):
+        alone = {stage[0].route: times[0].moving, LAYERS: times[0].layers}
         return StepTime(total=times[0].total, parts=alone, hidden=0.0)
     longest = _largest([time.total for time in times])
     ram = np.maximum(ram_bytes(stage) / machine.host.bandwidth.value - longest, 0.0)
     parts: dict[str, Array] = {Route.IN_PLACE: ram}
     taken = np.zeros_like(longest, dtype=bool)
-    for flow, time in zip(stage.flows, times, strict=True):
+    for flow, time in zip(stage, times, strict=True):
         counts = (time.total >= longest) & ~taken
         taken = taken | counts
         parts[flow.route] = parts.get(flow.route, 0.0) + np.where(counts, time.moving, 0.0)
@@ -170,12 +170,12 @@ def _copies_together(flow: Flow) -> bool:
 def ram_bytes(stage: Stage) -> Array:
     """Bytes that the flows of a stage read from RAM, where several do; else 0 [B]."""
     takes: list[Array] = []
-    for flow in stage.flows:
+    for flow in stage:
         if flow.route is Route.IN_PLACE and flow.load is not None:
             takes.append(flow.load.weights + flow.load.kv)
         elif flow.route in (Route.IN_PLACE, Route.STREAMED):
             takes.append(flow.moved * flow.alike)
-    several = len(takes) > 1 or any(flow.alike > 1 for flow in stage.flows)
+    several = len(takes) > 1 or any(flow.alike > 1 for flow in stage)
     return sum(takes, start=np.zeros(())) if several else 0.0
 
 

@@ -29,7 +29,7 @@ from advisor.cost_model.placement import (
     weight_bytes,
 )
 from advisor.cost_model.runtime import Runtime
-from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
+from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Stage, Transfer
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model import catalog
@@ -303,12 +303,12 @@ def _pass(model: Model, placement: Placement, step: ForwardPass) -> Schedule:
             sequences=step.sequences if location == vram(0) else 0.0,
             unpacked=packed * load.layers / model.layers,
         )
-        return alone(Flow(route=Route.RESIDENT, load=load, device=device, kernels=batch))
+        return (Flow(route=Route.RESIDENT, load=load, device=device, kernels=batch),)
 
     def copied(location: Location) -> Stage:
         route = Route.STAGED if location == DISK else Route.STREAMED
         moved = moved_weights(model, placement, location)
-        return alone(Flow(route=route, moved=moved, transfer=Transfer.PAGEABLE))
+        return (Flow(route=route, moved=moved, transfer=Transfer.PAGEABLE),)
 
     return Schedule(
         stages=(

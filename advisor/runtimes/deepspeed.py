@@ -27,9 +27,7 @@ from advisor.cost_model.schedule import (
     Phases,
     Route,
     Schedule,
-    Stage,
     Transfer,
-    alone,
 )
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
@@ -154,7 +152,7 @@ def _pass(
         kernels=kernels(model, 0.0),
     )
     return Schedule(
-        stages=(Stage(flows=flows), alone(hooks), alone(attended)),
+        stages=(flows, (hooks,), (attended,)),
         exchanges=gathered(model, count, moved),
     )
 

@@ -23,7 +23,7 @@ from advisor.cost_model.placement import (
     vram,
 )
 from advisor.cost_model.runtime import LoadedFormat, Runtime
-from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
+from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Transfer
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
@@ -139,8 +139,8 @@ def _pass(
     computed = _computed(model, machine, work, load, beside=hit if by_cores else 1.0)
     brought = _brought(placement, wanted * (1.0 - hit), wanted * (1.0 - in_ram), cores=cores)
     if ahead:
-        return Schedule(stages=(Stage(flows=(*computed, *brought)),))
-    return Schedule(stages=tuple(alone(flow) for flow in (*computed, *brought)))
+        return Schedule(stages=((*computed, *brought),))
+    return Schedule(stages=tuple((flow,) for flow in (*computed, *brought)))
 
 
 def _brought(

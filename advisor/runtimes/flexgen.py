@@ -17,7 +17,7 @@ import numpy as np
 from advisor.cost_model.loads import ForwardPass, prompt_step, token_step
 from advisor.cost_model.placement import DISK, RAM, Location, Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
-from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Stage, alone
+from advisor.cost_model.schedule import Flow, Phases, Route, Schedule
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import KV_BYTES_PER_VALUE, Floats, Model
@@ -186,9 +186,7 @@ def schedule(
 
 
 def _serial(schedule: Schedule) -> Schedule:
-    return replace(
-        schedule, stages=tuple(alone(flow) for stage in schedule.stages for flow in stage.flows)
-    )
+    return replace(schedule, stages=tuple((flow,) for stage in schedule.stages for flow in stage))
 
 
 def _pass(
@@ -233,7 +231,7 @@ def _pass(
     )
     division = Parallel(tensor=count, pipeline=1)
     return Schedule(
-        stages=(Stage(flows=tuple(flows)), alone(apart)),
+        stages=(tuple(flows), (apart,)),
         exchanges=tuple(exchanges(model, machine, division, load.tokens)),
     )
 

@@ -33,7 +33,7 @@ from advisor.cost_model.placement import (
     vram,
 )
 from advisor.cost_model.runtime import Runtime
-from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
+from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Transfer
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
@@ -198,13 +198,11 @@ def _pass(
     first = held_load(group, dense, step)
     return Schedule(
         stages=(
-            alone(Flow(route=Route.RESIDENT, load=first, device=device)),
-            alone(Flow(route=Route.STREAMED, moved=moved, device=device, transfer=Transfer.PINNED)),
-            Stage(
-                flows=(
-                    Flow(route=Route.IN_PLACE, load=outside.times(1.0 - copied)),
-                    Flow(route=Route.RESIDENT, load=hot + brought.times(copied), device=device),
-                )
+            (Flow(route=Route.RESIDENT, load=first, device=device),),
+            (Flow(route=Route.STREAMED, moved=moved, device=device, transfer=Transfer.PINNED),),
+            (
+                Flow(route=Route.IN_PLACE, load=outside.times(1.0 - copied)),
+                Flow(route=Route.RESIDENT, load=hot + brought.times(copied), device=device),
             ),
         ),
         crossings=2.0 * float(np.sum(model.expert_layers)) * (1.0 - copied),

@@ -24,7 +24,7 @@ from advisor.cost_model.placement import (
     embedding_share,
 )
 from advisor.cost_model.runtime import Runtime
-from advisor.cost_model.schedule import Flow, Phases, Route, Stage, Transfer, alone
+from advisor.cost_model.schedule import Flow, Phases, Route, Stage, Transfer
 from advisor.cost_model.workload import AT_ONCE, DRAFT_MODEL, HEADS, Workload, drafter_memory
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
@@ -97,17 +97,15 @@ def _stages(group: GpuGroup, placement: Placement, step: ForwardPass) -> Iterabl
         serving.group_kernels(group, placement, step),
     )
     if placement.strategy is PlacementStrategy.GPU_RESIDENT:
-        yield alone(Flow(route=Route.RESIDENT, load=here, device=device, kernels=kernels))
+        yield (Flow(route=Route.RESIDENT, load=here, device=device, kernels=kernels),)
         return
     outside = serving.outside_load(group, placement, step)
     moved = serving.group_weights(group, placement)
-    yield alone(Flow(route=Route.RESIDENT, load=here + outside, device=device, kernels=kernels))
-    yield alone(
-        Flow(
+    yield (Flow(route=Route.RESIDENT, load=here + outside, device=device, kernels=kernels),)
+    yield (Flow(
             route=Route.STREAMED, moved=moved, device=device, transfer=Transfer.PINNED,
             alike=group.division.tensor,
-        )
-    )  # fmt: skip
+        ),)  # fmt: skip
 
 
 def command(

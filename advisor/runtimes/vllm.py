@@ -30,7 +30,7 @@ from advisor.cost_model.placement import (
     layers_that_fit,
 )
 from advisor.cost_model.runtime import Runtime
-from advisor.cost_model.schedule import Flow, Kernels, Phases, Route, Stage, Transfer, alone
+from advisor.cost_model.schedule import Flow, Kernels, Phases, Route, Stage, Transfer
 from advisor.cost_model.workload import DRAFT_MODEL, Workload, drafter_memory
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
@@ -242,7 +242,7 @@ def _stages(
         return Flow(route=Route.RESIDENT, load=load, device=device, kernels=kernels)
 
     if placement.strategy is PlacementStrategy.GPU_RESIDENT:
-        yield alone(resident(here, kernels))
+        yield (resident(here, kernels),)
         return
     outside = serving.outside_load(group, placement, step)
     read = np.asarray(placement.zero_copy, dtype=float)
@@ -255,11 +255,11 @@ def _stages(
         )  # fmt: skip
 
     copied = streamed(moved, Transfer.PINNED)
-    yield Stage(flows=(resident(here + outside.times(1.0 - read), kernels), copied))
+    yield (resident(here + outside.times(1.0 - read), kernels), copied)
     if np.any(read > 0):
         work = replace(outside, weights=np.zeros(()), experts=np.zeros(())).times(read)
         over = streamed(outside.weights * read, Transfer.ZERO_COPY)
-        yield Stage(flows=(resident(work, serving.layers_only(kernels)), over))
+        yield (resident(work, serving.layers_only(kernels)), over)
 
 
 def command(

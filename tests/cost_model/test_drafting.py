@@ -10,7 +10,7 @@ from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.drafting import weights_read, with_drafting
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Tier
-from advisor.cost_model.schedule import Flow, Route, Schedule, Stage
+from advisor.cost_model.schedule import Flow, Route, Schedule
 from advisor.cost_model.timing import LAYERS, TOKEN, StepTime
 from advisor.cost_model.workload import (
     DRAFT_MODEL,
@@ -329,7 +329,7 @@ def test_weights_of_a_step_are_divided_as_its_flows_are() -> None:
     def reads(name: str, work: Workload) -> dict[str, float]:
         model = catalog.model(name, "Q4_K_M")
         flows = (Flow(route=Route.RESIDENT, moved=3e9), Flow(route=Route.STREAMED, moved=1e9))
-        schedule = Schedule(stages=(Stage(flows=flows),))
+        schedule = Schedule(stages=(flows,))
         shares = weights_read(schedule, model, work, by_gpu=False)
         return {route: float(size) for route, size in shares.items()}
 

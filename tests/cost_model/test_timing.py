@@ -26,7 +26,6 @@ from advisor.cost_model.schedule import (
     Schedule,
     Stage,
     Transfer,
-    alone,
 )
 from advisor.cost_model.timing import (
     CROSSINGS,
@@ -358,11 +357,9 @@ def test_a_scan_finds_little_of_itself_until_all_of_it_is_kept() -> None:
 
 def test_flows_side_by_side_take_the_longest(constants: Constants) -> None:
     # Copy: 18 GB / 18 GB/s + 18 / 10 = 2.8 s; compute: 10 GB in 20 ms, hidden.
-    stage = Stage(
-        flows=(
-            Flow(route=Route.RESIDENT, load=load(weights=10e9)),
-            Flow(route=Route.STREAMED, moved=18e9),
-        )
+    stage = (
+        Flow(route=Route.RESIDENT, load=load(weights=10e9)),
+        Flow(route=Route.STREAMED, moved=18e9),
     )
     time = stage_seconds(stage, MACHINE, constants)
     assert float(time.total) == pytest.approx(2.8)
@@ -375,11 +372,9 @@ def test_flows_share_the_ram_they_take(constants: Constants) -> None:
     # The CPU reads 40 GB (1 s at 40 GB/s) while 9 GB are copied (0.5 + 0.9 s): 49 GB from RAM that
     # gives 50 GB/s need 0.98 s, less than the copy; 90 GB and 9 GB need 1.98 s, less than 2.25 s.
     def stage(read: float, copied: float) -> Stage:
-        return Stage(
-            flows=(
-                Flow(route=Route.IN_PLACE, load=load(weights=read)),
-                Flow(route=Route.STREAMED, moved=copied),
-            )
+        return (
+            Flow(route=Route.IN_PLACE, load=load(weights=read)),
+            Flow(route=Route.STREAMED, moved=copied),
         )
 
     assert float(stage_seconds(stage(40e9, 9e9), MACHINE, constants).total) == pytest.approx(1.4)
@@ -403,8 +398,8 @@ def test_stages_and_fixed_costs_add_and_repeat(constants: Constants) -> None:
     # 20 ms + 100 ms, 2 crossings x 3 ms, 5 ms a token: 131 ms and what is bent; 4 times.
     schedule = Schedule(
         stages=(
-            alone(Flow(route=Route.RESIDENT, load=load(weights=10e9))),
-            alone(Flow(route=Route.IN_PLACE, load=load(weights=4e9))),
+            (Flow(route=Route.RESIDENT, load=load(weights=10e9)),),
+            (Flow(route=Route.IN_PLACE, load=load(weights=4e9)),),
         ),
         crossings=2,
         repeats=4,
@@ -494,8 +489,8 @@ def test_gpus_that_copy_together_share_the_ram(constants: Constants) -> None:
         copied = Flow(route=Route.STREAMED, moved=9e9, alike=alike)
         computed = Flow(route=Route.RESIDENT, load=load(weights=0.5e9), alike=alike)
         return (
-            float(stage_seconds(alone(copied), MACHINE, constants).total),
-            float(stage_seconds(Stage(flows=(computed, copied)), MACHINE, constants).total),
+            float(stage_seconds((copied,), MACHINE, constants).total),
+            float(stage_seconds((computed, copied), MACHINE, constants).total),
         )
 
     assert seconds(4) == pytest.approx((1.4, 1.4))
@@ -505,14 +500,14 @@ def test_gpus_that_copy_together_share_the_ram(constants: Constants) -> None:
 def test_staged_bytes_pay_drive_and_link(constants: Constants) -> None:
     # 1 GB / (0.5 x 4) + 1 / (0.9 x 10) + 1 / 10 + 0.5 / 20
     flow = Flow(route=Route.STAGED, moved=1e9, transfer=Transfer.PAGEABLE)
-    time = stage_seconds(alone(flow), MACHINE, constants)
+    time = stage_seconds((flow,), MACHINE, constants)
     assert float(time.total) == pytest.approx(0.5 + 1 / 9 + 0.1 + 0.025)
 
 
 def test_a_drive_that_is_not_known_is_asked_for(constants: Constants) -> None:
     diskless = Machine(name="m", gpus=(GPU,), host=HOST, disk=None)
     with pytest.raises(InputError, match="give it in GB/s or measure it"):
-        stage_seconds(alone(Flow(route=Route.PAGED, moved=1.0)), diskless, constants)
+        stage_seconds((Flow(route=Route.PAGED, moved=1.0),), diskless, constants)
 
 
 @pytest.mark.parametrize(
@@ -587,7 +582,7 @@ def test_cores_without_kernels_bind_before_ram() -> None:
 def test_arrays_equal_single_numbers(constants: Constants) -> None:
     weights = np.array([1e9, 4e9, 9e9])
     flow = Flow(route=Route.IN_PLACE, load=load(weights=weights))
-    swept = stage_seconds(alone(flow), MACHINE, constants).total
+    swept = stage_seconds((flow,), MACHINE, constants).total
     single = [float(cpu_seconds(load(weights=weight), HOST, constants).total) for weight in weights]
     assert np.allclose(np.asarray(swept), single)
     assert not math.isnan(float(np.sum(swept)))
@@ -689,12 +684,10 @@ def test_some_of_several_messages_wait_for_the_protocol(constants: Constants) ->
 
 
 def test_one_copy_of_several_cards_counts_for_each_of_them() -> None:
-    alone = Stage(flows=(Flow(route=Route.STREAMED, moved=3e9, alike=1),))
-    together = Stage(
-        flows=(
+    alone = (Flow(route=Route.STREAMED, moved=3e9, alike=1),)
+    together = (
             Flow(route=Route.STREAMED, moved=3e9, alike=4), Flow(route=Route.RESIDENT, moved=0.0),
-        )
-    )  # fmt: skip
+        )  # fmt: skip
     assert float(ram_bytes(alone)) == 0.0, "a copy by itself shares its RAM with nothing"
     assert float(ram_bytes(together)) == 12e9
 
@@ -702,13 +695,11 @@ def test_one_copy_of_several_cards_counts_for_each_of_them() -> None:
 def test_hidden_time_and_parts_of_what_follows_add_up(constants: Constants) -> None:
     # 3 runs hide 20 ms each behind a copy of 2.8 s; then 2 runs of another stage, which only they
     # have: 4 GB from the drive at 0.5 x 4 GB/s, and on at 0.9 x 20 GB/s after a copy at 10
-    copied = Stage(
-        flows=(
-            Flow(route=Route.RESIDENT, load=load(weights=10e9)),
-            Flow(route=Route.STREAMED, moved=18e9),
-        )
+    copied = (
+        Flow(route=Route.RESIDENT, load=load(weights=10e9)),
+        Flow(route=Route.STREAMED, moved=18e9),
     )
-    then = Schedule(stages=(alone(Flow(route=Route.STAGED, moved=4e9)),), repeats=2)
+    then = Schedule(stages=((Flow(route=Route.STAGED, moved=4e9),),), repeats=2)
     time = schedule_seconds(Schedule(stages=(copied,), repeats=3, then=then), MACHINE, constants)
     assert float(time.hidden) == pytest.approx(3 * 0.02)
     assert float(time.parts[Route.STREAMED]) == pytest.approx(3 * 2.8)
@@ -800,11 +791,9 @@ def test_products_without_dot_products_count_experts(constants: Constants) -> No
 
 def test_what_follows_hides_time_of_its_own(constants: Constants) -> None:
     # 20 ms hidden in the first run and in each of two that follow
-    copied = Stage(
-        flows=(
-            Flow(route=Route.RESIDENT, load=load(weights=10e9)),
-            Flow(route=Route.STREAMED, moved=18e9),
-        )
+    copied = (
+        Flow(route=Route.RESIDENT, load=load(weights=10e9)),
+        Flow(route=Route.STREAMED, moved=18e9),
     )
     then = Schedule(stages=(copied,), repeats=2)
     time = schedule_seconds(Schedule(stages=(copied,), then=then), MACHINE, constants)
@@ -814,13 +803,13 @@ def test_what_follows_hides_time_of_its_own(constants: Constants) -> None:
 def test_two_cards_that_copy_at_once_share_the_ram(constants: Constants) -> None:
     # each copies 90 GB in 5 + 9 = 14 s; RAM gives 50 GB/s: two take 3.6 s of it, eight 14.4 s
     for cards, seconds in ((1, 14.0), (2, 14.0), (8, 14.4)):
-        together = alone(Flow(route=Route.STREAMED, moved=90e9, alike=cards))
+        together = (Flow(route=Route.STREAMED, moved=90e9, alike=cards),)
         assert float(stage_seconds(together, MACHINE, constants).total) == pytest.approx(seconds)
     # cores that read by themselves are no copy: 40 GB at the cores' rate, whatever RAM could give
-    reading = alone(Flow(route=Route.IN_PLACE, load=load(weights=40e9), alike=8))
-    single = replace(reading.flows[0], alike=1)
+    reading = (Flow(route=Route.IN_PLACE, load=load(weights=40e9), alike=8),)
+    single = replace(reading[0], alike=1)
     assert float(stage_seconds(reading, MACHINE, constants).total) == pytest.approx(
-        float(stage_seconds(alone(single), MACHINE, constants).total)
+        float(stage_seconds((single,), MACHINE, constants).total)
     )
 
 

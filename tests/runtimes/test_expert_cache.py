@@ -35,7 +35,7 @@ def placed(cache: float, **more: float | str) -> Placement:
 def flows(cache: float, work: Workload = WORK, spec: MachineSpec = WHERE) -> list[Flow]:
     where = machine(spec)
     phases = LLAMA_CPP.schedule(MODEL, placed(cache), where, work)
-    return [flow for stage in phases.decode.stages for flow in stage.flows]
+    return [flow for stage in phases.decode.stages for flow in stage]
 
 
 def streamed(cache: float, work: Workload = WORK, spec: MachineSpec = WHERE) -> float:

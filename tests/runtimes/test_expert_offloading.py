@@ -41,7 +41,7 @@ def decode(model: Model, where: Machine, strategy: PlacementStrategy, **ways: bo
 
 
 def flows(schedule: Schedule) -> dict[Route, Flow]:
-    return {flow.route: flow for stage in schedule.stages for flow in stage.flows}
+    return {flow.route: flow for stage in schedule.stages for flow in stage}
 
 
 def experts(model: Model) -> tuple[float, float]:

@@ -122,7 +122,7 @@ def paged_bytes(model: Model, cache: float, read_ahead: float = 128 * 2**10) -> 
     settings = Settings(page_cache=cache)
     placed = LLAMA_CPP.place(model, where, WORK, PlacementStrategy.NVME_OFFLOAD, settings)
     stages = LLAMA_CPP.schedule(model, placed, where, WORK).decode.stages
-    flows = [flow for stage in stages for flow in stage.flows if flow.route is Route.PAGED]
+    flows = [flow for stage in stages for flow in stage if flow.route is Route.PAGED]
     return sum(float(flow.moved) for flow in flows)
 
 
@@ -220,7 +220,7 @@ def test_the_cpu_attends_to_a_cache_in_ram(rig: Machine) -> None:
     settings = Settings(gpu_layers=40.0, kv_in_ram=True)
     result = LLAMA_CPP.place(model, rig, work, PlacementStrategy.CPU_OFFLOAD, settings)
     stages = LLAMA_CPP.schedule(model, result, rig, work).decode.stages
-    loads = [(flow.route, flow.load) for stage in stages for flow in stage.flows if flow.load]
+    loads = [(flow.route, flow.load) for stage in stages for flow in stage if flow.load]
     read = sum(float(np.asarray(load.kv)) for route, load in loads if route is Route.IN_PLACE)
     assert read == 4097 * 327_680
     assert all(float(np.asarray(load.kv)) == 0 for route, load in loads if route is Route.RESIDENT)
@@ -233,7 +233,7 @@ def test_a_file_that_is_read_in_is_copied_from_locked_memory(rig: Machine, mode:
         settings = Settings(gpu_layers=20.0, load_mode=how)
         result = LLAMA_CPP.place(model, rig, WORK, PlacementStrategy.CPU_OFFLOAD, settings)
         stages = LLAMA_CPP.schedule(model, result, rig, WORK).prefill.stages
-        copied = [flow for stage in stages for flow in stage.flows if flow.route is Route.STREAMED]
+        copied = [flow for stage in stages for flow in stage if flow.route is Route.STREAMED]
         assert [flow.transfer for flow in copied] == [transfer]
 
 
@@ -310,7 +310,7 @@ def copied(build: str, ubatch: int = 512) -> float:
         moe, rig, work, PlacementStrategy.CPU_OFFLOAD, Settings(cpu_moe=moe.layers)
     )
     stages = LLAMA_CPP.schedule(moe, placement, rig, work).prefill.stages
-    return sum(float(flow.moved) for stage in stages for flow in stage.flows)
+    return sum(float(flow.moved) for stage in stages for flow in stage)
 
 
 def test_a_build_before_september_2025_copies_every_expert() -> None:

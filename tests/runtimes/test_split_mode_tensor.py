@@ -73,7 +73,7 @@ def test_the_gpus_add_up_twice_in_each_layer(count: int) -> None:
     (prompt,) = phases.prefill.exchanges
     assert float(np.asarray(prompt.moved)) == 128 * float(np.asarray(ring.moved))
     (stage,) = phases.decode.stages
-    assert len(stage.flows) == count
+    assert len(stage) == count
 
 
 def test_two_cards_are_faster_than_in_turn_but_not_twice() -> None:

@@ -131,8 +131,8 @@ def test_zero_pays_for_its_hooks_beside_the_copies() -> None:
     work = Workload(users=8)
     placement = DEEPSPEED.place(model, where, work, PlacementStrategy.CPU_OFFLOAD, Settings())
     first, *others = DEEPSPEED.schedule(model, placement, where, work).decode.stages
-    beside = next(flow.load for flow in first.flows if flow.route is Route.RESIDENT)
-    after = next(flow.load for flow in others[0].flows)
+    beside = next(flow.load for flow in first if flow.route is Route.RESIDENT)
+    after = next(flow.load for flow in others[0])
     assert beside is not None
     assert after is not None
     assert (float(beside.layers), float(after.layers)) == (0.0, 32.0)
@@ -152,5 +152,5 @@ def test_vllm_copied_without_overlap_before_it_read_over_the_link() -> None:
     for how in (old, new):
         placement = how.place(model, where, Workload(), PlacementStrategy.CPU_OFFLOAD, chosen)
         stages = how.schedule(model, placement, where, Workload()).decode.stages
-        counts.append([len(stage.flows) for stage in stages])
+        counts.append([len(stage) for stage in stages])
     assert counts == [[1, 1], [2]], "one after the other, then side by side"

@@ -26,7 +26,7 @@ from advisor.cost_model.placement import (
     needed_bytes,
     weight_bytes,
 )
-from advisor.cost_model.schedule import Flow, Route, Schedule, Stage, Transfer, alone
+from advisor.cost_model.schedule import Flow, Route, Schedule, Stage, Transfer
 from advisor.errors import Refusal
 from advisor.formatting import memory, number
 from advisor.machine import backends, from_catalog
@@ -217,10 +217,7 @@ def no_repacking(run: MeasuredRun) -> Edits:
 
 
 def _plain(schedule: Schedule) -> Schedule:
-    stages = (
-        Stage(flows=tuple(replace(flow, repacked=False) for flow in stage.flows))
-        for stage in schedule.stages
-    )
+    stages = (tuple(replace(flow, repacked=False) for flow in stage) for stage in schedule.stages)
     return replace(schedule, stages=tuple(stages))
 
 
@@ -252,8 +249,8 @@ def _over_link(share: float, schedule: Schedule) -> Schedule:
     """Schedule in which a share of what lies in VRAM is read over the link."""
     stages: list[Stage] = []
     for stage in schedule.stages:
-        stages.append(Stage(flows=tuple(_resident(flow, share) for flow in stage.flows)))
-        stages += [alone(_carried(flow, share)) for flow in stage.flows if _reads_vram(flow)]
+        stages.append(tuple(_resident(flow, share) for flow in stage))
+        stages += [(_carried(flow, share),) for flow in stage if _reads_vram(flow)]
     return replace(schedule, stages=tuple(stages))
 
 

@@ -89,7 +89,7 @@ def ram_used(scenario: Scenario) -> Range:
 def pinned_used(scenario: Scenario) -> Range:
     """RAM pinned by the runtime, relative to the machine's RAM."""
     phases = scenario.estimate.phases
-    flows = [flow for stage in phases.decode.stages for flow in stage.flows] if phases else []
+    flows = [flow for stage in phases.decode.stages for flow in stage] if phases else []
     streamed = [flow for flow in flows if flow.route is Route.STREAMED]
     pinned = sum(flow.moved for flow in streamed if flow.transfer is Transfer.PINNED)
     return exact(np.asarray(pinned) / scenario.machine.host.memory.value)

@@ -52,10 +52,8 @@ class Widths:
     attention: float  # values per token in attention, without its scores
     recurrence: float  # values per token in linear attention or a state-space layer
     state: float  # values of one layer's recurrent state, per sequence
-    # query heads with scores, by window; None is the whole context
-    heads: Mapping[int | None, float]
-    # with an indexer, values per token of memory that its scores can reuse, heads x rank of MLA's
-    # latent; 0 without an indexer
+    heads: Mapping[int | None, float]  # query heads by window; None is the whole context
+    # values per token whose memory an indexer's scores reuse, heads x rank of MLA's latent, else 0
     index_room: float
 
 
@@ -65,24 +63,30 @@ def compute_buffer(architecture: Architecture, work: Workload) -> Array:
     The formula at the top of this file, with feed-forward, attention and recurrence as
     `feed_forward_values`, `attention_values` and `recurrence_values` have them, and
 
-        attention without flash attention: + heads x n x cells
-        attention with an indexer: + n x `indexer_values`
+        attention without flash attention: + n x the largest heads x cells of a layer
+        attention with an indexer: + n x (3 values per selected token + the scores of all cells,
+            where these are larger than the memory of MLA's latent)
         recurrence: + 2 sequences x state
         logits: sequences x vocab
     """
     tokens = micro_batch(work)
     users = np.asarray(work.users, dtype=float)
-    shape = widths(architecture)
-    scored = 0.0 if work.flash_attention else score_values(shape.heads, work)
-    indexed = indexer_values(shape.index_room, cells(work, None))
+    shape, seen = widths(architecture), cells(work, None)
+    attention: Array = shape.attention
+    if not work.flash_attention:
+        scores = (count * cells(work, window) for window, count in shape.heads.items())
+        attention = attention + reduce(np.maximum, scores, np.zeros(()))
+    if shape.index_room:
+        scored = np.where(seen < shape.index_room, 0.0, seen)
+        attention = attention + (3 * np.minimum(INDEXED, seen) + scored)
     parts: list[Array] = [
         tokens * shape.feed_forward,
-        tokens * (shape.attention + scored + indexed),
+        tokens * attention,
         tokens * shape.recurrence + 2 * users * shape.state,
         np.minimum(users, tokens) * architecture.vocab,
     ]
-    widest = reduce(np.maximum, parts)
     streams = STREAMS * tokens * architecture.hidden
+    widest = reduce(np.maximum, parts)
     return np.asarray(masks(architecture, work) + FLOAT * (streams + widest), dtype=float)
 
 
@@ -104,15 +108,13 @@ def output_buffer(architecture: Architecture, work: Workload) -> Array:
 def kv_cache_bytes(model: Model, work: Workload, full_swa: bool = False) -> Floats:
     """Cache of one user, per layer, shape (..., layers) [B].
 
-    cells x (keys + values) x bytes of the cache type + 4 B x state. Cells are the context, rounded
-    up; a layer with a window has `cells(work, window)`, which is more than the window, unless
-    windowed layers keep the whole context (`--swa-full`). MLA caches a latent and a rotary key, no
-    values.
+    cells x (keys + values) x bytes of the cache type + 4 B x state, with `cells` by the layer's
+    window, unless windowed layers keep the whole context (`--swa-full`). MLA caches a latent and a
+    rotary key, no values.
     """
     windows = np.full(model.layers, np.inf) if full_swa else model.windows
     whole = np.asarray(cells(work, None))[..., None]
-    written = np.asarray(micro_batch(work))[..., None]
-    room = _padded(np.minimum(whole, windows + written))
+    room = _padded(np.minimum(whole, windows + np.asarray(micro_batch(work))[..., None]))
     return np.asarray(
         room * model.kv_values * KV_BYTES_PER_VALUE[work.kv_type] + FLOAT * model.state_values
     )
@@ -125,18 +127,18 @@ def cells(work: Workload, window: int | None) -> Array:
     rounded up too, since a micro-batch is written before the tokens it replaces are freed [3].
     """
     whole = _padded(np.asarray(work.context, dtype=float))
-    if window is None:
-        return whole
-    return _padded(np.minimum(whole, window + micro_batch(work)))
+    return whole if window is None else _padded(np.minimum(whole, window + micro_batch(work)))
+
+
+def _padded(tokens: Array) -> Array:
+    return np.asarray(np.ceil(np.asarray(tokens) / CELLS) * CELLS)
 
 
 def micro_batch(work: Workload) -> Array:
-    """Tokens computed together, at most the total context [tokens].
-
-    `-b` is assumed to be at least as large.
+    """Tokens computed together, at most the total context; `-b` is assumed to be at least as large
+    [tokens].
     """
-    context = np.asarray(work.context, dtype=float) * work.users
-    return np.minimum(work.ubatch, context)
+    return np.minimum(work.ubatch, np.asarray(work.context, dtype=float) * work.users)
 
 
 def masks(architecture: Architecture, work: Workload) -> Array:
@@ -206,23 +208,6 @@ def attention_values(hidden: int, roles: Roles, kept: LayerCache) -> float:
     return (2 if queries > hidden else 1) * queries + kept.key_values + kept.value_values
 
 
-def score_values(heads: Mapping[int | None, float], work: Workload) -> Array:
-    """Values per token of stored scores: the largest heads x cells of any layer."""
-    written = [count * cells(work, window) for window, count in heads.items()]
-    return np.asarray(np.max(np.broadcast_arrays(*written), axis=0)) if written else 0.0
-
-
-def indexer_values(room: float, seen: Array) -> Array:
-    """Values per token that an indexer adds to attention; 0 without an indexer.
-
-    Three per selected token, and its scores of all seen tokens where these are larger than the
-    memory of MLA's latent.
-    """
-    if not room:
-        return 0.0
-    return 3 * np.minimum(INDEXED, seen) + np.where(seen < room, 0.0, seen)
-
-
 def recurrence_values(roles: Roles) -> float:
     """Values per token alive in a layer with a state; 0 for other layers.
 
@@ -266,7 +251,3 @@ def _dense_values(roles: Roles, suffix: str) -> float:
         return 0.0
     gated = f"ffn_gate{suffix}" in roles or roles[f"ffn_up{suffix}"].rows == 2 * down.width
     return (3.0 if gated else 1.0) * down.width
-
-
-def _padded(tokens: Array) -> Array:
-    return np.asarray(np.ceil(np.asarray(tokens) / CELLS) * CELLS)

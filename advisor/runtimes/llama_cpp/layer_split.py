@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import lru_cache, partial
 
 import numpy as np
-import numpy.typing as npt
 
 from advisor.cost_model.placement import (
     DISK,
@@ -66,41 +65,42 @@ def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """Last layers on the GPU, routed experts of the first layers in RAM, the rest by strategy."""
+    _check(machine, work, strategy, settings)
+    if strategy is PlacementStrategy.GPU_RESIDENT:
+        settings = replace(settings, gpu_layers=float(model.layers), cpu_moe=0.0, cpu_ffn=None)
+    if settings.expert_cache is not None:
+        settings = replace(settings, expert_cache=_expert_cache(model, machine, strategy, settings))
+    computing = compute_buffer(model.architecture, work)
+    placed = partial(_placed, model, machine, work, settings, strategy, computing)
+    placement = placed(*split(model, machine, work, settings, computing))
+    if not settings.states_layers:
+        placement = _with_room(model, machine, work, placement, placed)
+    if strategy is not PlacementStrategy.NVME_OFFLOAD:
+        return placement
+    return replace(placement, page_cache=page_cache(model, placement, machine, work, settings))
+
+
+def _check(
+    machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
+) -> None:
+    """Refuse what llama.cpp cannot do on any model."""
     if not drives(machine):
         raise Refusal(
             f"llama.cpp has no backend for {machine.gpus[0].name}: leave the card out, or use "
             "vLLM, which has a plugin for it."
         )
-    if strategy is PlacementStrategy.GPU_RESIDENT:
-        if not machine.gpus:
-            raise Refusal("This machine has no GPU; the model can only run from RAM or the drive.")
-        settings = replace(settings, gpu_layers=float(model.layers), cpu_moe=0.0, cpu_ffn=None)
-    _check_cache(work)
-    rest = DISK if strategy is PlacementStrategy.NVME_OFFLOAD else RAM
-    if rest is DISK and not LOAD_MODES[settings.load_mode]:
-        raise Refusal(
-            f"Load mode {settings.load_mode} keeps the whole file in RAM; "
-            "choose auto or mmap to leave it on the drive."
-        )
-    if settings.expert_cache is not None:
-        settings = replace(settings, expert_cache=_expert_cache(model, machine, strategy, settings))
-    computing = compute_buffer(model.architecture, work)
-    layers = split(model, machine, work, settings, computing)
-    placed = partial(_placed, model, machine, work, settings, strategy, computing=computing)
-    placement = placed(layers)
-    if settings.gpu_layers is None and settings.cpu_moe is None and settings.cpu_ffn is None:
-        placement = _with_room(model, machine, work, placement, placed)
-    if rest is RAM:
-        return placement
-    return replace(placement, page_cache=page_cache(model, placement, machine, work, settings))
-
-
-def _check_cache(work: Workload) -> None:
+    if strategy is PlacementStrategy.GPU_RESIDENT and not machine.gpus:
+        raise Refusal("This machine has no GPU; the model can only run from RAM or the drive.")
     if work.kv_type == "fp8":
         raise Refusal("llama.cpp has no fp8 cache; q8_0 is its closest.")
     if KV_BYTES_PER_VALUE[work.kv_type] < 2 and not work.flash_attention:
         raise Refusal(
             f"llama.cpp keeps a cache in {work.kv_type} only with flash attention; choose f16."
+        )
+    if strategy is PlacementStrategy.NVME_OFFLOAD and not LOAD_MODES[settings.load_mode]:
+        raise Refusal(
+            f"Load mode {settings.load_mode} keeps the whole file in RAM; "
+            "choose auto or mmap to leave it on the drive."
         )
 
 
@@ -109,46 +109,26 @@ def _with_room(
     machine: Machine,
     work: Workload,
     placement: Placement,
-    placed: Callable[[tuple[Array, Array]], Placement],
+    placed: Callable[[Array, Array], Placement],
 ) -> Placement:
-    """Placement with a layer less at a time, while whole layers crowd one of several GPUs.
+    """Placement that moves the experts of one more layer to RAM, or without experts one more layer,
+    until each of several GPUs holds its whole layers, which divide their memory unevenly.
 
-    `placement` is by the memory of all GPUs together; `placed` places layers on the GPU and expert
-    layers in RAM.
+    `placed` makes one from the numbers of layers on the GPUs and of layers with experts in RAM.
     """
-    for _ in range(model.layers if len(machine.gpus) > 1 else 0):
-        crowded = _crowded(model, placement, machine, work)
+    cards = [vram(device) for device in range(len(machine.gpus))]
+    for _ in range(model.layers if len(cards) > 1 else 0):
+        beyond = [
+            needed_bytes(model, placement, card, work) > capacity(machine, card) for card in cards
+        ]
+        crowded = np.any(np.broadcast_arrays(*beyond), axis=0)
         if not np.any(crowded):
             break
-        less = _one_less(model, (placement.gpu_layers, placement.cpu_moe), crowded)
-        placement = placed(less)
+        with_experts = model.layers - np.asarray(placement.cpu_moe) if model.has_experts else 0.0
+        experts = crowded & (with_experts > 0)
+        fewer = placement.gpu_layers - np.where(crowded & ~experts, 1.0, 0.0)
+        placement = placed(np.maximum(fewer, 0.0), placement.cpu_moe + np.where(experts, 1.0, 0.0))
     return placement
-
-
-def _crowded(
-    model: Model, placement: Placement, machine: Machine, work: Workload
-) -> npt.NDArray[np.bool_]:
-    """Whether the layers of a GPU exceed its memory, which whole layers divide unevenly."""
-    beyond = [
-        needed_bytes(model, placement, vram(device), work) > capacity(machine, vram(device))
-        for device in range(len(machine.gpus))
-    ]
-    return np.asarray(np.any(np.broadcast_arrays(*beyond), axis=0), dtype=bool)
-
-
-def _one_less(
-    model: Model, layers: tuple[Array, Array], crowded: npt.NDArray[np.bool_]
-) -> tuple[Array, Array]:
-    """Split with the experts of one more layer in RAM where GPUs are crowded, or without any left,
-    with one layer less on the GPUs.
-    """
-    gpu_layers, cpu_moe = layers
-    held = model.layers - np.asarray(cpu_moe) if model.has_experts else np.zeros(())
-    experts = crowded & (held > 0)
-    return (
-        np.maximum(gpu_layers - np.where(crowded & ~experts, 1.0, 0.0), 0.0),
-        cpu_moe + np.where(experts, 1.0, 0.0),
-    )
 
 
 def _placed(
@@ -157,10 +137,10 @@ def _placed(
     work: Workload,
     settings: Settings,
     strategy: PlacementStrategy,
-    layers: tuple[Array, Array],
     computing: Array,
+    gpu_layers: Array,
+    cpu_moe: Array,
 ) -> Placement:
-    gpu_layers, cpu_moe = layers
     rest = DISK if strategy is PlacementStrategy.NVME_OFFLOAD else RAM
     on_gpu = last_layers(model, gpu_layers)
     kept = {Group.ROUTED_EXPERTS: on_gpu * last_layers(model, model.layers - cpu_moe)}
@@ -170,23 +150,26 @@ def _placed(
         kept[Group.DENSE_FFN] = on_gpu * last_layers(model, model.layers - cpu_ffn)
     cached_on_gpu = on_gpu * (not settings.kv_in_ram)
     cache = kv_cache_bytes(model, work, work.swa_full)
-    head = head_on_gpu(model, machine, gpu_layers, settings)
-    weights: dict[Location, dict[Group, Floats]] = {rest: all_of(1.0 - on_gpu)}
-    weights[rest] |= {group: 1.0 - share for group, share in kept.items()}
+    # 1 where the output head is on the last GPU, else 0
+    least = 1.0 if settings.head_first else float(model.layers)
+    head = np.where((np.asarray(gpu_layers) >= least) & bool(machine.gpus), 1.0, 0.0)
+    in_rest = {group: 1.0 - share for group, share in kept.items()}
+    weights: dict[Location, dict[Group, Floats]] = {rest: all_of(1.0 - on_gpu) | in_rest}
     kv: dict[Location, Floats] = {RAM: 1.0 - cached_on_gpu}
     output: dict[Location, Array] = {rest: 1.0 - head}
     outside = np.where((gpu_layers < model.layers) | (cpu_moe + cpu_ffn > 0), 1.0, 0.0)
-    buffers: dict[Location, Array] = {RAM: host_buffer(model, work, outside, computing)}
+    # in RAM a micro-batch where layers are computed there, else its inputs
+    feeding = np.where(outside, computing, input_buffer(model.architecture, work))
+    buffers: dict[Location, Array] = {RAM: feeding + output_buffer(model.architecture, work)}
     if machine.gpus:
         held = model.layer_bytes
         for group, layers_kept in kept.items():
             held = held - (1.0 - layers_kept) * model.bytes_per_layer[group]
         held = held + cached_on_gpu * cache * np.asarray(work.users, float)[..., None]
-        parts = over_gpus(machine, on_gpu, held, head * model.output)
         working = gpu_buffer(model, work, outside, computing)
         if settings.expert_cache is not None:
             working = working + np.asarray(settings.expert_cache) / machine.gpu_count
-        for device, part in enumerate(parts):
+        for device, part in enumerate(over_gpus(machine, on_gpu, held, head * model.output)):
             there = {group: share * (part > 0) for group, share in kept.items()}
             weights[vram(device)] = {**all_of(part), **there}
             kv[vram(device)] = cached_on_gpu * (part > 0)
@@ -244,12 +227,6 @@ def _last_memory(machine: Machine) -> dict[Location, Array]:
     return {vram(len(machine.gpus) - 1) if machine.gpus else RAM: 1.0}
 
 
-def head_on_gpu(model: Model, machine: Machine, gpu_layers: Array, settings: Settings) -> Array:
-    """1 where the output head is on the last GPU, else 0."""
-    least = 1.0 if settings.head_first else float(model.layers)
-    return np.where((np.asarray(gpu_layers) >= least) & bool(machine.gpus), 1.0, 0.0)
-
-
 def page_cache(
     model: Model, placement: Placement, machine: Machine, work: Workload, settings: Settings
 ) -> Array:
@@ -287,38 +264,45 @@ def split(
     count = float(model.layers)
     if not machine.gpus:
         return np.zeros(()), np.asarray(count if model.has_experts else 0.0)
-    stated = (settings.gpu_layers, settings.cpu_moe, settings.cpu_ffn)
-    if any(number is not None for number in stated):
-        layers = count if settings.gpu_layers is None else settings.gpu_layers
-        moe = 0.0 if settings.cpu_moe is None else settings.cpu_moe
-        return np.clip(np.asarray(layers, float), 0, count), np.clip(
-            np.asarray(moe, float), 0, count
-        )
+    if settings.states_layers:
+        layers = count if settings.gpu_layers is None else np.asarray(settings.gpu_layers, float)
+        moe = 0.0 if settings.cpu_moe is None else np.asarray(settings.cpu_moe, float)
+        return np.clip(layers, 0, count), np.clip(moe, 0, count)
     cache = kv_cache_bytes(model, work, work.swa_full) * np.asarray(work.users, float)[..., None]
-    if settings.kv_in_ram:
-        cache = np.zeros_like(cache)
-    experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
-    budget = _budget(model, machine, work, computing) - model.output
+    dense = model.layer_bytes - model.bytes_per_layer[Group.ROUTED_EXPERTS]
+    dense = dense + cache * (not settings.kv_in_ram)
+    budget = gpu_budget(model, machine, work, computing) - model.output
     cached = 0.0 if settings.expert_cache is None else np.asarray(settings.expert_cache)
     budget = np.maximum(budget - cached, 0.0)
-    layers = np.asarray(layers_that_fit(model.layer_bytes - experts + cache, budget))
-    left = budget - np.sum(last_layers(model, layers) * (model.layer_bytes - experts + cache), -1)
-    held = layers_that_fit(np.broadcast_to(experts, (*layers.shape, model.layers)), left)
-    held = np.where(layers >= count, held, 0.0)
+    layers = np.asarray(layers_that_fit(dense, budget))
+    left = budget - np.sum(last_layers(model, layers) * dense, -1)
+    experts = np.broadcast_to(
+        model.bytes_per_layer[Group.ROUTED_EXPERTS], (*layers.shape, model.layers)
+    )
+    held = np.where(layers >= count, layers_that_fit(experts, left), 0.0)
     moe = count - held if model.has_experts else np.zeros_like(layers)
-    nothing_left = (layers >= count) & (moe <= 0)
+    all_fit = (layers >= count) & (moe <= 0)
     return (
-        np.where(nothing_left, 0.0, layers),
-        np.where(nothing_left, count if model.has_experts else 0.0, moe),
+        np.where(all_fit, 0.0, layers),
+        np.where(all_fit, count if model.has_experts else 0.0, moe),
     )
 
 
-def gpu_budget(model: Model, machine: Machine, work: Workload) -> Array:
+def gpu_budget(
+    model: Model, machine: Machine, work: Workload, computing: Array | None = None
+) -> Array:
     """VRAM of all GPUs for weights and cache, after buffers, margin and who drafts [B].
 
-    Layers are not divided, so each further GPU leaves half a layer unused on average.
+    Layers are not divided, so each further GPU leaves half a layer unused on average. `computing`
+    is the compute buffer, where it is known already [B].
     """
-    return _budget(model, machine, work, compute_buffer(model.architecture, work))
+    if computing is None:
+        computing = compute_buffer(model.architecture, work)
+    taken = FIT_MARGIN + gpu_buffer(model, work, 1.0, computing)
+    total = sum((gpu.memory.value - taken for gpu in machine.gpus), start=np.zeros(()))
+    total = total - drafter_memory(model, work)
+    edges = (len(machine.gpus) - 1) * np.mean(model.layer_bytes, axis=-1)
+    return np.asarray(np.maximum(total - edges, 0.0))
 
 
 def whole_layers(model: Model, machine: Machine, work: Workload) -> Array:
@@ -329,24 +313,9 @@ def whole_layers(model: Model, machine: Machine, work: Workload) -> Array:
     return np.where(layers >= model.layers, 0.0, layers)
 
 
-def _budget(model: Model, machine: Machine, work: Workload, computing: Array) -> Array:
-    taken = FIT_MARGIN + gpu_buffer(model, work, 1.0, computing)
-    total = sum((gpu.memory.value - taken for gpu in machine.gpus), start=np.zeros(()))
-    total = total - drafter_memory(model, work)
-    edges = (len(machine.gpus) - 1) * np.mean(model.layer_bytes, axis=-1)
-    return np.asarray(np.maximum(total - edges, 0.0))
-
-
-def host_buffer(model: Model, work: Workload, outside: Array, computing: Array) -> Array:
-    """RAM for computing: a micro-batch where layers are computed there, else its inputs; `outside`
-    is 1 where some weights are outside the GPUs, else 0 [B].
-    """
-    feeding = input_buffer(model.architecture, work)
-    return np.where(outside, computing, feeding) + output_buffer(model.architecture, work)
-
-
 def gpu_buffer(model: Model, work: Workload, outside: Array, computing: Array) -> Array:
-    """VRAM for computing, and for the weights in RAM that prompts copy [B].
+    """VRAM for computing, and for the weights in RAM that prompts copy; `outside` is 1 where some
+    weights are there, else 0 [B].
 
     Two of the largest matrices are copied at a time: a published log has 42 MB of buffer for a
     micro-batch of 16 tokens and 7 GB from 32 on, about two expert matrices of that model.

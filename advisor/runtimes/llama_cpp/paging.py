@@ -28,14 +28,10 @@ class Rereading:
     """Constants of rereading; each may be an array, to try several values."""
 
     kept: Array  # share of a scan that stays cached although the cache is too small for it
-    # rate at which one core evicts pages for new ones, with a read-ahead of 128 KiB [B/s]
-    renewed: Array
-    # exponent of that rate in the read-ahead: pages read ahead together are evicted together
-    growth: Array
+    renewed: Array  # rate of a core that evicts pages, with a read-ahead of 128 KiB [B/s]
+    growth: Array  # exponent of that rate in the read-ahead, whose pages are evicted together
     windows: Array  # read-ahead windows read in addition to each piece of an expert
-    # upper limit of expert bytes read in a step, relative to all experts; more than 1 where pages
-    # are evicted before use
-    most: Array
+    most: Array  # limit of expert bytes read over all experts; above 1, some are evicted before use
 
 
 WATCHED = Rereading(kept=0.13, renewed=0.45e9, growth=0.65, windows=1.75, most=1.3)
@@ -68,28 +64,30 @@ def reread(
     constants: Rereading = WATCHED,
     variety: float = USUAL,
 ) -> Reread:
-    """Bytes of a mapped file that a step reads again."""
-    experts_held = np.vecdot(
-        placement.weights[DISK][Group.ROUTED_EXPERTS], model.bytes_per_layer[Group.ROUTED_EXPERTS]
-    )
+    """Bytes of a mapped file that a step reads again.
+
+    The kernel reads ahead around the ends of each contiguous piece of an expert, `windows` times
+    its window.
+    """
+    sizes = model.bytes_per_layer[Group.ROUTED_EXPERTS]
+    held = np.vecdot(placement.weights[DISK][Group.ROUTED_EXPERTS], sizes)
     dense = load.weights - load.experts  # a head that is the token table among it
     cache = np.asarray(placement.page_cache, dtype=float)
-    left = np.maximum(cache - dense, 0.0)
-    hit = _hit(model, np.clip(left / np.maximum(experts_held, 1.0), 0.0, 1.0), variety)
-    beside = read_beside(model, machine, constants.windows)
+    mixed, use = model.architecture.experts, model.expert_use(variety)
+    ahead: Array = 0.0
+    if mixed is not None and machine.disk is not None:
+        pieces = float(np.sum(model.expert_layers)) * mixed.total * MATRICES
+        piece = np.sum(sizes, axis=-1) / max(pieces, 1.0)
+        ahead = constants.windows * machine.disk.read_ahead.value / np.maximum(piece, 1.0)
     experts = np.minimum(
-        load.experts * (1.0 + beside), np.maximum(constants.most * experts_held, load.experts)
+        load.experts * (1.0 + ahead), np.maximum(constants.most * held, load.experts)
     )
+    if use is not None:
+        cached = np.clip(np.maximum(cache - dense, 0.0) / np.maximum(held, 1.0), 0.0, 1.0)
+        experts = experts * (1.0 - use.served(cached * use.total, by_layer=True))
     scanned = dense * missed_share(cache / np.maximum(dense, 1.0), constants.kept)
-    pieces = experts * (1.0 - hit)
-    renewal = (scanned + pieces) / renewal_rate(machine, constants)
-    return Reread(scanned=scanned, pieces=pieces, renewal=renewal)
-
-
-def _hit(model: Model, cached: Array, variety: float) -> Array:
-    """Share of the experts read that are in the page cache, with a share of all of them there."""
-    use = model.expert_use(variety)
-    return np.zeros(()) if use is None else use.served(cached * use.total, by_layer=True)
+    renewal = (scanned + experts) / renewal_rate(machine, constants)
+    return Reread(scanned=scanned, pieces=experts, renewal=renewal)
 
 
 def renewal_rate(machine: Machine, constants: Rereading = WATCHED) -> Array:
@@ -115,17 +113,3 @@ def missed_share(cached: Array, kept: Array = WATCHED.kept) -> Array:
     """
     held = np.clip(np.asarray(cached, dtype=float), 0.0, 1.0)
     return np.asarray((1.0 - np.minimum(kept, held)) * (1.0 - held**CORNER))
-
-
-def read_beside(model: Model, machine: Machine, windows: Array = WATCHED.windows) -> Array:
-    """Bytes that the kernel reads in addition to the needed experts, relative to these; 0 without
-    experts.
-
-    The kernel reads ahead around the ends of each contiguous piece, `windows` times its window.
-    """
-    experts = model.architecture.experts
-    if experts is None or machine.disk is None:
-        return 0.0
-    pieces = float(np.sum(model.expert_layers)) * experts.total * MATRICES
-    piece = np.sum(model.bytes_per_layer[Group.ROUTED_EXPERTS], axis=-1) / max(pieces, 1.0)
-    return np.asarray(windows * machine.disk.read_ahead.value / np.maximum(piece, 1.0))

@@ -30,9 +30,7 @@ from advisor.cost_model.schedule import (
     Phases,
     Route,
     Schedule,
-    Stage,
     Transfer,
-    alone,
 )
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
@@ -96,13 +94,8 @@ def phases(
     cache of experts are copied into it (`copies_misses`), or computed by the processor, as in
     forks. With `cuts` the prompt is cut where a server keeps what cannot be rolled back.
     """
-    one_pass = partial(
-        _pass,
-        model,
-        placement,
-        machine,
-        rules=Rules(experts=copies_experts, misses=copies_misses, length=work.output),
-    )
+    rules = Rules(experts=copies_experts, misses=copies_misses, length=work.output)
+    one_pass = partial(_pass, model, placement, machine, rules=rules)
     kept = checkpoint(model, work) if cuts else 0.0
 
     def of_prompt() -> Schedule:
@@ -112,9 +105,25 @@ def phases(
         tail = one_pass(*last)
         several = 1.0 + (np.asarray(work.fresh) > TAIL + work.ubatch)
         saved = _saved(machine, kept * several * np.asarray(work.users, dtype=float))
-        return replace(one_pass(*before), then=replace(tail, stages=(*tail.stages, saved)))
+        return replace(one_pass(*before), then=replace(tail, stages=(*tail.stages, (saved,))))
 
     return Phases(of_prompt=of_prompt, of_token=lambda: one_pass(token_step(work)))
+
+
+def checkpoint(model: Model, work: Workload) -> Array:
+    """Bytes of a sequence that cannot be rolled back: states, and windows unless whole [B]."""
+    windowed = np.isfinite(model.windows) & (not work.swa_full)
+    kept = np.where(windowed | (model.state_values > 0), 1.0, 0.0)
+    return np.asarray(model.kv_bytes(work.prompt, work.kv_type) @ kept)
+
+
+def _saved(machine: Machine, size: Array) -> Flow:
+    """Copy of checkpoints to RAM, over the link where a GPU holds them."""
+    if machine.counts is not None:
+        size = size * (gpu_numbers(machine) == 0)
+    if machine.gpus:
+        return Flow(route=Route.STREAMED, moved=size, transfer=Transfer.PAGEABLE)
+    return Flow(route=Route.IN_PLACE, moved=2.0 * size)
 
 
 def _pass(
@@ -127,47 +136,32 @@ def _pass(
     *,
     rules: Rules,
 ) -> Schedule:
-    on_gpus = [
-        alone(
-            Flow(
-                route=Route.RESIDENT,
-                load=step_load(model, placement, vram(device), step),
-                device=device,
-            )
-        )
-        for device in range(len(machine.gpus))
+    """Stages of a pass: the GPUs, the cache in RAM of their layers, and the layers in RAM.
+
+    With `-nkvo` the CPU attends in RAM for prompts too: only weights are ever copied.
+    """
+    flows = [
+        Flow(route=Route.RESIDENT, load=step_load(model, placement, vram(at), step), device=at)
+        for at in range(len(machine.gpus))
     ]
-    with_cache, apart = cache_apart(model, placement)
-    attended = [
-        alone(Flow(route=Route.IN_PLACE, load=step_load(model, away, RAM, step))) for away in apart
-    ]
+    outside, off_gpu = placement, 1.0 - last_layers(model, placement.gpu_layers)
+    away = placement.kv[RAM] - off_gpu
+    if np.any(away > 0):
+        outside = replace(placement, kv={**placement.kv, RAM: off_gpu})
+        apart = replace(placement, kv={RAM: away}, weights={}, output={})
+        flows.append(Flow(route=Route.IN_PLACE, load=step_load(model, apart, RAM, step)))
+    flows += _outside(model, outside, machine, step, rules)
     return Schedule(
-        stages=(*on_gpus, *attended, *_outside(model, with_cache, machine, step, rules)),
+        stages=tuple((flow,) for flow in flows),
         repeats=repeats,
         first=first,
         crossings=crossings(model, placement, machine),
-        workers=_at_once(model, placement, machine),
-        exchanges=tuple(_between_machines(model, machine, step)),
+        workers=_workers(model, placement, machine),
+        exchanges=_between_machines(model, machine, step),
     )
 
 
-def checkpoint(model: Model, work: Workload) -> Array:
-    """Bytes of a sequence that cannot be rolled back: states, and windows unless whole [B]."""
-    windowed = np.isfinite(model.windows) & (not work.swa_full)
-    kept = np.where(windowed | (model.state_values > 0), 1.0, 0.0)
-    return np.asarray(model.kv_bytes(work.prompt, work.kv_type) @ kept)
-
-
-def _saved(machine: Machine, size: Array) -> Stage:
-    """Copy of checkpoints to RAM, over the link where a GPU holds them."""
-    if machine.counts is not None:
-        size = size * (gpu_numbers(machine) == 0)
-    if machine.gpus:
-        return alone(Flow(route=Route.STREAMED, moved=size, transfer=Transfer.PAGEABLE))
-    return alone(Flow(route=Route.IN_PLACE, moved=2.0 * size))
-
-
-def _at_once(model: Model, placement: Placement, machine: Machine) -> Array:
+def _workers(model: Model, placement: Placement, machine: Machine) -> Array:
     """GPUs that work on different micro-batches at once: all, where they hold every layer and the
     cache, else one (llama.cpp, src/llama-context.cpp: `pipeline_parallel` asks for more layers on
     GPUs than the model has, `offload_kqv` and no tensor overrides; read 2026-11-23).
@@ -180,40 +174,13 @@ def _at_once(model: Model, placement: Placement, machine: Machine) -> Array:
     return np.where(whole, machine.gpu_count, 1)[()]
 
 
-def _between_machines(model: Model, machine: Machine, step: ForwardPass) -> Iterable[Exchange]:
+def _between_machines(model: Model, machine: Machine, step: ForwardPass) -> tuple[Exchange, ...]:
     """Activations sent to every further machine and back to the first one (`--rpc`)."""
-    if machine.nodes > 1:
-        vector = FLOAT * model.architecture.hidden * np.asarray(step.tokens, dtype=float)
-        yield Exchange(
-            way=ExchangePath.NETWORK,
-            times=machine.nodes - 1.0,
-            moved=2.0 * vector,
-            messages=RPC_MESSAGES,
-        )
-
-
-def cache_apart(model: Model, placement: Placement) -> tuple[Placement, list[Placement]]:
-    """Placement with the cache beside its layers, and placements of a cache in RAM for GPU layers.
-
-    With `-nkvo` the CPU computes attention in RAM, for prompts too: only weights are ever copied.
-    """
-    off_gpu = 1.0 - last_layers(model, placement.gpu_layers)
-    away = placement.kv[RAM] - off_gpu
-    if not np.any(away > 0):
-        return placement, []
-    with_cache = replace(placement, kv={**placement.kv, RAM: off_gpu})
-    return with_cache, [replace(placement, kv={RAM: away}, weights={}, output={})]
-
-
-def copies(placement: Placement) -> Transfer:
-    """Transfer of a prompt's weights over the link.
-
-    Pages of a mapped file are pageable, tensors overridden to the CPU among them; buffers with a
-    copy of the file are page-locked (src/llama-model-loader.cpp keeps a mapped file out of host
-    buffers, which pull request 20978 of March 2026 warns of: gpt-oss-20b with its experts in RAM
-    reads 544 and 298 tokens/s in micro-batches of 128 without a map and with one).
-    """
-    return Transfer.PINNED if placement.load_mode in READ_IN else Transfer.PAGEABLE
+    if machine.nodes == 1:
+        return ()
+    vector = FLOAT * model.architecture.hidden * np.asarray(step.tokens, dtype=float)
+    way, times = ExchangePath.NETWORK, machine.nodes - 1.0
+    return (Exchange(way=way, times=times, moved=2.0 * vector, messages=RPC_MESSAGES),)
 
 
 def served_by_cache(model: Model, placement: Placement, step: ForwardPass, rules: Rules) -> Array:
@@ -233,36 +200,17 @@ def served_by_cache(model: Model, placement: Placement, step: ForwardPass, rules
     return use.served(slots, rules.length, by_layer=not rules.misses)
 
 
-def _cached(
-    model: Model, placement: Placement, step: ForwardPass, experts: Load, rules: Rules
+def _on_first_gpu(
+    model: Model,
+    placement: Placement,
+    machine: Machine,
+    step: ForwardPass,
+    load: Load,
+    rules: Rules,
 ) -> tuple[Load, Array]:
-    """Experts computed on the GPU with a cache, and the bytes of those that it has to copy."""
-    small = np.asarray(step.tokens) <= CACHE_TOKENS
-    used = experts.times(np.where(small & (np.asarray(placement.expert_cache) > 0), 1.0, 0.0))
-    share = served_by_cache(model, placement, step, rules)
-    if not rules.misses:
-        return used.times(share), 0.0
-    return used, np.asarray(used.experts * (1.0 - share))
-
-
-def _outside(
-    model: Model, placement: Placement, machine: Machine, step: ForwardPass, rules: Rules
-) -> tuple[Stage, ...]:
-    """Layers outside the GPUs: computed in place, or copied and computed on the first GPU."""
-    on_disk = placement.strategy is PlacementStrategy.NVME_OFFLOAD
-    if not on_disk and not placement.holds(RAM):
-        return ()
-    load = step_load(model, placement, RAM, step)
-    paged: tuple[Stage, ...] = ()
-    if on_disk:
-        mapped = step_load(model, placement, DISK, step)
-        again = reread(model, placement, mapped, machine, variety=step.variety)
-        moved, pieces, renewal = again.total, again.pieces, again.renewal
-        flow = Flow(route=Route.PAGED, moved=moved, pieces=pieces, renewal=renewal)
-        paged = (alone(flow),)
-        load = load + mapped
-    if not np.any(load.layers + load.expert_layers + load.weights + load.kv):
-        return ()
+    """Part of a load from outside the GPUs that the first one computes, and the bytes copied to it:
+    weights of long steps, and experts by its cache [B].
+    """
     copied = np.where(np.asarray(step.tokens) >= COPY_TOKENS, 1.0, 0.0) * bool(machine.gpus)
     copying = load.times(copied)
     if not rules.experts:
@@ -270,22 +218,48 @@ def _outside(
     moved = copying.weights
     if "" < machine.build < USED_ALONE_SINCE:
         moved = moved + copying.experts * (1.0 / step.touched(model) - 1.0)
-    flow = Flow(route=Route.STREAMED, moved=moved, transfer=copies(placement))
-    if np.any(placement.expert_cache):
-        routed = (load + copying.times(-1.0)).routed
-        cached, missed = _cached(model, placement, step, routed, rules)
-        copying, moved = copying + cached, moved + missed
-        flow = replace(flow, moved=moved)
+    if not np.any(placement.expert_cache):
+        return copying, moved
+    small = np.asarray(step.tokens) <= CACHE_TOKENS
+    experts = (load + copying.times(-1.0)).routed
+    used = experts.times(np.where(small & (np.asarray(placement.expert_cache) > 0), 1.0, 0.0))
+    share = served_by_cache(model, placement, step, rules)
+    if rules.misses:
+        return copying + used, moved + used.experts * (1.0 - share)
+    return copying + used.times(share), moved
+
+
+def _outside(
+    model: Model, placement: Placement, machine: Machine, step: ForwardPass, rules: Rules
+) -> Iterable[Flow]:
+    """Layers outside the GPUs: computed in place, or copied and computed on the first GPU.
+
+    Pages of a mapped file are pageable, tensors overridden to the CPU among them; buffers with a
+    copy of the file are page-locked (src/llama-model-loader.cpp keeps a mapped file out of host
+    buffers, which pull request 20978 of March 2026 warns of: gpt-oss-20b with its experts in RAM
+    reads 544 and 298 tokens/s in micro-batches of 128 without a map and with one).
+    """
+    on_disk = placement.strategy is PlacementStrategy.NVME_OFFLOAD
+    if not on_disk and not placement.holds(RAM):
+        return
+    load = step_load(model, placement, RAM, step)
+    if on_disk:
+        mapped = step_load(model, placement, DISK, step)
+        load = load + mapped
+    if not np.any(load.layers + load.expert_layers + load.weights + load.kv):
+        return
+    if on_disk:
+        again = reread(model, placement, mapped, machine, variety=step.variety)
+        moved, pieces, renewal = again.total, again.pieces, again.renewal
+        yield Flow(route=Route.PAGED, moved=moved, pieces=pieces, renewal=renewal)
+    copying, moved = _on_first_gpu(model, placement, machine, step, load, rules)
     staying = load + copying.times(-1.0)
-    in_place = Flow(route=Route.IN_PLACE, load=staying, repacked=not on_disk)
-    if not np.any(copying.weights):
-        return (*paged, alone(in_place))
-    return (
-        *paged,
-        alone(flow),
-        alone(Flow(route=Route.RESIDENT, load=copying)),
-        *((alone(in_place),) if np.any(staying.weights) else ()),
-    )
+    if np.any(copying.weights):
+        locked = Transfer.PINNED if placement.load_mode in READ_IN else Transfer.PAGEABLE
+        yield Flow(route=Route.STREAMED, moved=moved, transfer=locked)
+        yield Flow(route=Route.RESIDENT, load=copying)
+    if not np.any(copying.weights) or np.any(staying.weights):
+        yield Flow(route=Route.IN_PLACE, load=staying, repacked=not on_disk)
 
 
 def crossings(model: Model, placement: Placement, machine: Machine) -> Array:
@@ -297,13 +271,12 @@ def crossings(model: Model, placement: Placement, machine: Machine) -> Array:
     if not machine.gpus:
         return 0.0
     on_gpu = last_layers(model, placement.gpu_layers)
-    experts_in_ram = on_gpu * (
-        1.0 - last_layers(model, model.layers - np.asarray(placement.cpu_moe))
+    experts, dense = (
+        on_gpu * (1.0 - last_layers(model, model.layers - np.asarray(in_ram)))
+        for in_ram in (placement.cpu_moe, placement.cpu_ffn)
     )
     between = machine.gpu_count - 1.0
-    cache_in_ram = on_gpu * placement.kv[RAM]
     sides = 2.0 * ((placement.gpu_layers > 0) & (placement.gpu_layers < model.layers))
-    dense_in_ram = on_gpu * (1.0 - last_layers(model, model.layers - np.asarray(placement.cpu_ffn)))
-    apart = experts_in_ram @ model.expert_layers + np.sum(cache_in_ram, axis=-1)
-    apart = apart + np.sum(dense_in_ram * (model.bytes_per_layer[Group.DENSE_FFN] > 0), axis=-1)
+    apart = experts @ model.expert_layers + np.sum(on_gpu * placement.kv[RAM], axis=-1)
+    apart = apart + np.sum(dense * (model.bytes_per_layer[Group.DENSE_FFN] > 0), axis=-1)
     return np.asarray(between + sides + 2.0 * apart)

@@ -25,7 +25,6 @@ from advisor.cost_model.schedule import (
     Phases,
     Route,
     Schedule,
-    Stage,
 )
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
@@ -120,7 +119,7 @@ def _pass(
         reduces=True,
         gpus=count,
     )
-    return Schedule(stages=(Stage(flows=tuple(flows)),), repeats=repeats, exchanges=(ring,))
+    return Schedule(stages=(tuple(flows),), repeats=repeats, exchanges=(ring,))
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:

@@ -297,7 +297,7 @@ class TestByHand:
         assert estimate.phases is not None
         card, held = estimate.machine.gpus[0], float(estimate.held[Tier.VRAM][0])
         share = (held + 4 * GIB - float(card.memory.value)) / held
-        load = estimate.phases.decode.stages[0].flows[0].load
+        load = estimate.phases.decode.stages[0][0].load
         assert load is not None
         assert estimate.constants is not None
         reached = estimate.constants.value("link_share")
