@@ -36,6 +36,10 @@ class ForwardPass:
 
 MicroBatches = tuple[ForwardPass, Array, Array]
 """An equal micro-batch, the number of them, and the size of the first over that of an equal one."""
+STARTED = (
+    "layers", "expert_layers", "state_layers", "scan_layers", "stream_layers", "latent_layers",
+)  # fmt: skip
+"""Fields of a load that stand for the kernels of layers, which each GPU that shares them starts."""
 OF_THE_STEP = ("tokens", "each", "per_expert", "shared_with")
 """Fields of a load that describe the step as a whole: they are not added or scaled."""
 

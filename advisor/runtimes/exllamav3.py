@@ -87,37 +87,28 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Command lines: exllamav3's script quantizes the weights, TabbyAPI serves them."""
-    del machine
-    options = [*_cache(work), *_experts(placement), *_drafting(work)]
     number = min(whole_bits(model.format), 8)
     folder = shlex.quote(f"{model.name}-exl3-{number}.0bpw")
-    return (
-        f"# in exllamav3's folder, from the checkpoint of Hugging Face\n"
-        f"python convert.py -i {shlex.quote(model.name)} -o {folder} -w work -b {number}\n"
-        f"# in TabbyAPI's folder, with {folder} in models/\n"
-        f"python main.py --model-name {folder} {' '.join(options)}"
-    )
+    return f"""# in exllamav3's folder, from the checkpoint of Hugging Face
+python convert.py -i {shlex.quote(model.name)} -o {folder} -w work -b {number}
+# in TabbyAPI's folder, with {folder} in models/
+python main.py --model-name {folder} {" ".join(_options(placement, work))}"""
 
 
-def _experts(placement: Placement) -> Iterable[str]:
-    if experts := int(placement.cpu_moe):
-        yield f"--cpu-moe-offload-layers {experts}"
-
-
-def _cache(work: Workload) -> Iterable[str]:
-    """Length of a conversation, the cache of all users together in whole pages, and its bits."""
+def _options(placement: Placement, work: Workload) -> Iterable[str]:
+    """Length of a conversation, the cache of all users together in whole pages, and its bits;
+    experts in RAM; drafting.
+    """
     yield f"--max-seq-len {int(work.context)}"
     if int(work.users) > 1:
         size = math.ceil(int(work.context) * int(work.users) / PAGE) * PAGE
         yield f"--cache-size {size} --max-batch-size {int(work.users)}"
     if bits := CACHE_BITS.get(work.kv_type):
         yield f"--cache-mode {bits},{bits}"
-
-
-def _drafting(work: Workload) -> Iterable[str]:
-    if not work.draft:
-        return
-    yield f"--draft-mode {DRAFTING[work.draft]} --draft-num-tokens {int(work.drafted)}"
+    if experts := int(placement.cpu_moe):
+        yield f"--cpu-moe-offload-layers {experts}"
+    if work.draft:
+        yield f"--draft-mode {DRAFTING[work.draft]} --draft-num-tokens {int(work.drafted)}"
     if work.draft_model is not None:
         yield f"--draft-model-name {shlex.quote(work.draft_model.name)}"
 

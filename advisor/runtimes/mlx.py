@@ -60,7 +60,6 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     Thunderbolt 5 (mlx's documentation, usage/launching_distributed, and its
     _distributed_utils/config.py; options of mlx_lm/server.py).
     """
-    del placement, work
     if whole_bits(model.format) == 16:
         return _served(model, machine, shlex.quote(catalog.repository(model.name)))
     return f"{folder_line(model)}\n{_served(model, machine, shlex.quote(folder_of(model)))}"
@@ -124,17 +123,12 @@ def ollama_command(model: Model, placement: Placement, machine: Machine, work: W
     """Command lines that import a folder of Safetensors, which makes a model of its MLX engine
     (docs/import.mdx).
     """
-    del placement, machine
     modelfile = shlex.quote(ollama.modelfile_text(f"./{folder_of(model)}", {}))
-    return "\n".join(
-        (
-            " ".join([*ollama.environment(work), "ollama serve"]),
-            "# in another terminal",
-            folder_line(model),
-            ollama.create_line(model, modelfile),
-            f"ollama run {shlex.quote(ollama.tag_of(model))}",
-        )
-    )
+    return f"""{" ".join(ollama.environment(work))} ollama serve
+# in another terminal
+{folder_line(model)}
+{ollama.create_line(model, modelfile)}
+ollama run {shlex.quote(ollama.tag_of(model))}"""
 
 
 OLLAMA_MLX = variant(

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.cost_model.loads import ForwardPass, Load, prompt_step, step_load, token_step
+from advisor.cost_model.loads import STARTED, ForwardPass, Load, prompt_step, step_load, token_step
 from advisor.cost_model.placement import (
     DISK,
     RAM,
@@ -151,16 +151,8 @@ def kernels(model: Model, sequences: Array, unpacked: Array = 0.0) -> Kernels:
 
 def each_of(load: Load, gpus: int) -> Load:
     """Load of each of several GPUs that share every layer; each starts every kernel."""
-    return replace(
-        load.times(1.0 / gpus),
-        layers=load.layers,
-        expert_layers=load.expert_layers,
-        state_layers=load.state_layers,
-        scan_layers=load.scan_layers,
-        stream_layers=load.stream_layers,
-        latent_layers=load.latent_layers,
-        latent_values=load.latent_values,
-    )
+    kernels = {name: getattr(load, name) for name in (*STARTED, "latent_values")}
+    return replace(load.times(1.0 / gpus), **kernels)
 
 
 REPEATED = 0.4

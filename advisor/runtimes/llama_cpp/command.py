@@ -84,18 +84,28 @@ def with_workers(line: str, placement: Placement, machine: Machine) -> str:
 
 def arguments(
     model: Model, placement: Placement, machine: Machine, work: Workload
-) -> tuple[str, ...]:
+) -> Iterable[str]:
     """Options of llama-server after the file, each with its value in one string."""
-    return (
-        *_request(work),
-        *_drafting(work),
-        *_layers(model, placement, machine),
-        *devices(model, placement, machine),
-        *_cache(model, placement, work),
-        *at_hand(machine),
-        *_loading(placement),
-        "--fit off",
-    )
+    yield from _request(work)
+    yield from _drafting(work)
+    yield from _layers(model, placement, machine)
+    yield from devices(model, placement, machine)
+    yield from _cache(placement, work)
+    yield from threads(machine)
+    if machine.backend == backends.CPU:
+        yield "-dev none"
+    elif machine.gpus and machine.nodes == 1 and machine.backend in SELECTED:
+        name = backends.LABELS[backends.of_machine(machine)]
+        yield f"-dev {','.join(f'{name}{place}' for place in range(len(machine.gpus)))}"
+    if placement.strategy is PlacementStrategy.NVME_OFFLOAD:
+        yield "-lm mmap --no-repack"
+    elif placement.load_mode != "auto":
+        yield f"-lm {placement.load_mode}"
+    yield "--fit off"
+
+
+SELECTED = ("cuda", "rocm", "sycl", "vulkan")
+"""Backends of which one build may have several, so that the command names the device."""
 
 
 def _request(work: Workload) -> Iterable[str]:
@@ -179,16 +189,6 @@ def devices(model: Model, placement: Placement, machine: Machine) -> Iterable[st
     yield f"-sm layer -ts {','.join(map(str, counts))}"
 
 
-def at_hand(machine: Machine) -> Iterable[str]:
-    """Threads, memory nodes and devices, where the user states them."""
-    yield from threads(machine)
-    if machine.backend == backends.CPU:
-        yield "-dev none"
-    elif machine.gpus and machine.nodes == 1 and machine.backend in SELECTED:
-        name = backends.LABELS[backends.of_machine(machine)]
-        yield f"-dev {','.join(f'{name}{place}' for place in range(len(machine.gpus)))}"
-
-
 def threads(machine: Machine) -> Iterable[str]:
     """Number of threads, where the user states it or one socket works, and the policy for memory
     nodes.
@@ -209,11 +209,7 @@ def bound(line: str, machine: Machine) -> str:
     return f"numactl --cpunodebind=0 --membind=0 {line}"
 
 
-SELECTED = ("cuda", "rocm", "sycl", "vulkan")
-"""Backends of which one build may have several, so that the command names the device."""
-
-
-def _cache(model: Model, placement: Placement, work: Workload) -> Iterable[str]:
+def _cache(placement: Placement, work: Workload) -> Iterable[str]:
     if work.kv_type != "f16":
         yield f"-fa on -ctk {work.kv_type} -ctv {work.kv_type}"
     elif not work.flash_attention:
@@ -222,10 +218,3 @@ def _cache(model: Model, placement: Placement, work: Workload) -> Iterable[str]:
         yield "--swa-full"
     if placement.gpu_layers and np.all(placement.kv[RAM] > 0):
         yield "-nkvo"
-
-
-def _loading(placement: Placement) -> Iterable[str]:
-    if placement.strategy is PlacementStrategy.NVME_OFFLOAD:
-        yield "-lm mmap --no-repack"
-    elif placement.load_mode != "auto":
-        yield f"-lm {placement.load_mode}"

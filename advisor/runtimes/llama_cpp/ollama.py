@@ -56,22 +56,18 @@ def default_context(machine: Machine) -> int:
 
 
 def served(model: Model, machine: Machine, work: Workload) -> Workload:
-    """Workload with Ollama's own micro-batch where none is set."""
+    """Workload with Ollama's own micro-batch where none is set (`num_batch`): larger with the
+    context, where there is room.
+    """
     if np.any(np.asarray(work.ubatch) != BATCH):
         return work
-    return work.with_numbers(ubatch=micro_batch(model, machine, work))
-
-
-def micro_batch(model: Model, machine: Machine, work: Workload) -> Array:
-    """Default of `num_batch`: larger with the context, where there is room [tokens]."""
     context = np.asarray(work.context, dtype=float) * work.users
-    needed = predicted(model, work)
-    vram = machine.gpu_memory
+    needed, vram = predicted(model, work), machine.gpu_memory
     tokens: Array = np.asarray(float(BATCH))
     for least, batch, share, more in reversed(BATCHES):
         room = (needed <= share * vram) & (needed + more <= FILLED * vram)
         tokens = np.where((context > least) & room, float(batch), tokens)
-    return tokens
+    return work.with_numbers(ubatch=tokens)
 
 
 def predicted(model: Model, work: Workload) -> Array:
@@ -86,9 +82,8 @@ def place(
     """llama.cpp's placement, of its own choice or of a stated number of layers and experts."""
     check_takes("ollama", machine, strategy)
     if work.kv_type not in CACHE_TYPES:
-        raise Refusal(
-            f"Ollama supports a cache in {', '.join(CACHE_TYPES)}, not in {work.kv_type}."
-        )
+        allowed = ", ".join(CACHE_TYPES)
+        raise Refusal(f"Ollama supports a cache in {allowed}, not in {work.kv_type}.")
     if np.any(np.asarray(work.users) > 1) and np.any(model.state_values > 0):
         raise Refusal(
             f"Ollama serves {model.name} one request at a time, because its layers keep a state."
@@ -118,16 +113,13 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Environment of the server, Modelfile, and a request."""
-    options = _options(model, placement, machine, work)
+    options = _options(placement, machine, work)
     request = json.dumps({"model": tag_of(model), "prompt": "Why?", "options": options})
-    return "\n".join(
-        (
-            _serve(model, placement, work),
-            "# in another terminal",
-            create_line(model, shlex.quote(modelfile_text(f"./{gguf_file(model)}", options))),
-            f"curl http://localhost:11434/api/generate -d {shlex.quote(request)}",
-        )
-    )
+    modelfile = shlex.quote(modelfile_text(f"./{gguf_file(model)}", options))
+    return f"""{_serve(model, placement, work)}
+# in another terminal
+{create_line(model, modelfile)}
+curl http://localhost:11434/api/generate -d {shlex.quote(request)}"""
 
 
 def start(
@@ -136,7 +128,7 @@ def start(
     """Shell lines: start of the server in the background, download of the model, and a wait."""
     source = f"hf.co/{repository}:{repository_tag(model)}"
     unquoted = f"'\"{source}\"'"  # the shell reads the repository's name
-    options = _options(model, placement, machine, work)
+    options = _options(placement, machine, work)
     return (
         f"{_serve(model, placement, work)} &",
         "until ollama list; do sleep 1; done",
@@ -163,21 +155,23 @@ def tag_of(model: Model) -> str:
 
 
 def _serve(model: Model, placement: Placement, work: Workload) -> str:
-    return " ".join([*environment(work), *_experts(model, placement), "ollama serve"])
-
-
-def _experts(model: Model, placement: Placement) -> Iterable[str]:
-    """Layers whose experts stay in RAM, for the llama-server that inherits the environment."""
-    layers = int(placement.cpu_moe)
+    """Start of the server, whose environment llama-server inherits."""
+    layers, experts = int(placement.cpu_moe), ""
     if layers and int(placement.gpu_layers) and model.has_experts:
         every = layers >= model.layers
-        yield "LLAMA_ARG_CPU_MOE=1" if every else f"LLAMA_ARG_N_CPU_MOE={layers}"
+        experts = "LLAMA_ARG_CPU_MOE=1 " if every else f"LLAMA_ARG_N_CPU_MOE={layers} "
+    return f"{' '.join(environment(work))} {experts}ollama serve"
 
 
-def _options(
-    model: Model, placement: Placement, machine: Machine, work: Workload
-) -> Mapping[str, int]:
-    return {"num_ctx": int(work.context), **_fixed(placement, machine, work)}
+def _options(placement: Placement, machine: Machine, work: Workload) -> Mapping[str, int]:
+    """Context, and options for what llama.cpp is not to decide."""
+    options = {"num_ctx": int(work.context)}
+    if machine.gpus:
+        layers = int(placement.gpu_layers)
+        options["num_gpu"] = layers + 1 if layers else 0
+    if int(work.ubatch) != BATCH:
+        options["num_batch"] = int(work.ubatch)
+    return options
 
 
 def modelfile_text(source: str, options: Mapping[str, int]) -> str:
@@ -188,20 +182,8 @@ def modelfile_text(source: str, options: Mapping[str, int]) -> str:
 
 def create_line(model: Model, modelfile: str) -> str:
     """Shell line that creates a model from a Modelfile, given as quoted shell text."""
-    return (
-        f"printf {modelfile} > Modelfile && ollama create {shlex.quote(tag_of(model))} -f Modelfile"
-    )
-
-
-def _fixed(placement: Placement, machine: Machine, work: Workload) -> Mapping[str, int]:
-    """Options for what llama.cpp is not to decide."""
-    options = {}
-    if machine.gpus:
-        layers = int(placement.gpu_layers)
-        options["num_gpu"] = layers + 1 if layers else 0
-    if int(work.ubatch) != BATCH:
-        options["num_batch"] = int(work.ubatch)
-    return options
+    tag = shlex.quote(tag_of(model))
+    return f"printf {modelfile} > Modelfile && ollama create {tag} -f Modelfile"
 
 
 def environment(work: Workload) -> Iterable[str]:

@@ -8,13 +8,12 @@ which q4_1, iq4_nl, q5_0 and q5_1 are still not supported).
 """
 
 import shlex
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from advisor.cost_model.loads import ForwardPass, micro_batches, step_load, token_step
+from advisor.cost_model.loads import STARTED, ForwardPass, micro_batches, step_load, token_step
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, all_of, vram
 from advisor.cost_model.runtime import variant
 from advisor.cost_model.schedule import (
@@ -37,10 +36,6 @@ from advisor.units import FLOAT, Array
 
 CACHES = ("f32", "f16", "bf16", "q8_0", "q4_0")
 """Supported cache types."""
-STARTED = (
-    "layers", "expert_layers", "state_layers", "scan_layers", "stream_layers", "latent_layers",
-)  # fmt: skip
-"""Parts of a load that stand for the kernels of a layer, which every GPU starts."""
 UNFITTED = 0.4
 """Additional half width of its ranges, as the logarithm of a factor: no constant is fitted to it.
 In
@@ -52,7 +47,14 @@ def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """All layers in the GPUs, divided evenly among equal cards, else by memory."""
-    _needs(model, machine, work, strategy)
+    if len(machine.gpus) < 2 or machine.nodes > 1:
+        raise Refusal("-sm tensor divides layers over several GPUs of one machine.")
+    if strategy is not PlacementStrategy.GPU_RESIDENT:
+        raise Refusal("-sm tensor is modelled only with the whole model in the GPUs.")
+    if work.kv_type not in CACHES:
+        raise Refusal(f"-sm tensor divides a cache in {', '.join(CACHES)}, not in {work.kv_type}.")
+    if any(cache.key_values and not cache.value_values for cache in model.architecture.cache):
+        raise Refusal("-sm tensor does not run models with latent attention; use -sm layer.")
     return divided(model, machine, layer_split.place(model, machine, work, strategy, settings))
 
 
@@ -69,17 +71,6 @@ def divided(model: Model, machine: Machine, whole: Placement) -> Placement:
         kv={**whole.kv, **layers},
         output={**whole.output, **{at: np.asarray(share) for at, share in shares.items()}},
     )
-
-
-def _needs(model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy) -> None:
-    if len(machine.gpus) < 2 or machine.nodes > 1:
-        raise Refusal("-sm tensor divides layers over several GPUs of one machine.")
-    if strategy is not PlacementStrategy.GPU_RESIDENT:
-        raise Refusal("-sm tensor is modelled only with the whole model in the GPUs.")
-    if work.kv_type not in CACHES:
-        raise Refusal(f"-sm tensor divides a cache in {', '.join(CACHES)}, not in {work.kv_type}.")
-    if any(cache.key_values and not cache.value_values for cache in model.architecture.cache):
-        raise Refusal("-sm tensor does not run models with latent attention; use -sm layer.")
 
 
 def parts(machine: Machine) -> list[Array]:
@@ -105,11 +96,8 @@ def _pass(
     flows = []
     for device, share in enumerate(parts(machine)):
         load = step_load(model, placement, vram(device), step)
-        started = {  # every GPU starts the kernels of every layer; heads are divided
-            name: getattr(load, name) / share for name in STARTED
-        }
-        mine: Any = replace(load, **started)
-        flows.append(Flow(route=Route.RESIDENT, load=mine, device=device))
+        started: Any = {name: getattr(load, name) / share for name in STARTED}  # heads are divided
+        flows.append(Flow(route=Route.RESIDENT, load=replace(load, **started), device=device))
     vector = FLOAT * model.architecture.hidden * np.asarray(step.tokens, dtype=float)
     count = len(flows)
     ring = Exchange(
@@ -124,23 +112,17 @@ def _pass(
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Command line of llama-server with divided layers."""
-    words = [f"llama-server -m {shlex.quote(gguf_file(model))}"]
-    for option in arguments(model, placement, machine, work):
-        by_layers = option.startswith("-sm layer ")
-        words += [*_split(machine), *_flash(work)] if by_layers else [option]
-    return " ".join(words)
-
-
-def _split(machine: Machine) -> Iterable[str]:
-    yield "-sm tensor"
     shares = [float(np.ravel(part)[0]) for part in parts(machine)]
+    divided = "-sm tensor"
     if len(set(shares)) > 1:
-        yield f"-ts {','.join(f'{100 * share:.0f}' for share in shares)}"
-
-
-def _flash(work: Workload) -> Iterable[str]:
+        divided += f" -ts {','.join(f'{100 * share:.0f}' for share in shares)}"
     if work.kv_type == "f16":
-        yield "-fa on"
+        divided += " -fa on"
+    options = (
+        divided if option.startswith("-sm layer ") else option
+        for option in arguments(model, placement, machine, work)
+    )
+    return " ".join([f"llama-server -m {shlex.quote(gguf_file(model))}", *options])
 
 
 LLAMA_CPP_TENSOR = variant(
