@@ -235,7 +235,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         f"--kt-cpuinfer {machine.host.cores}",
         f"--kt-threadpool-count {machine.host.sockets}",
         f"--kt-num-gpu-experts {round(share * total)}",
-        *several(machine, division, ("--tensor-parallel-size", "--pipeline-parallel-size")),
+        *several(division, "--tensor-parallel-size", "--pipeline-parallel-size"),
         *_layerwise(model),
         "--disable-shared-experts-fusion",
     ]

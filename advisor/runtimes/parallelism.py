@@ -58,9 +58,7 @@ class LayerKinds:
     """Kinds of layers by the kernels that they start; arrays have shape (layers,)."""
 
     latent: Floats  # 1 where the cache is a latent (MLA)
-    # query heads x (key + value head size) where a prompt unfolds the latents; 0 where these are
-    # not known
-    unfolded: Floats
+    unfolded: Floats  # query heads x (key + value head size) of unfolded latents; 0 where unknown
     indexed: Floats  # 1 where an indexer chooses the tokens to attend to
     index_values: Floats  # query heads x head size of the indexer
     index_share: Floats  # part of a token's cache that is the indexer's key
@@ -74,18 +72,15 @@ class LayerKinds:
 @lru_cache(maxsize=256)
 def layer_kinds(architecture: Architecture) -> LayerKinds:
     """Kinds of a model's layers."""
+    none = np.zeros(architecture.layers)
     rows: dict[str, Floats] = {}
-    mixing, feeding = np.zeros(architecture.layers), np.zeros(architecture.layers)
+    computing = {Group.ATTENTION: none.copy(), Group.DENSE_FFN: none.copy()}
     for tensor in architecture.tensors:
         if tensor.layer is None:
             continue
-        by_layer = rows.setdefault(tensor.role, np.zeros(architecture.layers))
-        by_layer[tensor.layer] += tensor.rows
-        if tensor.group is Group.ATTENTION:
-            mixing[tensor.layer] = 1.0
-        if tensor.group is Group.DENSE_FFN:
-            feeding[tensor.layer] = 1.0
-    none = np.zeros(architecture.layers)
+        rows.setdefault(tensor.role, none.copy())[tensor.layer] += tensor.rows
+        if tensor.group in computing:
+            computing[tensor.group][tensor.layer] = 1.0
     kept = np.array([float(cache.key_values) for cache in architecture.cache])
     latent = np.array(
         [float(bool(cache.key_values) and not cache.value_values) for cache in architecture.cache]
@@ -99,7 +94,7 @@ def layer_kinds(architecture: Architecture) -> LayerKinds:
         indexed=(keys > 0).astype(float),
         index_values=rows.get("indexer.attn_q_b", none),
         index_share=keys / np.maximum(kept, 1.0),
-        products=(mixing + feeding) / 2.0,
+        products=sum(computing.values(), start=none) / 2.0,
     )
 
 
@@ -150,9 +145,7 @@ ACTIVATION = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class Parallel:
-    """Division of a model over GPUs; over each of several numbers of GPUs, with arrays as
-    numbers.
-    """
+    """Division of a model over GPUs, or over each of several numbers of them, as arrays."""
 
     tensor: int  # number of GPUs that share each layer
     pipeline: int  # number of groups of GPUs, each with its own layers
@@ -291,20 +284,16 @@ def query_heads(model: Model) -> int:
     return max(round(min(widths(model.architecture).heads.values(), default=1)), 1)
 
 
+@lru_cache(maxsize=256)
 def cache_share(model: Model, tensor: int) -> Floats:
     """Share of each layer's cache on one of several GPUs, shape (layers,).
 
     Key heads are divided where possible, and repeated where there are more GPUs than heads. The
     latent of MLA, which has no values, is on every GPU.
     """
-    return _cache_share(model.architecture, query_heads(model), tensor)
-
-
-@lru_cache(maxsize=256)
-def _cache_share(architecture: Architecture, heads: int, tensor: int) -> Floats:
-    shares = np.full(architecture.layers, 1.0 / tensor)
-    pairs = zip(architecture.cache, architecture.attention_values, strict=True)
-    for layer, (kept, values) in enumerate(pairs):
+    shares, heads = np.full(model.layers, 1.0 / tensor), query_heads(model)
+    layers = zip(model.architecture.cache, model.architecture.attention_values, strict=True)
+    for layer, (kept, values) in enumerate(layers):
         if kept.key_values and not kept.value_values:
             shares[layer] = 1.0
         elif kept.key_values:
@@ -327,7 +316,7 @@ class GpuGroup:
         """Its layers, 1 or 0, shape (..., layers); none where there is no such group."""
         pipeline = self.division.pipeline
         if np.ndim(pipeline) == 0:
-            return chunks(self.model, pipeline)[self.at]
+            return chunks(self.model.layers, pipeline)[self.at]
         return _several_chunks(self.model.layers, tuple(np.ravel(pipeline).tolist()))
 
     @property
@@ -367,17 +356,13 @@ def _several_chunks(layers: int, counts: tuple[int, ...]) -> Floats:
     """Groups of pipelines of several lengths, shape (groups, pipelines, 1, layers)."""
     groups = np.zeros((max(counts), len(counts), 1, layers))
     for at, count in enumerate(counts):
-        groups[:count, at, 0] = _chunks(layers, count)
+        groups[:count, at, 0] = chunks(layers, count)
     return groups
 
 
-def chunks(model: Model, count: int) -> tuple[Floats, ...]:
-    """Layers of each group of a pipeline, 1 or 0, in order, shape (layers,)."""
-    return _chunks(model.layers, count)
-
-
 @lru_cache(maxsize=256)
-def _chunks(layers: int, count: int) -> tuple[Floats, ...]:
+def chunks(layers: int, count: int) -> tuple[Floats, ...]:
+    """Layers of each of several groups of a pipeline, 1 or 0, in order, shape (layers,)."""
     edges = np.linspace(0, layers, count + 1).round()
     index = np.arange(layers)
     return tuple(((index >= low) & (index < high)).astype(float) for low, high in pairwise(edges))
@@ -411,7 +396,7 @@ def exchanges(
         yield Exchange(way=ExchangePath.NETWORK, times=float(between), moved=2.0 * vector)
 
 
-def several(machine: Machine, division: Parallel, names: tuple[str, str]) -> Iterable[str]:
+def several(division: Parallel, *names: str) -> Iterable[str]:
     """Options for the division of a model."""
     for name, count in zip(names, (division.tensor, division.pipeline), strict=True):
         if count > 1:

@@ -1,6 +1,6 @@
 """Common parts of vLLM and SGLang: weights and cache over all GPUs, the rest in pinned RAM."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, reduce
 from itertools import chain
@@ -36,7 +36,6 @@ from advisor.runtimes.format_support import kinds
 from advisor.runtimes.parallelism import (
     ACTIVATION,
     GpuGroup,
-    Parallel,
     attention_work,
     beside_layers,
     busiest_gpu,
@@ -62,7 +61,7 @@ from advisor.units import Array
 class EffortRow:
     """One row of data/runtimes/setup_effort.csv."""
 
-    runtime: str  # name of the runtime
+    runtime: str  # its name
     effort: str  # effort of installation and start, in a few words
     why: str  # reason in a sentence or two
     source: str  # documentation of the installation
@@ -76,8 +75,7 @@ def setup_efforts() -> Mapping[str, EffortRow]:
 
 
 CommandFrom = Callable[[Model, Placement, Machine, Workload, str], str]
-"""Command that starts a server; its last argument is shell text for the repository of the
-weights."""
+"""Command of a server; its last argument is shell text for the repository of the weights."""
 ENVIRONMENT = ". ~/serving/bin/activate"
 CREATED = "[ -d ~/serving ] || (pip install uv && uv venv --python 3.12 --seed ~/serving)"
 """Creation of a Python environment, as in the guides of vLLM and SGLang."""
@@ -132,11 +130,10 @@ def on_each(line: str, machine: Machine, first: str, others: str = "") -> str:
     """Command line, or that of each machine, with an option that names the first one."""
     if machine.nodes == 1:
         return line
-    ranks = [
-        f"{rank}{others if rank else ''}  # on HOST{rank + 1}" for rank in range(machine.nodes)
-    ]
+    line = f"{line} --nnodes {machine.nodes} {first} --node-rank"
     return "\n".join(
-        f"{line} --nnodes {machine.nodes} {first} --node-rank {rank}" for rank in ranks
+        f"{line} {rank}{others if rank else ''}  # on HOST{rank + 1}"
+        for rank in range(machine.nodes)
     )
 
 
@@ -368,11 +365,20 @@ def sequences_that_fit(model: Model, placement: Placement, machine: Machine, wor
 
 
 def held_load(group: GpuGroup, placement: Placement, step: ForwardPass) -> Load:
-    """Load of one GPU of a group from its own memory; each starts the kernels of every layer."""
+    """Load of one GPU of a group from its own memory; each starts the kernels of every layer.
+
+    Where each holds whole experts, it is the busiest one.
+    """
     model, division, where = group.model, group.division, vram(group.slowest)
     load = step_load(model, placement, where, step)
     if placement.expert_parallel:
-        load = _with_whole_experts(load, model, division, step)
+        read, computed = busiest_gpu(model, division.tensor, step.tokens)
+        load = replace(
+            load,
+            weights=load.weights + load.experts * (read - 1.0),
+            experts=load.experts * read,
+            expert_flops=load.expert_flops * computed,
+        )
     attention: dict[str, Array] = {}
     if where in placement.kv:
         cached = placement.kv[where]
@@ -390,17 +396,6 @@ def held_load(group: GpuGroup, placement: Placement, step: ForwardPass) -> Load:
         layers=load.layers * rest,
         expert_layers=load.expert_layers * division.tensor,
         state_layers=load.state_layers * rest,
-    )
-
-
-def _with_whole_experts(load: Load, model: Model, division: Parallel, step: ForwardPass) -> Load:
-    """Load of the busiest GPU where each holds whole experts."""
-    read, computed = busiest_gpu(model, division.tensor, step.tokens)
-    return replace(
-        load,
-        weights=load.weights + load.experts * (read - 1.0),
-        experts=load.experts * read,
-        expert_flops=load.expert_flops * computed,
     )
 
 
@@ -489,20 +484,13 @@ KernelsOf = Callable[[GpuGroup, Placement, ForwardPass], Kernels]
 def layers_only(kernels: Kernels) -> Kernels:
     """Kernels of further layers in a step whose tokens and cache are counted already."""
     if not isinstance(kernels, EngineKernels):
-        return replace(kernels, sequences=0.0, unpacked=0.0)
-    return replace(
-        kernels,
-        sequences=0.0,
-        head_bytes=0.0,
-        head_flops=0.0,
-        head_used=0.0,
-        activations=0.0,
-        expert_activations=0.0,
-        expert_rows=0.0,
-        attention_layers=0.0,
-        latent_layers=0.0,
-        indexed_layers=0.0,
-        state_flops=0.0,
+        return Kernels(number=kernels.number)
+    return EngineKernels(
+        number=kernels.number,
+        prompt=kernels.prompt,
+        dense=kernels.dense,
+        experts=kernels.experts,
+        products_per_layer=kernels.products_per_layer,
     )
 
 
@@ -516,25 +504,16 @@ def engine_formats(model: Model) -> tuple[str, str]:
     experts = model.architecture.experts
     unused = experts.total / experts.used if experts else 1.0
     dense = [group for group in LAYERED if group not in (Group.ROUTED_EXPERTS, Group.NORMS)]
-    return (
-        _kernel(model, [(model.bytes_per_layer[group], model.flops[group]) for group in dense]),
-        _kernel(
-            model,
-            [
-                (
-                    model.bytes_per_layer[Group.ROUTED_EXPERTS],
-                    model.flops[Group.ROUTED_EXPERTS] * unused,
-                )
-            ],
-        ),
-    )
+    return _kernel(model, dense), _kernel(model, [Group.ROUTED_EXPERTS], unused)
 
 
-def _kernel(model: Model, parts: Iterable[tuple[Floats, Floats]]) -> str:
-    """Format by the mean bits of a weight: bytes held over weights, two FLOPs each."""
-    sizes = [(float(np.sum(held)), float(np.sum(work)) / 2.0) for held, work in parts]
-    weights = sum(count for _, count in sizes)
-    bits = 8.0 * sum(size for size, _ in sizes) / weights if weights else 16.0
+def _kernel(model: Model, groups: Sequence[Group], stored: float = 1.0) -> str:
+    """Format by the mean bits of a weight: bytes held over weights, two FLOPs each of those used;
+    some times as many may be `stored`.
+    """
+    held = sum(float(np.sum(model.bytes_per_layer[group])) for group in groups)
+    weights = sum(float(np.sum(model.flops[group] * stored)) / 2.0 for group in groups)
+    bits = 8.0 * held / weights if weights else 16.0
     near = next((name for least, name in FORMATS if bits >= least), "")
     return near or FOUR_BITS.get(model.format, "int4")
 
@@ -545,7 +524,6 @@ FOUR_BITS = {"NVFP4": "nvfp4", "MXFP4": "mxfp4", "MXFP4-hf": "mxfp4"}
 
 def framework_kernels(group: GpuGroup, placement: Placement, step: ForwardPass) -> Kernels:
     """Kernels of engines without CUDA graphs, which compute as PyTorch does."""
-    del placement
     share = float(np.mean(group.layers)) / group.division.tensor
     sequences = step.sequences if group.at == 0 else 0.0
     return kernels(group.model, sequences, unpacked_weights(group.model) * share)

@@ -123,7 +123,7 @@ def command(
         f"--max-running-requests {int(work.users)}",
         f"--mem-fraction-static {static_share(machine):g}",
         *(["--kv-cache-dtype fp8_e4m3"] if serving.served(work).kv_type == "fp8" else []),
-        *several(machine, division, ("--tp-size", "--pp-size")),
+        *several(division, "--tp-size", "--pp-size"),
         *([f"--ep-size {division.tensor}"] if placement.expert_parallel else []),
         *(
             [f"--dp-size {division.tensor} --enable-dp-attention"]

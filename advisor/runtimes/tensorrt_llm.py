@@ -48,7 +48,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         f"--max_seq_len {int(work.context)}",
         f"--max_batch_size {math.ceil(work.users / users)}",
         f"--kv_cache_free_gpu_memory_fraction {MEMORY_USED}",
-        *several(machine, division, ("--tp_size", "--pp_size")),
+        *several(division, "--tp_size", "--pp_size"),
         *([f"--ep_size {division.tensor}"] if placement.expert_parallel else []),
         *_config(placement, work),
     ]

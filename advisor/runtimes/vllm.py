@@ -71,7 +71,7 @@ def read_in_place(
     nothing, still = replace(settings, gpu_layers=0), replace(room, buffered=0)
     base = serving.placed(model, machine, work, PlacementStrategy.CPU_OFFLOAD, nothing, still)
     division = parallel(model, machine)
-    groups = chunks(model, division.pipeline)
+    groups = chunks(model.layers, division.pipeline)
     if settings.gpu_layers is not None:
         count = np.asarray(settings.gpu_layers, dtype=float) / division.pipeline
         last = [_last(group, count) for group in groups]
@@ -116,7 +116,7 @@ def _with(
     model: Model, base: Placement, division: Parallel, kept: list[Floats], *, only_experts: bool
 ) -> Placement:
     whole = sum(kept, start=np.zeros(()))
-    groups = chunks(model, division.pipeline)
+    groups = chunks(model.layers, division.pipeline)
     weights = {}
     for location, shares in base.weights.items():
         at = location.device // division.tensor
@@ -277,7 +277,7 @@ def command(
         f"--max-num-seqs {math.ceil(work.users / (division.tensor if division.by_user else 1))}",
         f"--gpu-memory-utilization {MEMORY_USED}",
         *(["--kv-cache-dtype fp8"] if serving.served(work).kv_type == "fp8" else []),
-        *several(machine, division, (tensor, "--pipeline-parallel-size")),
+        *several(division, tensor, "--pipeline-parallel-size"),
         *(["--enable-expert-parallel"] if placement.expert_parallel else []),
         *offload_options(model, placement, division),
         *_drafting(work),
