@@ -9,7 +9,7 @@ unless it is tied to the token table.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -29,7 +29,7 @@ from advisor.cost_model.placement import (
     weight_bytes,
 )
 from advisor.cost_model.runtime import Runtime
-from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Stage, Transfer
+from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Transfer
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model import catalog
@@ -98,24 +98,20 @@ def device_map(model: Model, gpus: Sequence[float], ram: float) -> dict[str, int
 
 
 def filled(model: Model, gpus: Sequence[Array], ram: Array) -> list[Floats]:
-    """Index of the first block after each GPU, and after RAM, under limits for weights [B]."""
+    """Index of the first block after each GPU, and after RAM, under limits for weights [B].
+
+    Of several GPUs, all but the last get at most an equal part and 1.25 blocks; those with a limit
+    of 0 do not count (transformers 5.23, integrations/accelerate.py, `get_balanced_memory`).
+    """
     sizes = blocks(model).sizes
+    count = sum((np.asarray(limit) > 0 for limit in gpus), start=np.zeros(()))
+    even = sizes.sum() // np.maximum(count, 1.0) + int(1.25 * sizes.max())
+    limits = [*(np.minimum(limit, even) for limit in gpus[:-1]), *gpus[-1:], ram]
     ends: list[Floats] = [np.zeros(())]
-    for device, limit in enumerate((*balanced(sizes, gpus), ram)):
+    for device, limit in enumerate(limits):
         keeps_room = device in (0, len(gpus))
         ends.append(blocks_that_fit(sizes, limit, start=ends[-1], keeps_room=keeps_room))
     return ends[1:]
-
-
-def balanced(sizes: Floats, gpus: Sequence[Array]) -> list[Array]:
-    """Limit of each GPU; of several, all but the last get at most an equal part and 1.25 blocks.
-
-    GPUs with a limit of 0 do not count (transformers 5.23, integrations/accelerate.py,
-    `get_balanced_memory`).
-    """
-    count = sum((np.asarray(limit) > 0 for limit in gpus), start=np.zeros(()))
-    even = sizes.sum() // np.maximum(count, 1.0) + int(1.25 * sizes.max())
-    return [*(np.minimum(limit, even) for limit in gpus[:-1]), *gpus[-1:]]
 
 
 def blocks_that_fit(sizes: Floats, limit: Array, *, start: Array = 0.0, keeps_room: bool) -> Floats:
@@ -162,7 +158,8 @@ def place(
     layers = {place: layer_shares(model, share) for place, share in parts.items()}
     gpus = on_gpus(parts)
     kept = sum((layers[place] for place in gpus), start=np.zeros(()))
-    through = passing(model, parts)
+    outside = parts[RAM] + parts[DISK] > 0
+    through = np.max(np.where(outside, blocks(model).sizes, 0.0), axis=-1)
     held = [place for place, share in layers.items() if place in gpus or np.any(parts[place])]
     return Placement(
         strategy=strategy,
@@ -258,12 +255,6 @@ def on_gpus(places: Iterable[Location]) -> list[Location]:
     return [place for place in places if place.tier is Tier.VRAM]
 
 
-def passing(model: Model, parts: Parts) -> Array:
-    """Largest block outside the GPUs, which passes through the first GPU [B]."""
-    outside = parts[RAM] + parts[DISK] > 0
-    return np.asarray(np.max(np.where(outside, blocks(model).sizes, 0.0), axis=-1))
-
-
 def as_published(model: Model, machine: Machine, settings: Settings, parts: Parts) -> Parts:
     """Shares of the memories as stated by a published run, fractions of layers included.
 
@@ -290,36 +281,25 @@ def as_published(model: Model, machine: Machine, settings: Settings, parts: Part
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """One pass for the prompt and one for each token: copy, then compute."""
-    return phases_of(partial(_pass, model, placement), work)
 
-
-def _pass(model: Model, placement: Placement, step: ForwardPass) -> Schedule:
-    packed = unpacked_weights(model)
-
-    def computed(location: Location, device: int) -> Stage:
+    def computed(step: ForwardPass, location: Location, device: int) -> Flow:
         load = step_load(model, placement, location, step)
-        batch = kernels(
-            model,
-            sequences=step.sequences if location == vram(0) else 0.0,
-            unpacked=packed * load.layers / model.layers,
-        )
-        return (Flow(route=Route.RESIDENT, load=load, device=device, kernels=batch),)
+        sequences = step.sequences if location == vram(0) else 0.0
+        batch = kernels(model, sequences, unpacked_weights(model) * load.layers / model.layers)
+        return Flow(route=Route.RESIDENT, load=load, device=device, kernels=batch)
 
-    def copied(location: Location) -> Stage:
+    def copied(location: Location) -> Flow:
         route = Route.STAGED if location == DISK else Route.STREAMED
         moved = moved_weights(model, placement, location)
-        return (Flow(route=route, moved=moved, transfer=Transfer.PAGEABLE),)
+        return Flow(route=route, moved=moved, transfer=Transfer.PAGEABLE)
 
-    return Schedule(
-        stages=(
-            *(computed(place, place.device) for place in on_gpus(placement.locations)),
-            *(
-                stage
-                for place in outside_gpus(placement)
-                for stage in (copied(place), computed(place, 0))
-            ),
-        )
-    )
+    def one_pass(step: ForwardPass) -> Schedule:
+        flows = [computed(step, place, place.device) for place in on_gpus(placement.locations)]
+        for place in outside_gpus(placement):
+            flows += [copied(place), computed(step, place, 0)]
+        return Schedule(stages=tuple((flow,) for flow in flows))
+
+    return phases_of(one_pass, work)
 
 
 SNIPPET = """from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -335,24 +315,15 @@ print(tokenizer.decode(model.generate(**prompt, max_new_tokens={output})[0]))"""
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Python code that runs the placement."""
-    apple = machine.gpus[0].vendor == "Apple"
-    held = {
+    limits = placement.limits or {
         place: weight_bytes(model, placement, place) for place in (*on_gpus(placement.weights), RAM)
     }
-    limits = ", ".join(
-        f'{named(place, apple=apple)}: "{int(up(size) / MIB)}MiB"'
-        for place, size in (placement.limits or held).items()
-    )
+    apple = machine.gpus[0].vendor == "Apple"
+    keys = {place: '"mps"' if apple else str(place.device) for place in limits} | {RAM: '"cpu"'}
+    sizes = (f'{keys[place]}: "{int(up(size) / MIB)}MiB"' for place, size in limits.items())
     return SNIPPET.format(
-        name=repr(catalog.repository(model.name)), limits=limits, output=int(work.output)
+        name=repr(catalog.repository(model.name)), limits=", ".join(sizes), output=int(work.output)
     )
-
-
-def named(place: Location, *, apple: bool) -> str:
-    """Key of a location in `max_memory`."""
-    if place == RAM:
-        return '"cpu"'
-    return '"mps"' if apple else str(place.device)
 
 
 ACCELERATE = Runtime(

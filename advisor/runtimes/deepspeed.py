@@ -13,7 +13,7 @@ import math
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 
@@ -72,6 +72,10 @@ def place(
     passing = passing_bytes(model, len(machine.gpus))
     users = np.asarray(work.users, dtype=float) / len(machine.gpus)
     workspace = ACTIVATIONS + passing + prompt_workspace(model, work) * users
+    free = machine.gpu_memory * MEMORY_USED - len(machine.gpus) * workspace
+    in_ram = np.asarray(cache_bytes(model, work) > free, dtype=float)
+    if settings.kv_in_ram is not None:
+        in_ram = np.asarray(float(settings.kv_in_ram))
     return shared_by_gpus(
         model,
         machine,
@@ -80,7 +84,7 @@ def place(
         {rest: 1.0 - nothing},
         usable=MEMORY_USED,
         workspace=workspace,
-        cache_outside={RAM: cache_in_ram(model, machine, work, settings, workspace)},
+        cache_outside={RAM: in_ram},
         tables=rest,
     )
 
@@ -105,65 +109,47 @@ def largest_module(model: Model) -> float:
     return max(tensor.params / each.get(tensor.group, 1) for tensor in model.architecture.tensors)
 
 
-def cache_in_ram(
-    model: Model, machine: Machine, work: Workload, settings: Settings, workspace: Array
-) -> Array:
-    """1 where the KV cache is in RAM, by the settings or because VRAM is too small; else 0."""
-    if settings.kv_in_ram is not None:
-        return np.asarray(float(settings.kv_in_ram))
-    free = machine.gpu_memory * MEMORY_USED - len(machine.gpus) * workspace
-    return np.asarray(cache_bytes(model, work) > free, dtype=float)
-
-
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """One pass for the prompts of the whole batch, and one for a token of every sequence."""
-    one_pass = partial(_pass, model, placement, len(machine.gpus))
+    """One pass for the prompts of the whole batch, and one for a token of every sequence.
+
+    Each of several GPUs copies its part of a layer and gets the others' parts from them.
+    """
+    count = len(machine.gpus)
+    rest = DISK if placement.strategy is PlacementStrategy.NVME_OFFLOAD else RAM
+    moved = moved_weights(model, placement, rest)
+    gathered = Exchange(
+        way=ExchangePath.PEER,
+        times=float(model.layers),
+        moved=moved / model.layers * (count - 1) / count,
+        reduces=True,
+    )
+
+    def one_pass(step: ForwardPass, on_host: Array) -> Schedule:
+        """Pass in which the processor attends to a share of the cache."""
+        load = whole_load(model, placement, step)
+        shared = each_of(without_cache(load, on_host), count)
+        computed = Flow(
+            route=Route.RESIDENT,
+            load=replace(shared, weights=load.weights, layers=np.zeros(())),
+            kernels=kernels(model, step.sequences / count, unpacked_weights(model)),
+        )
+        streamed = Flow(
+            route=Route.STREAMED, moved=moved / count, transfer=Transfer.PINNED, alike=count
+        )
+        staged = Flow(route=Route.STAGED, moved=moved, transfer=None)
+        started = replace(load.times(0.0), layers=load.layers)
+        hooks = Flow(route=Route.RESIDENT, load=started, kernels=kernels(model, 0.0))
+        attended = Flow(route=Route.IN_PLACE, moved=attended_bytes(model, load) * on_host)
+        copies = (streamed, staged) if rest == DISK else (streamed,)
+        return Schedule(
+            stages=((computed, *copies), (hooks,), (attended,)),
+            exchanges=(gathered,) if count > 1 else (),
+        )
+
     return Phases(
         of_prompt=lambda: one_pass(prompt_step(work), 0.0),
         of_token=lambda: one_pass(token_step(work), cache_share(placement, RAM)),
     )
-
-
-def _pass(
-    model: Model, placement: Placement, count: int, step: ForwardPass, on_host: Array
-) -> Schedule:
-    """Pass of several GPUs, each of which brings its part of a layer and gets the others' from
-    them; the processor attends to a share of the cache.
-    """
-    load = whole_load(model, placement, step)
-    rest = DISK if placement.strategy is PlacementStrategy.NVME_OFFLOAD else RAM
-    moved = moved_weights(model, placement, rest)
-    computed = Flow(
-        route=Route.RESIDENT,
-        load=replace(
-            each_of(without_cache(load, on_host), count), weights=load.weights, layers=np.zeros(())
-        ),
-        kernels=kernels(model, step.sequences / count, unpacked_weights(model)),
-    )
-    streamed = Flow(
-        route=Route.STREAMED, moved=moved / count, transfer=Transfer.PINNED, alike=count
-    )
-    staged = Flow(route=Route.STAGED, moved=moved, transfer=None)
-    flows = (computed, streamed, staged) if rest == DISK else (computed, streamed)
-    attended = Flow(route=Route.IN_PLACE, moved=attended_bytes(model, load) * on_host)
-    hooks = Flow(
-        route=Route.RESIDENT,
-        load=replace(load.times(0.0), layers=load.layers),
-        kernels=kernels(model, 0.0),
-    )
-    return Schedule(
-        stages=(flows, (hooks,), (attended,)),
-        exchanges=gathered(model, count, moved),
-    )
-
-
-def gathered(model: Model, gpus: int, moved: Array) -> tuple[Exchange, ...]:
-    """Exchange of each layer's parts, which the GPUs copied separately."""
-    if gpus == 1:
-        return ()
-    each = moved / model.layers * (gpus - 1) / gpus
-    times = float(model.layers)
-    return (Exchange(way=ExchangePath.PEER, times=times, moved=each, reduces=True),)
 
 
 def each_gpu(machine: Machine, work: Workload) -> int:
@@ -223,26 +209,22 @@ print(text.batch_decode(model.generate(**prompts, max_new_tokens={output})))"""
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """JSON, script and launch line; with the cache in RAM, DeepSpeed's own script."""
-    options = ["--disk-offload --offload-dir /local_nvme"]
-    if placement.strategy is not PlacementStrategy.NVME_OFFLOAD:
-        options = ["--cpu-offload"]
-    if packed_weights(model):
-        options.append("--quant_bits 4")
     launch = f"deepspeed --num_gpus {len(machine.gpus)}"
+    name, users = catalog.repository(model.name), each_gpu(machine, work)
     if RAM in placement.kv:
+        drive = placement.strategy is PlacementStrategy.NVME_OFFLOAD
+        options = "--disk-offload --offload-dir /local_nvme" if drive else "--cpu-offload"
+        if packed_weights(model):
+            options += " --quant_bits 4"
         return (
             "# the cache in RAM needs the models of github.com/deepspeedai/DeepSpeedExamples,\n"
             "# inference/huggingface/zero_inference: BLOOM, Llama and OPT\n"
-            f"{launch} run_model.py --model {shlex.quote(catalog.repository(model.name))} "
-            f"--batch-size {each_gpu(machine, work)} --prompt-len {int(work.prompt)} "
-            f"--gen-len {int(work.output)} {' '.join(options)} --pin-memory 1 --kv-offload"
+            f"{launch} run_model.py --model {shlex.quote(name)} --batch-size {users} "
+            f"--prompt-len {int(work.prompt)} --gen-len {int(work.output)} {options} "
+            "--pin-memory 1 --kv-offload"
         )
     config = json.dumps(configuration(model, placement, machine, work), indent=1)
-    script = SCRIPT.format(
-        name=repr(catalog.repository(model.name)),
-        users=each_gpu(machine, work),
-        output=int(work.output),
-    )
+    script = SCRIPT.format(name=repr(name), users=users, output=int(work.output))
     return (
         f"cat > zero.json <<'END'\n{config}\nEND\n"
         f"cat > zero.py <<'END'\n{script}\nEND\n"

@@ -8,11 +8,10 @@ is offered, since each runs only a few models.
 """
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
-from advisor.cost_model.loads import Load
+from advisor.cost_model.loads import ForwardPass, Load
 from advisor.cost_model.placement import (
     DISK,
     RAM,
@@ -107,25 +106,6 @@ def schedule(
     its tokens use; the next layer's are predicted and moved while this one is computed (`ahead`),
     or not; the processor's cores may compute those that are not in VRAM.
     """
-    one_pass = partial(
-        _pass, model, placement, machine, work,
-        cached=cached, whole=whole, ahead=ahead, by_cores=by_cores,
-    )  # fmt: skip
-    return phases_of(lambda step: one_pass(whole_load(model, placement, step)), work)
-
-
-def _pass(
-    model: Model,
-    placement: Placement,
-    machine: Machine,
-    work: Workload,
-    load: Load,
-    *,
-    cached: bool,
-    whole: bool,
-    ahead: bool,
-    by_cores: bool,
-) -> Schedule:
     experts = max(_experts(model), 1.0)
     near = _in_vram(model, machine, placement.strategy) / experts
     kept = near + placement.page_cache / experts
@@ -134,13 +114,18 @@ def _pass(
         use.served(np.clip(pool, 0.0, 1.0) * use.total, by_layer=True) if use else np.zeros(())
         for pool in (near, kept)
     )
-    wanted = experts if whole else load.experts
     cores = by_cores or not machine.gpus
-    computed = _computed(model, machine, work, load, beside=hit if by_cores else 1.0)
-    brought = _brought(placement, wanted * (1.0 - hit), wanted * (1.0 - in_ram), cores=cores)
-    if ahead:
-        return Schedule(stages=((*computed, *brought),))
-    return Schedule(stages=tuple((flow,) for flow in (*computed, *brought)))
+
+    def one_pass(step: ForwardPass) -> Schedule:
+        load = whole_load(model, placement, step)
+        wanted = experts if whole else load.experts
+        flows = (
+            *_computed(model, machine, work, load, beside=hit if by_cores else 1.0),
+            *_brought(placement, wanted * (1.0 - hit), wanted * (1.0 - in_ram), cores=cores),
+        )
+        return Schedule(stages=(flows,) if ahead else tuple((flow,) for flow in flows))
+
+    return phases_of(one_pass, work)
 
 
 def _brought(
@@ -167,24 +152,18 @@ def _computed(
         return (Flow(route=Route.IN_PLACE, load=load, kernels=kernels(model, work.users)),)
     experts = float(np.sum(model.flops[Group.ROUTED_EXPERTS]))
     whole = sum(float(np.sum(part)) for part in model.flops.values())
-    used = (whole - experts * (1.0 - np.asarray(beside))) / 2.0
-    packed = used if packed_weights(model) else 0.0
-    batch = kernels(model, work.users, packed)
+    packed = (whole - experts * (1.0 - np.asarray(beside))) / 2.0 * packed_weights(model)
     there = load.routed.times(1.0 - np.asarray(beside))
-    on_gpu = Flow(route=Route.RESIDENT, load=_less(load, there), kernels=batch)
+    here = replace(
+        load,
+        weights=load.weights - there.weights,
+        experts=load.experts - there.experts,
+        expert_flops=load.expert_flops - there.expert_flops,
+    )
+    on_gpu = Flow(route=Route.RESIDENT, load=here, kernels=kernels(model, work.users, packed))
     if np.all(np.asarray(beside) >= 1.0):
         return (on_gpu,)
     return (on_gpu, Flow(route=Route.IN_PLACE, load=there, kernels=kernels(model, 0.0)))
-
-
-def _less(load: Load, part: Load) -> Load:
-    """A load without a part of its experts."""
-    return replace(
-        load,
-        weights=load.weights - part.weights,
-        experts=load.experts - part.experts,
-        expert_flops=load.expert_flops - part.expert_flops,
-    )
 
 
 EXPERT_STREAMING = Runtime(

@@ -9,8 +9,6 @@ Compressed weights and caches are unpacked by the GPU for each batch, without ov
 """
 
 import re
-from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -62,19 +60,25 @@ RAM reached 10 to 16 GB/s over PCIe 4 (DeepSpeedExamples, zero_inference, 2023-0
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """Weights over GPU, RAM and drive; the KV cache in the first of these that holds it."""
+    """Weights over GPU, RAM and drive; the KV cache in the first of these that holds it.
+
+    Layers stay on the GPUs only where it does too, or their number is stated.
+    """
     check_takes("flexgen", machine, strategy)
+    resident = strategy is PlacementStrategy.GPU_RESIDENT
     passing = BUFFERED * float(np.max(model.layer_bytes)) / len(machine.gpus)
     outside = cache_outside(model, machine, work, strategy, settings)
-    away = sum(outside.values(), start=np.zeros(()))
-    kept = first_layers(model, _layers(model, machine, work, strategy, settings, away))
-    cached = cache_bytes(model, work) * outside.get(RAM, 0.0)
-    on_disk = _on_disk(
-        model, machine, strategy, settings, kept, cached, outside.get(DISK, np.zeros(()))
-    )
-    rest: dict[Location, Floats] = {RAM: 1.0 - kept - on_disk}
+    layers: Array = np.asarray(float(model.layers))
+    if not resident:
+        layers = layers_kept(model, machine, work, settings, MEMORY_USED, BUFFERED)
+        away = sum(outside.values(), start=np.zeros(()))
+        layers = layers if settings.gpu_layers is not None else np.where(away > 0, 0.0, layers)
+    kept = first_layers(model, layers)
+    rest: dict[Location, Floats] = {RAM: 1.0 - kept}
     if strategy is PlacementStrategy.NVME_OFFLOAD:
-        rest[DISK] = on_disk
+        cached = cache_bytes(model, work) * outside[RAM]
+        rest[DISK] = _on_disk(model, machine, settings, 1.0 - kept, cached, outside[DISK])
+        rest[RAM] = rest[RAM] - rest[DISK]
     return shared_by_gpus(
         model,
         machine,
@@ -82,7 +86,7 @@ def place(
         kept,
         rest,
         usable=MEMORY_USED,
-        workspace=ACTIVATIONS + (0.0 if strategy is PlacementStrategy.GPU_RESIDENT else passing),
+        workspace=ACTIVATIONS + (0.0 if resident else passing),
         cache_outside=outside,
     )
 
@@ -107,43 +111,24 @@ def cache_outside(
     return {RAM: away * in_ram, DISK: away * (1.0 - in_ram)}
 
 
-def _layers(
-    model: Model,
-    machine: Machine,
-    work: Workload,
-    strategy: PlacementStrategy,
-    settings: Settings,
-    away: Array,
-) -> Array:
-    """Number of layers with weights on the GPUs; 0 where the KV cache is outside."""
-    if strategy is PlacementStrategy.GPU_RESIDENT:
-        return np.asarray(float(model.layers))
-    kept = layers_kept(model, machine, work, settings, MEMORY_USED, BUFFERED)
-    return kept if settings.gpu_layers is not None else np.where(away > 0, 0.0, kept)
-
-
 def _on_disk(
     model: Model,
     machine: Machine,
-    strategy: PlacementStrategy,
     settings: Settings,
-    kept: Floats,
+    rest: Floats,
     cached: Array,
     cache_there: Array,
 ) -> Floats:
-    """Share of each layer on the drive, shape (..., layers).
+    """Share of each layer on the drive, of the `rest` outside the GPUs, shape (..., layers).
 
     By the settings; else what RAM cannot hold beside its cache; else everything outside the GPUs,
     to show the speed of the drive alone, unless the cache must lie on the drive, for which
     `cache_there` is 1.
     """
-    rest = 1.0 - kept
-    if strategy is not PlacementStrategy.NVME_OFFLOAD:
-        return np.zeros_like(rest)
-    held = rest @ model.layer_bytes
     if settings.disk_layers is not None:
         share = settings.disk_layers / np.maximum(np.sum(rest, axis=-1), 1e-9)
     else:
+        held = rest @ model.layer_bytes
         room = np.maximum(machine.host.memory.value * RAM_USED - cached, 0.0)
         share = np.where(held > room, 1.0 - room / np.maximum(held, 1.0), 1.0 - cache_there)
     return np.asarray(rest * np.clip(share, 0.0, 1.0)[..., None])
@@ -172,76 +157,52 @@ def schedule(
     host_attention: bool = True,
     overlap: bool = True,
 ) -> Phases:
-    """One pass over the layers for the prompts of a block, and one for a token of every sequence.
+    """One pass over the layers for the prompts of a block, and one for a token of every sequence,
+    which reads the cache; compressed weights are unpacked for each GPU batch.
 
     The processor may compute attention for a cache in RAM (`--cpu-cache-compute`), and streams run
     in parallel (`--overlap`).
     """
-    one_pass = partial(_pass, model, placement, machine, work)
-    phases = Phases(
-        of_prompt=lambda: one_pass(prompt_step(work)),
-        of_token=lambda: one_pass(token_step(work), on_host=host_attention, cached=True),
-    )
-    return phases if overlap else phases.each(_serial)
-
-
-def _serial(schedule: Schedule) -> Schedule:
-    return replace(schedule, stages=tuple((flow,) for stage in schedule.stages for flow in stage))
-
-
-def _pass(
-    model: Model,
-    placement: Placement,
-    machine: Machine,
-    work: Workload,
-    step: ForwardPass,
-    *,
-    on_host: bool = False,
-    cached: bool = False,
-) -> Schedule:
-    """Pass that reads the cache of earlier tokens, or none; the processor may attend to it."""
-    load = whole_load(model, placement, step)
-    paged = cache_share(placement, DISK) * cached
-    away = cache_share(placement, RAM) * cached + paged
-    attended = away * float(on_host and not packed_cache(work))
-    crossing = sum(moved_weights(model, placement, place) for place in outside_gpus(placement))
     count = len(machine.gpus)
-    computed = each_of(without_cache(load, attended), count)
-    flows = [
-        Flow(route=Route.RESIDENT, load=computed, kernels=kernels(model, work.users)),
-        Flow(
-            route=Route.STREAMED,
-            moved=(crossing + load.kv * (away - attended) / CACHE_COPY_SHARE) / count,
-            alike=count,
-        ),
-        Flow(route=Route.IN_PLACE, moved=attended_bytes(model, load) * attended),
-    ]
-    if placement.strategy is PlacementStrategy.NVME_OFFLOAD:
-        flows += [
-            Flow(route=Route.PAGED, moved=moved_weights(model, placement, DISK)),
-            Flow(route=Route.STAGED, moved=load.kv * paged, transfer=None),
-        ]
-    values = unpacked_in_block(model, placement, machine, work)
-    if cached and packed_cache(work):
-        values = values + load.kv / KV_BYTES_PER_VALUE[work.kv_type]
-    apart = Flow(
-        route=Route.RESIDENT,
-        load=load.times(0.0),
-        kernels=kernels(model, 0.0, unpacked=values / count),
-    )
-    division = Parallel(tensor=count, pipeline=1)
-    return Schedule(
-        stages=(tuple(flows), (apart,)),
-        exchanges=tuple(exchanges(model, machine, division, load.tokens)),
-    )
-
-
-def unpacked_in_block(
-    model: Model, placement: Placement, machine: Machine, work: Workload
-) -> Array:
-    """Number of compressed weights that a step unpacks: all of them for each GPU batch."""
     batches = np.ceil(work.users / gpu_batch(model, placement, machine, work))
-    return unpacked_weights(model) * batches
+
+    def one_pass(step: ForwardPass, cached: bool) -> Schedule:
+        load = whole_load(model, placement, step)
+        paged = cache_share(placement, DISK) * cached
+        away = cache_share(placement, RAM) * cached + paged
+        attended = away * float(host_attention and cached and not packed_cache(work))
+        crossing = sum(moved_weights(model, placement, place) for place in outside_gpus(placement))
+        computed = each_of(without_cache(load, attended), count)
+        flows = [
+            Flow(route=Route.RESIDENT, load=computed, kernels=kernels(model, work.users)),
+            Flow(
+                route=Route.STREAMED,
+                moved=(crossing + load.kv * (away - attended) / CACHE_COPY_SHARE) / count,
+                alike=count,
+            ),
+            Flow(route=Route.IN_PLACE, moved=attended_bytes(model, load) * attended),
+        ]
+        if placement.strategy is PlacementStrategy.NVME_OFFLOAD:
+            flows += [
+                Flow(route=Route.PAGED, moved=moved_weights(model, placement, DISK)),
+                Flow(route=Route.STAGED, moved=load.kv * paged, transfer=None),
+            ]
+        values = unpacked_weights(model) * batches
+        if cached and packed_cache(work):
+            values = values + load.kv / KV_BYTES_PER_VALUE[work.kv_type]
+        unpacking = kernels(model, 0.0, unpacked=values / count)
+        apart = Flow(route=Route.RESIDENT, load=load.times(0.0), kernels=unpacking)
+        stages = [tuple(flows)] if overlap else [(flow,) for flow in flows]
+        division = Parallel(tensor=count, pipeline=1)
+        return Schedule(
+            stages=(*stages, (apart,)),
+            exchanges=tuple(exchanges(model, machine, division, load.tokens)),
+        )
+
+    return Phases(
+        of_prompt=lambda: one_pass(prompt_step(work), cached=False),
+        of_token=lambda: one_pass(token_step(work), cached=True),
+    )
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:

@@ -16,9 +16,8 @@ wheel of sglang-kt 0.7.2.
 """
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -44,7 +43,6 @@ from advisor.model.model import Floats, Model
 from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.parallelism import (
     GpuGroup,
-    Parallel,
     cache_share,
     exchanges,
     parallel,
@@ -89,27 +87,28 @@ def place(
         raise Refusal(
             f"KTransformers is for models with experts, and {model.name} has none; use llama.cpp."
         )
-    division = shared_by(model, machine)
+    group = shared_by(model, machine)
+    tensor = group.division.tensor
     cache = model.kv_bytes(work.context, served(work).kv_type)
-    total = float(model.architecture.experts.total) if model.architecture.experts else 1.0
-    kept = experts_on_gpu(model, machine, work, cache)
+    total = experts_of(model)
+    kept = experts_on_gpu(group, work, cache)
     if settings.gpu_experts is not None:
         kept = np.asarray(settings.gpu_experts, dtype=float) * total
     everywhere = np.ones((*np.shape(kept), model.layers))
     share = np.asarray(kept)[..., None] / total * everywhere
-    part = {**all_of(everywhere / division.tensor), Group.ROUTED_EXPERTS: share / division.tensor}
+    part = {**all_of(everywhere / tensor), Group.ROUTED_EXPERTS: share / tensor}
     weights: dict[Location, Mapping[Group, Floats]] = {RAM: {Group.ROUTED_EXPERTS: 1.0 - share}}
-    cards = tuple(map(vram, range(division.tensor)))
-    passing = ACTIVATIONS + _copied_layer(model) / division.tensor
+    cards = tuple(map(vram, range(tensor)))
+    passing = ACTIVATIONS + _copied_layer(model) / tensor
     return Placement(
         strategy=strategy,
         gpu_layers=np.full(np.shape(kept), float(model.layers)),
         cpu_moe=np.full(np.shape(kept), float(model.layers)),
         weights={**weights, **dict.fromkeys(cards, part)},
-        kv=dict.fromkeys(cards, everywhere * cache_share(model, division.tensor)),
+        kv=dict.fromkeys(cards, everywhere * cache_share(model, tensor)),
         embedding=vram(0),
-        embedding_shares=dict.fromkeys(cards, 1.0 / division.tensor),
-        output=dict.fromkeys(cards, np.asarray(1.0 / division.tensor)),
+        embedding_shares=dict.fromkeys(cards, 1.0 / tensor),
+        output=dict.fromkeys(cards, np.asarray(1.0 / tensor)),
         buffers={
             where: machine.gpus[where.device].memory.value * (1 - MEMORY_USED) + passing
             for where in cards
@@ -119,95 +118,76 @@ def place(
     )
 
 
-def shared_by(model: Model, machine: Machine) -> Parallel:
+def shared_by(model: Model, machine: Machine) -> GpuGroup:
     """GPUs that share each layer; others stay idle."""
-    return replace(parallel(model, machine), pipeline=1)
+    division = replace(parallel(model, machine), pipeline=1)
+    return GpuGroup(model=model, machine=machine, division=division, at=0)
+
+
+def experts_of(model: Model) -> int:
+    """Number of experts of a layer; 1 without any."""
+    return model.architecture.experts.total if model.architecture.experts else 1
 
 
 def _copied_layer(model: Model) -> float:
     """Room for the experts of one layer, copied to the GPUs for a long prompt [B]."""
-    return (
-        float(np.max(model.bytes_per_layer[Group.ROUTED_EXPERTS]))
-        if model.format in NATIVE
-        else 0.0
-    )
+    largest = float(np.max(model.bytes_per_layer[Group.ROUTED_EXPERTS]))
+    return largest if model.format in NATIVE else 0.0
 
 
-def experts_on_gpu(model: Model, machine: Machine, work: Workload, cache: Floats) -> Array:
+def experts_on_gpu(group: GpuGroup, work: Workload, cache: Floats) -> Array:
     """Number of experts per layer that fit beside everything else (`--kt-num-gpu-experts`)."""
-    division = shared_by(model, machine)
-    total = model.architecture.experts.total if model.architecture.experts else 1
+    model, tensor, total = group.model, group.division.tensor, experts_of(group.model)
     experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
     dense = np.sum(model.layer_bytes - experts) + model.embedding + model.output
-    kept = np.sum(cache * cache_share(model, division.tensor), axis=-1) * np.asarray(work.users)
-    taken = ACTIVATIONS + (dense + _copied_layer(model)) / division.tensor + kept
-    room = (
-        GpuGroup(model=model, machine=machine, division=division, at=0).memory * MEMORY_USED - taken
-    )
-    fitting = np.floor(room / (np.sum(experts) / total / division.tensor))
+    kept = np.sum(cache * cache_share(model, tensor), axis=-1) * np.asarray(work.users)
+    taken = ACTIVATIONS + (dense + _copied_layer(model)) / tensor + kept
+    fitting = np.floor((group.memory * MEMORY_USED - taken) / (np.sum(experts) / total / tensor))
     return np.asarray(np.clip(fitting, 0, total - 1))
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """Schedules of prompt and token.
-
-    The experts of both sides run in parallel; for a long prompt, those in RAM are copied to the
-    GPUs.
-    """
-    one_pass = partial(_pass, model, placement, machine)
-    return Phases(
-        of_prompt=lambda: one_pass(*_prompt(model, work)),
-        of_token=lambda: one_pass(token_step(served(work)), 0.0),
-    )
-
-
-def _prompt(model: Model, work: Workload) -> tuple[ForwardPass, Array]:
-    """Pass over the prompts, and 1 where it is so long that experts are copied, else 0."""
-    step = prompt_step(served(work))
-    long = np.where(np.asarray(step.tokens) > LONG, 1.0, 0.0) * (model.format in NATIVE)
-    return step, long
-
-
-def _pass(
-    model: Model, placement: Placement, machine: Machine, step: ForwardPass, copied: Array
-) -> Schedule:
     """Attention and dense parts, then the experts of both sides in parallel.
 
-    Experts of RAM that are copied (1, else 0) come first; the GPUs then compute these too.
+    For a long prompt, experts in RAM are copied to the GPUs first, which compute them too.
     """
-    division = shared_by(model, machine)
-    group = GpuGroup(model=model, machine=machine, division=division, at=0)
-    device = group.slowest
+    group = shared_by(model, machine)
+    device, tensor = group.slowest, group.division.tensor
     on_card = placement.weights[vram(device)]
     share = on_card[Group.ROUTED_EXPERTS]
     if placement.answered is not None:
-        share = np.asarray(placement.answered)[..., None] * np.ones_like(share) / division.tensor
-    cold = 1.0 - share * division.tensor
-    dense = replace(
-        placement, weights={vram(device): {**on_card, Group.ROUTED_EXPERTS: np.zeros_like(share)}}
-    )
-    hot, brought = (
-        held_load(group, _experts(placement, vram(device), part), step)
-        for part in (share, cold / division.tensor)
-    )
-    outside = step_load(model, _experts(placement, RAM, cold), RAM, step)
-    held: Array = (
+        share = np.asarray(placement.answered)[..., None] * np.ones_like(share) / tensor
+    cold = 1.0 - share * tensor
+    without = {**on_card, Group.ROUTED_EXPERTS: np.zeros_like(share)}
+    in_ram: Array = (
         placement.weights[RAM][Group.ROUTED_EXPERTS] @ model.bytes_per_layer[Group.ROUTED_EXPERTS]
     )
-    moved = copied * np.ceil(np.asarray(step.tokens) / CHUNK) * held / division.tensor
-    first = held_load(group, dense, step)
-    return Schedule(
-        stages=(
-            (Flow(route=Route.RESIDENT, load=first, device=device),),
-            (Flow(route=Route.STREAMED, moved=moved, device=device, transfer=Transfer.PINNED),),
-            (
-                Flow(route=Route.IN_PLACE, load=outside.times(1.0 - copied)),
-                Flow(route=Route.RESIDENT, load=hot + brought.times(copied), device=device),
+
+    def one_pass(step: ForwardPass, copied: Array) -> Schedule:
+        """Pass with the experts in RAM copied (1), or computed there (0)."""
+        first = held_load(group, replace(placement, weights={vram(device): without}), step)
+        hot, brought = (
+            held_load(group, _experts(placement, vram(device), part), step)
+            for part in (share, cold / tensor)
+        )
+        outside = step_load(model, _experts(placement, RAM, cold), RAM, step)
+        moved = copied * np.ceil(np.asarray(step.tokens) / CHUNK) * in_ram / tensor
+        return Schedule(
+            stages=(
+                (Flow(route=Route.RESIDENT, load=first, device=device),),
+                (Flow(route=Route.STREAMED, moved=moved, device=device, transfer=Transfer.PINNED),),
+                (
+                    Flow(route=Route.IN_PLACE, load=outside.times(1.0 - copied)),
+                    Flow(route=Route.RESIDENT, load=hot + brought.times(copied), device=device),
+                ),
             ),
-        ),
-        crossings=2.0 * float(np.sum(model.expert_layers)) * (1.0 - copied),
-        exchanges=tuple(exchanges(model, machine, division, step.tokens)),
-    )
+            crossings=2.0 * float(np.sum(model.expert_layers)) * (1.0 - copied),
+            exchanges=tuple(exchanges(model, machine, group.division, step.tokens)),
+        )
+
+    prompt, token = prompt_step(served(work)), token_step(served(work))
+    long = np.where(np.asarray(prompt.tokens) > LONG, 1.0, 0.0) * (model.format in NATIVE)
+    return Phases(of_prompt=lambda: one_pass(prompt, long), of_token=lambda: one_pass(token, 0.0))
 
 
 def _experts(placement: Placement, where: Location, share: Floats) -> Placement:
@@ -217,12 +197,12 @@ def _experts(placement: Placement, where: Location, share: Floats) -> Placement:
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Launch line of the placement."""
-    total = model.architecture.experts.total if model.architecture.experts else 1
-    division = shared_by(model, machine)
+    division = shared_by(model, machine).division
     share = float(np.ravel(placement.weights[vram(0)][Group.ROUTED_EXPERTS])[0]) * division.tensor
     experts = FILES.get(model.format, model.format)
     plain = model.format in ("BF16", "BF16-hf")
     weights = catalog.repository(model.name) if plain else catalog.checkpoint(model.name, "FP8")
+    layerwise = f"--kt-gpu-prefill-token-threshold {LONG} --chunked-prefill-size {CHUNK}"
     parts = [
         "python -m sglang.launch_server",
         f"--model-path {shlex.quote(weights)}",
@@ -234,18 +214,12 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         f"--kt-weight-path {shlex.quote(f'{model.name}-{experts}')}",
         f"--kt-cpuinfer {machine.host.cores}",
         f"--kt-threadpool-count {machine.host.sockets}",
-        f"--kt-num-gpu-experts {round(share * total)}",
+        f"--kt-num-gpu-experts {round(share * experts_of(model))}",
         *several(division, "--tensor-parallel-size", "--pipeline-parallel-size"),
-        *_layerwise(model),
+        *([layerwise] if model.format in NATIVE else []),
         "--disable-shared-experts-fusion",
     ]
     return " ".join(parts)
-
-
-def _layerwise(model: Model) -> Iterable[str]:
-    if model.format in NATIVE:
-        yield f"--kt-gpu-prefill-token-threshold {LONG}"
-        yield f"--chunked-prefill-size {CHUNK}"
 
 
 KTRANSFORMERS = Runtime(

@@ -75,31 +75,29 @@ def shared_by_gpus(
     *,
     usable: float,
     workspace: Array,
-    cache_outside: Mapping[Location, Array] | None = None,
+    cache_outside: Mapping[Location, Array],
     tables: Location | None = None,
 ) -> Placement:
-    """Placement with an equal part of each layer on every GPU, and the rest outside.
+    """Placement with an equal part of the `kept` layers on every GPU, and the rest `outside`, by
+    shares of each layer, shape (..., layers).
 
-    Shares of the layers on the GPUs and at each location outside have the shape (..., layers). Each
-    GPU has a share of its VRAM in use, with a workspace for computing and for streamed layers [B].
-    A share of the KV cache, and the tables (embedding and head), may lie outside too.
+    Each GPU has a share of its VRAM in use, with a workspace for computing and for streamed layers
+    [B]. A share of the KV cache, and the tables (embedding and head), may lie outside too.
     """
     devices = [vram(device) for device in range(len(machine.gpus))]
     part = 1.0 / len(devices)
     away = {
         place: np.ones(model.layers) * np.asarray(share)[..., None]
-        for place, share in (cache_outside or {}).items()
+        for place, share in cache_outside.items()
         if np.any(share)
     }
     at_home = np.ones_like(kept) - sum(away.values(), start=np.zeros(model.layers))
+    on_gpus = dict.fromkeys(devices, all_of(kept * part))
     return Placement(
         strategy=strategy,
         gpu_layers=np.asarray(np.sum(kept, axis=-1)),
         cpu_moe=np.zeros(()),
-        weights={
-            **{device: all_of(kept * part) for device in devices},
-            **{place: all_of(share) for place, share in outside.items()},
-        },
+        weights=on_gpus | {place: all_of(share) for place, share in outside.items()},
         kv=dict.fromkeys(devices, at_home * part) | away,
         embedding=tables or devices[0],
         output=dict.fromkeys(devices, part) if tables is None else {tables: np.ones(())},
@@ -180,8 +178,12 @@ def packed_weights(model: Model) -> bool:
     return model.decode_class not in ("f16", "bf16", "f32", "fp8")
 
 
-def stored_weights(model: Model) -> float:
-    """Number of weights in the matrices of all layers, all experts included."""
+def unpacked_weights(model: Model) -> float:
+    """Number of weights that a step unpacks once: all in the matrices of a compressed model's
+    layers, all experts included.
+    """
+    if not packed_weights(model):
+        return 0.0
     experts = model.architecture.experts
     used = experts.used / experts.total if experts else 1.0
     return sum(
@@ -190,17 +192,11 @@ def stored_weights(model: Model) -> float:
     )
 
 
-def unpacked_weights(model: Model) -> float:
-    """Number of weights that a step unpacks once: all of a compressed model."""
-    return stored_weights(model) if packed_weights(model) else 0.0
-
-
 def layer_weights(model: Model, placement: Placement, location: Location) -> Array:
     """Weights of the layers at a location; whole layers are moved, unused experts included [B]."""
     shares = placement.weights.get(location, {})
-    return np.asarray(
-        sum(shares[group] @ model.bytes_per_layer[group] for group in LAYERED if shares)
-    )
+    sizes = (shares[group] @ model.bytes_per_layer[group] for group in LAYERED if shares)
+    return np.asarray(sum(sizes))
 
 
 def moved_weights(model: Model, placement: Placement, location: Location) -> Array:
