@@ -411,7 +411,7 @@ def phases(
     placement: Placement,
     machine: Machine,
     work: Workload,
-    stages: Callable[[GpuGroup, Placement, ForwardPass], Iterable[Stage]],
+    stages: Callable[[GpuGroup, ForwardPass], Iterable[Stage]],
 ) -> Phases:
     """One pass for the prompt and one for each token, through the groups of GPUs in turn.
 
@@ -421,7 +421,7 @@ def phases(
     groups, running = gpu_groups(model, machine, division), served(work)
 
     def through(step: ForwardPass) -> Schedule:
-        turns = (stages(group, placement, step) for group in groups)
+        turns = (stages(group, step) for group in groups)
         return Schedule(
             stages=tuple(chain.from_iterable(turns)),
             exchanges=tuple(exchanges(model, machine, division, step.tokens)),

@@ -14,7 +14,6 @@ from functools import partial, reduce
 
 import numpy as np
 
-from advisor.cost_model.loads import ForwardPass
 from advisor.cost_model.placement import (
     DISK,
     RAM,
@@ -24,13 +23,12 @@ from advisor.cost_model.placement import (
     embedding_share,
 )
 from advisor.cost_model.runtime import Runtime
-from advisor.cost_model.schedule import Flow, Phases, Route, Stage, Transfer
 from advisor.cost_model.workload import AT_ONCE, DRAFT_MODEL, HEADS, Workload, drafter_memory
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes import serving
+from advisor.runtimes import serving, vllm
 from advisor.runtimes.format_support import check_takes, loaded_format_of
-from advisor.runtimes.parallelism import GpuGroup, Parallel, parallel, several
+from advisor.runtimes.parallelism import Parallel, parallel, several
 from advisor.units import GIB, MIB, Array
 
 VERSION = "SGLang 0.5.23"
@@ -83,29 +81,6 @@ def _room(model: Model, machine: Machine, work: Workload) -> serving.Room:
         drafter=drafter_memory(model, held),
     )
     return serving.with_tables(model, machine, room, held.users, aside=False)
-
-
-def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """One pass for the prompt and one for each token: copy, then compute."""
-    return serving.phases(model, placement, machine, work, _stages)
-
-
-def _stages(group: GpuGroup, placement: Placement, step: ForwardPass) -> Iterable[Stage]:
-    device = group.slowest
-    here, kernels = (
-        serving.held_load(group, placement, step),
-        serving.group_kernels(group, placement, step),
-    )
-    if placement.strategy is PlacementStrategy.GPU_RESIDENT:
-        yield (Flow(route=Route.RESIDENT, load=here, device=device, kernels=kernels),)
-        return
-    outside = serving.outside_load(group, placement, step)
-    moved = serving.group_weights(group, placement)
-    yield (Flow(route=Route.RESIDENT, load=here + outside, device=device, kernels=kernels),)
-    yield (Flow(
-            route=Route.STREAMED, moved=moved, device=device, transfer=Transfer.PINNED,
-            alike=group.division.tensor,
-        ),)  # fmt: skip
 
 
 def command(
@@ -175,7 +150,7 @@ SGLANG = Runtime(
     strategies=(PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD),
     loaded_format=loaded_format_of("sglang"),
     place=place,
-    schedule=schedule,
+    schedule=partial(vllm.schedule, ahead=False),
     command=command,
     at_once=partial(serving.users_at_once, _room),
     room_for_layers=partial(serving.room_for_layers, _room),

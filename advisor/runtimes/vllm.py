@@ -18,7 +18,7 @@ from functools import cache, partial
 import numpy as np
 import numpy.typing as npt
 
-from advisor.cost_model.loads import ForwardPass, Load
+from advisor.cost_model.loads import ForwardPass
 from advisor.cost_model.placement import (
     DISK,
     RAM,
@@ -30,7 +30,7 @@ from advisor.cost_model.placement import (
     layers_that_fit,
 )
 from advisor.cost_model.runtime import Runtime
-from advisor.cost_model.schedule import Flow, Kernels, Phases, Route, Stage, Transfer
+from advisor.cost_model.schedule import Flow, Phases, Route, Stage, Transfer
 from advisor.cost_model.workload import DRAFT_MODEL, Workload, drafter_memory
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
@@ -39,8 +39,6 @@ from advisor.runtimes import serving
 from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.parallelism import GpuGroup, Parallel, chunks, gpu_groups, parallel, several
 from advisor.units import GIB, Array
-
-# vLLM's ways to keep weights in RAM: layers that are copied ahead, or weights read in place.
 
 BUFFERED = 2
 """Layers in VRAM at a time for streaming: one in use, one being copied (`--offload-prefetch-step
@@ -83,10 +81,12 @@ def read_in_place(
     dense = model.layer_bytes - experts
 
     def moving(moved: Floats, stays: Floats, *, only_experts: bool) -> Placement:
-        kept = [
-            _fitting(group, moved / division.tensor, budget - group @ stays / division.tensor)
-            for group, budget in zip(groups, rooms, strict=True)
-        ]
+        """Last layers of each group whose moved parts fit beside the others; none if all would."""
+        kept = []
+        for group, budget in zip(groups, rooms, strict=True):
+            room_left = np.asarray(budget - group @ stays / division.tensor, dtype=float)
+            count = layers_that_fit((moved / division.tensor)[group > 0], room_left)
+            kept.append(_last(group, np.where(count >= group.sum(), 0.0, count)))
         return _with(model, base, division, kept, only_experts=only_experts)
 
     whole = moving(model.layer_bytes, np.zeros(model.layers), only_experts=False)
@@ -98,12 +98,6 @@ def read_in_place(
     ]
     fits = np.logical_and.reduce(np.broadcast_arrays(*enough))
     return either(fits, moving(experts, dense, only_experts=True), whole)
-
-
-def _fitting(group: Floats, held: Floats, budget: Array) -> Floats:
-    """1 for the last layers of a group that fit, else 0; 0 for all where all would fit."""
-    count = layers_that_fit(held[group > 0], np.asarray(budget, dtype=float))
-    return _last(group, np.where(count >= group.sum(), 0.0, count))
 
 
 def _last(group: Floats, count: Array) -> Floats:
@@ -202,19 +196,14 @@ def place(
 
 def _room(model: Model, machine: Machine, work: Workload) -> serving.Room:
     held = serving.served(serving.paged(work))
+    pages = np.ceil(np.asarray(held.context, dtype=float) / PAGE)
     room = serving.Room(
         usable=MEMORY_USED,
         buffered=BUFFERED,
-        cache=paged_cache(model, held),
+        cache=model.kv_bytes(pages * PAGE, held.kv_type),
         drafter=drafter_memory(model, held),
     )
     return serving.with_tables(model, machine, room, held.users, aside=True)
-
-
-def paged_cache(model: Model, work: Workload) -> Floats:
-    """Cache of one user in whole pages, per layer, shape (..., layers) [B]."""
-    tokens = np.ceil(np.asarray(work.context, dtype=float) / PAGE) * PAGE
-    return model.kv_bytes(tokens, work.kv_type)
 
 
 def schedule(
@@ -222,44 +211,37 @@ def schedule(
     placement: Placement,
     machine: Machine,
     work: Workload,
+    *,
     computed: serving.KernelsOf = serving.group_kernels,
+    ahead: bool = True,
 ) -> Phases:
-    """One pass for the prompt and one for each token; copies overlap with computing."""
-    return serving.phases(model, placement, machine, work, partial(_stages, computed))
-
-
-def _stages(
-    computed: serving.KernelsOf, group: GpuGroup, placement: Placement, step: ForwardPass
-) -> Iterable[Stage]:
-    """Stages of one group of GPUs: resident and copied layers in parallel, then reads in RAM.
-
-    A prompt reads each weight in RAM once, as if every kernel kept the weights it has read.
+    """One pass for the prompt and one for each token; layers are copied ahead while others compute,
+    or just before they do.
     """
-    device = group.slowest
-    here, kernels = serving.held_load(group, placement, step), computed(group, placement, step)
 
-    def resident(load: Load, kernels: Kernels) -> Flow:
-        return Flow(route=Route.RESIDENT, load=load, device=device, kernels=kernels)
+    def stages(group: GpuGroup, step: ForwardPass) -> Iterable[Stage]:
+        """Resident and copied layers of a group of GPUs, then those read in RAM.
 
-    if placement.strategy is PlacementStrategy.GPU_RESIDENT:
-        yield (resident(here, kernels),)
-        return
-    outside = serving.outside_load(group, placement, step)
-    read = np.asarray(placement.zero_copy, dtype=float)
-    moved = serving.group_weights(group, placement) * (1.0 - read)
+        A prompt reads each weight in RAM once, as if every kernel kept the weights it has read.
+        """
+        device, tensor = group.slowest, group.division.tensor
+        here, kernels = serving.held_load(group, placement, step), computed(group, placement, step)
+        on_gpu = partial(Flow, route=Route.RESIDENT, device=device)
+        if placement.strategy is PlacementStrategy.GPU_RESIDENT:
+            yield (on_gpu(load=here, kernels=kernels),)
+            return
+        over_link = partial(Flow, route=Route.STREAMED, device=device, alike=tensor)
+        outside = serving.outside_load(group, placement, step)
+        read = np.asarray(placement.zero_copy, dtype=float)
+        resident = on_gpu(load=here + outside.times(1.0 - read), kernels=kernels)
+        copied = over_link(moved=serving.group_weights(group, placement) * (1.0 - read))
+        yield from [(resident, copied)] if ahead else [(resident,), (copied,)]
+        if np.any(read > 0):
+            work = replace(outside, weights=np.zeros(()), experts=np.zeros(())).times(read)
+            over = over_link(moved=outside.weights * read, transfer=Transfer.ZERO_COPY)
+            yield (on_gpu(load=work, kernels=serving.layers_only(kernels)), over)
 
-    def streamed(size: Array, transfer: Transfer) -> Flow:
-        return Flow(
-            route=Route.STREAMED, moved=size, device=device, transfer=transfer,
-            alike=group.division.tensor,
-        )  # fmt: skip
-
-    copied = streamed(moved, Transfer.PINNED)
-    yield (resident(here + outside.times(1.0 - read), kernels), copied)
-    if np.any(read > 0):
-        work = replace(outside, weights=np.zeros(()), experts=np.zeros(())).times(read)
-        over = streamed(outside.weights * read, Transfer.ZERO_COPY)
-        yield (resident(work, serving.layers_only(kernels)), over)
+    return serving.phases(model, placement, machine, work, stages)
 
 
 def command(

@@ -22,7 +22,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP, LM_STUDIO, OLLAMA, Runtime
-from advisor.runtimes.llama_cpp.ollama import default_context, micro_batch, served
+from advisor.runtimes.llama_cpp.ollama import default_context, served
 
 OFFLOAD, RESIDENT, PAGED = (
     PlacementStrategy.CPU_OFFLOAD,
@@ -84,7 +84,7 @@ def test_the_micro_batch_grows_with_the_context_where_there_is_room(
     120,000. Of 24 GiB, 25.8 GB, 0.60 are 15.5 and 0.75 are 19.3.
     """
     model = catalog.model("Llama-3.1-8B", "Q4_K_M")
-    assert float(micro_batch(model, RIG, Workload(context=context, users=users))) == batch
+    assert float(served(model, RIG, Workload(context=context, users=users)).ubatch) == batch
 
 
 def test_a_micro_batch_that_is_given_is_kept() -> None:

@@ -26,7 +26,6 @@ from advisor.runtimes import (
     Runtime,
     expert_offloading,
     flexgen,
-    sglang,
     vllm,
 )
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
@@ -77,7 +76,7 @@ ENGINES: Mapping[str, Runtime] = {
     "Accelerate": ACCELERATE,
     "TensorRT-LLM": TENSORRT_LLM,
     # before 0.8 it copied each layer just before its use, as SGLang does (PR 15354)
-    "vLLM 0.7": replace(VLLM, schedule=sglang.schedule, reads_over_link=False),
+    "vLLM 0.7": replace(VLLM, schedule=SGLANG.schedule, reads_over_link=False),
     "vLLM": VLLM,
 }
 """Engines by what the patterns of data/measurements/source_words.csv mean."""
