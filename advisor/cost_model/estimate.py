@@ -65,52 +65,36 @@ class Assumption:
 
 def assumptions(
     machine: Machine, placement: Placement, constants: Iterable[tuple[ConstantRow, ...]]
-) -> tuple[Assumption, ...]:
+) -> Iterable[Assumption]:
     """Bandwidths and constants that an estimate uses, each constant as its row followed by its
-    factors.
+    factors; none of the constants of its range.
     """
     tiers = {location.tier for location in placement.locations}
-    inputs = [
-        Assumption(what=f"{gpu.name} memory bandwidth", figure=gpu.bandwidth, unit="B/s")
-        for gpu in {gpu.name: gpu for gpu in machine.gpus}.values()
-        if Tier.VRAM in tiers
-    ]
+    rates: list[tuple[str, Quantity]] = []
+    if Tier.VRAM in tiers:
+        cards = {gpu.name: gpu for gpu in machine.gpus}
+        rates += [(f"{name} memory bandwidth", gpu.bandwidth) for name, gpu in cards.items()]
     if Tier.RAM in tiers:
-        inputs.append(
-            Assumption(what="RAM, sustained read", figure=machine.host.bandwidth, unit="B/s")
-        )
-        inputs += [
-            Assumption(what=f"link, {gpu.link.name}", figure=gpu.link.pinned, unit="B/s")
-            for gpu in machine.gpus[:1]
-        ]
+        rates.append(("RAM, sustained read", machine.host.bandwidth))
+        rates += [(f"link, {gpu.link.name}", gpu.link.pinned) for gpu in machine.gpus[:1]]
     if Tier.DISK in tiers and machine.disk:
-        inputs.append(
-            Assumption(what="drive, sequential read", figure=machine.disk.sequential, unit="B/s")
-        )
+        rates.append(("drive, sequential read", machine.disk.sequential))
         if machine.disk.mapped is not None:
-            map_rate = machine.disk.mapped
-            inputs.append(Assumption(what="drive, cold memory map", figure=map_rate, unit="B/s"))
-    return (*inputs, *_constants_used(constants))
-
-
-def _constants_used(constants: Iterable[tuple[ConstantRow, ...]]) -> Iterable[Assumption]:
-    for rows in constants:
-        first = rows[0]
+            rates.append(("drive, cold memory map", machine.disk.mapped))
+    for what, figure in rates:
+        yield Assumption(what=what, figure=figure, unit="B/s")
+    for first, *factors in constants:
         if first.constant.startswith(("spread", "lean")):
             continue
-        value = math.prod(row.value for row in rows)
         sure = f", give or take {100 * first.spread:.0f} %" if first.spread else ""
         count = f" ({first.rows} rows{sure})" if first.rows else ""
-        yield Assumption(
-            what=first.note or first.constant,
-            figure=Quantity(
-                value=value,
-                kind=Provenance(first.kind),
-                source=f"{first.source}{count}",
-                date=first.date,
-            ),
-            unit=first.unit,
+        figure = Quantity(
+            value=math.prod([first.value, *(row.value for row in factors)]),
+            kind=Provenance(first.kind),
+            source=f"{first.source}{count}",
+            date=first.date,
         )
+        yield Assumption(what=first.note or first.constant, figure=figure, unit=first.unit)
 
 
 BOUND_BY = {
@@ -133,28 +117,22 @@ more: other programs must be closed."""
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """Result for one runtime and placement.
-    Times are computed at first use.
-    """
+    """Result for one runtime and placement; times are computed at first use."""
 
-    how: Runtime  # runtime
-    strategy: PlacementStrategy  # placement strategy
+    how: Runtime
+    strategy: PlacementStrategy
     model: Model  # model in the format that the runtime loads
     work: Workload  # request, with the users decoded together
     settings: Settings = DEFAULT  # fixed choices of the placement
     waiting: Array = 0.0  # users waiting in the queue
-    # reason for a format other than the requested one; empty for the requested one
-    format_note: str = ""
-    # reason why this combination is impossible, with nothing below set; else empty
-    refusal: str = ""
+    format_note: str = ""  # why it is in another format than was asked for, and what was left out
+    refusal: str = ""  # why it is impossible, with nothing below set; else empty
     placement: Placement | None = None  # location of every part of the model
     fits: bool | npt.NDArray[np.bool_] = False  # every memory is large enough
     missing: Array = 0.0  # missing memory, summed over all locations [B]
-    # machine that runs the model; None for an impossible combination
-    machine: Machine | None = None
-    constants: Constants | None = None  # constants of the cost model in the scope of the estimate
-    # schedules, where they were computed before; None to compute them
-    planned: Phases | None = None
+    machine: Machine | None = None  # as the runtime uses it; None for an impossible combination
+    constants: Constants | None = None  # those of the cost model in the scope of the estimate
+    planned: Phases | None = None  # schedules that are known already; None to make them
 
     @cached_property
     def phases(self) -> Phases | None:
@@ -166,14 +144,11 @@ class Estimate:
     @cached_property
     def step(self) -> StepTime | None:
         """Time of a token by its parts; None for an impossible combination."""
-        if self.phases is None:
-            return None
-        schedule = self.phases.decode
-        time = self._timed(schedule)
-        if time is None or not self.work.draft:
+        time = self._timed(self.phases.decode) if self.phases else None
+        if time is None or self.phases is None or not self.work.draft:
             return time
         several = self.machine is not None and self.machine.counts is not None
-        reads = weights_read(schedule, self.model, self.work, by_gpu=several)
+        reads = weights_read(self.phases.decode, self.model, self.work, by_gpu=several)
         return with_drafting(time, self.model, self.work, reads)
 
     @cached_property
@@ -301,20 +276,17 @@ class Estimate:
         """Bandwidths and constants that the estimate uses, each with its origin."""
         if self.machine is None or self.placement is None:
             return ()
-        return assumptions(self.machine, self.placement, self._constants_used())
-
-    def _constants_used(self) -> tuple[tuple[ConstantRow, ...], ...]:
-        """Constants of the times and ranges, each as its row followed by its factors."""
-        if self.machine is None or self.phases is None or self.constants is None:
-            return ()
-        recorded = RecordedConstants(self.constants)
-        for schedule, constant in (
-            (self.phases.decode, IN_DECODE),
-            (self.phases.prefill, IN_PROMPT),
-        ):
-            time = schedule_seconds(schedule, self.machine, recorded)
-            self._margins(time, self.machine, recorded, constant)
-        return recorded.used
+        used: tuple[tuple[ConstantRow, ...], ...] = ()
+        if self.phases is not None and self.constants is not None:
+            recorded = RecordedConstants(self.constants)
+            for schedule, constant in (
+                (self.phases.decode, IN_DECODE),
+                (self.phases.prefill, IN_PROMPT),
+            ):
+                time = schedule_seconds(schedule, self.machine, recorded)
+                self._margins(time, self.machine, recorded, constant)
+            used = recorded.used
+        return tuple(assumptions(self.machine, self.placement, used))
 
     @property
     def routes(self) -> tuple[Route, ...]:
@@ -339,7 +311,7 @@ def estimate(
     runtime: Runtime,
     strategy: PlacementStrategy,
     constants: Constants | None = None,
-    settings: Settings | None = None,
+    settings: Settings = DEFAULT,
     format_note: str = "",
     *,
     backend: str = "",
@@ -347,35 +319,29 @@ def estimate(
 ) -> Estimate:
     """Estimate of one runtime in one placement; an impossible combination has a `refusal`.
 
-    Args:
-        model: model in the format that the runtime loads.
-        machine: machine that runs the model; its numbers may be arrays.
-        work: request; its numbers may be arrays.
-        runtime: runtime.
-        strategy: placement strategy.
-        constants: constants of the cost model; None for the fitted ones.
-        settings: fixed choices of the placement; None for none.
-        format_note: reason for a format other than the requested one; empty for the requested one.
-        backend: GPU interface of the runtime; empty for the machine's.
-        build: as `Scope.build`; empty for the runtime's current build.
+    The model is in the format that the runtime loads. Numbers of machine, request and settings may
+    be arrays. `constants` are the fitted ones where they are not given, `backend` is the GPU
+    interface of the runtime where it is not the machine's, `build` as `Scope.build` where it is not
+    the runtime's current one.
     """
+    notes = [format_note]
     if work.draft and not runtime.drafts:
         work = without_drafting(work)
-        format_note = f"{format_note} No tokens are drafted in it here.".strip()
+        notes.append("No tokens are drafted in it here.")
     if machine.host.numa and runtime.takes_layers and not runtime.binds_nodes:
-        format_note = f"{format_note} It has no --numa.".strip()
+        notes.append("It has no --numa.")
     if runtime.key in RUNTIMES:
-        format_note = f"{format_note} {kernel_note(machine, model)}".strip()
-    machine, settings = bound_to_node(machine, runtime), settings or DEFAULT
+        notes.append(kernel_note(machine, model))
+    machine = bound_to_node(machine, runtime)
     if settings.expert_cache is not None and not runtime.caches_experts:
         settings = replace(settings, expert_cache=None)
-        format_note = f"{format_note} It has no cache of experts.".strip()
+        notes.append("It has no cache of experts.")
     if settings.cpu_ffn is not None and not runtime.parts_layers:
         settings = replace(settings, cpu_ffn=None)
-        format_note = f"{format_note} It leaves whole layers in RAM alone.".strip()
+        notes.append("It leaves whole layers in RAM alone.")
     outcome = Estimate(
         how=runtime, strategy=strategy, model=model, work=work, settings=settings,
-        format_note=format_note,
+        format_note=" ".join(filter(None, notes)),
     )  # fmt: skip
     if strategy is PlacementStrategy.GPU_RESIDENT and machine.gpus:
         outcome = _queued(outcome, machine)

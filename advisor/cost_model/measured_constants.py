@@ -6,7 +6,7 @@ formulas stay the same, so that it still predicts other core counts, RAM rates a
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -257,7 +257,7 @@ def _effects(
 ) -> Iterator[tuple[Mapping[str, float], str]]:
     """Factors on constants of every effect, with their source."""
     for effect in _published(machine, runtime, model):
-        yield FACTORS[effect.option](effect, constants), f"{effect.source}: {effect.note}"
+        yield _factors(effect, constants), f"{effect.source}: {effect.note}"
 
 
 def _published(machine: Machine, runtime: Runtime, model: Model) -> Iterator[SoftwareEffect]:
@@ -296,50 +296,24 @@ def kernel_note(machine: Machine, model: Model) -> str:
     return f"{slower} {effect.instead} has one." if effect.instead else slower
 
 
-def _of_kernel(effect: SoftwareEffect, _: Constants) -> Mapping[str, float]:
-    return {"gpu_read_share": effect.token, "gpu_flop_share": effect.prompt}
-
-
-def _of_experts(effect: SoftwareEffect, _: Constants) -> Mapping[str, float]:
-    return {"gpu_expert_read_share": effect.token, "gpu_expert_layer": 1.0 / effect.token}
-
-
-def _of_driver(effect: SoftwareEffect, _: Constants) -> Mapping[str, float]:
-    return {
-        **dict.fromkeys(GPU_READS, effect.token),
-        **dict.fromkeys(GPU_TIMES, 1.0 / effect.token),
-        **dict.fromkeys(GPU_PRODUCTS, effect.prompt),
-    }
-
-
-def _of_build(effect: SoftwareEffect, _: Constants) -> Mapping[str, float]:
-    layer = "cpu_state_layer" if effect.backend == backends.CPU else "gpu_state_layer"
-    return {layer: 1.0 / effect.token}
-
-
-def _of_policy(effect: SoftwareEffect, constants: Constants) -> Mapping[str, float]:
-    """Factor on the share of several sockets' RAM rate, which is at most the whole."""
-    return {"socket_share": min(effect.token, 1.0 / constants.value("socket_share"))}
-
-
-def _of_threads(effect: SoftwareEffect, _: Constants) -> Mapping[str, float]:
-    return {
-        "cpu_read_share": effect.token,
-        "core_decode_rate": effect.token,
-        **dict.fromkeys(CORE_RATES[1:], effect.prompt),
-        **dict.fromkeys(CPU_TIMES, 1.0 / effect.token),
-    }
-
-
-FACTORS: Mapping[str, Callable[[SoftwareEffect, Constants], Mapping[str, float]]] = {
-    "driver": _of_driver,
-    "build": _of_build,
-    "kernel": _of_kernel,
-    "experts": _of_experts,
-    "numa": _of_policy,
-    "threads": _of_threads,
-}
-"""Factors on constants of an effect, by the input that it belongs to."""
+def _factors(effect: SoftwareEffect, constants: Constants) -> Mapping[str, float]:
+    """Factors on constants of an effect, by the input that it belongs to."""
+    token, prompt, time = effect.token, effect.prompt, 1.0 / effect.token
+    match effect.option:
+        case "driver":
+            times, products = dict.fromkeys(GPU_TIMES, time), dict.fromkeys(GPU_PRODUCTS, prompt)
+            return {**dict.fromkeys(GPU_READS, token), **times, **products}
+        case "build":
+            on_cpu = effect.backend == backends.CPU
+            return {"cpu_state_layer" if on_cpu else "gpu_state_layer": time}
+        case "kernel":
+            return {"gpu_read_share": token, "gpu_flop_share": prompt}
+        case "experts":
+            return {"gpu_expert_read_share": token, "gpu_expert_layer": time}
+        case "numa":  # the share of several sockets' RAM rate is at most the whole
+            return {"socket_share": min(token, 1.0 / constants.value("socket_share"))}
+    cores, times = dict.fromkeys(CORE_RATES, prompt), dict.fromkeys(CPU_TIMES, time)
+    return {"cpu_read_share": token, **cores, "core_decode_rate": token, **times}
 
 
 def binds(host: Host, runtime: Runtime) -> bool:

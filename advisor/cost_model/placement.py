@@ -57,12 +57,8 @@ def vram(device: int) -> Location:
 
 
 LOAD_MODES = {
-    "auto": True,
-    "mmap": True,
-    "mmap+mlock": False,
-    "mlock": False,
-    "none": False,
-    "dio": False,
+    **dict.fromkeys(("auto", "mmap"), True),
+    **dict.fromkeys(("mmap+mlock", "mlock", "none", "dio"), False),
 }
 """Whether pages of the file may stay on the drive, by llama.cpp's `--load-mode` (server README at
 00dc8057)."""
@@ -74,33 +70,25 @@ class Settings:
     Numbers of layers may be fractions, for runtimes that divide a layer and for published shares.
     """
 
-    # number of last repeating layers on the GPU (llama.cpp's `-ngl`)
-    gpu_layers: Array | None = None
-    # number of first layers whose routed experts stay in RAM (`--n-cpu-moe`)
-    cpu_moe: Array | None = None
-    # number of first layers whose dense feed-forward stays in RAM (`--n-cpu-ffn`)
-    cpu_ffn: Array | None = None
-    # RAM for cached pages of a file on the drive; None for all free RAM [B]
-    page_cache: Array | None = None
+    gpu_layers: Array | None = None  # last repeating layers on the GPU (llama.cpp's `-ngl`)
+    cpu_moe: Array | None = None  # first layers whose routed experts stay in RAM (`--n-cpu-moe`)
+    cpu_ffn: Array | None = None  # first layers whose dense feed-forward does (`--n-cpu-ffn`)
+    page_cache: Array | None = None  # RAM for pages of a file on the drive; None for all free [B]
     # VRAM for the experts in RAM that were used last (`--moe-cache-mib`); None for none [B]
     expert_cache: Array | None = None
-    # repeating layers on the drive, for runtimes that use RAM and a drive together
-    disk_layers: Array | None = None
+    disk_layers: Array | None = None  # layers on the drive, for runtimes that use RAM beside it
     # the output head goes to the GPU before the first layer, as in llama.cpp since December 2025;
     # else with the last layer
     head_first: bool = True
-    # KV cache in RAM, with attention computed by llama.cpp's CPU code (`-nkvo`)
-    kv_in_ram: bool | None = None
+    kv_in_ram: bool | None = None  # KV cache in RAM, where the processor attends to it (`-nkvo`)
     load_mode: str = "auto"  # llama.cpp's way to load the file, a key of `LOAD_MODES` (`-lm`)
-    # kernels read weights in RAM over the link (vLLM's `uva`) instead of copying them ahead; None
-    # for the faster way
+    # kernels read weights in RAM (vLLM's `uva`) instead of copying them; None for the faster way
     zero_copy: bool | None = None
-    # share of each layer's routed experts on the GPU, for runtimes that divide the experts of a
-    # layer; None for as many as fit
+    # share of each layer's routed experts on the GPU, where they can be divided; None for as many
+    # as fit
     gpu_experts: Array | None = None
     most_asked: bool = False  # the experts on the GPU are the most frequently used ones
-    # each GPU holds whole experts instead of a part of every one, for runtimes that divide layers
-    # among GPUs
+    # each of the GPUs that share layers holds whole experts, not a part of every one
     expert_parallel: bool = False
     # each GPU holds all but the experts, and the cache of its own users (attention data parallel);
     # experts are divided as with `expert_parallel`
@@ -127,7 +115,7 @@ DEFAULT = Settings()
 class Placement:
     """Location of every part of a model."""
 
-    strategy: PlacementStrategy  # placement strategy
+    strategy: PlacementStrategy
     gpu_layers: Array  # repeating layers on GPUs
     cpu_moe: Array  # layers whose routed experts are in RAM
     # share of each layer by location and group, shape (..., layers)
@@ -135,27 +123,22 @@ class Placement:
     kv: Mapping[Location, Floats]  # share of each layer's KV cache by location, shape (..., layers)
     embedding: Location  # location of the token table
     output: Mapping[Location, Array]  # share of the output head by location
-    # compute buffers and memory of the runtime itself, by location [B]
-    buffers: Mapping[Location, Array]
-    # KV cache that the runtime allocates per layer for one user, shape (..., layers); None for
-    # exactly the tokens of the context [B]
+    buffers: Mapping[Location, Array]  # compute buffers and the runtime's own memory [B]
+    # cache allocated per layer for one user, shape (..., layers); None for just the context [B]
     cache: Floats | None = None
     cpu_ffn: Array = 0.0  # layers whose dense feed-forward is in RAM
     page_cache: Array = 0.0  # RAM for cached pages of the part on the drive [B]
     load_mode: str = "auto"  # way to load the file, a key of `LOAD_MODES`
     expert_cache: Array = 0.0  # VRAM for experts in RAM that were used last, of all GPUs [B]
-    # share of the token table by location, where several locations divide it; empty where all of it
-    # is at `embedding`
+    # share of the token table by location, where it is divided; empty for all at `embedding`
     embedding_shares: Mapping[Location, Array] = field(default_factory=dict)
     zero_copy: Array = 0.0  # 1 where kernels read weights in RAM over the link, else 0
-    # share of expert lookups that the experts in VRAM serve, where these are the most frequently
-    # used ones; None for their share of all experts
+    # share of lookups that the experts in VRAM serve, where they are the most used ones; else None
     answered: Array | None = None
-    # limit on weights by location, for runtimes that take such a limit as an option; else empty [B]
+    # limit on weights by location, where it is an option of the runtime; else empty [B]
     limits: Mapping[Location, Array] = field(default_factory=dict)
     expert_parallel: bool = False  # each GPU of a group that shares layers holds whole experts
-    # each of these GPUs holds all else, and the cache of its own users
-    attention_by_user: bool = False
+    attention_by_user: bool = False  # each of them holds all else, and the cache of its own users
 
     @property
     def locations(self) -> tuple[Location, ...]:
@@ -257,8 +240,7 @@ def held_bytes(model: Model, placement: Placement, work: Workload) -> dict[Tier,
     """Memory in use by tier, a number for each device [B]."""
     held: dict[Tier, tuple[Array, ...]] = dict.fromkeys(Tier, ())
     for location in placement.locations:
-        needed = needed_bytes(model, placement, location, work)
-        held[location.tier] = (*held[location.tier], needed)
+        held[location.tier] += (needed_bytes(model, placement, location, work),)
     return held
 
 
@@ -270,9 +252,8 @@ def parts_held(model: Model, placement: Placement, work: Workload) -> dict[Tier,
         buffers = float(placement.buffers.get(location, 0.0))
         cache = float(needed_bytes(model, placement, location, work)) - weights - buffers
         tier = parts.setdefault(location.tier, {"weights": 0.0, "KV cache": 0.0, "buffers": 0.0})
-        tier["weights"] += weights
-        tier["KV cache"] += cache
-        tier["buffers"] += buffers
+        for name, size in zip(tier, (weights, cache, buffers), strict=True):
+            tier[name] += size
     return parts
 
 
@@ -336,17 +317,11 @@ def layers_that_fit(per_layer: Floats, budget: Array) -> Array:
 def over_gpus(
     machine: Machine, share: Floats, held: Floats | None = None, tail: Array = 0.0
 ) -> list[Floats]:
-    """Layers of each GPU, in proportion to its memory; the first GPU takes the first layers.
+    """Share of each layer on each GPU, in proportion to its memory, of the `share` on any of them,
+    shape (..., layers); the first GPU takes the first layers.
 
-    Args:
-        machine: machine with at least one GPU.
-        share: 1 where a layer is on any GPU, shape (..., layers).
-        held: bytes of each layer, shape (..., layers); None for equal layers [B].
-        tail: bytes that the last GPU holds after its layers, in the unit of `held` [B].
-
-    Returns:
-        Share of each layer, an array of the shape of `share` for each GPU; for several numbers of
-        GPUs a single one with their axis.
+    `held` are the bytes of each layer, equal ones without; the last GPU holds a `tail` of bytes
+    after its layers. For several numbers of GPUs a single array has their axis.
     """
     weight = share if held is None else share * held
     whole = np.sum(weight, axis=-1, keepdims=True) + np.asarray(tail, dtype=float)[..., None]

@@ -205,9 +205,8 @@ def drafting_note(work: Workload) -> str:
     if not work.draft or np.ndim(work.drafted) or np.ndim(work.acceptance):
         return ""
     who = work.draft_model.name if work.draft_model else work.draft
-    each = "token" if work.drafted == 1 else "tokens"
-    kept = f"{100 * work.acceptance:.0f} % accepted"
-    return f"Each step checks {work.drafted:g} {each} drafted by {who}, {kept}."
+    tokens = f"{work.drafted:g} token{'s' if work.drafted != 1 else ''}"
+    return f"Each step checks {tokens} drafted by {who}, {100 * work.acceptance:.0f} % accepted."
 
 
 def without_drafting(work: Workload) -> Workload:
