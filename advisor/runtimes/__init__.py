@@ -10,7 +10,7 @@ format_support  formats that each runtime loads
 from dataclasses import dataclass
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.cost_model.runtime import LoadedFormat, Runtime
+from advisor.cost_model.runtime import Runtime
 from advisor.errors import UnknownName
 from advisor.machine.backends import only_of
 from advisor.machine.machine import Machine
@@ -57,12 +57,8 @@ def runtime(name: str) -> Runtime:
     for known in (*RUNTIMES, *ASIDE):
         if folded in (known.name.casefold(), known.key):
             return known
-    raise UnknownName(
-        "runtime",
-        name,
-        [known.name for known in (*RUNTIMES, *ASIDE)],
-        "See docs/runtimes.md for the list.",
-    )
+    names = [known.name for known in (*RUNTIMES, *ASIDE)]
+    raise UnknownName("runtime", name, names, "See docs/runtimes.md for the list.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,30 +75,3 @@ def remarks_of(runtime: Runtime) -> tuple[str, ...]:
     """Remarks shown beside a runtime's command."""
     rows = read(DATA / "runtimes/remarks.csv", RemarkRow)
     return tuple(row.words for row in rows if row.runtime == runtime.name)
-
-
-__all__ = [
-    "ACCELERATE",
-    "ASIDE",
-    "DEEPSPEED",
-    "EXLLAMAV3",
-    "FLEXGEN",
-    "IK_LLAMA_CPP",
-    "KTRANSFORMERS",
-    "LLAMAFILE",
-    "LLAMA_CPP",
-    "LLAMA_CPP_TENSOR",
-    "LM_STUDIO",
-    "MLX",
-    "OLLAMA",
-    "OLLAMA_MLX",
-    "RUNTIMES",
-    "SGLANG",
-    "TENSORRT_LLM",
-    "VALUED",
-    "VLLM",
-    "LoadedFormat",
-    "Runtime",
-    "remarks_of",
-    "runtime",
-]

@@ -60,16 +60,15 @@ WHEN: Mapping[str, Callable[[Machine, PlacementStrategy | None], bool]] = {
 
 
 @cache
-def refused(runtime: str) -> tuple[RefusalRow, ...]:
-    """What a runtime refuses, in the order of the table."""
-    every = read(DATA / "runtimes/refusals.csv", RefusalRow)
-    return tuple(row for row in every if row.runtime == runtime)
+def refusals() -> tuple[RefusalRow, ...]:
+    """What runtimes refuse."""
+    return read(DATA / "runtimes/refusals.csv", RefusalRow)
 
 
 def check_takes(runtime: str, machine: Machine, strategy: PlacementStrategy | None = None) -> None:
-    """Refuse a machine, or a placement, that a runtime does not take."""
-    for row in refused(runtime):
-        if WHEN[row.when](machine, strategy):
+    """Refuse a machine, or a placement, that a runtime does not take, in the order of the table."""
+    for row in refusals():
+        if row.runtime == runtime and WHEN[row.when](machine, strategy):
             raise Refusal(row.words)
 
 
@@ -116,20 +115,19 @@ class RuntimeFormatRow:
     families: str  # GPU families, separated by semicolons; empty for all of the vendor
     instruction_sets: str  # instruction sets that the host must have, separated by semicolons
     experts: str  # "none" where routed experts of that kind have no kernels; else empty
-    source: str  # documentation of the support
-    source_date: str  # date when the source was read
-    note: str  # further remarks
+    source: str
+    source_date: str  # when it was read
+    note: str
 
     def runs_on(self, kind: "Processor", instruction_sets: frozenset[str]) -> bool:
         """Whether the row applies to a GPU, or to none, in a host with these instruction sets."""
         vendor, family = kind
-        if self.vendor not in ("any", vendor):
-            return False
-        if not _words(self.instruction_sets) <= instruction_sets:
-            return False
-        if self.families and family not in _words(self.families):
-            return False
-        return self.capability is None or capabilities().get(family, 0.0) >= self.capability
+        return (
+            self.vendor in ("any", vendor)
+            and _words(self.instruction_sets) <= instruction_sets
+            and (not self.families or family in _words(self.families))
+            and capabilities().get(family, 0.0) >= (self.capability or 0.0)
+        )
 
 
 @cache
@@ -142,15 +140,35 @@ def kinds(form: str) -> frozenset[str]:
     """Kinds of file of a format; BF16 is stored alike in GGUF and safetensors."""
     if form == "BF16":
         return frozenset({"GGUF", "16-bit"})
-    known = model_formats().get(form)
-    gguf = known is not None and known.family == "gguf"
-    row = file_kinds().get(form)
-    return frozenset({"GGUF" if gguf else row.kind if row else form})
+    stored, row = model_formats().get(form), file_kinds().get(form)
+    if stored is not None and stored.family == "gguf":
+        return frozenset({"GGUF"})
+    return frozenset({row.kind if row else form})
 
 
-def takes(key: str, machine: Machine) -> frozenset[str]:
-    """Kinds of file that a runtime supports on all GPUs of a machine."""
-    return _taken(key, _processors(machine), machine.host.instruction_sets)
+Processor = tuple[str, str]
+"""Vendor and family of a GPU; "none" and "" without a GPU."""
+
+
+def takes(key: str, machine: Machine, *, experts: bool = False) -> frozenset[str]:
+    """Kinds of file that a runtime supports on all GPUs of a machine; with `experts` only those
+    for whose routed experts it has kernels.
+    """
+    cards = tuple(dict.fromkeys((gpu.vendor, gpu.family) for gpu in machine.gpus))
+    return _taken(key, cards or (("none", ""),), machine.host.instruction_sets, experts)
+
+
+@lru_cache(maxsize=512)
+def _taken(
+    key: str, processors: tuple[Processor, ...], instruction_sets: frozenset[str], experts: bool
+) -> frozenset[str]:
+    taken: list[set[str]] = []
+    lacking: set[str] = set()
+    for processor in processors:
+        able = [r for r in rows() if r.runtime == key and r.runs_on(processor, instruction_sets)]
+        taken.append({row.format for row in able})
+        lacking |= {row.format for row in able if experts and row.experts == "none"}
+    return frozenset(set.intersection(*taken) - lacking)
 
 
 def loaded_format_of(key: str, why: str = "") -> Callable[[str, Machine], LoadedFormat]:
@@ -182,25 +200,15 @@ def nearest(form: str) -> tuple[str, ...]:
         return (form, like, "BF16")
     if bits(form) >= EIGHT_BITS:
         return (form, "FP8", "AMXINT8", "Q8_0+FP8", like, "BF16")
-    return (
-        form,
-        *AS_IT_IS.get(form, ()),
-        "AWQ",
-        "GPTQ",
-        "AMXINT4",
-        "Q4_K+FP8",
-        like,
-        "FP8",
-        "BF16",
-    )
+    same = AS_IT_IS.get(form, ())
+    return (form, *same, "AWQ", "GPTQ", "AMXINT4", "Q4_K+FP8", like, "FP8", "BF16")
 
 
 def with_experts(key: str, loaded: LoadedFormat, machine: Machine) -> LoadedFormat:
     """The format in which a runtime loads a model with experts, from that of a dense model."""
-    lacking = _without_experts(key, _processors(machine), machine.host.instruction_sets)
-    if not kinds(loaded.format) & lacking:
+    able = takes(key, machine, experts=True)
+    if not kinds(loaded.format) & (takes(key, machine) - able):
         return loaded
-    able = takes(key, machine) - lacking
     near = next((close for close in nearest(loaded.format) if kinds(close) & able), None)
     if near is None:
         raise Refusal(f"{NAMES[key]} has no kernels for experts in {loaded.format} here.")
@@ -234,43 +242,6 @@ def refusal(key: str, form: str, machine: Machine) -> str:
         host = machine.host.name or "this one"
         return f"{NAMES[key]} needs a processor with AVX2, which {host} is not known to have."
     return f"{NAMES[key]} has no kernels for {where}."
-
-
-Processor = tuple[str, str]
-"""Vendor and family of a GPU; "none" and "" without a GPU."""
-
-
-def _processors(machine: Machine) -> tuple[Processor, ...]:
-    each = dict.fromkeys((gpu.vendor, gpu.family) for gpu in machine.gpus)
-    return tuple(each) or (("none", ""),)
-
-
-@lru_cache(maxsize=512)
-def _taken(
-    key: str, processors: tuple[Processor, ...], instruction_sets: frozenset[str]
-) -> frozenset[str]:
-    each = [
-        {
-            row.format
-            for row in rows()
-            if row.runtime == key and row.runs_on(processor, instruction_sets)
-        }
-        for processor in processors
-    ]
-    return frozenset(set.intersection(*each))
-
-
-@lru_cache(maxsize=512)
-def _without_experts(
-    key: str, processors: tuple[Processor, ...], instruction_sets: frozenset[str]
-) -> frozenset[str]:
-    """Kinds of file whose routed experts have no kernels on one of the processors."""
-    return frozenset(
-        row.format
-        for row in rows()
-        if row.runtime == key and row.experts == "none"
-        if any(row.runs_on(processor, instruction_sets) for processor in processors)
-    )
 
 
 def _words(text: str) -> frozenset[str]:
