@@ -48,19 +48,14 @@ class EngineKernels(Kernels):
     experts: str = "f16"  # format of routed experts
     head_bytes: Array = 0.0  # part of `Load.weights` for the output head [B]
     head_flops: Array = 0.0  # part of `Load.flops` for the output head, on every token [FLOP]
-    # work of the output head on the tokens that need it, the last of each sequence [FLOP]
-    head_used: Array = 0.0
+    head_used: Array = 0.0  # the part on tokens that need it, the last of each sequence [FLOP]
     activations: Array = 0.0  # residual stream of all tokens, written once in each layer [B]
-    # residual stream of all tokens, once for each expert that a token uses [B]
-    expert_activations: Array = 0.0
-    # work of one token in each expert that the step uses, for counting partly empty tiles [FLOP]
-    expert_rows: Array = 0.0
+    expert_activations: Array = 0.0  # the same, once for each expert that a token uses [B]
+    expert_rows: Array = 0.0  # work of one token in each expert that the step uses [FLOP]
     attention_layers: Array = 0.0  # number of layers with a cache
-    # number of them that cache a latent (MLA), which takes further products
-    latent_layers: Array = 0.0
+    latent_layers: Array = 0.0  # number of them with a latent (MLA), which takes further products
     indexed_layers: Array = 0.0  # number of them that choose the tokens they attend to by an index
-    # matrix products of a mean layer beside its experts, as a share of those of one with attention
-    # and feed-forward
+    # matrix products of a mean layer beside its experts, over those of attention and feed-forward
     products_per_layer: Array = 1.0
     state_flops: Array = 0.0  # work of linear attention on its states [FLOP]
 
@@ -87,24 +82,19 @@ def generation(gpu: Gpu) -> str:
 @lru_cache(maxsize=256)
 def _generations(family: str, bandwidths: bytes, shared: bool) -> str:
     """Generations of joined families and bandwidths [B/s], kept for the next kernel; with memory
-    that the processor shares or with GPUs' own.
+    that the processor shares or with GPUs' own, GDDR7 without a word.
     """
     families, rates = family.split(STACKED), np.frombuffer(bandwidths)
     count = max(len(families), len(rates))
+    memories = [
+        " LPDDR" if shared else " HBM" if rate > FAST_MEMORY else ""
+        for rate in np.tile(rates, count // len(rates))
+    ]
     names = [
-        family + _memory_of(float(rate), shared) * (family == "Blackwell")
-        for family, rate in zip(
-            families * (count // len(families)),
-            np.tile(rates, count // len(rates)),
-            strict=True,
-        )
+        family + memory * (family == "Blackwell")
+        for family, memory in zip(families * (count // len(families)), memories, strict=True)
     ]
     return names[0] if len(set(names)) == 1 else STACKED.join(names)
-
-
-def _memory_of(rate: float, shared: bool) -> str:
-    """Word for the memory of a Blackwell GPU of a bandwidth [B/s]; empty for GDDR7."""
-    return " LPDDR" if shared else " HBM" if rate > FAST_MEMORY else ""
 
 
 def engine_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Constants) -> FlowTime:

@@ -322,36 +322,32 @@ def binds(host: Host, runtime: Runtime) -> bool:
 
 
 def bound_to_node(machine: Machine, runtime: Runtime) -> Machine:
-    """A machine as the one socket to which a stated policy binds a runtime; else unchanged.
-
-    It has that socket's part of the memory, of its rate and of the cores.
+    """A machine as the one socket to which a stated policy binds a runtime, with that socket's part
+    of the memory, of its rate and of the cores; else unchanged.
     """
     host = machine.host
     if host.numa not in ONE_NODE or not binds(host, runtime):
         return machine
     each = (host.cores_there or host.cores) // host.sockets
+
+    def part(figure: Quantity) -> Quantity:
+        source = f"one of {host.sockets} sockets' part of {figure.source}"
+        return replace(figure, value=figure.value / host.sockets, source=source)
+
     alone = replace(
         host,
         sockets=1,
         cores=min(host.cores, each),
         cores_there=None if host.threads is None else each,
-        memory=_part(host.memory, host.sockets),
-        bandwidth=_part(host.bandwidth, host.sockets),
+        memory=part(host.memory),
+        bandwidth=part(host.bandwidth),
     )
     return replace(machine, host=alone)
 
 
-def _part(figure: Quantity, sockets: int) -> Quantity:
-    source = f"one of {sockets} sockets' part of {figure.source}"
-    return replace(figure, value=figure.value / sockets, source=source)
-
-
 def doubt(machine: Machine, runtime: Runtime, model: Model, *, prompt: bool) -> tuple[float, float]:
     """Half widths that stated software adds to the time of GPUs and of the processor, of a token or
-    of a prompt.
-
-    As logarithms of factors; they count by the share of the time. What leaves the speed of tokens
-    as it is adds nothing to theirs.
+    of a prompt, as logarithms of factors; none where it leaves that speed as it is.
     """
     of_gpu = of_host = 0.0
     for effect in _published(machine, runtime, model):

@@ -9,7 +9,6 @@ layer. Shares and fixed costs come from data/generated/efficiency.csv. Every fun
 or arrays.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 
@@ -30,7 +29,6 @@ from advisor.cost_model.schedule import (
 )
 from advisor.errors import InputError
 from advisor.machine.machine import Disk, Gpu, Link, Machine, Network
-from advisor.machine.quantity import Quantity
 from advisor.units import Array
 
 LAYERS, CROSSINGS, TOKEN, HIDDEN = "layers", "crossings", "token", "hidden"
@@ -45,15 +43,6 @@ class StepTime:
     hidden: Array  # time of flows that overlap with a longer one and add nothing to `total`
 
 
-def rates(link: Link) -> Mapping[Transfer, Quantity]:
-    """Rates of a link by kind of transfer [B/s]."""
-    return {
-        Transfer.PINNED: link.pinned,
-        Transfer.PAGEABLE: link.pageable,
-        Transfer.ZERO_COPY: link.zero_copy,
-    }
-
-
 def link_seconds(moved: Array, link: Link, transfer: Transfer, constants: Constants) -> Array:
     """Time of a transfer from host memory to a GPU [s].
 
@@ -65,7 +54,8 @@ def link_seconds(moved: Array, link: Link, transfer: Transfer, constants: Consta
     not overlap. CUDA's driver fills one buffer while it sends another (0); Vulkan's backend copies
     a tensor and then sends it, and ROCm's runtime locks its pages first (1).
     """
-    rate, share = rates(link)[transfer].value, constants.value("link_share")
+    of = {Transfer.PINNED: link.pinned, Transfer.PAGEABLE: link.pageable}
+    rate, share = of.get(transfer, link.zero_copy).value, constants.value("link_share")
     if transfer is not Transfer.PAGEABLE:
         return moved / (rate * share) + moved / constants.value("host_copy")
     core = constants.value("pageable_copy")
@@ -81,24 +71,13 @@ def page_fault_seconds(
 
     t = bytes / S_map + renewal where the rate of a cold map was measured; else bytes / S + bytes /
     fault rate, the kernel's work for each page added to the drive's time. A map faster than large
-    reads of the drive owes this to read-ahead, which does not help scattered pieces.
-
-    Args:
-        moved: bytes read [B].
-        disk: drive with the file.
-        constants: constants of the cost model.
-        pieces: part of these bytes that is scattered over the file [B].
-        renewal: time to evict old pages [s].
+    reads of the drive owes this to read-ahead, which does not help `pieces` of the bytes that are
+    scattered over the file; `renewal` is the time to evict old pages.
     """
     if disk.mapped is not None:
         apart = np.minimum(disk.mapped.value, disk.sequential.value)
         return (moved - pieces) / disk.mapped.value + pieces / apart + renewal
     return moved / disk.sequential.value + moved / constants.value("fault_rate")
-
-
-def disk_seconds(moved: Array, disk: Disk, constants: Constants) -> Array:
-    """Time of large reads from a runtime's own offload files [s]."""
-    return moved / (disk.sequential.value * constants.value("disk_share"))
 
 
 def flow_seconds(flow: Flow, machine: Machine, constants: Constants) -> FlowTime:
@@ -109,7 +88,10 @@ def flow_seconds(flow: Flow, machine: Machine, constants: Constants) -> FlowTime
     """
     if flow.load is not None or flow.route is Route.IN_PLACE:
         return _computed(flow, machine, constants)
-    onward = _onward(flow, machine, constants)
+    onward: Array = 0.0  # from RAM to the GPU, but for bytes that stay there and pages of the CPU
+    if flow.transfer is not None and flow.route is not Route.PAGED:
+        link = machine.gpus[flow.device].link
+        onward = link_seconds(flow.moved, link, flow.transfer, constants)
     if flow.route is Route.STREAMED:
         return FlowTime(moving=onward)
     if machine.disk is None:
@@ -117,7 +99,8 @@ def flow_seconds(flow: Flow, machine: Machine, constants: Constants) -> FlowTime
     if flow.route is Route.PAGED:
         paged = flow.moved, machine.disk, constants, flow.pieces, flow.renewal
         return FlowTime(moving=page_fault_seconds(*paged))
-    return FlowTime(moving=disk_seconds(flow.moved, machine.disk, constants) + onward)
+    large = machine.disk.sequential.value * constants.value("disk_share")  # an engine's own files
+    return FlowTime(moving=flow.moved / large + onward)
 
 
 def _computed(flow: Flow, machine: Machine, constants: Constants) -> FlowTime:
@@ -135,21 +118,14 @@ def _computed(flow: Flow, machine: Machine, constants: Constants) -> FlowTime:
     return kernel_seconds(flow.load, gpu, flow.kernels, constants)
 
 
-def _onward(flow: Flow, machine: Machine, constants: Constants) -> Array:
-    """Time from RAM to the GPU; 0 for bytes that stay in RAM and for pages of the CPU [s]."""
-    if flow.transfer is None or flow.route is Route.PAGED:
-        return 0.0
-    link = machine.gpus[flow.device].link
-    return link_seconds(flow.moved, link, flow.transfer, constants)
-
-
 def stage_seconds(stage: Stage, machine: Machine, constants: Constants) -> StepTime:
     """Time of parallel flows: the longest, or that of the RAM they share [s]."""
     times = [flow_seconds(flow, machine, constants) for flow in stage]
-    if len(times) == 1 and not _copies_together(stage[0]):
+    copied_by_all = stage[0].route is Route.STREAMED and stage[0].alike > 1
+    if len(times) == 1 and not copied_by_all:
         alone = {stage[0].route: times[0].moving, LAYERS: times[0].layers}
         return StepTime(total=times[0].total, parts=alone, hidden=0.0)
-    longest = _largest([time.total for time in times])
+    longest = np.asarray(reduce(np.maximum, [time.total for time in times]))
     ram = np.maximum(ram_bytes(stage) / machine.host.bandwidth.value - longest, 0.0)
     parts: dict[str, Array] = {Route.IN_PLACE: ram}
     taken = np.zeros_like(longest, dtype=bool)
@@ -160,11 +136,6 @@ def stage_seconds(stage: Stage, machine: Machine, constants: Constants) -> StepT
         parts[LAYERS] = parts.get(LAYERS, 0.0) + np.where(counts, time.layers, 0.0)
     beside = sum((time.total for time in times), start=np.zeros_like(longest)) - longest
     return StepTime(total=longest + ram, parts=parts, hidden=beside)
-
-
-def _copies_together(flow: Flow) -> bool:
-    """Whether several GPUs copy from RAM at once."""
-    return flow.route is Route.STREAMED and flow.alike > 1
 
 
 def ram_bytes(stage: Stage) -> Array:
@@ -311,7 +282,3 @@ def passes(repeats: Array, workers: Array, share: Array, first: Array = 1.0) -> 
     """
     together = 1.0 + share * (np.asarray(workers) - 1.0)
     return (repeats + first * (together - 1.0)) / together
-
-
-def _largest(values: list[Array]) -> Array:
-    return np.asarray(reduce(np.maximum, values))

@@ -105,15 +105,10 @@ def circumstances(
     fresh: Array = np.inf,
     served: bool = False,
 ) -> Circumstances:
-    """Properties of a run that widen its range.
+    """Properties of a run that widen its range, with the constants in its scope and the `kinds` of
+    the model's layers (`operators.OPERATORS`).
 
-    Args:
-        machine: machine that runs the model.
-        constants: constants in the scope of the estimate.
-        users: users decoded together.
-        kinds: kinds of the model's layers, of `operators.OPERATORS`.
-        fresh: length of the prompt, where its time is asked [tokens].
-        served: a server reads it.
+    Where the prompt's time is asked, its length is `fresh` [tokens], and a server may read it.
     """
     gpu = bool(machine.gpus)
     unknown = gpu and constants.scope.backend == backends.UNKNOWN
