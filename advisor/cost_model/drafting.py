@@ -41,20 +41,15 @@ def with_drafting(time: StepTime, model: Model, work: Workload, reads: Reads) ->
         layers = DRAFTS[work.draft]
         read = layers * (model.read_bytes_per_token - model.output) / model.layers + model.output
     drafter: dict[str, Array] = {LAYERS: layers / model.layers, TOKEN: 1.0}
-    route = _place(reads)
+    route: str = Route.RESIDENT
+    if not np.any(reads.get(route, 0.0)):
+        route = max(reads, key=lambda name: float(np.sum(reads[name])), default=route)
     drafter[route] = read / np.maximum(reads.get(route, 1.0), 1.0)
     parts = {
         name: seconds * (1.0 + runs * drafter.get(name, 0.0))
         for name, seconds in time.parts.items()
     }
     return replace(time, total=sum(parts.values(), start=np.zeros(())), parts=parts)
-
-
-def _place(reads: Reads) -> str:
-    """Route of the drafter's weights: the GPU's, else that of the most bytes."""
-    if np.any(reads.get(Route.RESIDENT, 0.0)):
-        return Route.RESIDENT
-    return max(reads, key=lambda route: float(np.sum(reads[route])), default=Route.RESIDENT)
 
 
 def weights_read(schedule: Schedule, model: Model, work: Workload, *, by_gpu: bool) -> Reads:

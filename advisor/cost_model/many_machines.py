@@ -26,14 +26,11 @@ Index = npt.NDArray[np.int_]
 def on_machines(
     plan: Estimate, model: Model, machine: Machine, index: Index, constants: Constants
 ) -> Estimate:
-    """Estimate of many machines, with the placements and schedules of a plan.
+    """Estimate of many machines, with the placements and schedules of a plan for one machine per
+    memory size, which is possible.
 
-    Args:
-        plan: estimate with one machine per memory size; not an impossible combination.
-        model: model of the plan; of one in several formats, with numbers that go with the index.
-        machine: all machines as one, with numbers of shape (machines,).
-        index: index into the plan for each machine, shape (..., machines).
-        constants: constants of these machines, in the scope of the estimate.
+    `machine` is all machines as one, with numbers of shape (machines,), `index` the place of each
+    in the plan, shape (..., machines); a model in several formats has numbers that go with it.
     """
     size = np.size(plan.fits)
     along = partial(taken, index=index, size=size)

@@ -60,10 +60,13 @@ def constants_on(host: Host, model: Model, constants: Constants) -> Constants:
     read = mixed(engine.read, model)
     if read is None:
         return constants
+    narrow = constants.row("spread_timed")  # of the processor's part of a token's time
+    narrow = replace(narrow, family=str(Route.IN_PLACE), date=narrow.date or read.date)
     rows = (
         *_reading(read, host, engine, model, constants),
         *_computing(engine, model, constants, host.segment),
-        *_ranges(constants, read),
+        replace(narrow, constant=IN_DECODE),
+        replace(narrow, constant=LEAN[IN_DECODE], value=0.0),
     )
     return constants.with_measured(rows)
 
@@ -170,14 +173,6 @@ def _multiplying(engine: EngineSpeed, model: Model, constants: Constants) -> Qua
     rest = 1.0 / timed.value - weight / (2.0 * PROMPT * unpacked)
     rest = np.maximum(rest, 1.0 / (MOST_UNPACKING * timed.value))
     return replace(timed, value=float((1.0 - 1.0 / PROMPT) / rest))
-
-
-def _ranges(constants: Constants, read: Quantity) -> Iterator[ConstantRow]:
-    """Rows with the narrower range of the processor's part of a token's time."""
-    timed = constants.row("spread_timed")
-    timed = replace(timed, family=str(Route.IN_PLACE), date=timed.date or read.date)
-    yield replace(timed, constant=IN_DECODE)
-    yield replace(timed, constant=LEAN[IN_DECODE], value=0.0)
 
 
 def _row(fitted: ConstantRow, figure: Quantity, value: float) -> ConstantRow:

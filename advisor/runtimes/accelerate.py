@@ -133,7 +133,6 @@ def room_needed(sizes: Floats, *, start: Array = 0.0, keeps_room: bool) -> Float
     return np.asarray(totals[1:] - behind[..., None] + following * keeps_room)
 
 
-VERSION = "transformers 5.23 with accelerate 1.15"
 MEMORY_USED = 0.90
 """Share of free VRAM that `device_map="auto"` fills (accelerate, get_max_memory)."""
 SYSTEM_RAM = 2 * GIB
@@ -330,7 +329,7 @@ ACCELERATE = Runtime(
     name="Accelerate",
     key="accelerate",
     engine="accelerate",
-    version=VERSION,
+    version="transformers 5.23 with accelerate 1.15",
     strategies=tuple(PlacementStrategy),
     loaded_format=loaded_format_of("accelerate", why="loading unpacks"),
     place=place,

@@ -52,7 +52,6 @@ from advisor.runtimes.weight_streaming import (
 )
 from advisor.units import GB, Array
 
-VERSION = "DeepSpeed 0.19.8 with transformers 5.23"
 MEMORY_USED = 0.92
 """Share of VRAM that PyTorch can allocate beside the CUDA context; assumed."""
 BUFFERED = 2
@@ -236,7 +235,7 @@ DEEPSPEED = Runtime(
     name="DeepSpeed ZeRO-Inference",
     key="deepspeed",
     engine="deepspeed",
-    version=VERSION,
+    version="DeepSpeed 0.19.8 with transformers 5.23",
     strategies=(PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.NVME_OFFLOAD),
     loaded_format=loaded_format_of("deepspeed", why="loading converts"),
     mainstream=False,

@@ -30,7 +30,6 @@ from advisor.runtimes.format_support import check_takes, in_groups, whole_bits
 from advisor.runtimes.llama_cpp import layer_split
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 
-VERSION = "exllamav3 1.4.2, TabbyAPI of August 2026 (e632af4)"
 CHUNK = 2048
 """Tokens of a prompt computed together (`chunk_size`, default) [tokens]."""
 PAGE = 256
@@ -60,22 +59,14 @@ def place(
             raise Refusal(
                 f"ExLlamaV3 keeps experts alone in RAM, and {model.name} has none; use llama.cpp."
             )
-        settings = _with_experts_in_ram(model, machine, work, settings)
+        experts = settings.cpu_moe
+        if experts is None:
+            unstated = replace(settings, gpu_layers=None)
+            fitting = layer_split.place(model, machine, work, strategy, unstated)
+            whole = np.asarray(fitting.gpu_layers) >= model.layers
+            experts = np.where(whole, fitting.cpu_moe, float(model.layers))
+        settings = replace(settings, gpu_layers=float(model.layers), cpu_moe=experts)
     return layer_split.place(model, machine, work, strategy, settings)
-
-
-def _with_experts_in_ram(
-    model: Model, machine: Machine, work: Workload, settings: Settings
-) -> Settings:
-    """All layers on the GPUs without the experts of as many of them as do not fit."""
-    experts = settings.cpu_moe
-    if experts is None:
-        fitting = layer_split.place(
-            model, machine, work, PlacementStrategy.CPU_OFFLOAD, replace(settings, gpu_layers=None)
-        )
-        whole = np.asarray(fitting.gpu_layers) >= model.layers
-        experts = np.where(whole, fitting.cpu_moe, float(model.layers))
-    return replace(settings, gpu_layers=float(model.layers), cpu_moe=experts)
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
@@ -116,7 +107,7 @@ def _options(placement: Placement, work: Workload) -> Iterable[str]:
 EXLLAMAV3 = variant(
     LLAMA_CPP,
     name="ExLlamaV3",
-    version=VERSION,
+    version="exllamav3 1.4.2, TabbyAPI of August 2026 (e632af4)",
     strategies=(PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD),
     loaded_format=in_groups("exllamav3", "EXL3"),
     place=place,

@@ -36,7 +36,6 @@ from advisor.runtimes.weight_streaming import (
 )
 from advisor.units import GIB, Array
 
-VERSION = "engines of their own; no command is given"
 MOST_CACHED = 0.5
 """Largest share of experts that engines for small GPUs cache there: 4 of 8 by default
 (https://github.com/dvmazur/mixtral-offloading, `offload_per_layer`)."""
@@ -170,7 +169,7 @@ EXPERT_STREAMING = Runtime(
     name="expert streaming",
     key="expert-streaming",
     engine="expert-streaming",
-    version=VERSION,
+    version="engines of their own; no command is given",
     strategies=(PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.NVME_OFFLOAD),
     loaded_format=lambda form, _: LoadedFormat(format=form),  # each engine has its own
     place=place,

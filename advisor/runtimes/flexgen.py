@@ -13,7 +13,15 @@ import re
 import numpy as np
 
 from advisor.cost_model.loads import ForwardPass, prompt_step, token_step
-from advisor.cost_model.placement import DISK, RAM, Location, Placement, PlacementStrategy, Settings
+from advisor.cost_model.placement import (
+    DISK,
+    RAM,
+    Location,
+    Placement,
+    PlacementStrategy,
+    Settings,
+    layers_that_fit,
+)
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule
 from advisor.cost_model.workload import Workload
@@ -30,7 +38,6 @@ from advisor.runtimes.weight_streaming import (
     first_layers,
     kernels,
     layer_weights,
-    layers_kept,
     moved_weights,
     outside_gpus,
     packed_cache,
@@ -43,7 +50,6 @@ from advisor.runtimes.weight_streaming import (
 )
 from advisor.units import Array
 
-VERSION = "FlexLLMGen 0.1.8 (github.com/FMInference/FlexLLMGen at 004ffef, October 2024)"
 MEMORY_USED = 0.92
 """Share of VRAM that PyTorch can allocate beside the CUDA context; assumed."""
 BUFFERED = 2
@@ -62,17 +68,22 @@ def place(
 ) -> Placement:
     """Weights over GPU, RAM and drive; the KV cache in the first of these that holds it.
 
-    Layers stay on the GPUs only where it does too, or their number is stated.
+    Layers stay on the GPUs only where it does too, and not all do, so that the result shows
+    offloading, or where their number is stated.
     """
     check_takes("flexgen", machine, strategy)
     resident = strategy is PlacementStrategy.GPU_RESIDENT
-    passing = BUFFERED * float(np.max(model.layer_bytes)) / len(machine.gpus)
+    largest = float(np.max(model.layer_bytes))
     outside = cache_outside(model, machine, work, strategy, settings)
     layers: Array = np.asarray(float(model.layers))
-    if not resident:
-        layers = layers_kept(model, machine, work, settings, MEMORY_USED, BUFFERED)
+    if not resident and settings.gpu_layers is not None:
+        layers = np.asarray(np.clip(settings.gpu_layers, 0, model.layers), dtype=float)
+    elif not resident:
+        fixed = len(machine.gpus) * ACTIVATIONS + model.embedding + model.output
+        budget = machine.gpu_memory * MEMORY_USED - (fixed + cache_bytes(model, work))
+        fitting = layers_that_fit(model.layer_bytes[::-1], budget - BUFFERED * largest)
         away = sum(outside.values(), start=np.zeros(()))
-        layers = layers if settings.gpu_layers is not None else np.where(away > 0, 0.0, layers)
+        layers = np.where((budget >= model.layer_bytes.sum()) | (away > 0), 0.0, fitting)
     kept = first_layers(model, layers)
     rest: dict[Location, Floats] = {RAM: 1.0 - kept}
     if strategy is PlacementStrategy.NVME_OFFLOAD:
@@ -86,7 +97,7 @@ def place(
         kept,
         rest,
         usable=MEMORY_USED,
-        workspace=ACTIVATIONS + (0.0 if resident else passing),
+        workspace=ACTIVATIONS + (0.0 if resident else BUFFERED * largest / len(machine.gpus)),
         cache_outside=outside,
     )
 
@@ -249,7 +260,7 @@ FLEXGEN = Runtime(
     name="FlexGen",
     key="flexgen",
     engine="flexgen",
-    version=VERSION,
+    version="FlexLLMGen 0.1.8 (github.com/FMInference/FlexLLMGen at 004ffef, October 2024)",
     strategies=tuple(PlacementStrategy),
     loaded_format=loaded_format_of("flexgen", why="loading converts"),
     mainstream=False,

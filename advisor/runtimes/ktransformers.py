@@ -52,7 +52,6 @@ from advisor.runtimes.serving import held_load, served
 from advisor.runtimes.weight_streaming import ACTIVATIONS
 from advisor.units import Array
 
-VERSION = "kt-kernel and sglang-kt 0.7.2"
 MEMORY_USED = 0.92
 """`--mem-fraction-static` of its examples (kt-kernel/README.md)."""
 METHODS = {
@@ -226,7 +225,7 @@ KTRANSFORMERS = Runtime(
     name="KTransformers",
     key="ktransformers",
     engine="ktransformers",
-    version=VERSION,
+    version="kt-kernel and sglang-kt 0.7.2",
     strategies=(PlacementStrategy.CPU_OFFLOAD,),
     loaded_format=loaded_format_of("ktransformers"),
     place=place,

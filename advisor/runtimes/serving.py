@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, reduce
+from functools import cache, lru_cache, partial, reduce
 from itertools import chain
 
 import numpy as np
@@ -97,17 +97,13 @@ def checkpoint_server(command: CommandFrom, *, port: int, install: tuple[str, ..
     )
 
 
-TWO_BYTES = ("f16", "bf16")
-"""Cache types of the model's own size, which need no other."""
-SIXTEEN_BITS = (*TWO_BYTES, "f32")
-"""Cache types that are kept as the model's own 16 bits; all others become fp8."""
-
-
 def served(work: Workload) -> Workload:
-    """Request with the cache in a type that vLLM and SGLang support."""
-    if work.kv_type in TWO_BYTES:
+    """Request with the cache in a type that vLLM and SGLang support: the model's own 16 bits, or
+    fp8 for all others.
+    """
+    if work.kv_type in ("f16", "bf16"):
         return work
-    return work.with_numbers(kv_type="bf16" if work.kv_type in SIXTEEN_BITS else "fp8")
+    return work.with_numbers(kv_type="bf16" if work.kv_type == "f32" else "fp8")
 
 
 def typical_tokens(work: Workload) -> Array:
@@ -217,14 +213,11 @@ def placed(
             "leave out --attention-by-user."
         )
     groups = gpu_groups(model, machine, division)
-    layers = [
-        group.layers if resident else _layers_that_fit(group, work, settings, room)
-        for group in groups
-    ]
+    fitting = partial(_layers_that_fit, work=work, settings=settings, room=room)
+    layers = [group.layers if resident else fitting(group) for group in groups]
     placement = _spread(groups, layers, room, work.users)
-    return replace(
-        placement, strategy=strategy, expert_parallel=settings.expert_parallel or by_user
-    )
+    whole_experts = settings.expert_parallel or by_user
+    return replace(placement, strategy=strategy, expert_parallel=whole_experts)
 
 
 def _layers_that_fit(group: GpuGroup, work: Workload, settings: Settings, room: Room) -> Floats:

@@ -18,7 +18,6 @@ from advisor.runtimes import serving, vllm
 from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.parallelism import parallel, several
 
-VERSION = "TensorRT-LLM 1.3.0rc27"
 MEMORY_USED = 0.9
 """Share of the VRAM left beside the weights that the cache takes, as the command says
 (`--kv_cache_free_gpu_memory_fraction`, trtllm-serve's default)."""
@@ -75,7 +74,7 @@ TENSORRT_LLM = Runtime(
     name="TensorRT-LLM",
     key="tensorrt-llm",
     engine="tensorrt-llm",
-    version=VERSION,
+    version="TensorRT-LLM 1.3.0rc27",
     strategies=(PlacementStrategy.GPU_RESIDENT,),
     loaded_format=loaded_format_of("tensorrt-llm"),
     place=place,

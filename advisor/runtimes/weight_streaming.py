@@ -12,9 +12,7 @@ from advisor.cost_model.placement import (
     Location,
     Placement,
     PlacementStrategy,
-    Settings,
     all_of,
-    layers_that_fit,
     vram,
 )
 from advisor.cost_model.schedule import Kernels, Phases, Schedule
@@ -41,24 +39,6 @@ def first_layers(model: Model, count: Array) -> Floats:
     """Share of each layer: 1 for the first `count`, a fraction at the edge, shape (..., layers)."""
     index = np.arange(model.layers)
     return np.clip(np.asarray(count, dtype=float)[..., None] - index, 0.0, 1.0)
-
-
-def layers_kept(
-    model: Model, machine: Machine, work: Workload, settings: Settings, usable: float, buffered: int
-) -> Array:
-    """Number of layers with weights on the GPUs, beside the whole cache, embedding and head.
-
-    0 where all layers would fit, so that the result shows offloading of everything; a given number
-    is used as it is. `buffered` layers lie in VRAM for streaming.
-    """
-    if settings.gpu_layers is not None:
-        return np.asarray(np.clip(settings.gpu_layers, 0, model.layers), dtype=float)
-    cache = cache_bytes(model, work)
-    fixed = len(machine.gpus) * ACTIVATIONS + model.embedding + model.output + cache
-    budget = machine.gpu_memory * usable - fixed
-    room = budget - buffered * float(np.max(model.layer_bytes))
-    kept = layers_that_fit(model.layer_bytes[::-1], room)
-    return np.where(budget >= model.layer_bytes.sum(), 0.0, kept)
 
 
 def cache_bytes(model: Model, work: Workload) -> Array:

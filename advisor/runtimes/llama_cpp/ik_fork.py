@@ -7,7 +7,6 @@ there for prompts too, where llama.cpp copies them to the GPU. It kept the older
 
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable
 from copy import copy
 
 import numpy as np
@@ -25,17 +24,18 @@ from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 from advisor.runtimes.llama_cpp.passes import COPY_TOKENS, phases
 from advisor.units import Array
 
-VERSION = "ik_llama.cpp of August 2026 (8337e4cd3)"
 
-
-def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """Schedule of llama.cpp, but with experts in RAM always computed by the processor."""
-    return _phases(model, placement, machine, work, copies_experts=False)
-
-
-def _phases(
-    model: Model, placement: Placement, machine: Machine, work: Workload, *, copies_experts: bool
+def schedule(
+    model: Model,
+    placement: Placement,
+    machine: Machine,
+    work: Workload,
+    *,
+    copies_experts: bool = False,
 ) -> Phases:
+    """Schedule of llama.cpp, but with experts in RAM always computed by the processor, unless
+    prompts copy them.
+    """
     read, written = (
         phases(each, placement, machine, work, copies_experts=copies_experts)
         for each in (unfolded(model, micro_batches(work)[0].tokens), model)
@@ -89,35 +89,31 @@ def copying_schedule(
     each = 1.0 if experts is None else experts.used / experts.total
     batch = np.minimum(np.maximum(work.fresh, 1.0), work.ubatch)
     enough = bool(np.all(batch * each >= COPY_TOKENS))
-    return _phases(model, placement, machine, work, copies_experts=enough)
+    return schedule(model, placement, machine, work, copies_experts=enough)
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Command line of the fork's llama-server."""
-    file = shlex.quote(gguf_file(model))
-    line = " ".join([f"llama-server -m {file}", *_options(model, placement, machine, work)])
-    return with_workers(bound(line, machine), placement, machine)
-
-
-def _options(model: Model, placement: Placement, machine: Machine, work: Workload) -> Iterable[str]:
-    yield from as_before(model, placement, machine, work)
+    options = [*as_before(model, placement, machine, work)]
     experts = int(placement.cpu_moe)
     if experts and placement.gpu_layers and model.has_experts:
-        yield "-cmoe" if experts >= model.layers else f"-ncmoe {experts}"
-    yield from devices(model, placement, machine)
+        options.append("-cmoe" if experts >= model.layers else f"-ncmoe {experts}")
+    options += devices(model, placement, machine)
     if placement.gpu_layers and np.all(placement.kv[RAM] > 0):
-        yield "-nkvo"
+        options.append("-nkvo")
     if not work.flash_attention:
-        yield "-fa off"
+        options.append("-fa off")
     if placement.strategy is PlacementStrategy.CPU_OFFLOAD:
-        yield "-rtr"
+        options.append("-rtr")
+    line = " ".join([f"llama-server -m {shlex.quote(gguf_file(model))}", *options])
+    return with_workers(bound(line, machine), placement, machine)
 
 
 IK_LLAMA_CPP = variant(
     LLAMA_CPP,
     name="ik_llama.cpp",
     build="ik",
-    version=VERSION,
+    version="ik_llama.cpp of August 2026 (8337e4cd3)",
     schedule=schedule,
     command=command,
     binds_nodes=True,

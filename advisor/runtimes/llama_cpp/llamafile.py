@@ -18,8 +18,6 @@ from advisor.runtimes.llama_cpp import layer_split
 from advisor.runtimes.llama_cpp.command import as_before, bound, gguf_file
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 
-VERSION = "llamafile 0.9 (LocalScore)"
-
 
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
@@ -44,7 +42,7 @@ LLAMAFILE = variant(
     LLAMA_CPP,
     name="llamafile",
     build="llamafile",
-    version=VERSION,
+    version="llamafile 0.9 (LocalScore)",
     strategies=(PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD),
     place=place,
     command=command,

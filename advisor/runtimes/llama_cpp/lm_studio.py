@@ -24,7 +24,6 @@ from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.llama_cpp import layer_split
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 
-VERSION = "LM Studio 0.4, lms of April 2026 (docs at c6854fb)"
 DRAFTING = {
     "mtp": "speculativeDraftMtp", "dflash": "speculativeDraftDflash",
     DRAFT_MODEL: "speculativeDraftSimple",
@@ -79,7 +78,7 @@ LM_STUDIO = variant(
     LLAMA_CPP,
     name="LM Studio",
     key="lm-studio",
-    version=VERSION,
+    version="LM Studio 0.4, lms of April 2026 (docs at c6854fb)",
     strategies=(PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD),
     loaded_format=loaded_format_of("lm-studio"),
     place=place,
