@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial, reduce
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from advisor.cost_model.placement import (
     vram,
     weight_bytes,
 )
-from advisor.cost_model.runtime import ServerSetup, WeightFiles
+from advisor.cost_model.runtime import Runtime, ServerSetup, WeightFiles
 from advisor.cost_model.schedule import Kernels, Phases, Schedule, Stage
 from advisor.cost_model.workload import HEADS, Workload, drafter_cache
 from advisor.errors import Refusal
@@ -32,7 +33,7 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.architecture import DELTA, Group, operators
 from advisor.model.model import LAYERED, Floats, Model
-from advisor.runtimes.format_support import kinds
+from advisor.runtimes.format_support import check_takes, kinds, loaded_format_of
 from advisor.runtimes.parallelism import (
     ACTIVATION,
     GpuGroup,
@@ -184,6 +185,37 @@ def with_tables(model: Model, machine: Machine, room: Room, users: Array, *, asi
     return replace(room, in_ram=np.where(in_ram, share, 0.0), in_file=np.where(in_ram, 0.0, share))
 
 
+RoomOf = Callable[[Model, Machine, Workload], Room]
+"""Function that gives the memory that a runtime uses for a request."""
+
+
+def engine(key: str, room_of: RoomOf, **fields: Any) -> Runtime:
+    """Runtime that serves checkpoints with a cache in pages, by its key, the memory that it uses on
+    a GPU, and further fields; it queues users whose cache does not fit.
+    """
+
+    def place(
+        model: Model,
+        machine: Machine,
+        work: Workload,
+        strategy: PlacementStrategy,
+        settings: Settings,
+    ) -> Placement:
+        check_takes(key, machine, strategy)
+        return placed(model, machine, work, strategy, settings, room_of(model, machine, work))
+
+    return Runtime(
+        key=key,
+        engine=key,
+        loaded_format=loaded_format_of(key),
+        at_once=partial(users_at_once, room_of),
+        room_for_layers=partial(room_for_layers, room_of),
+        divides_experts=True,
+        quantized_kv_type="fp8",
+        **{"place": place, **fields},
+    )
+
+
 def moved_bytes(model: Model, placement: Placement) -> Array:
     """Weights in RAM that a step copies or reads, without the tables there [B]."""
     tables = embedding_share(placement, RAM) * model.embedding
@@ -243,10 +275,6 @@ def weight_room(group: GpuGroup, work: Workload, room: Room) -> Array:
     ends = model.embedding * room.tables * (group.at == 0) + model.output * last
     shared = (ends + room.drafter) / (1 if division.by_user else division.tensor)
     return np.asarray(group.memory * room.usable - room.working - shared - cache)
-
-
-RoomOf = Callable[[Model, Machine, Workload], Room]
-"""Function that gives the memory that a runtime uses for a request."""
 
 
 def room_for_layers(room_of: RoomOf, model: Model, machine: Machine, work: Workload) -> Array:

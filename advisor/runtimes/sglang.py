@@ -19,15 +19,12 @@ from advisor.cost_model.placement import (
     RAM,
     Placement,
     PlacementStrategy,
-    Settings,
     embedding_share,
 )
-from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import AT_ONCE, DRAFT_MODEL, HEADS, Workload, drafter_memory
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes import serving, vllm
-from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.parallelism import Parallel, parallel, several
 from advisor.units import GIB, MIB, Array
 
@@ -61,14 +58,6 @@ def _smallest(machine: Machine) -> Array:
     """VRAM of the smallest GPU [B]."""
     sizes = (gpu.memory.value for gpu in machine.gpus)
     return np.asarray(reduce(np.minimum, sizes), dtype=float)
-
-
-def place(
-    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
-) -> Placement:
-    """As many layers on the GPUs as fit beside the cache; the rest in pinned RAM."""
-    check_takes("sglang", machine, strategy)
-    return serving.placed(model, machine, work, strategy, settings, _room(model, machine, work))
 
 
 def _room(model: Model, machine: Machine, work: Workload) -> serving.Room:
@@ -142,23 +131,17 @@ def _offload(model: Model, placement: Placement, division: Parallel) -> Iterable
         yield f"--cpu-offload-gb {math.ceil(float(outside) / division.gpus / GIB)}"
 
 
-SGLANG = Runtime(
+SGLANG = serving.engine(
+    "sglang",
+    _room,
     name="SGLang",
-    key="sglang",
-    engine="sglang",
     version=VERSION,
     strategies=(PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD),
-    loaded_format=loaded_format_of("sglang"),
-    place=place,
     schedule=partial(vllm.schedule, ahead=False),
     command=command,
-    at_once=partial(serving.users_at_once, _room),
-    room_for_layers=partial(serving.room_for_layers, _room),
     chunk=chunk_size,
     drafts=True,
-    divides_experts=True,
     takes_several_counts=True,
-    quantized_kv_type="fp8",
     setup=serving.checkpoint_server(
         command,
         port=30000,

@@ -7,28 +7,17 @@ weights and buffers for pages of the cache. It keeps no weights in RAM.
 import math
 import shlex
 from collections.abc import Iterable
-from functools import partial
 
-from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
-from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.placement import Placement, PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes import serving, vllm
-from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.parallelism import parallel, several
 
 MEMORY_USED = 0.9
 """Share of the VRAM left beside the weights that the cache takes, as the command says
 (`--kv_cache_free_gpu_memory_fraction`, trtllm-serve's default)."""
-
-
-def place(
-    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
-) -> Placement:
-    """All weights, divided over the GPUs."""
-    check_takes("tensorrt-llm", machine, strategy)
-    return serving.placed(model, machine, work, strategy, settings, _room(model, machine, work))
 
 
 def _room(model: Model, _machine: Machine, work: Workload) -> serving.Room:
@@ -70,19 +59,13 @@ def _config(placement: Placement, work: Workload) -> Iterable[str]:
         yield f"--config <(printf '{lines}\\n')"
 
 
-TENSORRT_LLM = Runtime(
+TENSORRT_LLM = serving.engine(
+    "tensorrt-llm",
+    _room,
     name="TensorRT-LLM",
-    key="tensorrt-llm",
-    engine="tensorrt-llm",
     version="TensorRT-LLM 1.3.0rc27",
     strategies=(PlacementStrategy.GPU_RESIDENT,),
-    loaded_format=loaded_format_of("tensorrt-llm"),
-    place=place,
     schedule=vllm.schedule,
     command=command,
-    at_once=partial(serving.users_at_once, _room),
-    room_for_layers=partial(serving.room_for_layers, _room),
-    divides_experts=True,
-    quantized_kv_type="fp8",
     mainstream=False,
 )

@@ -29,14 +29,13 @@ from advisor.cost_model.placement import (
     embedding_share,
     layers_that_fit,
 )
-from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Stage, Transfer
 from advisor.cost_model.workload import DRAFT_MODEL, Workload, drafter_memory
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
 from advisor.runtimes import serving
-from advisor.runtimes.format_support import check_takes, loaded_format_of
+from advisor.runtimes.format_support import check_takes
 from advisor.runtimes.parallelism import GpuGroup, Parallel, chunks, gpu_groups, parallel, several
 from advisor.units import GIB, Array
 
@@ -278,23 +277,18 @@ def _drafting(work: Workload) -> Iterable[str]:
         yield f"--speculative-config {shlex.quote(json.dumps(config))}"
 
 
-VLLM = Runtime(
+VLLM = serving.engine(
+    "vllm",
+    _room,
     name="vLLM",
-    key="vllm",
-    engine="vllm",
     version=VERSION,
     strategies=(PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD),
-    loaded_format=loaded_format_of("vllm"),
     place=place,
     schedule=schedule,
     command=command,
-    room_for_layers=partial(serving.room_for_layers, _room),
     reads_over_link=True,
-    at_once=partial(serving.users_at_once, _room),
     drafts=True,
-    divides_experts=True,
     takes_several_counts=True,
-    quantized_kv_type="fp8",
     setup=serving.checkpoint_server(
         command,
         port=8000,
