@@ -31,6 +31,7 @@ from advisor.machine.machine import EngineSpeed, Host, Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.stated_software import effect_of_driver
 from advisor.model.model import Model
+from advisor.units import Array
 
 RUNTIMES = frozenset({"llama.cpp", "ollama", "lm-studio"})
 """Runtimes whose engine is llama.cpp."""
@@ -46,8 +47,9 @@ PROMPT = 128.0
 MOST_UNPACKING = 2.0
 """Upper limit of matrix speed over speed of the whole prompt, which bounds the time attributed to
 unpacking."""
-KNOWN = 0.5
-"""Share of a model's bytes above which the timed storage types decide its rate."""
+MOST = 0.5
+"""Share of a model's bytes above which a storage type, or those that were timed, decide its rate.
+"""
 
 
 def constants_on(host: Host, model: Model, constants: Constants) -> Constants:
@@ -63,8 +65,7 @@ def constants_on(host: Host, model: Model, constants: Constants) -> Constants:
     narrow = constants.row("spread_timed")  # of the processor's part of a token's time
     narrow = replace(narrow, family=str(Route.IN_PLACE), date=narrow.date or read.date)
     rows = (
-        *_reading(read, host, engine, model, constants),
-        *_computing(engine, model, constants, host.segment),
+        *_measured(read, host, engine, model, constants),
         replace(narrow, constant=IN_DECODE),
         replace(narrow, constant=LEAN[IN_DECODE], value=0.0),
     )
@@ -81,7 +82,7 @@ def mixed(rates: Mapping[str, Quantity], model: Model) -> Quantity | None:
         return whole
     timed = {kind: share for kind, share in model.stored.items() if kind in rates}
     covered = sum(timed.values())
-    if covered <= KNOWN:
+    if covered <= MOST:
         return None
     slowness = sum(share / rates[kind].value for kind, share in timed.items())
     most = max(timed, key=lambda kind: timed[kind])
@@ -116,31 +117,24 @@ def attending(rates: Mapping[str, Quantity], model: Model) -> Quantity | None:
     return replace(points[0][1], value=1.0 / float(np.interp(share, shares, slowness)))
 
 
-def _read_share(engine: EngineSpeed, constants: Constants) -> float:
-    """Reachable share of the RAM rate: fitted, or that of the fastest type where it is more."""
-    fastest = max(float(figure.value) for figure in engine.read.values())
-    return max(constants.value("cpu_read_share"), fastest / (CLOSE * engine.ram))
-
-
-def _reading(
+def _measured(
     read: Quantity, host: Host, engine: EngineSpeed, model: Model, constants: Constants
 ) -> Iterator[ConstantRow]:
-    """Share of the RAM rate and speed of a core, which together give the timed rate."""
-    share = _read_share(engine, constants)
-    cores = float(cores_alone(read.value, share * engine.ram)) / engine.cores
+    """Constants that give the timed rate of reading, fixed costs, attention and products.
+
+    The reachable share of the RAM rate is fitted, or that of the fastest type where it is more.
+    """
+    fastest = max(float(figure.value) for figure in engine.read.values())
+    share = max(constants.value("cpu_read_share"), fastest / (CLOSE * engine.ram))
+    unpacking = cores_alone(read.value, share * engine.ram)
+    multiplying = _multiplying(mixed(engine.prompt, model), unpacking, model)
     yield _row(constants.row("cpu_read_share"), read, share)
-    yield _row(constants.row("core_decode_rate", vectors(host)), read, cores)
+    decoding = constants.row("core_decode_rate", vectors(host))
+    yield _row(decoding, read, float(unpacking) / engine.cores)
     yield _row(constants.row("core_clock", host.segment), read, 1.0 / host.clock)
     plain = mixed({**engine.read, **engine.plain}, model) if engine.plain else None
     if plain is not None:
         yield _row(constants.row("plain_layout_share"), plain, float(plain.value / read.value))
-
-
-def _computing(
-    engine: EngineSpeed, model: Model, constants: Constants, segment: str
-) -> Iterator[ConstantRow]:
-    """Fixed costs of layers and experts, attention speed, and matrix speed."""
-    multiplying = _multiplying(engine, model, constants)
     if engine.layer is not None:
         alone, each = constants.row("cpu_layer"), constants.row("cpu_barrier")
         scale = float(engine.layer.value / (alone.value + each.value * engine.cores))
@@ -154,23 +148,20 @@ def _computing(
         if figure is not None:
             yield _row(constants.row(constant), figure, float(figure.value) / cores)
     if multiplying is not None:
-        yield _row(constants.row("core_matrix_clock", segment), multiplying, 1.0)
+        yield _row(constants.row("core_matrix_clock", host.segment), multiplying, 1.0)
 
 
-def _multiplying(engine: EngineSpeed, model: Model, constants: Constants) -> Quantity | None:
+def _multiplying(timed: Quantity | None, unpacking: Array, model: Model) -> Quantity | None:
     """Matrix speed C, from a timed prompt whose weights were also unpacked once [FLOP/s].
 
     F / P = W / U + F (1 - 1/T) / C, solved for C: F work of the prompt [FLOP], P its timed speed
     [FLOP/s], T its tokens, W bytes of weights, U speed of unpacking [B/s]; W / F is bytes of a
     weight / 2 T.
     """
-    timed = mixed(engine.prompt, model)
-    read = mixed(engine.read, model)
-    if timed is None or read is None:
+    if timed is None:
         return None
-    unpacked = cores_alone(read.value, _read_share(engine, constants) * engine.ram)
     weight = model.file_bytes / model.architecture.params
-    rest = 1.0 / timed.value - weight / (2.0 * PROMPT * unpacked)
+    rest = 1.0 / timed.value - weight / (2.0 * PROMPT * unpacking)
     rest = np.maximum(rest, 1.0 / (MOST_UNPACKING * timed.value))
     return replace(timed, value=float((1.0 - 1.0 / PROMPT) / rest))
 
@@ -266,10 +257,6 @@ def _published(machine: Machine, runtime: Runtime, model: Model) -> Iterator[Sof
     policy = effect_of("numa", host.numa) if binds(host, runtime) else None
     threads = effect_of("threads", host.thread_excess) if runtime.takes_layers else None
     yield from filter(None, (driver, experts or None, *builds, kernel, policy, threads))
-
-
-MOST = 0.5
-"""Share of the bytes above which a storage type decides a model's speed."""
 
 
 def kernel_effect(machine: Machine, model: Model) -> SoftwareEffect | None:
