@@ -106,7 +106,7 @@ def test_no_month_knows_of_a_later_one() -> None:
 def test_rows_are_timed_by_the_cost_model_itself() -> None:
     # 8B in Q4_K_M: 4.92 GB less the embedding, at 1008 GB/s and a share of 0.85; 32 layers.
     rows = rows_of([PublishedRow(ROW)])
-    load = rows.timed[0].parts[0][1].stages[0].flows[0].load
+    load = rows.timed[0].parts[0][1].stages[0][0].load
     assert load is not None
     by_hand = load.weights / (0.85 * 1008e9) + load.kv / (0.6 * 1008e9) + 32 * 45e-6 + 200e-6
     assert rows.predicted(started(rows))[0] == pytest.approx(float(by_hand), rel=1e-6)
