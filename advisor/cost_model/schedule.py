@@ -37,8 +37,7 @@ class Kernels:
 
     number: str  # number type of matrix products, a key of `Gpu.tensor_flops`
     sequences: Array = 0.0  # sequences that get a token from the step
-    # number of compressed weights and cache values converted to that type first
-    unpacked: Array = 0.0
+    unpacked: Array = 0.0  # compressed weights and cache values converted to that type first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,20 +45,16 @@ class Flow:
     """Bytes on one route in one stage: either read and computed, or only moved."""
 
     route: Route  # route of the bytes
-    # load at the end of the route (resident, in place); None for bytes only moved
-    load: Load | None = None
-    # bytes only moved (streamed, paged, staged), or the cache that a framework's attention reads in
-    # RAM (in place) [B]
+    load: Load | None = None  # at the end of the route; None for bytes only moved
+    # bytes only moved, or the cache that a framework's attention reads in RAM (in place) [B]
     moved: Array = 0.0
     pieces: Array = 0.0  # part of the paged bytes that is scattered over the file [B]
     renewal: Array = 0.0  # time to evict old pages for the paged bytes [s]
     device: int = 0  # index of the GPU that computes or receives
-    # way over the link; None for bytes that stay in RAM
-    transfer: Transfer | None = Transfer.PINNED
+    transfer: Transfer | None = Transfer.PINNED  # over the link; None for bytes that stay in RAM
     repacked: bool = True  # the CPU reads weights in its own layout; false for pages of a file
     kernels: Kernels | None = None  # batch of a framework on a GPU; None for llama.cpp
-    # GPUs that run the same flow at once, each with its share; their reads of RAM add up
-    alike: int = 1
+    alike: int = 1  # GPUs that run the same flow at once, whose reads of RAM add up
 
 
 Stage = tuple[Flow, ...]
@@ -84,8 +79,7 @@ class Exchange:
     moved: Array  # bytes of an exchange that cross the path, one way [B]
     reduces: bool = False  # all-reduce or all-gather of all GPUs; else a GPU sends to the next
     gpus: int = 2  # number of GPUs that take part
-    # messages over TCP of an exchange; 0 for one that its sender does not wait for
-    messages: Array = 0.0
+    messages: Array = 0.0  # over TCP, each of which its sender waits for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,10 +90,8 @@ class Schedule:
     repeats: Array = 1.0  # number of runs of the stages in the phase (micro-batches of a prompt)
     first: Array = 1.0  # size of the first run over the mean of all
     crossings: Array = 0.0  # hand-overs of activations between processors in one run of the stages
-    # GPUs that each hold some of the layers and may work on different repeats at once
-    workers: Array = 1
-    # exchanges between GPUs that share layers or are in different machines
-    exchanges: tuple[Exchange, ...] = ()
+    workers: Array = 1  # GPUs with layers of their own, which may run different repeats at once
+    exchanges: tuple[Exchange, ...] = ()  # between GPUs that share layers, and between machines
     then: "Schedule | None" = None  # further stages of the phase with repeats of their own
 
     def each(self, change: "Callable[[Schedule], Schedule]") -> "Schedule":

@@ -90,10 +90,8 @@ class Circumstances:
     """Properties of a run that widen its range."""
 
     on_gpu: bool  # GPUs take part, so that the fixed costs are theirs
-    # degree of each of `TRAITS`, 0 to 1; 0 for a missing one. `SPLIT` follows from the time.
-    traits: Mapping[str, Array]
-    # 1 for each part of the time whose rate was not measured on the machine, else 0
-    unmeasured: Mapping[str, Array]
+    traits: Mapping[str, Array]  # degree of each of `TRAITS`, 0 to 1, but for `SPLIT`
+    unmeasured: Mapping[str, Array]  # 1 for each part of the time with an unmeasured rate, else 0
 
 
 def circumstances(

@@ -180,14 +180,9 @@ def configuration(
         largest = max(tensor.params for tensor in model.architecture.tensors)
         offload |= {"device": "nvme", "nvme_path": "/local_nvme", "buffer_count": 5}
         offload["buffer_size"] = max(largest, 2 * int(GB))
-        config["aio"] = {
-            "block_size": 16 * 2**20,
-            "queue_depth": 64,
-            "intra_op_parallelism": 8,
-            "use_gds": False,
-            "single_submit": False,
-            "overlap_events": True,
-        }
+        switches = {"use_gds": False, "single_submit": False, "overlap_events": True}
+        sizes = {"block_size": 16 * 2**20, "queue_depth": 64, "intra_op_parallelism": 8}
+        config["aio"] = sizes | switches
     if packed_weights(model):
         groups = {"num_bits": 4, "group_size": 64, "group_dim": 1, "symmetric": False}
         config["weight_quantization"] = {"quantized_initialization": groups}

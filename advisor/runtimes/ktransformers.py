@@ -54,16 +54,8 @@ from advisor.units import Array
 
 MEMORY_USED = 0.92
 """`--mem-fraction-static` of its examples (kt-kernel/README.md)."""
-METHODS = {
-    "AMXINT4": "AMXINT4",
-    "AMXINT8": "AMXINT8",
-    "Q4_K+FP8": "LLAMAFILE",
-    "Q8_0+FP8": "LLAMAFILE",
-    "FP8": "FP8",
-    "BF16": "BF16",
-    "BF16-hf": "BF16",
-}
-"""`--kt-method` by the format of the experts."""
+METHODS = ("AMXINT4", "AMXINT8", "FP8", "BF16")
+"""`--kt-method` of formats of experts that have their own; llamafile's kernels take all others."""
 FILES = {"Q4_K+FP8": "Q4_K_M", "Q8_0+FP8": "Q8_0"}
 """Format of the GGUF file with the experts of a mixed format."""
 NATIVE = ("FP8", "AWQ")
@@ -86,19 +78,25 @@ def place(
         raise Refusal(
             f"KTransformers is for models with experts, and {model.name} has none; use llama.cpp."
         )
-    group = shared_by(model, machine)
+    group, total = shared_by(model, machine), experts_of(model)
     tensor = group.division.tensor
     cache = model.kv_bytes(work.context, served(work).kv_type)
-    total = experts_of(model)
-    kept = experts_on_gpu(group, work, cache)
+    experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
+    # those of one layer are copied to the GPUs for a long prompt
+    copied = float(np.max(experts)) if model.format in NATIVE else 0.0
     if settings.gpu_experts is not None:
         kept = np.asarray(settings.gpu_experts, dtype=float) * total
+    else:
+        dense = np.sum(model.layer_bytes - experts) + model.embedding + model.output
+        cached = np.sum(cache * cache_share(model, tensor), axis=-1) * np.asarray(work.users)
+        room = group.memory * MEMORY_USED - (ACTIVATIONS + (dense + copied) / tensor + cached)
+        fitting = np.floor(room / (np.sum(experts) / total / tensor))
+        kept = np.asarray(np.clip(fitting, 0, total - 1))
     everywhere = np.ones((*np.shape(kept), model.layers))
     share = np.asarray(kept)[..., None] / total * everywhere
     part = {**all_of(everywhere / tensor), Group.ROUTED_EXPERTS: share / tensor}
     weights: dict[Location, Mapping[Group, Floats]] = {RAM: {Group.ROUTED_EXPERTS: 1.0 - share}}
     cards = tuple(map(vram, range(tensor)))
-    passing = ACTIVATIONS + _copied_layer(model) / tensor
     return Placement(
         strategy=strategy,
         gpu_layers=np.full(np.shape(kept), float(model.layers)),
@@ -109,7 +107,8 @@ def place(
         embedding_shares=dict.fromkeys(cards, 1.0 / tensor),
         output=dict.fromkeys(cards, np.asarray(1.0 / tensor)),
         buffers={
-            where: machine.gpus[where.device].memory.value * (1 - MEMORY_USED) + passing
+            where: machine.gpus[where.device].memory.value * (1 - MEMORY_USED)
+            + (ACTIVATIONS + copied / tensor)
             for where in cards
         },
         cache=cache,
@@ -126,23 +125,6 @@ def shared_by(model: Model, machine: Machine) -> GpuGroup:
 def experts_of(model: Model) -> int:
     """Number of experts of a layer; 1 without any."""
     return model.architecture.experts.total if model.architecture.experts else 1
-
-
-def _copied_layer(model: Model) -> float:
-    """Room for the experts of one layer, copied to the GPUs for a long prompt [B]."""
-    largest = float(np.max(model.bytes_per_layer[Group.ROUTED_EXPERTS]))
-    return largest if model.format in NATIVE else 0.0
-
-
-def experts_on_gpu(group: GpuGroup, work: Workload, cache: Floats) -> Array:
-    """Number of experts per layer that fit beside everything else (`--kt-num-gpu-experts`)."""
-    model, tensor, total = group.model, group.division.tensor, experts_of(group.model)
-    experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
-    dense = np.sum(model.layer_bytes - experts) + model.embedding + model.output
-    kept = np.sum(cache * cache_share(model, tensor), axis=-1) * np.asarray(work.users)
-    taken = ACTIVATIONS + (dense + _copied_layer(model)) / tensor + kept
-    fitting = np.floor((group.memory * MEMORY_USED - taken) / (np.sum(experts) / total / tensor))
-    return np.asarray(np.clip(fitting, 0, total - 1))
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
@@ -199,8 +181,9 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     division = shared_by(model, machine).division
     share = float(np.ravel(placement.weights[vram(0)][Group.ROUTED_EXPERTS])[0]) * division.tensor
     experts = FILES.get(model.format, model.format)
-    plain = model.format in ("BF16", "BF16-hf")
-    weights = catalog.repository(model.name) if plain else catalog.checkpoint(model.name, "FP8")
+    form = model.format.removesuffix("-hf")
+    plain = catalog.repository(model.name) if form == "BF16" else ""
+    weights = plain or catalog.checkpoint(model.name, "FP8")
     layerwise = f"--kt-gpu-prefill-token-threshold {LONG} --chunked-prefill-size {CHUNK}"
     parts = [
         "python -m sglang.launch_server",
@@ -209,7 +192,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         f"--max-running-requests {int(work.users)}",
         f"--mem-fraction-static {MEMORY_USED}",
         *(["--kv-cache-dtype fp8_e4m3"] if served(work).kv_type == "fp8" else []),
-        f"--kt-method {METHODS.get(model.format, 'LLAMAFILE')}",
+        f"--kt-method {form if form in METHODS else 'LLAMAFILE'}",
         f"--kt-weight-path {shlex.quote(f'{model.name}-{experts}')}",
         f"--kt-cpuinfer {machine.host.cores}",
         f"--kt-threadpool-count {machine.host.sockets}",

@@ -159,12 +159,8 @@ def _layers(model: Model, placement: Placement, machine: Machine) -> Iterable[st
     if not machine.gpus:
         return
     layers, experts = int(placement.gpu_layers), int(placement.cpu_moe)
-    head = bool(np.any(placement.output[vram(len(machine.gpus) - 1)]))
-    if layers >= model.layers:
-        yield "-ngl all"
-    else:
-        yield f"-ngl {layers + 1 if layers else 0}"
-    if layers and not head:
+    yield f"-ngl {'all' if layers >= model.layers else layers + 1 if layers else 0}"
+    if layers and not np.any(placement.output[vram(len(machine.gpus) - 1)]):
         yield r"-ot '^(output|token_embd)\.weight=CPU'"
     if experts and layers and model.has_experts:
         yield "-cmoe" if experts >= model.layers else f"-ncmoe {experts}"
