@@ -239,10 +239,9 @@ def further_flops(load: Load, constants: Constants) -> Array:
 
     T tokens of the step, T_e of those for each expert that is read: kernels multiply a tile of
     tokens by a weight that they unpack once, and an expert's tokens hardly ever fill its last tile
-    (0 in steps of few tokens, which are multiplied one by one).
-    Kimi K2 on an EPYC 9965 reads 1.35 times as much of what it could with 105 tokens for each
-    expert as with 19, DeepSeek-R1 on a Xeon 6980P 2.05 times with 149 as with 26 (ik_llama.cpp
-    pull requests 612 and 541).
+    (0 in steps of few tokens, which are multiplied one by one). Kimi K2 on an EPYC 9965 reads 1.35
+    times as much of what it could with 105 tokens for each expert as with 19, DeepSeek-R1 on a Xeon
+    6980P 2.05 times with 149 as with 26 (ik_llama.cpp pull requests 612 and 541).
     """
     tokens = np.maximum(np.asarray(load.tokens, dtype=float), 1.0)
     each = np.maximum(np.asarray(load.per_expert, dtype=float), 1.0)

@@ -59,8 +59,7 @@ RAM_USED = 0.85
 weights and 109 GB of cache; benchmark/flexllmgen/bench_suite.py)."""
 CACHE_COPY_SHARE = 0.5
 """Rate of cache slices on the link, relative to that of weights: OPT-30B and 66B with their cache
-in
-RAM reached 10 to 16 GB/s over PCIe 4 (DeepSpeedExamples, zero_inference, 2023-09)."""
+in RAM reached 10 to 16 GB/s over PCIe 4 (DeepSpeedExamples, zero_inference, 2023-09)."""
 
 
 def place(

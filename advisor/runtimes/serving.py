@@ -55,8 +55,6 @@ from advisor.runtimes.parallelism import (
 from advisor.runtimes.weight_streaming import ACTIVATIONS, each_of, kernels, unpacked_weights
 from advisor.units import Array
 
-# Set-up of servers that load a checkpoint, each in a Python environment, and its effort.
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EffortRow:
@@ -75,27 +73,9 @@ def setup_efforts() -> Mapping[str, EffortRow]:
     return {row.runtime: row for row in read(DATA / "runtimes/setup_effort.csv", EffortRow)}
 
 
-CommandFrom = Callable[[Model, Placement, Machine, Workload, str], str]
-"""Command of a server; its last argument is shell text for the repository of the weights."""
 ENVIRONMENT = ". ~/serving/bin/activate"
 CREATED = "[ -d ~/serving ] || (pip install uv && uv venv --python 3.12 --seed ~/serving)"
 """Creation of a Python environment, as in the guides of vLLM and SGLang."""
-
-
-def checkpoint_server(command: CommandFrom, *, port: int, install: tuple[str, ...]) -> ServerSetup:
-    """Set-up of a server that downloads a checkpoint by the name of its repository."""
-
-    def start(
-        model: Model, placement: Placement, machine: Machine, work: Workload, repository: str
-    ) -> tuple[str, ...]:
-        return (ENVIRONMENT, command(model, placement, machine, work, f'"{repository}"'))
-
-    return ServerSetup(
-        files=WeightFiles.CHECKPOINT,
-        port=port,
-        install=(CREATED, ENVIRONMENT, *install),
-        start=start,
-    )
 
 
 def served(work: Workload) -> Workload:
@@ -189,9 +169,20 @@ RoomOf = Callable[[Model, Machine, Workload], Room]
 """Function that gives the memory that a runtime uses for a request."""
 
 
-def engine(key: str, room_of: RoomOf, **fields: Any) -> Runtime:
+def engine(
+    key: str,
+    room_of: RoomOf,
+    *,
+    command: Callable[..., str],
+    install: tuple[str, ...] = (),
+    port: int = 0,
+    **fields: Any,
+) -> Runtime:
     """Runtime that serves checkpoints with a cache in pages, by its key, the memory that it uses on
     a GPU, and further fields; it queues users whose cache does not fit.
+
+    On a rented machine it is installed by some lines, and downloads a checkpoint by the name of its
+    repository, which its command takes as a last argument, as shell text.
     """
 
     def place(
@@ -204,14 +195,27 @@ def engine(key: str, room_of: RoomOf, **fields: Any) -> Runtime:
         check_takes(key, machine, strategy)
         return placed(model, machine, work, strategy, settings, room_of(model, machine, work))
 
+    def start(
+        model: Model, placement: Placement, machine: Machine, work: Workload, repository: str
+    ) -> tuple[str, ...]:
+        return (ENVIRONMENT, command(model, placement, machine, work, f'"{repository}"'))
+
+    setup = ServerSetup(
+        files=WeightFiles.CHECKPOINT,
+        port=port,
+        install=(CREATED, ENVIRONMENT, *install),
+        start=start,
+    )
     return Runtime(
         key=key,
         engine=key,
+        command=command,
         loaded_format=loaded_format_of(key),
         at_once=partial(users_at_once, room_of),
         room_for_layers=partial(room_for_layers, room_of),
         divides_experts=True,
         quantized_kv_type="fp8",
+        setup=setup if install else None,
         **{"place": place, **fields},
     )
 

@@ -142,11 +142,8 @@ SGLANG = serving.engine(
     chunk=chunk_size,
     drafts=True,
     takes_several_counts=True,
-    setup=serving.checkpoint_server(
-        command,
-        port=30000,
-        install=(  # https://docs.sglang.io/docs/, read 2026-11-21
-            f"uv pip install sglang=={VERSION.rpartition(' ')[2]} --prerelease=allow",
-        ),
+    port=30000,
+    install=(  # https://docs.sglang.io/docs/, read 2026-11-21
+        f"uv pip install sglang=={VERSION.rpartition(' ')[2]} --prerelease=allow",
     ),
 )

@@ -289,12 +289,9 @@ VLLM = serving.engine(
     reads_over_link=True,
     drafts=True,
     takes_several_counts=True,
-    setup=serving.checkpoint_server(
-        command,
-        port=8000,
-        install=(  # vllm, docs/getting_started/installation/gpu.cuda.inc.md
-            f"uv pip install vllm=={VERSION.rpartition(' ')[2]} --torch-backend=auto",
-            "vllm download-kernels",
-        ),
+    port=8000,
+    install=(  # vllm, docs/getting_started/installation/gpu.cuda.inc.md
+        f"uv pip install vllm=={VERSION.rpartition(' ')[2]} --torch-backend=auto",
+        "vllm download-kernels",
     ),
 )

@@ -26,8 +26,7 @@ ACTIVATIONS = 1.0 * GIB
 """Workspace of the kernels and of one prompt chunk; assumed [B]."""
 WORKSPACE_VALUES = 13.0
 """16-bit values per prompt token and hidden unit that a layer needs at the same time: queries,
-keys,
-values, outputs and the inside of the feed-forward part (FlexGen's cost model, peak memory;
+keys, values, outputs and the inside of the feed-forward part (FlexGen's cost model, peak memory;
 https://github.com/FMInference/FlexLLMGen/blob/004ffef/experimental/cost_model.py, 2024-10-27)."""
 HEAD = 128
 """Head size assumed for counting heads; nearly all published models have it."""

@@ -37,9 +37,8 @@ class Rereading:
 WATCHED = Rereading(kept=0.13, renewed=0.45e9, growth=0.65, windows=1.75, most=1.3)
 CORNER = 64
 """Exponent of the transition to no rereading, when the cache holds the whole scan; assumed. Rows
-with
-0.88 of the scan cached reread as much as those with half of it, rows with all of it nothing, and
-results in between differ from run to run."""
+with 0.88 of the scan cached reread as much as those with half of it, rows with all of it nothing,
+and results in between differ from run to run."""
 
 
 @dataclass(frozen=True, kw_only=True)

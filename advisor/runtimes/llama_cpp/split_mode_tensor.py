@@ -38,8 +38,7 @@ CACHES = ("f32", "f16", "bf16", "q8_0", "q4_0")
 """Supported cache types."""
 UNFITTED = 0.4
 """Additional half width of its ranges, as the logarithm of a factor: no constant is fitted to it.
-In
-one published run two cards gain 1.4 times, in an early one four lost (llama.cpp, pull requests
+In one published run two cards gain 1.4 times, in an early one four lost (llama.cpp, pull requests
 23225 and 19378, 2026)."""
 
 
