@@ -8,7 +8,6 @@ unless it is tied to the token table.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
@@ -61,32 +60,29 @@ SIXTEEN_BITS = 2.0
 """Size of a weight of the final norm [B]."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Blocks:
-    """Blocks of a model, which are never divided, in their order."""
-
-    names: tuple[str, ...]  # name of each block
-    sizes: Floats  # size of each block, shape (blocks,) [B]
-
-
 @lru_cache(maxsize=64)
-def blocks(model: Model) -> Blocks:
-    """Token table, layers, final norm and head; no head where it is tied."""
+def blocks(model: Model) -> Mapping[str, float]:
+    """Sizes of token table, layers, final norm and head by their names, in their order; no head
+    where it is tied [B].
+    """
     norm = sum(
         SIXTEEN_BITS * tensor.params
         for tensor in model.architecture.tensors
         if tensor.role.startswith("output_norm")
     )
     layers = {str(index): float(size) for index, size in enumerate(model.layer_bytes)}
-    sizes = {TABLE: model.embedding, **layers, NORM: norm}
-    if not model.tied_copy:
-        sizes[HEAD] = model.output - norm
-    return Blocks(names=tuple(sizes), sizes=np.array(list(sizes.values())))
+    head = {} if model.tied_copy else {HEAD: model.output - norm}
+    return {TABLE: model.embedding, **layers, NORM: norm, **head}
+
+
+def block_sizes(model: Model) -> Floats:
+    """Sizes of the blocks, shape (blocks,) [B]."""
+    return np.fromiter(blocks(model).values(), dtype=float)
 
 
 def device_map(model: Model, gpus: Sequence[float], ram: float) -> dict[str, int | str]:
     """Device of each block under limits for weights [B]: number of the GPU, "cpu" or "disk"."""
-    names = blocks(model).names
+    names = tuple(blocks(model))
     devices: list[int | str] = [*range(len(gpus)), "cpu", "disk"]
     edges = [0, *map(int, filled(model, gpus, ram)), len(names)]
     placed: dict[str, int | str] = {}
@@ -103,7 +99,7 @@ def filled(model: Model, gpus: Sequence[Array], ram: Array) -> list[Floats]:
     Of several GPUs, all but the last get at most an equal part and 1.25 blocks; those with a limit
     of 0 do not count (transformers 5.23, integrations/accelerate.py, `get_balanced_memory`).
     """
-    sizes = blocks(model).sizes
+    sizes = block_sizes(model)
     count = sum((np.asarray(limit) > 0 for limit in gpus), start=np.zeros(()))
     even = sizes.sum() // np.maximum(count, 1.0) + int(1.25 * sizes.max())
     limits = [*(np.minimum(limit, even) for limit in gpus[:-1]), *gpus[-1:], ram]
@@ -158,7 +154,7 @@ def place(
     gpus = on_gpus(parts)
     kept = sum((layers[place] for place in gpus), start=np.zeros(()))
     outside = parts[RAM] + parts[DISK] > 0
-    through = np.max(np.where(outside, blocks(model).sizes, 0.0), axis=-1)
+    through = np.max(np.where(outside, block_sizes(model), 0.0), axis=-1)
     held = [place for place, share in layers.items() if place in gpus or np.any(parts[place])]
     return Placement(
         strategy=strategy,
@@ -179,7 +175,7 @@ def place(
 def mapped(model: Model, limits: Mapping[Location, Array]) -> Parts:
     """Placement by `device_map="auto"` under limits; a tied head is placed with its table."""
     *gpus, ram = limits.values()
-    number = np.arange(len(blocks(model).sizes))
+    number = np.arange(len(blocks(model)))
     edges = [np.zeros(()), *filled(model, gpus, ram), np.asarray(float(len(number)))]
     return {
         place: ((number >= start[..., None]) & (number < end[..., None])).astype(float)
@@ -196,7 +192,7 @@ def memory_limits(
     shows offloading of everything. The first GPU always has room for the token table, or no GPU
     would compute.
     """
-    sizes = blocks(model).sizes
+    sizes = block_sizes(model)
     table = up(room_needed(sizes, keeps_room=True)[0])
     gpus = rooms(model, machine, work, strategy)
     gpus[0] = np.maximum(gpus[0], table)
@@ -269,7 +265,7 @@ def as_published(model: Model, machine: Machine, settings: Settings, parts: Part
         disk = np.minimum(1.0 - first_layers(model, before), 1.0 - kept)
     stated = dict(zip(on_gpus(parts), over_gpus(machine, kept), strict=True))
     stated |= {RAM: 1.0 - kept - disk, DISK: disk}
-    ends = len(blocks(model).sizes) - 1 - model.layers
+    ends = len(blocks(model)) - 1 - model.layers
 
     def with_ends(place: Location, share: Floats) -> Floats:
         table = np.full_like(share[..., :1], float(place == vram(0)))

@@ -55,6 +55,10 @@ def place(
     at_home = all_of(everything) | {Group.ROUTED_EXPERTS: nothing}
     away = all_of(nothing) | {Group.ROUTED_EXPERTS: everything}
     weights = {home: at_home, outside: away} if home != outside else {home: all_of(everything)}
+    cached: Array = 0.0  # RAM for experts of a model on the drive
+    if strategy is PlacementStrategy.NVME_OFFLOAD and not machine.unified:
+        dense = 0.0 if machine.gpus else model.file_bytes - _experts(model)
+        cached = np.maximum(machine.host.memory.value - SYSTEM_RAM - dense, 0.0)
     return Placement(
         strategy=strategy,
         gpu_layers=np.asarray(float(model.layers if machine.gpus else 0)),
@@ -64,28 +68,13 @@ def place(
         embedding=home,
         output={home: np.ones(())},
         buffers={home: np.asarray(ACTIVATIONS)},
-        page_cache=_in_ram(model, machine) if strategy is PlacementStrategy.NVME_OFFLOAD else 0.0,
+        page_cache=cached,
     )
 
 
 def _experts(model: Model) -> float:
     """Size of all routed experts [B]."""
     return float(np.sum(model.bytes_per_layer[Group.ROUTED_EXPERTS]))
-
-
-def _in_ram(model: Model, machine: Machine) -> Array:
-    """RAM for cached experts of a model on the drive [B]."""
-    dense = 0.0 if machine.gpus else model.file_bytes - _experts(model)
-    spare = np.maximum(machine.host.memory.value - SYSTEM_RAM - dense, 0.0)
-    return 0.0 if machine.unified else spare
-
-
-def _in_vram(model: Model, machine: Machine, strategy: PlacementStrategy) -> Array:
-    """VRAM for cached experts, beside the dense parts [B]."""
-    experts = _experts(model)
-    most = experts if strategy is PlacementStrategy.NVME_OFFLOAD else MOST_CACHED * experts
-    near = sum((gpu.memory.value * VRAM_USED for gpu in machine.gpus), start=np.zeros(()))
-    return np.clip(near - ACTIVATIONS - (model.file_bytes - experts), 0.0, most)
 
 
 def schedule(
@@ -105,8 +94,12 @@ def schedule(
     its tokens use; the next layer's are predicted and moved while this one is computed (`ahead`),
     or not; the processor's cores may compute those that are not in VRAM.
     """
-    experts = max(_experts(model), 1.0)
-    near = _in_vram(model, machine, placement.strategy) / experts
+    whole_size = _experts(model)
+    experts = max(whole_size, 1.0)
+    most = 1.0 if placement.strategy is PlacementStrategy.NVME_OFFLOAD else MOST_CACHED
+    used = sum((gpu.memory.value * VRAM_USED for gpu in machine.gpus), start=np.zeros(()))
+    beside_dense = used - ACTIVATIONS - (model.file_bytes - whole_size)
+    near = np.clip(beside_dense, 0.0, most * whole_size) / experts
     kept = near + placement.page_cache / experts
     use = model.expert_use(work.variety) if cached else None
     hit, in_ram = (

@@ -18,7 +18,7 @@ from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP
-from advisor.runtimes.llama_cpp.ik_fork import unfolded
+from advisor.runtimes.llama_cpp.forks import unfolded
 from advisor.runtimes.llama_cpp.paging import WATCHED, Rereading, renewal_rate
 from advisor.runtimes.llama_cpp.passes import crossings
 from advisor.units import GIB

@@ -29,7 +29,7 @@ from advisor.runtimes import (
     vllm,
 )
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
-from advisor.runtimes.llama_cpp import ik_fork, passes
+from advisor.runtimes.llama_cpp import forks, passes
 from advisor.runtimes.llama_cpp.split_mode_tensor import LLAMA_CPP_TENSOR
 from advisor.runtimes.serving import framework_kernels
 
@@ -37,7 +37,7 @@ FRAMEWORK = replace(
     VLLM, schedule=partial(vllm.schedule, computed=framework_kernels), reads_over_link=False
 )
 EXLLAMA = replace(FRAMEWORK, name="ExLlama", key="exllama")
-IK_COPYING = replace(IK_LLAMA_CPP, schedule=ik_fork.copying_schedule)
+IK_COPYING = replace(IK_LLAMA_CPP, schedule=partial(forks.schedule, repacked=False))
 """ik_llama.cpp without `-rtr`, which copies experts in RAM to the GPU for long prompts."""
 IK_COPYING_ALL = replace(IK_LLAMA_CPP, schedule=passes.schedule)
 """The same of May 2025, which copied them for any prompt of 32 tokens."""

@@ -86,7 +86,7 @@ def arguments(
     model: Model, placement: Placement, machine: Machine, work: Workload
 ) -> Iterable[str]:
     """Options of llama-server after the file, each with its value in one string."""
-    yield from _request(work)
+    yield from request(work)
     yield from _drafting(work)
     yield from _layers(model, placement, machine)
     yield from devices(model, placement, machine)
@@ -108,7 +108,8 @@ SELECTED = ("cuda", "rocm", "sycl", "vulkan")
 """Backends of which one build may have several, so that the command names the device."""
 
 
-def _request(work: Workload) -> Iterable[str]:
+def request(work: Workload) -> Iterable[str]:
+    """Options of context, users and micro-batch."""
     yield f"-c {int(work.context) * int(work.users)}"
     if int(work.users) > 1:
         yield f"-np {int(work.users)}"
@@ -116,23 +117,6 @@ def _request(work: Workload) -> Iterable[str]:
         yield f"-b {int(work.ubatch)}"
     if int(work.ubatch) != MICRO_BATCH:
         yield f"-ub {int(work.ubatch)}"
-
-
-ALL_LAYERS = 999
-"""`-ngl` larger than any model's layers, for forks that do not have `all`."""
-
-
-def as_before(
-    model: Model, placement: Placement, machine: Machine, work: Workload
-) -> Iterable[str]:
-    """Options that forks of older builds have too, in their spelling."""
-    yield from _request(work)
-    if machine.gpus:
-        layers = int(np.ravel(placement.gpu_layers)[0])
-        yield f"-ngl {ALL_LAYERS if layers >= model.layers else layers}"
-    if work.kv_type != "f16":
-        yield f"-ctk {work.kv_type} -ctv {work.kv_type}"
-    yield from threads(machine)
 
 
 SPECULATIVE = {

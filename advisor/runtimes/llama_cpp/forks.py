@@ -1,0 +1,168 @@
+"""Forks of llama.cpp with kernels of their own, which kept an older spelling of its options.
+
+ik_llama.cpp has the same placement. Its CPU kernels for matrices and attention are several times
+faster, so experts in RAM are computed there for prompts too, where llama.cpp copies them to the GPU
+(common/common.cpp at 8337e4cd3, 2026-08-15).
+
+llamafile is one file for all systems. LocalScore's thousands of runs used it, in releases of 2025
+that contain an older llama.cpp: it puts whole layers on the GPU and has no option for experts
+(llama.cpp/server/server.cpp of 0.9.3, June 2025).
+"""
+
+import shlex
+from collections import defaultdict
+from collections.abc import Iterable
+from copy import copy
+from dataclasses import replace
+
+import numpy as np
+
+from advisor.cost_model.loads import micro_batches
+from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Settings
+from advisor.cost_model.runtime import variant
+from advisor.cost_model.schedule import Phases
+from advisor.cost_model.workload import Workload
+from advisor.errors import Refusal
+from advisor.machine.machine import Machine
+from advisor.model.architecture import Tensor
+from advisor.model.model import Model
+from advisor.runtimes.llama_cpp import layer_split
+from advisor.runtimes.llama_cpp.command import (
+    bound,
+    devices,
+    gguf_file,
+    request,
+    threads,
+    with_workers,
+)
+from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
+from advisor.runtimes.llama_cpp.passes import COPY_TOKENS, phases
+from advisor.units import Array
+
+
+def schedule(
+    model: Model, placement: Placement, machine: Machine, work: Workload, *, repacked: bool = True
+) -> Phases:
+    """Schedule of llama.cpp, but with experts in RAM always computed by the processor.
+
+    Without `-rtr`, where they are not `repacked`, a batch copies them to the GPU from `COPY_TOKENS`
+    times all experts over the experts per token on (pull request 520 of the fork).
+    """
+    experts = model.architecture.experts
+    each = 1.0 if experts is None else experts.used / experts.total
+    batch = np.minimum(np.maximum(work.fresh, 1.0), work.ubatch)
+    copies = not repacked and bool(np.all(batch * each >= COPY_TOKENS))
+    read, written = (
+        phases(each_model, placement, machine, work, copies_experts=copies)
+        for each_model in (unfolded(model, micro_batches(work)[0].tokens), model)
+    )
+    return Phases(of_prompt=read.of_prompt, of_token=written.of_token)
+
+
+def unfolded(model: Model, tokens: Array) -> Model:
+    """Model as the fork reads a prompt with it: latent attention (MLA) with keys and values anew.
+
+    FLOPs per token and past token = 2 (heads (nope + rope + v) + heads rank (nope + v) / n)
+
+    llama.cpp attends in the latent space, 2 heads (2 rank + rope), for prompts too. The fork makes
+    keys and values of each head once for the n tokens of a micro-batch and attends with these
+    (`-mla 3`, its default; pull request 273): 40,960 + 16.8 million / n values for DeepSeek-V3 in
+    place of 139,264.
+    """
+    if not np.any(model.latent_values):
+        return model
+    by_layer: dict[int | None, dict[str, Tensor]] = defaultdict(dict)
+    for tensor in model.architecture.tensors:
+        by_layer[tensor.layer][tensor.role] = tensor
+    whole = np.zeros(model.layers)
+    once = np.zeros(model.layers)
+    for layer in np.flatnonzero(model.latent_values):
+        roles = by_layer[int(layer)]
+        if not {"attn_k_b", "attn_v_b", "attn_kv_a_mqa", "attn_kv_a_norm"} <= roles.keys():
+            return model
+        up, down = roles["attn_k_b"], roles["attn_v_b"]
+        rank = roles["attn_kv_a_norm"].width
+        heads = up.rows / rank
+        rope = roles["attn_kv_a_mqa"].rows - rank
+        whole[layer] = heads * (up.width + rope) + down.rows
+        once[layer] = up.params + down.params
+    each = np.maximum(np.asarray(tokens, dtype=float), 1.0)[..., None]
+    values = np.where(model.latent_values > 0, whole + once / each, model.attention_flops / 2.0)
+    read = copy(model)
+    read.__dict__["attention_flops"] = 2.0 * values
+    return read
+
+
+ALL_LAYERS = 999
+"""`-ngl` larger than any model's layers, for forks that do not have `all`."""
+
+
+def options(model: Model, placement: Placement, machine: Machine, work: Workload) -> Iterable[str]:
+    """Options that both have."""
+    yield from request(work)
+    if machine.gpus:
+        layers = int(np.ravel(placement.gpu_layers)[0])
+        yield f"-ngl {ALL_LAYERS if layers >= model.layers else layers}"
+    if work.kv_type != "f16":
+        yield f"-ctk {work.kv_type} -ctv {work.kv_type}"
+    yield from threads(machine)
+
+
+def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
+    """Command line of ik_llama.cpp's llama-server."""
+    words = [f"llama-server -m {shlex.quote(gguf_file(model))}"]
+    words += options(model, placement, machine, work)
+    experts = int(placement.cpu_moe)
+    if experts and placement.gpu_layers and model.has_experts:
+        words.append("-cmoe" if experts >= model.layers else f"-ncmoe {experts}")
+    words += devices(model, placement, machine)
+    if placement.gpu_layers and np.all(placement.kv[RAM] > 0):
+        words.append("-nkvo")
+    if not work.flash_attention:
+        words.append("-fa off")
+    if placement.strategy is PlacementStrategy.CPU_OFFLOAD:
+        words.append("-rtr")
+    return with_workers(bound(" ".join(words), machine), placement, machine)
+
+
+IK_LLAMA_CPP = variant(
+    LLAMA_CPP,
+    name="ik_llama.cpp",
+    build="ik",
+    version="ik_llama.cpp of August 2026 (8337e4cd3)",
+    schedule=schedule,
+    command=command,
+    binds_nodes=True,
+)
+
+
+def llamafile_place(
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
+) -> Placement:
+    """As many whole layers on the GPU as fit; the others in RAM."""
+    if settings.cpu_moe is not None:
+        raise Refusal("llamafile has no option that keeps experts in RAM; use llama.cpp.")
+    if settings.gpu_layers is None and machine.gpus:
+        settings = replace(settings, gpu_layers=layer_split.whole_layers(model, machine, work))
+    return layer_split.place(model, machine, work, strategy, settings)
+
+
+def llamafile_command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
+    """Command line that serves a model file."""
+    words = ["llamafile --server -m", shlex.quote(gguf_file(model))]
+    words += options(model, placement, machine, work)
+    if work.kv_type != "f16":
+        words.append("-fa")
+    return bound(" ".join(words), machine)
+
+
+LLAMAFILE = variant(
+    LLAMA_CPP,
+    name="llamafile",
+    build="llamafile",
+    version="llamafile 0.9 (LocalScore)",
+    strategies=(PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD),
+    place=llamafile_place,
+    command=llamafile_command,
+    binds_nodes=True,
+)
