@@ -33,16 +33,8 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import Floats, Model
+from advisor.runtimes import weight_streaming as streaming
 from advisor.runtimes.format_support import check_takes, loaded_format_of
-from advisor.runtimes.weight_streaming import (
-    ACTIVATIONS,
-    first_layers,
-    kernels,
-    moved_weights,
-    outside_gpus,
-    phases_of,
-    unpacked_weights,
-)
 from advisor.units import GIB, MIB, Array
 
 # Placement of a Transformers model's blocks by `device_map="auto"`.
@@ -165,7 +157,9 @@ def place(
         embedding=gpus[0],
         output={place: parts[place][..., 0 if model.tied_copy else -1] for place in held},
         buffers={
-            place: gpu.memory.value * (1 - MEMORY_USED) + ACTIVATIONS + through * (place == gpus[0])
+            place: gpu.memory.value * (1 - MEMORY_USED)
+            + streaming.ACTIVATIONS
+            + through * (place == gpus[0])
             for place, gpu in zip(gpus, machine.gpus, strict=True)
         },
         limits=limits,
@@ -217,7 +211,7 @@ def rooms(
     The first GPU computes the layers outside the GPUs and holds their cache. As their number is not
     known yet, it keeps room for the cache of all layers.
     """
-    free = [gpu.memory.value * MEMORY_USED - ACTIVATIONS for gpu in machine.gpus]
+    free = [gpu.memory.value * MEMORY_USED - streaming.ACTIVATIONS for gpu in machine.gpus]
     cache = model.kv_bytes(work.context, work.kv_type) * np.asarray(work.users, float)[..., None]
     resident = strategy is PlacementStrategy.GPU_RESIDENT
     trial = {vram(at): room for at, room in enumerate(free)}
@@ -258,11 +252,11 @@ def as_published(model: Model, machine: Machine, settings: Settings, parts: Part
     layers = {place: layer_shares(model, share) for place, share in parts.items()}
     kept = sum((layers[place] for place in on_gpus(parts)), start=np.zeros(()))
     if settings.gpu_layers is not None:
-        kept = first_layers(model, settings.gpu_layers)
+        kept = streaming.first_layers(model, settings.gpu_layers)
     disk = np.minimum(layers[DISK], 1.0 - kept)
     if settings.disk_layers is not None:
         before = model.layers - np.asarray(settings.disk_layers, dtype=float)
-        disk = np.minimum(1.0 - first_layers(model, before), 1.0 - kept)
+        disk = np.minimum(1.0 - streaming.first_layers(model, before), 1.0 - kept)
     stated = dict(zip(on_gpus(parts), over_gpus(machine, kept), strict=True))
     stated |= {RAM: 1.0 - kept - disk, DISK: disk}
     ends = len(blocks(model)) - 1 - model.layers
@@ -280,21 +274,23 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
     def computed(step: ForwardPass, location: Location, device: int) -> Flow:
         load = step_load(model, placement, location, step)
         sequences = step.sequences if location == vram(0) else 0.0
-        batch = kernels(model, sequences, unpacked_weights(model) * load.layers / model.layers)
+        batch = streaming.kernels(
+            model, sequences, streaming.unpacked_weights(model) * load.layers / model.layers
+        )
         return Flow(route=Route.RESIDENT, load=load, device=device, kernels=batch)
 
     def copied(location: Location) -> Flow:
         route = Route.STAGED if location == DISK else Route.STREAMED
-        moved = moved_weights(model, placement, location)
+        moved = streaming.moved_weights(model, placement, location)
         return Flow(route=route, moved=moved, transfer=Transfer.PAGEABLE)
 
     def one_pass(step: ForwardPass) -> Schedule:
         flows = [computed(step, place, place.device) for place in on_gpus(placement.locations)]
-        for place in outside_gpus(placement):
+        for place in streaming.outside_gpus(placement):
             flows += [copied(place), computed(step, place, 0)]
         return Schedule(stages=tuple((flow,) for flow in flows))
 
-    return phases_of(one_pass, work)
+    return streaming.phases_of(one_pass, work)
 
 
 SNIPPET = """from transformers import AutoModelForCausalLM, AutoTokenizer

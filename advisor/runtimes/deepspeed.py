@@ -34,22 +34,8 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Model
+from advisor.runtimes import weight_streaming as streaming
 from advisor.runtimes.format_support import check_takes, loaded_format_of
-from advisor.runtimes.weight_streaming import (
-    ACTIVATIONS,
-    attended_bytes,
-    cache_bytes,
-    cache_share,
-    each_of,
-    kernels,
-    moved_weights,
-    packed_weights,
-    prompt_workspace,
-    shared_by_gpus,
-    unpacked_weights,
-    whole_load,
-    without_cache,
-)
 from advisor.units import GB, Array
 
 MEMORY_USED = 0.92
@@ -70,12 +56,12 @@ def place(
     nothing = np.zeros(model.layers)
     passing = passing_bytes(model, len(machine.gpus))
     users = np.asarray(work.users, dtype=float) / len(machine.gpus)
-    workspace = ACTIVATIONS + passing + prompt_workspace(model, work) * users
+    workspace = streaming.ACTIVATIONS + passing + streaming.prompt_workspace(model, work) * users
     free = machine.gpu_memory * MEMORY_USED - len(machine.gpus) * workspace
-    in_ram = np.asarray(cache_bytes(model, work) > free, dtype=float)
+    in_ram = np.asarray(streaming.cache_bytes(model, work) > free, dtype=float)
     if settings.kv_in_ram is not None:
         in_ram = np.asarray(float(settings.kv_in_ram))
-    return shared_by_gpus(
+    return streaming.shared_by_gpus(
         model,
         machine,
         strategy,
@@ -115,7 +101,7 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
     """
     count = len(machine.gpus)
     rest = DISK if placement.strategy is PlacementStrategy.NVME_OFFLOAD else RAM
-    moved = moved_weights(model, placement, rest)
+    moved = streaming.moved_weights(model, placement, rest)
     gathered = Exchange(
         way=ExchangePath.PEER,
         times=float(model.layers),
@@ -125,20 +111,22 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 
     def one_pass(step: ForwardPass, on_host: Array) -> Schedule:
         """Pass in which the processor attends to a share of the cache."""
-        load = whole_load(model, placement, step)
-        shared = each_of(without_cache(load, on_host), count)
+        load = streaming.whole_load(model, placement, step)
+        shared = streaming.each_of(streaming.without_cache(load, on_host), count)
         computed = Flow(
             route=Route.RESIDENT,
             load=replace(shared, weights=load.weights, layers=np.zeros(())),
-            kernels=kernels(model, step.sequences / count, unpacked_weights(model)),
+            kernels=streaming.kernels(
+                model, step.sequences / count, streaming.unpacked_weights(model)
+            ),
         )
         streamed = Flow(
             route=Route.STREAMED, moved=moved / count, transfer=Transfer.PINNED, alike=count
         )
         staged = Flow(route=Route.STAGED, moved=moved, transfer=None)
         started = replace(load.times(0.0), layers=load.layers)
-        hooks = Flow(route=Route.RESIDENT, load=started, kernels=kernels(model, 0.0))
-        attended = Flow(route=Route.IN_PLACE, moved=attended_bytes(model, load) * on_host)
+        hooks = Flow(route=Route.RESIDENT, load=started, kernels=streaming.kernels(model, 0.0))
+        attended = Flow(route=Route.IN_PLACE, moved=streaming.attended_bytes(model, load) * on_host)
         copies = (streamed, staged) if rest == DISK else (streamed,)
         return Schedule(
             stages=((computed, *copies), (hooks,), (attended,)),
@@ -147,7 +135,7 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 
     return Phases(
         of_prompt=lambda: one_pass(prompt_step(work), 0.0),
-        of_token=lambda: one_pass(token_step(work), cache_share(placement, RAM)),
+        of_token=lambda: one_pass(token_step(work), streaming.cache_share(placement, RAM)),
     )
 
 
@@ -183,7 +171,7 @@ def configuration(
         switches = {"use_gds": False, "single_submit": False, "overlap_events": True}
         sizes = {"block_size": 16 * 2**20, "queue_depth": 64, "intra_op_parallelism": 8}
         config["aio"] = sizes | switches
-    if packed_weights(model):
+    if streaming.packed_weights(model):
         groups = {"num_bits": 4, "group_size": 64, "group_dim": 1, "symmetric": False}
         config["weight_quantization"] = {"quantized_initialization": groups}
     return config
@@ -208,7 +196,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     if RAM in placement.kv:
         drive = placement.strategy is PlacementStrategy.NVME_OFFLOAD
         options = "--disk-offload --offload-dir /local_nvme" if drive else "--cpu-offload"
-        if packed_weights(model):
+        if streaming.packed_weights(model):
             options += " --quant_bits 4"
         return (
             "# the cache in RAM needs the models of github.com/deepspeedai/DeepSpeedExamples,\n"

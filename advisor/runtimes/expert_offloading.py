@@ -27,13 +27,7 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Model
-from advisor.runtimes.weight_streaming import (
-    ACTIVATIONS,
-    kernels,
-    packed_weights,
-    phases_of,
-    whole_load,
-)
+from advisor.runtimes import weight_streaming as streaming
 from advisor.units import GIB, Array
 
 MOST_CACHED = 0.5
@@ -67,7 +61,7 @@ def place(
         kv={home: everything},
         embedding=home,
         output={home: np.ones(())},
-        buffers={home: np.asarray(ACTIVATIONS)},
+        buffers={home: np.asarray(streaming.ACTIVATIONS)},
         page_cache=cached,
     )
 
@@ -98,7 +92,7 @@ def schedule(
     experts = max(whole_size, 1.0)
     most = 1.0 if placement.strategy is PlacementStrategy.NVME_OFFLOAD else MOST_CACHED
     used = sum((gpu.memory.value * VRAM_USED for gpu in machine.gpus), start=np.zeros(()))
-    beside_dense = used - ACTIVATIONS - (model.file_bytes - whole_size)
+    beside_dense = used - streaming.ACTIVATIONS - (model.file_bytes - whole_size)
     near = np.clip(beside_dense, 0.0, most * whole_size) / experts
     kept = near + placement.page_cache / experts
     use = model.expert_use(work.variety) if cached else None
@@ -109,7 +103,7 @@ def schedule(
     cores = by_cores or not machine.gpus
 
     def one_pass(step: ForwardPass) -> Schedule:
-        load = whole_load(model, placement, step)
+        load = streaming.whole_load(model, placement, step)
         wanted = experts if whole else load.experts
         flows = (
             *_computed(model, machine, work, load, beside=hit if by_cores else 1.0),
@@ -117,7 +111,7 @@ def schedule(
         )
         return Schedule(stages=(flows,) if ahead else tuple((flow,) for flow in flows))
 
-    return phases_of(one_pass, work)
+    return streaming.phases_of(one_pass, work)
 
 
 def _brought(
@@ -141,10 +135,12 @@ def _computed(
     after the other.
     """
     if not machine.gpus:
-        return (Flow(route=Route.IN_PLACE, load=load, kernels=kernels(model, work.users)),)
+        return (
+            Flow(route=Route.IN_PLACE, load=load, kernels=streaming.kernels(model, work.users)),
+        )
     experts = float(np.sum(model.flops[Group.ROUTED_EXPERTS]))
     whole = sum(float(np.sum(part)) for part in model.flops.values())
-    packed = (whole - experts * (1.0 - np.asarray(beside))) / 2.0 * packed_weights(model)
+    packed = (whole - experts * (1.0 - np.asarray(beside))) / 2.0 * streaming.packed_weights(model)
     there = load.routed.times(1.0 - np.asarray(beside))
     here = replace(
         load,
@@ -152,10 +148,12 @@ def _computed(
         experts=load.experts - there.experts,
         expert_flops=load.expert_flops - there.expert_flops,
     )
-    on_gpu = Flow(route=Route.RESIDENT, load=here, kernels=kernels(model, work.users, packed))
+    on_gpu = Flow(
+        route=Route.RESIDENT, load=here, kernels=streaming.kernels(model, work.users, packed)
+    )
     if np.all(np.asarray(beside) >= 1.0):
         return (on_gpu,)
-    return (on_gpu, Flow(route=Route.IN_PLACE, load=there, kernels=kernels(model, 0.0)))
+    return (on_gpu, Flow(route=Route.IN_PLACE, load=there, kernels=streaming.kernels(model, 0.0)))
 
 
 EXPERT_STREAMING = Runtime(

@@ -27,27 +27,9 @@ from advisor.cost_model.schedule import Flow, Phases, Route, Schedule
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import KV_BYTES_PER_VALUE, Floats, Model
+from advisor.runtimes import weight_streaming as streaming
 from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.parallelism import Parallel, exchanges
-from advisor.runtimes.weight_streaming import (
-    ACTIVATIONS,
-    attended_bytes,
-    cache_bytes,
-    cache_share,
-    each_of,
-    first_layers,
-    kernels,
-    layer_weights,
-    moved_weights,
-    outside_gpus,
-    packed_cache,
-    packed_weights,
-    prompt_workspace,
-    shared_by_gpus,
-    unpacked_weights,
-    whole_load,
-    without_cache,
-)
 from advisor.units import Array
 
 MEMORY_USED = 0.92
@@ -78,25 +60,26 @@ def place(
     if not resident and settings.gpu_layers is not None:
         layers = np.asarray(np.clip(settings.gpu_layers, 0, model.layers), dtype=float)
     elif not resident:
-        fixed = len(machine.gpus) * ACTIVATIONS + model.embedding + model.output
-        budget = machine.gpu_memory * MEMORY_USED - (fixed + cache_bytes(model, work))
+        fixed = len(machine.gpus) * streaming.ACTIVATIONS + model.embedding + model.output
+        budget = machine.gpu_memory * MEMORY_USED - (fixed + streaming.cache_bytes(model, work))
         fitting = layers_that_fit(model.layer_bytes[::-1], budget - BUFFERED * largest)
         away = sum(outside.values(), start=np.zeros(()))
         layers = np.where((budget >= model.layer_bytes.sum()) | (away > 0), 0.0, fitting)
-    kept = first_layers(model, layers)
+    kept = streaming.first_layers(model, layers)
     rest: dict[Location, Floats] = {RAM: 1.0 - kept}
     if strategy is PlacementStrategy.NVME_OFFLOAD:
-        cached = cache_bytes(model, work) * outside[RAM]
+        cached = streaming.cache_bytes(model, work) * outside[RAM]
         rest[DISK] = _on_disk(model, machine, settings, 1.0 - kept, cached, outside[DISK])
         rest[RAM] = rest[RAM] - rest[DISK]
-    return shared_by_gpus(
+    return streaming.shared_by_gpus(
         model,
         machine,
         strategy,
         kept,
         rest,
         usable=MEMORY_USED,
-        workspace=ACTIVATIONS + (0.0 if resident else BUFFERED * largest / len(machine.gpus)),
+        workspace=streaming.ACTIVATIONS
+        + (0.0 if resident else BUFFERED * largest / len(machine.gpus)),
         cache_outside=outside,
     )
 
@@ -105,9 +88,9 @@ def cache_outside(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> dict[Location, Array]:
     """Share of the KV cache outside the GPUs: 1 at the first location that holds it, else 0."""
-    cache = cache_bytes(model, work)
+    cache = streaming.cache_bytes(model, work)
     tables = model.embedding + model.output + BUFFERED * float(np.max(model.layer_bytes))
-    free = machine.gpu_memory * MEMORY_USED - len(machine.gpus) * ACTIVATIONS - tables
+    free = machine.gpu_memory * MEMORY_USED - len(machine.gpus) * streaming.ACTIVATIONS - tables
     away = np.asarray((cache > free) | bool(settings.kv_in_ram), dtype=float)
     if strategy is PlacementStrategy.GPU_RESIDENT:
         return {}
@@ -150,12 +133,12 @@ def gpu_batch(model: Model, placement: Placement, machine: Machine, work: Worklo
     VRAM is first used by layers that pass through, the unpacked copy of one, and resident weights.
     """
     passing = BUFFERED * float(np.max(model.layer_bytes))
-    unpacked = 2.0 * unpacked_weights(model) / model.layers
+    unpacked = 2.0 * streaming.unpacked_weights(model) / model.layers
     kept = placement.gpu_layers / model.layers * float(model.layer_bytes.sum())
     taken = passing + unpacked + kept + model.embedding + model.output
     room = machine.gpu_memory * MEMORY_USED - taken
     users = np.maximum(np.asarray(work.users, dtype=float), 1.0)
-    return np.clip(np.floor(room / prompt_workspace(model, work)), 1.0, users)
+    return np.clip(np.floor(room / streaming.prompt_workspace(model, work)), 1.0, users)
 
 
 def schedule(
@@ -177,30 +160,33 @@ def schedule(
     batches = np.ceil(work.users / gpu_batch(model, placement, machine, work))
 
     def one_pass(step: ForwardPass, cached: bool) -> Schedule:
-        load = whole_load(model, placement, step)
-        paged = cache_share(placement, DISK) * cached
-        away = cache_share(placement, RAM) * cached + paged
-        attended = away * float(host_attention and cached and not packed_cache(work))
-        crossing = sum(moved_weights(model, placement, place) for place in outside_gpus(placement))
-        computed = each_of(without_cache(load, attended), count)
+        load = streaming.whole_load(model, placement, step)
+        paged = streaming.cache_share(placement, DISK) * cached
+        away = streaming.cache_share(placement, RAM) * cached + paged
+        attended = away * float(host_attention and cached and not streaming.packed_cache(work))
+        crossing = sum(
+            streaming.moved_weights(model, placement, place)
+            for place in streaming.outside_gpus(placement)
+        )
+        computed = streaming.each_of(streaming.without_cache(load, attended), count)
         flows = [
-            Flow(route=Route.RESIDENT, load=computed, kernels=kernels(model, work.users)),
+            Flow(route=Route.RESIDENT, load=computed, kernels=streaming.kernels(model, work.users)),
             Flow(
                 route=Route.STREAMED,
                 moved=(crossing + load.kv * (away - attended) / CACHE_COPY_SHARE) / count,
                 alike=count,
             ),
-            Flow(route=Route.IN_PLACE, moved=attended_bytes(model, load) * attended),
+            Flow(route=Route.IN_PLACE, moved=streaming.attended_bytes(model, load) * attended),
         ]
         if placement.strategy is PlacementStrategy.NVME_OFFLOAD:
             flows += [
-                Flow(route=Route.PAGED, moved=moved_weights(model, placement, DISK)),
+                Flow(route=Route.PAGED, moved=streaming.moved_weights(model, placement, DISK)),
                 Flow(route=Route.STAGED, moved=load.kv * paged, transfer=None),
             ]
-        values = unpacked_weights(model) * batches
-        if cached and packed_cache(work):
+        values = streaming.unpacked_weights(model) * batches
+        if cached and streaming.packed_cache(work):
             values = values + load.kv / KV_BYTES_PER_VALUE[work.kv_type]
-        unpacking = kernels(model, 0.0, unpacked=values / count)
+        unpacking = streaming.kernels(model, 0.0, unpacked=values / count)
         apart = Flow(route=Route.RESIDENT, load=load.times(0.0), kernels=unpacking)
         stages = [tuple(flows)] if overlap else [(flow,) for flow in flows]
         division = Parallel(tensor=count, pipeline=1)
@@ -229,9 +215,9 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         f"--percent {' '.join(str(share) for share in percent(model, placement))}",
         f"--gpu-batch-size {size} --num-gpu-batches {-(-int(work.users) // size)}",
     ]
-    if packed_weights(model):
+    if streaming.packed_weights(model):
         parts.append("--compress-weight")
-    if packed_cache(work):
+    if streaming.packed_cache(work):
         parts.append("--compress-cache")
     elif RAM in placement.kv or DISK in placement.kv:
         parts.append("--cpu-cache-compute")
@@ -248,7 +234,7 @@ def percent(model: Model, placement: Placement) -> tuple[int, ...]:
     """
     whole = float(model.layer_bytes.sum())
     on_gpu = round(float(placement.gpu_layers) / model.layers * 100)
-    in_ram = round(float(layer_weights(model, placement, RAM)) / whole * 100)
+    in_ram = round(float(streaming.layer_weights(model, placement, RAM)) / whole * 100)
     in_ram = min(in_ram, 100 - on_gpu)
     cache = (0, 100) if RAM in placement.kv else (0, 0) if DISK in placement.kv else (100, 0)
     activations = (0, 100) if cache != (100, 0) else (100, 0)
