@@ -9,16 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.catalog.constants import ConstantRow, Constants, RecordedConstants, fitted_constants
+from advisor.cost_model import measured_constants as measured
 from advisor.cost_model.drafting import DRAFTING, weights_read, with_drafting
-from advisor.cost_model.measured_constants import (
-    RUNTIMES,
-    bound_to_node,
-    conditioned,
-    constants_on,
-    doubt,
-    kernel_note,
-    scope_of,
-)
 from advisor.cost_model.placement import (
     DEFAULT,
     Placement,
@@ -199,7 +191,7 @@ class Estimate:
             fresh=self.work.fresh if prompt else np.inf, served=prompt and not self.work.bench,
         )  # fmt: skip
         fitted = margins(time, run, constants, constant)
-        of_gpu, of_host = doubt(machine, self.how, self.model, prompt=prompt)
+        of_gpu, of_host = measured.doubt(machine, self.how, self.model, prompt=prompt)
         if not of_gpu and not of_host:
             return fitted
         gpu = on_gpu(time, run)
@@ -330,9 +322,9 @@ def estimate(
         notes.append("No tokens are drafted in it here.")
     if machine.host.numa and runtime.takes_layers and not runtime.binds_nodes:
         notes.append("It has no --numa.")
-    if runtime.key in RUNTIMES:
-        notes.append(kernel_note(machine, model))
-    machine = bound_to_node(machine, runtime)
+    if runtime.key in measured.RUNTIMES:
+        notes.append(measured.kernel_note(machine, model))
+    machine = measured.bound_to_node(machine, runtime)
     if settings.expert_cache is not None and not runtime.caches_experts:
         settings = replace(settings, expert_cache=None)
         notes.append("It has no cache of experts.")
@@ -351,8 +343,10 @@ def estimate(
         placement = runtime.place(model, machine, work, strategy, settings)
     except Refusal as refusal:
         return replace(outcome, refusal=str(refusal), missing=whole_bytes(model, work))
-    scope = scope_of(model, machine, runtime, backend, build)
-    there = constants_on(machine.host, model, (constants or fitted_constants()).bound(scope))
+    scope = measured.scope_of(model, machine, runtime, backend, build)
+    there = measured.constants_on(
+        machine.host, model, (constants or fitted_constants()).bound(scope)
+    )
     missing = missing_bytes(model, placement, machine, work)
     return replace(
         outcome,
@@ -360,7 +354,7 @@ def estimate(
         fits=np.asarray(missing) <= 0,
         missing=missing,
         machine=machine,
-        constants=conditioned(there, machine, runtime, model),
+        constants=measured.conditioned(there, machine, runtime, model),
     )
 
 
