@@ -368,10 +368,7 @@ def _check_memories(machine: Machine, strategy: PlacementStrategy, settings: Set
 
 
 def _queued(outcome: Estimate, machine: Machine) -> Estimate:
-    """Estimate with the users beyond `Runtime.at_once` moved to the queue, where it is one or more.
-
-    A single user never waits.
-    """
+    """Estimate with the users beyond `Runtime.at_once` in the queue; a single one never waits."""
     users = np.asarray(outcome.work.users, dtype=float)
     if outcome.how.at_once is None or np.all(users <= 1.0):
         return outcome

@@ -47,9 +47,8 @@ def kernel_seconds(load: Load, gpu: Gpu, kernels: Kernels, constants: Constants)
 
 
 def peak_flops(gpu: Gpu, number: str) -> Array:
-    """Dense peak in a number type, or in the widest one below it that the GPU has [FLOP/s].
-
-    GPUs without 4-bit or 8-bit floats unpack weights of these types and multiply in 16 bits.
+    """Dense peak in a number type, or in the next one that the GPU has: without 4-bit or 8-bit
+    floats it unpacks weights and multiplies in 16 bits [FLOP/s].
     """
     kinds = (number, "fp16", "fp32") if number != "fp4" else ("fp4", "fp8", "fp16", "fp32")
     return first_peak(gpu, kinds)

@@ -18,15 +18,6 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import IN_DECODE, LEAN
 from advisor.formatting import number
 from advisor.machine import backends
-from advisor.machine.backends import (
-    ONE_NODE,
-    SoftwareEffect,
-    effect_of,
-    effect_of_kernel,
-    effects_of_build,
-    kernels_of,
-    month_words,
-)
 from advisor.machine.machine import EngineSpeed, Host, Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.stated_software import effect_of_driver
@@ -204,7 +195,7 @@ def scope_of(model: Model, machine: Machine, runtime: Runtime, backend: str, bui
     build that is stated, unless others are given; without either today's build.
     """
     interface = backend or backends.of_machine(machine)
-    stated = kernels_of(machine.build, interface) if runtime.key in RUNTIMES else ""
+    stated = backends.kernels_of(machine.build, interface) if runtime.key in RUNTIMES else ""
     return Scope(
         runtime=runtime.key,
         decode_class=model.decode_class,
@@ -216,10 +207,7 @@ def scope_of(model: Model, machine: Machine, runtime: Runtime, backend: str, bui
 def conditioned(
     constants: Constants, machine: Machine, runtime: Runtime, model: Model
 ) -> Constants:
-    """Constants under the stated driver, build, threads and policy, each where it has an effect.
-
-    Constants that already are under them stay as they are.
-    """
+    """Constants under the stated driver, build, threads and policy, where they are not already."""
     for factors, source in _effects(constants, machine, runtime, model):
         there = constants.rows[next(iter(factors))]
         if all(row.source != source for row in there):
@@ -246,23 +234,25 @@ def _effects(
         yield _factors(effect, constants), f"{effect.source}: {effect.note}"
 
 
-def _published(machine: Machine, runtime: Runtime, model: Model) -> Iterator[SoftwareEffect]:
+def _published(
+    machine: Machine, runtime: Runtime, model: Model
+) -> Iterator[backends.SoftwareEffect]:
     """Published effects of the stated software on a runtime."""
     host = machine.host
     driver = effect_of_driver(machine) if runtime.key in RUNTIMES else None
     linear = runtime.key in RUNTIMES and model.has_delta_rule
-    builds = effects_of_build(machine.build) if linear else ()
+    builds = backends.effects_of_build(machine.build) if linear else ()
     experts = driver and model.has_experts and effect_of_driver(machine, "experts")
     kernel = kernel_effect(machine, model) if runtime.key in RUNTIMES else None
-    policy = effect_of("numa", host.numa) if binds(host, runtime) else None
-    threads = effect_of("threads", host.thread_excess) if runtime.takes_layers else None
+    policy = backends.effect_of("numa", host.numa) if binds(host, runtime) else None
+    threads = backends.effect_of("threads", host.thread_excess) if runtime.takes_layers else None
     yield from filter(None, (driver, experts or None, *builds, kernel, policy, threads))
 
 
-def kernel_effect(machine: Machine, model: Model) -> SoftwareEffect | None:
+def kernel_effect(machine: Machine, model: Model) -> backends.SoftwareEffect | None:
     """Effect of a stated build that has no kernel for a model's format on the machine's backend."""
     kinds = frozenset(kind for kind, share in model.stored.items() if share > MOST)
-    return effect_of_kernel(machine.build, backends.of_machine(machine), kinds)
+    return backends.effect_of_kernel(machine.build, backends.of_machine(machine), kinds)
 
 
 def kernel_note(machine: Machine, model: Model) -> str:
@@ -271,14 +261,14 @@ def kernel_note(machine: Machine, model: Model) -> str:
     if effect is None:
         return ""
     slower = (
-        f"Builds of llama.cpp before {month_words(effect.before)} have no fast kernel for "
+        f"Builds of llama.cpp before {backends.month_words(effect.before)} have no fast kernel for "
         f"{effect.value} on {backends.LABELS[backends.of_machine(machine)]}: a token takes "
         f"{number(1.0 / effect.token)} times as long as with one."
     )
     return f"{slower} {effect.instead} has one." if effect.instead else slower
 
 
-def _factors(effect: SoftwareEffect, constants: Constants) -> Mapping[str, float]:
+def _factors(effect: backends.SoftwareEffect, constants: Constants) -> Mapping[str, float]:
     """Factors on constants of an effect, by the input that it belongs to."""
     token, prompt, time = effect.token, effect.prompt, 1.0 / effect.token
     match effect.option:
@@ -308,7 +298,7 @@ def bound_to_node(machine: Machine, runtime: Runtime) -> Machine:
     of the memory, of its rate and of the cores; else unchanged.
     """
     host = machine.host
-    if host.numa not in ONE_NODE or not binds(host, runtime):
+    if host.numa not in backends.ONE_NODE or not binds(host, runtime):
         return machine
     each = (host.cores_there or host.cores) // host.sockets
 

@@ -245,9 +245,8 @@ def on_gpus(places: Iterable[Location]) -> list[Location]:
 
 
 def as_published(model: Model, machine: Machine, settings: Settings, parts: Parts) -> Parts:
-    """Shares of the memories as stated by a published run, fractions of layers included.
-
-    The head is placed with the last layer.
+    """Shares of the memories as a published run states them, fractions of layers included; the head
+    is with the last layer.
     """
     layers = {place: layer_shares(model, share) for place, share in parts.items()}
     kept = sum((layers[place] for place in on_gpus(parts)), start=np.zeros(()))

@@ -95,9 +95,8 @@ def largest_module(model: Model) -> float:
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """One pass for the prompts of the whole batch, and one for a token of every sequence.
-
-    Each of several GPUs copies its part of a layer and gets the others' parts from them.
+    """One pass for all prompts, and one for a token of every sequence; each of several GPUs copies
+    its part of a layer and gets the others' parts from them.
     """
     count = len(machine.gpus)
     rest = DISK if placement.strategy is PlacementStrategy.NVME_OFFLOAD else RAM

@@ -128,9 +128,8 @@ def _on_disk(
 
 
 def gpu_batch(model: Model, placement: Placement, machine: Machine, work: Workload) -> Array:
-    """Sequences that the GPUs compute at a time: as many prompts as fit in VRAM.
-
-    VRAM is first used by layers that pass through, the unpacked copy of one, and resident weights.
+    """Sequences that the GPUs compute at a time: as many prompts as fit in VRAM beside layers that
+    pass through, the unpacked copy of one, and resident weights.
     """
     passing = BUFFERED * float(np.max(model.layer_bytes))
     unpacked = 2.0 * streaming.unpacked_weights(model) / model.layers
@@ -227,10 +226,8 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
 
 
 def percent(model: Model, placement: Placement) -> tuple[int, ...]:
-    """Values of `--percent` [%].
-
-    Shares of weights, cache and activations on the GPU and in RAM, six numbers; the rest is on
-    disk.
+    """`--percent`: weights, cache and activations, each on the GPU and in RAM; the rest is on disk
+    [%].
     """
     whole = float(model.layer_bytes.sum())
     on_gpu = round(float(placement.gpu_layers) / model.layers * 100)

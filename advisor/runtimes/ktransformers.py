@@ -128,9 +128,8 @@ def experts_of(model: Model) -> int:
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """Attention and dense parts, then the experts of both sides in parallel.
-
-    For a long prompt, experts in RAM are copied to the GPUs first, which compute them too.
+    """Attention and dense parts, then the experts of both sides in parallel; for a long prompt, the
+    GPUs compute those of the RAM too, which are copied first.
     """
     group = shared_by(model, machine)
     device, tensor = group.slowest, group.division.tensor

@@ -282,9 +282,8 @@ def weight_room(group: GpuGroup, work: Workload, room: Room) -> Array:
 
 
 def room_for_layers(room_of: RoomOf, model: Model, machine: Machine, work: Workload) -> Array:
-    """Upper bound on the layers in VRAM, beside the cache of one user [B].
-
-    A group has room for as much on each GPU as on its smallest.
+    """Upper bound on the layers in VRAM beside the cache of one user, by each group's smallest GPU
+    [B].
     """
     single = work.with_numbers(users=1.0)
     room = room_of(model, machine, single)
@@ -390,9 +389,8 @@ def sequences_that_fit(model: Model, placement: Placement, machine: Machine, wor
 
 
 def held_load(group: GpuGroup, placement: Placement, step: ForwardPass) -> Load:
-    """Load of one GPU of a group from its own memory; each starts the kernels of every layer.
-
-    Where each holds whole experts, it is the busiest one.
+    """Load of one GPU of a group from its own memory, of the busiest one where each holds whole
+    experts; each starts the kernels of every layer.
     """
     model, division, where = group.model, group.division, vram(group.slowest)
     load = step_load(model, placement, where, step)
@@ -438,10 +436,7 @@ def phases(
     work: Workload,
     stages: Callable[[GpuGroup, ForwardPass], Iterable[Stage]],
 ) -> Phases:
-    """One pass for the prompt and one for each token, through the groups of GPUs in turn.
-
-    `stages` gives those of a group in a step.
-    """
+    """One pass for the prompt and one for each token, through the `stages` of each group."""
     division = parallel(model, machine, by_user=placement.attention_by_user)
     groups, running = gpu_groups(model, machine, division), served(work)
 

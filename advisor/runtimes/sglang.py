@@ -40,10 +40,7 @@ PER_TOKEN = 1.5 * MIB
 
 
 def static_share(machine: Machine) -> Array:
-    """`--mem-fraction-static`: share of VRAM for weights and cache.
-
-    The rest is for a chunk of the prompt: 512 MiB and 1.5 MiB per token of the chunk.
-    """
+    """`--mem-fraction-static`: share of VRAM beside a chunk of the prompt."""
     share = 1.0 - (META + PER_TOKEN * chunk_size(machine)) / _smallest(machine)
     return np.asarray(np.maximum(np.floor(1000 * share) / 1000, 0.1))
 
@@ -75,10 +72,7 @@ def _room(model: Model, machine: Machine, work: Workload) -> serving.Room:
 def command(
     model: Model, placement: Placement, machine: Machine, work: Workload, source: str = ""
 ) -> str:
-    """Launch line of a placement, and that of each further machine.
-
-    `source` is shell text for the repository, empty for the checkpoint's own.
-    """
+    """Launch line of each machine; `source` is the repository where it is not the checkpoint's."""
     division = parallel(model, machine)
     parts = [
         "python -m sglang.launch_server",

@@ -246,10 +246,7 @@ def schedule(
 def command(
     model: Model, placement: Placement, machine: Machine, work: Workload, source: str = ""
 ) -> str:
-    """Command line of a placement, and that of each further machine.
-
-    `source` is shell text for the repository, empty for the checkpoint's own.
-    """
+    """Command line of each machine; `source` is the repository where it is not the checkpoint's."""
     division = parallel(model, machine, by_user=placement.attention_by_user)
     tensor = "--data-parallel-size" if division.by_user else "--tensor-parallel-size"
     parts = [

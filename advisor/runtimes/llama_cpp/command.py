@@ -33,10 +33,8 @@ RPC_PORT = 50052
 def command(
     model: Model, placement: Placement, machine: Machine, work: Workload, source: str = ""
 ) -> str:
-    """Command line of llama-server, and that of each further machine.
-
-    `source` is the option that names the weights, as shell text; empty for a file named by the
-    model.
+    """Command line of llama-server and of each further machine; `source` is the option with the
+    weights, where they are not a file named by the model.
     """
     weights = source or f"-m {shlex.quote(gguf_file(model))}"
     line = " ".join([f"llama-server {weights}", *arguments(model, placement, machine, work)])
