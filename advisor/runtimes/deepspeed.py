@@ -74,24 +74,20 @@ def place(
     )
 
 
+@lru_cache(maxsize=64)
 def passing_bytes(model: Model, gpus: int) -> float:
     """VRAM for the weights that pass through [B].
 
     Several GPUs that fetch together need all experts of a layer, since their tokens use different
-    ones (`set_z3_leaf_modules`); else modules come one by one.
+    ones (`set_z3_leaf_modules`); else modules come one by one, each expert's matrices apart.
     """
     layers = BUFFERED * float(np.max(model.layer_bytes))
     if gpus > 1 and model.has_experts:
         return layers
-    return min(layers, 2.0 * (LIVE + largest_module(model)))
-
-
-@lru_cache(maxsize=64)
-def largest_module(model: Model) -> float:
-    """Number of weights of the largest matrix; each expert has its own matrices."""
     mixed = model.architecture.experts
     each = {Group.ROUTED_EXPERTS: mixed.total} if mixed else {}
-    return max(tensor.params / each.get(tensor.group, 1) for tensor in model.architecture.tensors)
+    sizes = (tensor.params / each.get(tensor.group, 1) for tensor in model.architecture.tensors)
+    return min(layers, 2.0 * (LIVE + max(sizes)))
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:

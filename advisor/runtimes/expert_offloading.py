@@ -100,32 +100,25 @@ def schedule(
         use.served(np.clip(pool, 0.0, 1.0) * use.total, by_layer=True) if use else np.zeros(())
         for pool in (near, kept)
     )
-    cores = by_cores or not machine.gpus
+    on_drive = placement.strategy is PlacementStrategy.NVME_OFFLOAD
 
     def one_pass(step: ForwardPass) -> Schedule:
+        """Pass with the experts that are not in VRAM, and of them those not in RAM either; cores
+        compute them where they are.
+        """
         load = streaming.whole_load(model, placement, step)
         wanted = experts if whole else load.experts
-        flows = (
-            *_computed(model, machine, work, load, beside=hit if by_cores else 1.0),
-            *_brought(placement, wanted * (1.0 - hit), wanted * (1.0 - in_ram), cores=cores),
-        )
-        return Schedule(stages=(flows,) if ahead else tuple((flow,) for flow in flows))
+        outside, missed = wanted * (1.0 - hit), wanted * (1.0 - in_ram)
+        flows = [*_computed(model, machine, work, load, beside=hit if by_cores else 1.0)]
+        if machine.gpus and not by_cores:
+            over_link = outside - missed if on_drive else outside
+            flows.append(Flow(route=Route.STREAMED, moved=over_link))
+        if on_drive:
+            further = Transfer.PINNED if machine.gpus and not by_cores else None
+            flows.append(Flow(route=Route.STAGED, moved=missed, transfer=further))
+        return Schedule(stages=(tuple(flows),) if ahead else tuple((flow,) for flow in flows))
 
     return streaming.phases_of(one_pass, work)
-
-
-def _brought(
-    placement: Placement, outside: Array, missed: Array, *, cores: bool
-) -> tuple[Flow, ...]:
-    """Flows of experts over the link and from the drive: those not in VRAM, and of them those not
-    in RAM either [B]. With cores, experts stay in RAM.
-    """
-    if placement.strategy is not PlacementStrategy.NVME_OFFLOAD:
-        return () if cores else (Flow(route=Route.STREAMED, moved=outside),)
-    if cores:
-        return (Flow(route=Route.STAGED, moved=missed, transfer=None),)
-    over = Flow(route=Route.STREAMED, moved=outside - missed)
-    return (over, Flow(route=Route.STAGED, moved=missed, transfer=Transfer.PINNED))
 
 
 def _computed(

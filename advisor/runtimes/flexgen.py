@@ -50,7 +50,8 @@ def place(
     """Weights over GPU, RAM and drive; the KV cache in the first of these that holds it.
 
     Layers stay on the GPUs only where it does too, and not all do, so that the result shows
-    offloading, or where their number is stated.
+    offloading, or where their number is stated. On the drive lies what RAM cannot hold beside the
+    cache, or, to show its speed alone, everything outside the GPUs, if the cache lies elsewhere.
     """
     check_takes("flexgen", machine, strategy)
     resident = strategy is PlacementStrategy.GPU_RESIDENT
@@ -68,8 +69,13 @@ def place(
     kept = streaming.first_layers(model, layers)
     rest: dict[Location, Floats] = {RAM: 1.0 - kept}
     if strategy is PlacementStrategy.NVME_OFFLOAD:
+        held = rest[RAM] @ model.layer_bytes
         cached = streaming.cache_bytes(model, work) * outside[RAM]
-        rest[DISK] = _on_disk(model, machine, settings, 1.0 - kept, cached, outside[DISK])
+        room = np.maximum(machine.host.memory.value * RAM_USED - cached, 0.0)
+        share = np.where(held > room, 1.0 - room / np.maximum(held, 1.0), 1.0 - outside[DISK])
+        if settings.disk_layers is not None:
+            share = settings.disk_layers / np.maximum(np.sum(rest[RAM], axis=-1), 1e-9)
+        rest[DISK] = np.asarray(rest[RAM] * np.clip(share, 0.0, 1.0)[..., None])
         rest[RAM] = rest[RAM] - rest[DISK]
     return streaming.shared_by_gpus(
         model,
@@ -104,29 +110,6 @@ def cache_outside(
     return {RAM: away * in_ram, DISK: away * (1.0 - in_ram)}
 
 
-def _on_disk(
-    model: Model,
-    machine: Machine,
-    settings: Settings,
-    rest: Floats,
-    cached: Array,
-    cache_there: Array,
-) -> Floats:
-    """Share of each layer on the drive, of the `rest` outside the GPUs, shape (..., layers).
-
-    By the settings; else what RAM cannot hold beside its cache; else everything outside the GPUs,
-    to show the speed of the drive alone, unless the cache must lie on the drive, for which
-    `cache_there` is 1.
-    """
-    if settings.disk_layers is not None:
-        share = settings.disk_layers / np.maximum(np.sum(rest, axis=-1), 1e-9)
-    else:
-        held = rest @ model.layer_bytes
-        room = np.maximum(machine.host.memory.value * RAM_USED - cached, 0.0)
-        share = np.where(held > room, 1.0 - room / np.maximum(held, 1.0), 1.0 - cache_there)
-    return np.asarray(rest * np.clip(share, 0.0, 1.0)[..., None])
-
-
 def gpu_batch(model: Model, placement: Placement, machine: Machine, work: Workload) -> Array:
     """Sequences that the GPUs compute at a time: as many prompts as fit in VRAM beside layers that
     pass through, the unpacked copy of one, and resident weights.
@@ -155,14 +138,14 @@ def schedule(
     The processor may compute attention for a cache in RAM (`--cpu-cache-compute`), and streams run
     in parallel (`--overlap`).
     """
-    count = len(machine.gpus)
+    count, packed = len(machine.gpus), KV_BYTES_PER_VALUE[work.kv_type] < 1.0
     batches = np.ceil(work.users / gpu_batch(model, placement, machine, work))
 
     def one_pass(step: ForwardPass, cached: bool) -> Schedule:
         load = streaming.whole_load(model, placement, step)
         paged = streaming.cache_share(placement, DISK) * cached
         away = streaming.cache_share(placement, RAM) * cached + paged
-        attended = away * float(host_attention and cached and not streaming.packed_cache(work))
+        attended = away * float(host_attention and cached and not packed)
         crossing = sum(
             streaming.moved_weights(model, placement, place)
             for place in streaming.outside_gpus(placement)
@@ -183,7 +166,7 @@ def schedule(
                 Flow(route=Route.STAGED, moved=load.kv * paged, transfer=None),
             ]
         values = streaming.unpacked_weights(model) * batches
-        if cached and streaming.packed_cache(work):
+        if cached and packed:
             values = values + load.kv / KV_BYTES_PER_VALUE[work.kv_type]
         unpacking = streaming.kernels(model, 0.0, unpacked=values / count)
         apart = Flow(route=Route.RESIDENT, load=load.times(0.0), kernels=unpacking)
@@ -216,7 +199,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     ]
     if streaming.packed_weights(model):
         parts.append("--compress-weight")
-    if streaming.packed_cache(work):
+    if KV_BYTES_PER_VALUE[work.kv_type] < 1.0:
         parts.append("--compress-cache")
     elif RAM in placement.kv or DISK in placement.kv:
         parts.append("--cpu-cache-compute")

@@ -12,6 +12,7 @@ number of GPU cores count as the larger chip.
 
 import shlex
 from dataclasses import replace
+from functools import partial
 
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import variant
@@ -34,10 +35,17 @@ PROMPT_STEP = 2048
 
 
 def place(
-    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
+    model: Model,
+    machine: Machine,
+    work: Workload,
+    strategy: PlacementStrategy,
+    settings: Settings,
+    *,
+    server: str = "mlx",
 ) -> Placement:
-    """All weights and the cache in the memory of the chip."""
-    check_takes("mlx", machine, strategy)
+    """All weights and the cache in the memory of the chip, under a server by its key."""
+    for key in (server, "mlx"):
+        check_takes(key, machine, strategy)
     if work.kv_type not in ("f16", "bf16"):
         raise Refusal("MLX keeps the cache in 16 bits; choose f16.")
     whole = layer_split.place(model, machine, work, strategy, settings)
@@ -111,14 +119,6 @@ MLX = variant(
 )
 
 
-def on_one_mac(
-    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
-) -> Placement:
-    """Placement of MLX, on one Mac."""
-    check_takes("ollama", machine, strategy)
-    return place(model, machine, work, strategy, settings)
-
-
 def ollama_command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Command lines that import a folder of Safetensors, which makes a model of its MLX engine
     (docs/import.mdx).
@@ -132,5 +132,9 @@ ollama run {shlex.quote(ollama.tag_of(model))}"""
 
 
 OLLAMA_MLX = variant(
-    MLX, name="Ollama MLX", version=ollama.VERSION, place=on_one_mac, command=ollama_command
+    MLX,
+    name="Ollama MLX",
+    version=ollama.VERSION,
+    place=partial(place, server="ollama"),
+    command=ollama_command,
 )

@@ -19,7 +19,7 @@ from advisor.cost_model.schedule import Kernels, Phases, Schedule
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
-from advisor.model.model import KV_BYTES_PER_VALUE, LAYERED, Floats, Model
+from advisor.model.model import LAYERED, Floats, Model
 from advisor.units import GIB, Array
 
 ACTIVATIONS = 1.0 * GIB
@@ -145,11 +145,6 @@ def attended_bytes(model: Model, load: Load) -> Array:
     """
     grouped = np.sum(model.architecture.attention_values) > np.sum(model.kv_values)
     return load.attention_flops * (1.0 + REPEATED * float(grouped))
-
-
-def packed_cache(work: Workload) -> bool:
-    """Whether the cache is unpacked before use."""
-    return KV_BYTES_PER_VALUE[work.kv_type] < 1.0
 
 
 def packed_weights(model: Model) -> bool:

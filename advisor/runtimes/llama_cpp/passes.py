@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -95,8 +94,17 @@ def phases(
     forks. With `cuts` the prompt is cut where a server keeps what cannot be rolled back.
     """
     rules = Rules(experts=copies_experts, misses=copies_misses, length=work.output)
-    one_pass = partial(_pass, model, placement, machine, rules=rules)
     kept = checkpoint(model, work) if cuts else 0.0
+
+    def one_pass(step: ForwardPass, repeats: Array = 1.0, first: Array = 1.0) -> Schedule:
+        return Schedule(
+            stages=tuple((flow,) for flow in _flows(model, placement, machine, step, rules)),
+            repeats=repeats,
+            first=first,
+            crossings=crossings(model, placement, machine),
+            workers=_workers(model, placement, machine),
+            exchanges=_between_machines(model, machine, step),
+        )
 
     def of_prompt() -> Schedule:
         if not np.any(kept):
@@ -126,39 +134,23 @@ def _saved(machine: Machine, size: Array) -> Flow:
     return Flow(route=Route.IN_PLACE, moved=2.0 * size)
 
 
-def _pass(
-    model: Model,
-    placement: Placement,
-    machine: Machine,
-    step: ForwardPass,
-    repeats: Array = 1.0,
-    first: Array = 1.0,
-    *,
-    rules: Rules,
-) -> Schedule:
-    """Stages of a pass: the GPUs, the cache in RAM of their layers, and the layers in RAM.
+def _flows(
+    model: Model, placement: Placement, machine: Machine, step: ForwardPass, rules: Rules
+) -> Iterable[Flow]:
+    """Flows of a pass: the GPUs, the cache in RAM of their layers, and the layers in RAM.
 
     With `-nkvo` the CPU attends in RAM for prompts too: only weights are ever copied.
     """
-    flows = [
-        Flow(route=Route.RESIDENT, load=step_load(model, placement, vram(at), step), device=at)
-        for at in range(len(machine.gpus))
-    ]
-    outside, off_gpu = placement, 1.0 - last_layers(model, placement.gpu_layers)
+    for at in range(len(machine.gpus)):
+        load = step_load(model, placement, vram(at), step)
+        yield Flow(route=Route.RESIDENT, load=load, device=at)
+    off_gpu = 1.0 - last_layers(model, placement.gpu_layers)
     away = placement.kv[RAM] - off_gpu
     if np.any(away > 0):
-        outside = replace(placement, kv={**placement.kv, RAM: off_gpu})
         apart = replace(placement, kv={RAM: away}, weights={}, output={})
-        flows.append(Flow(route=Route.IN_PLACE, load=step_load(model, apart, RAM, step)))
-    flows += _outside(model, outside, machine, step, rules)
-    return Schedule(
-        stages=tuple((flow,) for flow in flows),
-        repeats=repeats,
-        first=first,
-        crossings=crossings(model, placement, machine),
-        workers=_workers(model, placement, machine),
-        exchanges=_between_machines(model, machine, step),
-    )
+        yield Flow(route=Route.IN_PLACE, load=step_load(model, apart, RAM, step))
+        placement = replace(placement, kv={**placement.kv, RAM: off_gpu})
+    yield from _outside(model, placement, machine, step, rules)
 
 
 def _workers(model: Model, placement: Placement, machine: Machine) -> Array:
