@@ -303,7 +303,7 @@ def estimate(
     runtime: Runtime,
     strategy: PlacementStrategy,
     constants: Constants | None = None,
-    settings: Settings = DEFAULT,
+    settings: Settings | None = None,
     format_note: str = "",
     *,
     backend: str = "",
@@ -324,7 +324,7 @@ def estimate(
         notes.append("It has no --numa.")
     if runtime.key in measured.RUNTIMES:
         notes.append(measured.kernel_note(machine, model))
-    machine = measured.bound_to_node(machine, runtime)
+    machine, settings = measured.bound_to_node(machine, runtime), settings or DEFAULT
     if settings.expert_cache is not None and not runtime.caches_experts:
         settings = replace(settings, expert_cache=None)
         notes.append("It has no cache of experts.")
