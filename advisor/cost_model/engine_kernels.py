@@ -70,10 +70,8 @@ the last tile, with tiles of half the tokens."""
 
 
 def generation(gpu: Gpu) -> str:
-    """Family of GPUs with the same constants: Blackwell with HBM, or with LPDDR5X that GB10 shares
-    with its processor, differs from Blackwell with GDDR7.
-
-    For several GPUs in one lookup, the families are joined by `STACKED`.
+    """Family of GPUs with the same constants, of several in one lookup joined by `STACKED`:
+    Blackwell with HBM, or with LPDDR5X that GB10 shares, differs from Blackwell with GDDR7.
     """
     rates = np.ravel(np.asarray(gpu.bandwidth.value, dtype=float))
     return _generations(gpu.family, rates.tobytes(), gpu.unified)
@@ -137,10 +135,8 @@ def expert_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Cons
 
 
 def empty_rows(tokens: Array, tile: Array) -> Array:
-    """Rows of an expert's tiles that stay empty on average, at m tokens of each used expert
-    [tokens].
-
-    max( tile - m, WASTED min( m, TILES ) ): kernels take larger tiles for more tokens.
+    """Rows of an expert's tiles that stay empty on average, at m tokens of each used expert, as
+    kernels take larger tiles for more tokens: max( tile - m, WASTED min( m, TILES ) ) [tokens].
     """
     filled = np.asarray(tokens, dtype=float)
     return np.asarray(np.maximum(tile - filled, WASTED * np.minimum(filled, TILES)))
@@ -191,9 +187,7 @@ def launch_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Cons
     """Time to start kernels, independent of their work [s].
 
     p layers tau + attention layers tau_a + latent layers tau_l + indexed layers tau_i
-        + expert layers tau_e + state layers tau_s + sequences tau_q
-
-    p is `products_per_layer`.
+        + expert layers tau_e + state layers tau_s + sequences tau_q,  p = `products_per_layer`
     """
     family = generation(gpu)
     attention = "attention_prompt_layer" if kernels.prompt else "attention_layer"

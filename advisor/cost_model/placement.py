@@ -117,7 +117,6 @@ class Placement:
 
     strategy: PlacementStrategy
     gpu_layers: Array  # repeating layers on GPUs
-    cpu_moe: Array  # layers whose routed experts are in RAM
     # share of each layer by location and group, shape (..., layers)
     weights: Mapping[Location, Mapping[Group, Floats]]
     kv: Mapping[Location, Floats]  # share of each layer's KV cache by location, shape (..., layers)
@@ -126,6 +125,7 @@ class Placement:
     buffers: Mapping[Location, Array]  # compute buffers and the runtime's own memory [B]
     # cache allocated per layer for one user, shape (..., layers); None for just the context [B]
     cache: Floats | None = None
+    cpu_moe: Array = 0.0  # layers whose routed experts are in RAM
     cpu_ffn: Array = 0.0  # layers whose dense feed-forward is in RAM
     page_cache: Array = 0.0  # RAM for cached pages of the part on the drive [B]
     load_mode: str = "auto"  # way to load the file, a key of `LOAD_MODES`
@@ -210,8 +210,8 @@ def needed_bytes(model: Model, placement: Placement, location: Location, work: W
 def missing_bytes(model: Model, placement: Placement, machine: Machine, work: Workload) -> Array:
     """Memory that is missing, summed over all locations; 0 where the model fits [B].
 
-    Unified memory is a pool in each machine: its GPUs' parts, and on the first one what lies in
-    RAM, must fit the memory of a host together, less what its system needs.
+    Unified memory of a machine must hold its GPUs' parts together, on the first machine with what
+    lies in RAM, beside what its system needs.
     """
     short: Array = 0.0
     pools: list[Array] = [0.0] * machine.nodes

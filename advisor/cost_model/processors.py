@@ -167,10 +167,7 @@ def peak_16_bit(gpu: Gpu) -> Array:
 
 
 def first_peak(gpu: Gpu, kinds: tuple[str, ...]) -> Array:
-    """Dense peak in the first of some number types that a GPU computes in; 1 without any [FLOP/s].
-
-    Of several GPUs at once each has its own first type: one that a GPU lacks is 0 there.
-    """
+    """Dense peak in the first of some number types that a GPU computes in, else 1 [FLOP/s]."""
     peak = gpu.peaks.get(kinds)
     if peak is None:
         peak = 1.0
@@ -253,10 +250,7 @@ def further_flops(load: Load, constants: Constants) -> Array:
 
 
 def slower(first: Array, second: Array) -> Array:
-    """Smooth maximum of two times: (a^p + b^p)^(1/p) [s].
-
-    The longer time if they differ much, more than both if they are close.
-    """
+    """Smooth maximum of two times, more than both where they are close: (a^p + b^p)^(1/p) [s]."""
     bent = np.asarray(first) ** SATURATION + np.asarray(second) ** SATURATION
     return np.asarray(bent ** (1.0 / SATURATION))
 

@@ -81,11 +81,7 @@ def page_fault_seconds(
 
 
 def flow_seconds(flow: Flow, machine: Machine, constants: Constants) -> FlowTime:
-    """Time of one flow on a machine [s].
-
-    Raises:
-        InputError: a route over the drive, on a machine with an unknown drive.
-    """
+    """Time of one flow on a machine; raises InputError for a drive whose speed is not known [s]."""
     if flow.load is not None or flow.route is Route.IN_PLACE:
         return _computed(flow, machine, constants)
     onward: Array = 0.0  # from RAM to the GPU, but for bytes that stay there and pages of the CPU
@@ -241,7 +237,6 @@ def _or_else(paths: str, generations: str) -> str:
 
 def schedule_seconds(schedule: Schedule, machine: Machine, constants: Constants) -> StepTime:
     """Time of a phase: stages, crossings and the fixed cost of a step, times its repeats [s].
-
     For several numbers of GPUs a stage is of each GPU, along an axis, and the GPUs work in turn.
     """
     between: Array = sum(

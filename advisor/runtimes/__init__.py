@@ -45,11 +45,7 @@ def beside(machine: Machine) -> tuple[Runtime, ...]:
 
 
 def runtime(name: str) -> Runtime:
-    """Runtime by name or key, ignoring case.
-
-    Raises:
-        UnknownName: an unknown name; the message has similar names.
-    """
+    """Runtime by name or key, ignoring case; raises UnknownName, with similar names."""
     folded = name.strip().casefold()
     for known in (*RUNTIMES, *ASIDE):
         if folded in (known.name.casefold(), known.key):

@@ -37,14 +37,12 @@ from advisor.runtimes import weight_streaming as streaming
 from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.units import GIB, MIB, Array
 
-# Placement of a Transformers model's blocks by `device_map="auto"`.
-#
-# The blocks are placed in their order, token table first, head last: the GPUs are filled, then
-# RAM, then the drive, without going back. The first GPU and RAM keep room for the largest later
-# block, which will pass through them (`infer_auto_device_map` of accelerate 1.15,
-# utils/modeling.py, and of transformers 5.23, integrations/accelerate.py). A tied head needs no
-# room beyond its table. Below, sizes of blocks have the shape (blocks,) [B], limits [B] and indices
-# of blocks the shape (...).
+# Placement of a Transformers model by `device_map="auto"`: its blocks are placed in their order,
+# token table first, head last: the GPUs are filled, then RAM, then the drive, without going back.
+# The first GPU and RAM keep room for the largest later block, which will pass through them
+# (`infer_auto_device_map` of accelerate 1.15, utils/modeling.py, and of transformers 5.23,
+# integrations/accelerate.py). A tied head needs no room beyond its table. Below, sizes of blocks
+# have the shape (blocks,) [B], limits [B] and indices of blocks the shape (...).
 
 TABLE, NORM, HEAD = "table", "norm", "head"
 """Names of the blocks before and after the layers; layers are named by their number."""
@@ -151,7 +149,6 @@ def place(
     return Placement(
         strategy=strategy,
         gpu_layers=np.asarray(np.sum(kept, axis=-1)),
-        cpu_moe=np.zeros(()),
         weights={place: all_of(layers[place]) for place in held},
         kv={place: layers[place] + (1.0 - kept) * (place == gpus[0]) for place in gpus},
         embedding=gpus[0],
@@ -208,8 +205,7 @@ def rooms(
 ) -> list[Floats]:
     """VRAM of each GPU for weights, after its workspace and KV cache [B].
 
-    The first GPU computes the layers outside the GPUs and holds their cache. As their number is not
-    known yet, it keeps room for the cache of all layers.
+    The first one holds the cache of the layers outside too, of all as their number is not known.
     """
     free = [gpu.memory.value * MEMORY_USED - streaming.ACTIVATIONS for gpu in machine.gpus]
     cache = model.kv_bytes(work.context, work.kv_type) * np.asarray(work.users, float)[..., None]

@@ -172,10 +172,8 @@ def _taken(
 
 
 def loaded_format_of(key: str, why: str = "") -> Callable[[str, Machine], LoadedFormat]:
-    """Function `loaded_format` of a runtime: the requested format, or the nearest supported one.
-
-    It raises Refusal where no near format is supported. `why` is the reason for the other format
-    ("loading unpacks"); empty where it is not supported.
+    """Function `loaded_format` of a runtime: the requested format, or the nearest supported one,
+    with a reason such as "loading unpacks"; it raises Refusal where no near one is supported.
     """
 
     def loaded_format(form: str, machine: Machine) -> LoadedFormat:

@@ -234,9 +234,8 @@ def placed(
     settings: Settings,
     room: Room,
 ) -> Placement:
-    """Whole layers on the GPUs, the first ones of each group; the rest in pinned RAM.
-
-    Where all would fit, `cpu-offload` keeps none on the GPUs, to show offloading of everything.
+    """Whole layers on the GPUs, the first ones of each group; the rest in pinned RAM, or all where
+    all would fit, to show offloading of everything.
     """
     by_user = settings.attention_by_user
     division = parallel(model, machine, by_user=by_user)
@@ -325,7 +324,6 @@ def _spread(groups: list[GpuGroup], layers: list[Floats], room: Room, users: Arr
     return Placement(
         strategy=PlacementStrategy.GPU_RESIDENT,
         gpu_layers=np.sum(resident, axis=-1),
-        cpu_moe=np.zeros(()),
         weights=weights,
         kv=kv,
         embedding=vram(0),
@@ -370,10 +368,8 @@ def _cache_of_a_user(group: GpuGroup, work: Workload, room: Room) -> Array:
 
 
 def sequences_that_fit(model: Model, placement: Placement, machine: Machine, work: Workload) -> int:
-    """Conversations, each with the cache of `paged`, that fit beside the weights in VRAM.
-
-    Further ones are not refused: the scheduler lets them wait, or drops the cache of one and
-    computes it again.
+    """Conversations, each with the cache of `paged`, that fit beside the weights in VRAM; further
+    ones wait, or the scheduler drops the cache of one and computes it again.
     """
     counts = []
     for device, gpu in enumerate(machine.gpus):

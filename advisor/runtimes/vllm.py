@@ -61,9 +61,8 @@ def sooner(
 def read_in_place(
     model: Model, machine: Machine, work: Workload, settings: Settings, room: serving.Room
 ) -> Placement:
-    """Weights that do not fit stay in RAM: experts of the first layers, else whole first layers.
-
-    A given number of layers, the last ones, stays whole on the GPUs.
+    """Weights that do not fit stay in RAM: experts of the first layers, else whole first layers; a
+    given number of layers, the last ones, stays whole on the GPUs.
     """
     nothing, still = replace(settings, gpu_layers=0), replace(room, buffered=0)
     base = serving.placed(model, machine, work, PlacementStrategy.CPU_OFFLOAD, nothing, still)
@@ -156,10 +155,8 @@ def offload_options(model: Model, placement: Placement, division: Parallel) -> I
 
 @cache
 def grouping(layers: int, offloaded: int) -> tuple[int, int]:
-    """Size of a group and number of its last layers to offload, for at least the required layers.
-
-    Of all pairs the one with fewest excess layers, and of these the smallest group, which spreads
-    the copies most evenly.
+    """Size of a group and number of its last layers to offload, for at least the required layers:
+    the pair with fewest excess layers, and of these the smallest group, which spreads copies most.
     """
     pairs = ((size, last) for size in range(1, layers + 1) for last in range(1, size + 1))
     enough = [pair for pair in pairs if grouped(layers, *pair) >= offloaded]

@@ -75,7 +75,6 @@ def shared_by_gpus(
     return Placement(
         strategy=strategy,
         gpu_layers=np.asarray(np.sum(kept, axis=-1)),
-        cpu_moe=np.zeros(()),
         weights=on_gpus | {place: all_of(share) for place, share in outside.items()},
         kv=dict.fromkeys(devices, at_home * part) | away,
         embedding=tables or devices[0],
@@ -138,10 +137,8 @@ written and read, relative to ten bytes for each value."""
 
 
 def attended_bytes(model: Model, load: Load) -> Array:
-    """Cache that a framework's attention reads in 16 bits, repeated for each query head [B].
-
-    Two FLOPs and two bytes for each value attended to; a model whose query heads share keys and
-    values has them repeated first (Transformers, `repeat_kv`).
+    """Cache that a framework's attention reads: two bytes for the two FLOPs on each value, which
+    heads that share it have repeated first (Transformers, `repeat_kv`) [B].
     """
     grouped = np.sum(model.architecture.attention_values) > np.sum(model.kv_values)
     return load.attention_flops * (1.0 + REPEATED * float(grouped))

@@ -91,10 +91,8 @@ def compute_buffer(architecture: Architecture, work: Workload) -> Array:
 
 
 def input_buffer(architecture: Architecture, work: Workload) -> Array:
-    """RAM for the inputs of a micro-batch with all layers on GPUs [B].
-
-    Masks and two vectors of the hidden size per token: the embeddings are looked up on the host.
-    Logs of GPU builds print it as `CUDA_Host compute buffer size`.
+    """RAM for the inputs of a micro-batch with all layers on GPUs: masks and two vectors per token,
+    as embeddings are looked up on the host (`CUDA_Host compute buffer size` in logs) [B].
     """
     rows = 2 * micro_batch(work) * architecture.hidden
     return np.asarray(masks(architecture, work) + FLOAT * rows, dtype=float)

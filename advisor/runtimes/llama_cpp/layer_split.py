@@ -291,10 +291,8 @@ def split(
 def gpu_budget(
     model: Model, machine: Machine, work: Workload, computing: Array | None = None
 ) -> Array:
-    """VRAM of all GPUs for weights and cache, after buffers, margin and who drafts [B].
-
-    Layers are not divided, so each further GPU leaves half a layer unused on average. `computing`
-    is the compute buffer, where it is known already [B].
+    """VRAM of all GPUs for weights and cache, after buffers (of which `computing` may be known),
+    margin and who drafts; each further GPU leaves half a layer unused on average [B].
     """
     if computing is None:
         computing = compute_buffer(model.architecture, work)

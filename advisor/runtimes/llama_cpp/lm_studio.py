@@ -11,7 +11,6 @@ Models larger than RAM are not read from the drive: guardrails refuse to load th
 """
 
 import shlex
-from collections.abc import Iterable
 from dataclasses import replace
 
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
@@ -48,30 +47,23 @@ def place(
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Command line of lms, after the settings that are made in the app."""
+    settings = []
+    experts = int(placement.cpu_moe)
+    if experts and int(placement.gpu_layers) and model.has_experts:
+        ratio = f"numCpuExpertLayersRatio {experts / model.layers:.4g}"
+        settings.append(f"{experts} of {model.layers} expert layers on the CPU ({ratio})")
+    if work.draft:
+        most = f"speculativeDraftMaxTokens {int(work.drafted)}"
+        settings.append(f"speculative decoding ({DRAFTING[work.draft]}, {most})")
+    if int(work.users) > 1:
+        settings.append(f"Max Concurrent Predictions {int(work.users)}")
+    if work.kv_type != "f16":
+        settings.append(f"K and V Cache Quantization Type {work.kv_type}")
     share = float(placement.gpu_layers) / model.layers
     gpu = "max" if share >= 1 else f"{share:.3g}" if share > 0 else "off"
     key = shlex.quote(f"{model.name}-{model.format}".lower())
     line = f"lms load {key} --gpu {gpu} --context-length {int(work.context) * int(work.users)}"
-    return "\n".join([*_in_the_app(model, placement, work), line])
-
-
-def _in_the_app(model: Model, placement: Placement, work: Workload) -> Iterable[str]:
-    experts = int(placement.cpu_moe)
-    if experts and int(placement.gpu_layers) and model.has_experts:
-        ratio = f"{experts / model.layers:.4g}"
-        yield (
-            f"# first, in the app: {experts} of {model.layers} expert layers on the CPU "
-            f"(numCpuExpertLayersRatio {ratio})"
-        )
-    if work.draft:
-        yield (
-            f"# first, in the app: speculative decoding ({DRAFTING[work.draft]}, "
-            f"speculativeDraftMaxTokens {int(work.drafted)})"
-        )
-    if int(work.users) > 1:
-        yield f"# first, in the app: Max Concurrent Predictions {int(work.users)}"
-    if work.kv_type != "f16":
-        yield f"# first, in the app: K and V Cache Quantization Type {work.kv_type}"
+    return "\n".join([*(f"# first, in the app: {setting}" for setting in settings), line])
 
 
 LM_STUDIO = variant(

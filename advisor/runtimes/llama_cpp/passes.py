@@ -255,10 +255,8 @@ def _outside(
 
 
 def crossings(model: Model, placement: Placement, machine: Machine) -> Array:
-    """Number of hand-overs of activations in a pass.
-
-    Between GPUs; to the CPU's layers and back; and to the CPU and back for each GPU layer with only
-    its experts, its feed-forward or its cache in RAM.
+    """Number of hand-overs of activations in a pass: between GPUs; to the CPU's layers and back;
+    back and forth for each GPU layer with only its experts, feed-forward or cache in RAM.
     """
     if not machine.gpus:
         return 0.0
