@@ -41,7 +41,6 @@ from advisor.model.model import Model
 from advisor.model.resolve import from_file
 from advisor.runtimes.accelerate import (
     ACCELERATE,
-    ACTIVATIONS,
     HEAD,
     MEMORY_USED,
     NORM,
@@ -51,6 +50,7 @@ from advisor.runtimes.accelerate import (
     blocks_that_fit,
     device_map,
 )
+from advisor.runtimes.weight_streaming import ACTIVATIONS
 
 needs_transformers = pytest.mark.skipif(
     any(importlib.util.find_spec(name) is None for name in ("accelerate", "transformers", "torch")),
