@@ -23,7 +23,7 @@ from advisor.cost_model.placement import (
 )
 from advisor.cost_model.schedule import ExchangePath, Route
 from advisor.cost_model.workload import Workload
-from advisor.evidence.published.engines import DEEPSPEED_INFERENCE
+from advisor.evidence.published.engines import ENGINES
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
@@ -217,7 +217,9 @@ def test_bloom_on_eight_gpus_as_published() -> None:
     """
     work = Workload(prompt=50, output=100, context=2048)
     where = rig("A100 SXM 80GB", 8)
-    estimate = run(DEEPSPEED_INFERENCE, where, RESIDENT, "BLOOM-176B", work=work, form="BF16-hf")
+    estimate = run(
+        ENGINES["DeepSpeed-Inference"], where, RESIDENT, "BLOOM-176B", work=work, form="BF16-hf"
+    )
     assert bool(estimate.fits)
     assert 1 / tps(estimate) == pytest.approx(0.044, rel=0.15)
 
