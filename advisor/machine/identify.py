@@ -51,9 +51,7 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
         machine,
         notes=tuple(dict.fromkeys((*told, *assumed, *machine.notes))),
         rented=named.name if rented and typed.gpu is None else "",
-        sold_as=Form.SERVER
-        if named.of_cloud
-        else form or words.form_named(translated(plain(name))),
+        sold_as=form,
     )
 
 
@@ -63,6 +61,8 @@ SERVER = "Server 8-channel DDR4-3200 (typical)"
 
 WITH_GRACE = ("GH200", "GB200", "GB300")
 """Beginning of the names of GPUs on a module with NVIDIA's Grace."""
+ON_BOARDS = re.compile(r".* SXM|B[23]00$|H20\b|Instinct MI3\d\d[AX]$|Gaudi 2$")
+"""Names of GPUs that are modules on a server's board (SXM, OAM), as no desktop takes."""
 FEWEST_OF_A_SERVER = 8
 """Number of cards from which on a machine of unknown processor is a server."""
 
@@ -72,7 +72,8 @@ def _typical_server(named: MachineName) -> MachineSpec:
     says, with its share of the memory channels; an empty specification for others.
     """
     kind = named.preset.kind if named.preset else ""
-    board = " SXM" in str(named.spec.gpu) or named.spec.gpu_count >= FEWEST_OF_A_SERVER
+    modules = ON_BOARDS.match(str(named.spec.gpu)) or str(named.spec.gpu).startswith(WITH_GRACE)
+    board = modules or named.spec.gpu_count >= FEWEST_OF_A_SERVER
     rented = kind in ("cloud", "server") or named.spec.cores or board
     if named.spec.cpu or not rented or from_spec.cards_of(str(named.spec.gpu))[0].row.unified:
         return MachineSpec()

@@ -399,9 +399,11 @@ class MachineNames:
         notes += (note for part in (*gpus, cpu) if part for note in part.notes)
         platform = cpu.row.name if cpu else ""
         if cpu is None and chip is None:
-            usual = words.meaning("platform", modules.casefold() or ("" if gpus else USUAL_MEMORY))
-            typical = TYPICAL_LAPTOP if words.is_laptop(text) else usual
-            platform = words.meaning("platform", rest) or typical
+            desktop = words.meaning("platform", USUAL_MEMORY)
+            usual = words.meaning("platform", modules.casefold()) or ("" if gpus else desktop)
+            platform = words.meaning("platform", rest) or usual
+            if words.is_laptop(text) and platform in ("", desktop):
+                platform = TYPICAL_LAPTOP
             notes += [f"The processor is taken as {platform}."] if platform else []
         cores, assumed = (None, []) if chip else _cores(rest, cpu)
         notes += assumed
