@@ -19,11 +19,9 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from advisor.advice.prices.rows import skypilot_names
-from advisor.advice.table.option import Option, OptionKind, Question
-from advisor.advice.table.timed_machines import cardless
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.estimate import estimate as estimated
 from advisor.cost_model.placement import PlacementStrategy, Tier
@@ -34,6 +32,9 @@ from advisor.model import catalog
 from advisor.runtimes import RUNTIMES, runtime
 from advisor.runtimes.serving import checkpoint
 from advisor.units import GIB
+
+if TYPE_CHECKING:
+    from advisor.advice.table.option import Option, Question
 
 MODELS = "/models"
 """Folder of a container where GGUF files lie."""
@@ -160,8 +161,12 @@ VARIABLES = {WeightFiles.GGUF: "GGUF_REPOSITORY", WeightFiles.CHECKPOINT: "MODEL
 """Variable of a task that names where the model is downloaded from, by the files it holds."""
 
 
-def rented_estimates(question: Question, options: Iterable[Option]) -> dict[str, Estimate]:
+def rented_estimates(question: "Question", options: "Iterable[Option]") -> dict[str, Estimate]:
     """Estimates of the rented machines of some options, each once, by name, in their order."""
+    # The table of options takes 40 ms to load, which an estimate alone would wait for.
+    from advisor.advice.table.option import OptionKind
+    from advisor.advice.table.timed_machines import cardless
+
     host = cardless() if question.machine.unified else question.machine
     estimates: dict[str, Estimate] = {}
     for option in options:
