@@ -16,6 +16,7 @@ from advisor.runtimes.llama_cpp.buffers import (
     kv_cache_bytes,
     micro_batch,
     output_buffer,
+    widths,
 )
 from advisor.units import MIB
 
@@ -132,3 +133,13 @@ def test_the_engine_keeps_no_less_than_the_tokens_need(context: int, name: str) 
     made = model(name, "Q8_0")
     needed = made.kv_bytes(context, "f16")
     assert np.all(kv_cache_bytes(made, Workload(prompt=0, context=context)) >= needed)
+
+
+def test_query_heads_are_those_of_the_published_configuration() -> None:
+    # num_attention_heads of each model's config.json; heads of 64 values in the first three
+    published = {
+        "Llama-3.2-1B": 32, "Qwen2.5-0.5B": 14, "Falcon-7B": 71, "Llama-3.1-8B": 32,
+        "Phi-4": 40, "gpt-oss-120b": 64, "Gemma-3-27B": 32, "DeepSeek-V3": 128,
+    }  # fmt: skip
+    counted = {name: max(widths(architecture(name)).heads.values()) for name in published}
+    assert counted == published

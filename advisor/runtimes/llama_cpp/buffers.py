@@ -163,7 +163,8 @@ def widths(architecture: Architecture) -> Widths:
         state = max(state, kept.state_values)
         if kept.key_values:
             attention = max(attention, attention_values(architecture.hidden, roles, kept))
-            count = query_heads(roles, architecture.attention_values[layer])
+            attended = architecture.attention_values[layer]
+            count = query_heads(roles, attended, architecture.head_dim or COMMON_HEAD)
             heads[kept.window] = max(heads.get(kept.window, 0.0), count)
         if {"indexer.attn_k", "attn_k_b"} <= roles.keys():
             index_room = max(index_room, float(roles["attn_k_b"].rows))
@@ -220,17 +221,17 @@ def recurrence_values(roles: Roles) -> float:
     return max(2.0 * channels, 3.0 * out)
 
 
-def query_heads(roles: Roles, attended: int) -> float:
+def query_heads(roles: Roles, attended: int, usual: int) -> float:
     """Query heads of a layer, derived from its tensors and `attended`, query heads x (key + value
-    head size).
+    head size); `usual` is the model's head size, which a layer's own norm of queries overrides.
     """
     if "attn_k_b" in roles:
         return roles["attn_k_b"].rows / roles["attn_kv_a_norm"].width
     if "attn_sinks" in roles:
         return roles["attn_sinks"].width
     queries = attended / 2
-    head = roles["attn_q_norm"].width if "attn_q_norm" in roles else COMMON_HEAD
-    return queries / (head if head < queries else COMMON_HEAD)
+    head = roles["attn_q_norm"].width if "attn_q_norm" in roles else usual
+    return queries / (head if head < queries else usual)
 
 
 def _expert_values(roles: Roles, experts: Experts) -> float:
