@@ -174,14 +174,14 @@ def used_value(cards: tuple[str, ...], typed: TypedPrices) -> Price:
     return price
 
 
-SMALL_PART = 0.25
+SMALL_PART = 0.3
 """Share of a price below which a part's date is not the price's: a supply or a case a fifth dearer
-than on record moves the sum by a twentieth at most."""
+than on record moves the sum by 6 % at most."""
 
 
 def _date_with(price: Price, date: str, usd: float) -> str:
     """Date of a price with a further part [USD]: the older of both, unless the part is small."""
-    small = price.usd is not None and usd < SMALL_PART * price.usd
+    small = price.usd is not None and usd < SMALL_PART * (price.usd + usd)
     return price.date if small else oldest((price.date, date))
 
 

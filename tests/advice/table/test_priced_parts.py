@@ -81,7 +81,7 @@ def test_eight_cards_have_a_price_by_hand() -> None:
     price = bought("RTX 3090", 7, (), parts)
     psu = sum(part.usd or 0.0 for part in parts if part.part == "psu")
     assert price.usd == pytest.approx(7 * 990 + 2200 + 115 + 8 * 35 + psu)
-    assert price.date == "2026-02-18"  # parts under a quarter do not date it
+    assert price.date == "2026-07"  # of the cards: 2200 for the board are 24 % of it and them
 
 
 def test_dated_rents_come_before_undated_ones_which_never_win() -> None:
