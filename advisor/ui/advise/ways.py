@@ -12,7 +12,7 @@ from advisor.advice.advise import Answer
 from advisor.advice.compare import decode_tps
 from advisor.advice.edits.changes import SOME_QUALITY, smaller_format
 from advisor.advice.finder.runnable import JOINED, nearest, rating
-from advisor.advice.table.choice import nearest as nearest_to_pay
+from advisor.advice.table import choice as chosen
 from advisor.advice.table.option import Option, OptionKind, by_comparison
 from advisor.advice.table.options import BY_THE_MONTH
 from advisor.advice.words.verdict import (
@@ -178,7 +178,7 @@ def _bigger(answer: Answer) -> Way:
         return Way(
             name="A bigger machine" if answer.nouns.machine.unified else new,
             price=NONE, figure="None helps here",
-            text="No GPU or machine on record with a price writes "
+            text="No GPU for it and no other machine with a price on record writes "
             f"{number(_notably_faster(answer.advice.options[0]))} tokens a second, which you would "
             "notice.",
             action="All options",
@@ -205,20 +205,19 @@ def purchase(answer: Answer) -> Option | None:
     cheapest = choice.cheapest
     sound = None if cheapest is None or cheapest.odd else cheapest
     odd = None if _level(answer).enough else cheapest
-    if bought := choice.safe or sound or nearest_to_pay((kept, *cards)) or odd:
+    if bought := choice.safe or sound or chosen.nearest((kept, *cards)) or odd:
         return bought
-    least = _notably_faster(kept)
     able = [
         option for option in cards
         if option.may_win and option.upfront is not None
-        and option.speed is not None and option.speed.decode >= least
+        and option.speed is not None and option.speed.decode >= _notably_faster(kept)
     ]  # fmt: skip
     return min(able, key=by_comparison, default=None)
 
 
 def _notably_faster(kept: Option) -> float:
     """Speed from which a purchase that does not pay is shown [tokens/s]."""
-    return max(1.5 * (kept.speed.decode if kept.speed else 0.0), LEAST)
+    return max(chosen.NOTABLE * (kept.speed.decode if kept.speed else 0.0), LEAST)
 
 
 def _pays(option: Option) -> str:

@@ -396,8 +396,7 @@ def verdict(answer: FindAnswer, kind: OfferKind = OfferKind.BOTH) -> tuple[str, 
     able = [hit for hit in answer.best if hit.may_win and hit.offer in kind.offers]
     machines = len({(hit.name, hit.count) for hit in able})
     counted = f"{machines} machines reach" if machines > 1 else "One machine reaches"
-    other = [hit for hit in answer.best if hit.may_win and hit.offer != best.offer]
-    beside = min(other, key=lambda hit: hit.order, default=None)
+    beside = _cheapest(hit for hit in answer.best if hit.may_win and hit.offer != best.offer)
     told = _with_margin(answer, able, best)
     if beside is not None:
         way = "rent" if to == "buy" else "buy"
@@ -412,10 +411,9 @@ def verdict(answer: FindAnswer, kind: OfferKind = OfferKind.BOTH) -> tuple[str, 
 def _with_margin(answer: FindAnswer, able: Iterable[Hit], best: Hit) -> str:
     """Cheapest that is fast enough by more than predictions err, where the cheapest is not."""
     wanted = FELT * answer.request.min_tps
-    surer = (hit for hit in able if hit.speed.decode >= wanted)
-    hit = (
-        None if best.speed.decode >= wanted else min(surer, key=lambda hit: hit.order, default=None)
-    )
+    if best.speed.decode >= wanted:
+        return ""
+    hit = _cheapest(hit for hit in able if hit.speed.decode >= wanted)
     if hit is None:
         return ""
     speed, cost = tokens_per_second(hit.speed.decode), money(hit.monthly or 0.0)
@@ -423,8 +421,11 @@ def _with_margin(answer: FindAnswer, able: Iterable[Hit], best: Hit) -> str:
 
 
 def _first(answer: FindAnswer, kind: OfferKind) -> Hit | None:
-    able = (hit for hit in answer.best if hit.may_win and hit.offer in kind.offers)
-    return min(able, key=lambda hit: hit.order, default=None)
+    return _cheapest(hit for hit in answer.best if hit.may_win and hit.offer in kind.offers)
+
+
+def _cheapest(hits: Iterable[Hit]) -> Hit | None:
+    return min(hits, key=lambda hit: hit.order, default=None)
 
 
 def _level(row: Hit | Option | None) -> Judgement:
