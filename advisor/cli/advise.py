@@ -17,7 +17,7 @@ from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.words.verdict import aged, once, pays_when
 from advisor.catalog.inputs import LOAD
 from advisor.catalog.records import as_record
-from advisor.cli.command import Json, nouns_of, remark, show
+from advisor.cli.command import Json, remark, show, tell
 from advisor.cli.estimate import estimate_answer, estimate_lines, session_answer, session_lines
 from advisor.errors import InputError
 from advisor.formatting import aligned, hours, money, tokens_per_second
@@ -27,7 +27,8 @@ def run(args: argparse.Namespace) -> None:
     """Run `advise`."""
     if args.author and args.save is None:
         raise InputError("--author is of a saved report; give --save NAME, too.")
-    nouns = nouns_of(args)
+    nouns = args.request.nouns()
+    tell(nouns.notes)
     answered = answer(nouns)
     told = nouns.machine.software_notes
     remark(args, (caveat for caveat in answered.caveats if caveat not in told))

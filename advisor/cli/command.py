@@ -7,12 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from advisor.errors import InputError
-
-if TYPE_CHECKING:
-    from advisor.request.request import Nouns
 
 Json = dict[str, Any]
 """Record that a command prints."""
@@ -25,17 +22,6 @@ INSTALLED = "offload-advisor"
 def program() -> str:
     """Name under which the program was started, for usage lines and hints."""
     return INSTALLED if Path(sys.argv[0]).stem == INSTALLED else "python -m advisor"
-
-
-def nouns_of(args: argparse.Namespace) -> "Nouns":
-    """Nouns of the request that the options state, once its notes on the machine are printed."""
-    from advisor.request.command_line import from_args
-
-    nouns = from_args(args).nouns()
-    if nouns.request.model:
-        _ = nouns.resolved  # first, since it says where a GPU is typed as the model
-    tell(nouns.notes)
-    return nouns
 
 
 def tell(notes: Iterable[str]) -> None:

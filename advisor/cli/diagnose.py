@@ -17,7 +17,7 @@ from advisor.advice.diagnosis.diagnose import diagnose as diagnosis_of
 from advisor.advice.diagnosis.text import diagnosis_text, reported_in, sentence
 from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched, expected, speeds, watched
 from advisor.catalog.records import as_record
-from advisor.cli.command import Json, nouns_of, show, tell
+from advisor.cli.command import Json, show, tell
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import InputError
 from advisor.evidence.accuracy import brought_runs
@@ -26,13 +26,13 @@ from advisor.formatting import tokens_per_second
 from advisor.machine.backends import SYSTEMS, system_named
 from advisor.probes.server import ServerReading, read_server
 from advisor.probes.server_process import ServerProcess
-from advisor.request import command_line
 from advisor.request.request import Request
 
 
 def diagnose(args: argparse.Namespace) -> None:
     """Run `diagnose`."""
-    measured, nouns = measured_of(args), nouns_of(args)
+    measured, nouns = measured_of(args), args.request.nouns()
+    tell(nouns.notes)
     estimate = likeliest(estimates_of(nouns))
     answer = diagnosis_of(estimate, measured, system_of(nouns.request))
     record = diagnosis_answer(answer, nouns.resolved.taken_as)
@@ -81,7 +81,7 @@ def watch(args: argparse.Namespace) -> int:
         raise InputError(f"--every is {args.every:g}; give 0.1 to 3600 seconds.")
     if args.tokens < LEAST_TOKENS:
         raise InputError(f"--tokens is {args.tokens}; give {LEAST_TOKENS} or more.")
-    request = command_line.from_args(args)
+    request: Request = args.request
     first = read_server(args.url)
     process, reading = None, first
     if not args.total and first.tokens is not None:
@@ -150,7 +150,9 @@ def _watched_lines(answer: Watched, reading: ServerReading) -> Iterator[str]:
 def add_run(args: argparse.Namespace) -> None:
     """Run `runs add FILE --model NAME`."""
     reported = reported_in(args.file)
-    estimate = likeliest(estimates_of(nouns_of(args)))
+    nouns = args.request.nouns()
+    tell(nouns.notes)
+    estimate = likeliest(estimates_of(nouns))
     run = brought_runs.brought(estimate, reported, args.by, date.today().isoformat())
     brought_runs.keep(run)
     show(args, as_record("run", run), lambda: _run_line(run))

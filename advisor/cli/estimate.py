@@ -12,7 +12,7 @@ from advisor.advice.speeds import speed_of
 from advisor.advice.start_files import StartFile, start_file
 from advisor.advice.task import Task, sentences, task_of
 from advisor.catalog.records import as_record
-from advisor.cli.command import Json, nouns_of, remark, show
+from advisor.cli.command import Json, remark, show, tell
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
@@ -24,7 +24,8 @@ from advisor.request.session import AgentSession
 
 def run(args: argparse.Namespace) -> None:
     """Run `estimate`."""
-    nouns = nouns_of(args)
+    nouns = args.request.nouns()
+    tell(nouns.notes)
     resolved, session = nouns.resolved, nouns.session
     estimates = estimates_of(nouns)
     if args.start is not None:

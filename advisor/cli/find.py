@@ -13,19 +13,18 @@ from advisor.advice.prices.rows import no_price
 from advisor.advice.table.option import Option
 from advisor.catalog.inputs import BY_NAME
 from advisor.catalog.records import as_record
-from advisor.cli.command import Json, nouns_of, program, remark, show, tell
+from advisor.cli.command import Json, program, remark, show, tell
 from advisor.errors import InputError
 from advisor.formatting import aligned, context_size, memory, money, number
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance
-from advisor.request import command_line
 from advisor.request.request import Nouns, Request
 from advisor.runtimes import LLAMA_CPP
 
 
 def run(args: argparse.Namespace) -> None:
     """Run `find`."""
-    request = command_line.from_args(args)
+    request = args.request
     if not request.model:
         _models(args, request)
         return
@@ -83,7 +82,8 @@ def _models(args: argparse.Namespace, request: Request) -> None:
             f"{option} is for finding machines; say for what with --model NAME. Without a model, "
             "those that run well on a machine are found, each in its best format."
         )
-    nouns = nouns_of(args)
+    nouns = request.nouns()
+    tell(nouns.notes)
     reading, engine = nouns.money.reading_tps, nouns.runtime or LLAMA_CPP
     models = Trials(nouns.machine, nouns.work, reading, engine).runnable()
     answer = [runnable_answer(model, nouns) for model in models]

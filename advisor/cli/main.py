@@ -9,10 +9,14 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from advisor.cli.parser import parsed
 from advisor.errors import AdvisorError, InputError
-from advisor.formatting import US_DOLLAR, Currency, show_money_in
+from advisor.formatting import US_DOLLAR, show_money_in
+
+if TYPE_CHECKING:
+    from advisor.request.request import Request
 
 EXTRAS = {
     **dict.fromkeys(("streamlit", "pandas", "plotly"), "app"),
@@ -48,7 +52,8 @@ def run(typed: list[str]) -> int:
     args = parsed(typed)
     args.typed = typed
     module, _, function = args.command.run.partition(".")
-    show_money_in(_currency(args))
+    args.request = _request(args)
+    show_money_in(args.request.paying if args.request else US_DOLLAR)
     try:
         code = getattr(import_module(f"advisor.cli.{module}"), function)(args)
     except ModuleNotFoundError as error:
@@ -65,10 +70,10 @@ def run(typed: list[str]) -> int:
     return code or 0
 
 
-def _currency(args: argparse.Namespace) -> Currency:
-    """Currency of typed and shown amounts."""
-    if not hasattr(args, "currency"):
-        return US_DOLLAR
+def _request(args: argparse.Namespace) -> "Request | None":
+    """Request that the options state; None for a command that takes no inputs of one."""
+    if not args.command.groups:
+        return None
     from advisor.request.command_line import from_args
 
-    return from_args(args).paying
+    return from_args(args)

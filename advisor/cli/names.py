@@ -14,12 +14,11 @@ from advisor.formatting import memory
 from advisor.machine.identify import Identified, identified
 from advisor.model.architecture import Architecture
 from advisor.model.resolve import ResolvedModel
-from advisor.request import command_line
 
 
 def model(args: argparse.Namespace) -> None:
     """Run `model`."""
-    nouns = command_line.from_args(args).nouns()
+    nouns = args.request.nouns()
     answer = model_answer(nouns.resolved, nouns.work)
     show(args, answer, lambda: "\n".join(_model_lines(answer)))
 

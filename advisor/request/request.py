@@ -384,6 +384,8 @@ class Nouns:
         """What is told of the machine, of a measured one of its software alone, and of a split that
         is not as it was typed.
         """
+        if self.request.model:
+            _ = self.resolved  # first, since it says where a GPU is typed as the model
         told = self.described.software_notes if self._measured else self.described.notes
         cards = [gpu.name for gpu in self.described.gpus if gpu.vendor != APPLE]
         if cards and self.described.host.segment == APPLE:
