@@ -84,6 +84,29 @@ def test_the_answer_that_comes_with_the_page_stands_where_the_page_draws_it(
     assert max(moved) <= 2, moved
 
 
+LOOK = """() => [getComputedStyle(document.querySelector('.oa-winner')).color, getComputedStyle(
+    document.querySelector('#root .stApp') ?? document.body).backgroundColor]"""
+
+
+@pytest.mark.parametrize(("system", "theme"), [("dark", "Light"), ("light", "Dark")])
+def test_the_answer_that_comes_with_the_page_wears_the_theme_that_was_chosen(
+    chromium, address, system, theme
+):
+    context = chromium.new_context(viewport={"width": 1400, "height": 900}, color_scheme=system)
+    test = context.new_page()
+    test.add_init_script(f"localStorage.setItem('stActiveTheme-/-v2', '\"{theme}\"')")
+    test.route("**/index.*.js", lambda script: script.abort())  # nothing is drawn
+    test.goto(address)
+    test.locator(".oa-early .oa-winner").wait_for()
+    early = test.evaluate(LOOK)
+    test.unroute("**/index.*.js")
+    test.reload()
+    settle(test)
+    drawn = test.evaluate(LOOK)
+    context.close()
+    assert early == drawn
+
+
 def test_the_first_screen_is_short(chromium, address):
     with page(chromium, address, viewport={"width": 1400, "height": 900}) as test:
         assert test.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight") <= 1300

@@ -1,5 +1,15 @@
 // Script of all pages, within the page itself; it holds nothing that anybody typed.
 
+// The answer that comes with the page is drawn in the theme that Streamlit keeps for the visitor.
+try {
+  const keeps = `stActiveTheme-${location.pathname}-v`;
+  const theme = Object.entries(localStorage).find(([key]) => key.startsWith(keeps))?.[1] ?? "";
+  const scheme = theme.toLowerCase().match(/light|dark/)?.[0];
+  if (scheme) document.documentElement.style.colorScheme = scheme;
+} catch {
+  // A browser that keeps nothing for the page has no theme for it either.
+}
+
 // Copy buttons of code blocks.
 document.addEventListener("click", async (event) => {
   const button = event.target.closest(".oa-copy");
