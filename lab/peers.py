@@ -9,14 +9,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from advisor.cost_model.loads import ForwardPass, step_load
-from advisor.cost_model.placement import RAM, Placement, vram, weight_bytes
+from advisor.cost_model.placement import RAM, vram, weight_bytes
 from advisor.evidence.published.predict import Case
-from advisor.machine.machine import Machine
 from advisor.model.architecture import Architecture, Group
-from advisor.model.model import Model
 from advisor.units import GB, GIB
 
 IN_GPU, IN_RAM, SPLIT, EXPERTS_IN_RAM = PLACES = ("resident", "cpu", "partial", "moe_offload")
@@ -44,7 +41,7 @@ class Facts:
     ram_read: float  # weights read from RAM per token [B]
     cache_read: float  # 16-bit cache read per token [B]
     depth: float  # tokens in the cache
-    gpu_share: float  # share of the file in VRAM
+    gpu_share: float  # share of the file in VRAM; 1 where only the token table is in RAM
     gpu_layers: float  # share of the layers computed by a GPU, with the output head as one layer
     gpus: int  # number of GPUs
     gpu_vendor: str  # "NVIDIA", "AMD", "Intel", "Apple"; empty for none
@@ -58,27 +55,28 @@ class Facts:
     cores: int  # cores that compute
     arm: bool  # ARM cores
     prompt: float  # tokens of the prompt, for its speed; 0 for the speed of generation
-    prompt_flops: float  # work on the whole prompt [FLOP]
-
-
-Formula = Callable[[Facts], float | None]
-"""Speed of a run [tokens/s]; None where the advisor has no formula for it."""
+    prompt_flops: float  # work on the whole prompt, or on a token [FLOP]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Peer:
-    """One public advisor."""
+    """One public advisor; speeds of its formulas in tokens/s."""
 
     name: str  # its authors' name for it, as data/public_formulas.csv has it
-    decode: Formula  # speed of generation [tokens/s]
-    # speed of the prompt [tokens/s]; None for an advisor without one
-    prefill: Formula | None = None
+    decode: Callable[[Facts], float]  # speed of generation
+    prefill: Callable[[Facts], float] | None = None  # speed of a prompt that a GPU reads
+    places: tuple[str, ...] = PLACES  # places of weights that it has a formula for
+    experts: bool | None = None  # whether it is for models with experts, or without; None for both
 
     def answer(self, facts: Facts) -> float | None:
-        """Speed of a run's prompt, or of its generation without one [tokens/s]."""
+        """Speed of a run's prompt, or of its generation without one; None where the advisor has no
+        formula for it [tokens/s].
+        """
+        if facts.where not in self.places or self.experts not in (None, facts.experts > 0):
+            return None
         if not facts.prompt:
             return self.decode(facts)
-        return self.prefill(facts) if self.prefill else None
+        return self.prefill(facts) if self.prefill and facts.where == IN_GPU else None
 
 
 # Bandwidth over bytes: the rule that all other formulas start from.
@@ -109,16 +107,16 @@ RAM_RATE = 50.0
 """Bandwidth assumed of any RAM [GB/s]."""
 
 
-def canirun_decode(facts: Facts) -> float | None:
+def canirun_decode(facts: Facts) -> float:
     """0.7 S / working set, 0.65 on Apple; 0.85 of that for a split [tokens/s].
 
     For a split, S is the harmonic mean of the GPU's bandwidth and 50 GB/s by share. The working set
-    is 1.1 times the weights plus half a GiB; with experts, the active share of it. There is no
-    formula for a processor alone.
+    is 1.1 times the weights plus half a GiB; with experts, the active share of it.
     """
-    if facts.where == IN_RAM:
-        return None
-    whole = facts.params * _bytes(facts.format) / GIB * 1.1 + 0.5
+    named = re.search(r"\d+", facts.format)
+    bits = int(named.group()) if named else 4
+    stored = CANIRUN_BYTES[min(CANIRUN_BYTES, key=lambda known: abs(known - bits))]
+    whole = facts.params * stored / GIB * 1.1 + 0.5
     read = max(0.5, whole * facts.active_params / facts.params) if facts.experts else whole
     efficiency = 0.65 if facts.gpu_vendor == "Apple" else 0.70
     bandwidth = facts.gpu_bandwidth / GB
@@ -128,27 +126,19 @@ def canirun_decode(facts: Facts) -> float | None:
     return max(1.0, 0.85 * efficiency * mean / read)
 
 
-def _bytes(form: str) -> float:
-    named = re.search(r"\d+", form)
-    bits = int(named.group()) if named else 4
-    return CANIRUN_BYTES[min(CANIRUN_BYTES, key=lambda known: abs(known - bits))]
-
-
 # GGUF Parser: each device's bytes over its bandwidth, by its share of the layers.
 
 BATCHES = 4.0
 """Factor on the cache: a logical batch of 2048 tokens over a physical one of 512."""
 
 
-def gguf_parser_decode(facts: Facts) -> float | None:
+def gguf_parser_decode(facts: Facts) -> float:
     """t_max / sum of t_i^2, with t_i = (W_i + 4 K_i) / S_i times the share of layers [tokens/s].
 
     A device's share counts the output head and one more layer. The bound by FLOPs is omitted: a GPU
     does not reach it, and no row states the FLOP/s of a processor. The formula reads every expert,
     so it is used for dense models only.
     """
-    if facts.experts:
-        return None
     rows = (facts.layers + 1.0) / (facts.layers + 2.0)
     devices = [(1.0 - facts.gpu_share, 1.0 - facts.gpu_layers, facts.ram_peak)]
     if facts.gpus:
@@ -163,30 +153,27 @@ def gguf_parser_decode(facts: Facts) -> float | None:
 # gpu_poor: bandwidth over 1.5 times the bytes, for dense models.
 
 
-def gpu_poor_decode(facts: Facts) -> float | None:
+def gpu_poor_decode(facts: Facts) -> float:
     """1 / (f (W + K) / S) with f 1.5 on a GPU, 2 for Q2_K, 1.6 on a processor [tokens/s].
 
     Bytes are counted in GiB, bandwidth in GB/s. K is a 16-bit cache with all query heads. Several
     GPUs divide the time, which then grows by a quarter. The bound by FLOPs is omitted, as a single
-    token does not reach it. There is no formula for experts or splits.
+    token does not reach it.
     """
-    if facts.experts or facts.where in (SPLIT, EXPERTS_IN_RAM):
-        return None
     cache = 4.0 * facts.layers * facts.hidden * facts.depth
     moved = (_weights(facts) + cache) / GIB
     if facts.where == IN_RAM:
         return facts.ram_peak / GB / (1.6 * moved)
     factor = 2.0 if facts.format == "Q2_K" else 1.5
-    return facts.gpu_bandwidth / GB / (factor * moved * _several(facts))
+    several = 1.25 / facts.gpus if facts.gpus > 1 else 1.0
+    return facts.gpu_bandwidth / GB / (factor * moved * several)
 
 
-def gpu_poor_prefill(facts: Facts) -> float | None:
+def gpu_poor_prefill(facts: Facts) -> float:
     """Speed n / (1.8 F / (0.85 C) + one read of the weights), C in 32 bits [tokens/s].
 
     F is 2 n (W / 2 + 2 L h^2) FLOPs for n tokens; the read takes 80 us for each MiB.
     """
-    if facts.experts or facts.where != IN_GPU:
-        return None
     square = 2.0 * facts.layers * facts.hidden**2
     flops = 2.0 * facts.prompt * (_weights(facts) / 2.0 + square)
     seconds = 1.8 * flops / (0.85 * facts.gpu_fp32) + _weights(facts) / 2**20 * 80e-6
@@ -204,29 +191,21 @@ def _weights(facts: Facts) -> float:
     return counted * facts.file_bytes / facts.params
 
 
-def _several(facts: Facts) -> float:
-    return 1.25 / facts.gpus if facts.gpus > 1 else 1.0
-
-
 # LLM-Viewer: a roofline over the operations of a dense model on one GPU (and model_analyzer.py).
 
 
-def llm_viewer_decode(facts: Facts) -> float | None:
+def llm_viewer_decode(facts: Facts) -> float:
     """Reciprocal of the larger of bytes / bandwidth and FLOPs / peak [tokens/s].
 
     The source takes the larger for each operation; a token reads weights and cache and is never
-    bound by FLOPs. Activations, some kB beside GB, are omitted. Dense models only.
+    bound by FLOPs. Activations, some kB beside GB, are omitted.
     """
-    if facts.where != IN_GPU or facts.experts:
-        return None
     read = (facts.gpu_read + facts.cache_read) / facts.gpu_bandwidth
     return 1.0 / max(read, 2.0 * facts.params / facts.gpu_fp16)
 
 
-def llm_viewer_prefill(facts: Facts) -> float | None:
+def llm_viewer_prefill(facts: Facts) -> float:
     """Prompt over the larger of FLOPs / 16-bit peak and weights / bandwidth [tokens/s]."""
-    if facts.where != IN_GPU or facts.experts:
-        return None
     computing = facts.prompt_flops / facts.gpu_fp16
     return facts.prompt / max(computing, facts.file_bytes / facts.gpu_bandwidth)
 
@@ -234,14 +213,11 @@ def llm_viewer_prefill(facts: Facts) -> float | None:
 # LLMcalc: bandwidth over bytes, and an exponential of the offloaded share.
 
 
-def llmcalc_decode(facts: Facts) -> float | None:
+def llmcalc_decode(facts: Facts) -> float:
     """S / W in the GPU, 0.9 S_ram / W in RAM, and for a split the latter times a factor [tokens/s].
 
-    The factor is 0.052 exp(4.55 (1 - o)) + 1.06 for an offloaded share o, for any GPU. There is no
-    formula for experts.
+    The factor is 0.052 exp(4.55 (1 - o)) + 1.06 for an offloaded share o, for any GPU.
     """
-    if facts.experts:
-        return None
     if facts.where == IN_GPU:
         return facts.gpu_bandwidth / facts.file_bytes
     in_ram = 0.9 * facts.ram_peak / facts.file_bytes
@@ -280,25 +256,23 @@ def llmfit_decode(facts: Facts) -> float:
     + A / (0.55 S)) for active weights A and a measured RAM rate. A processor 70 (90 on ARM) over
     the billions of active weights, times factors.
     """
+    dynamic = facts.format.startswith("UD-Q")  # by its bits, others by name
+    form = DYNAMIC.get(facts.format[4], facts.format) if dynamic else facts.format
     if facts.where == IN_RAM:
-        return IN_RAM_FACTORS[IN_RAM] * _by_processor(facts)
+        rate = (90.0 if facts.arm else 70.0) / (facts.active_params / 1e9)
+        rate *= SPEEDS.get(form, 1.0) * (1.1 if facts.cores >= 8 else 1.0)
+        return IN_RAM_FACTORS[IN_RAM] * rate
     if facts.where == IN_GPU and facts.experts:
-        return _experts_in_gpu(facts)
-    active = facts.active_params * LLMFIT_BYTES.get(_tier(facts.format), USUAL_BYTES)
+        return _experts_in_gpu(facts, STORED.get(form, USUAL_STORED))
+    active = facts.active_params * LLMFIT_BYTES.get(form, USUAL_BYTES)
     seconds = active / (EFFICIENCY * facts.gpu_bandwidth)
     if facts.where == EXPERTS_IN_RAM:
         seconds += active / facts.ram
     return IN_RAM_FACTORS.get(facts.where, 1.0) / seconds
 
 
-def _by_processor(facts: Facts) -> float:
-    rate = (90.0 if facts.arm else 70.0) / (facts.active_params / 1e9)
-    return rate * SPEEDS.get(_tier(facts.format), 1.0) * (1.1 if facts.cores >= 8 else 1.0)
-
-
-def _experts_in_gpu(facts: Facts) -> float:
+def _experts_in_gpu(facts: Facts, stored: float) -> float:
     """Active experts at stored size, all else at 3.2 bytes a weight, slower in a full VRAM."""
-    stored = STORED.get(_tier(facts.format), USUAL_STORED)
     outside = facts.shared_params + 2.0 * facts.vocab * facts.hidden
     read = facts.expert_params * stored + outside * FIXED_BYTES
     full = facts.params * stored / facts.gpu_memory
@@ -307,24 +281,16 @@ def _experts_in_gpu(facts: Facts) -> float:
     return pressed * facts.gpu_bandwidth / read
 
 
-def _tier(form: str) -> str:
-    """Key of a format in the tables: dynamic formats by their bits, others by name."""
-    if not form.startswith("UD-Q"):
-        return form
-    return DYNAMIC.get(form[4], form)
-
-
 # MoEspeedcalc (and the first lines of its index.html).
 
 
-def moe_speed_decode(facts: Facts) -> float | None:
+def moe_speed_decode(facts: Facts) -> float:
     """Half of bandwidth over bytes [tokens/s].
 
     Dense weights and cache are read from the GPU, active experts from where they are. The page
-    states that real speed is about half of the theory it shows; this half is used here. Experts
-    only.
+    states that real speed is about half of the theory it shows; this half is used here.
     """
-    return 0.5 * bandwidth_decode(facts) if facts.experts else None
+    return 0.5 * bandwidth_decode(facts)
 
 
 # whichllm: bandwidth over bytes, times a factor for the format and one for the vendor.
@@ -351,37 +317,36 @@ def whichllm_decode(facts: Facts) -> float:
     if facts.where == IN_RAM:
         active = max(facts.active_params / 1e9, 0.5)
         return max(0.3, 18.0 / active * efficiency / OTHER_FORMAT)
-    read = facts.file_bytes * _read_share(facts)
+    floor = min(0.05 * max(1.0, facts.gpu_bandwidth / 256e9), 0.25)
+    share = min(1.0, max(facts.active_params / facts.params, floor)) if facts.experts else 1.0
+    read = facts.file_bytes * share
     rate = efficiency * VENDORS.get(facts.gpu_vendor, 0.7) * facts.gpu_bandwidth / read
     if facts.where == IN_GPU:
         return rate
     return rate * (0.85 if facts.gpu_unified else 0.45)
 
 
-def _read_share(facts: Facts) -> float:
-    if not facts.experts:
-        return 1.0
-    floor = min(0.05 * max(1.0, facts.gpu_bandwidth / 256e9), 0.25)
-    return min(1.0, max(facts.active_params / facts.params, floor))
-
-
 PEERS = (
     Peer(name="bandwidth over bytes", decode=bandwidth_decode),
     Peer(name="llmfit", decode=llmfit_decode),
     Peer(name="whichllm", decode=whichllm_decode),
-    Peer(name="CanIRun.ai", decode=canirun_decode),
-    Peer(name="MoEspeedcalc", decode=moe_speed_decode),
-    Peer(name="gpu_poor", decode=gpu_poor_decode, prefill=gpu_poor_prefill),
-    Peer(name="GGUF Parser", decode=gguf_parser_decode),
-    Peer(name="LLMcalc", decode=llmcalc_decode),
-    Peer(name="LLM-Viewer", decode=llm_viewer_decode, prefill=llm_viewer_prefill),
-)
+    Peer(name="CanIRun.ai", decode=canirun_decode, places=(IN_GPU, SPLIT, EXPERTS_IN_RAM)),
+    Peer(name="MoEspeedcalc", decode=moe_speed_decode, experts=True),
+    Peer(
+        name="gpu_poor", decode=gpu_poor_decode, prefill=gpu_poor_prefill,
+        places=(IN_GPU, IN_RAM), experts=False,
+    ),
+    Peer(name="GGUF Parser", decode=gguf_parser_decode, experts=False),
+    Peer(name="LLMcalc", decode=llmcalc_decode, experts=False),
+    Peer(
+        name="LLM-Viewer", decode=llm_viewer_decode, prefill=llm_viewer_prefill,
+        places=(IN_GPU,), experts=False,
+    ),
+)  # fmt: skip
 """Public advisors, in the order of the tables."""
 
 
 # Facts of a published run.
-
-SHARED = (Group.ATTENTION, Group.SHARED_EXPERTS, Group.ROUTER)
 
 
 def answers(facts: Facts) -> dict[str, float]:
@@ -394,83 +359,58 @@ def facts_of(case: Case, category: str, *, ram_peak: float, prompt: bool = False
     """Facts of one run with a timed prompt or generation; the peak of its RAM is theoretical or the
     source's [B/s].
     """
-    work, machine = (case.prompt if prompt else case.work), case.machine
+    work, machine, model = (case.prompt if prompt else case.work), case.machine, case.model
     placement = (case.of_prompt if prompt else case).placement
     fresh = float(work.fresh) if prompt else 0.0
     depth = float((work.prompt + work.cached) / 2 if prompt else work.decode_depth)
     step = ForwardPass(tokens=max(fresh, 1.0), sequences=1.0, depth=depth, kv_type="f16")
-    devices = range(len(machine.gpus))
-    on_gpu = [step_load(case.model, placement, vram(device), step) for device in devices]
-    in_ram = step_load(case.model, placement, RAM, step)
-    flops = sum(float(load.flops + load.expert_flops) for load in (*on_gpu, in_ram))
+    devices = [vram(device) for device in range(len(machine.gpus))]
+    on_gpu = [step_load(model, placement, device, step) for device in devices]
+    in_ram = step_load(model, placement, RAM, step)
+    loads = (*on_gpu, in_ram)
+    in_vram = sum(float(weight_bytes(model, placement, device)) for device in devices)
+    layers = float(placement.gpu_layers)
+    arch, host = model.architecture, machine.host
+    experts, gpu = arch.experts, machine.gpus[0] if machine.gpus else None
+    peaks = gpu.tensor_flops if gpu else {}
+    used = experts.used / experts.total if experts else 0.0
+    widths = (tensor.width for tensor in arch.tensors if tensor.role == "ffn_down")
     return Facts(
         where=category,
+        format=model.format,
+        params=float(arch.params),
+        active_params=float(arch.active_params),
+        experts=experts.total if experts else 0,
+        experts_used=experts.used if experts else 0,
+        expert_params=used * _params(arch, Group.ROUTED_EXPERTS),
+        shared_params=_params(arch, Group.ATTENTION, Group.SHARED_EXPERTS, Group.ROUTER),
+        layers=arch.layers,
+        hidden=arch.hidden,
+        intermediate=next(widths, 0),
+        vocab=arch.vocab,
+        file_bytes=model.file_bytes,
         gpu_read=sum(float(load.weights) for load in on_gpu),
         ram_read=float(in_ram.weights),
-        cache_read=sum(float(load.kv) for load in (*on_gpu, in_ram)),
+        cache_read=sum(float(load.kv) for load in loads),
         depth=depth,
-        gpu_share=_gpu_share(case.model, placement, machine),
-        gpu_layers=_gpu_layers(case.model, placement, machine),
+        gpu_share=min(in_vram / model.bytes_without_table, 1.0),
+        gpu_layers=(layers + (layers >= model.layers)) / (model.layers + 1) if gpu else 0.0,
+        gpus=len(machine.gpus),
+        gpu_vendor=gpu.vendor if gpu else "",
+        gpu_unified=machine.unified,
+        gpu_memory=float(gpu.memory.value) if gpu else 0.0,
+        gpu_bandwidth=float(gpu.bandwidth.value) if gpu else 0.0,
+        gpu_fp16=max(peaks.get("fp16", 0.0), peaks.get("fp32", 0.0)),
+        gpu_fp32=peaks.get("fp32", 0.0),
+        ram=float(host.bandwidth.value),
         ram_peak=ram_peak,
+        cores=host.cores,
+        arm=not host.instruction_sets.isdisjoint({"neon", "asimd"}),
         prompt=fresh,
-        prompt_flops=flops if prompt else 0.0,
-        format=case.model.format,
-        file_bytes=case.model.file_bytes,
-        **_of_architecture(case.model.architecture),
-        **_of_machine(machine),
+        prompt_flops=sum(float(load.flops + load.expert_flops) for load in loads),
     )
 
 
 @lru_cache(maxsize=256)
-def _of_architecture(arch: Architecture) -> dict[str, Any]:
-    experts = arch.experts
-    used = experts.used / experts.total if experts else 0.0
-    widths = (tensor.width for tensor in arch.tensors if tensor.role == "ffn_down")
-    return {
-        "params": float(arch.params),
-        "active_params": float(arch.active_params),
-        "experts": experts.total if experts else 0,
-        "experts_used": experts.used if experts else 0,
-        "expert_params": used * _params(arch, (Group.ROUTED_EXPERTS,)),
-        "shared_params": _params(arch, SHARED),
-        "layers": arch.layers,
-        "hidden": arch.hidden,
-        "intermediate": next(widths, 0),
-        "vocab": arch.vocab,
-    }
-
-
-def _of_machine(machine: Machine) -> dict[str, Any]:
-    gpu, host = (machine.gpus[0] if machine.gpus else None), machine.host
-    peaks = gpu.tensor_flops if gpu else {}
-    return {
-        "gpus": len(machine.gpus),
-        "gpu_vendor": gpu.vendor if gpu else "",
-        "gpu_unified": machine.unified,
-        "gpu_memory": float(gpu.memory.value) if gpu else 0.0,
-        "gpu_bandwidth": float(gpu.bandwidth.value) if gpu else 0.0,
-        "gpu_fp16": max(peaks.get("fp16", 0.0), peaks.get("fp32", 0.0)),
-        "gpu_fp32": peaks.get("fp32", 0.0),
-        "ram": float(host.bandwidth.value),
-        "cores": host.cores,
-        "arm": not host.instruction_sets.isdisjoint({"neon", "asimd"}),
-    }
-
-
-def _params(arch: Architecture, groups: tuple[Group, ...]) -> float:
+def _params(arch: Architecture, *groups: Group) -> float:
     return float(sum(tensor.params for tensor in arch.tensors if tensor.group in groups))
-
-
-def _gpu_share(model: Model, placement: Placement, machine: Machine) -> float:
-    """Share of the file in VRAM; 1 where only the token table is in RAM."""
-    devices = range(len(machine.gpus))
-    held = sum(float(weight_bytes(model, placement, vram(device))) for device in devices)
-    return min(held / model.bytes_without_table, 1.0)
-
-
-def _gpu_layers(model: Model, placement: Placement, machine: Machine) -> float:
-    """Share of the layers on GPUs, with the output head counted as a layer."""
-    if not machine.gpus:
-        return 0.0
-    layers = float(placement.gpu_layers)
-    return (layers + (layers >= model.layers)) / (model.layers + 1)

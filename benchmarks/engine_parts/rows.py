@@ -3,7 +3,6 @@
 import csv
 import platform
 from collections.abc import Sequence
-from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,9 +10,10 @@ from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec
 from advisor.units import GB, GIB
-from lab.points.paged import SHAPE, OwnRow
+from lab.points.paged import OWN, SHAPE
 
-COLUMNS = tuple(field.name for field in fields(OwnRow))
+COLUMNS = tuple(OWN.read_text(encoding="utf-8").partition("\n")[0].split(","))
+"""Columns of the shipped rows, and of those that a benchmark writes."""
 
 
 def row(
@@ -31,7 +31,7 @@ def row(
         "params_b": f"{arch.params / 1e9:.3f}",
         "active_params_b": f"{arch.active_params / 1e9:.3f}" if arch.experts else "",
         "n_layers": model.layers,
-        **_shape(facts),
+        **{name: getattr(facts, name) for name in (*SHAPE, "tied")},
         "quant": model.format,
         "model_size_gib": f"{model.file_bytes / GIB:.3f}",
         "ngl": 0,
@@ -62,10 +62,6 @@ def drive(machine: Machine) -> dict[str, object]:
         "disk_map_gbs": f"{float(disk.mapped.value) / GB:.3f}",
         "read_ahead_kib": f"{float(disk.read_ahead.value) / 1024:.0f}",
     }
-
-
-def _shape(facts: ArchitectureSpec) -> dict[str, object]:
-    return {name: getattr(facts, name) for name in SHAPE}
 
 
 def append(path: Path, rows: Sequence[dict[str, object]]) -> None:

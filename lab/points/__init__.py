@@ -8,22 +8,31 @@ from collections.abc import Mapping
 from typing import Any
 
 from advisor.catalog.accuracy_points import AccuracyPoint
+from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.uncertainty import Margins, Range
+from advisor.errors import InputError
+from advisor.evidence.accuracy.regimes import Traits, regime_of
+from advisor.machine.spec import NO_GPU
 from lab import rounded
 
 
-def margins_of(speed: Range | None) -> Margins:
-    """Margins of a range around its value; 0 where there is none."""
-    if speed is None:
-        return Margins(below=0.0, above=0.0)
+def decode_of(row: Any, estimate: Estimate) -> Range:
+    """Predicted speed of a row; raises InputError where its run is impossible [tokens/s]."""
+    if estimate.decode is None:
+        raise InputError(f"{row.id}: {estimate.refusal or 'its speed is not known.'}")
+    return estimate.decode
+
+
+def margins_of(speed: Range) -> Margins:
+    """Margins of a range around its value."""
     below, above = speed.value / speed.low, speed.high / speed.value
     return Margins(below=math.log(float(below)), above=math.log(float(above)))
 
 
 def point_of(
     row: Any,
+    traits: Traits,
     *,
-    regime: str,
     group: str,
     measured: float,
     predicted: float,
@@ -31,12 +40,14 @@ def point_of(
     peers: Mapping[str, float] | None = None,
     first_seen: str = "",
 ) -> AccuracyPoint:
-    """Point of a published row of any file; other arguments are attributes of `AccuracyPoint`."""
+    """Point of a published row of any file, in the regime of its traits; other arguments are
+    attributes of `AccuracyPoint`.
+    """
     return AccuracyPoint(
         id=row.id,
-        regime=regime,
+        regime=regime_of(traits),
         group=group,
-        gpu=row.gpu,
+        gpu="" if row.gpu == NO_GPU else row.gpu,
         cpu=getattr(row, "cpu", ""),
         model=row.model,
         format=row.quant,

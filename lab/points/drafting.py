@@ -18,14 +18,13 @@ from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
-from advisor.evidence.accuracy.regimes import GENERATION, regime_of
+from advisor.evidence.accuracy.regimes import GENERATION
 from advisor.evidence.published.engines import chance, engine
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
-from lab.points import margins_of, point_of
+from lab.points import decode_of, margins_of, point_of
 
-FILE = DATA / "measurements" / "drafting.csv"
 USUAL_FORMAT = "Q4_K_M"
 """Format assumed for rows that state none."""
 
@@ -49,53 +48,43 @@ class DraftedRow:
     source_url: str
     source_note: str
 
+    @property
+    def work(self) -> Workload:
+        """Request with the acceptance that gives the stated share of accepted drafts."""
+        acceptance = chance(self.drafted, self.accepted_share)
+        return Workload(draft=self.draft, drafted=self.drafted, acceptance=acceptance)
+
 
 def rows() -> tuple[DraftedRow, ...]:
     """All published pairs."""
-    return read(FILE, DraftedRow)
+    return read(DATA / "measurements/drafting.csv", DraftedRow)
 
 
 def points() -> Iterable[AccuracyPoint]:
     """Points of all rows."""
-    return map(_point, rows())
+    for row in rows():
+        yield point_of(
+            row,
+            {"category": "drafted", "timed": GENERATION},
+            group=f"{row.source_url} {row.gpu}",
+            measured=row.drafted_tps,
+            predicted=row.plain_tps * gain(row),
+            margins=margins_of(_decode(row, row.work)),
+        )
 
 
 def gain(row: DraftedRow) -> float:
     """Predicted rate with drafting over that without."""
-    return float(_drafted(row).value / _decode(row, Workload()).value)
-
-
-def _point(row: DraftedRow) -> AccuracyPoint:
-    return point_of(
-        row,
-        regime=regime_of({"category": "drafted", "timed": GENERATION}),
-        group=f"{row.source_url} {row.gpu}",
-        measured=row.drafted_tps,
-        predicted=row.plain_tps * gain(row),
-        margins=margins_of(_drafted(row)),
-    )
-
-
-def _drafted(row: DraftedRow) -> Range:
-    return _decode(row, drafted_work(row.draft, row.drafted, row.accepted_share))
-
-
-def drafted_work(draft: str, drafted: int, accepted_share: float) -> Workload:
-    """Request with the acceptance that gives a share of accepted drafts."""
-    acceptance = chance(drafted, accepted_share)
-    return Workload(draft=draft, drafted=drafted, acceptance=acceptance)
+    return float(_decode(row, row.work).value / _decode(row, Workload()).value)
 
 
 def _decode(row: DraftedRow, work: Workload) -> Range:
     """Speed in a row's engine: in the GPU where the model fits, else offloaded."""
-    how = engine(row.runtime, "resident")
-    if how is None:
+    runtime = engine(row.runtime, "resident")
+    if runtime is None:
         raise ValueError(f"{row.id}: no engine is called {row.runtime}.")
     where = machine(MachineSpec(gpu=row.gpu, ram_gb=row.ram_gb))
-    model = as_run(resolve.find(row.model, row.quant or USUAL_FORMAT).model, how, where)
+    model = as_run(resolve.find(row.model, row.quant or USUAL_FORMAT).model, runtime, where)
     order = (PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD)
-    tried = [estimate(model, where, work, how, way, fitted_constants()) for way in order]
-    answer = next((answer for answer in tried if np.all(answer.fits)), tried[-1])
-    if answer.decode is None:
-        raise ValueError(f"{row.id}: {answer.refusal}")
-    return answer.decode
+    tried = [estimate(model, where, work, runtime, way, fitted_constants()) for way in order]
+    return decode_of(row, next((answer for answer in tried if np.all(answer.fits)), tried[-1]))

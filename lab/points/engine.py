@@ -17,9 +17,10 @@ from advisor.cost_model import uncertainty
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN, SEVERAL, Margins
+from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN, Margins
 from advisor.cost_model.workload import Workload
-from advisor.evidence.accuracy.regimes import BOTH, GENERATION, PROMPT, regime_of
+from advisor.errors import InputError
+from advisor.evidence.accuracy.regimes import BOTH, GENERATION, PROMPT
 from advisor.evidence.published.row import PublishedRow, published_rows
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
@@ -31,17 +32,16 @@ from lab.engine_tables import LEFT_OUT, EngineLeftOutRow
 from lab.frameworks import margins as framework_margins
 from lab.frameworks import papers, regime
 from lab.held_out import WHOLE, left_out
-from lab.points import margins_of, point_of
+from lab.points import decode_of, margins_of, point_of
 
-WIDER = (SEVERAL, uncertainty.TOGETHER, uncertainty.THIN)
+WIDER = (uncertainty.SEVERAL, uncertainty.TOGETHER, uncertainty.THIN)
 """Traits whose degree a row of engine_left_out.csv states."""
 
 
 def points() -> Iterable[AccuracyPoint]:
     """Points of published runs."""
-    return _points(
-        engines.PUBLISHED, (row for path in engines.FILES for row in published_rows(path))
-    )
+    rows = (row for path in engines.FILES for row in published_rows(path))
+    return _points(engines.PUBLISHED, rows)
 
 
 def simulated() -> Iterable[AccuracyPoint]:
@@ -53,53 +53,38 @@ def of_frameworks() -> Iterable[AccuracyPoint]:
     """Points of data/measurements/offload_papers.csv, with speeds of the whole batch."""
     for run in papers():
         seconds = left_out().get((WHOLE, run.id))
-        if seconds is None:
-            continue
-        timed = BOTH if len(run.parts) > 1 else GENERATION
-        yield point_of(
-            run.row,
-            regime=regime_of(
-                {"category": regime(run), "timed": timed, "batch_stated": bool(run.weight)}
-            ),
-            group=run.group,
-            measured=run.tokens / run.seconds,
-            predicted=run.tokens / seconds,
-            margins=framework_margins(run),
-        )
+        if seconds is not None:
+            timed = BOTH if len(run.parts) > 1 else GENERATION
+            yield point_of(
+                run.row,
+                {"category": regime(run), "timed": timed, "batch_stated": bool(run.weight)},
+                group=run.group,
+                measured=run.tokens / run.seconds,
+                predicted=run.tokens / seconds,
+                margins=framework_margins(run),
+            )
 
 
 def _points(
     evidence: str, every: Iterable[PublishedRow | engines.SimulatedRow]
 ) -> Iterable[AccuracyPoint]:
     rows = {row.id: row for row in every}
-    for case in _left_out():
-        name, _, part = case.id.partition(" ")
+    for case in read(LEFT_OUT, EngineLeftOutRow):
         if case.evidence == evidence:
-            yield _point(case, rows[name], first=part.startswith("ttft"))
-
-
-@cache
-def _left_out() -> tuple[EngineLeftOutRow, ...]:
-    return read(LEFT_OUT, EngineLeftOutRow)
-
-
-def _point(
-    case: EngineLeftOutRow, row: PublishedRow | engines.SimulatedRow, *, first: bool
-) -> AccuracyPoint:
-    return point_of(
-        row,
-        regime=regime_of(
-            {
-                "category": f"serving, {case.evidence}",
-                "timed": PROMPT if first else GENERATION,
-                "experts": bool(case.experts),
-            }
-        ),
-        group=case.group,
-        measured=case.tokens / case.seconds,
-        predicted=case.tokens / case.predicted,
-        margins=margins(case, row.runtime, first=first),
-    )
+            name, _, part = case.id.partition(" ")
+            row, first = rows[name], part.startswith("ttft")
+            yield point_of(
+                row,
+                {
+                    "category": f"serving, {case.evidence}",
+                    "timed": PROMPT if first else GENERATION,
+                    "experts": bool(case.experts),
+                },
+                group=case.group,
+                measured=case.tokens / case.seconds,
+                predicted=case.tokens / case.predicted,
+                margins=margins(case, row.runtime, first=first),
+            )
 
 
 def margins(case: EngineLeftOutRow, runtime: str, *, first: bool) -> Margins:
@@ -144,20 +129,18 @@ class UnderLoad:
 
 def load_points() -> Iterable[AccuracyPoint]:
     """Points of all scored rows."""
-    return (_load_point(row) for row in engines.load_curve_rows() if row.use == SCORED)
-
-
-def _load_point(row: engines.LoadCurveRow) -> AccuracyPoint:
-    met = under_load(row)
-    by_user = row.rate_per_s is not None and row.tpot_p50_s is not None
-    return point_of(
-        row,
-        regime=regime_of({"category": "load", "timed": GENERATION}),
-        group=f"{row.source_url} {row.gpu}",
-        measured=1.0 / row.tpot_p50_s if by_user and row.tpot_p50_s else row.output_tps,
-        predicted=1.0 / met.token_p50 if by_user else met.together_tps,
-        margins=margins_of(_estimate(row).decode),
-    )
+    for row in engines.load_curve_rows():
+        if row.use == SCORED:
+            served = under_load(row)
+            by_user = row.tpot_p50_s if row.rate_per_s is not None else None
+            yield point_of(
+                row,
+                {"category": "load", "timed": GENERATION},
+                group=f"{row.source_url} {row.gpu}",
+                measured=1.0 / by_user if by_user else row.output_tps,
+                predicted=1.0 / served.token_p50 if by_user else served.together_tps,
+                margins=margins_of(decode_of(row, _estimate(row))),
+            )
 
 
 def under_load(row: engines.LoadCurveRow) -> UnderLoad:
@@ -174,17 +157,16 @@ def slowdown(source: str, gpu: str) -> float:
 
 
 def _simulated(row: engines.LoadCurveRow, slower: float) -> UnderLoad:
-    there = _server(row, slower)
     lengths = Lengths(
         prompt=row.prompt_len, output=row.gen_len, spread=row.spread, cached_share=row.cached_share
     )
+    users, started = row.users or 1, 0
     if row.rate_per_s is not None:
-        requests, started = at_random(row.rate_per_s, row.requests, lengths), 0
+        requests = at_random(row.rate_per_s, row.requests, lengths)
     else:
-        users = row.users or 1
         requests = of_users(users, row.requests, lengths)
         started = users if row.requests > users else 0
-    served = simulate(there, requests)
+    served = simulate(_server(row, slower), requests)
     return UnderLoad(
         together_tps=float(np.sum(served.outputs) / np.max(served.ends)),
         first_p50=float(np.median(served.waits[started:])),
@@ -196,7 +178,7 @@ def _server(row: engines.LoadCurveRow, slower: float) -> Server:
     answer = _estimate(row)
     there = server(answer)
     if there is None:
-        raise ValueError(f"{row.id}: {answer.refusal or 'does not fit'}")
+        raise InputError(f"{row.id}: {answer.refusal or 'does not fit'}")
     return replace(
         there,
         passes=there.passes * slower,

@@ -1,10 +1,10 @@
 """Points of llama.cpp and its forks, each predicted without its source."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from advisor.cost_model import uncertainty
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.measured_constants import doubt
 from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, NEW, Margins, Range, margins
-from advisor.errors import InputError
 from advisor.evidence.accuracy import regimes
 from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case
@@ -27,12 +26,11 @@ from advisor.units import GB, Array
 from lab import llama_cpp
 from lab.held_out import GENERATED, READ, UNSEEN, left_out
 from lab.peers import PEERS, PLACES, SPLIT, Facts, Peer, answers, facts_of
-from lab.points import margins_of, point_of
+from lab.points import decode_of, margins_of, point_of
 from lab.spreads import circumstances_of, other_evidence
 
 
-@dataclass(frozen=True, kw_only=True)
-class LlamaCppRun:
+class LlamaCppRun(NamedTuple):
     """One published run."""
 
     row: PublishedRow  # its row
@@ -42,7 +40,7 @@ class LlamaCppRun:
 def runs(rows: Iterable[PublishedRow]) -> tuple[LlamaCppRun, ...]:
     """Runs of rows that can be predicted and are not doubtful."""
     told = ((row, llama_cpp.case_of(row)) for row in rows if not row.doubtful)
-    return tuple(LlamaCppRun(row=row, case=case) for row, case in told if case is not None)
+    return tuple(LlamaCppRun(row, case) for row, case in told if case is not None)
 
 
 @cache
@@ -53,33 +51,21 @@ def fitted() -> llama_cpp.Rows:
 
 def points() -> Iterable[AccuracyPoint]:
     """Points of all rows in the last fit, with the speed of all users together."""
-    rows = fitted()
-    for timed, (_, ranges) in zip(rows.timed, by_table(rows), strict=True):
+    for timed, _, ranges in by_table(fitted()):
         predicted = left_out().get((timed.timed, timed.id))
         if predicted is not None:
-            row = catalog.model_rows().get(timed.case.model.architecture.name)
-            regime, seen = regimes.regime_of(traits(timed)), row.released if row else ""
-            yield _point(timed, regime, predicted, ranges, peers=_peers(timed), first_seen=seen)
-
-
-def _point(
-    timed: llama_cpp.TimedRow, regime: str, predicted: float, ranges: Margins, **others: Any
-) -> AccuracyPoint:
-    """Point of a row whose time is predicted [s]."""
-    measured = llama_cpp.stated_tps(timed.row, timed.timed)
-    return point_of(
-        timed.row, regime=regime, group=timed.group, measured=measured,
-        predicted=measured * (timed.seconds / predicted), margins=ranges, **others,
-    )  # fmt: skip
+            model = catalog.model_rows().get(timed.case.model.architecture.name)
+            point = _point(timed, traits(timed), predicted, ranges, _peers(timed))
+            first_seen = point.first_seen or (model.released if model else "")
+            yield replace(point, first_seen=first_seen)
 
 
 def unseen() -> Iterable[AccuracyPoint]:
     """Points of tokens, predicted without any model of the same kinds of layers."""
-    rows = fitted()
-    for timed, (_, ranges) in zip(rows.timed, by_table(rows, unseen=True), strict=True):
+    for timed, _, ranges in by_table(fitted(), unseen=True):
         predicted = left_out().get((UNSEEN, timed.id))
         if timed.timed != READ and predicted is not None:
-            yield _point(timed, llama_cpp.kinds_of(timed), predicted, ranges)
+            yield _point(timed, {"category": llama_cpp.kinds_of(timed)}, predicted, ranges)
 
 
 def doubtful() -> Iterable[AccuracyPoint]:
@@ -87,52 +73,65 @@ def doubtful() -> Iterable[AccuracyPoint]:
 
     Nothing is fitted to them, so the shipped constants predict them.
     """
-    rows = llama_cpp.side_by_side(
-        [*fitted().doubted, *llama_cpp.doubted_by_sources(llama_cpp.published())]
-    )
-    for timed, (predicted, ranges) in zip(rows.timed, by_table(rows), strict=True):
-        yield _point(timed, regimes.regime_of(traits(timed)), predicted, ranges)
+    doubted = [*fitted().doubted, *llama_cpp.doubted_by_sources(llama_cpp.published())]
+    for timed, predicted, ranges in by_table(llama_cpp.side_by_side(doubted)):
+        yield _point(timed, traits(timed), predicted, ranges)
 
 
-def by_table(rows: llama_cpp.Rows, *, unseen: bool = False) -> tuple[tuple[float, Margins], ...]:
-    """Predictions of rows by the shipped constants [s], with their 80 % margins.
+def _point(
+    timed: llama_cpp.TimedRow,
+    traits: regimes.Traits,
+    predicted: float,
+    ranges: Margins,
+    peers: Mapping[str, float] | None = None,
+) -> AccuracyPoint:
+    """Point of a row whose time is predicted [s]."""
+    measured = llama_cpp.stated_tps(timed.row, timed.timed)
+    speed = measured * (timed.seconds / predicted)
+    return point_of(
+        timed.row, traits, group=timed.group, measured=measured, predicted=speed, margins=ranges,
+        peers=peers,
+    )  # fmt: skip
+
+
+def by_table(
+    rows: llama_cpp.Rows, *, unseen: bool = False
+) -> Iterator[tuple[llama_cpp.TimedRow, float, Margins]]:
+    """Rows with their time by the shipped constants [s], and the margins of its 80 % range.
 
     A row's own publisher does not count as evidence for its range; of an `unseen` model nobody's
     does.
     """
-    total, below, above = np.empty((3, len(rows.timed)))
+    seconds, below, above = np.empty((3, len(rows.timed)))
     few = dict(other_evidence(rows))
     if unseen:
         few[NEW] = np.ones(len(rows.timed))
     for part in rows.stacks:
-        timed = [rows.timed[place] for place in part.at]
+        timed, read = [rows.timed[place] for place in part.at], rows.read[part.at]
         constants = llama_cpp.TableColumns(timed)
         time = part.time(constants)
         run = circumstances_of(rows, part, few)
-        total[part.at] = time.total
-        read = np.array([row.timed == READ for row in timed])
         own = [row.case.runtime.extra_uncertainty for row in timed]
         shape = [row.case.model.architecture.shape_uncertainty for row in timed]
         beside = np.hypot(np.hypot(own, shape), _doubts(timed, uncertainty.on_gpu(time, run)))
-        for constant, chosen in ((IN_PROMPT, read), (IN_DECODE, ~read)):
-            if chosen.any():
-                ends = margins(time, run, constants, constant).wider(beside)  # type: ignore[arg-type]  # arrays stand for numbers
-                below[part.at[chosen]] = np.asarray(ends.below)[chosen]
-                above[part.at[chosen]] = np.asarray(ends.above)[chosen]
-    return tuple(
-        (float(seconds), Margins(below=low, above=high))
-        for seconds, low, high in zip(total, below, above, strict=True)
-    )
+        prompt, token = (
+            margins(time, run, constants, constant).wider(beside)  # type: ignore[arg-type]  # arrays stand for numbers
+            for constant in (IN_PROMPT, IN_DECODE)
+        )
+        seconds[part.at] = time.total
+        below[part.at] = np.where(read, prompt.below, token.below)
+        above[part.at] = np.where(read, prompt.above, token.above)
+    for row, total, low, high in zip(rows.timed, seconds, below, above, strict=True):
+        yield row, float(total), Margins(below=low, above=high)
 
 
 def _doubts(timed: Sequence[llama_cpp.TimedRow], gpu: Array) -> Floats:
     """Half width that stated software adds to each row, by the GPUs' share of its time."""
-    of_gpu, of_host = np.array(
-        [
-            doubt(row.case.machine, row.case.runtime, row.case.model, prompt=row.timed == READ)
-            for row in timed
-        ]
-    ).T
+    doubts = [
+        doubt(row.case.machine, row.case.runtime, row.case.model, prompt=row.timed == READ)
+        for row in timed
+    ]
+    of_gpu, of_host = np.array(doubts).T
     return np.asarray(of_gpu * gpu + of_host * (1.0 - gpu))
 
 
@@ -147,7 +146,7 @@ def _peers(timed: llama_cpp.TimedRow) -> Mapping[str, float]:
     return answers(facts)
 
 
-def traits(timed: llama_cpp.TimedRow) -> Mapping[str, object]:
+def traits(timed: llama_cpp.TimedRow) -> regimes.Traits:
     """Traits of a row, by which `regimes.REGIMES` are distinguished."""
     row, case = timed.row, timed.case
     return {
@@ -169,6 +168,8 @@ def traits(timed: llama_cpp.TimedRow) -> Mapping[str, object]:
 
 RATES = np.geomspace(2 * GB, 2000 * GB, 400)
 """Sustained RAM rates tried by the inversion [B/s]."""
+SAME = ("source_url", "runtime", "gpu", "cpu", "model", "quant", "context_depth")
+"""Columns that the rows of a sweep have in common."""
 
 
 def sweep_points() -> Iterable[AccuracyPoint]:
@@ -187,8 +188,7 @@ def sweeps(
     for run in runs:
         row = run.row
         if row.category == SPLIT and row.tg_tps and row.id not in fitted:
-            key = ("source_url", "runtime", "gpu", "cpu", "model", "quant", "context_depth")
-            alike.setdefault(tuple(row.cells[name] for name in key), []).append(run)
+            alike.setdefault(tuple(row.cells[name] for name in SAME), []).append(run)
     for group in alike.values():
         stated = (run for run in group if llama_cpp.layers_stated(run.case))
         split = sorted(stated, key=lambda run: float(run.case.settings.gpu_layers or 0.0))
@@ -198,34 +198,21 @@ def sweeps(
 
 def _of_sweep(sweep: Sequence[LlamaCppRun]) -> Iterable[AccuracyPoint]:
     slowest, *others = sweep
-    rate = ram_rate(slowest)
-    peer_rates = {peer: _peer_rate(peer, slowest) for peer in PEERS}
+    rate, facts = ram_rate(slowest), _facts(slowest)
+    speed = llama_cpp.stated_tps(slowest.row, GENERATED)
+    peer_rates = {peer: _peer_rate(peer, facts, speed) for peer in PEERS}
     for run in others:
         decode, facts = _decode(run, rate), _facts(run)
+        speeds = {peer.name: _peer_tps(peer, facts, own) for peer, own in peer_rates.items()}
         yield point_of(
             run.row,
-            regime=regimes.regime_of(
-                {"category": SPLIT, "timed": regimes.GENERATION, "ram": regimes.INFERRED}
-            ),
+            {"category": SPLIT, "timed": regimes.GENERATION, "ram": regimes.INFERRED},
             group=group_of(run.row),
             measured=llama_cpp.stated_tps(run.row, GENERATED),
             predicted=float(decode.value),
             margins=margins_of(decode),
-            peers={
-                peer.name: answer
-                for peer, own in peer_rates.items()
-                if (answer := _peer_speed(peer, facts, own)) is not None
-            },
+            peers={name: speed for name, speed in speeds.items() if speed is not None},
         )
-
-
-def _peer_speed(peer: Peer, facts: Facts, rate: float) -> float | None:
-    """Speed by a public formula with a RAM rate [tokens/s]."""
-    return peer.answer(replace(facts, ram=rate, ram_peak=rate))
-
-
-def _facts(run: LlamaCppRun) -> Facts:
-    return facts_of(run.case, run.row.category, ram_peak=0.0)
 
 
 def ram_rate(run: LlamaCppRun) -> float:
@@ -241,17 +228,23 @@ def _decode(run: LlamaCppRun, rate: Array) -> Range:
         case.model, replace(case.machine, host=host), case.work, LLAMA_CPP, case.strategy,
         fitted_constants(), case.settings, backend=case.backend, build=case.build,
     )  # fmt: skip
-    if estimated.decode is None:
-        raise InputError(estimated.refusal)
-    return estimated.decode
+    return decode_of(run.row, estimated)
 
 
-def _peer_rate(peer: Peer, run: LlamaCppRun) -> float:
+def _facts(run: LlamaCppRun) -> Facts:
+    return facts_of(run.case, run.row.category, ram_peak=0.0)
+
+
+def _peer_tps(peer: Peer, facts: Facts, rate: float) -> float | None:
+    """Speed by a public formula with a RAM rate [tokens/s]."""
+    return peer.answer(replace(facts, ram=rate, ram_peak=rate))
+
+
+def _peer_rate(peer: Peer, facts: Facts, speed: float) -> float:
     """RAM rate at which a public formula comes closest to a run's speed [B/s]."""
-    facts, speed = _facts(run), llama_cpp.stated_tps(run.row, GENERATED)
 
     def off(rate: float) -> float:
-        answer = _peer_speed(peer, facts, rate)
+        answer = _peer_tps(peer, facts, rate)
         return abs(math.log(answer / speed)) if answer else math.inf
 
     return min(map(float, RATES), key=off)

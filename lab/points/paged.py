@@ -1,13 +1,15 @@
 """Points of our own runs of llama.cpp under memory limits, each predicted without itself."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from advisor.catalog.accuracy_points import AccuracyPoint
 from advisor.catalog.constants import Constants, fitted_constants
-from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.loads import ForwardPass, Load, step_load
 from advisor.cost_model.placement import DISK, Placement, PlacementStrategy, Settings
@@ -17,20 +19,19 @@ from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.evidence.accuracy import regimes
-from advisor.evidence.accuracy.regimes import regime_of
 from advisor.evidence.published.predict import understood
-from advisor.evidence.published.row import PublishedRow
+from advisor.evidence.published.row import Cell, PublishedRow, number, published_rows
 from advisor.machine.machine import Disk, Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import NO_GPU
 from advisor.model import catalog
 from advisor.model.build import build
-from advisor.model.model import Floats, Model
+from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.llama_cpp.paging import WATCHED, Reread, Rereading, reread
 from advisor.units import GB, GIB, KIB, Array
-from lab.points import margins_of, point_of
+from lab.points import decode_of, margins_of, point_of
 
 # Rows of data/measurements/own.csv: our own runs of real engines beside their predictions.
 
@@ -39,59 +40,29 @@ PAGED = "nvme"
 """Category of rows with weights read from the drive."""
 SHAPE = (
     "hidden", "intermediate", "moe_intermediate", "experts", "experts_per_token", "heads",
-    "kv_heads", "head_dim", "vocab", "tied",
+    "kv_heads", "head_dim", "vocab",
 )  # fmt: skip
-"""Columns that describe a synthetic model; fields of `ArchitectureSpec` with the same names."""
+"""Columns of numbers that describe a synthetic model; fields of `ArchitectureSpec` with the same
+names."""
 TOKENS = 16
 """Tokens generated in each of these runs [tokens]."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class OwnRow:
-    """One row; columns as in data/measurements/README.md."""
+class OwnRow(PublishedRow):
+    """One row: a published run's columns, and what only our own runs state beside them."""
 
-    id: str
-    category: str
-    runtime: str
-    gpu: str
-    cpu: str
-    threads: int
-    ram_bw_gbs: float
-    disk_gbs: float | None
-    disk_map_gbs: float | None
-    read_ahead_kib: float | None
-    cache_gib: float | None
-    read_gb: float | None
-    os: str
-    model: str
-    params_b: float
-    active_params_b: float | None
-    n_layers: int
-    hidden: int
-    intermediate: int
-    moe_intermediate: int
-    experts: int
-    experts_per_token: int
-    heads: int
-    kv_heads: int
-    head_dim: int
-    vocab: int
-    tied: bool
-    quant: str
-    model_size_gib: float
-    ngl: int
-    context_depth: int
-    batch: int
-    rounds: int
-    pp_tps: float | None
-    tg_tps: float
-    tg_spread: float
-    predicted_pp_tps: float | None
-    predicted_tps: float
-    date: str
-    source_url: str
-    source_note: str
-    doubtful: bool
+    disk_map_gbs = Cell(number)
+    read_ahead_kib = Cell(number)
+    cache_gib = Cell(number)
+    read_gb = Cell(number)
+    experts = Cell(number)
+    rounds = Cell(number)
+    predicted_tps = Cell(number)
+
+
+def rows(path: Path = OWN) -> tuple[OwnRow, ...]:
+    """Rows of the shipped file, or of one that a benchmark wrote."""
+    return tuple(OwnRow(row.cells) for row in published_rows(path))
 
 
 def paged(row: OwnRow) -> bool:
@@ -99,41 +70,33 @@ def paged(row: OwnRow) -> bool:
     return row.category == PAGED and row.gpu.casefold() == NO_GPU
 
 
-def rows() -> tuple[OwnRow, ...]:
-    """Rows of the shipped file."""
-    return read(OWN, OwnRow)
-
-
 def model_of(row: OwnRow) -> Model:
     """Synthetic model of a row."""
-    shape = {name: getattr(row, name) for name in SHAPE}
-    facts = ArchitectureSpec(name=row.model, layers=row.n_layers, **shape)
+    shape: dict[str, Any] = {name: int(row.cells[name]) for name in SHAPE}
+    tied, layers = row.cells["tied"] == "True", int(row.cells["n_layers"])
+    facts = ArchitectureSpec(name=row.model, layers=layers, tied=tied, **shape)
     return catalog.in_format(build(facts), row.quant)
 
 
 def machine_of(row: OwnRow) -> Machine:
     """Machine of a row, with the drive's rate measured during the run."""
-    cells = {name: "" if value is None else str(value) for name, value in asdict(row).items()}
-    machine = understood(PublishedRow(cells)).machine
+    machine = understood(row).machine
     if machine.disk is None or not (row.disk_map_gbs and row.read_ahead_kib):
         return machine
-    drive = replace(
-        machine.disk,
-        mapped=_figure(row, row.disk_map_gbs * GB),
-        read_ahead=_figure(row, row.read_ahead_kib * KIB),
+    mapped, read_ahead = (
+        Quantity(value=value, kind=Provenance.MEASURED, source=row.source_url, date=row.date)
+        for value in (row.disk_map_gbs * GB, row.read_ahead_kib * KIB)
     )
-    return replace(machine, disk=drive)
+    return replace(machine, disk=replace(machine.disk, mapped=mapped, read_ahead=read_ahead))
 
 
-def _figure(row: OwnRow, value: float) -> Quantity:
-    return Quantity(value=value, kind=Provenance.MEASURED, source=row.source_url, date=row.date)
+# Page-cache constants fitted to these rows.
 
-
-FOUND = np.arange(51) / 100
+SHARES = np.arange(51) / 100
 RENEWED = 1e7 * np.arange(10, 101, dtype=np.float64)[:, None]
 GROWTH = np.arange(31) / 20
 WINDOWS, MOST = np.arange(21)[:, None] / 4, 1.0 + np.arange(21) / 20
-"""Grids of values tried for the page-cache constants; the two fitted together are two axes."""
+"""Grids of values tried for the constants; of two that are fitted together, each is an axis."""
 AGAIN = 0.01
 """Share of a token's bytes above which a run counts as reading from the drive again."""
 
@@ -163,6 +126,16 @@ class Watched:
         """Whether a part of each token's bytes came from the drive."""
         return self.read > AGAIN * self.needed
 
+    def again(self, constants: Rereading = WATCHED) -> Reread:
+        """Predicted bytes that a token reads from the drive again."""
+        return reread(self.model, self.placement, self.load, self.machine, constants)
+
+    def seconds(self, constants: Rereading) -> Array:
+        """Time of a token, with the drive's part computed from given constants [s]."""
+        again = self.again(constants)
+        paged = again.total, self.disk, self.constants, again.pieces, again.renewal
+        return self.other + page_fault_seconds(*paged)
+
 
 def watched() -> tuple[Watched, ...]:
     """Runs with a measured drive rate."""
@@ -170,14 +143,14 @@ def watched() -> tuple[Watched, ...]:
 
 
 def _watched(row: OwnRow) -> Watched:
-    depth, settings = row.context_depth, Settings(page_cache=(row.cache_gib or 0.0) * GIB)
+    depth, settings = row.context_depth or 0.0, Settings(page_cache=(row.cache_gib or 0.0) * GIB)
     work = Workload(prompt=depth, output=TOKENS, context=depth + TOKENS)
     run = estimate(
         model_of(row), machine_of(row), work, LLAMA_CPP, PlacementStrategy.NVME_OFFLOAD,
         fitted_constants(), settings,
     )  # fmt: skip
     machine, step = run.machine, run.step
-    if not (run.placement and step and run.decode and run.constants and machine and machine.disk):
+    if not (run.placement and step and run.constants and machine and machine.disk):
         raise InputError(f"{row.id}: {run.refusal or 'the speed of its drive is not known.'}")
     token = ForwardPass(tokens=1.0, sequences=1.0, depth=work.decode_depth, kv_type="f16")
     return Watched(
@@ -187,84 +160,56 @@ def _watched(row: OwnRow) -> Watched:
         machine=machine,
         disk=machine.disk,
         constants=run.constants,
-        decode=run.decode,
+        decode=decode_of(row, run),
         load=step_load(run.model, run.placement, DISK, token),
         read=(row.read_gb or 0.0) * GB,
         other=float(step.total) - float(step.parts.get(Route.PAGED, 0.0)),
     )
 
 
-def predicted(run: Watched, constants: Rereading = WATCHED) -> Reread:
-    """Predicted bytes that a token reads from the drive again [B]."""
-    return reread(run.model, run.placement, run.load, run.machine, constants)
-
-
 def fitted(runs: Sequence[Watched]) -> Rereading:
     """Page-cache constants fitted to some runs, each by least squares.
 
-    The share of pages kept is fitted to the share of bytes that dense models read again; the
-    windows and their limit to the logarithm of bytes that models with experts read; the cost of
-    renewing pages to the logarithm of the times of scans.
+    The share of pages kept is fitted to the share of bytes that dense models read again; the cost
+    of renewing pages to the logarithm of the times of scans; the windows and their limit to the
+    logarithm of bytes that models with experts read.
     """
     dense = [run for run in runs if not run.row.experts]
-    routed = [run for run in runs if run.row.experts]
     scans = [run for run in dense if run.pages]
-    with_scan = replace(
-        WATCHED, kept=_least(_missed(dense, replace(WATCHED, kept=FOUND)), FOUND)[0]
+    routed = [run for run in runs if run.row.experts and run.pages]
+    best = _best(
+        replace(WATCHED, kept=SHARES),
+        lambda tried: ((run.again(tried).total - run.read) / run.needed for run in dense),
     )
-    late = _late(scans, replace(with_scan, renewed=RENEWED, growth=GROWTH))
-    rate, growth = _least(late, RENEWED, GROWTH)
-    renewed = replace(with_scan, renewed=rate, growth=growth)
-    far = _sum(
-        np.log(predicted(run, replace(renewed, windows=WINDOWS, most=MOST)).total / run.read) ** 2
-        for run in routed
-        if run.pages
+    best = _best(
+        replace(best, renewed=RENEWED, growth=GROWTH),
+        lambda tried: (np.log(run.seconds(tried) * (run.row.tg_tps or 0.0)) for run in scans),
     )
-    windows, most = _least(far, WINDOWS, MOST)
-    return replace(renewed, windows=windows, most=most)
+    return _best(
+        replace(best, windows=WINDOWS, most=MOST),
+        lambda tried: (np.log(run.again(tried).total / run.read) for run in routed),
+    )
 
 
-def _least(loss: Floats, *tried: Floats) -> tuple[float, ...]:
-    """Values with the smallest loss, of those tried."""
+def _best(tried: Rereading, errors: Callable[[Rereading], Iterable[Array]]) -> Rereading:
+    """Constants with the smallest sum of squared errors, of the values tried."""
+    loss = np.asarray(sum((error**2 for error in errors(tried)), start=np.zeros(())))
     at = np.unravel_index(np.argmin(loss), loss.shape)
-    return tuple(float(np.broadcast_to(constant, loss.shape)[at]) for constant in tried)
-
-
-def _missed(runs: Iterable[Watched], constants: Rereading) -> Floats:
-    """Sum of squared errors of the bytes read, as shares of a token's bytes."""
-    return _sum(((predicted(run, constants).total - run.read) / run.needed) ** 2 for run in runs)
-
-
-def _late(runs: Iterable[Watched], constants: Rereading) -> Floats:
-    """Sum of squares of log(predicted time / measured time)."""
-    return _sum(np.log(seconds(run, constants) * run.row.tg_tps) ** 2 for run in runs)
-
-
-def _sum(losses: Iterable[Array]) -> Floats:
-    return np.asarray(sum(losses, start=np.zeros(())))
+    values = {name: np.broadcast_to(value, loss.shape)[at] for name, value in vars(tried).items()}
+    return Rereading(**{name: float(value) for name, value in values.items()})
 
 
 def points() -> Iterator[AccuracyPoint]:
     """Points of runs that read from the drive, each with constants fitted to the others."""
     runs = watched()
-    for paged in (each for each in runs if each.pages):
-        yield _point(paged, fitted([other for other in runs if other is not paged]))
-
-
-def _point(run: Watched, constants: Rereading) -> AccuracyPoint:
-    row = run.row
-    return point_of(
-        replace(row, gpu=""),
-        regime=regime_of({"category": regimes.PAGED}),
-        group=f"{row.source_url} {row.cpu} {row.model}",
-        measured=row.tg_tps,
-        predicted=1.0 / float(seconds(run, constants)),
-        margins=margins_of(run.decode),
-    )
-
-
-def seconds(run: Watched, constants: Rereading) -> Array:
-    """Time of a token, with the drive's part computed from given constants [s]."""
-    again = predicted(run, constants)
-    paged = again.total, run.disk, run.constants, again.pieces, again.renewal
-    return run.other + page_fault_seconds(*paged)
+    for run in runs:
+        if run.pages:
+            constants = fitted([other for other in runs if other is not run])
+            yield point_of(
+                run.row,
+                {"category": regimes.PAGED},
+                group=f"{run.row.source_url} {run.row.cpu} {run.row.model}",
+                measured=run.row.tg_tps or 0.0,
+                predicted=1.0 / float(run.seconds(constants)),
+                margins=margins_of(run.decode),
+            )

@@ -20,6 +20,7 @@ from advisor.probes.measurement import Measurement
 from advisor.units import GIB, MIB
 from benchmarks import gpu_engine
 from benchmarks.engine_parts import cases, gpu_llama, gpu_machine, readings, rows
+from lab.points.paged import OwnRow
 
 ONE_ROUND = ("--only", "llama", "--model", "TinyLlama")
 SPEED = 100.0
@@ -192,26 +193,30 @@ def test_rows_are_accepted_by_the_checks_of_the_file(
     )
 
 
+def changed(row: OwnRow, **cells: object) -> OwnRow:
+    return OwnRow({**row.cells, **{name: str(value) for name, value in cells.items()}})
+
+
 def test_promises_are_judged_by_engine_and_place(
     server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     bench(monkeypatch, tmp_path)
     run(*ONE_ROUND, "--csv", str(tmp_path / "rows.csv"))
     rows = read_rows(tmp_path / "rows.csv")
-    right = [replace(row, predicted_tps=row.tg_tps * 1.09) for row in rows]
+    right = [changed(row, predicted_tps=row.tg_tps * 1.09) for row in rows]
     own_rows.check_promises(right)
-    wrong = [replace(row, predicted_tps=row.tg_tps * 2) for row in right]
+    wrong = [changed(row, predicted_tps=row.tg_tps * 2) for row in right]
     own_rows.check_promises([*wrong[:2], *right[2:]])  # no promise of what lies in the GPU
     with pytest.raises(AssertionError, match="partial"):
         own_rows.check_promises([*right[:2], wrong[2], right[3]])
-    experts = [replace(row, category="moe_offload") for row in right]
+    experts = [changed(row, category="moe_offload") for row in right]
     own_rows.check_promises(experts)
     with pytest.raises(AssertionError, match="moe_offload"):
-        own_rows.check_promises([*experts[:3], replace(wrong[3], category="moe_offload")])
-    drive = [replace(entry, category="nvme") for entry in right]
-    own_rows.check_promises(replace(row, predicted_tps=row.tg_tps * 1.4) for row in drive)
+        own_rows.check_promises([*experts[:3], changed(wrong[3], category="moe_offload")])
+    drive = [changed(entry, category="nvme") for entry in right]
+    own_rows.check_promises(changed(row, predicted_tps=row.tg_tps * 1.4) for row in drive)
     with pytest.raises(AssertionError, match="nvme"):
-        own_rows.check_promises(replace(row, predicted_tps=row.tg_tps * 1.6) for row in drive)
+        own_rows.check_promises(changed(row, predicted_tps=row.tg_tps * 1.6) for row in drive)
 
 
 def test_readings_are_compared_anew_without_the_machine(
@@ -229,7 +234,9 @@ def test_readings_are_compared_anew_without_the_machine(
     records = read_rows(second)
     assert [record.rounds for record in records] == [2] * 4
     assert {record.cpu for record in records} == {"AMD EPYC, 16 cores"}
-    assert [replace(record, cpu=SERVER.cpu) for record in records] == list(read_rows(first))
+    assert [{**record.cells, "cpu": SERVER.cpu} for record in records] == [
+        record.cells for record in read_rows(first)
+    ]
 
 
 def test_another_machines_readings_are_not_added_to(

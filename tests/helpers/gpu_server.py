@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 
 from advisor.calibration.measurement_file import Fingerprint
-from advisor.catalog import csv_tables
 from advisor.machine.machine import Machine
 from advisor.probes import host
 from advisor.probes.measurement import Measurement
 from advisor.units import GIB, MIB
 from benchmarks import gpu_engine
 from benchmarks.engine_parts import cases, gpu_llama, gpu_machine, readings
-from lab.points.paged import OwnRow
+from lab.points.paged import OwnRow, rows
 
 SERVER = Fingerprint(
     cpu="AMD EPYC 9654 96-Core Processor", cores=16, memory=int(128 * GIB), gpus=("NVIDIA H200",),
@@ -66,4 +65,4 @@ def run(*words: str) -> None:
 
 
 def read_rows(path: Path) -> tuple[OwnRow, ...]:
-    return csv_tables.read(path, OwnRow)
+    return rows(path)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from advisor.evidence.published.row import number
 from advisor.machine.catalog import gpu_rows
 from advisor.units import GIB
 from lab.points.paged import PAGED, OwnRow, machine_of, model_of, paged
@@ -40,7 +41,7 @@ DEEP = 4096
 
 def check_ranges(row: OwnRow) -> None:
     for name, (low, high) in RANGES.items():
-        value = getattr(row, name)
+        value = number(name, row.cells[name])
         assert value is None or low <= value <= high, (name, value)
     assert row.batch == 1
     if row.gpu == NO_GPU:

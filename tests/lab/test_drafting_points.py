@@ -2,6 +2,7 @@
 
 import math
 import statistics
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,7 @@ from lab.points import drafting as drafting_points
 
 def test_a_share_of_accepted_drafts_is_a_chance_by_hand() -> None:
     """Two drafts, half accepted: 1 + a + a^2 = 2 gives a = (sqrt(5) - 1) / 2 = 0.618."""
-    work = drafting_points.drafted_work("mtp", drafted=2, accepted_share=0.5)
+    work = replace(drafting_points.rows()[0], draft="mtp", drafted=2, accepted_share=0.5).work
     assert work.acceptance == pytest.approx(0.618, abs=0.002)
     assert float(work.tokens_per_step) == pytest.approx(2.0, abs=0.01)
 
