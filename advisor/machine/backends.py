@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 import numpy as np
 
 from advisor.catalog.constants import STACKED
-from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.csv_tables import DATA, read, texts
 from advisor.errors import InputError
 from advisor.machine.machine import Machine
 
@@ -187,19 +187,6 @@ def driver_named(text: str) -> GraphicsDriver:
     return GraphicsDriver(name, version)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DatedBuild:
-    """One row of data/runtimes/llama_cpp_builds.csv: a build of llama.cpp that was new on a day."""
-
-    number: int
-    date: str
-    source: str
-
-
-dated_builds = cache(lambda: read(DATA / "runtimes/llama_cpp_builds.csv", DatedBuild))
-"""Builds with a known day, oldest first."""
-
-
 def build_month(text: str) -> str:
     """Month of a build of llama.cpp as typed, "2025-10": a month, or a number such as b6715.
 
@@ -215,8 +202,9 @@ def build_month(text: str) -> str:
             f"Build (--build) is {text[:40]!r}; allowed is a number of llama.cpp's builds (b6715) "
             "or a month (2025-10); `llama-server --version` prints the number."
         )
-    days = [date.fromisoformat(row.date).toordinal() for row in dated_builds()]
-    day = np.interp(int(number[1]), [row.number for row in dated_builds()], days)
+    dated = texts("runtimes/llama_cpp_builds.csv", "number", "date")  # oldest first
+    days = [date.fromisoformat(day).toordinal() for day in dated.values()]
+    day = np.interp(int(number[1]), [*map(int, dated)], days)
     return date.fromordinal(int(day)).isoformat()[:7]
 
 

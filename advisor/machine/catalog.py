@@ -35,14 +35,6 @@ disk_rows = table("disks.csv", DiskRow)
 """Drives by name."""
 machine_rows = table("machines.csv", rows.MachineRow)
 """Machines that people own or rent, by name."""
-gpu_links = table("gpu_links.csv", rows.GpuLinkRow, "gpu")
-"""Links between GPUs of the same kind, by GPU."""
-gpu_bridges = table("gpu_bridges.csv", rows.GpuLinkRow, "gpu")
-"""Rate of the bridge between two cards of the same kind, by GPU [GB/s]."""
-measured_ram = table("measured_ram.csv", rows.MeasuredRamRow, "host")
-"""Published RAM rates, by host."""
-driver_memory = table("driver_memory.csv", rows.DriverMemoryRow, "card")
-"""Memory that drivers leave to programs, by GPU, or by family for GPUs without a row."""
 cpu_models = cache(lambda: RowsByName(HARDWARE / "cpu_models.csv", rows.CpuModelRow))
 """Cores of processors without a row in data/hardware/hosts.csv, by name in lower case."""
 cpu_clocks = cache(lambda: RowsByName(HARDWARE / "cpu_clocks.csv", rows.CpuClockRow))
@@ -55,6 +47,16 @@ cpu_names = cache(lambda: CpuNames(host_rows(), cpu_models(), cpu_generations())
 """Names of processors, ready to be matched."""
 machine_names = cache(lambda: MachineNames(machine_rows(), gpu_names(), cpu_names()))
 """Names of machines, ready to be matched."""
+
+
+@cache
+def published(figure: str) -> Mapping[str, rows.PartFigure]:
+    """A figure by part: rates of the "link" between GPUs of a kind, of a "bridge" between two of
+    them and of a host's "RAM" [GB/s]; "memory shown" by a card's driver, and "memory kept" by that
+    of a card or a family [MiB].
+    """
+    every = read(HARDWARE / "part_figures.csv", rows.PartFigure)
+    return {row.part: row for row in every if row.figure == figure}
 
 
 @lru_cache(maxsize=4096)
@@ -139,7 +141,7 @@ def machine_named(name: str) -> MachineName:
     """
     named = machine_names().match(name)
     spec = named.spec
-    if not NVLINK.search(plain(name)) or spec.gpu not in gpu_bridges() or spec.machines > 1:
+    if not NVLINK.search(plain(name)) or spec.gpu not in published("bridge") or spec.machines > 1:
         return named
     pair = spec.gpu_count == 2
     note = f"The two {spec.gpu} are joined by an NVLink bridge."

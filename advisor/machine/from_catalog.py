@@ -13,7 +13,7 @@ from advisor.machine import catalog
 from advisor.machine.machine import Disk, Gpu, Host, Link
 from advisor.machine.names.words import any_of
 from advisor.machine.quantity import Provenance, Quantity
-from advisor.machine.rows import PEAKS, GpuLinkRow, GpuRow, HostRow
+from advisor.machine.rows import PEAKS, GpuRow, HostRow, PartFigure
 from advisor.machine.shared_memory import NO_SCREEN, drives_screens
 from advisor.units import GB, GIB, MIB, TERA
 
@@ -45,7 +45,7 @@ def gpu_of(row: GpuRow) -> Gpu:
         board_power=row.board_power_w,
         unified=row.unified,
         of_ram=row.of_ram,
-        peer=_peer(catalog.gpu_links().get(row.name)),
+        peer=_peer(catalog.published("link").get(row.name)),
         peer_access=not any_of("no peer access").match(row.name.casefold()),
         dot_products=float(row.int8_tops is not None or row.vendor not in NEED_DOT_PRODUCTS),
     )
@@ -64,35 +64,35 @@ def usable_memory(row: GpuRow) -> Quantity:
     A typed size is used unchanged; memory used by a screen is not subtracted, and the source says
     so for cards that usually have one.
     """
-    sold, left = row.memory_gib * GIB, catalog.driver_memory().get(row.name)
+    sold, shown = row.memory_gib * GIB, catalog.published("memory shown").get(row.name)
     screen = NO_SCREEN if drives_screens(row) else ""
-    if left is None and row.vendor == "NVIDIA" and not row.unified:
-        left = catalog.driver_memory().get(row.family)
-    if left is None:
+    if shown:
+        source = f"memory that its driver shows: {shown.source}{screen}"
+        return Quantity(shown.value * MIB, Provenance.DATASHEET, source, shown.source_date)
+    family = row.family if row.vendor == "NVIDIA" and not row.unified else ""
+    by_part = catalog.published("memory kept")
+    kept = by_part.get(row.name) or by_part.get(family)
+    if kept is None:
         source, date = f"{row.source}{screen}", row.source_date
         return Quantity(sold * row.usable_share, Provenance.DATASHEET, source, date)
-    if left.mib is not None:
-        source = f"memory that its driver shows: {left.source}{screen}"
-        return Quantity(left.mib * MIB, Provenance.DATASHEET, source, left.retrieved)
-    kept = left.kept_mib or 0.0
-    source = f"{row.memory_gib:g} GiB as sold less {kept:g} MiB that the driver keeps{screen}"
-    return Quantity(sold - kept * MIB, Provenance.DERIVED, source, left.retrieved)
+    what = f"{row.memory_gib:g} GiB as sold less {kept.value:g} MiB that the driver keeps{screen}"
+    return Quantity(sold - kept.value * MIB, Provenance.DERIVED, what, kept.source_date)
 
 
 def bridged(gpu: Gpu) -> Gpu:
     """Card with a bridge to a second card of the same kind."""
-    row = catalog.gpu_bridges().get(gpu.name)
+    row = catalog.published("bridge").get(gpu.name)
     if row is None:
-        known = ", ".join(catalog.gpu_bridges())
+        known = ", ".join(catalog.published("bridge"))
         raise InputError(f"No NVLink bridge is known for {gpu.name}; there is one for {known}.")
     return replace(gpu, peer=_peer(row))
 
 
-def _peer(row: GpuLinkRow | None) -> Quantity | None:
+def _peer(row: PartFigure | None) -> Quantity | None:
     if row is None:
         return None
     reached = fitted_constants().row("peer_link_share")
-    rate, source = row.peer_gbs * GB * reached.value, f"{row.source}; {reached.source}"
+    rate, source = row.value * GB * reached.value, f"{row.source}; {reached.source}"
     return Quantity(rate, Provenance.DERIVED, source, row.source_date)
 
 
@@ -144,10 +144,10 @@ def host(name: str, memory: Quantity, bandwidth: Quantity | None = None) -> Host
     if bandwidth is None:
         if row.bandwidth_gbs is None:
             raise InputError(f"{row.name}: its RAM bandwidth is not published; give it in GB/s.")
-        peak, page = row.bandwidth_gbs * GB, catalog.measured_ram().get(row.name)
+        peak, page = row.bandwidth_gbs * GB, catalog.published("RAM").get(row.name)
         bandwidth = sustained(peak, ram_segment(row.name), row.source, row.source_date)
         if page:
-            rate = page.read_gbs * GB
+            rate = page.value * GB
             bandwidth = Quantity(rate, Provenance.DERIVED, page.source, page.source_date)
     return Host(
         name=row.name,

@@ -127,7 +127,11 @@ def _assumptions(inputs: MachineSpec) -> tuple[str, ...]:
                 f"The typed {most:g} GiB of GPU memory count; {row.name} is sold with {listed} "
                 "GiB, and changed cards have twice that at most."
             )
-    if gpus and NVLINK.search(plain(str(inputs.gpu))) and gpus[0].row.name in catalog.gpu_bridges():
+    if (
+        gpus
+        and NVLINK.search(plain(str(inputs.gpu)))
+        and gpus[0].row.name in catalog.published("bridge")
+    ):
         pair = sum(gpu.count for gpu in gpus) * inputs.gpu_count == 2
         are = "are joined by one" if pair else "have none counted, as one joins two of a kind"
         notes.append(f"NVLink is a bridge between two cards: these {are}.")
@@ -195,7 +199,7 @@ def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
     BY_NAME["gpu_count"].check(len(gpus) * inputs.gpu_count)
     cards = fastest_first(gpus * inputs.gpu_count)
     # Cards on a board are joined anyway.
-    pair = len(cards) == 2 and {card.name for card in cards} <= catalog.gpu_bridges().keys()
+    pair = len(cards) == 2 and {card.name for card in cards} <= catalog.published("bridge").keys()
     if not (inputs.bridge or (pair and NVLINK.search(plain(str(inputs.gpu))))):
         return cards
     if len(cards) != 2 or cards[0].name != cards[1].name:

@@ -44,36 +44,16 @@ PEAKS = ("fp32_tflops", "fp16_tflops", "bf16_tflops", "int8_tops", "fp8_tflops",
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class DriverMemoryRow:
-    """One row of data/hardware/driver_memory.csv: memory of a card that programs see on Linux, or
-    the part that the driver reserves on a card or family of cards.
+class PartFigure:
+    """One row of data/hardware/part_figures.csv: a figure of a GPU, a family of GPUs or a host that
+    is of another page than its datasheet.
     """
 
-    gpu: str
-    family: str
-    mib: float | None
-    kept_mib: float | None
-    source: str
-    retrieved: str
-    note: str
-
-    @property
-    def card(self) -> str:
-        """The card, else its family."""
-        return self.gpu or self.family
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GpuLinkRow:
-    """One row of data/hardware/gpu_links.csv, a GPU and its link to others of its kind, one way, or
-    of data/hardware/gpu_bridges.csv, a GPU and the bridge between two of them.
-    """
-
-    gpu: str
-    peer_gbs: float
+    figure: str  # a key of `catalog.published`
+    part: str
+    value: float
     source: str
     source_date: str
-    note: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,19 +84,6 @@ class HostRow:
     source: str
     source_date: str
     retrieved: str
-    note: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MeasuredRamRow:
-    """One row of data/hardware/measured_ram.csv: the published RAM rate of a host of hosts.csv that
-    reaches an unusual share of its theoretical one.
-    """
-
-    host: str
-    read_gbs: float
-    source: str
-    source_date: str
     note: str
 
 

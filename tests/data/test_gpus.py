@@ -6,7 +6,7 @@ import pytest
 from provenance import is_past, is_public
 
 from advisor.machine import from_catalog, from_spec
-from advisor.machine.catalog import driver_memory, gpu_bridges, gpu_links, gpu_rows
+from advisor.machine.catalog import gpu_rows, published
 from advisor.machine.spec import MachineSpec
 
 ROWS = gpu_rows()
@@ -197,11 +197,11 @@ def test_ratios_between_cards() -> None:
 
 
 def test_links_between_gpus_are_sourced_and_of_known_gpus() -> None:
-    for row in (*gpu_links().values(), *gpu_bridges().values()):
-        assert row.gpu in ROWS
+    for row in (*published("link").values(), *published("bridge").values()):
+        assert row.part in ROWS
         assert is_public(row.source)
         assert is_past(row.source_date)
-        assert 50 <= row.peer_gbs <= 1000
+        assert 50 <= row.value <= 1000
 
 
 def test_a_link_between_gpus_reaches_its_share() -> None:
@@ -213,24 +213,21 @@ def test_a_link_between_gpus_reaches_its_share() -> None:
 
 
 def test_what_a_driver_keeps_is_a_small_part_and_the_rules_follow_from_the_cards() -> None:
-    rows = driver_memory()
-    cards = {name: row for name, row in rows.items() if row.gpu}
-    kept = {
-        name: ROWS[name].memory_gib * 1024 - row.mib
-        for name, row in cards.items()
-        if row.mib is not None
-    }
+    shown, rules = published("memory shown"), published("memory kept")
+    families = {row.family for row in ROWS.values()} & rules.keys()
+    assert rules.keys() - families <= ROWS.keys()
+    kept = {name: ROWS[name].memory_gib * 1024 - row.value for name, row in shown.items()}
     corrected = {"M60", "P4", "T4", "T4G", "Quadro RTX 5000", "A10", "A10G", "L4", "L40S"}
     for name in corrected:  # error correction takes a sixteenth of these
         kept[name] -= ROWS[name].memory_gib * 1024 / 16
     for name, mib in kept.items():
-        assert is_public(rows[name].source), name
+        assert is_public(shown[name].source), name
         assert 0 < mib < 0.05 * ROWS[name].memory_gib * 1024, name
-    for family in {row.family for row in rows.values()} - {""}:
+    for family in families:
         cards_of = [name for name in kept if ROWS[name].family == family and name != "B200"]
         plain = [kept[name] for name in cards_of if name not in corrected]
         every = [kept[name] for name in cards_of]
-        assert rows[family].kept_mib == pytest.approx(median(plain or every), abs=1), family
+        assert rules[family].value == pytest.approx(median(plain or every), abs=1), family
 
 
 def test_a_named_card_has_what_its_driver_leaves_and_a_typed_size_stands() -> None:

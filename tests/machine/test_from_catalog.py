@@ -4,7 +4,7 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.machine import from_catalog
-from advisor.machine.catalog import disk_rows, find_host, gpu_rows, host_rows, measured_ram
+from advisor.machine.catalog import disk_rows, find_host, gpu_rows, host_rows, published
 from advisor.machine.quantity import Provenance, given
 from advisor.units import GB, GIB, MIB
 
@@ -38,8 +38,8 @@ def test_every_host_can_be_made(subtests: pytest.Subtests) -> None:
                 continue
             host = from_catalog.host(name, given(64 * GIB))
             assert 0 < host.bandwidth.value < row.bandwidth_gbs * GB
-            published = name in measured_ram()
-            assert host.bandwidth.kind is (Provenance.DERIVED if published else Provenance.ASSUMED)
+            of_page = name in published("RAM")
+            assert host.bandwidth.kind is (Provenance.DERIVED if of_page else Provenance.ASSUMED)
             assert host.cores >= 1
 
 
@@ -48,10 +48,10 @@ def test_a_board_reads_ram_at_the_rate_that_stream_measured_on_it() -> None:
     pi = from_catalog.host("Raspberry Pi 4", given(8 * GIB))
     assert pi.bandwidth.value == 5.56 * GB
     assert pi.bandwidth.source == "https://www.sci-pi.org.uk/bench/stream.html"
-    assert all(name in host_rows() for name in measured_ram())
+    assert all(name in host_rows() for name in published("RAM"))
     assert all(
-        row.read_gbs < (host_rows()[name].bandwidth_gbs or 0.0)
-        for name, row in measured_ram().items()
+        row.value < (host_rows()[name].bandwidth_gbs or 0.0)
+        for name, row in published("RAM").items()
     )
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from advisor.catalog.csv_tables import texts
 from advisor.errors import InputError
 from advisor.machine import backends
 from advisor.machine.from_spec import machine
@@ -137,9 +138,9 @@ def test_kernels_by_month_and_backend(month: str, backend: str, kernels: str) ->
 
 
 def test_dated_builds_rise_with_their_days() -> None:
-    rows = backends.dated_builds()
-    assert [row.number for row in rows] == sorted({row.number for row in rows})
-    assert [row.date for row in rows] == sorted({row.date for row in rows})
+    dated = texts("runtimes/llama_cpp_builds.csv", "number", "date")
+    assert [*map(int, dated)] == sorted({int(number) for number in dated})
+    assert [*dated.values()] == sorted(set(dated.values()))
 
 
 def test_effects_are_within_what_physics_allows_and_have_a_source() -> None:

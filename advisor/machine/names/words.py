@@ -6,10 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Generic, TypeVar
 
-from advisor.catalog.csv_tables import DATA, RowsByName
+from advisor.catalog.csv_tables import texts
 from advisor.catalog.name_matching import NameWords
 from advisor.machine.machine import Form
 from advisor.machine.rows import GpuRow, HostRow
@@ -134,28 +133,13 @@ def form_named(text: str) -> Form | None:
     return next((Form(form) for kind, form in forms if says(text, kind)), None)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MacIdentifierRow:
-    """One row of data/hardware/mac_identifiers.csv: Apple's identifier of a model, which macOS
-    prints ("Mac15,11"), with the product and its chip.
-    """
-
-    identifier: str
-    machine: str
-    source: str
-    source_date: str
-
-
-_macs = cache(lambda: RowsByName(DATA / "hardware/mac_identifiers.csv", MacIdentifierRow))
-
-
 def spelled_out(text: str) -> str:
     """Plain text with abbreviations, Apple's identifiers and cloud instances expanded:
     "bm.gpu.h100.8" is "8x h100", unless the cards are also named beside it ("HGX H100 (8x H100)").
     """
     for identifier in any_of("mac identifier").findall(text):
-        if identifier in _macs():
-            text = text.replace(identifier, plain(_macs()[identifier].machine))
+        machine = texts("hardware/mac_identifiers.csv", "identifier", "machine").get(identifier)
+        text = text.replace(identifier, plain(machine)) if machine else text
     rented = whole_words("rented") if any_of("of instances").search(text) else ()
     for pattern, meant in (*whole_words("short"), *rented, *whole_words("instance")):
         match = pattern.search(text)
