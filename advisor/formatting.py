@@ -170,11 +170,7 @@ def range_of(low: float, high: float, say: Callable[[float], str] = number) -> s
 
 
 def moment(when: str) -> str:
-    """Date and time in UTC of an ISO 8601 time with an offset.
-
-    Raises:
-        ValueError: not an ISO 8601 time.
-    """
+    """Date and time in UTC of an ISO 8601 time with an offset; ValueError for no such time."""
     time = datetime.fromisoformat(when).astimezone(UTC)
     return f"{time.day} {time:%B %Y, %H:%M} UTC"
 

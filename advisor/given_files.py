@@ -17,11 +17,7 @@ FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def content(path: Path, most: int) -> bytes:
-    """Whole content of a file.
-
-    Raises:
-        InputError: no regular file, one that cannot be read, or one of more than `most` bytes.
-    """
+    """Content of a regular file; InputError if unreadable or of more than `most` bytes."""
     with opened(path) as file:
         try:
             # None where the system has nothing to give now.
@@ -37,11 +33,7 @@ def content(path: Path, most: int) -> bytes:
 
 
 def text(path: Path, most: int) -> str:
-    """Whole content of a text file in UTF-8, with or without a byte-order mark.
-
-    Raises:
-        InputError: as `content`, or no UTF-8.
-    """
+    """Text of a file in UTF-8, with or without a mark; InputError as `content`."""
     try:
         return content(path, most).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -49,11 +41,7 @@ def text(path: Path, most: int) -> str:
 
 
 def opened(path: Path) -> BinaryIO:
-    """A regular file, opened for reading.
-
-    Raises:
-        InputError: there is none, it cannot be opened, or it is a folder, pipe or device.
-    """
+    """A regular file, opened for reading; InputError for none, a folder, a pipe or a device."""
     try:
         descriptor = os.open(path, FLAGS)
     except (OSError, ValueError) as error:

@@ -74,16 +74,12 @@ class Calibration:
     source: str = SOURCE  # origin of the measurements, for `Quantity.source`
 
     def figure(self, name: str) -> Quantity | None:
-        """Measured quantity, in the unit of its measurement; None without one, or where the
-        hardware has changed since.
-        """
+        """Measured quantity, in its own unit; None without one, or on changed hardware."""
         measurement = self.measurements.get(name)
         return None if measurement is None or self.changed else self._figure(measurement)
 
     def engine(self, ram: float) -> EngineSpeed | None:
-        """Measured speeds of llama.cpp at RAM's sustained read rate [B/s]; None without them or on
-        changed hardware.
-        """
+        """Measured speeds of llama.cpp at a read rate of RAM [B/s]; None as above."""
         timed = {
             name.removeprefix(ENGINE): measurement
             for name, measurement in self.measurements.items()

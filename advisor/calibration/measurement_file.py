@@ -137,9 +137,7 @@ def to_json(probed: MeasurementHistory) -> dict[str, Any]:
 
 
 def from_json(content: Any) -> MeasurementHistory:
-    """History of JSON content, of which a plain list of measurements has no fingerprint; raises
-    `UNREADABLE` for a wrong format.
-    """
+    """History of JSON content; raises `UNREADABLE`. A plain list has no fingerprint."""
     if isinstance(content, list):
         content = {"fingerprint": None, "measurements": content}
     if int(content.get("version", VERSION)) > VERSION:
@@ -153,9 +151,7 @@ def from_json(content: Any) -> MeasurementHistory:
 
 
 def imported(text: str | bytes, name: str) -> MeasurementHistory:
-    """History from the content of an exported file; raises InputError for a wrong format, no
-    measurement, or more than `LARGEST` bytes.
-    """
+    """History of an exported file; InputError for another, an empty or too large one."""
     if len(text) > LARGEST:
         raise InputError(
             f"{name} has more than {LARGEST:,} bytes, too many for the measurements of a machine; "
@@ -203,11 +199,7 @@ def alone(folder: Path, failure: str) -> Iterator[None]:
 
 
 def write(path: Path, content: Any) -> None:
-    """Write JSON atomically: a reader sees the old file or the new one.
-
-    Raises:
-        OSError: the folder cannot be written, or the drive is full; the old file stays.
-    """
+    """Write JSON at once: readers see the old file or the new one. OSError leaves the old one."""
     # A fixed name, so that the remains of a killed process are overwritten and do not pile up.
     fresh = path.with_name(f"{path.name}.new")
     try:
@@ -231,11 +223,7 @@ def delete(path: Path) -> None:
 
 
 def moment(when: str) -> datetime:
-    """Time of a measurement, in UTC where no zone is given.
-
-    Raises:
-        ValueError, TypeError: not an ISO 8601 time.
-    """
+    """Time of a measurement, else in UTC; ValueError or TypeError for no ISO 8601 time."""
     time = datetime.fromisoformat(when)
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 

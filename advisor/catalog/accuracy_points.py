@@ -83,9 +83,7 @@ def accuracy_points() -> tuple[AccuracyPoint, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Peer:
-    """One row of data/public_formulas.csv: a public advisor, whose formula `lab/peers.py` restates
-    and whose answers are kept with the points.
-    """
+    """A public advisor, a row of data/public_formulas.csv; `lab/peers.py` restates its formula."""
 
     name: str  # its authors' name for it
     version: str  # release or commit that was read

@@ -195,11 +195,7 @@ class Constants:
         return self._look_up(constant, family).rows[0]
 
     def value(self, constant: str, family: str = "") -> float:
-        """Value of a constant in this scope, in the unit of its row.
-
-        Raises:
-            DataError: no row applies.
-        """
+        """Value of a constant in this scope, in the unit of its row; DataError for none."""
         value: float = self._look_up(constant, family).value
         return value
 

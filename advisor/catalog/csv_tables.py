@@ -100,11 +100,7 @@ def _lines(path: Path, columns: Sequence[CsvColumn]) -> Iterator[tuple[int, list
 
 @cache
 def texts(file: str, key: str, value: str) -> Mapping[str, str]:
-    """A column of a file in data/ by another one: for a table that says one thing of each name.
-
-    Raises:
-        DataError: the file cannot be read, or has no such column.
-    """
+    """A column of a file in data/ by another one; DataError where the file has no such column."""
     path = DATA / file
     with path.open(encoding="utf-8", newline="") as lines:
         try:

@@ -136,12 +136,7 @@ class Input:
         return value if isinstance(value, str) else shortest(value)
 
     def check(self, value: Array | None, paid: Currency | None = None) -> None:
-        """Refuse a number outside the limits.
-
-        Args:
-            value: number or array, amounts of money in US dollars; None where it is not set.
-            paid: currency that amounts were typed in; None for the one that is shown.
-        """
+        """Refuse a number outside the limits [USD for money]; `paid` is the typed currency."""
         if value is None or self.low is None or self.high is None:
             return
         if isinstance(value, float | int):
@@ -248,9 +243,7 @@ def check_prices(
 
 
 def in_usd(values: Mapping[str, Any], usd: float) -> dict[str, Any]:
-    """Values by name, with amounts of money in a currency of that value converted to US dollars
-    [USD].
-    """
+    """Values by name, with amounts of money in a currency of that value in US dollars [USD]."""
     return {
         name: value * usd if isinstance(value, float | int) and BY_NAME[name].in_money else value
         for name, value in values.items()

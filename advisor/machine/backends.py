@@ -57,10 +57,7 @@ def reaches(backend: str, vendor: str) -> bool:
 
 
 def of_machine(machine: Machine) -> str:
-    """Backend of a machine's first GPU; "cpu" without a GPU.
-
-    A stated backend counts only if it drives the card, which may be another than it was stated for.
-    """
+    """Backend of the first GPU, the stated one where it drives the card; "cpu" without a GPU."""
     if not machine.gpus:
         return CPU
     return _of_vendors(machine.gpus[0].vendor, machine.backend, machine.system)
@@ -94,10 +91,7 @@ def check(backend: str, vendors: Iterable[str] = ()) -> None:
 
 
 def check_system(system: str, vendors: Iterable[str], backend: str | None) -> None:
-    """Check that a system drives the machine's cards through llama.cpp.
-
-    Builds for Macs without an Apple chip have Metal switched off, and Apple's chips run macOS.
-    """
+    """Check that llama.cpp drives the cards there: Metal is for Apple's chips on macOS alone."""
     if backend in (CPU, UNKNOWN):
         return
     for vendor in vendors:
@@ -188,11 +182,7 @@ def driver_named(text: str) -> GraphicsDriver:
 
 
 def build_month(text: str) -> str:
-    """Month of a build of llama.cpp as typed, "2025-10": a month, or a number such as b6715.
-
-    A number between two dated builds lies between their days in proportion; one beyond the first or
-    the last counts as of that day.
-    """
+    """Month of a typed month or build (b6715), whose day lies between those of dated builds."""
     folded = text.strip().casefold()
     if re.fullmatch(r"20[2-9]\d-(0[1-9]|1[0-2])", folded):
         return folded
@@ -209,9 +199,7 @@ def build_month(text: str) -> str:
 
 
 def kernels_of(month: str, backend: str) -> str:
-    """Kernels of a build, as `catalog.constants.Scope` names them: "2024", "2025", or empty; its
-    month is empty for today's.
-    """
+    """Kernels of a build's month, as `Scope.build` names them; empty for those of today."""
     if not month:
         return ""
     if month < USUAL_FLASH_ATTENTION:
@@ -292,9 +280,7 @@ def effect_of(option: str, value: str) -> SoftwareEffect | None:
 
 
 def effects_of_build(month: str) -> tuple[SoftwareEffect, ...]:
-    """Published effects of a build on models with linear attention, on GPUs and on processors; none
-    for a later or no month.
-    """
+    """Published effects of a build on linear attention, on GPUs and on processors."""
     return tuple(_at("build", month))
 
 
@@ -305,9 +291,7 @@ def _at(option: str, month: str) -> Iterator[SoftwareEffect]:
 
 
 def effect_of_kernel(month: str, backend: str, kinds: frozenset[str]) -> SoftwareEffect | None:
-    """Published effect of a build without a kernel for one of the storage types that most of a
-    model's bytes have; None for a later build.
-    """
+    """Published effect of a build without kernels for one of a model's storage types."""
     missing = without_kernel(month, backend)
     return next((row for kind, row in missing.items() if kind in kinds), None)
 

@@ -61,9 +61,7 @@ def published(figure: str) -> Mapping[str, rows.PartFigure]:
 
 @lru_cache(maxsize=4096)
 def gpu_named(name: str, memory: float | None = None) -> GpuName:
-    """GPU of a name: its row, number of cards, and assumptions; the memory that a driver shows
-    tells cards of the same name apart [B].
-    """
+    """GPU of a name; the memory that a driver shows tells cards of the same name apart [B]."""
     row = spelled("GPU", gpu_rows()).get(name.strip().casefold())
     if memory is not None:
         return gpu_names().match(name, memory / GIB)
@@ -136,9 +134,7 @@ def soldered(host: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def machine_named(name: str) -> MachineName:
-    """Machine of a name: a preset, or the parts in the name, with the NVLink bridge that it says;
-    cards on a board have theirs anyway.
-    """
+    """Machine of a name, with the NVLink bridge that it says; boards have theirs anyway."""
     named = machine_names().match(name)
     spec = named.spec
     if not NVLINK.search(plain(name)) or spec.gpu not in published("bridge") or spec.machines > 1:

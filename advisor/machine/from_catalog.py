@@ -124,10 +124,7 @@ def shared_memory(bandwidth: float) -> Link:
 
 
 def given_link(pinned: Quantity, name: str = "link as given") -> Link:
-    """Link with a rate from pinned memory, and what follows for other memory.
-
-    Pageable memory goes through pinned buffers that a core fills, so the slower of both counts.
-    """
+    """Link with a rate from pinned memory; a core first copies pageable memory there."""
     copied = fitted_constants().row("pageable_copy")
     read = fitted_constants().row("zero_copy_share")
     slower, over = np.minimum(pinned.value, copied.value), pinned.value * read.value
@@ -137,9 +134,7 @@ def given_link(pinned: Quantity, name: str = "link as given") -> Link:
 
 
 def host(name: str, memory: Quantity, bandwidth: Quantity | None = None) -> Host:
-    """Processor or platform of the catalogue, by name, with its main memory [B]; its sustained read
-    rate is that of a page, else the datasheet's peak times a typical share [B/s].
-    """
+    """Host by name with its RAM [B], at its published rate, else a share of its peak [B/s]."""
     row = catalog.find_host(name)
     if bandwidth is None:
         if row.bandwidth_gbs is None:

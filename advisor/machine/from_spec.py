@@ -86,9 +86,7 @@ def reached(gpus: tuple[Gpu, ...], inputs: MachineSpec) -> tuple[Gpu, ...]:
 
 
 def at_work(host: Host, inputs: MachineSpec) -> Host:
-    """Processor with one working core per thread, up to the number of cores that llama.cpp takes
-    by itself; further threads make these wait.
-    """
+    """Processor with a working core per thread; threads beyond its cores make them wait."""
     if inputs.threads is None:
         return host
     bound = inputs.numa in ONE_NODE and host.sockets > 1
@@ -175,10 +173,7 @@ def _with_own_graphics(inputs: MachineSpec) -> MachineSpec:
 
 
 def cards_of(text: str) -> tuple[GpuName, ...]:
-    """GPUs of a text, kind by kind: "RTX 4090", "2x 3090", "RTX 3090 + 2*P40".
-
-    Where a plus joins cards, each has to be known; other signs may be part of a name.
-    """
+    """GPUs of a text, kind by kind: "RTX 3090 + 2*P40"; a plus joins known cards alone."""
     kinds = [kind for kind in BETWEEN_KINDS.split(text) if kind.strip()]
     if len(kinds) < 2:
         return (catalog.gpu_named(text),)
@@ -209,9 +204,7 @@ def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
 
 
 def _with_ram_rate(gpu: Gpu, inputs: MachineSpec) -> Gpu:
-    """GPU with the rate of the machine's RAM, stated or of the named processor, where that is its
-    memory.
-    """
+    """GPU whose memory is the machine's RAM, at the rate of that."""
     row = catalog.find_host(inputs.cpu) if inputs.cpu else None
     channels = inputs.ram_channels or (row.memory_channels if row else None)
     rate = inputs.ram_mts or (row.memory_mts if row else None)

@@ -68,9 +68,7 @@ FEWEST_OF_A_SERVER = 8
 
 
 def _typical_server(named: MachineName) -> MachineSpec:
-    """Typical server for a rented machine, or one with modules on a board, whose processor no page
-    says, with its share of the memory channels; an empty specification for others.
-    """
+    """Typical server for rented machines and modules on boards whose processor is unknown."""
     kind = named.preset.kind if named.preset else ""
     modules = ON_BOARDS.match(str(named.spec.gpu)) or str(named.spec.gpu).startswith(WITH_GRACE)
     board = modules or named.spec.gpu_count >= FEWEST_OF_A_SERVER
@@ -121,10 +119,7 @@ class Identified:
 
 
 def identified(name: str) -> Identified:
-    """Hardware of a name; tried are, in this order, presets, GPUs, processors and lists of parts.
-
-    A processor with a memory size is a machine.
-    """
+    """Hardware of a name: a preset, else a GPU, a processor, or a list of parts."""
     text = words.without_system(translated(plain(name)))
     if (
         words.meaning("refused", text)
@@ -159,11 +154,7 @@ SIZES_OF_RAM = (64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
 
 
 def _gpu(name: str) -> Identified | None:
-    """Identified graphics card, or graphics that share a PC's memory; None for a whole chip.
-
-    Raises:
-        OtherMemory: a card alone, with a memory size that it is not sold with.
-    """
+    """Card, or graphics in RAM; None for a chip. OtherMemory for a size it is not sold with."""
     try:
         gpu = catalog.gpu_named(name)
     except OtherMemory as error:

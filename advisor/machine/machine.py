@@ -298,11 +298,7 @@ the host pass on every sum."""
 
 
 def network_named(text: str, gpu: str = "") -> Network:
-    """Network of a name, between machines with a GPU.
-
-    Raises:
-        InputError: a name without a known kind or rate; lists the kinds.
-    """
+    """Network of a name, between machines with a GPU; InputError for no known kind or rate."""
     folded = text.casefold()
     stated = RATE.search(folded)
     row = next((row for row in _rows() if re.search(row.words, folded)), None)

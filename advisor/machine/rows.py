@@ -45,9 +45,7 @@ PEAKS = ("fp32_tflops", "fp16_tflops", "bf16_tflops", "int8_tops", "fp8_tflops",
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PartFigure:
-    """One row of data/hardware/part_figures.csv: a figure of a GPU, a family of GPUs or a host that
-    is of another page than its datasheet.
-    """
+    """Row of data/hardware/part_figures.csv: a figure of a GPU, a family or a host."""
 
     figure: str  # a key of `catalog.published`
     part: str
@@ -58,9 +56,7 @@ class PartFigure:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HostRow:
-    """One row of data/hardware/hosts.csv; `memory_channels` counts 64-bit channels of all
-    sockets.
-    """
+    """Row of data/hardware/hosts.csv; `memory_channels` counts 64-bit channels of all sockets."""
 
     name: str
     aliases: str = ""
@@ -89,9 +85,7 @@ class HostRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CpuModelRow:
-    """One row of data/hardware/cpu_models.csv: a processor's cores, its fast cores where it has two
-    kinds, and its graphics and memory where they differ from those of its generation.
-    """
+    """Row of data/hardware/cpu_models.csv: cores, and what differs from those of its generation."""
 
     name: str
     cores: int

@@ -30,18 +30,14 @@ NO_SCREEN = "; no screen subtracted, which takes 0.3 to 1.6 GB of the card it ha
 
 
 def drives_screens(row: GpuRow) -> bool:
-    """Whether a card usually has a screen: a desktop's, since a laptop's hangs on the processor's
-    graphics and cards of data centres have no connector.
-    """
+    """Whether a card usually has a screen: laptops' and data centres' have none."""
     name = row.name.casefold()
     headless = row.unified or any_of("without screen").search(name)
     return not headless and any_of("with screen").match(name) is not None
 
 
 def with_screen(machine: Machine, stated_gib: float | None) -> Machine:
-    """A machine whose first GPU has the memory that its screens and other programs leave: what they
-    take as stated, else as usual on its operating system [GiB].
-    """
+    """Machine whose first GPU has what its screens leave, as stated or as usual [GiB]."""
     if not machine.gpus:
         return machine
     first = machine.gpus[0]
@@ -72,9 +68,7 @@ the GPU's part (https://github.com/antirez/ds4/issues/46, 2026-05-09), 8 of 128 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SharedMemoryRow:
-    """One row of data/hardware/shared_memory.csv: the part of a memory size that its GPU may
-    use.
-    """
+    """Row of data/hardware/shared_memory.csv: the part of a memory size that its GPU may use."""
 
     vendor: str  # maker of the chip
     chip: str  # word in the names of its GPUs; empty for all of the maker
@@ -111,9 +105,7 @@ WORTH_SETTING = 1.05
 
 
 def with_shared_memory(machine: Machine) -> Machine:
-    """Machine whose GPU has its part of the memory that the host shares with it, with a note on the
-    setting of that part.
-    """
+    """Machine whose GPU has its part of the host's memory, with a note on how to set that part."""
     if not machine.unified:
         return machine
     memory, gpus = machine.host.memory, []
@@ -164,9 +156,7 @@ def _row_of(machine: Machine) -> SharedMemoryRow | None:
 
 
 def raised(machine: Machine) -> tuple[Machine, str] | None:
-    """Machine whose GPU may use all memory but the system's, and the setting that gives it that;
-    None where there is none, or the part is as large already.
-    """
+    """Machine whose GPU has all memory but the system's, and the setting; None if it has."""
     row = _row_of(machine)
     if row is None:
         return None
@@ -180,8 +170,6 @@ def raised(machine: Machine) -> tuple[Machine, str] | None:
 
 
 def left_to_system(memory: Array, of_gpu: Array) -> Array:
-    """Shared memory that the system keeps [B]: a sixteenth, 4 to 8 GiB, and no more than lies
-    outside the GPU's part.
-    """
+    """Shared memory of the system [B]: a sixteenth, 4 to 8 GiB, outside the GPU's part."""
     usual = np.clip(np.asarray(memory) / 16, LEAST_OF_SYSTEM, MOST_OF_SYSTEM)
     return np.minimum(usual, np.maximum(memory - of_gpu, 0.0))

@@ -78,19 +78,13 @@ def _whole(words: str) -> int | None:
 
 
 class Neighbours:
-    """Processor time of other programs since this object was created.
-
-    The program itself and its ended child processes do not count.
-    """
+    """Processor time of other programs from now on, without ended child processes."""
 
     def __init__(self) -> None:
         self._all, self._idle, self._own = _times()
 
     def share(self) -> float:
-        """Share of all processors' time taken by others, stolen time of virtual machines included.
-
-        0 on Windows, which does not report the time of ended processes.
-        """
+        """Share of all processors that others took; 0 on Windows, which hides ended children."""
         if operating_system() == "win32":
             return 0.0
         everything, idle, own = _times()
@@ -137,10 +131,7 @@ def memory_limit(root: Path = Path("/"), process: str = "self") -> int | None:
 
 
 def memory_left(root: Path = Path("/")) -> int | None:
-    """Memory that the process may still allocate under its limits [B]; None for no limit.
-
-    Page cache that the kernel would drop first counts as free.
-    """
+    """Memory that the limits still allow [B]; None for none. Droppable cache is free."""
     left = []
     for limit, folder in _memory_groups(root, "self"):
         used = number(folder / "memory.current") or number(folder / "memory.usage_in_bytes") or 0

@@ -194,11 +194,7 @@ def _curve(series: Series, seconds: float, watch: Watch) -> list[Repeats]:
 def within_free(
     need: str, free: float, share: float, least: int, wanted: float, kind: str = "memory"
 ) -> int:
-    """As much memory as wanted, within a share of what is free [B].
-
-    Raises:
-        ProbeError: less than `least` is free; begins with who needs it ("The copies need").
-    """
+    """As much memory as wanted, within a share of the free [B]; ProbeError below `least`."""
     most = int(free * share)
     if most < least:
         raise ProbeError(

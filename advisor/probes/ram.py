@@ -35,10 +35,7 @@ Cpus: TypeAlias = frozenset[int] | None
 
 
 class Readers:
-    """Threads that each fill a buffer, and then read it together on request.
-
-    A page is placed on the memory node of the thread that fills it, so each thread fills its own.
-    """
+    """Threads that each fill a buffer, on their memory node, and read it together."""
 
     def __init__(self, threads: int, size: int, cpus: Cpus = None) -> None:
         self.bytes_per_pass = threads * size
@@ -139,10 +136,7 @@ def measure(
 
 
 def thread_counts(cores: int) -> tuple[int, ...]:
-    """Powers of two up to the cores, and the cores, in falling order.
-
-    When time runs out, the least important counts are thus left out.
-    """
+    """Powers of two and the cores, falling: when time runs out, the last are left out."""
     powers = {2**power for power in range(cores.bit_length())}
     return tuple(sorted(powers | {cores}, reverse=True))
 

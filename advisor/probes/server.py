@@ -64,10 +64,7 @@ class ServerReading:
     in_gpu: float | None = None  # share of the model in GPU memory
 
     def since(self, earlier: "ServerReading") -> "ServerReading":
-        """What was counted since an earlier reading; states and names are the present ones.
-
-        A counter below the earlier one belongs to a server that was started anew.
-        """
+        """What was counted since an earlier reading; lower counters are of a new server."""
         counts = ((name, getattr(self, name), getattr(earlier, name)) for name in COUNTED)
         counted: dict[str, Any] = {
             name: now - before
@@ -119,11 +116,7 @@ def _base(url: str) -> str:
 
 
 def _fetched(url: str) -> str | None:
-    """Text at an address; None where it answers otherwise.
-
-    Raises:
-        ProbeError: nothing answers there.
-    """
+    """Text at an address; None where it answers otherwise. ProbeError where nothing answers."""
     try:
         with urllib.request.urlopen(url, timeout=SECONDS) as answer:  # noqa: S310  http(s), as checked
             return str(answer.read(MOST).decode("utf-8", "replace"))
@@ -167,11 +160,7 @@ def _with_props(reading: ServerReading, base: str) -> ServerReading:
 
 
 def from_ollama(text: str) -> ServerReading:
-    """Model that Ollama holds, the last one used, with its share in GPU memory.
-
-    Raises:
-        ProbeError: no model is loaded, or the text is not Ollama's.
-    """
+    """Model that Ollama used last, with its share in GPU memory; ProbeError for none."""
     models = _json(text).get("models")
     if not isinstance(models, list):
         raise ProbeError("/api/ps is answered, but not as Ollama does.")

@@ -187,9 +187,7 @@ class CpuNames:
         return next(filter(None, chain(listed, ruled, typical)), None)
 
     def _scalable(self, text: str) -> Iterator[str]:
-        """Xeon Scalable of a number without its metal: "Xeon 5120" is a Gold 5120, where systems
-        print "Xeon CPU 5120" for the one of 2006.
-        """
+        """Gold of a number without metal: "Xeon 5120"; "Xeon CPU 5120" is of 2006."""
         number = any_of("bare xeon").search(text)
         names = (f"xeon {metal} {number[1]}" for metal in METALS) if number else ()
         yield from (name for name in names if name in self.models)
@@ -206,9 +204,7 @@ class CpuNames:
             )
 
     def _sockets(self, name: str, row: HostRow, count: int) -> int:
-        """Sockets that a count means: "x 16" behind a processor with eight cores, as desktops show
-        it, counts its threads.
-        """
+        """Sockets that a count means; "x 16" behind eight cores counts their threads."""
         generation = next(self._generations_of(row.name.casefold()), None)
         most = generation.max_sockets if generation else MOST_SOCKETS
         if count <= most or row.segment == "unified":
@@ -327,9 +323,7 @@ def _beginning(pattern: str) -> str:
 
 
 def other_brand(text: str, name: str) -> str:
-    """Why a plain text does not name a processor that has its number, but another brand: "eMAG
-    8180" is no Xeon; empty where it may.
-    """
+    """Why the number is of another brand ("eMAG 8180" is no Xeon); empty where it is not."""
     brands = set(any_of("processor brand").findall(text))
     if not brands or brands & set(any_of("processor brand").findall(name.casefold())):
         return ""

@@ -28,10 +28,7 @@ from advisor.machine.rows import PEAKS, GpuRow
 
 
 def readings(taken: GpuWords, known: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
-    """Sets of words to look up, from all words of the name to fewer, each with its assumptions.
-
-    Digits never change.
-    """
+    """Sets of words to look up, the fullest first, with assumptions; numbers never change."""
     words = taken.words
     if not words:
         yield from ((frozenset({word}), "") for word in sorted(taken.code))
@@ -103,9 +100,7 @@ def _optional(taken: GpuWords) -> tuple[str, ...]:
 
 
 def agrees(row: GpuRow, words: frozenset[str], taken: GpuWords) -> bool:
-    """Whether a row has the vendor and the architecture of a name; a laptop's name may only mean
-    a card if that word was looked up, too.
-    """
+    """Whether a row has the vendor, architecture and kind of a name: a laptop's, a Quadro."""
     families = taken.words & words_of_kind("family").keys() - words
     architecture = plain(row.family).replace(" ", "")  # "rdna2"
     return (
@@ -184,10 +179,7 @@ def _memory_slices(card: GpuRow, part: Slice) -> int | None:
 
 
 def slice_of(card: GpuRow, part: Slice) -> GpuRow:
-    """Row of a slice: its memory, its eighths of the bandwidth, its sevenths of the arithmetic.
-
-    Source: NVIDIA's MIG user guide.
-    """
+    """Row of a slice: eighths of memory, sevenths of arithmetic (NVIDIA's MIG user guide)."""
     memory, (eighths, sevenths) = _memory_slices(card, part), _slices(card)
     if memory is None:
         profile = str(part).removeprefix("MIG ")
@@ -217,9 +209,7 @@ GpuName = NamedPart[GpuRow]
 
 @dataclass(frozen=True)
 class _Spelling:
-    """Spelling of a row's name. Spellings without a size take precedence for names without one, and
-    names over aliases.
-    """
+    """Spelling of a row's name; those without a size, and names, come before others."""
 
     row: GpuRow
     brands: frozenset[str]
@@ -321,9 +311,7 @@ class GpuNames:
         return GpuName(row=self.rows[names[0]], notes=(note,), alternatives=tuple(names[1:]))
 
     def _of_several(self, text: str, vendors: frozenset[str]) -> GpuName | None:
-        """Fastest of several graphics that a driver prints together ("Arc 130V / 140V"); None for
-        cards, which differ in memory.
-        """
+        """Fastest of graphics that a driver prints together ("Arc 130V / 140V"); None for cards."""
         rows: list[GpuRow] = []
         parts = re.split(r"\s*/\s*", re.sub(r"^.*\[|\].*$", "", text))
         for part in parts if len(parts) > 1 else ():

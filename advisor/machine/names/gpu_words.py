@@ -37,9 +37,7 @@ def count_of_macs(text: str) -> int:
 
 
 def apple_chip(name: str, rows: Mapping[str, GpuRow]) -> NamedPart[GpuRow] | None:
-    """Chip of a name, its variant by GPU cores, else CPU cores, else memory, else the largest; None
-    where no row has it.
-    """
+    """Chip of a name: the variant with its cores or memory, else the largest; None if unknown."""
     text = plain(name)
     match = any_of("apple chip").search(text)
     if match is None:
@@ -132,9 +130,7 @@ OF_VARIANT = 0.045
 
 
 class OtherMemory(UnknownName):
-    """Card with a memory size [GiB] that it is not sold with; `same` are the cards of that name,
-    the meant one first, `alone` a name without other words, whose memory it may be.
-    """
+    """Memory size [GiB] that no card of a name has; `alone` says that it was all of it."""
 
     def __init__(self, name: str, same: list[GpuRow], size_gib: float, *, alone: bool) -> None:
         sizes = sorted({card.memory_gib for card in same})
@@ -232,9 +228,7 @@ def has_maker(text: str) -> bool:
 
 
 def _without_coolers(text: str) -> str:
-    """Title of a shop without the fans of its cooler ("Twin X2", "Inspire 3X"), which are no number
-    of cards, and without a part number beside the name.
-    """
+    """Title of a shop without part numbers and the fans of coolers ("Twin X2")."""
     if not has_maker(text):
         return text
     text = any_of("board version").sub(" ", any_of("fans of cooler").sub(" ", text))

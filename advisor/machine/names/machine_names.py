@@ -50,9 +50,7 @@ class CardMentions:
         )
 
     def within(self, text: str, *, laptop: bool) -> tuple[list[GpuName], str]:
-        """GPUs in a text, kind by kind, and the rest of the text; graphics that share the RAM are
-        left to the processor where there is a card.
-        """
+        """GPUs in a text, kind by kind, and its rest; chips count where there is no card."""
         if names_apple(text) or any_of("of several").search(text):
             return [self.gpus.match(text)], " "
         cards: list[GpuName] = []
@@ -203,9 +201,7 @@ class MachineNames:
         return chip.gpu not in ("", row.gpu) and chip.row.name.rpartition(" ")[2] in text
 
     def _several(self, text: str) -> MachineName | None:
-        """Several machines of a preset joined by a network, of servers and of chips that do not
-        take a second one: "2x DGX Spark".
-        """
+        """Equal machines over a network, of servers and of chips that stand alone."""
         bare, count = words.counted(text)
         bare = bare.strip()
         if count < 2:
@@ -229,9 +225,7 @@ class MachineNames:
     def _of_family(
         self, instance: str, family: InstanceFamilyRow, vcpu: int, text: str
     ) -> MachineName:
-        """Rented machine of a family with its share of the host's memory channels, and the cards
-        that are named beside it ("n1-standard-8 + T4").
-        """
+        """Rented machine of a family, with cards named beside it: "n1-standard-8 + T4"."""
         beside = text.replace(instance, " | ").replace("_", " ")
         gpus, rest = self.cards.within(beside, laptop=False)
         for card in self.cards.unknown(rest):
@@ -312,9 +306,7 @@ class MachineNames:
     def _refuse_unknown(
         self, name: str, rest: str, gpus: list[GpuName], cpu: CpuName | None
     ) -> None:
-        """A name without parts, or with a number of no part, is refused; computers are called by
-        their cards ("gnode-a5000").
-        """
+        """Refuse a name without parts, or with an unknown number ("gnode-a5000" has none)."""
         stray = "" if cpu else words.stray_number(rest)
         platform = words.meaning("platform", rest) and words.memory_channels(rest)
         if not gpus and not stray and (platform or NO_CARD.search(rest)):
@@ -383,9 +375,7 @@ class MachineNames:
         rest: str,
         notes: list[str],
     ) -> MachineName:
-        """Machine of graphics, kind by kind, and a processor, None for an unknown one, with the
-        memory that its name says; `rest` is its plain text without graphics.
-        """
+        """Machine of graphics and a processor; `rest` is the plain text without graphics."""
         chip = gpus[0].row if len(gpus) == 1 and gpus[0].row.unified else None
         written = words.translated(plain(name))
         modules = words.memory_type(written)
@@ -493,9 +483,7 @@ def listed(gpus: list[GpuName]) -> tuple[str, int]:
 
 
 def _memory_of(chip: GpuName) -> tuple[float | None, str]:
-    """Memory of a chip as its name says, else of a single one the only size that it has [GiB]; else
-    a note where it is sold with several.
-    """
+    """Memory of a chip as named, else its only size [GiB]; a note where it has several."""
     sold = memory_options(chip.row)
     if chip.memory_gib or (len(sold) < 2 and chip.count == 1 and not chip.row.of_ram):
         return chip.memory_gib or (sold or (chip.row.memory_gib,))[0], ""

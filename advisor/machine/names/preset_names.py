@@ -56,9 +56,7 @@ class PresetNames:
         }
 
     def row_of(self, text: str) -> MachineRow | None:
-        """Preset of a plain text: by name, else the one whose words are all in the text, without
-        words of other presets; None where there is none.
-        """
+        """Preset by name, else the one whose words, and no other's, a plain text has."""
         exact = self._exact.get(text) or self._exact.get(words.squeezed(text))
         exact = exact or self._rented_in(text)
         if exact is not None:
@@ -109,9 +107,7 @@ class PresetNames:
         return next(fitting, row) if len(same) > 1 else row
 
     def _is_beside(self, word: str, row: MachineRow) -> bool:
-        """A word beside a preset's name that means no other machine: its memory, how many cards, a
-        part of its own, a word of no hardware, or nothing.
-        """
+        """Whether a word means no other machine: its memory, its parts, or no hardware."""
         own = telling_words(f"{row.name} {row.gpu} {row.cpu.partition('x ')[2] or row.cpu}")
         return (
             any_of("says nothing").fullmatch(word) is not None
@@ -235,9 +231,7 @@ def _pattern(row: InstanceFamilyRow) -> re.Pattern[str]:
 
 
 def instance_in(text: str) -> tuple[str, InstanceFamilyRow, int] | None:
-    """Rented machine that a word of a plain text names, its family and its number of virtual
-    processors; None where none does.
-    """
+    """Rented machine in a plain text: its name, family and number of virtual processors."""
     for word in any_of("family word").findall(text):
         for row in families():
             match = _pattern(row).fullmatch(word)

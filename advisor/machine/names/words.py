@@ -19,9 +19,7 @@ any_of, rewritten = TABLE.any_of, TABLE.rewritten
 
 
 def meaning(kind: str, text: str) -> str:
-    """Value of the first word of a kind in a plain text, such as the typical platform of a line
-    without a number ("platform") or why a part cannot be described ("refused"); empty without one.
-    """
+    """Value of the first word of a kind ("platform") in a plain text; empty without one."""
     return next((value for pattern, value in whole_words(kind) if pattern.search(text)), "")
 
 
@@ -62,9 +60,7 @@ SMALLEST_GIB, LARGEST_GIB = 1.0, 100_000.0
 
 
 def plain(text: str) -> str:
-    """Text in lower case, without trademark signs and unusual spaces and dashes, and with a space
-    in the names of clusters' resources ("h100.96gb").
-    """
+    """Text in lower case, without trademark signs, and with usual spaces and dashes."""
     folded = text.casefold()
     if "(" in folded or not folded.isascii():
         folded = DASHES.sub("-", MARKS.sub(" ", folded.translate(WIDE))).replace(TIMES, "x")
@@ -126,17 +122,13 @@ def is_laptop(text: str) -> bool:
 
 
 def form_named(text: str) -> Form | None:
-    """Form of a machine that a plain text says by its words, those first that decide over others;
-    None where it says none.
-    """
+    """Form that a plain text says by its words, earlier kinds before others; None for none."""
     forms = words_of_kind("form").items()
     return next((Form(form) for kind, form in forms if says(text, kind)), None)
 
 
 def spelled_out(text: str) -> str:
-    """Plain text with abbreviations, Apple's identifiers and cloud instances expanded:
-    "bm.gpu.h100.8" is "8x h100", unless the cards are also named beside it ("HGX H100 (8x H100)").
-    """
+    """Plain text with abbreviations and instances expanded: "bm.gpu.h100.8" is "8x h100"."""
     for identifier in any_of("mac identifier").findall(text):
         machine = texts("hardware/mac_identifiers.csv", "identifier", "machine").get(identifier)
         text = text.replace(identifier, plain(machine)) if machine else text
@@ -155,18 +147,14 @@ def spelled_out(text: str) -> str:
 
 
 def without(kind: str, text: str, by: str = " ") -> str:
-    """Plain text without the words of a kind, such as owners and sellers ("owner"), or product
-    lines and inches ("line"): the 7780 of "Precision 7780", the 16 of "Blade 16".
-    """
+    """Plain text without the words of a kind, such as "line": the 7780 of "Precision 7780"."""
     for pattern, _ in whole_words(kind):
         text = pattern.sub(by, text)
     return text
 
 
 def count_of(kind: str, text: str) -> int | None:
-    """Number that a plain text states: "virtual processors", or "cores of a part" ("32 cores of an
-    EPYC 7763"); None without one.
-    """
+    """Number of a kind ("virtual processors") in a plain text; None without one."""
     match = any_of(kind).search(text)
     return int(match[1]) if match and int(match[1]) else None
 
@@ -203,17 +191,13 @@ CHINESE = re.compile(r"[\u3400-\u9fff\u3040-\u30ff]+")
 
 
 def without_system(text: str) -> str:
-    """Plain text without prices, versions of systems and firmware, and with a comma for the label
-    of a part ("GPU:").
-    """
+    """Plain text without prices and versions of systems, and with a comma for labels ("GPU:")."""
     bare = rewritten(any_of("beside machine").sub(" ", text).replace("( )", " "), "labelled")
     return any_of("azure size").sub(lambda size: size[0].replace(" ", "_"), bare)
 
 
 def named_link(text: str) -> tuple[int, int]:
-    """Generation of PCI Express and lanes of a GPU's link in a plain text, each 0 where it is not
-    said: "3090 on PCIe 3.0 x4" is (3, 4). Links of drives do not count.
-    """
+    """PCIe generation and lanes of a GPU, each 0 if not said; "3090 on PCIe 3.0 x4" is (3, 4)."""
     items = re.split(r"[,;|]| \+ ", text)
     for item in items:
         for pattern, value in patterns("link"):
@@ -236,9 +220,7 @@ def _without_numbers(text: str) -> str:
 
 
 def unknown_items(rest: str) -> Iterator[str]:
-    """Items between plus signs without a known word, in a plain text with a bar for each card; a
-    processor may be among them.
-    """
+    """Items between plus signs without a known word; cards are bars in the plain text."""
     items = [item.strip(" (),") for item in rest.split(" + ")]
     for item in items if len(items) > 1 else ():
         words = re.findall(r"[a-z]{3,}", _without_numbers(item))
@@ -282,9 +264,7 @@ def memory_sizes(text: str) -> list[float]:
 
 
 def main_memory(text: str) -> float | None:
-    """Main memory of a PC in a plain text: the size that is called RAM, else the largest but for a
-    drive's; of "16GB 512GB" the first [GiB].
-    """
+    """Main memory of a PC: the size called RAM, else the largest but its drive's [GiB]."""
     sizes = memory_sizes(text)
     named = any_of("main memory").finditer(_without_storage(text))
     called = [size for match in named for size in sizes_gib(match[0])]

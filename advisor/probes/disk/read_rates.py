@@ -82,10 +82,7 @@ def measure(
 
 
 def looking_ahead(path: Path | None = None) -> tuple[Measurement, ...]:
-    """`disk_read_ahead`: read-ahead window of the kernel for a mapped file on the drive [B].
-
-    A setting of the drive, read from the system; empty where unknown.
-    """
+    """`disk_read_ahead` [B]: the kernel's setting for mapped files; empty where unknown."""
     window = host.read_ahead(path or default_folder())
     note = "As the operating system has it set (read_ahead_kb)."
     return (setting("disk_read_ahead", window, "B", note),) if window else ()

@@ -45,11 +45,7 @@ class Driver:
         self._bindings = bindings
 
     def call(self, name: str, *about: Any) -> Any:
-        """Results of a driver function without its error code; None for none.
-
-        Raises:
-            ProbeError: an error of the driver, or a driver too old for the function.
-        """
+        """Result of a driver function, None for none; its error is raised as ProbeError."""
         try:
             code, *results = getattr(self._bindings, name)(*about)
         except RuntimeError as error:

@@ -81,10 +81,7 @@ def figure_name(name: str, place: int) -> str:
 
 
 def same_bus(bus: str, other: str) -> bool:
-    """Whether two PCI addresses mean the same device.
-
-    NVML writes the domain with eight digits, CUDA and Linux with four, in upper or lower case.
-    """
+    """Whether PCI addresses are of one device: NVML writes the domain with more digits."""
     return bus.casefold().lstrip("0") == other.casefold().lstrip("0")
 
 

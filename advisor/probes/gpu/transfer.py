@@ -7,10 +7,11 @@ page-locked host memory gives `zero_copy_read`.
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Event
 from typing import Any
 
@@ -20,19 +21,7 @@ from advisor.probes import measurement as clock
 from advisor.probes.gpu import detect
 from advisor.probes.gpu.cuda import Reader, Session, devices, driver
 from advisor.probes.gpu.detect import GpuState, figure_name, same_bus
-from advisor.probes.measurement import (
-    Cancelled,
-    Measurement,
-    Progress,
-    Repeats,
-    Watch,
-    measurement,
-    repeated,
-    setting,
-    size,
-    with_troubles,
-    within_free,
-)
+from advisor.probes.measurement import Cancelled, Measurement, Progress, Repeats, Series, Watch
 from advisor.probes.ram import Readers
 from advisor.units import GB, GIB, KIB, MIB
 
@@ -71,7 +60,7 @@ def while_copying(
             copied.append((copied_so_far() - before) / (clock.now() - began))
             return readers.bytes_per_pass * passes / took
 
-        read = repeated(rate, seconds, watch)
+        read = clock.repeated(rate, seconds, watch)
     if not read:
         return ()
     reading = Repeats(threads=facts.cores, rates=read)
@@ -79,16 +68,14 @@ def while_copying(
     read_note = f"Read RAM while {moving.median / GB:.3g} GB/s were copied to the GPU."
     copy_note = f"Copied to the GPU while {reading.median / GB:.3g} GB/s were read from RAM."
     return (
-        measurement("ram_read_while_copying", [reading], read_note),
-        measurement("h2d_while_reading", [moving], copy_note),
+        clock.measurement("ram_read_while_copying", [reading], read_note),
+        clock.measurement("h2d_while_reading", [moving], copy_note),
     )
 
 
 @contextmanager
 def _copying(session: Session, queue: Queue, block: int) -> Iterator[Callable[[], int]]:
-    """Bytes that a thread has copied to the GPU so far, without a pause until the block ends [B];
-    an error of the thread is raised where they are asked for.
-    """
+    """Bytes that a thread has copied so far [B]; its error is raised where they are read."""
     busy, enough, copied = Event(), Event(), [0]
 
     def count(size: int) -> None:
@@ -144,7 +131,7 @@ CACHES = 16  # GPU memory that is read, in last-level caches
 WINDOW = 0.02  # seconds of one repeat; queueing and end are negligible beside it
 MOST_QUEUED = 4096
 UNDER_LOAD = 0.3  # seconds of queued work while the state of the GPU is read
-CONTENTION = 3  # duration, relative to that of another rate
+CONTENTION = 0.18  # share of the time for RAM reads beside copies
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,34 +177,42 @@ def measure(
             replace(figure, name=figure_name(figure.name, index)) for figure in figures
         ]
     watch.stop(1.0)
-    return with_troubles(measurements, troubles)
+    return clock.with_troubles(measurements, troubles)
 
 
 def _measured(session: Session, seconds: float, watch: Watch) -> list[Measurement]:
     """All measurements of one GPU; empty when stopped."""
-    works = _works(session)
-    cells = sum(len(work.blocks) for work in works) + CONTENTION
-    measurements: list[Measurement] = []
-    done = 0
-    for work in works:
-        until = done + len(work.blocks)
-        part = watch.between(done / cells, until / cells)
-        curve = _curve(session, work, seconds * len(work.blocks) / cells, part)
-        if not curve:
-            return []
-        measurements += _figures(session, work, curve)
-        done = until
-    beside = watch.between(done / cells, 1.0, f"{session.device.name}: RAM beside copies")
-    reading = while_copying(
-        session, works[0].queue, works[0].blocks[0], seconds * CONTENTION / cells, beside
-    )
-    return [*measurements, *reading] if reading else []
+    works, name = _works(session), session.device.name
+    points = sum(len(work.blocks) for work in works)
+    series = [
+        Series(
+            name=work.name,
+            note=f"{name}: {work.note}",
+            share=len(work.blocks) / points,
+            points=[(block, 1) for block in work.blocks],
+            reader=partial(_reading, session, work.queue),
+            doing=f"{work.name}, {{block}}",
+        )
+        for work in works
+    ]
+    alone = 1.0 - CONTENTION
+    rates = clock.measured(series, seconds * alone, watch.between(0.0, alone))
+    if not rates:
+        return []
+    queues = {work.name: (work.queue, work.blocks[0]) for work in works if work.name in WATCHED}
+    figures: list[Measurement] = []
+    for rate in rates:
+        figures += _under_load(session, rate, *queues[rate.name]) if rate.name in queues else [rate]
+    beside = watch.between(alone, 1.0, f"{name}: RAM beside copies")
+    queue, block = works[0].queue, works[0].blocks[0]
+    reading = while_copying(session, queue, block, seconds * CONTENTION, beside)
+    return [*figures, *reading] if reading else []
 
 
 def _works(session: Session) -> list[_Work]:
     """Rates to measure, with their memory allocated; pinned copies to the device first."""
     need, free = "The copies need", host.facts().memory_available
-    host_bytes = within_free(need, free, 1 / HOST_PART, LEAST_HOST, MOST_HOST)
+    host_bytes = clock.within_free(need, free, 1 / HOST_PART, LEAST_HOST, MOST_HOST)
     host_bytes -= host_bytes % LEAST_HOST
     device_bytes = _device_bytes(session)
     device = session.on_device(device_bytes)
@@ -266,59 +261,48 @@ def _reads(name: str, note: str, reader: Reader, address: int, size: int) -> _Wo
 def _device_bytes(session: Session) -> int:
     free, caches = session.free_memory(), CACHES * session.attribute("L2_CACHE_SIZE")
     wanted = max(LEAST_DEVICE, caches)
-    return within_free("The copies need", free, 1 / DEVICE_PART, LEAST_HOST, wanted, "GPU memory")
+    return clock.within_free(
+        "The copies need", free, 1 / DEVICE_PART, LEAST_HOST, wanted, "GPU memory"
+    )
 
 
-def _curve(session: Session, work: _Work, seconds: float, watch: Watch) -> list[Repeats]:
-    """Repeats of each block size within a time; empty when stopped."""
-    curve = []
-    for part, block in enumerate(work.blocks):
-        stretch = watch.stretch(part, len(work.blocks), f"{work.name}, {size(block)}")
-        count = 1  # pieces that take a window, in which the overhead at the end is negligible
-        for _ in range(3):  # the first run touches new pages
-            taken = _seconds(session, work, block, count)
-            count = max(1, min(MOST_QUEUED, math.ceil(count * WINDOW / taken)))
-
-        def rate(block: int = block, count: int = count) -> float:
-            return block * count / _seconds(session, work, block, count)
-
-        rates = repeated(rate, seconds / len(work.blocks), stretch)
-        if not rates:
-            return []
-        curve.append(Repeats(block=block, rates=rates))
-    return curve
+def _reading(
+    session: Session, queue: Queue, block: int, _threads: int, _seconds_of_point: float
+) -> AbstractContextManager[Callable[[], float]]:
+    """Rate of as many pieces as take a window, beside which the end is negligible [B/s]."""
+    count = 1
+    for _ in range(3):  # the first run touches new pages
+        taken = _seconds(session, queue, block, count)
+        count = max(1, min(MOST_QUEUED, math.ceil(count * WINDOW / taken)))
+    return nullcontext(lambda: block * count / _seconds(session, queue, block, count))
 
 
-def _seconds(session: Session, work: _Work, block: int, count: int) -> float:
+def _seconds(session: Session, queue: Queue, block: int, count: int) -> float:
     """Time until a number of pieces is done [s]."""
     started = clock.now()
     for number in range(count):
-        work.queue(number, block, None)
+        queue(number, block, None)
     session.wait()
     return clock.now() - started
 
 
 WATCHED = ("h2d_pinned", "device_read")
-"""Rates beside which the state of the GPU is read."""
+"""Rates beside which the state of the GPU is read: idle, it lowers its clocks and its link."""
 
 
-def _figures(session: Session, work: _Work, curve: Sequence[Repeats]) -> list[Measurement]:
-    name = session.device.name
-    if work.name not in WATCHED:
-        return [measurement(work.name, curve, f"{name}: {work.note}")]
-    # An idle GPU lowers its clocks and its link.
-    fastest = curve[0]
-    pieces = math.ceil(UNDER_LOAD * fastest.median / fastest.block)
-    for number in range(min(MOST_QUEUED, pieces)):
-        work.queue(number, fastest.block, None)
+def _under_load(
+    session: Session, rate: Measurement, queue: Queue, block: int
+) -> Iterator[Measurement]:
+    """A rate with the state of the GPU at that work, and the link of copies."""
+    for number in range(min(MOST_QUEUED, math.ceil(UNDER_LOAD * rate.value / block))):
+        queue(number, block, None)
     state = detect.state(session.device.bus) or GpuState()
     session.wait()
-    rate = measurement(work.name, curve, f"{name}: {work.note} {state.sentence()}".rstrip())
-    if work.name != "h2d_pinned":
-        return [rate]
+    yield replace(rate, note=f"{rate.note} {state.sentence()}".rstrip())
     link = (
         ("pcie_generation", state.link_generation, "generation"),
         ("pcie_width", state.link_width, "lanes"),
     )
-    note = f"{name}: while it copied."
-    return [rate, *(setting(kind, value, unit, note) for kind, value, unit in link if value)]
+    for kind, value, unit in link if rate.name == WATCHED[0] else ():
+        if value:
+            yield clock.setting(kind, value, unit, f"{session.device.name}: while it copied.")

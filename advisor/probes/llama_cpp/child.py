@@ -79,9 +79,7 @@ def answers(
     sampling: dict[str, Any] | None = None,
     note: Callable[[], dict[str, Any]] = dict,
 ) -> list[dict[str, Any]]:
-    """Timings that the server reports with each token, each with the result of `note`; `fresh`
-    computes the whole prompt, ignoring the cache.
-    """
+    """Timings with each token, and what `note` tells; `fresh` leaves the cache out."""
     received: list[tuple[Any, dict[str, Any]]] = []
     request = {
         "prompt": prompt, "n_predict": count, "cache_prompt": not fresh, "ignore_eos": True,

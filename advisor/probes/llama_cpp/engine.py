@@ -66,10 +66,7 @@ class Steadiness:
 
 
 def in_turns(turns: Sequence[Turn]) -> tuple[Timed, Steadiness]:
-    """Samples with the times of all their turns at one pace, and how steady the machine was.
-
-    The first sample is the reference.
-    """
+    """Samples with all their times at the first one's mean pace, and how steady that was."""
     if not turns:
         return {}, Steadiness(turns=0, drift=0.0)
     reference = [turn for turn in turns if turn.sample == turns[0].sample]

@@ -55,10 +55,7 @@ Stop = Callable[[], bool]
 def output_of(
     command: Sequence[str], stop: Stop, *, descriptor: int | None = None
 ) -> tuple[str, str]:
-    """Output of a program, and its message where it failed; either may be empty.
-
-    When memory runs out the system kills this program first. It has ended when this returns.
-    """
+    """Output of a program that has ended, and its message if it failed."""
     with _scratch() as out, _scratch() as err:
         process = _started(command, out, err, descriptor)
         try:

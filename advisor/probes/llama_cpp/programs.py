@@ -48,10 +48,7 @@ def _bench_command(job: EngineJob) -> tuple[str, ...]:
 
 
 def _bench_timings(printed: str, job: EngineJob) -> Timings:
-    """Timings from llama-bench's JSON; empty for an unfinished run.
-
-    Prompts of a build for GPUs are omitted: it computes them on the GPU even with no layer there.
-    """
+    """Timings of llama-bench, without prompts where the build has them on a GPU."""
     if not printed.rstrip().endswith("]"):
         return Timings()
     try:

@@ -74,9 +74,7 @@ def read(text: str) -> tuple[EngineRun, ...]:
 
 
 def _rows(text: str) -> list[Row]:
-    """Objects of JSON or JSON Lines text; both outputs of llama-bench in one file begin with the
-    names of the GPUs, which are left out.
-    """
+    """Objects of JSON or JSON Lines, without the names of GPUs before them."""
     lines = text.removeprefix("\ufeff").splitlines()
     first = next((at for at, line in enumerate(lines) if line.lstrip()[:1] in ("[", "{")), 0)
     lines[:first] = [""] * first
@@ -162,11 +160,7 @@ def _run(tool: ResultTool, row: Row) -> EngineRun:
 
 
 def figure(row: Row, expression: str) -> float | None:
-    """Figure of a row in SI units; None where it is missing, a quotient also where either is 0.
-
-    Raises:
-        InputError: no number, or one that cannot be.
-    """
+    """Figure of a row in SI units; None if missing, InputError for an impossible one."""
     for way in expression.split(" | "):
         above, _, below = way.partition(" / ")
         value = _number(row, above)
@@ -219,11 +213,7 @@ def _text(row: Row, path: str) -> str:
 
 
 def optional(row: Row, key: str) -> float | None:
-    """Number from 0 up; None where it is missing or null.
-
-    Raises:
-        InputError: another type, or a number that is negative or not finite.
-    """
+    """Number from 0 up, None if missing; InputError for anything else."""
     value = row.get(key)
     if value is None:
         return None

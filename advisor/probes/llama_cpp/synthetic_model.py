@@ -97,9 +97,7 @@ def _synthetic(
 
 
 def write(file: BinaryIO, synthetic: Synthetic, *, filled: bool = False) -> int:
-    """Size of a model file that llama.cpp loads as a Llama, after writing it [B]; `filled` with
-    random weights throughout, so that a drive has to read them.
-    """
+    """Size of a written model file [B]; `filled` with random weights, for drives."""
     file.write(_header(synthetic))
     generator = np.random.default_rng(0)
     for tensor, kind in zip(synthetic.model.architecture.tensors, synthetic.kinds, strict=True):
