@@ -12,19 +12,9 @@ from datetime import datetime
 from pathlib import Path
 
 from advisor import given_files
-from advisor.calibration import local_machine
+from advisor.calibration import local_machine, measurement_file
 from advisor.calibration.local_machine import Calibration
-from advisor.calibration.measurement_file import (
-    LARGEST,
-    Fingerprint,
-    MeasurementHistory,
-    alone,
-    difference,
-    imported,
-    to_json,
-    write,
-)
-from advisor.calibration.measurement_file import delete as delete_file
+from advisor.calibration.measurement_file import Fingerprint, MeasurementHistory, difference
 from advisor.errors import InputError, StoreError, UnknownName
 from advisor.machine import from_spec
 from advisor.machine.catalog import find_host
@@ -63,7 +53,9 @@ def probed(name: str) -> MeasurementHistory:
         return local_machine.exported()
     path = _path(_known(name))
     try:
-        return imported(given_files.content(path, LARGEST), str(path))
+        return measurement_file.imported(
+            given_files.content(path, measurement_file.LARGEST), str(path)
+        )
     except InputError as error:
         raise StoreError(
             f"Measurements of {path.stem} cannot be read. {error} "
@@ -83,7 +75,7 @@ def keep(history: MeasurementHistory, name: str) -> MeasurementHistory:
     name = name.strip()
     _check(name)
     name = next((stored for stored in names() if stored.casefold() == name.casefold()), name)
-    with alone(data_folder() / FOLDER, f"{name} cannot be saved"):
+    with measurement_file.alone(data_folder() / FOLDER, f"{name} cannot be saved"):
         earlier = probed(name) if name in names() else None
         if earlier is not None:
             before, added = earlier.fingerprint, history.fingerprint
@@ -95,7 +87,7 @@ def keep(history: MeasurementHistory, name: str) -> MeasurementHistory:
             history = MeasurementHistory(
                 fingerprint=added or before, history=earlier.with_more(history.history)
             )
-        write(_path(name), to_json(history))
+        measurement_file.write(_path(name), measurement_file.to_json(history))
     return history
 
 
@@ -107,7 +99,7 @@ def rename(name: str, new: str) -> str:
     _check(new)
     if any(taken.casefold() == new.casefold() for taken in names() if taken != old):
         raise InputError(f"Another machine is called {new} already; give another name.")
-    with alone(data_folder() / FOLDER, f"{old} cannot be renamed"):
+    with measurement_file.alone(data_folder() / FOLDER, f"{old} cannot be renamed"):
         _path(old).rename(_path(new))
     return new
 
@@ -117,7 +109,7 @@ def delete(name: str) -> None:
     if name.casefold() == THIS:
         local_machine.forget()
         return
-    delete_file(_path(_known(name)))
+    measurement_file.delete(_path(_known(name)))
 
 
 def with_parts(

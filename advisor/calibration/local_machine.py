@@ -6,36 +6,18 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from advisor.calibration import measurement_file
 from advisor.calibration.measurement_file import (
-    UNREADABLE,
     Fingerprint,
     MeasurementHistory,
-    NewerFile,
-    alone,
-    delete,
-    difference,
     fingerprint,
-    from_json,
     moment,
-    other_driver,
-    to_json,
-    write,
 )
 from advisor.catalog.constants import fitted_constants
 from advisor.errors import InputError, StoreError, UnknownName
-from advisor.machine import from_catalog
+from advisor.machine import from_catalog, from_spec
 from advisor.machine.backends import LINUX, OTHER_SPELLINGS
 from advisor.machine.catalog import find_gpu
-from advisor.machine.from_spec import (
-    TYPICAL_DISK,
-    TYPICAL_HOST,
-    at_work,
-    drive,
-    link,
-    machine,
-    name_of,
-    reached,
-)
 from advisor.machine.machine import USUAL_READ_AHEAD, Disk, EngineSpeed, Gpu, Host, Link, Machine
 from advisor.machine.quantity import Provenance, Quantity, given
 from advisor.machine.shared_memory import with_screen, with_shared_memory
@@ -120,7 +102,7 @@ def save(measurements: Iterable[Measurement]) -> Path:
     """
     added, now = tuple(measurements), fingerprint()
     path = data_folder() / FILE_NAME
-    with alone(path.parent, "Measurements cannot be saved"):
+    with measurement_file.alone(path.parent, "Measurements cannot be saved"):
         sets, notes = _kept()
         if notes and path.exists():
             raise StoreError(
@@ -131,14 +113,14 @@ def save(measurements: Iterable[Measurement]) -> Path:
         if not of_gpu and here.fingerprint is not None:
             now = replace(now, driver=here.fingerprint.driver or now.driver)
         with_added = MeasurementHistory(fingerprint=now, history=here.with_more(added))
-        earlier = [to_json(history) for history in sets if history is not here]
-        write(path, {**to_json(with_added), EARLIER: earlier})
+        earlier = [measurement_file.to_json(history) for history in sets if history is not here]
+        measurement_file.write(path, {**measurement_file.to_json(with_added), EARLIER: earlier})
     return path
 
 
 def forget() -> None:
     """Delete every measurement of this machine."""
-    delete(data_folder() / FILE_NAME)
+    measurement_file.delete(data_folder() / FILE_NAME)
 
 
 def load(now: datetime | None = None) -> Calibration:
@@ -153,9 +135,9 @@ def load(now: datetime | None = None) -> Calibration:
     here = _of_machine(sets, seen)
     if here not in sets:
         last = sets[0]
-        changed = difference(last.fingerprint, seen) if last.fingerprint else ""
+        changed = measurement_file.difference(last.fingerprint, seen) if last.fingerprint else ""
         return replace(judged(last, now), stale=changed, changed=True)
-    driver = other_driver(here.fingerprint, seen) if here.fingerprint else ""
+    driver = measurement_file.other_driver(here.fingerprint, seen) if here.fingerprint else ""
     calibration = judged(here, now)
     return replace(calibration, stale=driver or calibration.stale)
 
@@ -182,7 +164,7 @@ def _of_machine(sets: Iterable[MeasurementHistory], now: Fingerprint) -> Measure
     same = (
         history
         for history in sets
-        if history.fingerprint and not difference(history.fingerprint, now)
+        if history.fingerprint and not measurement_file.difference(history.fingerprint, now)
     )
     return next(same, MeasurementHistory(fingerprint=now, history=()))
 
@@ -194,14 +176,14 @@ def _kept() -> tuple[tuple[MeasurementHistory, ...], tuple[str, ...]]:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content["fingerprint"] is None:
             raise ValueError("the fingerprint of the measured machine is missing")
-        return tuple(map(from_json, (content, *content.get(EARLIER, ())))), ()
+        return tuple(map(measurement_file.from_json, (content, *content.get(EARLIER, ())))), ()
     except FileNotFoundError:
         return (), ()
     except OSError as error:
         return (), (f"{path} cannot be read ({error.strerror}).",)
-    except NewerFile as error:
+    except measurement_file.NewerFile as error:
         return (), (f"{path} was written by a newer version of this program ({error}); update it.",)
-    except UNREADABLE as error:
+    except measurement_file.UNREADABLE as error:
         return (), (_set_aside(path, error),)
 
 
@@ -299,10 +281,10 @@ def seen_machine(
     """Machine of detected host facts and GPUs, with measured rates."""
     inputs = overrides or MachineSpec()
     notes = [*seen.notes, *unseen, *measured.notes, measured.stale]
-    gpus = reached(_gpus(cards, inputs, measured, notes), inputs)
-    host = at_work(_seen_host(seen, inputs, measured, notes), inputs)
+    gpus = from_spec.reached(_gpus(cards, inputs, measured, notes), inputs)
+    host = from_spec.at_work(_seen_host(seen, inputs, measured, notes), inputs)
     described = Machine(
-        name=name_of(gpus, host),
+        name=from_spec.name_of(gpus, host),
         gpus=gpus,
         host=host,
         disk=_seen_disk(inputs, measured, read_ahead, notes),
@@ -318,7 +300,7 @@ def _gpus(
 ) -> tuple[Gpu, ...]:
     """GPUs as typed, else as detected with measured rates; a note names each unknown one."""
     if inputs.gpu is not None:
-        return tuple(machine(inputs).gpus)
+        return tuple(from_spec.machine(inputs).gpus)
     typed = (inputs.pcie_gbs, inputs.pcie_gen, inputs.pcie_lanes) != (None, None, None)
     gpus = []
     for index, card in enumerate(cards):
@@ -344,7 +326,7 @@ def _as_seen(gpu: Gpu, card: GpuFacts, inputs: MachineSpec) -> Gpu:
         pcie_gen=inputs.pcie_gen or card.link_generation_max,
         pcie_lanes=inputs.pcie_lanes or card.link_width_now,
     )
-    return replace(gpu, link=link(seen, gpu))
+    return replace(gpu, link=from_spec.link(seen, gpu))
 
 
 def _seen_host(
@@ -382,7 +364,7 @@ def _assumed_bandwidth(seen: HostFacts, inputs: MachineSpec, notes: list[str]) -
         if inputs.cpu is not None:
             raise
         notes.append(f"{name or 'The processor'} is not in the catalogue; a typical one is used.")
-        typical = from_catalog.host(TYPICAL_HOST, given(float(seen.memory_total)))
+        typical = from_catalog.host(from_spec.TYPICAL_HOST, given(float(seen.memory_total)))
     notes.append("The RAM speed is assumed; measuring it takes seconds.")
     return replace(typical.bandwidth, kind=Provenance.ASSUMED)
 
@@ -392,10 +374,10 @@ def _seen_disk(
 ) -> Disk:
     """Drive as typed, else as measured, else a typical one with a note."""
     if inputs.disk_gbs is not None or inputs.disk is not None:
-        return drive(inputs)
+        return from_spec.drive(inputs)
     figure = measured.figure("disk_read_direct")
     if figure is None:
-        typical = from_catalog.disk(TYPICAL_DISK)
+        typical = from_catalog.disk(from_spec.TYPICAL_DISK)
         assumed = replace(typical.sequential, kind=Provenance.ASSUMED)
         notes.append("The drive's speed is assumed; measuring it takes seconds.")
         return replace(typical, sequential=assumed)

@@ -106,6 +106,8 @@ class Constants:
         self._by_scope: dict[Scope, dict[tuple[str, str], ScopedConstant]] = {}
         self._known = self._by_scope.setdefault(self.scope, {})
         self._rows_in: dict[tuple[Scope, str], list[ConstantRow]] = {}
+        self._looked_up: dict[tuple[str, str], ScopedConstant] | None = None
+        self._pairs: tuple[npt.NDArray[np.int_], npt.NDArray[np.int_]] | None = None
 
     def with_measured(self, rows: Iterable[ConstantRow]) -> "Constants":
         """Copy with some constants measured; no factor multiplies a measured row."""
@@ -121,6 +123,25 @@ class Constants:
         bound.scope = scope
         bound._known = self._by_scope.setdefault(scope, {})
         return bound
+
+    def recorded(self) -> "Constants":
+        """Copy that keeps what is looked up, for the list of an estimate's assumptions."""
+        recorded = copy(self)
+        recorded._looked_up = {}
+        return recorded
+
+    @property
+    def used(self) -> tuple[tuple[ConstantRow, ...], ...]:
+        """Constants looked up in a recorded copy, each with its factors."""
+        return tuple(scoped.rows for scoped in (self._looked_up or {}).values())
+
+    def of_pairs(self, classes: npt.NDArray[np.int_], gpus: npt.NDArray[np.int_]) -> "Constants":
+        """Copy whose values are of pairs of a class of formats and a GPU, by their places among
+        those of the scope, both of shape (pairs,).
+        """
+        picked = copy(self)
+        picked._pairs = classes, gpus
+        return picked
 
     def scaled(self, factors: Mapping[str, float], source: str) -> "Constants":
         """Copy with some constants multiplied."""
@@ -140,6 +161,8 @@ class Constants:
         key = (constant, family)
         if key not in self._known:
             self._known[key] = self._search(constant, family)
+        if self._looked_up is not None:
+            self._looked_up.setdefault(key, self._known[key])
         return self._known[key]
 
     def _search(self, constant: str, family: str) -> ScopedConstant:
@@ -195,9 +218,16 @@ class Constants:
         return self._look_up(constant, family).rows[0]
 
     def value(self, constant: str, family: str = "") -> float:
-        """Value of a constant in this scope, in the unit of its row; DataError for none."""
-        value: float = self._look_up(constant, family).value
-        return value
+        """Value of a constant in this scope, in the unit of its row, shape (pairs,) where pairs
+        differ; DataError where no row applies.
+        """
+        value: Any = self._look_up(constant, family).value
+        if self._pairs is not None and np.ndim(value):
+            classes, gpus = self._pairs
+            pair = (classes, gpus if value.shape[-1] > 1 else 0) if value.ndim > 1 else gpus
+            value = value[pair]
+        picked: float = value
+        return picked
 
 
 @lru_cache(maxsize=1024)
@@ -228,46 +258,3 @@ def fitted_constants() -> Constants:
     """Constants of data/generated/; between equally specific rows, serving engines' come first."""
     files = (DATA / "generated/engine_kernels.csv", DATA / "generated/efficiency.csv")
     return Constants(row for file in files for row in constant_rows(file))
-
-
-# Constants seen otherwise: with a record of lookups, or for pairs of a format and a GPU.
-
-
-class RecordedConstants(Constants):
-    """Constants that record lookups, for the list of an estimate's assumptions."""
-
-    def __init__(self, constants: Constants) -> None:
-        vars(self).update(vars(constants))
-        self._looked_up: dict[tuple[str, str], ScopedConstant] = {}
-
-    def _look_up(self, constant: str, family: str) -> ScopedConstant:
-        scoped = super()._look_up(constant, family)
-        return self._looked_up.setdefault((constant, family), scoped)
-
-    @property
-    def used(self) -> tuple[tuple[ConstantRow, ...], ...]:
-        """Constants looked up so far, each with its factors."""
-        return tuple(scoped.rows for scoped in self._looked_up.values())
-
-
-class PickedConstants(Constants):
-    """Constants of pairs of a class of formats and a GPU, out of those of all classes and GPUs.
-
-    Args:
-        constants: constants in a scope of several classes, backends or families.
-        classes: place of each pair's class, shape (pairs,).
-        gpus: place of each pair's GPU, shape (pairs,).
-    """
-
-    def __init__(
-        self, constants: Constants, classes: npt.NDArray[np.int_], gpus: npt.NDArray[np.int_]
-    ) -> None:
-        vars(self).update(vars(constants))
-        self._classes, self._gpus = classes, gpus
-
-    def value(self, constant: str, family: str = "") -> Any:
-        """Value of each pair, shape (pairs,); a number where all share it."""
-        value = np.asarray(super().value(constant, family))
-        if value.ndim < 2:
-            return value[self._gpus] if value.ndim else float(value)
-        return value[self._classes, self._gpus if value.shape[-1] > 1 else 0]

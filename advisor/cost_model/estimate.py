@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from advisor.catalog.constants import ConstantRow, Constants, RecordedConstants, fitted_constants
+from advisor.catalog.constants import ConstantRow, Constants, fitted_constants
 from advisor.cost_model import measured_constants as measured
 from advisor.cost_model.drafting import DRAFTING, weights_read, with_drafting
 from advisor.cost_model.placement import (
@@ -270,7 +270,7 @@ class Estimate:
             return ()
         used: tuple[tuple[ConstantRow, ...], ...] = ()
         if self.phases is not None and self.constants is not None:
-            recorded = RecordedConstants(self.constants)
+            recorded = self.constants.recorded()
             for schedule, constant in (
                 (self.phases.decode, IN_DECODE),
                 (self.phases.prefill, IN_PROMPT),

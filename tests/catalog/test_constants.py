@@ -2,7 +2,7 @@
 
 import pytest
 
-from advisor.catalog.constants import FACTOR, ConstantRow, Constants, RecordedConstants, Scope
+from advisor.catalog.constants import FACTOR, ConstantRow, Constants, Scope
 from advisor.errors import DataError
 
 
@@ -64,11 +64,11 @@ def test_a_table_bound_anew_answers_anew() -> None:
 
 def test_a_record_names_each_constant_once_and_leaves_the_table_as_it_was() -> None:
     table = Constants((EVERYWHERE, row(2.0, "token")))
-    recorded = RecordedConstants(table)
+    recorded = table.recorded()
     for _ in range(2):
         assert recorded.value("token") == table.value("token") == 2.0
     assert [first.constant for (first,) in recorded.used] == ["token"]
-    assert RecordedConstants(table).used == ()
+    assert table.recorded().used == ()
 
 
 @pytest.mark.parametrize(("constant", "family"), [("speed", ""), ("share", "Ampere")])
@@ -104,7 +104,7 @@ def test_a_scaled_table_multiplies_the_named_constants_only() -> None:
 
 
 def test_a_scaled_table_says_who_scaled_it() -> None:
-    scaled = RecordedConstants(Constants((EVERYWHERE,)).scaled({"share": 0.5}, "this test"))
+    scaled = Constants((EVERYWHERE,)).scaled({"share": 0.5}, "this test").recorded()
     scaled.value("share")
     ((_, factor),) = scaled.used
     assert (factor.unit, factor.value, factor.source) == (FACTOR, 0.5, "this test")

@@ -13,7 +13,6 @@ import numpy as np
 
 from advisor.advice.compare import as_run, could_hold, decode_tps
 from advisor.advice.speeds import Speed, of_numbers, speed_of
-from advisor.catalog.constants import PickedConstants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError, Refusal
@@ -175,7 +174,7 @@ def _of_each(plan: Estimate, models: Sequence[Model], least: float) -> list[Spee
     none: list[Speed | None] = [None] * count
     if plan.constants is None:
         return none
-    classes = PickedConstants(plan.constants, np.arange(count), np.zeros(count, dtype=int))
+    classes = plan.constants.of_pairs(np.arange(count), np.zeros(count, dtype=int))
     timed = replace(plan, constants=classes)
     enough = np.broadcast_to(np.asarray(timed.decode_tps) >= least, count)
     first = timed.first_token_seconds if enough.any() else None

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from advisor.advice.compare import taken_format
 from advisor.advice.speeds import COLUMNS, Mask, Speeds, nothing, of_one_context
 from advisor.advice.table.rules import counts_in
-from advisor.catalog.constants import Constants, PickedConstants, fitted_constants
+from advisor.catalog.constants import Constants, fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.many_machines import Index, on_machines, taken
 from advisor.cost_model.measured_constants import bound_to_node, conditioned, constants_on, scope_of
@@ -229,7 +229,7 @@ def _timed(
     if run.runtime.takes_several_formats:
         model = picked(layers_together(run.model), request)
         pairs = taken(kind.machine, machine, np.size(kind.size))
-        picks = PickedConstants(constants, request, machine)
+        picks = constants.of_pairs(request, machine)
         several = on_machines(plan, model, pairs, row, picks)
     else:  # Kernels of serving engines are named by the generation of all GPUs of a kind.
         shape, places = (len(run.contexts), np.size(kind.size)), (request, machine)
