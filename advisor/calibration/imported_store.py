@@ -44,7 +44,7 @@ def names() -> tuple[str, ...]:
 
 def is_imported(name: str) -> bool:
     """Whether the name is "this" or that of an imported machine, ignoring case."""
-    return name.casefold() in {THIS, *map(str.casefold, names())}
+    return name.casefold() == THIS or bool(_stored(name))
 
 
 def probed(name: str) -> MeasurementHistory:
@@ -74,7 +74,7 @@ def keep(history: MeasurementHistory, name: str) -> MeasurementHistory:
     """Merged history after saving imported measurements beside earlier ones of the same machine."""
     name = name.strip()
     _check(name)
-    name = next((stored for stored in names() if stored.casefold() == name.casefold()), name)
+    name = _stored(name) or name
     with measurement_file.alone(data_folder() / FOLDER, f"{name} cannot be saved"):
         earlier = probed(name) if name in names() else None
         if earlier is not None:
@@ -97,7 +97,7 @@ def rename(name: str, new: str) -> str:
         raise InputError(f"{THIS!r} is the machine you are on; only others have names.")
     old, new = _known(name), new.strip()
     _check(new)
-    if any(taken.casefold() == new.casefold() for taken in names() if taken != old):
+    if _stored(new) not in ("", old):
         raise InputError(f"Another machine is called {new} already; give another name.")
     with measurement_file.alone(data_folder() / FOLDER, f"{old} cannot be renamed"):
         _path(old).rename(_path(new))
@@ -133,10 +133,15 @@ def _check(name: str) -> None:
         )
 
 
+def _stored(name: str) -> str:
+    """Name as it is stored, whatever its case; empty for none."""
+    folded = name.strip().casefold()
+    return next((stored for stored in names() if stored.casefold() == folded), "")
+
+
 def _known(name: str) -> str:
-    for stored in names():
-        if stored.casefold() == name.strip().casefold():
-            return stored
+    if stored := _stored(name):
+        return stored
     raise UnknownName(
         "machine", name, (THIS, *names()), "`python -m advisor calibration list` names them all."
     )
@@ -160,7 +165,7 @@ def named_machine(
     inputs = overrides or MachineSpec()
     if name.casefold() == THIS:
         return local_machine.this_machine(inputs, measured)
-    if name.casefold() not in map(str.casefold, names()):
+    if not _stored(name):
         with suppress(UnknownName):
             return machine_by_name(name, inputs)
     history = probed(name)

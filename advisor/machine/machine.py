@@ -115,7 +115,7 @@ class Host:
     instruction_sets: frozenset[str] = frozenset()
     # speeds of llama.cpp timed on this host; None where there are none
     engine: EngineSpeed | None = None
-    # how the stated threads exceed the cores, as `software.HYPER_THREADS` and the like; empty where
+    # how the stated threads exceed the cores, as `backends.HYPER_THREADS` and the like; empty where
     # they do not
     thread_excess: str = ""
     numa: str = ""  # stated policy for several memory nodes (llama.cpp's `--numa`); empty for none
@@ -185,8 +185,8 @@ class Machine:
     nodes: int = 1
     network: Network | None = None  # network between machines; None for a single one
     backend: str = ""  # stated backend of llama.cpp; empty for the default
-    system: str = ""  # operating system, a key of `software.SYSTEMS`; empty where unknown
-    # stated graphics driver, as `software.GraphicsDriver` prints it; empty for today's
+    system: str = ""  # operating system, a key of `backends.SYSTEMS`; empty where unknown
+    # stated graphics driver, as `backends.GraphicsDriver` prints it; empty for today's
     driver: str = ""
     build: str = ""  # month of the stated build of llama.cpp ("2025-10"); empty for today's
     software_notes: tuple[str, ...] = ()  # those of the notes that are about software

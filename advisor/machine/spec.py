@@ -50,10 +50,10 @@ class MachineSpec:
     cores: int | None = None  # physical cores
     threads: int | None = None  # number of computing threads; more threads than cores add nothing
     backend: str | None = None  # backend of llama.cpp, one of `backends.NAMES`
-    system: str | None = None  # operating system, as `software.system_named` reads it
-    driver: str | None = None  # graphics driver, as `software.driver_named` reads it
-    build: str | None = None  # build of llama.cpp, as `software.build_month` reads it
-    numa: str | None = None  # policy for several memory nodes, one of `software.POLICIES`
+    system: str | None = None  # operating system, as `backends.system_named` reads it
+    driver: str | None = None  # graphics driver, as `backends.driver_named` reads it
+    build: str | None = None  # build of llama.cpp, as `backends.build_month` reads it
+    numa: str | None = None  # policy for several memory nodes, one of `backends.POLICIES`
     # sustained rate from pinned memory to the GPU, used as it is [GB/s]
     pcie_gbs: Array | None = None
     pcie_gen: int | None = None  # PCI Express generation
@@ -62,7 +62,7 @@ class MachineSpec:
     disk_gbs: Array | None = None  # sustained rate of sequential reads, used as it is [GB/s]
     bridge: bool = False  # whether an NVLink bridge joins two cards of the same kind
     machines: int = 1  # number of equal machines joined by a network
-    network: str | None = None  # network between machines, as `networks.network_named` reads it
+    network: str | None = None  # network between machines, as `machine.network_named` reads it
     network_gbs: float | None = None  # sustained rate between machines, one way [GB/s]
 
     def __post_init__(self) -> None:

@@ -7,13 +7,13 @@ and vendors are joined by `STACKED` and split again where constants are looked u
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from advisor.catalog.constants import STACKED
 from advisor.machine.backends import WINDOWS, drives, of_machine
-from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
+from advisor.machine.machine import Disk, Gpu, Host, Machine
 from advisor.machine.quantity import Quantity
 
 Part = TypeVar("Part")
@@ -77,7 +77,11 @@ def stacked(machines: Sequence[Machine]) -> Machine:
         first,
         name=f"{len(machines)} machines",
         gpus=_gpus([machine.gpus for machine in machines]),
-        host=_host([machine.host for machine in machines]),
+        host=_as_one(
+            [machine.host for machine in machines],
+            *("cores", "sockets", "clock", "memory", "bandwidth"),
+            name=f"{_maker(first.host)}hosts",
+        ),
         disk=None if first.disk is None else _disk([m.disk for m in machines if m.disk]),
     )
 
@@ -116,7 +120,7 @@ def _gpu(gpus: Sequence[Gpu], at: int = 0) -> Gpu:
         tensor_flops={
             kind: _array([gpu.tensor_flops.get(kind, 0.0) for gpu in gpus]) for kind in kinds
         },
-        link=_link([gpu.link for gpu in gpus]),
+        link=_as_one([gpu.link for gpu in gpus], *LINK_RATES, name="links"),
         board_power=None,
         peer=_peer([gpu.peer for gpu in gpus]),
         **_arrays(gpus, "memory", "bandwidth", "dot_products", "peer_access"),
@@ -138,17 +142,15 @@ def _joined(names: Iterable[str]) -> str:
     return listed[0] if len(set(listed)) == 1 else STACKED.join(listed)
 
 
-def _link(links: Sequence[Link]) -> Link:
-    if _same(links):
-        return links[0]
-    return Link(name="links", **_arrays(links, "pinned", "pageable", "zero_copy"))
+LINK_RATES = ("pinned", "pageable", "zero_copy")
 
 
-def _host(hosts: Sequence[Host]) -> Host:
-    if _same(hosts):
-        return hosts[0]
-    figures = _arrays(hosts, "cores", "sockets", "clock", "memory", "bandwidth")
-    return replace(hosts[0], name=f"{_maker(hosts[0])}hosts", **figures)
+def _as_one(parts: Sequence[Part], *figures: str, **named: Any) -> Part:
+    """Parts as one, with arrays over them as figures; the part itself where all have the same."""
+    if _same(parts):
+        return parts[0]
+    single: Any = parts[0]
+    return cast(Part, replace(single, **_arrays(parts, *figures), **named))
 
 
 APPLE = "Apple "
@@ -160,11 +162,9 @@ def _maker(host: Host) -> str:
 
 
 def _disk(disks: Sequence[Disk]) -> Disk:
-    if _same(disks):
-        return disks[0]
-    every = all(disk.mapped is not None for disk in disks)
-    figures = _arrays(disks, "sequential", *(("mapped",) if every else ()))
-    return replace(disks[0], **{"name": "drives", "mapped": None, **figures})
+    if all(disk.mapped is not None for disk in disks):
+        return _as_one(disks, "sequential", "mapped", name="drives")
+    return _as_one(disks, "sequential", name="drives", mapped=None)
 
 
 def _arrays(parts: Sequence[Part], *names: str) -> dict[str, Any]:
