@@ -86,8 +86,8 @@ def install(monkeypatch: pytest.MonkeyPatch):
     return install
 
 
-def figures(**how):
-    return {measurement.name: measurement for measurement in transfer.measure(0.5, **how)}
+def figures(seconds=0.5, **how):
+    return {measurement.name: measurement for measurement in transfer.measure(seconds, **how)}
 
 
 def test_rates_come_out_as_they_are(install):
@@ -102,7 +102,7 @@ def test_rates_come_out_as_they_are(install):
 
 def test_small_copies_show_the_cost_of_starting_a_copy(install):
     install()
-    curve = figures()["h2d_pinned"].curve
+    curve = figures(3.5)["h2d_pinned"].curve
     assert [point.block for point in curve] == [256 * 2**10, 4 * 2**20, 64 * 2**20]
     for point in curve:
         assert point.value == pytest.approx(point.block / (point.block / 24e9 + START), rel=1e-6)
