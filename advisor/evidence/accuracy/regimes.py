@@ -35,7 +35,6 @@ class Regime:
     text: str  # description in a sentence
     front: int = 0  # place in the table of README; 0 for none
     family: str  # engines whose tokens it scores: "llama.cpp", "other engines"; empty for others
-    alone: int = 0  # place among those that are scored by themselves for strangers; 0 for none
     category: str
     timed: str
     deep: bool | None
@@ -52,7 +51,7 @@ class Regime:
         return {key: value for key, value in stated if key not in NAMED and value not in ("", None)}
 
 
-NAMED = ("name", "text", "front", "family", "alone")
+NAMED = ("name", "text", "front", "family")
 REGIMES = read(DATA / "regimes.csv", Regime)
 """All regimes, in the order of tables; a run belongs to the first that matches."""
 

@@ -34,65 +34,48 @@ from advisor.formatting import aligned, percent
 # median over publishers and cards, a single run counting as much as a sweep, and a range is judged
 # by how many of these groups it holds.
 
-FEW_RUNS = 2
-"""Most figures of a publisher who counts as one with a single run: its tokens and its prompt."""
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScoredPart:
+    """One row of data/accuracy_parts.csv: points scored together; an empty cell takes all."""
+
+    table: str  # "strangers", "by date" or "by age"
+    name: str
+    family: str  # of engines, as in data/regimes.csv; points of tokens alone belong to one
+    regime: str  # pattern of the regime's name
+    since: str  # first month of the run
+    before: str  # month after the last
+    youngest: float | None  # age of the model's architecture at the run [months]
+    oldest: float | None  # age that it has not yet [months]
+    most_runs: int | None  # points of the same publisher: 2 are the tokens and prompt of one run
+
+    def has(self, point: AccuracyPoint, runs: Mapping[str, int]) -> bool:
+        """Whether a point belongs to it, by the number of points of each publisher."""
+        return (
+            (not self.family or point.regime in _of_family(self.family))
+            and (not self.regime or re.fullmatch(self.regime, point.regime) is not None)
+            and self.since <= point.date[:7] < (self.before or "9999")
+            and (self.oldest is None or (self.youngest or 0.0) <= _months_old(point) < self.oldest)
+            and (self.most_runs is None or runs[point.publisher] <= self.most_runs)
+        )
 
 
-def stranger_scores(points: Sequence[AccuracyPoint]) -> tuple[StrangerScore, ...]:
-    """Scores by kind of run, without those that have no figure."""
+@cache
+def _of_family(family: str) -> frozenset[str]:
+    return frozenset(regime.name for regime in REGIMES if regime.family == family)
+
+
+PARTS = read(DATA / "accuracy_parts.csv", ScoredPart)
+
+
+def stranger_scores(
+    points: Sequence[AccuracyPoint], table: str = "strangers"
+) -> tuple[StrangerScore, ...]:
+    """Scores of the parts of a table, without those that have no point."""
     runs = Counter(point.publisher for point in points)
-    ours = _of_family("llama.cpp", points)
-    newer = [point for point in points if point.date[:4] == "2026"]
-    alone = sorted((regime for regime in REGIMES if regime.alone), key=lambda row: row.alone)
-    return _scores({
-        "llama.cpp family, 2026": _of_family("llama.cpp", newer),
-        "other engines, 2026": _of_family("other engines", newer),
-        "publishers with a single run": [each for each in ours if runs[each.publisher] <= FEW_RUNS],
-        "llama.cpp family, 2024 and 2025": [
-            each for each in ours if each.date[:4] in ("2024", "2025")
-        ],
-        "experts in RAM": [each for each in points if each.regime.startswith("experts in RAM")],
-        **{row.name: [each for each in points if each.regime == row.name] for row in alone},
-        "all": points,
-    })  # fmt: skip
-
-
-def _of_family(family: str, points: Iterable[AccuracyPoint]) -> list[AccuracyPoint]:
-    """Points of tokens in a family of engines."""
-    regimes = {regime.name for regime in REGIMES if regime.family == family}
-    return [point for point in points if point.regime in regimes]
-
-
-def _scores(parts: Mapping[str, Sequence[AccuracyPoint]]) -> tuple[StrangerScore, ...]:
-    return tuple(stranger_score(name, points) for name, points in parts.items() if points)
-
-
-HALVES = (
-    ("before 2025", "2000", "2025-01"), ("2025, first half", "2025-01", "2025-07"),
-    ("2025, second half", "2025-07", "2026-01"), ("2026, to April", "2026-01", "2026-05"),
-    ("2026, May to July", "2026-05", "2026-08"), ("2026, from August", "2026-08", "9999"),
-)  # fmt: skip
-"""Periods of the date of a run: name, first month, and the month after the last."""
-AGES = (("younger than 3 months", 0, 3), ("3 to 12 months", 3, 12), ("older", 12, 1000))
-"""Ages of a model's architecture on the day of a run: name, and months from and before."""
-
-
-def by_date(points: Iterable[AccuracyPoint]) -> tuple[StrangerScore, ...]:
-    """Scores of llama.cpp's family by the date of the run."""
-    ours = _of_family("llama.cpp", points)
-    return _scores({
-        name: [point for point in ours if first <= point.date[:7] < before]
-        for name, first, before in HALVES
-    })  # fmt: skip
-
-
-def by_age(points: Iterable[AccuracyPoint]) -> tuple[StrangerScore, ...]:
-    """Scores of llama.cpp's family by the age of the model's architecture at the run."""
-    ours = _of_family("llama.cpp", points)
-    return _scores({
-        name: [point for point in ours if first <= _months_old(point) < before]
-        for name, first, before in AGES
-    })  # fmt: skip
+    parts = {part.name: [point for point in points if part.has(point, runs)]
+             for part in PARTS if part.table == table}  # fmt: skip
+    return tuple(stranger_score(name, inside) for name, inside in parts.items() if inside)
 
 
 def newest(points: Iterable[AccuracyPoint]) -> str:
@@ -212,9 +195,11 @@ def plain(ledger: Ledger) -> str:
         "Groups by publisher and card, predicted without the publisher": _table(
             "strangers", strangers
         ),
-        "llama.cpp's family by the date of the run": _table("strangers", by_date(ledger.points)),
+        "llama.cpp's family by the date of the run": _table(
+            "strangers", stranger_scores(ledger.points, "by date")
+        ),
         "llama.cpp's family by the age of the architecture": _table(
-            "strangers", by_age(ledger.points)
+            "strangers", stranger_scores(ledger.points, "by age")
         ),
         "Constants from rows before a month, scored on those from it on": _table(
             "origins", read(ROLLING, OriginRow)
@@ -307,8 +292,8 @@ def record(ledger: Ledger) -> dict[str, Any]:
         "regimes": each(ledger.scores),
         "simulated": each(ledger.simulated),
         "strangers": each(stranger_scores(ledger.points)),
-        "by_date": each(by_date(ledger.points)),
-        "by_age": each(by_age(ledger.points)),
+        "by_date": each(stranger_scores(ledger.points, "by date")),
+        "by_age": each(stranger_scores(ledger.points, "by age")),
         "newest": newest(ledger.points),
         "by_card": each(by_card(ledger.points)),
         "worst_groups": each(worst_groups(ledger.points)),

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from advisor.catalog.accuracy_points import AccuracyPoint
-from advisor.evidence.accuracy.text import by_age, by_date, newest, stranger_score
+from advisor.evidence.accuracy.text import newest, stranger_score, stranger_scores
 
 
 def point(group: str, predicted: float, **more: object) -> AccuracyPoint:
@@ -38,10 +38,10 @@ def test_runs_are_scored_by_their_date_and_by_the_age_of_the_architecture() -> N
         point("b on x", 12.0, date="2026-02", first_seen="2024-07"),
         point("c on x", 12.0, date="2024-02"),
     ]
-    assert [(score.name, score.groups) for score in by_age(runs)] == [
+    assert [(score.name, score.groups) for score in stranger_scores(runs, "by age")] == [
         ("younger than 3 months", 1), ("older", 1),
     ]  # fmt: skip
-    assert [score.name for score in by_date(runs)] == [
+    assert [score.name for score in stranger_scores(runs, "by date")] == [
         "before 2025", "2026, to April", "2026, from August",
     ]  # fmt: skip
     assert newest(runs) == "2026-09"
