@@ -23,7 +23,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.predict import Case
-from advisor.evidence.published.row import PublishedRow, published_rows
+from advisor.evidence.published.row import PublishedRow
 from advisor.evidence.published.run_settings import lengths
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
@@ -35,6 +35,7 @@ from advisor.runtimes.parallelism import parallel
 from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
 from lab.frameworks import SERVING, UNSURE
 from lab.llama_cpp import case_of
+from lab.published import published_rows
 from lab.stack import Timed
 
 SIMULATED, PUBLISHED = "simulated", "published"

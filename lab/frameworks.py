@@ -15,7 +15,7 @@ from advisor.errors import AdvisorError
 from advisor.evidence.accuracy.regimes import BATCHED, EXPERTS, RESIDENT, STAGED, STREAMED
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.predict import SERVER, guessed_batch, understood
-from advisor.evidence.published.row import PublishedRow, group_of, published_rows, publisher_of
+from advisor.evidence.published.row import PublishedRow
 from advisor.evidence.published.run_settings import lengths
 from advisor.model.model import Floats
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
@@ -34,6 +34,7 @@ from lab.fit import (
 )
 from lab.held_out import WHOLE
 from lab.llama_cpp import TimedRow
+from lab.published import group_of, published_rows, publisher_of
 from lab.spreads import COVERED, NOTES, RANGE_NOTE
 from lab.stack import Cases
 

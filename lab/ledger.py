@@ -18,12 +18,12 @@ from advisor.evidence.accuracy import scoring
 from advisor.evidence.accuracy.regimes import COVERAGE, CoverageRow
 from advisor.evidence.accuracy.scoring import OwnScore, Score, StrangerScore, scores, stranger_score
 from advisor.evidence.accuracy.text import stranger_scores
-from advisor.evidence.published.row import publisher_of
 from lab import rounded, write
 from lab.held_out import GENERATED
 from lab.llama_cpp import APART, published, stated_tps
 from lab.points import drafting, engine, llama_cpp, paged
 from lab.points.llama_cpp import LlamaCppRun
+from lab.published import publisher_of
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

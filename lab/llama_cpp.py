@@ -18,9 +18,8 @@ from advisor.cost_model.processors import matrices, vectors
 from advisor.cost_model.schedule import Schedule
 from advisor.errors import AdvisorError
 from advisor.evidence.published.engines import engine
-from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case, understood
-from advisor.evidence.published.row import PublishedRow, group_of, published_rows, publisher_of
+from advisor.evidence.published.row import PublishedRow
 from advisor.machine import backends
 from advisor.machine.from_catalog import ram_segment
 from advisor.model.architecture import operators, together
@@ -39,6 +38,7 @@ from lab.fit import (
     without_each,
 )
 from lab.held_out import GENERATED, READ
+from lab.published import group_of, published_rows, publisher_of, ram_in_theory
 from lab.stack import Cases, Timed
 
 # Doubtful rows: physically impossible speeds, by a rule that was fixed before any scoring.

@@ -17,10 +17,11 @@ from advisor.catalog.csv_tables import DATA, as_text
 from advisor.errors import AdvisorError
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.machine import stated_gpus
-from advisor.evidence.published.row import PublishedRow, published_rows
+from advisor.evidence.published.row import PublishedRow
 from advisor.machine.catalog import find_gpu
 from advisor.machine.spec import MIXED, NO_GPU
 from lab import write
+from lab.published import published_rows
 
 TABLE = DATA / "measurements/what_many_run.csv"
 FILES = ("llama_cpp.csv", "llama_cpp_more.csv", "frameworks_more.csv", "offload_papers.csv")

@@ -21,7 +21,6 @@ from advisor.cost_model import uncertainty
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
 from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, LEAN, PUBLISHERS, Circumstances
-from advisor.evidence.published.row import published_rows
 from advisor.model.architecture import operators, together
 from advisor.model.model import Floats
 from advisor.runtimes import IK_LLAMA_CPP, MLX
@@ -29,6 +28,7 @@ from lab import rounded
 from lab.fit import fitted_row
 from lab.held_out import READ
 from lab.llama_cpp import APART, OWN, SOURCE, LlamaFit, Rows, left_out_with, whole_architectures
+from lab.published import published_rows
 from lab.stack import Stack
 
 Mask = npt.NDArray[np.bool_]

@@ -21,7 +21,7 @@ from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN,
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.evidence.accuracy.regimes import BOTH, GENERATION, PROMPT
-from advisor.evidence.published.row import PublishedRow, published_rows
+from advisor.evidence.published.row import PublishedRow
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
@@ -33,6 +33,7 @@ from lab.frameworks import margins as framework_margins
 from lab.frameworks import papers, regime
 from lab.held_out import WHOLE, left_out
 from lab.points import decode_of, margins_of, point_of
+from lab.published import published_rows
 
 WIDER = (uncertainty.SEVERAL, uncertainty.TOGETHER, uncertainty.THIN)
 """Traits whose degree a row of engine_left_out.csv states."""

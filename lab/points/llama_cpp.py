@@ -15,9 +15,8 @@ from advisor.cost_model.estimate import estimate
 from advisor.cost_model.measured_constants import doubt
 from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, NEW, Margins, Range, margins
 from advisor.evidence.accuracy import regimes
-from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case
-from advisor.evidence.published.row import PublishedRow, group_of
+from advisor.evidence.published.row import PublishedRow
 from advisor.machine.quantity import given
 from advisor.model import catalog
 from advisor.model.model import Floats
@@ -27,6 +26,7 @@ from lab import llama_cpp
 from lab.held_out import GENERATED, READ, UNSEEN, left_out
 from lab.peers import PEERS, PLACES, SPLIT, Facts, Peer, answers, facts_of
 from lab.points import decode_of, margins_of, point_of
+from lab.published import group_of, ram_in_theory
 from lab.spreads import circumstances_of, other_evidence
 
 

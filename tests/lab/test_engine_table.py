@@ -9,12 +9,12 @@ import pytest
 from advisor.catalog.constants import FACTOR, ConstantRow, Scope, constant_rows, fitted_constants
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, LEAN, THIN
-from advisor.evidence.published.row import published_rows
 from advisor.machine.catalog import gpu_rows
 from lab.__main__ import constant_table
 from lab.engine_tables import EngineLeftOutRow, Rows, ordered_generations
 from lab.engines import cases
 from lab.points.engine import margins
+from lab.published import published_rows
 
 
 def test_no_constant_is_stated_twice() -> None:

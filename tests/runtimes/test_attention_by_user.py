@@ -13,13 +13,13 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, vram, weight_bytes
 from advisor.cost_model.workload import Workload
 from advisor.evidence.published.predict import understood
-from advisor.evidence.published.row import published_rows
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.runtimes import LLAMA_CPP, SGLANG, TENSORRT_LLM, VLLM, Runtime
 from advisor.runtimes.parallelism import Parallel, exchanges, share_of_users
+from lab.published import published_rows
 
 BY_USER = Settings(attention_by_user=True)
 RESIDENT = PlacementStrategy.GPU_RESIDENT

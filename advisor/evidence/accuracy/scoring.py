@@ -5,6 +5,7 @@ command show them without predicting thousands of figures anew.
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -14,7 +15,6 @@ import numpy as np
 from advisor.catalog.accuracy_points import PEERS, AccuracyPoint, accuracy_points
 from advisor.catalog.csv_tables import DATA, read
 from advisor.evidence.accuracy.regimes import ALL, REGIMES
-from advisor.evidence.published.row import source_of
 from advisor.model.model import Floats
 
 PROMISED = 0.8
@@ -233,6 +233,21 @@ def by_card(points: Iterable[AccuracyPoint]) -> tuple[Score, ...]:
     parts = grouped(on_cards, lambda point: point.gpu.casefold() in several)
     named = ((SEEN, parts.get(True)), (UNSEEN, parts.get(False)))
     return tuple(score_of(name, part) for name, part in named if part)
+
+
+THREAD = re.compile(
+    r"https?://(?:www\.)?github\.com/([^/]+/[^/]+)/(?:issues|pull|discussions)/(\d+)"
+)
+REPOSITORY = re.compile(r"https?://(?:www\.)?github\.com/([^/]+/[^/#?]+)")
+
+
+def source_of(url: str) -> str:
+    """Publisher of a measurement: a thread on GitHub, a repository, or else the page."""
+    thread = THREAD.match(url)
+    if thread:
+        return f"{thread[1]}#{thread[2]}"
+    repository = REPOSITORY.match(url)
+    return repository[1] if repository else re.sub(r"^https?://(?:www\.)?", "", url)
 
 
 DOUBTED = "with doubtful rows"

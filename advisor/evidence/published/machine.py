@@ -284,22 +284,6 @@ def _ram_gbs(row: PublishedRow, cpu: str | None) -> float | None:
     return float(from_catalog.sustained(rate * GB, segment, "", "").value) / GB
 
 
-def ram_in_theory(row: PublishedRow, host: str) -> float | None:
-    """Theoretical RAM bandwidth of a row with a processor of the catalogue; None where its rate is
-    sustained or unknown [B/s].
-    """
-    listed = _host_called(host)
-    if listed is None:
-        return None
-    if row.ram_bw_gbs:
-        return row.ram_bw_gbs * GB if ram_peak(row) else None
-    if listed.bandwidth_gbs is None:
-        return None
-    if row.ram_mts:
-        return (row.ram_channels or listed.memory_channels or 2.0) * 8e6 * row.ram_mts
-    return listed.bandwidth_gbs * GB
-
-
 def _cores(row: PublishedRow, cpu: str | None, rented: int | None) -> int | None:
     """Cores in use: one per thread, up to the number of cores, `rented` ones where not None."""
     threads, there = row.threads, rented or _cores_stated(row.cpu.casefold())

@@ -4,12 +4,10 @@ Sources leave cells empty and spell them freely, and files of other people may l
 cell is checked when it is read, and an invalid cell that nothing reads does no harm.
 """
 
-import csv
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache, wraps
-from pathlib import Path
 from typing import Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
 
 from advisor.catalog.csv_tables import DATA, read
@@ -245,43 +243,3 @@ def columns_in_words() -> str:
         f"Columns, all but the model optional: {', '.join(columns())}. Words of category: {places};"
         " empty where GPU, layers and runtime tell."
     )
-
-
-def published_rows(path: Path) -> Iterator[PublishedRow]:
-    """Rows of a measurement file."""
-    with path.open(encoding="utf-8", newline="") as file:
-        yield from map(PublishedRow, csv.DictReader(file))
-
-
-# Publisher of a published row; rows of one publisher on one machine share their error.
-
-THREAD = re.compile(
-    r"https?://(?:www\.)?github\.com/([^/]+/[^/]+)/(?:issues|pull|discussions)/(\d+)"
-)
-REPOSITORY = re.compile(r"https?://(?:www\.)?github\.com/([^/]+/[^/#?]+)")
-
-
-def source_of(url: str) -> str:
-    """Publisher of a measurement: a thread on GitHub, a repository, or else the page."""
-    thread = THREAD.match(url)
-    if thread:
-        return f"{thread[1]}#{thread[2]}"
-    repository = REPOSITORY.match(url)
-    return repository[1] if repository else re.sub(r"^https?://(?:www\.)?", "", url)
-
-
-def publisher_of(row: PublishedRow) -> str:
-    """Person, repository or site that published a row: the stated one, else its source."""
-    return row.publisher or source_of(row.source_url)
-
-
-def hardware_of(row: PublishedRow) -> str:
-    """GPU and processor of a row; the GPU alone for GPU-resident runs."""
-    gpu = "" if row.category == "cpu" else row.gpu
-    cpu = "" if row.category == "resident" else row.cpu
-    return " and ".join(filter(None, (gpu, cpu)))
-
-
-def group_of(row: PublishedRow) -> str:
-    """Publisher and hardware of a published row."""
-    return f"{publisher_of(row)} on {hardware_of(row)}"

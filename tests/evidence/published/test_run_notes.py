@@ -2,7 +2,8 @@
 
 import pytest
 
-from advisor.evidence.published.row import PublishedRow, group_of, hardware_of, source_of
+from advisor.evidence.accuracy.scoring import source_of
+from advisor.evidence.published.row import PublishedRow
 from advisor.evidence.published.run_settings import (
     EQUAL_TO_NINE,
     backend,
@@ -14,6 +15,7 @@ from advisor.evidence.published.run_settings import (
     requests,
 )
 from advisor.model import catalog
+from lab.published import group_of, hardware_of
 
 
 def test_a_bench_begins_both_tests_with_what_is_in_the_cache() -> None:

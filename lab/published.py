@@ -1,0 +1,50 @@
+"""Rows of measurement files: who published each on what machine, and its RAM in theory."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+from advisor.evidence.accuracy.scoring import source_of
+from advisor.evidence.published.machine import looked_up, ram_peak
+from advisor.evidence.published.row import PublishedRow
+from advisor.machine.catalog import find_host
+from advisor.units import GB
+
+
+def published_rows(path: Path) -> Iterator[PublishedRow]:
+    """Rows of a measurement file."""
+    with path.open(encoding="utf-8", newline="") as file:
+        yield from map(PublishedRow, csv.DictReader(file))
+
+
+def publisher_of(row: PublishedRow) -> str:
+    """Person, repository or site that published a row: the stated one, else its source."""
+    return row.publisher or source_of(row.source_url)
+
+
+def hardware_of(row: PublishedRow) -> str:
+    """GPU and processor of a row; the GPU alone for GPU-resident runs."""
+    gpu = "" if row.category == "cpu" else row.gpu
+    cpu = "" if row.category == "resident" else row.cpu
+    return " and ".join(filter(None, (gpu, cpu)))
+
+
+def group_of(row: PublishedRow) -> str:
+    """Publisher and hardware of a published row."""
+    return f"{publisher_of(row)} on {hardware_of(row)}"
+
+
+def ram_in_theory(row: PublishedRow, host: str) -> float | None:
+    """Theoretical RAM bandwidth of a row with a processor of the catalogue; None where its rate is
+    sustained or unknown [B/s].
+    """
+    listed = looked_up(find_host, host)
+    if listed is None:
+        return None
+    if row.ram_bw_gbs:
+        return row.ram_bw_gbs * GB if ram_peak(row) else None
+    if listed.bandwidth_gbs is None:
+        return None
+    if row.ram_mts:
+        return (row.ram_channels or listed.memory_channels or 2.0) * 8e6 * row.ram_mts
+    return listed.bandwidth_gbs * GB
