@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 
 from advisor.catalog.csv_tables import DATA
 from advisor.evidence.published.predict import predictions
-from advisor.evidence.published.row import PublishedRow
 
 FORECASTS = DATA / "generated/forecasts.csv"
 CARDS = (
@@ -40,10 +39,8 @@ def rows(day: str) -> list[dict[str, object]]:
     """Predictions of all settings on a day."""
     settings = [(gpu, model, form) for gpu in CARDS for model, form in MODELS]
     rows = [
-        PublishedRow(
-            {"category": "resident", "runtime": "llama.cpp", "gpu": gpu, "model": model,
-             "quant": form, "context_depth": "0", "source_note": "test=tg128,pp512"}
-        )
+        {"category": "resident", "runtime": "llama.cpp", "gpu": gpu, "model": model,
+         "quant": form, "context_depth": "0", "source_note": "test=tg128,pp512"}
         for gpu, model, form in settings
     ]  # fmt: skip
     return [

@@ -27,7 +27,7 @@ from advisor.advice.compare import compare
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
-from advisor.evidence.published.predict import predictions_of
+from advisor.evidence.published.predict import predictions
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.runtimes import LLAMA_CPP, runtime
@@ -198,7 +198,7 @@ def drafts() -> Iterator[Pair]:
         rows = [(row, told) for row, told in remarks if told]
     drafted = [dict(row, source_note=PLAIN.sub("", row["source_note"])) for row, _ in rows]
     alone = [_without_drafts(row, told[2]) for row, told in rows]
-    answers = zip(rows, predictions_of(drafted), predictions_of(alone), strict=True)
+    answers = zip(rows, predictions(drafted), predictions(alone), strict=True)
     for (row, told), faster, slower in answers:
         yield Pair(
             id=row["id"],

@@ -5,10 +5,9 @@ import csv
 import multiprocessing
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from contextlib import suppress
-from hashlib import blake2b
 from io import TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
@@ -17,25 +16,17 @@ from typing import TextIO, TypeAlias
 from advisor import given_files
 from advisor.cli.command import output
 from advisor.errors import InputError
-from advisor.evidence.published.row import ANSWERED, BESIDE, columns
+from advisor.evidence.published.row import ANSWERED, STATED
 from advisor.formatting import inert
 
 Cells: TypeAlias = dict[str, str]
 """Cells of a row by column."""
 Prediction: TypeAlias = dict[str, object]
 """Cells of an answer by column."""
-Group: TypeAlias = tuple[
-    list[tuple[str, Prediction]], list[tuple[Cells, Prediction]], "Future[list[Prediction]] | None"
-]
-"""Rows in work: `id` and answer of each, those that none before states, and their answers to come;
-None where the processes have ended."""
-
 TOGETHER = 250
 """Rows that a process answers at once."""
 WAITING = 3
 """Groups of rows in work or waiting, for each process: what is read ahead stays small."""
-MOST_KNOWN = 8192
-"""Answers that are remembered for rows that state the same."""
 MODEL_COLUMNS = ("model", "params_b")
 """Columns of which a table needs at least the first, or the second for models without a name."""
 NO_UTF8 = "\ufffd"
@@ -85,7 +76,6 @@ def _rows(text: TextIO, path: Path) -> Iterator[Cells]:
 
 def _readable(reader: "csv.DictReader[str]") -> Iterator[Cells]:
     """Rows with the columns that are read; a row that cannot be read is empty and is answered."""
-    read = set(columns()) - set(BESIDE) | {"id"}
     while True:
         try:
             row = next(reader, None)
@@ -93,7 +83,7 @@ def _readable(reader: "csv.DictReader[str]") -> Iterator[Cells]:
             row = {}
         if row is None:
             return
-        yield {name: cell for name, cell in row.items() if cell and name in read}
+        yield {name: cell for name, cell in row.items() if cell and name in ("id", *STATED)}
 
 
 def _answered(rows: Iterator[Cells]) -> Iterator[Prediction]:
@@ -106,61 +96,35 @@ def _answered(rows: Iterator[Cells]) -> Iterator[Prediction]:
             yield from _predictions(group)
         return
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-        yield from _in_turn(pool, _predictions, chain((first,), groups), WAITING * workers)
-
-
-def _predictions(rows: Iterable[Cells]) -> list[Prediction]:
-    """Answers of a group; imported here, since what hands out groups needs none."""
-    from advisor.evidence.published.predict import predictions_of
-
-    return predictions_of(rows)
+        yield from _in_turn(pool, chain((first,), groups), WAITING * workers)
 
 
 def _in_turn(
-    pool: ProcessPoolExecutor,
-    answer: Callable[[Iterable[Cells]], list[Prediction]],
-    groups: Iterable[list[Cells]],
-    ahead: int,
+    pool: ProcessPoolExecutor, groups: Iterable[list[Cells]], ahead: int
 ) -> Iterator[Prediction]:
-    """Answers of groups of rows in their order, with at most `ahead` groups in work; rows that
-    state the same are answered once.
-    """
-    answers: dict[bytes, Prediction] = {}  # filled in when the group of the first such row is done
-    waiting: deque[Group] = deque()
+    """Answers of groups of rows in their order, with at most `ahead` groups in work."""
+    waiting: deque[tuple[list[Cells], Future[list[Prediction]] | None]] = deque()
     for rows in groups:
-        fresh: list[tuple[Cells, Prediction]] = []
-        by_id: list[tuple[str, Prediction]] = []
-        for cells in rows:
-            name = cells.pop("id", "")
-            digest = blake2b(repr(cells).encode(), digest_size=16).digest()
-            if digest not in answers:
-                answers[digest] = {}
-                fresh.append((cells, answers[digest]))
-            by_id.append((name, answers[digest]))
-        while len(answers) > MOST_KNOWN:
-            del answers[next(iter(answers))]
         future = None
         with suppress(BrokenExecutor):
-            future = pool.submit(answer, [cells for cells, _ in fresh])
-        waiting.append((by_id, fresh, future))
+            future = pool.submit(_predictions, rows)
+        waiting.append((rows, future))
         if len(waiting) == ahead:
-            yield from _result(answer, *waiting.popleft())
-    while waiting:
-        yield from _result(answer, *waiting.popleft())
+            yield from _result(*waiting.popleft())
+    for rows, future in waiting:
+        yield from _result(rows, future)
 
 
-def _result(
-    answer: Callable[[Iterable[Cells]], list[Prediction]],
-    by_id: list[tuple[str, Prediction]],
-    fresh: list[tuple[Cells, Prediction]],
-    future: "Future[list[Prediction]] | None",
-) -> Iterator[Prediction]:
+def _result(rows: list[Cells], future: Future[list[Prediction]] | None) -> list[Prediction]:
     """Answers of a group; computed here where its process was ended, by a lack of memory, say."""
-    cells = [each for each, _ in fresh]
     try:
-        answers = future.result() if future else answer(cells)
+        return future.result() if future else _predictions(rows)
     except BrokenExecutor:
-        answers = answer(cells)
-    for (_, prediction), figures in zip(fresh, answers, strict=True):
-        prediction.update(figures)
-    yield from (prediction | {"id": name} for name, prediction in by_id)
+        return _predictions(rows)
+
+
+def _predictions(rows: list[Cells]) -> list[Prediction]:
+    """Answers of a group; imported here, since what hands out groups needs none."""
+    from advisor.evidence.published.predict import predictions
+
+    return list(predictions(rows))

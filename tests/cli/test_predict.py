@@ -3,13 +3,14 @@
 import csv
 import io
 from collections import Counter
-from concurrent.futures import BrokenExecutor, Future
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
 
 import pytest
 
 from advisor.cli import predict
 from advisor.cli.main import main
+from advisor.evidence.published import predict as published
 from advisor.evidence.published.row import CATEGORIES
 
 ROW = {
@@ -77,41 +78,38 @@ def test_a_table_without_categories_is_answered(tmp_path, capsys) -> None:
     assert float(resident["tg_tps"]) > 3 * float(alone["tg_tps"]) > 0
 
 
-def test_rows_of_a_process_that_ended_are_answered_all_the_same():
+def test_rows_of_a_process_that_ended_are_answered_all_the_same(monkeypatch):
     class Ended:
         def submit(self, answer, group):
             raise BrokenExecutor("a process was ended")
 
+    monkeypatch.setattr(
+        predict,
+        "_predictions",
+        lambda group: [{"id": row["id"], "tg_tps": row["model"]} for row in group],
+    )
     ids = ((0, 1), (2, 3), (4,))
     groups = [[{"id": str(at), "model": f"of {at}"} for at in each] for each in ids]
-    answered = list(
-        predict._in_turn(
-            Ended(), lambda group: [{"tg_tps": row["model"]} for row in group], groups, 2
-        )
-    )
+    answered = list(predict._in_turn(Ended(), groups, 2))
     assert [answer["tg_tps"] for answer in answered] == [f"of {at}" for at in range(5)]
     assert [answer["id"] for answer in answered] == ["0", "1", "2", "3", "4"]
 
 
 def test_rows_that_state_the_same_are_answered_once_under_their_ids(monkeypatch):
-    """With room for two answers, the third model's row forgets the first's."""
-    monkeypatch.setattr(predict, "MOST_KNOWN", 2)
     computed: list[str] = []
 
-    class AtOnce:
-        def submit(self, answer, group):
-            future = Future()
-            future.set_result(answer(group))
-            return future
+    def answer(row):
+        computed.append(row.model)
+        return {"id": "", "tg_tps": row.model}
 
-    def answer(group):
-        computed.extend(row["model"] for row in group)
-        return [{"tg_tps": row["model"]} for row in group]
-
-    models = ["a", "b", "a", "b", "c", "b", "a"]
-    groups = [[{"id": f"{at} {model}", "model": model}] for at, model in enumerate(models)]
-    answered = list(predict._in_turn(AtOnce(), answer, groups, 3))
-    assert computed == ["a", "b", "c", "a"]
+    monkeypatch.setattr(published, "answer", answer)
+    models = ["first", "second", "first", "second", "third", "second", "first"]
+    rows = [{"id": f"{at} {model}", "model": model} for at, model in enumerate(models)]
+    try:
+        answered = list(published.predictions(rows))
+    finally:
+        published._answered.cache_clear()
+    assert computed == ["first", "second", "third"]
     assert [f"{row['id']} {row['tg_tps']}" for row in answered] == [
         f"{at} {model} {model}" for at, model in enumerate(models)
     ]

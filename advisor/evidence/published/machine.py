@@ -7,12 +7,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from advisor.errors import AdvisorError, UnknownName
+from advisor.errors import AdvisorError
 from advisor.evidence.published.row import PublishedRow, figure, meaning, stated
+from advisor.formatting import counted
 from advisor.machine import from_catalog
-from advisor.machine.catalog import cpu_named, find_host, gpu_named, machine_named
-from advisor.machine.from_spec import TYPICAL_HOST
-from advisor.machine.names.gpu_names import GpuName
+from advisor.machine.catalog import cpu_named, find_gpu, find_host, gpu_named, machine_named
+from advisor.machine.from_spec import TYPICAL_HOST, cards_of
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.words import plain, size_gib
 from advisor.machine.rows import HostRow
@@ -23,45 +23,45 @@ from advisor.units import GB
 
 # GPUs of a published row, alike or mixed.
 
-BETWEEN = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*")
-"""Separators between cards of different kinds."""
-BRACKET = re.compile(r"\(([^()]*)\)")
-
 
 def stated_gpus(row: PublishedRow) -> tuple[str, int]:
     """GPUs of a row and their number, as `MachineSpec` takes them.
 
-    A cell with a single name means `gpu_count` cards of it. Other cells list cards in order:
-    "2x A + B" are three. Brackets and parts that are not cards are ignored, unless the first part
-    is not a card. Where names and `gpu_count` disagree, the names count. A cell that names no card
-    may name a whole machine.
+    A cell that names a single card means `gpu_count` of it. Others list cards, "2x A + B", or name
+    a whole machine; where they and `gpu_count` disagree, the names count.
     """
     cell, alike = row.gpu, max(row.gpu_count or 1, 1)
     if not cell or cell.casefold() == NO_GPU:
         return NO_GPU, alike
-    card = looked_up(gpu_named, cell)
-    if card is None and (graphics := _own_graphics(row)):
+    card = looked_up(gpu_named, cell) or looked_up(gpu_named, REMARK.sub(_size_in, cell))
+    machine = _machine_with_gpus(cell)
+    if card is not None:
+        row.notes += card.notes
+        name, count = card.row.name, card.count
+    elif graphics := _own_graphics(row):
         row.notes.append(f"GPU {cell!r} is taken as {graphics}, the graphics of {row.cpu}")
         return graphics, alike
-    whole = named_machine(cell) if card is None else None
-    if whole is not None:
-        row.notes.append(f"GPU {cell!r} is taken as {whole.name}")
-        return whole.spec.gpu or NO_GPU, max(whole.spec.gpu_count, alike)
-    if card is None or _lists_cards(cell, card):
-        cards = _cards(row)  # one name for all of them leaves some out
+    elif machine is not None:
+        name, count = str(machine.spec.gpu), machine.spec.gpu_count
+        if MIXED not in name:
+            row.notes.append(f"GPU {cell!r} is taken as {machine.name}")
     else:
-        row.notes += card.notes
-        if card.count == 1:
-            return card.row.name, alike
-        cards = [(card.count, card.row.name)]
-    words = MIXED.join(f"{count}x {name}" if count > 1 else name for count, name in cards)
-    total = sum(count for count, _ in cards)
+        name, count = gpu_named(cell).row.name, 1  # raises, and says which names are like it
+    total = count * sum(kind.count for kind in cards_of(name))
     if total == 1:
-        row.notes.append(f"GPU {cell!r} is taken as {words}")
-        return words, alike
+        return name, alike
     if row.gpu_count not in (None, total):
+        words = counted(count, name)
         row.notes.append(f"{cell!r} names {total} GPUs where gpu_count is {row.gpu_count}: {words}")
-    return words, 1
+    return name, count
+
+
+REMARK = re.compile(r"\(([^()]*)\)")
+
+
+def _size_in(remark: re.Match[str]) -> str:
+    size = size_gib(plain(remark[1]))
+    return f" {size:g}GB" if size else ""
 
 
 def _own_graphics(row: PublishedRow) -> str:
@@ -80,81 +80,32 @@ def looked_up(find: Callable[[str], Meaning], name: str) -> Meaning | None:
     """What a name of a source means; None where the catalogue does not know it."""
     try:
         return find(name)
-    except UnknownName:
-        return None
-
-
-def _lists_cards(cell: str, card: GpuName) -> bool:
-    """Whether a cell has several parts, not a card beside its own processor ("Max+ 395, Radeon").
-
-    A reading that left words out has notes.
-    """
-    first, *others = _named_cards(cell)
-    return bool(others) and (bool(card.notes) or looked_up(gpu_named, first) is not None)
-
-
-def named_machine(stated: str) -> MachineName | None:
-    """Machine with GPUs that a GPU cell names; None where it names cards or nothing known.
-
-    A list of different cards is no machine here, since it is read card by card.
-    """
-    try:
-        machine = machine_named(stated)
     except AdvisorError:
         return None
-    gpu = machine.spec.gpu
-    return machine if gpu not in (None, NO_GPU) and MIXED not in str(gpu) else None
 
 
-def stated_memory(stated: str, gpu: str) -> float | None:
-    """Memory of each card as its name states it; None where it does not [GiB]."""
-    row = None if MIXED in gpu else gpu_named(gpu).row
-    if row is None or row.unified or not size_gib(plain(stated)):
-        return None
-    return row.memory_gib
-
-
-def _cards(row: PublishedRow) -> list[tuple[int, str]]:
-    """Number and name of each kind of card, in order."""
-    cards: list[tuple[int, str]] = []
-    unknown: list[str] = []
-    for part in _named_cards(row.gpu):
-        try:
-            card = gpu_named(part)
-            cards.append((card.count, card.row.name))
-        except UnknownName:
-            unknown.append(part)
-            if not cards:
-                raise
-    if unknown:
-        names = ", ".join(unknown)
-        row.notes.append(f"{names} in {row.gpu!r} is no GPU of the catalogue: left out")
-    return cards
-
-
-def _named_cards(stated: str) -> list[str]:
-    """Names in a cell, card by card, each with the memory that brackets after it state."""
-    parts = BETWEEN.split(BRACKET.sub(_size_in, stated))
-    return [part.strip() for part in parts if part.strip()]
-
-
-def _size_in(bracket: re.Match[str]) -> str:
-    size = size_gib(plain(bracket[1]))
-    return f" {size:g}GB" if size else ""
+def _machine_with_gpus(cell: str) -> MachineName | None:
+    """Machine, or list of cards, that a GPU's cell names; None where it names no GPU."""
+    machine = looked_up(machine_named, cell)
+    return machine if machine and machine.spec.gpu not in (None, NO_GPU) else None
 
 
 def stated_machine(row: PublishedRow) -> MachineSpec:
-    """Machine of a row without its RAM size."""
+    """Machine of a row without its RAM size; memory of a card counts as typed where its name states
+    it.
+    """
     gpu, count = (NO_GPU, 1) if row.category == "cpu" else stated_gpus(row)
     parts = _parts(row)
     spec = parts.spec if parts else MachineSpec()
     row.notes += parts.notes if parts else ()
     cpu = spec.cpu if parts else _known_cpu(row)
     disk_gbs, disk = _drive(row)
+    card = None if gpu == NO_GPU or MIXED in gpu else find_gpu(gpu)
+    sized = card is not None and not card.unified and size_gib(plain(row.gpu))
     return MachineSpec(
         gpu=gpu,
         gpu_count=count,
-        vram_gb=None if gpu == NO_GPU else stated_memory(row.gpu, gpu),
+        vram_gb=card.memory_gib if card and sized else None,
         cpu=cpu,
         ram_gbs=_ram_gbs(row, cpu),
         ram_channels=row.ram_channels or spec.ram_channels,
@@ -185,11 +136,11 @@ SERVERS_GIB = 256.0
 """RAM of servers that offload and do not state it [GiB]; assumed."""
 
 
-def ram_gib(row: PublishedRow, runtime: Runtime) -> float | None:
+def ram_gib(row: PublishedRow, runtime: Runtime, gpu: str) -> float | None:
     """RAM stated with the processor or in the note, else a default [GiB].
 
-    None for a GPU that shares the processor's memory; its name or catalogue row gives the size.
-    Where the processor computes in place, it matters only for pages read from a drive.
+    None for a GPU that shares the processor's memory: its catalogue row gives the size. Where the
+    processor computes in place, it matters only for pages read from a drive.
     """
     in_place = runtime.computes_in_ram
     if in_place and row.category != "nvme":
@@ -198,22 +149,13 @@ def ram_gib(row: PublishedRow, runtime: Runtime) -> float | None:
     if size:
         unit = 1024.0 if size[0].endswith("TB") else 1.0
         return min(max(float(size[1]) * unit, 1.0), 4096.0 if in_place else 100_000.0)
-    if not in_place and _shares_memory(row.gpu):
+    if not in_place and gpu != NO_GPU and cards_of(gpu)[0].row.unified:
         return None
     at_home = in_place or runtime.engine == EXPERT_STREAMING.engine
     usual = AT_HOME_GIB if at_home else SERVERS_GIB
     if row.category not in ("resident", "batched"):
         row.notes.append(f"RAM is not stated: {usual:g} GiB stand in")
     return usual
-
-
-def _shares_memory(gpu: str) -> bool:
-    """Whether a cell names a single GPU that shares the processor's memory."""
-    try:
-        return gpu_named(gpu).row.unified
-    except UnknownName:
-        whole = named_machine(gpu)
-        return whole is not None and gpu_named(str(whole.spec.gpu)).row.unified
 
 
 GENERIC = "generic"
@@ -224,15 +166,15 @@ def _parts(row: PublishedRow) -> MachineName | None:
     """Machine that a processor cell names, such as one for rent; None where it names no machine."""
     if not row.cpu or _host_called(row.cpu) is not None:
         return None
-    try:
-        machine = machine_named(row.cpu)
-    except AdvisorError:
-        return None
-    return machine if machine.spec.cpu else None
+    machine = looked_up(machine_named, row.cpu)
+    return machine if machine and machine.spec.cpu else None
 
 
 def _known_cpu(row: PublishedRow) -> str | None:
-    cell = row.cpu or _cpu_of_machine(row)
+    cell = row.cpu
+    if not cell and looked_up(gpu_named, row.gpu) is None:
+        machine = _machine_with_gpus(row.gpu)
+        cell = (machine.spec.cpu if machine else None) or ""
     if not cell:
         return None
     host = _host_called(cell)
@@ -243,19 +185,12 @@ def _known_cpu(row: PublishedRow) -> str | None:
     if host.bandwidth_gbs is None and not (row.ram_bw_gbs or row.ram_mts):
         row.notes.append(f"{host.name}: RAM bandwidth not published, a typical desktop stands in")
         return None
-    if host.vendor == GENERIC and cell.casefold() not in _spellings(host):
+    spellings = (host.name, *host.aliases.split(";"))
+    if host.vendor == GENERIC and cell.casefold() not in {
+        name.strip().casefold() for name in spellings
+    }:
         row.notes.append(f"CPU {cell!r} is taken as {host.name}")
     return host.name
-
-
-def _cpu_of_machine(row: PublishedRow) -> str:
-    """Processor of the machine that a GPU cell names; empty where it names cards."""
-    whole = named_machine(row.gpu) if looked_up(gpu_named, row.gpu) is None else None
-    return (whole.spec.cpu or "") if whole else ""
-
-
-def _spellings(row: HostRow) -> list[str]:
-    return [name.strip().casefold() for name in (row.name, *row.aliases.split(";"))]
 
 
 def ram_peak(row: PublishedRow) -> bool:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import lru_cache
 
 from advisor.errors import AdvisorError, InputError, UnknownName
-from advisor.evidence.published.row import PublishedRow, figure, meaning, number, of_cells, stated
+from advisor.evidence.published.row import PublishedRow, figure, meaning, number, stated
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
 from advisor.model.by_name.known import Named
@@ -30,16 +30,6 @@ USUAL_ACTIVE = 0.05
 billion, GLM-5.2 40 of 744, Qwen3.5 17 of 397, Kimi K2 32 of 1000."""
 
 
-@of_cells(
-    "category",
-    "date",
-    "model",
-    "params_b",
-    "active_params_b",
-    "n_layers",
-    "model_size_gib",
-    "quant",
-)
 def stated_model(row: PublishedRow, runtime: Runtime) -> Model:
     """Model of a row in the stated format and size."""
     size = row.model_size_gib

@@ -44,9 +44,9 @@ from advisor.evidence.published.model import stated_model
 from advisor.evidence.published.row import (
     ANSWERED,
     CATEGORIES,
+    STATED,
     PublishedRow,
     figure,
-    of_cells,
     stated,
 )
 from advisor.evidence.published.run_settings import lengths
@@ -299,40 +299,36 @@ def with_build(row: PublishedRow, model: Model, machine: Machine, runtime: Runti
 
 
 STREAMING = ("stream_cpu", "kv_offload", "batched")
+MOST_KEPT = 1024
+"""Answers that are kept for rows that state the same."""
 
 
-def predictions(rows: Iterable[PublishedRow]) -> Iterator[dict[str, object]]:
-    """Answers for all rows, in order; a row that fails holds its reason.
-
-    A defect of the program does not stop the other rows; it is a warning, so that tests fail.
+def predictions(rows: Iterable[Mapping[str, str]]) -> Iterator[dict[str, object]]:
+    """Answers for rows of a table, cells by column, in order; rows that state the same are answered
+    once, and one that fails holds its reason.
     """
-    for row in rows:
-        try:
-            yield answer(row)
-        except AdvisorError as error:
-            yield _unanswered(row, str(error))
-        except Exception as error:  # noqa: BLE001 - a defect may empty one row, not a file
-            reason = f"This row shows a defect of this program: {error!r}."
-            warnings.warn(reason, RuntimeWarning, stacklevel=2)
-            yield _unanswered(row, reason)
+    for cells in rows:
+        stated = tuple((name, cell) for name in STATED if (cell := cells.get(name)))
+        yield {**_answered(stated), "id": cells.get("id") or ""}
 
 
-def predictions_of(rows: Iterable[Mapping[str, str]]) -> list[dict[str, object]]:
-    """Answers for rows as a table has them, cells by column."""
-    return list(predictions(map(PublishedRow, rows)))
-
-
-def _unanswered(row: PublishedRow, reason: str) -> dict[str, object]:
-    return {**dict.fromkeys(ANSWERED, ""), "id": row.cells.get("id", ""), "note": reason}
+@lru_cache(MOST_KEPT)
+def _answered(stated: tuple[tuple[str, str], ...]) -> dict[str, object]:
+    """Answer for a row, or the reason why it has none; a defect of the program does not stop the
+    other rows, but is a warning, so that tests fail.
+    """
+    try:
+        return answer(PublishedRow(dict(stated)))
+    except AdvisorError as error:
+        reason = str(error)
+    except Exception as error:  # noqa: BLE001 - a defect may empty one row, not a file
+        reason = f"This row shows a defect of this program: {error!r}."
+        warnings.warn(reason, RuntimeWarning, stacklevel=2)
+    return {**dict.fromkeys(ANSWERED, ""), "note": reason}
 
 
 def answer(row: PublishedRow) -> dict[str, object]:
     """Answer for one row, with the columns `ANSWERED`; raises AdvisorError where it has none."""
-    return dict(zip(ANSWERED, (row.cells.get("id", ""), *_answer(row)), strict=True))
-
-
-def _answer(row: PublishedRow) -> tuple[object, ...]:
-    """Cells of an answer after its `id`; raises AdvisorError as `answer`."""
     case = understood(row)
     written, read = case.estimate, case.of_prompt.estimate
     if written.decode is None or read.prefill is None or read.first_token is None:
@@ -345,12 +341,14 @@ def _answer(row: PublishedRow) -> tuple[object, ...]:
         written.decode.value, low, high, written.decode.value * users, users * output / reply,
         read.prefill.value, slow, fast, read.first_token.value,
     )  # fmt: skip
-    return (
+    cells = (
+        row.cells.get("id", ""),
         *map(_number, speeds),
         "true" if np.all(written.fits) else "false",
         written.bottleneck,
         "; ".join((*case.notes, *_unmeasured(written))),
     )
+    return dict(zip(ANSWERED, cells, strict=True))
 
 
 def _unmeasured(estimate: Estimate) -> Iterator[str]:
@@ -424,14 +422,10 @@ def _runtime(row: PublishedRow, category: str) -> Runtime:
     return nearest
 
 
-@of_cells(
-    "category", "runtime", "gpu", "gpu_count", "cpu", "threads", "ram_channels", "ram_mts",
-    "ram_bw_gbs", "pcie_gen", "pcie_lanes", "h2d_gbs", "disk_gbs", "os", "other_metric",
-    "source_note", "date",
-)  # fmt: skip
 def _machine(row: PublishedRow, runtime: Runtime) -> MachineSpec:
     """Machine of each copy of the model."""
-    parts = replace(stated_machine(row), ram_gb=ram_gib(row, runtime))
+    parts = stated_machine(row)
+    parts = replace(parts, ram_gb=ram_gib(row, runtime, str(parts.gpu)))
     replicas = run_settings.replicas(row)
     if replicas == 1:
         return parts

@@ -7,8 +7,8 @@ cell is checked when it is read, and an invalid cell that nothing reads does no 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache, wraps
-from typing import Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
+from functools import cache
+from typing import Generic, TypeVar
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
@@ -19,9 +19,6 @@ LIMITS = {
 }  # fmt: skip
 """Least and largest plausible numbers by column; in other columns `OTHER_LIMITS`."""
 OTHER_LIMITS = (0.0, 1e9)
-
-
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -126,63 +123,20 @@ class PublishedRow:
     os = Cell(_text)
 
 
-def columns() -> tuple[str, ...]:
-    """Columns that are read."""
-    return tuple(name for name, cell in vars(PublishedRow).items() if isinstance(cell, Cell))
-
-
-ANSWERED = (
-    "id", "tg_tps", "tg_low", "tg_high", "tg_tps_total", "e2e_tps_total", "pp_tps", "pp_low",
-    "pp_high", "ttft_s", "fits", "bottleneck", "note",
-)  # fmt: skip
-"""Columns of an answer."""
+COLUMNS = tuple(name for name, cell in vars(PublishedRow).items() if isinstance(cell, Cell))
+"""Columns that are read."""
 BESIDE = (
     "id", "pp_tps", "tg_tps", "tg_tps_total", "seconds_per_token", "source_url", "doubtful",
     "publisher", "first_seen",
 )  # fmt: skip
 """Columns that no prediction reads: what was measured, and who published it."""
-
-
-MOST_KEPT = 8192
-"""Answers of a function that are kept, by the cells that it reads."""
-LONGEST = 4000
-"""Length of all those cells up to which an answer is kept [characters]."""
-
-
-class _Stated(dict[str, str]):
-    """Cells of some columns; to read another one is a defect, and raises KeyError."""
-
-    def get(self, name: str, _: object = None) -> str:
-        return self[name]
-
-
-def of_cells(*names: str) -> Callable[["Reading[P, T]"], "Reading[P, T]"]:
-    """Decorator: keeps what a function of a row answers and notes, as many rows state the same; it
-    may read these columns alone.
-    """
-
-    def keeping(function: "Reading[P, T]") -> "Reading[P, T]":
-        @lru_cache(MOST_KEPT)
-        def kept(cells: tuple[str, ...], *args: P.args, **kwargs: P.kwargs) -> tuple[T, list[str]]:
-            row = PublishedRow(_Stated(zip(names, cells, strict=True)))
-            return function(row, *args, **kwargs), row.notes
-
-        @wraps(function)
-        def given(row: "PublishedRow", /, *args: P.args, **kwargs: P.kwargs) -> T:
-            cells = tuple([row.cells.get(name) or "" for name in names])
-            if sum(map(len, cells)) > LONGEST:
-                return function(row, *args, **kwargs)
-            answer, notes = kept(cells, *args, **kwargs)  # type: ignore[arg-type]  # hashable by use
-            row.notes += notes
-            return answer
-
-        return given
-
-    return keeping
-
-
-Reading: TypeAlias = Callable[Concatenate[PublishedRow, P], T]
-"""A function of a row."""
+STATED = tuple(name for name in COLUMNS if name not in BESIDE)
+"""Columns that predictions read."""
+ANSWERED = (
+    "id", "tg_tps", "tg_low", "tg_high", "tg_tps_total", "e2e_tps_total", "pp_tps", "pp_low",
+    "pp_high", "ttft_s", "fits", "bottleneck", "note",
+)  # fmt: skip
+"""Columns of an answer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -240,6 +194,6 @@ def columns_in_words() -> str:
     """Columns that are read, and the words of `category`, for the help of a command."""
     places = ", ".join(f"{word} ({meaning})" for word, (_, meaning) in CATEGORIES.items())
     return (
-        f"Columns, all but the model optional: {', '.join(columns())}. Words of category: {places};"
+        f"Columns, all but the model optional: {', '.join(COLUMNS)}. Words of category: {places};"
         " empty where GPU, layers and runtime tell."
     )

@@ -19,7 +19,7 @@ MINI = "GMK-TEK EVO-X1 AI Mini AMD Ryzen™ AI 9 HX 370 | Radeon 890M 32GB LPDDR
         # The desktop card has 16 GB.
         ("NVIDIA RTX 4080 (12GB VRAM, 9,728 CUDA cores)", "1", "RTX 4080 Laptop", 1),
         ("2x RTX 4090 + RTX 3090", "3", "2x RTX 4090 + RTX 3090", 1),
-        ("RTX 3090 + RTX 3090", "2", "RTX 3090 + RTX 3090", 1),
+        ("RTX 3090 + RTX 3090", "2", "RTX 3090", 2),
     ],
 )
 def test_a_cell_names_cards_or_a_machine(cell: str, count: str, gpu: str, cards: int) -> None:
