@@ -20,7 +20,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.evidence.accuracy import regimes
 from advisor.evidence.published.predict import understood
-from advisor.evidence.published.row import Cell, PublishedRow, number, published_rows
+from advisor.evidence.published.row import Cell, PublishedRow, number
 from advisor.machine.machine import Disk, Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import NO_GPU
@@ -32,6 +32,7 @@ from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.llama_cpp.paging import WATCHED, Reread, Rereading, reread
 from advisor.units import GB, GIB, KIB, Array
 from lab.points import decode_of, margins_of, point_of
+from lab.published import published_rows
 
 # Rows of data/measurements/own.csv: our own runs of real engines beside their predictions.
 
