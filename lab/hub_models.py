@@ -17,14 +17,7 @@ from advisor.model.by_name.hub_list import COLUMNS, FILE, HubRow, hub_list, more
 from advisor.model.by_name.names import take_apart
 from advisor.model.config import layer_types
 from advisor.model.config.values import Config, language_model
-from advisor.model.hub import (
-    Limits,
-    endpoint,
-    fetch,
-    json_object,
-    repository,
-    small_file,
-)
+from advisor.model.hub import Limits, endpoint, fetch, json_object, repository, small_file
 
 USUAL_COUNT = 500
 """Repositories that are asked for; the Hub answers at most a thousand at once."""
@@ -44,31 +37,34 @@ def most_downloaded(count: int) -> tuple[str, ...]:
     return tuple(name for name in names if isinstance(name, str) and "/" in name)
 
 
+SIZES = {
+    "layers": layer_types.LAYERS, "hidden": layer_types.HIDDEN, "heads": layer_types.HEADS,
+    "kv_heads": layer_types.KV_HEADS, "head_dim": layer_types.HEAD_DIM, "vocab": ("vocab_size",),
+    "feed_forward": layer_types.EXPERT_WIDTH, "shared_feed_forward": layer_types.SHARED_WIDTH,
+    "experts": layer_types.EXPERTS, "experts_used": layer_types.USED,
+    "context": layer_types.CONTEXT,
+}  # fmt: skip
+"""Keys of config.json by the column that has their number."""
+
+
 def row_of(identity: str, config: Mapping[str, object], parameters: int, released: str) -> HubRow:
     """A row of the list from the repository's config.json; a nested language model is found.
 
     `parameters` are the weights that its files hold.
     """
     values = Config(name=identity, values=language_model(config))
-    hidden, heads = values.whole(*layer_types.HIDDEN), values.whole(*layer_types.HEADS)
+    sizes = {column: values.whole(*keys) for column, keys in SIZES.items()}
+    heads = sizes["heads"]
+    sizes["kv_heads"] = sizes["kv_heads"] or heads
+    sizes["head_dim"] = sizes["head_dim"] or (sizes["hidden"] // heads if heads else 0)
+    sizes["feed_forward"] = sizes["feed_forward"] or values.whole(*layer_types.DENSE_WIDTH)
     return HubRow(
         name=identity,
         key=" ".join(take_apart(identity).shape),
         architecture=str(config.get("model_type") or "unknown"),
         parameters=parameters,
-        layers=values.whole(*layer_types.LAYERS),
-        hidden=hidden,
-        heads=heads,
-        kv_heads=values.whole(*layer_types.KV_HEADS) or heads,
-        head_dim=values.whole(*layer_types.HEAD_DIM) or (hidden // heads if heads else 0),
-        vocab=values.whole("vocab_size"),
-        feed_forward=values.whole(*layer_types.EXPERT_WIDTH)
-        or values.whole(*layer_types.DENSE_WIDTH),
-        shared_feed_forward=values.whole(*layer_types.SHARED_WIDTH),
-        experts=values.whole(*layer_types.EXPERTS),
-        experts_used=values.whole(*layer_types.USED),
-        context=values.whole(*layer_types.CONTEXT),
         released=released,
+        **sizes,
     )
 
 

@@ -9,29 +9,28 @@ others stay, and are named. The board's scale holds: of 47 models rated in Janua
 2026 46 moved by 4 points or less.
 """
 
-import csv
-import io
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from advisor.advice.finder.runnable import QualityRow, quality_rows
-from advisor.catalog.csv_tables import DATA
+from advisor.catalog.csv_tables import DATA, as_text
 from advisor.errors import InputError
 
 TABLE = DATA / "models/quality.csv"
-HOW = "give the rows of lmarena-ai/leaderboard-dataset, subset text_style_control, as JSON"
+WANTED = "give the rows of lmarena-ai/leaderboard-dataset, subset text_style_control, as JSON"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rated:
     """Score of one model on the board."""
 
-    score: float  # [points]
-    plus_minus: float  # half the width of its interval [points]
+    score: int  # [points]
+    plus_minus: int  # half the width of its interval [points]
     day: str  # on which the board was published
 
 
@@ -42,37 +41,32 @@ def rated(text: str) -> Mapping[str, Rated]:
         day = content.get("meta", {}).get("leaderboard_publish_date", "")
         scores = dict(_overall(content["rows"], day))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"The file has no scores that can be read; {HOW}.") from error
+        raise InputError(f"The file has no scores that can be read; {WANTED}.") from error
     if not scores:
-        raise InputError(f"The file has no overall scores; {HOW}.")
+        raise InputError(f"The file has no overall scores; {WANTED}.")
     for row in scores.values():
-        _check_day(row.day)
+        try:
+            date.fromisoformat(row.day)
+        except ValueError as error:
+            raise InputError(
+                f"The board's day is {row.day!r}, not one such as 2026-08-19."
+            ) from error
     return scores
 
 
-def _overall(rows: Sequence[Mapping[str, object]], day: str) -> Iterator[tuple[str, Rated]]:
+def _overall(rows: Iterable[Mapping[str, Any]], day: str) -> Iterator[tuple[str, Rated]]:
     for entry in rows:
         row = entry.get("row", entry)
-        if not isinstance(row, Mapping):
-            raise TypeError(row)
         if row["category"] == "overall":
             width = float(row["rating_upper"]) - float(row["rating_lower"])
-            published = row.get("leaderboard_publish_date") or day
             yield (
                 str(row["model_name"]),
                 Rated(
                     score=round(float(row["rating"])),
                     plus_minus=round(width / 2),
-                    day=str(published),
+                    day=str(row.get("leaderboard_publish_date") or day),
                 ),
             )
-
-
-def _check_day(day: str) -> None:
-    try:
-        date.fromisoformat(day)
-    except ValueError as error:
-        raise InputError(f"The board's day is {day!r}, not one such as 2026-08-19.") from error
 
 
 def renewed(
@@ -92,21 +86,18 @@ def renewed(
 
 
 def as_csv(rows: Sequence[QualityRow]) -> str:
-    """The table as it is shipped."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(field.name for field in fields(QualityRow))
-    for row in rows:
-        writer.writerow(
-            f"{value:g}" if isinstance(value, float) else value for value in asdict(row).values()
-        )
-    return out.getvalue()
+    """The table as it is shipped: scores are whole numbers."""
+    return as_text(
+        replace(row, score=round(row.score), plus_minus=round(row.plus_minus)) for row in rows
+    )
 
 
 def main(arguments: Sequence[str]) -> int:
     """Write data/models/quality.csv anew from a file; say what stayed."""
-    file, source = Path(arguments[0]), arguments[1]
-    newer = rated(file.read_text(encoding="utf-8"))
+    if len(arguments) != 2:
+        sys.exit("usage: python -m lab.leaderboard FILE.json ADDRESS_OF_THE_FILE")
+    file, source = arguments
+    newer = rated(Path(file).read_text(encoding="utf-8"))
     rows = renewed(quality_rows(), newer, source, date.today().isoformat())
     TABLE.write_text(as_csv(rows), encoding="utf-8")
     stayed = [row.model for row in rows if row.source != source]
@@ -116,6 +107,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit("usage: python -m lab.leaderboard FILE.json ADDRESS_OF_THE_FILE")
     sys.exit(main(sys.argv[1:]))

@@ -10,6 +10,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from advisor.advice.table.rules import ManyRunRow
@@ -25,30 +26,26 @@ from lab.published import published_rows
 
 TABLE = DATA / "measurements/what_many_run.csv"
 FILES = ("llama_cpp.csv", "llama_cpp_more.csv", "frameworks_more.csv", "offload_papers.csv")
-PAGE = re.compile(r"https?://(?:www\.|gist\.)?([^#?]+)")
-THREAD = re.compile(r"github\.com/[^/]+/[^/]+/(?:issues|discussions|pull)/\d+")
 STRANGER = re.compile(r"localscore\.ai test \d+")
+THREAD = re.compile(r"github\.com/[^/]+/[^/]+/(?:issues|discussions|pull)/\d+")
 
 
 def publisher(row: PublishedRow) -> str:
     """Who published a row: the owner of its page, its thread, or a stranger's test."""
-    stranger = STRANGER.search(row.source_note)
-    if stranger is not None:
-        return stranger[0]
-    page = PAGE.match(row.source_url)
-    if page is None:
-        return row.source_url
-    thread = THREAD.match(page[1])
-    return thread[0] if thread else "/".join(page[1].split("/")[:2])
+    page = re.sub(r"^https?://(www\.|gist\.)?|[#?].*", "", row.source_url)
+    known = STRANGER.search(row.source_note) or THREAD.match(page)
+    return known[0] if known else "/".join(page.split("/")[:2])
 
 
 def many_run(rows: Iterable[PublishedRow]) -> list[ManyRunRow]:
-    """Rows of the table, most publishers first."""
+    """Rows of the table, most publishers first; without cards that have no name, or several."""
     seen: dict[tuple[str, str], list[PublishedRow]] = defaultdict(list)
     for row in rows:
-        card, runtime = _card(row), engine(row.runtime, row.category)
-        if card and runtime is not None:
-            seen[card, runtime.engine].append(row)
+        runtime = engine(row.runtime, row.category)
+        with suppress(AdvisorError):
+            names, _ = stated_gpus(row)
+            if runtime is not None and MIXED not in names and names != NO_GPU:
+                seen[find_gpu(names).name, runtime.engine].append(row)
     counted = (
         ManyRunRow(
             gpu=card,
@@ -60,15 +57,6 @@ def many_run(rows: Iterable[PublishedRow]) -> list[ManyRunRow]:
         for (card, runtime), of_both in seen.items()
     )
     return sorted(counted, key=lambda row: (-row.publishers, row.gpu))
-
-
-def _card(row: PublishedRow) -> str:
-    """Kind of card of a row; empty for none, several kinds, or a name that is no card."""
-    try:
-        names, _ = stated_gpus(row)
-    except AdvisorError:
-        return ""
-    return "" if MIXED in names or names == NO_GPU else find_gpu(names).name
 
 
 def main(path: Path = TABLE) -> int:

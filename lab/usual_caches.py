@@ -7,8 +7,9 @@ writes data/generated/usual_caches.csv anew, after a change of the list or of a 
 
 import math
 import sys
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import groupby
 
 from advisor.catalog.csv_tables import as_text
 from advisor.errors import AdvisorError
@@ -25,9 +26,11 @@ OF_A_FAMILY = 4
 """Largest number of models of a family in the table, spread over its sizes."""
 NEAR_ITS_NAME = 0.25
 """Logarithm of how far counted weights may be from those in a name."""
+NO_TEXT = {"vl", "ocr", "embedding", "reranker", "audio", "omni"}
+"""Words in names of models that have more than layers for text, or write none."""
 
 
-def counted_rows() -> tuple[CacheRow, ...]:
+def counted_rows() -> Iterator[CacheRow]:
     """The table, counted from the catalogue and the list; fine-tunes count as their base."""
     shapes: dict[tuple[int, ...], CacheRow] = {}
     for row, built in _known():
@@ -42,36 +45,28 @@ def counted_rows() -> tuple[CacheRow, ...]:
                 values=round(cached_values(built)),
             ),
         )
-    families: dict[str, list[CacheRow]] = defaultdict(list)
-    for counted in shapes.values():
-        families[counted.family].append(counted)
-    return tuple(row for _, models in sorted(families.items()) for row in _spread(models))
-
-
-def _spread(models: Iterable[CacheRow]) -> Iterator[CacheRow]:
-    """Models of a family, evenly by size."""
-    ordered = sorted(models, key=lambda row: (row.params, row.model))
-    taken = min(len(ordered), OF_A_FAMILY)
-    for place in range(taken):
-        yield ordered[place * (len(ordered) - 1) // max(taken - 1, 1)]
+    by_size = sorted(shapes.values(), key=lambda row: (row.family, row.params, row.model))
+    for _, models in groupby(by_size, lambda row: row.family):
+        family = list(models)
+        taken = min(len(family), OF_A_FAMILY)
+        for place in range(taken):
+            yield family[place * (len(family) - 1) // max(taken - 1, 1)]
 
 
 def _known() -> Iterator[tuple[known.KnownRow, Architecture]]:
     """Models whose layers are known and whose names tell their size."""
-    for key in dict.fromkeys((*known.catalogue_keys(), *known.makers_keys())):
+    for key in dict.fromkeys(known.known_keys()):
         row = known.base_of(key)
         if row is None or not row.released or year_of(row) < SINCE or not _writes_text(row):
             continue
         name = take_apart(row.name)
         size = stated_size(name)
-        if size is None or not name.shape:
-            continue
-        try:
-            built = known.architecture_of(row)
-        except AdvisorError:
-            continue
-        if abs(math.log(built.params / size.params)) < NEAR_ITS_NAME and cached_values(built):
-            yield row, built
+        if size is not None and name.shape:
+            with suppress(AdvisorError):
+                built = known.architecture_of(row)
+                off = abs(math.log(built.params / size.params))
+                if off < NEAR_ITS_NAME and cached_values(built):
+                    yield row, built
 
 
 def _writes_text(row: known.KnownRow) -> bool:
@@ -79,15 +74,9 @@ def _writes_text(row: known.KnownRow) -> bool:
     if not isinstance(row, HubRow):
         return True
     ruled = row.architecture in hub_rules() or is_described(row.architecture)
-    meanings = {words().get(word) for word in row.key.split()}
-    towers = {"vl", "ocr", "embedding", "reranker", "audio", "omni"} & set(row.key.split())
-    return (
-        ruled
-        and row.heads > 0
-        and not known.is_drafting(row)
-        and "other" not in meanings
-        and not towers
-    )
+    named = row.key.split()
+    other = "other" in map(words().get, named) or not NO_TEXT.isdisjoint(named)
+    return ruled and row.heads > 0 and not known.is_drafting(row) and not other
 
 
 def main() -> int:
