@@ -16,7 +16,7 @@ from advisor.catalog.csv_tables import DATA, as_text, read
 from advisor.catalog.records import like
 from advisor.evidence.accuracy import scoring
 from advisor.evidence.accuracy.regimes import COVERAGE, CoverageRow
-from advisor.evidence.accuracy.scoring import OwnScore, Score, StrangerScore, scores, stranger_score
+from advisor.evidence.accuracy.scoring import Ledger, Score, scores
 from advisor.evidence.accuracy.text import stranger_scores
 from lab import rounded, write
 from lab.held_out import GENERATED
@@ -42,12 +42,11 @@ def noise_floor(runs: Iterable[LlamaCppRun]) -> scoring.Floor:
     for run in runs:
         if run.row.category == "resident" and run.row.tg_tps and run.case.build not in APART:
             alike.setdefault(_setting(run), []).append(run)
-    apart_by_key = {key: list(_differences(same)) for key, same in alike.items()}
-    every = [difference for differences in apart_by_key.values() for difference in differences]
-    middles = [np.median(differences) for differences in apart_by_key.values() if differences]
+    by_setting = [list(_differences(same)) for same in alike.values()]
+    middles = [np.median(differences) for differences in by_setting if differences]
     return scoring.Floor(
-        pairs=len(every),
-        settings=sum(bool(differences) for differences in apart_by_key.values()),
+        pairs=sum(map(len, by_setting)),
+        settings=len(middles),
         median=float(np.median(middles)) if middles else 0.0,
     )
 
@@ -59,15 +58,15 @@ def _setting(run: LlamaCppRun) -> Hashable:
     return gpus[0].name, len(gpus), arch.layers, arch.params, run.case.model.format, build
 
 
-def _differences(alike: Iterable[LlamaCppRun]) -> Iterable[float]:
-    for first, other in combinations(alike, 2):
-        apart = abs(float(first.case.work.decode_depth) - float(other.case.work.decode_depth))
-        if publisher_of(first.row) != publisher_of(other.row) and apart <= NEAR:
-            slower, faster = sorted(stated_tps(run.row, GENERATED) for run in (first, other))
+def _differences(alike: Iterable[LlamaCppRun]) -> Iterator[float]:
+    for pair in combinations(alike, 2):
+        depths = [float(run.case.work.decode_depth) for run in pair]
+        if publisher_of(pair[0].row) != publisher_of(pair[1].row) and np.ptp(depths) <= NEAR:
+            slower, faster = sorted(stated_tps(run.row, GENERATED) for run in pair)
             yield faster / slower - 1.0
 
 
-def ledger() -> scoring.Ledger:
+def ledger() -> Ledger:
     """Ledger of the shipped measurements; takes some seconds."""
     points = (
         *llama_cpp.points(),
@@ -78,12 +77,12 @@ def ledger() -> scoring.Ledger:
         *engine.load_points(),
         *paged.points(),
     )
-    return scoring.Ledger(
+    return Ledger(
         points=points,
         scores=scores(points),
         floor=noise_floor(llama_cpp.runs(published())),
         simulated=scores(tuple(engine.simulated()))[:-1],
-        unseen=stranger_score("architectures left out", llama_cpp.unseen()),
+        unseen=scoring.stranger_score("architectures left out", llama_cpp.unseen()),
         doubtful=tuple(llama_cpp.doubtful()),
     )
 
@@ -106,24 +105,18 @@ def coverage_row(score: Score) -> CoverageRow:
     )
 
 
-def points_table(ledger: scoring.Ledger) -> str:
-    """Text of data/generated/accuracy_points.csv."""
-    kept = ((True, ledger.points), (False, ledger.doubtful))
-    return as_text(
-        _kept(AccuracyPoint, point, scored=scored) for scored, points in kept for point in points
-    )
-
-
-def tables(ledger: scoring.Ledger) -> Mapping[Path, str]:
+def tables(ledger: Ledger) -> Mapping[Path, str]:
     """Text of each file that the ledger is kept in."""
+    scored = (_kept(AccuracyPoint, point, scored=True) for point in ledger.points)
+    doubtful = (_kept(AccuracyPoint, point, scored=False) for point in ledger.doubtful)
     written = {
         COVERAGE: as_text(map(coverage_row, ledger.scores)),
-        POINTS: points_table(ledger),
+        POINTS: as_text((*scored, *doubtful)),
         scoring.FLOOR: as_text([_kept(scoring.Floor, ledger.floor)]),
-        scoring.SIMULATED: as_text(_kept(OwnScore, score) for score in ledger.simulated),
+        scoring.SIMULATED: as_text(_kept(scoring.OwnScore, score) for score in ledger.simulated),
     }
     if ledger.unseen is not None:
-        written[scoring.UNSEEN_SCORE] = as_text([_kept(StrangerScore, ledger.unseen)])
+        written[scoring.UNSEEN_SCORE] = as_text([_kept(scoring.StrangerScore, ledger.unseen)])
     return written
 
 
@@ -137,28 +130,23 @@ def _kept(record: type[Kept], source: object, /, digits: int = 6, **others: obje
     return replace(made, **{name: rounded(value, digits) for name, value in long.items()})
 
 
-# Scores of today's constants beside those of earlier ones.
-
 CONSTANTS = (DATA / "generated/efficiency.csv", DATA / "generated/engine_kernels.csv")
 """Files of the constants that a prediction depends on."""
 
 
-def history_table(ledger: scoring.Ledger) -> str:
-    """Text of the file with the scores of today's constants, in place of their former ones."""
-    today = list(_today(ledger))
-    earlier = read(scoring.HISTORY, scoring.HistoryRow) if scoring.HISTORY.exists() else ()
-    before = [row for row in earlier if row.constants != today[0].constants]
-    return as_text([*before, *today])
-
-
-def _today(ledger: scoring.Ledger) -> Iterator[scoring.HistoryRow]:
+def history_table(ledger: Ledger) -> str:
+    """Text of the file with the scores of today's constants, in place of their former ones, beside
+    those of earlier constants.
+    """
     content = b"".join(path.read_bytes() for path in CONSTANTS)
     day, constants = datetime.now(UTC).date().isoformat(), sha256(content).hexdigest()[:8]
+    earlier = read(scoring.HISTORY, scoring.HistoryRow) if scoring.HISTORY.exists() else ()
     unseen = [ledger.unseen] if ledger.unseen else []
-    for score in (*stranger_scores(ledger.points), *unseen):
-        yield _kept(
-            scoring.HistoryRow, score, digits=4, day=day, constants=constants, kind=score.name
-        )
+    today = (
+        _kept(scoring.HistoryRow, score, digits=4, day=day, constants=constants, kind=score.name)
+        for score in (*stranger_scores(ledger.points), *unseen)
+    )
+    return as_text([*(row for row in earlier if row.constants != constants), *today])
 
 
 def main() -> int:

@@ -28,7 +28,7 @@ from advisor.evidence.accuracy.text import (
     record,
 )
 from advisor.evidence.published.row import PublishedRow
-from lab.ledger import ledger, noise_floor, points_table, tables
+from lab.ledger import ledger, noise_floor, tables
 from lab.llama_cpp import published
 from lab.points.llama_cpp import fitted, ram_rate, runs, sweeps
 
@@ -153,7 +153,8 @@ def test_the_shipped_record_equals_the_commands_output(whole_ledger: Ledger) -> 
 
 def test_the_shipped_points_equal_the_commands_output(whole_ledger: Ledger) -> None:
     shipped = shipped_ledger()
-    assert POINTS.read_text(encoding="utf-8").count("\n") == points_table(whole_ledger).count("\n")
+    written = tables(whole_ledger)[POINTS]
+    assert POINTS.read_text(encoding="utf-8").count("\n") == written.count("\n")
     for rows, own in (
         (shipped.points, whole_ledger.points), (shipped.doubtful, whole_ledger.doubtful)
     ):  # fmt: skip
