@@ -17,23 +17,22 @@ import signal
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-from advisor.cost_model.estimate import Estimate
-from advisor.errors import ProbeError
+from advisor.errors import AdvisorError
 from advisor.machine.machine import Machine
 from advisor.paths import DATA_VARIABLE
 from advisor.probes.host import Neighbours
-from advisor.probes.measurement import now
 from advisor.units import GB, GIB, KIB
 from benchmarks.engine_parts import capped, paged, readings, resident, rows
-from benchmarks.engine_parts.models import CONTEXTS, Target, targets
-from benchmarks.engine_parts.readings import Readings, Run
+from benchmarks.engine_parts.cases import speeds_of
+from benchmarks.engine_parts.models import CONTEXTS, Target, larger, targets
+from benchmarks.engine_parts.readings import Readings, Run, prompt_rate, rates, until, within
 
 ROUNDS = 3
 MEDIAN, WORST = 0.08, 0.20
@@ -79,39 +78,28 @@ def _room(folder: Path) -> bool:
     return False
 
 
-def _over(seconds: float) -> Callable[[], bool]:
-    until = now() + seconds
-    return lambda: now() > until
-
-
 def _resident(record: Readings, folder: Path, arguments: argparse.Namespace) -> Rows:
     chosen = [target for target in targets() if arguments.model in target.name][: arguments.targets]
-    over = _over(arguments.seconds)
+    over, quantile = until(arguments.seconds), FAST if arguments.fast else 0.5
     for number in range(arguments.rounds):
         if not over():
-            resident.read(
-                chosen, record, FAST if arguments.fast else 0.5, folder, over,
-                probing=arguments.probing,
-            )  # fmt: skip
+            resident.read(chosen, record, quantile, folder, over, probing=arguments.probing)
             print(f"engine: round {number + 1} of {arguments.rounds} is done.", file=sys.stderr)
-    for name, each in sorted(record.rounds.items()):
-        values = [measurement.value for measurement in each]
-        print(f"  {name:<24} {statistics.median(values):10.4g} {each[0].unit:<7} {_range(values)}")
+    record.print_probes()
     timed = [target for target in chosen if record.of(target.name, max(CONTEXTS))]
     compared = [_compared(target, depth, record) for target in timed for depth in CONTEXTS]
-    errors = [error for error, _, _, _ in compared]
     if record.probes:
         probes, drift, step = resident.steadiness(record)
         print(
             f"engine, in RAM: {probes} probes in turns with the runs; the machine's read rate "
             f"stayed within {drift:.0%} each way and changed by {step:.0%} between two of them."
         )
-    if errors:
+    if compared:
+        errors, bare, inside, _ = zip(*compared, strict=True)
         print(
             f"engine, in RAM: median error {_median(errors):.1%} (promised {MEDIAN:.0%}), worst "
-            f"{max(map(abs, errors)):.1%} ({WORST:.0%}), {len(errors)} figures, "
-            f"{sum(inside for _, _, inside, _ in compared)} in their 80 % range; not calibrated "
-            f"{_median([other for _, other, _, _ in compared]):.1%}."
+            f"{max(map(abs, errors)):.1%} ({WORST:.0%}), {len(errors)} figures, {sum(inside)} in "
+            f"their 80 % range; not calibrated {_median(bare):.1%}."
         )
     return [row for _, _, _, row in compared]
 
@@ -121,48 +109,38 @@ def _compared(
 ) -> tuple[float, float, bool, dict[str, object]]:
     """Error calibrated and not, whether most runs lie in their range, and the row."""
     model, runs = target.synthetic.model, record.of(target.name, depth)
-    rates = resident.rates(runs)
-    measured, prompt = statistics.median(rates), resident.prompt_rate(runs)
+    measured, prompt = rates(runs), prompt_rate(runs)
+    median = statistics.median(measured)
     machines = [resident.calibrated(record.around(run)) for run in runs]
-    turns = [resident.predicted(model, machine, depth) for machine in machines]
     bare = [replace(each, host=replace(each.host, engine=None)) for each in machines]
-    untimed = [resident.predicted(model, machine, depth) for machine in bare]
-    error = _error(turns, rates)
-    other = _error(untimed, rates)
-    predicted = measured * (1 + error)
-    read = statistics.median(float(turn.prefill.value) for turn in turns if turn.prefill)
-    inside = sum(
-        bool(turn.decode.low <= rate <= turn.decode.high)
-        for turn, rate in zip(turns, rates, strict=True)
-        if turn.decode
+    turns, untimed = (
+        [speeds_of(resident.predicted(model, machine, depth)) for machine in each]
+        for each in (machines, bare)
     )
+    error, other = (
+        statistics.median(
+            float(decode.value) / rate for (decode, _), rate in zip(each, measured, strict=True)
+        )
+        - 1.0
+        for each in (turns, untimed)
+    )
+    inside = sum(
+        bool(decode.low <= rate <= decode.high)
+        for (decode, _), rate in zip(turns, measured, strict=True)
+    )
+    predicted = median * (1.0 + error)
+    read = statistics.median(float(prefill.value) for _, prefill in turns)
     told = f"; prompt {prompt:6.1f}, predicted {read:6.1f}" if prompt else ""
     print(
-        f"  {target.name:<24} at {depth:4}: measured {measured:6.2f} {_range(rates)}, "
+        f"  {target.name:<24} at {depth:4}: measured {median:6.2f} {within(measured)}, "
         f"predicted {predicted:6.2f} tokens/s ({error:+.0%}; not calibrated {other:+.0%}){told}"
     )
     row = rows.row(
-        target.synthetic.facts, model, machines[-1], **_here(), category="cpu",
-        context_depth=depth, rounds=len(runs),
-        tg_tps=f"{measured:.3f}", tg_spread=f"{readings.spread(rates):.2f}",
-        predicted_tps=f"{predicted:.3f}", pp_tps=f"{prompt:.2f}" if prompt else "",
-        predicted_pp_tps=f"{read:.2f}" if prompt else "",
+        target.synthetic.facts, model, machines[-1], measured, predicted, **_here(),
+        category="cpu", context_depth=depth, **rows.prompt(prompt, read),
         source_note="python -m benchmarks.engine --only resident",
     )  # fmt: skip
     return error, other, 2 * inside >= len(runs), row
-
-
-def _error(turns: Sequence[Estimate], rates: Sequence[float]) -> float:
-    """Median over the runs of what was predicted for each, beside it; 0 for no error."""
-    for turn in turns:
-        if turn.decode is None:
-            raise SystemExit(f"engine: {turn.refusal}")
-    each = [
-        float(turn.decode.value) / rate
-        for turn, rate in zip(turns, rates, strict=True)
-        if turn.decode
-    ]
-    return statistics.median(each) - 1
 
 
 def _paged(record: Readings, folder: Path, arguments: argparse.Namespace) -> Rows:
@@ -171,52 +149,47 @@ def _paged(record: Readings, folder: Path, arguments: argparse.Namespace) -> Row
         print(f"engine, from the drive: skipped, {reason}.")
         return []
     machine = resident.calibrated(record.medians())
-    models = [model for model in paged.larger() if arguments.model in model.name]
-    over = _over(arguments.seconds)
+    models = [model for model in larger() if arguments.model in model.name]
+    over = until(arguments.seconds)
     for _ in range(arguments.rounds):
         paged.read(models, record, folder, machine, over)
-    written, factors = [], []
-    for model in models:
-        for share in model.shares:
-            timed = record.of(model.name, paged.DEPTH, share)
-            for ahead in sorted({run.ahead for run in timed}):
-                runs = [run for run in timed if run.ahead == ahead]
-                factor, row = _larger(model, runs, paged.on_drive(machine, runs))
-                factors.append(factor)
-                written.append(row)
-    if factors:
-        worst = max(factors, key=lambda factor: abs(math.log(factor)))
+    kinds = [
+        (model, [run for run in timed if run.ahead == ahead])
+        for model in models
+        for timed in (record.of(model.name, paged.DEPTH, share) for share in model.shares)
+        for ahead in sorted({run.ahead for run in timed})
+    ]
+    compared = [_larger(model, runs, machine) for model, runs in kinds]
+    if compared:
+        worst = max((factor for factor, _ in compared), key=lambda factor: abs(math.log(factor)))
         print(f"engine, from the drive: worst {worst:.2f} times (promised within {paged.WITHIN}).")
-    return written
+    return [row for _, row in compared]
 
 
 def _larger(
-    model: paged.Larger, runs: Sequence[Run], machine: Machine
+    target: Target, runs: Sequence[Run], machine: Machine
 ) -> tuple[float, dict[str, object]]:
     """Predicted over measured, and the row."""
-    rates = resident.rates(runs)
-    measured = statistics.median(rates)
+    machine, model = paged.on_drive(machine, runs), target.synthetic.model
+    measured, size = rates(runs), model.file_bytes
+    median = statistics.median(measured)
     cache, read = (
         statistics.median(getattr(run, name) for run in runs) for name in ("cache", "read")
     )
-    estimate = paged.predicted(model, machine, cache)
-    if estimate.decode is None:
-        raise SystemExit(f"engine: {estimate.refusal}")
-    predicted_tps, size = float(estimate.decode.value), model.synthetic.model.file_bytes
+    decode, _ = speeds_of(paged.predicted(target, machine, cache))
+    predicted = float(decode.value)
     print(
-        f"  {model.name:<24} {cache / size:4.0%} of {size / GB:.2f} GB in memory, "
-        f"{runs[0].ahead / KIB:.0f} KiB read ahead: measured {measured:6.3f} {_range(rates)}, "
-        f"predicted {predicted_tps:6.3f} tokens/s ({predicted_tps / measured:.2f} times); "
+        f"  {target.name:<24} {cache / size:4.0%} of {size / GB:.2f} GB in memory, "
+        f"{runs[0].ahead / KIB:.0f} KiB read ahead: measured {median:6.3f} {within(measured)}, "
+        f"predicted {predicted:6.3f} tokens/s ({predicted / median:.2f} times); "
         f"{read / GB:.2f} GB read for a token"
     )
     row = rows.row(
-        model.synthetic.facts, model.synthetic.model, machine, **_here(), category="nvme",
-        context_depth=paged.DEPTH, rounds=len(runs), cache_gib=f"{cache / GIB:.3f}",
-        read_gb=f"{read / GB:.4f}", tg_tps=f"{measured:.3f}",
-        tg_spread=f"{readings.spread(rates):.2f}", predicted_tps=f"{predicted_tps:.3f}",
-        source_note="python -m benchmarks.engine --only paged", **rows.drive(machine),
+        target.synthetic.facts, model, machine, measured, predicted, **_here(), category="nvme",
+        context_depth=paged.DEPTH, **rows.drive(machine, runs),
+        source_note="python -m benchmarks.engine --only paged",
     )  # fmt: skip
-    return predicted_tps / measured, row
+    return predicted / median, row
 
 
 def _here() -> dict[str, object]:
@@ -227,12 +200,8 @@ def _here() -> dict[str, object]:
     }
 
 
-def _median(errors: list[float]) -> float:
+def _median(errors: Sequence[float]) -> float:
     return statistics.median(map(abs, errors))
-
-
-def _range(values: list[float]) -> str:
-    return f"(rounds within {readings.spread(values):.0%})"
 
 
 def parsed() -> argparse.Namespace:
@@ -256,5 +225,5 @@ def parsed() -> argparse.Namespace:
 if __name__ == "__main__":
     try:
         main(parsed())
-    except ProbeError as error:
+    except AdvisorError as error:
         sys.exit(f"engine: {error}")

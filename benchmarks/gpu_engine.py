@@ -16,7 +16,7 @@ import signal
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,7 +24,6 @@ from pathlib import Path
 from types import ModuleType
 
 from advisor.calibration.measurement_file import Fingerprint, fingerprint
-from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError, InputError
 from advisor.machine.machine import Machine
 from advisor.probes import host
@@ -37,11 +36,10 @@ from benchmarks.engine_parts import (
     gpu_transformers,
     paged,
     readings,
-    resident,
     rows,
 )
-from benchmarks.engine_parts.cases import Case, Session, predicted
-from benchmarks.engine_parts.readings import Readings, Run
+from benchmarks.engine_parts.cases import Case, Session, predicted, speeds_of
+from benchmarks.engine_parts.readings import Readings, Run, prompt_rate, rates, until, within
 
 PARTS: Mapping[str, ModuleType] = {"llama": gpu_llama, "transformers": gpu_transformers}
 PROBED = {"llama": tuple(gpu_machine.PROBES), "transformers": ("GPU", "RAM")}
@@ -61,21 +59,13 @@ NOTE = "python -m benchmarks.gpu_engine --only"
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """One figure.
+    """One figure."""
 
-    Attributes:
-        case: what ran.
-        ratio: predicted over measured.
-        prompt: likewise of the prompt; None where it was not timed.
-        inside: the range of the prediction held what was measured.
-        row: of the table.
-    """
-
-    case: Case
-    ratio: float
-    prompt: float | None
-    inside: bool
-    row: dict[str, object]
+    case: Case  # what ran
+    ratio: float  # predicted over measured
+    prompt: float | None  # the same of the prompt; None where it was not timed
+    inside: bool  # the range of the prediction held what was measured
+    row: dict[str, object]  # row of the table
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -130,7 +120,7 @@ def measure(
             folder=folder,
             machine=partial(gpu_machine.measured, record, arguments.ram_gb),
             probe=partial(gpu_machine.probe, record, PROBED[name]),
-            over=_over(began + arguments.seconds * number / len(parts)),
+            over=until(began + arguments.seconds * number / len(parts) - now()),
             free=partial(free, arguments.ram_gb),
             say=partial(say, began),
         )
@@ -154,15 +144,9 @@ def free(ram_gib: float | None) -> float:
     return ram_gib * GIB if ram_gib else float(host.facts().memory_available)
 
 
-def _over(until: float) -> Callable[[], bool]:
-    return lambda: now() > until
-
-
 def report(record: Readings, arguments: argparse.Namespace, parts: Sequence[str]) -> list[Compared]:
     """Predicted beside measured, case by case, then by place."""
-    for name, each in sorted(record.rounds.items()):
-        values = [measurement.value for measurement in each]
-        print(f"  {name:<26} {statistics.median(values):10.4g} {each[0].unit:<10} {_range(values)}")
+    record.print_probes()
     machine = gpu_machine.measured(record, arguments.ram_gb)
     bare = gpu_machine.as_found(record, arguments.ram_gb)
     if not machine.gpus:
@@ -216,50 +200,30 @@ def _compared(
 ) -> Compared:
     if case.category == FROM_DRIVE:
         machine = paged.on_drive(machine, runs)
-    estimate, before = predicted(case, machine, depth), predicted(case, bare, depth)
-    if estimate.decode is None or before.decode is None or estimate.placement is None:
-        raise InputError(estimate.refusal)
-    rates = [1.0 / run.seconds for run in runs]
-    prompt = _prompt(estimate, runs)
-    read = f"; prompt {prompt['pp_tps']}, predicted {prompt['predicted_pp_tps']}" if prompt else ""
-    predicted_tps, measured = float(estimate.decode.value), statistics.median(rates)
+    estimate = predicted(case, machine, depth)
+    (decode, prefill), (before, _) = map(speeds_of, (estimate, predicted(case, bare, depth)))
+    measured, prompt = rates(runs), prompt_rate(runs)
+    median, speed, read = statistics.median(measured), float(decode.value), float(prefill.value)
+    told = f"; prompt {prompt:.2f}, predicted {read:.2f}" if prompt else ""
     print(
-        f"  {case.name:<22} {case.place:<20} at {depth:4}: measured {measured:7.2f} "
-        f"{_range(rates)}, predicted {predicted_tps:7.2f} tokens/s ({predicted_tps / measured:.2f} "
-        f"times; not calibrated {float(before.decode.value) / measured:.2f}){read}"
+        f"  {case.name:<22} {case.place:<20} at {depth:4}: measured {median:7.2f} "
+        f"{within(measured)}, predicted {speed:7.2f} tokens/s ({speed / median:.2f} "
+        f"times; not calibrated {float(before.value) / median:.2f}){told}"
     )
+    # Nobody looked at what the kernel read ahead.
+    drive = {**rows.drive(machine, runs), "read_ahead_kib": ""}
+    layers = estimate.placement.gpu_layers if estimate.placement else 0.0
     row = rows.row(
-        case.facts, case.model, machine, category=case.category, runtime=runs[-1].runtime,
-        os=runs[-1].os, date=runs[-1].date, gpu=machine.gpus[0].name,
-        ngl=round(float(estimate.placement.gpu_layers)), context_depth=depth, rounds=len(runs),
-        tg_tps=f"{measured:.3f}",
-        tg_spread=f"{readings.spread(rates):.2f}", predicted_tps=f"{predicted_tps:.3f}",
-        source_url="benchmarks/gpu_engine.py",
-        source_note=f"{note}; {_large(case)}{_link(machine)}",
-        **(_drive(machine, runs) if case.category == FROM_DRIVE else {}), **prompt,
+        case.facts, case.model, machine, measured, speed, category=case.category,
+        runtime=runs[-1].runtime, os=runs[-1].os, date=runs[-1].date, gpu=machine.gpus[0].name,
+        ngl=round(float(layers)), context_depth=depth, source_url="benchmarks/gpu_engine.py",
+        source_note=f"{note}; {_large(case)}{_link(machine)}", **rows.prompt(prompt, read),
+        **(drive if case.category == FROM_DRIVE else {}),
     )  # fmt: skip
-    inside = bool(estimate.decode.low <= measured <= estimate.decode.high)
     return Compared(
-        case=case, ratio=predicted_tps / measured, inside=inside, row=row,
-        prompt=float(prompt["predicted_pp_tps"]) / float(prompt["pp_tps"]) if prompt else None,
+        case=case, ratio=speed / median, row=row, prompt=read / prompt if prompt else None,
+        inside=bool(decode.low <= median <= decode.high),
     )  # fmt: skip
-
-
-def _drive(machine: Machine, runs: Sequence[Run]) -> dict[str, object]:
-    """Columns of a run from the drive."""
-    read, cache = (
-        statistics.median(getattr(run, name) for run in runs) for name in ("read", "cache")
-    )
-    told = {"cache_gib": f"{cache / GIB:.3f}", "read_gb": f"{read / GB:.4f}"}
-    return {**rows.drive(machine), "read_ahead_kib": "", **told}  # nobody looked at that
-
-
-def _prompt(predicted: Estimate, runs: Sequence[Run]) -> dict[str, str]:
-    """Columns of the prompt, where it was timed."""
-    rate = resident.prompt_rate(runs)
-    if rate is None or predicted.prefill is None:
-        return {}
-    return {"pp_tps": f"{rate:.2f}", "predicted_pp_tps": f"{float(predicted.prefill.value):.2f}"}
 
 
 def _large(case: Case) -> str:
@@ -272,10 +236,6 @@ def _link(machine: Machine) -> str:
     link = machine.gpus[0].link
     pinned, pageable = (float(rate.value) / GB for rate in (link.pinned, link.pageable))
     return f"to the GPU {pinned:.1f} GB/s from pinned memory, {pageable:.1f} GB/s from pageable"
-
-
-def _range(values: Sequence[float]) -> str:
-    return f"(rounds within {readings.spread(values):.0%})"
 
 
 def parsed(words: Sequence[str] | None = None) -> argparse.Namespace:

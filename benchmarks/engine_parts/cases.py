@@ -3,14 +3,15 @@
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
+from advisor.cost_model.placement import DEFAULT, Placement, PlacementStrategy, Settings
+from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
-from advisor.errors import AdvisorError, ProbeError, Refusal
+from advisor.errors import AdvisorError, InputError, ProbeError, Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec
@@ -27,31 +28,18 @@ LEFT = 2 * GB
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One model in one place.
+    """One model in one place."""
 
-    Attributes:
-        name: shape and format.
-        place: where its weights lie, in words.
-        category: of its row.
-        facts: its shape.
-        model: as the formulas know it.
-        runtime: that runs it.
-        strategy: where the rest lies.
-        settings: the split, where it is not the runtime's own.
-        depths: tokens in the cache while tokens are timed.
-        ubatch: tokens of a prompt computed together.
-    """
-
-    name: str
-    place: str
-    category: str
-    facts: ArchitectureSpec
-    model: Model
+    name: str  # shape and format
+    place: str  # where its weights lie, in words
+    category: str  # category of its row
+    facts: ArchitectureSpec  # shape of the model
+    model: Model  # model for the formulas
     runtime: Runtime
-    strategy: PlacementStrategy
-    settings: Settings = field(default_factory=Settings)
-    depths: tuple[int, ...]
-    ubatch: int = 512
+    strategy: PlacementStrategy  # where the rest lies
+    settings: Settings = DEFAULT  # the split, where it is not the runtime's own
+    depths: tuple[int, ...]  # tokens in the cache while tokens are timed
+    ubatch: int = 512  # tokens of a prompt computed together
 
     def __str__(self) -> str:
         return f"{self.name}, {self.place}"
@@ -63,25 +51,15 @@ class Case:
 
 @dataclass(frozen=True, kw_only=True)
 class Session:
-    """What runs are made with.
+    """What runs are made with."""
 
-    Attributes:
-        record: what was read before, to which they add.
-        folder: for model files.
-        machine: as measured so far.
-        probe: measures the machine anew, the drive not with it.
-        over: asked before each run whether to stop.
-        free: memory that a run may take [B].
-        say: tells whoever waits.
-    """
-
-    record: Readings
-    folder: Path
-    machine: Callable[[], Machine]
-    probe: Callable[[], None]
-    over: Callable[[], bool]
-    free: Callable[[], float]
-    say: Callable[[str], None]
+    record: Readings  # what was read before, to which they add
+    folder: Path  # folder for model files
+    machine: Callable[[], Machine]  # machine as measured so far
+    probe: Callable[[], None]  # measures the machine anew, the drive not with it
+    over: Callable[[], bool]  # asked before each run whether to stop
+    free: Callable[[], float]  # memory that a run may take [B]
+    say: Callable[[str], None]  # tells whoever waits
 
     def add(self, runs: Iterable[Run]) -> None:
         """Keep what was timed, and tell of it."""
@@ -92,11 +70,7 @@ class Session:
         self.record.keep()
 
     def needs(self, size: float) -> None:
-        """Refuses what takes more memory than is free.
-
-        Raises:
-            ProbeError: it does.
-        """
+        """Raises ProbeError for what takes more memory than is free [B]."""
         free = self.free()
         if free < size:
             raise ProbeError(
@@ -127,11 +101,16 @@ def predicted(case: Case, machine: Machine, depth: int) -> Estimate:
     )  # fmt: skip
 
 
-def placed(case: Case, machine: Machine) -> Placement:
-    """Where its weights are to lie on this machine.
+def speeds_of(estimate: Estimate) -> tuple[Range, Range]:
+    """Speeds of tokens and of the prompt; raises InputError for an estimate without [tokens/s]."""
+    if estimate.decode is None or estimate.prefill is None:
+        raise InputError(estimate.refusal)
+    return estimate.decode, estimate.prefill
 
-    Raises:
-        Refusal: it cannot run there, or does not fit.
+
+def placed(case: Case, machine: Machine) -> Placement:
+    """Where its weights are to lie on this machine; raises Refusal where it cannot run there, or
+    does not fit.
     """
     estimate = predicted(case, machine, max(case.depths))
     if estimate.placement is None:
@@ -148,14 +127,8 @@ def in_turns(
     timed: Callable[[Case, Path, Session], Sequence[Run]],
     few: int,
 ) -> None:
-    """Every case once, those first that were timed least, and the probes before each few.
-
-    Args:
-        cases: to run.
-        session: to run them with.
-        written: writes a model's weights for all of its cases.
-        timed: runs a case with these weights.
-        few: number of runs between two probes of the machine.
+    """Every case once, those first that were timed least, and the probes before each few of them;
+    `written` holds a model's weights for all of its cases, which `timed` runs.
     """
     done = 0
     for cases_of_model in least_first(cases, session.record).values():

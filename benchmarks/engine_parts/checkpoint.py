@@ -38,17 +38,8 @@ NAMES = {
 
 
 def write(folder: Path, facts: ArchitectureSpec) -> Path:
-    """Write a model that `AutoModelForCausalLM` loads.
-
-    Args:
-        folder: empty.
-        facts: a dense Llama's.
-
-    Returns:
-        The file with the weights.
-
-    Raises:
-        OSError: no room.
+    """File with the weights of a dense Llama that `AutoModelForCausalLM` loads, in an empty folder;
+    raises OSError where there is no room.
     """
     (folder / "config.json").write_text(json.dumps(config(facts)), encoding="utf-8")
     weights = folder / "model.safetensors"

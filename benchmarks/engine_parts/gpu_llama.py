@@ -9,7 +9,7 @@ import json
 import shutil
 import statistics
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,10 @@ from advisor.probes.llama_cpp.job import output_of
 from advisor.probes.llama_cpp.programs import PROGRAM
 from advisor.probes.llama_cpp.result_files import read
 from advisor.probes.llama_cpp.synthetic_model import in_format, in_type, write
-from advisor.probes.measurement import now
 from advisor.runtimes import LLAMA_CPP
 from benchmarks.engine_parts.cases import TOKENS, Case, Session, in_turns, placed
-from benchmarks.engine_parts.models import Target, filled, large, targets
-from benchmarks.engine_parts.readings import Run
+from benchmarks.engine_parts.models import MANY_EXPERTS, Target, filled, target, targets
+from benchmarks.engine_parts.readings import Run, until
 
 DEPTHS = (512, 4096)
 """Lengths of prompts, and of the cache while tokens are timed [tokens]."""
@@ -49,7 +48,7 @@ TINY = ArchitectureSpec(
 
 def cases() -> list[Case]:
     """Each model in its places."""
-    by_name = {target.name: target for target in (*targets(), large())}
+    by_name = {each.name: each for each in (*targets(), target(MANY_EXPERTS, "Q4_K_M"))}
     return [case for name in NAMES for case in _cases(by_name[name])]
 
 
@@ -154,13 +153,10 @@ def _call(path: Path, threads: int) -> tuple[str, ...]:
 
 
 def _rows(command: Sequence[str], seconds: float) -> list[dict[str, Any]]:
-    """What llama-bench prints.
-
-    Raises:
-        ProbeError: it fails, or takes too long.
-        InputError: it prints something else.
+    """What llama-bench prints; raises ProbeError where it fails or takes too long, InputError where
+    it prints something else.
     """
-    printed, failure = output_of(command, _after(seconds))
+    printed, failure = output_of(command, until(seconds))
     if failure:
         raise ProbeError(f"llama-bench could not run it: {failure}")
     if not printed.rstrip().endswith("]"):
@@ -178,8 +174,3 @@ def _named(row: dict[str, Any]) -> str:
     """The engine of a row: build, commit and what it computes with."""
     build = f"{row.get('build_number')} {row.get('build_commit')}"
     return f"llama.cpp (llama-bench {build}, {row.get('backends')})"
-
-
-def _after(seconds: float) -> Callable[[], bool]:
-    until = now() + seconds
-    return lambda: now() > until

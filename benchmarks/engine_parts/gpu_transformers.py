@@ -130,31 +130,19 @@ def lines(case: Case, machine: Machine, folder: Path) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Generated:
-    """What a process timed.
+    """What a process timed."""
 
-    Attributes:
-        runtime: with its version.
-        first: until the first token, the prompt read [s].
-        steps: seconds of each other token, and bytes from the drive for it.
-        cache: pages of files that the control group held meanwhile [B].
-    """
-
-    runtime: str
-    first: float
-    steps: Sequence[tuple[float, float]]
-    cache: float = 0.0
+    runtime: str  # with its version
+    first: float  # time to the first token, the prompt read [s]
+    steps: Sequence[tuple[float, float]]  # seconds of each other token, and bytes read for it
+    cache: float = 0.0  # pages of files that the control group held meanwhile [B]
 
 
 def _generated(
     job: dict[str, str], folder: Path, group: Path | None = None, pages: int = 0
 ) -> Generated:
-    """Tokens of a process that loads the model.
-
-    Args:
-        job: as the process takes it.
-        folder: for its words.
-        group: control group that it runs in.
-        pages: room there for pages of files, once the model is loaded [B].
+    """Tokens of a process that loads the model, in a control group with room for some pages of
+    files once it is loaded [B]; its words go to the folder.
     """
     command = (sys.executable, "-m", transformers_child.__name__, json.dumps(job))
     enter = partial(capped.inside, group) if group else tuple

@@ -15,17 +15,28 @@ CONTEXTS = (128, 4096)
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """One model to predict.
+    """One model to predict."""
 
-    Attributes:
-        name: shape and format.
-        synthetic: the model.
-        twin: one with the same cache and next to no weights, which fills that cache quickly.
-    """
+    name: str  # shape and format
+    synthetic: Synthetic  # the model
+    # shares of its file for which memory has room, beside what the process needs; none for a model
+    # that lies in memory whole
+    shares: tuple[float, ...] = ()
 
-    name: str
-    synthetic: Synthetic
-    twin: Synthetic
+    @property
+    def twin(self) -> Synthetic:
+        """Model with the same cache and next to no weights, which fills that cache quickly."""
+        facts = self.synthetic.facts
+        twin = ArchitectureSpec(
+            name="twin", layers=facts.layers, hidden=256, intermediate=256, heads=facts.kv_heads,
+            kv_heads=facts.kv_heads, head_dim=facts.head_dim, vocab=1024,
+        )  # fmt: skip
+        return in_format(twin, "Q8_0")
+
+
+def target(facts: ArchitectureSpec, form: str, shares: tuple[float, ...] = ()) -> Target:
+    """Model of a shape in a format."""
+    return Target(name=f"{facts.name} {form}", synthetic=in_format(facts, form), shares=shares)
 
 
 SMALL_EXPERTS = ArchitectureSpec(
@@ -46,44 +57,43 @@ MANY_EXPERTS = ArchitectureSpec(
 """The shape of Alibaba's Qwen3-30B-A3B."""
 
 
-def large() -> Target:
-    """One with 30 billion weights in many experts, which GPU machines run with experts in RAM."""
-    return _target(MANY_EXPERTS, "Q4_K_M")
+SMALL_PIECES = ArchitectureSpec(
+    name="MoE 2.6B-A0.5B", layers=12, hidden=2048, moe_intermediate=1024, experts=32,
+    experts_per_token=4, heads=16, kv_heads=8, head_dim=128, vocab=4096,
+)  # fmt: skip
+LARGE_PIECES = ArchitectureSpec(
+    name="MoE 3.5B-A1.0B", layers=8, hidden=2048, moe_intermediate=4096, experts=16,
+    experts_per_token=4, heads=16, kv_heads=8, head_dim=128, vocab=4096,
+)  # fmt: skip
+NAMED = (
+    ("Qwen3-0.6B", "Q8_0"), ("TinyLlama-1.1B", "Q6_K"), ("Llama-3.2-1B", "Q4_K_M"),
+    ("Qwen3-1.7B", "F16"), ("Llama-3.2-3B", "Q4_0"), ("Qwen3-4B", "Q6_K"),
+    ("Mistral-7B", "Q4_K_M"), ("Llama-3.1-8B", "Q8_0"),
+)  # fmt: skip
+"""Models of the catalogue, by name and format."""
 
 
 def targets() -> list[Target]:
     """From 0.6 to 8 billion weights, dense and with experts; none is among the probe's samples."""
-    return [
-        _named("Qwen3-0.6B", "Q8_0"),
-        _named("TinyLlama-1.1B", "Q6_K"),
-        _named("Llama-3.2-1B", "Q4_K_M"),
-        _named("Qwen3-1.7B", "F16"),
-        _named("Llama-3.2-3B", "Q4_0"),
-        _named("Qwen3-4B", "Q6_K"),
-        _named("Mistral-7B", "Q4_K_M"),
-        _named("Llama-3.1-8B", "Q8_0"),
-        _target(SMALL_EXPERTS, "Q8_0"),
-        _target(EXPERTS, "Q4_K_M"),
-    ]
-
-
-def _named(name: str, form: str) -> Target:
     # Norms of queries and keys, and biases, would take another of llama.cpp's architectures; a
     # model trained on little context is not given more.
-    plain = replace(find_model(name), qk_norm="", qkv_bias=False, max_context=None)
-    return _target(plain, form)
+    plain = [
+        (replace(find_model(name), qk_norm="", qkv_bias=False, max_context=None), form)
+        for name, form in NAMED
+    ]
+    return [target(*each) for each in (*plain, (SMALL_EXPERTS, "Q8_0"), (EXPERTS, "Q4_K_M"))]
 
 
-def _target(facts: ArchitectureSpec, form: str) -> Target:
-    twin = ArchitectureSpec(
-        name="twin", layers=facts.layers, hidden=256, intermediate=256, heads=facts.kv_heads,
-        kv_heads=facts.kv_heads, head_dim=facts.head_dim, vocab=1024,
-    )  # fmt: skip
-    return Target(
-        name=f"{facts.name} {form}",
-        synthetic=in_format(facts, form),
-        twin=in_format(twin, "Q8_0"),
-    )
+def larger() -> list[Target]:
+    """Models that are to be larger than memory: two dense ones, and two with experts, which lie in
+    small and in large pieces.
+    """
+    dense = ((find_model("TinyLlama-1.1B"), "Q8_0"), (find_model("Llama-3.2-1B"), "Q6_K"))
+    # Random weights in Q4_0 are below zero on average, and would send all tokens to like experts.
+    routed = ((SMALL_PIECES, "Q4_K_M"), (LARGE_PIECES, "Q4_K_M"))
+    scans, hits = (0.5, 0.75, 0.9, 1.05), (0.4, 0.6, 0.8)
+    return [target(*model, shares) for shares, models in ((scans, dense), (hits, routed))
+            for model in models]  # fmt: skip
 
 
 @contextmanager

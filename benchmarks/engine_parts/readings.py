@@ -3,70 +3,50 @@
 import json
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from advisor.calibration import measurement_file
 from advisor.calibration.measurement_file import Fingerprint, difference
 from advisor.errors import InputError
-from advisor.probes.measurement import Measurement
+from advisor.probes.measurement import Measurement, now
 
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """One model timed once.
-
-    Attributes:
-        target: its name.
-        place: where its weights lay, in words; empty where the benchmark knows one place alone.
-        runtime: with its version, as a row names it; empty where the benchmark knows one alone.
-        os: it ran on, as a row names it; empty where rows are written where it ran.
-        date: of the run (ISO); likewise.
-        depth: tokens in the cache.
-        share: of the file that memory had room for; 0 where it had room for all.
-        seconds: of a token [s].
-        prompt: speed of the prompt; None where it was not timed [tokens/s].
-        read: from the drive for a token [B].
-        cache: pages of the file that memory held [B].
-        direct: the drive's direct read rate, before and after; 0 where it does not matter [B/s].
-        mapped: likewise, through a cold map [B/s].
-        ahead: what the kernel read around a page that was touched; 0 where it does not matter [B].
-        turn: number of measurements of probes before it; 0 where they did not take turns.
+    """One model timed once; places, runtime, system and date stay empty where the benchmark knows
+    one alone, or writes its rows where it ran.
     """
 
-    target: str
-    place: str = ""
-    runtime: str = ""
-    os: str = ""
-    date: str = ""
-    depth: int
-    share: float = 0.0
-    seconds: float
-    prompt: float | None = None
-    read: float = 0.0
-    cache: float = 0.0
+    target: str  # name of the model
+    place: str = ""  # where its weights lay, in words
+    runtime: str = ""  # with its version, as a row names it
+    os: str = ""  # system it ran on, as a row names it
+    date: str = ""  # of the run (ISO)
+    depth: int  # tokens in the cache
+    share: float = 0.0  # share of the file that memory had room for; 0 where it had room for all
+    seconds: float  # of a token [s]
+    prompt: float | None = None  # speed of the prompt; None where it was not timed [tokens/s]
+    read: float = 0.0  # from the drive for a token [B]
+    cache: float = 0.0  # pages of the file that memory held [B]
+    # direct read rate of the drive, that through a cold map, both before and after, and what the
+    # kernel read around a page that was touched; 0 where they do not matter [B/s, B/s, B]
     direct: float = 0.0
     mapped: float = 0.0
     ahead: float = 0.0
-    turn: int = 0
+    turn: int = 0  # number of measurements of probes before it; 0 where they did not take turns
 
 
 @dataclass(frozen=True)
 class Readings:
-    """Everything that was read so far.
+    """Everything that was read so far."""
 
-    Attributes:
-        path: file that holds it.
-        machine: on which it was read; None where the benchmark looks at the one it runs on.
-        probes: measurements, oldest first.
-        runs: likewise.
-    """
-
-    path: Path
+    path: Path  # file that holds it
+    # machine on which it was read; None where the benchmark looks at the one it runs on
     machine: Fingerprint | None = None
-    probes: list[Measurement] = field(default_factory=list)
-    runs: list[Run] = field(default_factory=list)
+    probes: list[Measurement] = field(default_factory=list)  # measurements, oldest first
+    runs: list[Run] = field(default_factory=list)  # runs, oldest first
 
     def of(self, target: str, depth: int, share: float = 0.0, *, place: str = "") -> Sequence[Run]:
         """Runs of one kind."""
@@ -105,6 +85,13 @@ class Readings:
             value = math.exp(statistics.fmean(math.log(entry.value) for entry in near))
             yield replace(near[-1], value=value)
 
+    def print_probes(self) -> None:
+        """Print the median of every figure that probes measured."""
+        for name, repeats in sorted(self.rounds.items()):
+            values = [measurement.value for measurement in repeats]
+            median, unit = statistics.median(values), repeats[0].unit
+            print(f"  {name:<26} {median:10.4g} {unit:<10} {within(values)}")
+
     def medians(self) -> Iterable[Measurement]:
         """Each figure's median over all rounds, and how far rounds differ."""
         for repeats in self.rounds.values():
@@ -113,28 +100,44 @@ class Readings:
 
 
 def read(path: Path, here: Fingerprint | None = None) -> Readings:
-    """Readings of earlier runs; none where the file is not there.
-
-    Args:
-        path: file that holds them.
-        here: the machine that is to be measured; None for whichever the file tells of.
-
-    Raises:
-        InputError: another machine was measured.
+    """Readings of earlier runs on a machine, or on whichever the file tells of; none where the file
+    is not there. Raises InputError where another machine was measured.
     """
     if not path.exists():
         return Readings(path, here)
     content = json.loads(path.read_text(encoding="utf-8"))
-    kept = measurement_file.from_json(
+    stored = measurement_file.from_json(
         {"fingerprint": content.get("machine"), "measurements": content["probes"]}
     )
-    other = difference(kept.fingerprint, here) if kept.fingerprint and here else ""
+    other = difference(stored.fingerprint, here) if stored.fingerprint and here else ""
     if other:
         raise InputError(f"{path} holds another machine's readings; give another folder. {other}")
     runs = [Run(**fields) for fields in content["runs"]]
-    return Readings(path, here or kept.fingerprint, list(kept.history), runs)
+    return Readings(path, here or stored.fingerprint, list(stored.history), runs)
 
 
 def spread(values: Sequence[float]) -> float:
     """Half the range over the median."""
     return (max(values) - min(values)) / (2 * statistics.median(values))
+
+
+def within(values: Sequence[float]) -> str:
+    """How far rounds were apart, in words."""
+    return f"(rounds within {spread(values):.0%})"
+
+
+def rates(runs: Iterable[Run]) -> list[float]:
+    """Tokens per second of each run."""
+    return [1.0 / run.seconds for run in runs]
+
+
+def prompt_rate(runs: Iterable[Run]) -> float | None:
+    """Median speed of the prompt over runs; None where none was timed [tokens/s]."""
+    prompts = [run.prompt for run in runs if run.prompt is not None]
+    return statistics.median(prompts) if prompts else None
+
+
+def until(seconds: float) -> Callable[[], bool]:
+    """Whether a time from now is over, for whoever asks before each step [s]."""
+    end = now() + seconds
+    return lambda: now() > end

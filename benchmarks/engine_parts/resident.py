@@ -41,15 +41,9 @@ def read(
     targets: Sequence[Target], record: Readings, quantile: float, folder: Path,
     over: Callable[[], bool], *, probing: float = ENGINE_SECONDS,
 ) -> None:  # fmt: skip
-    """Every target once in turns with the probes, those first that were timed least.
-
-    Args:
-        targets: to run.
-        record: what was read before, to which this is added.
-        quantile: of a round's tokens that stands for the round; 0.5 for the median.
-        folder: for model files and caches.
-        over: asked before each whether to stop.
-        probing: time of each probe of the engine [s].
+    """Every target once in turns with the probes of the engine, which take `probing` [s] each,
+    those first that were timed least; a quantile of a round's tokens stands for the round, 0.5 for
+    the median.
     """
     for target in sorted(targets, key=lambda entry: len(record.of(entry.name, max(CONTEXTS)))):
         if over():
@@ -116,14 +110,3 @@ def predicted(model: Model, machine: Machine, depth: int) -> Estimate:
     work = Workload(prompt=depth, output=TOKENS, context=depth + TOKENS)
     table = fitted_constants()
     return estimate(model, machine, work, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, table)
-
-
-def rates(runs: Sequence[Run]) -> list[float]:
-    """Tokens per second of each run."""
-    return [1.0 / run.seconds for run in runs]
-
-
-def prompt_rate(runs: Sequence[Run]) -> float | None:
-    """Median speed of the prompt over runs; None where none was timed [tokens/s]."""
-    prompts = [run.prompt for run in runs if run.prompt is not None]
-    return statistics.median(prompts) if prompts else None

@@ -5,11 +5,13 @@ import platform
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
 
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec
 from advisor.units import GB, GIB
+from benchmarks.engine_parts.readings import Run, spread
 from lab.points.paged import OWN, SHAPE
 
 COLUMNS = tuple(OWN.read_text(encoding="utf-8").partition("\n")[0].split(","))
@@ -17,9 +19,16 @@ COLUMNS = tuple(OWN.read_text(encoding="utf-8").partition("\n")[0].split(","))
 
 
 def row(
-    facts: ArchitectureSpec, model: Model, machine: Machine, **told: object
+    facts: ArchitectureSpec,
+    model: Model,
+    machine: Machine,
+    rates: Sequence[float],
+    predicted: float,
+    **told: object,
 ) -> dict[str, object]:
-    """One measurement; `told` are columns, speeds and sizes as they are to be written."""
+    """A measurement of so many tokens/s in each round, beside what was predicted; `told` are other
+    columns, as they are to be written.
+    """
     arch, host = model.architecture, machine.host
     return dict.fromkeys(COLUMNS, "") | {
         "gpu": "none",
@@ -36,6 +45,10 @@ def row(
         "model_size_gib": f"{model.file_bytes / GIB:.3f}",
         "ngl": 0,
         "batch": 1,
+        "rounds": len(rates),
+        "tg_tps": f"{median(rates):.3f}",
+        "tg_spread": f"{spread(rates):.2f}",
+        "predicted_tps": f"{predicted:.3f}",
         "date": today(),
         "doubtful": False,
         **told,
@@ -52,12 +65,20 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def drive(machine: Machine) -> dict[str, object]:
-    """Columns of the drive."""
+def prompt(rate: float | None, predicted: float) -> dict[str, str]:
+    """Columns of the speed of the prompt; none where it was not timed."""
+    return {"pp_tps": f"{rate:.2f}", "predicted_pp_tps": f"{predicted:.2f}"} if rate else {}
+
+
+def drive(machine: Machine, runs: Sequence[Run]) -> dict[str, object]:
+    """Columns of runs from the drive."""
     disk = machine.disk
     if disk is None or disk.mapped is None:
         return {}
+    cache, read = (median(getattr(run, name) for run in runs) for name in ("cache", "read"))
     return {
+        "cache_gib": f"{cache / GIB:.3f}",
+        "read_gb": f"{read / GB:.4f}",
         "disk_gbs": f"{float(disk.sequential.value) / GB:.3f}",
         "disk_map_gbs": f"{float(disk.mapped.value) / GB:.3f}",
         "read_ahead_kib": f"{float(disk.read_ahead.value) / 1024:.0f}",

@@ -23,16 +23,11 @@ LAST_WORDS = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What was timed.
+    """What was timed."""
 
-    Attributes:
-        seconds: of each token [s].
-        read: from the drive for each [B].
-        prompt: speed of the prompt before; None where its cache was read from a file [tokens/s].
-    """
-
-    seconds: tuple[float, ...]
-    read: tuple[float, ...]
+    seconds: tuple[float, ...]  # of each token [s]
+    read: tuple[float, ...]  # from the drive for each [B]
+    # speed of the prompt before; None where its cache was read from a file [tokens/s]
     prompt: float | None
 
 
@@ -48,14 +43,9 @@ Exchange: TypeAlias = Callable[[Mapping[str, object] | None], dict[str, Any]]
 
 @contextmanager
 def begun(command: Sequence[str], log: Path, seconds: float = math.inf) -> Iterator[Exchange]:
-    """How to exchange lines with a process, which is gone when the block ends.
-
-    An exchange raises ProbeError where the process has ended.
-
-    Args:
-        command: that begins it.
-        log: file for what it says besides.
-        seconds: after which it is ended [s].
+    """How to exchange lines with a process, which is gone when the block ends, or after some
+    seconds; `log` is a file for what it says besides. An exchange raises ProbeError where the
+    process has ended.
     """
     with log.open("w", encoding="utf-8") as complaints, subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints,
@@ -100,12 +90,8 @@ def _exchanged(process: "subprocess.Popen[str]", what: Mapping[str, object] | No
 
 @contextmanager
 def loaded(job: EngineJob, slots: Path, enter: Enter = tuple) -> Iterator[Ask]:
-    """How to ask a process that has a model loaded; it and the file are gone when the block ends.
-
-    Args:
-        job: the model and how it is timed; its file is deleted as soon as it is loaded.
-        slots: folder for caches.
-        enter: how to begin it, in a control group for one.
+    """How to ask a process that has the model of a job loaded, with a folder for caches; it is gone
+    when the block ends, and the model's file as soon as it is loaded.
     """
     told = json.dumps(as_json(job) | {"slots": f"{slots}/"})
     command = enter((sys.executable, "-m", kept.__name__, told))
