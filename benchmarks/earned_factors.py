@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from advisor.model.model import Floats
 from lab.fit import HELD, Fit, Prior, Problem, counts, newton, solve, without_each
-from lab.llama_cpp import Rows, left_out_with, published, rows_of, task
+from lab.llama_cpp import left_out_with, published, rows_of, task
+from lab.stack import Cases
 
 FARTHEST = 1.5
 """Largest error that counts, as a logarithm: a row that nothing explains decides nothing."""
@@ -39,7 +40,7 @@ class Worth:
         return self.kept < self.dropped
 
 
-def worths(rows: Rows) -> Iterator[Worth]:
+def worths(rows: Cases) -> Iterator[Worth]:
     """Worth of each kind of factor, in the order of the constants."""
     fit = solve(task(rows))
     prior, clusters = fit.task.prior, left_out_with(rows)
@@ -84,7 +85,7 @@ def _kinds(task: Problem) -> Mapping[tuple[str, tuple[str, ...]], list[int]]:
     return kinds
 
 
-def _error(cases: Rows, off: Floats, rows: npt.NDArray[np.bool_]) -> float:
+def _error(cases: Cases, off: Floats, rows: npt.NDArray[np.bool_]) -> float:
     """Mean error of some rows as a logarithm, weighted half by row and half by group."""
     size = np.minimum(np.abs(off[rows]), FARTHEST)
     groups = np.array(cases.groups)[rows].tolist()

@@ -16,7 +16,7 @@ import numpy as np
 
 from advisor.catalog.constants import FACTOR, STACKED, ConstantRow, constant_rows
 from advisor.catalog.csv_tables import DATA, as_text
-from lab import engine_tables, held_out, llama_cpp, rounded, write
+from lab import engine_tables, held_out, llama_cpp, write
 from lab.fit import LLAMA_CPP, Fit, fitted_row, parameters
 from lab.frameworks import held_out as frameworks
 from lab.frameworks import papers, stream_rows
@@ -83,8 +83,9 @@ def _with(row: ConstantRow, column: str, value: str | None) -> ConstantRow:
 
 
 def _held_out(done: llama_cpp.LlamaFit) -> Iterable[held_out.LeftOutRow]:
-    architectures = llama_cpp.whole_architectures(done.rows)
-    pairs = zip(done.rows.timed, done.held_out, done.without_kinds, architectures, strict=True)
+    cases = done.fit.task.cases
+    architectures = llama_cpp.whole_architectures(cases)
+    pairs = zip(cases.timed, done.predicted, done.without_kinds, architectures, strict=True)
     for row, seconds, unseen, architecture in pairs:
         yield left_out_row(row.timed, row.id, seconds)
         if architecture and row.timed == held_out.GENERATED:
@@ -108,7 +109,7 @@ def _rows(fit: Fit) -> Iterable[ConstantRow]:
         row = fitted_row(
             llama_cpp.SOURCE,
             constant,
-            rounded(np.exp(value), 4),
+            np.exp(value),
             FACTOR if scope else parameter.unit,
             0 if held else int(rows),
             parameter.note,

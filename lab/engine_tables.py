@@ -1,24 +1,32 @@
 """Fit of serving engines and its tables: data/generated/engine_kernels.csv, engine_left_out.csv."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain
+from itertools import product
+from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from advisor.catalog.constants import FACTOR, ConstantRow
-from advisor.catalog.csv_tables import DATA
+from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model import uncertainty
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, HOST_MEMORY, LAYERS, TOKEN
-from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN, SEVERAL, THIN
+from advisor.cost_model.uncertainty import (
+    BY_TRAIT,
+    IN_DECODE,
+    IN_PROMPT,
+    LEAN,
+    SEVERAL,
+    THIN,
+    TOGETHER,
+)
 from advisor.machine.catalog import gpu_rows
 from advisor.model.model import Floats
 from lab import rounded, spreads
-from lab.engines import PUBLISHED, EngineCase, published, simulated
+from lab.engines import PUBLISHED, SIMULATED, published, simulated
 from lab.fit import (
     DATE,
     SERVING_ENGINES,
@@ -43,95 +51,62 @@ from lab.stack import Cases
 
 Rows = dict[tuple[str, str, str], ConstantRow]
 """Rows by constant, engine and family; the latter two empty for all."""
+SUMS = "peer_sharing"
+"""Constant with the additional time of a long all-reduce for each further GPU."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """Bound of a generation's constants; the fields are the columns of generations.csv."""
+
+    of: str  # constants: "share", "int4", "sum", or "start" for all others
+    family: str  # generation whose value is bounded
+    bound: str  # "at least" or "at most"
+    other: str  # generation whose value, times `share`, bounds it
+    share: float
+    assumed: bool  # whether the bound holds only where nobody measured the family
+    why: str
+
+
+ORDERS = read(Path(__file__).with_name("generations.csv"), Order)
+"""Bounds in the order in which they are applied."""
+ORDERED = {name for order in ORDERS if order.of == "share" for name in (order.family, order.other)}
+"""Generations with values of their own in every constant that differs by them."""
+
+
+def _kind(name: str) -> str:
+    if name.startswith(SUMS):
+        return "sum"
+    if "_int4_" in name:
+        return "int4"
+    return "share" if name.endswith("_share") else "start"
 
 
 def ordered_generations(rows: Rows) -> Rows:
     """Rows with an older generation bounded by the next: no larger share, no shorter start."""
     ordered = dict(rows)
     for name, engine in dict.fromkeys((name, engine) for name, engine, _ in rows):
-        kernel = {key[2]: row for key, row in rows.items() if key[:2] == (name, engine)}
-        if name.startswith(SUMS):
-            kernel = _no_slower_than_through_the_host(
-                _bounded(kernel, (*OLDER, ("Ada", "Ampere HBM")), max), rows
-            )
-        elif "_int4_" in name:
-            kernel = _bounded(_bounded(kernel, INT4_NEWER, max), FAR_WIDER, _at_least_a_part)
-        elif name.endswith("_share"):
-            kernel = _bounded(kernel, (*OLDER, *_unmeasured(kernel)), min)
-        else:
-            kernel = _bounded(kernel, (*STARTS_OLDER, *OLDER, *_unmeasured(kernel)), max)
-        ordered |= {(name, engine, family): row for family, row in kernel.items()}
+        for order in (order for order in ORDERS if order.of == _kind(name)):
+            key, other = (name, engine, order.family), ordered.get((name, engine, order.other))
+            row = ordered.get(key)
+            if row and other and (row.kind == "assumed" or not order.assumed):
+                nearer = max if order.bound == "at least" else min
+                value = nearer(row.value, other.value * order.share)
+                ordered[key] = replace(row, value=value)
+    for key in (key for key in rows if key[0].startswith(SUMS)):
+        most = _sharing_through_the_host(rows)
+        ordered[key] = replace(ordered[key], value=rounded(min(ordered[key].value, most), 4))
     return ordered
 
 
-Kernel = dict[str, ConstantRow]
-"""Rows of one constant in one engine by family."""
-
-
-def _bounded(
-    kernel: Kernel, pairs: Iterable[tuple[str, str]], bound: Callable[[float, float], float]
-) -> Kernel:
-    """Rows with the second family of each pair bounded by the first, pair after pair."""
-    bounded = dict(kernel)
-    for first, second in pairs:
-        if first in bounded and second in bounded:
-            value = bound(bounded[second].value, bounded[first].value)
-            bounded[second] = replace(bounded[second], value=value)
-    return bounded
-
-
-def _unmeasured(kernel: Kernel) -> Iterable[tuple[str, str]]:
-    """Pairs for a generation that nobody measured in a kernel.
-
-    A100s lack the kernels of Hopper alone (FlashMLA, native 8-bit floats), which is their next
-    generation with HBM; without evidence they are not taken to be better than Ada, either.
-    """
-    own = kernel.get("Ampere HBM")
-    if own is not None and own.kind == "assumed":
-        yield "Ada", "Ampere HBM"
-
-
-def _at_least_a_part(own: float, other: float) -> float:
-    """Smallest share of B200's bandwidth with which it is not slower than an H200 with a given
-    share.
-    """
-    return max(own, other * 4.8 / 8.0)
-
-
-def _no_slower_than_through_the_host(kernel: Kernel, rows: Rows) -> Kernel:
-    """Rows of all-reduces with access to other GPUs' memory, not slower than through the host's
-    memory.
-
+def _sharing_through_the_host(rows: Rows) -> float:
+    """Largest `SUMS` with access to other GPUs' memory that is not slower than through the host's:
     1 / (share (1 + sharing f)) for f further cards, f large.
     """
     share, through = (
         rows[name, "", ""].value for name in ("peer_share", f"peer_share {HOST_MEMORY}")
     )
-    most = rows[f"{SUMS} {HOST_MEMORY}", "", ""].value * share / through
-    return {
-        family: replace(row, value=rounded(min(row.value, most), 4))
-        for family, row in kernel.items()
-    }
-
-
-SUMS = "peer_sharing"
-"""Constant with the additional time of a long all-reduce for each further GPU."""
-OLDER = (
-    ("Blackwell", "Ada"), ("Ada", "Ampere"), ("Ampere", "Turing"), ("Hopper", "Ampere HBM"),
-)  # fmt: skip
-"""Pairs of a GPU generation and the one before, with GDDR and with HBM memory, newest first."""
-STARTS_OLDER = (("Blackwell HBM", "Hopper"),)
-"""Further pairs for the start of kernels alone: B200 has so much more bandwidth and peak than H200
-that it may reach a smaller share of them."""
-INT4_NEWER = (
-    ("Turing", "Ampere"), ("Ampere", "Ada"), ("Ada", "Blackwell"), ("Ampere", "Ampere HBM"),
-    ("Ampere HBM", "Hopper"), ("Ada", "Hopper"),
-)  # fmt: skip
-"""Pairs of a generation and the next for 4-bit integers, where the newer one is raised instead:
-Marlin is measured on GeForce cards, Machete is newer, and the simulator's kernels on data-centre
-GPUs are Triton's older ones (vllm-project/vllm pull request 14447 of March 2025)."""
-FAR_WIDER = (("Hopper", "Blackwell HBM"),)
-"""Pairs of a generation and a later one with at least 1.67 times its bandwidth."""
+    return rows[f"{SUMS} {HOST_MEMORY}", "", ""].value * share / through
 
 
 # 80 % ranges of serving engines, from published runs predicted without their publisher.
@@ -149,7 +124,7 @@ NOTES = {
 }
 
 
-def publishers(cases: Cases[EngineCase]) -> Mapping[str, Set[str]]:
+def publishers(cases: Cases) -> Mapping[str, Set[str]]:
     """Publishers with a GPU of each family, with the simulator as one."""
     publishers = defaultdict[str, set[str]](set)
     for case in cases.timed:
@@ -157,76 +132,67 @@ def publishers(cases: Cases[EngineCase]) -> Mapping[str, Set[str]]:
     return publishers
 
 
-def traits(cases: Cases[EngineCase]) -> Mapping[str, Floats]:
+def traits(cases: Cases) -> Mapping[str, Floats]:
     """Degree of each trait, of shape (cases,).
 
     The number of publishers does not include that of the case.
     """
     known = publishers(cases)
     others = [len(known[case.machine.gpus[0].family] - {case.publisher}) for case in cases.timed]
-    names = cases.timed[0].traits
-    stated = {name: np.array([case.traits[name] for case in cases.timed]) for name in names}
-    return stated | {THIN: uncertainty.rarity(np.array(others))}
+    runs = [case.case for case in cases.timed]
+    return {
+        SEVERAL: np.array([float(len(run.machine.gpus) > 1) for run in runs]),
+        TOGETHER: np.array([float(run.work.users > 1) for run in runs]),
+        THIN: uncertainty.rarity(np.array(others)),
+    }
 
 
 def spread_rows(done: HeldOut) -> Iterator[ConstantRow]:
     """Half widths, leans, traits' factors and publishers of every serving engine."""
-    cases = done.fit.task.cases
-    real = cases.column("evidence") == PUBLISHED
-    first = np.array([case.first for case in cases.timed])
-    off = np.log(done.predicted / cases.seconds)
-
-    def rows(constant: str, value: float, family: str, count: int) -> Iterator[ConstantRow]:
-        unit = "count" if constant == "sources" else "share"
+    for constant, value, family, count in _ranges(done):
         for key in SERVING:
             yield ConstantRow(
-                constant=constant, runtime=key, family=family or None,
-                value=rounded(value, 3), unit=unit, kind="fitted", rows=count or None,
-                source=SOURCE, date=DATE, note=NOTES.get(constant, spreads.RANGE_NOTE),
+                constant=constant, runtime=key, family=family or None, value=rounded(value, 3),
+                unit="count" if constant == "sources" else "share", kind="fitted",
+                rows=count or None, source=SOURCE, date=DATE,
+                note=NOTES.get(constant, spreads.RANGE_NOTE),
             )  # fmt: skip
 
-    tokens = real & ~first
-    numbers, count = widths(_errors(cases, off, tokens), IN_DECODE), int(tokens.sum())
+
+def _ranges(done: HeldOut) -> Iterator[tuple[str, float, str, int]]:
+    """Constants of the ranges, each with its value, family and number of cases behind it."""
+    cases = done.fit.task.cases
+    real = cases.column("evidence") == PUBLISHED
+    every = Errors(
+        off=np.log(done.predicted / cases.seconds),
+        groups=np.array(cases.groups),
+        publishers=np.array([case.publisher for case in cases.timed]),
+        traits=traits(cases),
+    )
+    tokens, prompts = every.of(real & ~cases.read), every.of(real & cases.read)
+    numbers, count = widths(tokens, IN_DECODE), len(tokens.off)
     for part in PARTS:
-        yield from rows(IN_DECODE, float(np.exp(numbers[GPU])), str(part), count)
-        yield from rows(LEAN[IN_DECODE], numbers[LEAN_GPU], str(part), count)
-    for name in (*cases.timed[0].traits, THIN):
-        factor = float(np.exp(numbers[f"{TRAIT}{name}"]))
-        yield from rows(BY_TRAIT[IN_DECODE], factor, name, count)
-    prompts = real & first
-    half = float(np.quantile(np.abs(off[prompts]), COVERED))
+        yield IN_DECODE, float(np.exp(numbers[GPU])), part, count
+        yield LEAN[IN_DECODE], numbers[LEAN_GPU], part, count
+    for name in every.traits:
+        yield BY_TRAIT[IN_DECODE], float(np.exp(numbers[f"{TRAIT}{name}"])), name, count
+    half = float(np.quantile(np.abs(prompts.off), COVERED))
     for part in PARTS:
-        yield from rows(IN_PROMPT, half, str(part), int(prompts.sum()))
-    yield from rows(BY_TRAIT[IN_PROMPT], 1.0, SEVERAL, int(prompts.sum()))
-    yield from rows("sources", 0.0, "", 0)
+        yield IN_PROMPT, half, part, len(prompts.off)
+    yield BY_TRAIT[IN_PROMPT], 1.0, SEVERAL, len(prompts.off)
+    yield "sources", 0.0, "", 0
     counts = dict.fromkeys((card.family for card in gpu_rows().values()), 0)
     counts |= {family: len(names) for family, names in publishers(cases).items()}
     for family, number in sorted(counts.items()):
-        yield from rows("sources", float(number), family, number)
-
-
-def _errors(cases: Cases[EngineCase], off: Floats, chosen: npt.NDArray[np.bool_]) -> Errors:
-    """Errors of chosen cases, predicted without their publisher; all time is spent on GPUs."""
-    none = np.full(len(off), "")
-    every = Errors(
-        off=off,
-        new=off,
-        kinds=none,
-        groups=np.array(cases.groups),
-        publishers=np.array([case.publisher for case in cases.timed]),
-        backends=none,
-        builds=none,
-        on_gpu=np.ones(len(off)),
-        traits=traits(cases),
-        guessed=np.zeros(len(off)),
-    )
-    return every.of(chosen)
+        yield "sources", float(number), family, number
 
 
 # Fit of all cases, published and simulated.
 
 FAMILY, ENGINE, RELEASE = "family", "engine", "release"
-SETTINGS = Settings(far=2.0, damping=0.9, farthest=0.5, rounds=10, close=0.03)
+SETTINGS = Settings(
+    regime=SERVING_ENGINES, far=2.0, damping=0.9, farthest=0.5, rounds=10, close=0.03
+)
 TABLE = DATA / "generated/engine_kernels.csv"
 LEFT_OUT = DATA / "generated/engine_left_out.csv"
 SOURCE = (
@@ -263,9 +229,9 @@ def fitted_engines() -> HeldOut:
     and GPU alike.
     """
     cases = Cases((*simulated(), *published()))
-    fit = fitted(cases, SERVING_ENGINES, SETTINGS)
+    fit = fitted(cases, SETTINGS)
     clusters = [
-        case.publisher if case.evidence == PUBLISHED else case.group for case in cases.timed
+        case.group if case.publisher == SIMULATED else case.publisher for case in cases.timed
     ]
     off = np.vecdot(fit.slopes, without_clusters(fit, clusters) - fit.logs)
     return HeldOut(fit=fit, predicted=np.exp(fit.here + off))
@@ -274,31 +240,48 @@ def fitted_engines() -> HeldOut:
 def constants() -> Iterator[ConstantRow]:
     """Rows of data/generated/engine_kernels.csv."""
     done = fitted_engines()
-    yield from _constants(done.fit)
-    yield from spread_rows(done)
-
-
-def _constants(fit: Fit) -> Iterator[ConstantRow]:
-    """Rows of each constant: for all, then for families and engines that differ."""
-    rows: dict[tuple[str, str, str], ConstantRow] = {}
-    for name, parameter in parameters(SERVING_ENGINES).items():
-        if RELEASE in parameter.factors:
-            yield from _releases(fit, parameter)
-            continue
-        families = _values(fit, name, FAMILY)
-        if FAMILY in parameter.factors:
-            families = sorted({*families, *chain.from_iterable(OLDER)})
-        for engine in (*_values(fit, name, ENGINE), "") if parameter.width else ():
-            for family in (*families, ""):
-                rows[name, engine, family] = _row(fit, parameter, engine, family)
-    ordered = ordered_formats(ordered_generations(rows))
-    for row in ordered.values():
-        yield from _shared(row, ordered)
+    yield from _releases(done.fit)
+    rows = ordered_formats(ordered_generations(_rows(done.fit)))
+    for row in rows.values():
+        own = {engine for name, engine, _ in rows if name == row.constant}
+        if row.constant in SHARED and not row.runtime:
+            yield from (replace(row, runtime=key) for key in SERVING if key not in own)
+        else:
+            yield row
     yield ConstantRow(
         constant="peer_sharing", family="NVLink", value=0.0, unit="ratio", kind="derived",
         source="each GPU has links of its own", date=DATE,
         note="time that each further GPU adds to a sum of long vectors",
     )  # fmt: skip
+    yield from spread_rows(done)
+
+
+def _rows(fit: Fit) -> Rows:
+    """Rows of each constant: for all, then for families and engines that differ."""
+    rows: Rows = {}
+    for name, parameter in parameters(SERVING_ENGINES).items():
+        if parameter.width and RELEASE not in parameter.factors:
+            families = _values(fit, name, FAMILY)
+            if FAMILY in parameter.factors:
+                families = sorted({*families, *ORDERED})
+            for engine, family in product((*_values(fit, name, ENGINE), ""), (*families, "")):
+                rows[name, engine, family] = _row(fit, parameter, engine, family)
+    return rows
+
+
+def _releases(fit: Fit) -> Iterator[ConstantRow]:
+    """Rows of releases: factor on the time of earlier years, 1 for today's."""
+    name, parameter = "engine_release", parameters(SERVING_ENGINES)["engine_release"]
+    yield ConstantRow(
+        constant=name, value=1.0, unit="share", kind="derived", source="by definition",
+        date=DATE, note=parameter.note,
+    )  # fmt: skip
+    for (constant, scope), at in sorted(fit.at.items()):
+        if constant == name and scope:
+            yield fitted_row(
+                SOURCE, name, np.exp(fit.logs[at]), FACTOR, int(fit.rows[at]),
+                parameter.note, fit.spreads[at], build=scope[0][1],
+            )  # fmt: skip
 
 
 FORMAT_ORDER = (("f16", "fp8", 0.55), ("fp8", "nvfp4", 0.65))
@@ -315,22 +298,16 @@ the same peak as with more bits."""
 def ordered_formats(rows: Rows) -> Rows:
     """Rows with shares raised so that fewer bits are not slower in the same part of the model."""
     ordered = dict(rows)
-    for part in ("dense", "experts"):
-        for more, less, share in FORMAT_ORDER:
-            for kind in ("read_share", "flop_share", "tile"):
-                for (name, engine, family), row in list(ordered.items()):
-                    if name == f"{part}_{less}_{kind}":
-                        larger = _nearest(ordered, f"{part}_{more}_{kind}", engine, family)
-                        value = _ordered(kind, row.value, larger, share, family in OWN_PEAK[less])
-                        ordered[name, engine, family] = replace(row, value=rounded(value, 4))
+    for part, (more, less, ratio), kind in product(
+        ("dense", "experts"), FORMAT_ORDER, ("read_share", "flop_share", "tile")
+    ):
+        for (name, engine, family), row in list(ordered.items()):
+            if name == f"{part}_{less}_{kind}":
+                larger = _nearest(ordered, f"{part}_{more}_{kind}", engine, family)
+                share = ratio if kind == "read_share" or family in OWN_PEAK[less] else 1.0
+                value = min(row.value, larger) if kind == "tile" else max(row.value, larger * share)
+                ordered[name, engine, family] = replace(row, value=rounded(value, 4))
     return ordered
-
-
-def _ordered(kind: str, value: float, larger: float, share: float, own_peak: bool) -> float:
-    """Share of a format, raised so that it is not slower than the next larger format."""
-    if kind == "tile":
-        return min(value, larger)
-    return max(value, larger * (share if kind == "read_share" or own_peak else 1.0))
 
 
 def _nearest(rows: Rows, name: str, engine: str, family: str) -> float:
@@ -341,14 +318,13 @@ def _nearest(rows: Rows, name: str, engine: str, family: str) -> float:
 
 def _values(fit: Fit, name: str, column: str) -> list[str]:
     """Families or engines with a row of their own: different enough, on enough cases."""
+    factors = [
+        (scope, at) for (constant, scope), at in fit.at.items() if constant == name and scope
+    ]
     return sorted(
         scope[0][1]
-        for (constant, scope), log, rows in zip(fit.task.terms, fit.logs, fit.rows, strict=True)
-        if constant == name
-        and scope
-        and scope[0][0] == column
-        and abs(log) >= SMALLEST
-        and rows >= FEWEST
+        for scope, at in factors
+        if scope[0][0] == column and abs(fit.logs[at]) >= SMALLEST and fit.rows[at] >= FEWEST
     )
 
 
@@ -361,31 +337,9 @@ def _row(fit: Fit, parameter: Parameter, engine: str, family: str) -> ConstantRo
     spread = float(np.sqrt(np.sum(fit.spreads[at] ** 2)))
     constant, _, link = name.partition(" ")
     return fitted_row(
-        SOURCE, constant, rounded(value, 4), parameter.unit, rows, parameter.note, spread,
+        SOURCE, constant, value, parameter.unit, rows, parameter.note, spread,
         runtime=engine, family=family or link,
     )  # fmt: skip
-
-
-def _shared(row: ConstantRow, rows: Rows) -> Iterable[ConstantRow]:
-    """Rows of serving engines without their own, for constants that other runtimes also have."""
-    if row.constant not in SHARED or row.runtime:
-        return (row,)
-    own = {engine for name, engine, _ in rows if name == row.constant}
-    return tuple(replace(row, runtime=key) for key in SERVING if key not in own)
-
-
-def _releases(fit: Fit, parameter: Parameter) -> Iterator[ConstantRow]:
-    """Rows of releases: factor on the time of earlier years, 1 for today's."""
-    yield ConstantRow(
-        constant=parameter.name, value=1.0, unit="share", kind="derived", source="by definition",
-        date=DATE, note=parameter.note,
-    )  # fmt: skip
-    for (name, scope), at in sorted(fit.at.items()):
-        if name == parameter.name and scope:
-            yield fitted_row(
-                SOURCE, name, rounded(np.exp(fit.logs[at]), 4), FACTOR, int(fit.rows[at]),
-                parameter.note, fit.spreads[at], build=scope[0][1],
-            )  # fmt: skip
 
 
 def left_out() -> Iterator[EngineLeftOutRow]:
@@ -397,10 +351,10 @@ def left_out() -> Iterator[EngineLeftOutRow]:
         yield EngineLeftOutRow(
             id=case.id,
             group=case.group,
-            evidence=case.evidence,
+            evidence=case.scope["evidence"],
             seconds=rounded(case.seconds, 5),
             predicted=rounded(predicted, 5),
             tokens=rounded(case.tokens, 5),
-            experts=float(case.experts),
+            experts=float(case.case.model.has_experts),
             **{name: rounded(values[at], 3) for name, values in reached.items()},
         )

@@ -6,24 +6,21 @@ that. The rule uses the datasheet alone, so none of our predictions decides what
 simulator with expert parallelism (`ep`) are not used: no constant is fitted to them.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.engine_kernels import EngineKernels, generation, peak_flops
 from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Settings
-from advisor.cost_model.schedule import Phases, Schedule
-from advisor.cost_model.uncertainty import SEVERAL, TOGETHER
+from advisor.cost_model.schedule import Schedule
 from advisor.cost_model.workload import Workload
-from advisor.errors import AdvisorError
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.predict import Case
-from advisor.evidence.published.row import PublishedRow
+from advisor.evidence.published.row import PublishedRow, figure, stated
 from advisor.evidence.published.run_settings import lengths
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
@@ -33,8 +30,9 @@ from advisor.model.model import Model
 from advisor.runtimes import SGLANG, VLLM, Runtime
 from advisor.runtimes.parallelism import parallel
 from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
-from lab.frameworks import SERVING, UNSURE
-from lab.llama_cpp import case_of
+from lab.frameworks import SERVING
+from lab.held_out import GENERATED, READ
+from lab.llama_cpp import placed_case
 from lab.published import published_rows
 from lab.stack import Timed
 
@@ -45,55 +43,35 @@ WEIGHTS = {SIMULATED: 1.0, PUBLISHED: 4.0}
 """Weight of a run by its evidence: published ones are twice as near to the model."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class EngineCase(Timed):
-    """One timed run of a serving engine."""
-
-    evidence: str  # `SIMULATED` or `PUBLISHED`
-    first: bool  # whether it times the first token alone
-    experts: bool  # whether the model has routed experts
-    # degree of each trait that may widen its range, 0 to 1
-    traits: Mapping[str, float]
-
-
 def computed_only(schedule: Schedule) -> Schedule:
     """Schedule of a resident model without transfers of 0 bytes, so more cases share a shape."""
     flows = (flow for stage in schedule.stages for flow in stage if flow.load is not None)
     return replace(schedule, stages=tuple((replace(flow, alike=1, device=0),) for flow in flows))
 
 
-def engine_case(
-    work: Workload,
-    model: Model,
-    where: Machine,
-    phases: Phases,
-    prompts: float,
-    steps: float,
-    **facts: Any,
-) -> EngineCase:
-    """Case of a time with a number of prompts and steps in it; `facts` are engine, release and
-    evidence, and other fields.
+def engine_run(
+    row: PublishedRow, case: Case, evidence: str, prompts: float, steps: float, **facts: Any
+) -> Timed:
+    """A time with a number of prompts and steps in it; `facts` are fields of the run and `release`.
 
     The number of prompts is 1, 0, or the part of one that others' prompts take from a token of
     several users.
     """
-    counted = ((prompts, phases.prefill), (steps, phases.decode))
-    names = ("engine", "release", "evidence")
-    scope = {name: facts.pop(name) for name in names} | {"family": generation(where.gpus[0])}
-    evidence = scope["evidence"]
-    return EngineCase(
-        scope=scope,
-        machine=replace(where, gpus=where.gpus[:1]),
+    gpus, counted = case.machine.gpus, ((prompts, case.phases.prefill), (steps, case.phases.decode))
+    return Timed(
+        row=row,
+        case=case,
+        timed=GENERATED if steps else READ,
+        scope={
+            "engine": case.runtime.key,
+            "release": facts.pop("release", ""),
+            "evidence": evidence,
+            "family": generation(gpus[0]),
+        },
+        machine=replace(case.machine, gpus=gpus[:1]),  # so that more runs share a shape
         parts=tuple((count, computed_only(phase)) for count, phase in counted if count > 0),
         noise=NOISE,
         weight=WEIGHTS[evidence],
-        evidence=evidence,
-        first=not steps,
-        experts=model.has_experts,
-        traits={
-            SEVERAL: float(len(where.gpus) > 1),
-            TOGETHER: float(np.asarray(work.users) > 1),
-        },
         **facts,
     )
 
@@ -114,60 +92,48 @@ ENGINES: Mapping[str, Runtime] = {
 RAM_GB = 2048.0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SimulatedRow:
-    """One row of data/measurements/simulated_engines.csv; its README describes the columns."""
-
-    id: str
-    runtime: str
-    gpu: str
-    gpu_count: int
-    ep: int
-    model: str
-    quant: str
-    prompt_len: float
-    gen_len: float
-    batch: float
-    ttft_s: float
-    seconds_per_token: float
-    date: ClassVar = "2026-11"
-    source_url: ClassVar = "aiconfigurator 0.12.0, simulated from measured kernels"
+SOURCE = {
+    "date": "2026-11", "source_url": "aiconfigurator 0.12.0, simulated from measured kernels",
+}  # fmt: skip
+"""Columns that all of its rows share."""
 
 
 @cache
-def simulated_rows() -> tuple[SimulatedRow, ...]:
+def simulated_rows() -> tuple[PublishedRow, ...]:
     """All rows, in the order of the file."""
-    return read(GRID, SimulatedRow)
+    return tuple(PublishedRow({**row.cells, **SOURCE}) for row in published_rows(GRID))
 
 
-def simulated() -> Iterator[EngineCase]:
-    """Cases of all rows: one for the prompt, one for a token."""
+def simulated() -> Iterator[Timed]:
+    """Two runs of each row: its prompt, and a token."""
     for row in simulated_rows():
-        if row.ep == 1:
-            yield from _cases(row)
+        if row.cells["ep"] == "1":
+            case = _simulated_case(row)
+            for first, column in ((True, "ttft_s"), (False, "seconds_per_token")):
+                yield engine_run(
+                    row, case, SIMULATED, float(first), float(not first),
+                    id=f"{row.id} {column}",
+                    group=f"{row.model} {row.gpu}",
+                    publisher=SIMULATED,
+                    seconds=float(row.cells[column]),
+                    tokens=1.0 if first else float(case.work.users),
+                )  # fmt: skip
 
 
-def _cases(row: SimulatedRow) -> Iterator[EngineCase]:
-    runtime = ENGINES[row.runtime.split()[0]]
-    where = _machine(row.gpu, row.gpu_count)
-    model = _model(row.model, row.quant)
-    context = row.prompt_len + row.gen_len
-    work = Workload(prompt=row.prompt_len, output=row.gen_len, context=context, users=row.batch)
-    placement = runtime.place(model, where, work, PlacementStrategy.GPU_RESIDENT, Settings())
-    phases = runtime.schedule(model, placement, where, work)
-    times = ((1.0, "ttft_s", row.ttft_s), (0.0, "seconds_per_token", row.seconds_per_token))
-    for part, column, seconds in times:
-        yield engine_case(
-            work, model, where, phases, part, 1.0 - part,
-            id=f"{row.id} {column}",
-            group=f"{row.model} {row.gpu}",
-            publisher=SIMULATED,
-            evidence=SIMULATED,
-            engine=runtime.key,
-            release="",
-            seconds=seconds,
-            tokens=1.0 if part else row.batch,
-        )  # fmt: skip
+def _simulated_case(row: PublishedRow) -> Case:
+    prompt, output = row.prompt_len or 0.0, row.gen_len or 0.0
+    work = Workload(prompt=prompt, output=output, context=prompt + output, users=row.batch or 1.0)
+    return Case(
+        model=_model(row.model, row.quant),
+        machine=_machine(row.gpu, row.gpu_count or 1),
+        prompt=work,
+        work=work,
+        runtime=ENGINES[row.runtime.split()[0]],
+        strategy=PlacementStrategy.GPU_RESIDENT,
+        settings=Settings(),
+        backend="",
+        build="",
+    )
 
 
 @lru_cache(maxsize=256)
@@ -187,47 +153,59 @@ FILES = tuple(
     DATA / "measurements" / f"{name}.csv"
     for name in ("offload_papers", "frameworks_more", "frameworks_2026")
 )
-NOT_THESE = (*UNSURE, "doubtful", "rounded value")
 SLOWEST = 50.0
 """Multiple of the shortest possible time above which a run is excluded."""
 RELEASES = (("2025", "2024"), ("2026", "2025"))
 """Year before which a run was made, and the release it used; later runs used today's."""
 
 
-def published() -> Iterator[EngineCase]:
-    """Cases of all runs that are complete and possible."""
+def published() -> Iterator[Timed]:
+    """All runs that are complete and possible."""
     for path in FILES:
         for row in published_rows(path):
             yield from cases(row)
 
 
-def cases(row: PublishedRow) -> Iterable[EngineCase]:
-    """Cases of a row: its tokens, and its first token where it ran a single sequence."""
-    stated = f"{row.runtime} {row.source_note} {row.quant}"
-    named = engine(row.runtime, row.category)
-    if named is None or named.key not in SERVING or row.category not in ("resident", "batched"):
-        return
-    if row.doubtful or any(words in stated for words in NOT_THESE) or "GGUF" in stated:
-        return
-    if (row.source_url, row.batch) in points_of_curves():
-        return
-    case = case_of(row)
-    phases = None if case is None else _phases(row, case)
-    if case is None or phases is None:
-        return
-    for prompts, steps, seconds in timed(row, case):
-        if believed(phases, case, prompts, steps, seconds):
-            yield engine_case(
-                case.work, case.model, case.machine, phases, prompts, steps,
+def cases(row: PublishedRow) -> Iterator[Timed]:
+    """Runs of a row: its tokens, and its first token where it ran a single sequence."""
+    case = _served(row)
+    for prompts, steps, seconds in timed(row, case) if case else ():
+        if case and believed(case, prompts, steps, seconds):
+            yield engine_run(
+                row, case, PUBLISHED, prompts, steps,
                 id=row.id if steps else f"{row.id} ttft",
                 group=row.publisher or f"{source(row)} {row.gpu}",
                 publisher=row.publisher or source(row),
-                evidence=PUBLISHED,
-                engine=case.runtime.key,
                 release=release(row.date),
                 seconds=seconds,
                 tokens=_tokens(case, steps),
             )  # fmt: skip
+
+
+def _served(row: PublishedRow) -> Case | None:
+    """Case of a row that is fitted; None for doubtful ones, points of load curves, and a
+    parallelism or load that is not modelled.
+    """
+    told = f"{row.source_words} {row.quant}"
+    named = engine(row.runtime, row.category)
+    if named is None or named.key not in SERVING or row.category not in ("resident", "batched"):
+        return None
+    if row.doubtful or any(stated(words, told) for words in ("unsure figure", "not served")):
+        return None
+    case = None if (row.source_url, row.batch) in points_of_curves() else placed_case(row)
+    if case is None:
+        return None
+    how = parallel(case.model, case.machine)
+    degrees = stated("tensor and pipeline parallel", row.source_note)
+    if degrees and (how.tensor, how.pipeline) != (int(degrees[1]), int(degrees[2])):
+        return None
+    mapping = stated("mapping", row.other_metric)
+    if mapping and mapping[1] != f"TP{how.tensor}":  # "DEP8": attention data parallel
+        return None
+    at_once, users = case.runtime.at_once, float(case.work.users)
+    if at_once and float(at_once(case.model, case.machine, case.work, DEFAULT)) < users:
+        return None
+    return case
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -277,28 +255,6 @@ def source(row: PublishedRow) -> str:
     return "/".join(row.source_url.split("/")[2:5])
 
 
-def _phases(row: PublishedRow, case: Case) -> Phases | None:
-    """Schedules of a run; None for a parallelism or load that is not modelled."""
-    how = parallel(case.model, case.machine)
-    stated = re.search(r"\btp=(\d+) pp=(\d+)", row.source_note)
-    if stated and (how.tensor, how.pipeline) != (int(stated[1]), int(stated[2])):
-        return None
-    mapping = re.search(r"\bmapping ([A-Z0-9,]+)", row.other_metric)
-    if mapping and mapping[1] != f"TP{how.tensor}":  # "DEP8": attention data parallel
-        return None
-    at_once = case.runtime.at_once
-    run = case.model, case.machine, case.work, DEFAULT
-    if at_once and float(at_once(*run)) < float(case.work.users):
-        return None
-    try:
-        placement = case.runtime.place(
-            case.model, case.machine, case.work, case.strategy, case.settings
-        )
-    except AdvisorError:
-        return None
-    return case.runtime.schedule(case.model, placement, case.machine, case.work)
-
-
 def _tokens(case: Case, steps: float) -> float:
     """Tokens in the measured time: of the whole batch, of a step, or the first one [tokens]."""
     if not steps:
@@ -312,61 +268,46 @@ def release(date: str) -> str:
     return next((name for before, name in RELEASES if date and date < before), "")
 
 
-MEAN = re.compile(r"\b(?:itl|tpot|mean_tpot)_ms=(\d+(?:\.\d+)?)")
-MEDIAN = re.compile(r"\b(?:itl_p50|median_tpot)_ms=(\d+(?:\.\d+)?)")
-"""Pattern of a median time between tokens in a note, as load generators print it [ms]."""
+def timed(row: PublishedRow, case: Case) -> Iterator[tuple[float, float, float]]:
+    """Number of prompts, number of steps, and their time in a row [s]: of tokens, and of the first
+    one where a single sequence ran.
+    """
+    tokens, alone = _of_tokens(row, case), float(case.work.users) == 1.0
+    if tokens:
+        yield tokens
+    first = figure("ms to the first token", row.other_metric)
+    if alone and first is not None:
+        yield 1.0, 0.0, first / 1e3
+    elif alone and row.pp_tps and row.prompt_len:
+        yield 1.0, 0.0, float(case.work.fresh) / row.pp_tps
 
 
-def timed(row: PublishedRow, case: Case) -> Iterable[tuple[float, float, float]]:
-    """Number of prompts, number of steps, and their time in a row [s].
+def _of_tokens(row: PublishedRow, case: Case) -> tuple[float, float, float] | None:
+    """Prompts, steps and time of a row's tokens; None where it states no time of tokens.
 
     Taken from the time between tokens where measured; else from the rate of the whole batch with
     its prompts, where the row states both lengths. A mean time between tokens of several users
     includes the others' prompts: during one reply, the prompt of each other user is read once
     (`Server.time_per_token`). A median does not, as most tokens wait for no prompt.
     """
-    metric = row.other_metric
-    mean, median = MEAN.search(metric), MEDIAN.search(metric)
-    alone = row.seconds_per_token if case.work.users == 1 else None
-    users, rate = float(case.work.users), row.tg_tps_total
-    if median:
-        yield 0.0, 1.0, float(median[1]) / 1e3
-    elif mean:
-        others = (users - 1.0) / (users * float(case.work.output))
-        yield others, 1.0, float(mean[1]) / 1e3
-    elif alone:
-        yield 0.0, 1.0, alone
-    elif rate and all(lengths(row)):
-        tokens = users * case.replicas * float(case.work.output)
-        yield 1.0, float(case.steps), tokens / rate
-    elif row.seconds_per_token:
-        yield 0.0, 1.0, row.seconds_per_token
-    elif rate and row.batch:
-        yield 0.0, 1.0, users * case.replicas / rate
-    first = _first_token(row, case)
-    if first:
-        yield 1.0, 0.0, first
+    mean, median = (figure(f"{kind} ms a token", row.other_metric) for kind in ("mean", "median"))
+    users, output, rate = float(case.work.users), float(case.work.output), row.tg_tps_total
+    if median is not None:
+        return 0.0, 1.0, median / 1e3
+    if mean is not None:
+        return (users - 1.0) / (users * output), 1.0, mean / 1e3
+    if row.seconds_per_token and (users == 1.0 or not rate or not all(lengths(row))):
+        return 0.0, 1.0, row.seconds_per_token
+    if rate and all(lengths(row)):
+        return 1.0, float(case.steps), users * case.replicas * output / rate
+    return (0.0, 1.0, users * case.replicas / rate) if rate and row.batch else None
 
 
-FIRST_TOKEN = re.compile(r"\bttft(?:_p50)?_ms=(\d+(?:\.\d+)?)")
-"""Pattern of the time to the first token in a note [ms]."""
-
-
-def _first_token(row: PublishedRow, case: Case) -> float | None:
-    """Time of the prompt of a single sequence; None where it was not measured [s]."""
-    stated = FIRST_TOKEN.search(row.other_metric)
-    if float(case.work.users) != 1.0:
-        return None
-    if stated:
-        return float(stated[1]) / 1e3
-    return float(case.work.fresh) / row.pp_tps if row.pp_tps and row.prompt_len else None
-
-
-def believed(phases: Phases, case: Case, prompts: float, steps: float, seconds: float) -> bool:
+def believed(case: Case, prompts: float, steps: float, seconds: float) -> bool:
     """Whether a time is possible by the machine's datasheet."""
     if prompts and not steps:
-        return least_seconds(phases.prefill, case.machine) <= seconds
-    least = steps * least_seconds(phases.decode, case.machine)
+        return least_seconds(case.phases.prefill, case.machine) <= seconds
+    least = steps * least_seconds(case.phases.decode, case.machine)
     return least <= seconds <= SLOWEST * max(least, 1e-3)
 
 

@@ -7,7 +7,7 @@ one source on one machine, which share their error. Steps are Gauss-Newton's.
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -90,11 +90,11 @@ def fitted_row(
     /,
     **scope: str | None,
 ) -> ConstantRow:
-    """Row of a constant in a scope, assumed where no measured rows are behind it."""
+    """Row of a constant, its value with four digits; assumed where no rows are behind it."""
     where: dict[str, Any] = {column: name or None for column, name in scope.items()}
     return ConstantRow(
         constant=constant,
-        value=value,
+        value=rounded(value, 4),
         unit=unit,
         kind="fitted" if rows else "assumed",
         rows=rows or None,
@@ -118,6 +118,8 @@ Scope = tuple[tuple[str, str], ...]
 """Columns of runs and their values."""
 Term = tuple[str, Scope]
 """Constant, and the scope of the term; an empty scope for all runs."""
+Weighed = tuple[Term, Floats, float, float]
+"""A term, the runs that it applies to, its expected value and the width of its prior."""
 
 HELD = 1e-6
 """Width of the prior of a term that keeps its expected value."""
@@ -133,6 +135,7 @@ SHARPNESS = 12
 class Settings:
     """Settings of the fit of a regime."""
 
+    regime: str  # `LLAMA_CPP`, `FRAMEWORKS` or `SERVING_ENGINES`
     far: float  # distance from the fit at which a run weighs half, in its noise
     damping: float = 1.0  # share of each step that is taken
     farthest: float  # largest change of a logarithm in a step; longer ones leave the linear region
@@ -155,23 +158,30 @@ class Prior:
 class Problem:
     """Least-squares problem: runs, terms, the runs each term applies to, and priors."""
 
-    cases: Cases[Any]  # fitted runs
-    parameters: Mapping[str, Parameter]  # constants by name
+    cases: Cases  # fitted runs
     settings: Settings  # settings of their regime
     terms: tuple[Term, ...]  # terms by constant: first the one for all runs, then its factors
     applies: Floats  # 1 where a term applies to a run, else 0, shape (runs, terms)
     prior: Prior  # prior of the terms
     weights: Floats  # weight of each run at no distance from the fit; 0 leaves it out
 
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """Constants of the regime by name."""
+        return parameters(self.settings.regime)
+
     def values(self, logs: Floats) -> Mapping[str, Floats]:
         """Constants by name, each of shape (runs,), from logarithms of the terms, shape (terms,),
         or (runs, terms) with own ones per run.
         """
-        sums = self._sums(logs)
-        return self._set | {name: self._value(name, total) for name, total in sums.items()}
+        runs = len(self.cases.timed)
+        every = self.parameters.items()
+        constants = {name: np.full(runs, own.start) for name, own in every if not own.width}
+        sums = self._sums(logs).items()
+        return constants | {name: self._value(name, total) for name, total in sums}
 
     def _sums(self, logs: Floats) -> dict[str, Floats]:
-        """Logarithm of each constant before its limits, shape (runs,)."""
+        """Logarithm of each fitted constant before its limits, shape (runs,)."""
         weighed = self.applies * logs
         return {name: weighed[:, span].sum(axis=1) for name, span in self._spans.items()}
 
@@ -188,13 +198,6 @@ class Problem:
             name: np.array([parameter.in_scope(run.scope) for run in self.cases.timed], dtype=bool)
             for name, parameter in self.parameters.items()
         }
-
-    @cached_property
-    def _set(self) -> dict[str, Floats]:
-        """Constants that are set, not fitted, each of shape (runs,)."""
-        number = len(self.cases.timed)
-        every = self.parameters.items()
-        return {name: np.full(number, own.start) for name, own in every if not own.width}
 
     @cached_property
     def _spans(self) -> Mapping[str, slice]:
@@ -216,7 +219,7 @@ class Problem:
         slopes = np.empty((len(here), len(logs)))
         for name, span in self._spans.items():
             moved = {**values, name: self._value(name, sums[name] + STEP)}
-            by_constant = np.log(self.cases.changed(moved, name, here) / here) / STEP
+            by_constant = np.log(self.cases.predicted(moved, name, here) / here) / STEP
             slopes[:, span] = self.applies[:, span] * by_constant[:, None]
         return np.log(here), slopes
 
@@ -256,75 +259,76 @@ def counts(groups: Sequence[str], power: float) -> Floats:
     return np.array([sizes[group] ** power for group in groups])
 
 
-def problem(
-    cases: Cases[Any], known: Mapping[str, Parameter], settings: Settings, weights: Floats
-) -> Problem:
+def problem(cases: Cases, settings: Settings, weights: Floats) -> Problem:
     """Least-squares problem with all terms that runs are evidence for, by the weight of each run at
     no distance from the fit, shape (runs,).
     """
-    columns: dict[Term, Floats] = {}
-    widths: list[float] = []
-    expected: list[float] = []
-    for name, parameter in known.items():
-        if not parameter.width:
-            continue
-        columns[name, ()] = np.ones(len(cases.timed))
-        widths.append(parameter.width)
-        expected.append(parameter.start)
-        for scope, width in parameter.scopes.items():
-            for values, applies in _scopes(cases, parameter, scope, settings.least_groups).items():
-                columns[name, values] = applies
-                widths.append(width)
-                expected.append(parameter.expectations.get(_named(values), 1.0))
+    every: list[Weighed] = []
+    for name, parameter in parameters(settings.regime).items():
+        if parameter.width:
+            every.append(((name, ()), np.ones(len(weights)), parameter.start, parameter.width))
+            every += _factors(cases, parameter, settings.least_groups)
+    terms, applies, expected, widths = zip(*every, strict=True)
     return Problem(
         cases=cases,
-        parameters=known,
         settings=settings,
-        terms=tuple(columns),
-        applies=np.array(list(columns.values())).T,
+        terms=terms,
+        applies=np.array(applies).T,
         prior=Prior(value=np.log(expected), width=np.array(widths)),
         weights=weights,
     )
 
 
-def _scopes(
-    cases: Cases[Any], parameter: Parameter, scope: Sequence[str], least_groups: int
-) -> Mapping[Scope, Floats]:
-    """Values of a scope's columns that occur in enough groups, with their runs.
-
-    Rarer values have no factor, unless one is expected for them.
+def _factors(cases: Cases, parameter: Parameter, least_groups: int) -> Iterator[Weighed]:
+    """Terms of a constant's factors: of values of columns that occur in enough groups, and of those
+    for which a factor is expected.
     """
-    scopes: dict[Scope, Floats] = {}
-    for place, run in enumerate(cases.timed):
-        columns_of = {**run.scope, "family": run.scope[parameter.family]}
-        values = tuple((column, columns_of[column]) for column in scope)
-        if all(value for _, value in values) and parameter.in_scope(run.scope):
-            scopes.setdefault(values, np.zeros(len(cases.timed)))[place] = 1.0
-    groups = np.array(cases.groups)
-    return {
-        values: applies
-        for values, applies in scopes.items()
-        if len(set(groups[applies > 0])) >= least_groups or _named(values) in parameter.expectations
-    }
+    runs = [{**run.scope, "family": run.scope[parameter.family]} for run in cases.timed]
+    has = [parameter.in_scope(run.scope) for run in cases.timed]
+    for columns, width in parameter.scopes.items():
+        alike: dict[Scope, list[int]] = {}
+        for place in np.flatnonzero(has).tolist():
+            scope = tuple((column, runs[place][column]) for column in columns)
+            if all(value for _, value in scope):
+                alike.setdefault(scope, []).append(place)
+        for scope, places in alike.items():
+            name = " ".join(value for _, value in scope)
+            groups = {cases.groups[place] for place in places}
+            if len(groups) >= least_groups or name in parameter.expectations:
+                applies = np.zeros(len(runs))
+                applies[places] = 1.0
+                expected = parameter.expectations.get(name, 1.0)
+                yield (parameter.name, scope), applies, expected, width
 
 
-def _named(scope: Scope) -> str:
-    """Values of a scope's columns, joined by blanks."""
-    return " ".join(value for _, value in scope)
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Fit:
     """Result of the fit; arrays of shape (terms,), (runs,) or (runs, terms)."""
 
     task: Problem  # problem, with factors of too few groups held
     logs: Floats  # best logarithm of each term's base value or factor
-    rows: npt.NDArray[np.int64]  # number of runs that are evidence for each term
-    groups: npt.NDArray[np.int64]  # number of their groups
     here: Floats  # logarithm of each run's predicted time
     slopes: Floats  # its derivatives by the terms
-    residuals: Floats  # log(measured / predicted) of each run
-    weights: Floats  # weight of each run
+
+    @cached_property
+    def residuals(self) -> Floats:
+        """Logarithm of measured / predicted of each run."""
+        return np.log(self.task.cases.seconds) - self.here
+
+    @cached_property
+    def weights(self) -> Floats:
+        """Weight of each run."""
+        return self.task.trusted(self.residuals)
+
+    @cached_property
+    def rows(self) -> npt.NDArray[np.int64]:
+        """Number of runs that are evidence for each term."""
+        return np.asarray(np.sum(self.task.bearing(self.slopes), axis=0))
+
+    @cached_property
+    def groups(self) -> npt.NDArray[np.int64]:
+        """Number of their groups."""
+        return self.task.groups(self.slopes)
 
     @cached_property
     def covariance(self) -> Floats:
@@ -349,18 +353,7 @@ def solve(task: Problem) -> Fit:
 
 def fit_at(task: Problem, logs: Floats) -> Fit:
     """Fit with given values of all terms."""
-    here, slopes = task.slopes(logs)
-    residuals = np.log(task.cases.seconds) - here
-    return Fit(
-        task=task,
-        logs=logs,
-        rows=np.sum(task.bearing(slopes), axis=0),
-        groups=task.groups(slopes),
-        here=here,
-        slopes=slopes,
-        residuals=residuals,
-        weights=task.trusted(residuals),
-    )
+    return Fit(task, logs, *task.slopes(logs))
 
 
 def best_values(
@@ -497,7 +490,7 @@ GROUP_POWER = -0.35
 """Power of a run's weight: each run of a group of n weighs n^-0.35."""
 
 
-def fitted(cases: Cases[Any], regime: str, settings: Settings) -> Fit:
+def fitted(cases: Cases, settings: Settings) -> Fit:
     """Fit of the constants of frameworks or serving engines to their runs."""
     weights = counts(cases.groups, GROUP_POWER) * [run.weight for run in cases.timed]
-    return solve(problem(cases, parameters(regime), settings, weights))
+    return solve(problem(cases, settings, weights))

@@ -1,30 +1,27 @@
 """Published runs of frameworks (streamed, staged and batched), their fit, and its rows."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
+from functools import cache, partial
 
 import numpy as np
+import pandas as pd
 
 from advisor.catalog.constants import ConstantRow, Scope, fitted_constants
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import LAYERS, TOKEN
 from advisor.cost_model.uncertainty import IN_DECODE, LEAN, Margins
-from advisor.errors import AdvisorError
 from advisor.evidence.accuracy.regimes import BATCHED, EXPERTS, RESIDENT, STAGED, STREAMED
 from advisor.evidence.published.engines import engine
-from advisor.evidence.published.predict import SERVER, guessed_batch, understood
-from advisor.evidence.published.row import PublishedRow
+from advisor.evidence.published.predict import SERVER, guessed_batch
+from advisor.evidence.published.row import PublishedRow, stated
 from advisor.evidence.published.run_settings import lengths
 from advisor.model.model import Floats
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
-from lab import rounded
 from lab.fit import (
     FRAMEWORKS,
     Fit,
     HeldOut,
-    Parameter,
     Settings,
     fitted,
     fitted_row,
@@ -33,56 +30,45 @@ from lab.fit import (
     without_clusters,
 )
 from lab.held_out import WHOLE
-from lab.llama_cpp import TimedRow
+from lab.llama_cpp import placed_case
 from lab.published import group_of, published_rows, publisher_of
 from lab.spreads import COVERED, NOTES, RANGE_NOTE
-from lab.stack import Cases
+from lab.stack import Cases, Timed
 
 PAPERS = DATA / "measurements" / "offload_papers.csv"
 ROUNDING = 0.15
 """Largest relative rounding error of a published figure that is used."""
 SERVING = ("vllm", "sglang", "tensorrt-llm")
 """Keys of the serving engines' runtimes."""
-UNSURE = (
-    "4 machines", "THInfer", "SUSPECT", "not comparable", "sharded on GPUs", "use only as",
-    "approximate", "KTransformers",
-)  # fmt: skip
-"""Words in rows that are not used: figures that their collector doubts, see
-data/measurements/README.md, and an engine that runs as another one where it offloads nothing."""
 NOISE = 0.07
 """Standard deviation of usual runs around the model, as a logarithm."""
 
 
 @cache
-def papers() -> tuple[TimedRow, ...]:
+def papers() -> tuple[Timed, ...]:
     """Runs of data/measurements/offload_papers.csv, with an exact enough figure, that the advisor
     can predict.
     """
     return tuple(run for row in published_rows(PAPERS) if (run := _run(row)) is not None)
 
 
-def _run(row: PublishedRow) -> TimedRow | None:
-    stated = f"{row.runtime} {row.source_note}"
+def _run(row: PublishedRow) -> Timed | None:
     rate = _tokens_per_second(row)
-    if rate is None or any(word in stated for word in UNSURE):
+    if rate is None or stated("unsure figure", row.source_words):
         return None
     named = engine(row.runtime, row.category)
     serves = named is not None and named.key in SERVING and row.category in ("resident", "batched")
     if named is not None and (named.computes_in_ram or serves):  # `engines` fits what serves
         return None
-    try:
-        case = understood(row)
-        phases = case.phases
-        prompt, step = phases.prefill, phases.decode
-    except AdvisorError:
+    case = placed_case(row)
+    if case is None or case.runtime.computes_in_ram:
         return None
-    if case.runtime.computes_in_ram:
-        return None
+    prompt, step = case.phases.prefill, case.phases.decode
     # The time of a rate includes prompts where both lengths are stated and no separate prompt rate.
     whole = all(lengths(row)) and not ("decode" in row.runtime or row.pp_tps)
     batch_stated = row.batch or row.seconds_per_token or case.runtime.key == SERVER
     tokens = float(case.work.users) * (float(case.work.output) if whole else 1.0)
-    return TimedRow(
+    return Timed(
         id=row.id,
         group=group_of(row),
         publisher=publisher_of(row),
@@ -112,10 +98,15 @@ def _tokens_per_second(row: PublishedRow) -> float | None:
     return rate or 1.0 / value
 
 
-def regime(run: TimedRow) -> str:
+def _streams(run: Timed) -> bool:
+    """Whether experts are streamed by an engine for that."""
+    return run.case.runtime.engine == EXPERT_STREAMING.engine
+
+
+def regime(run: Timed) -> str:
     """Kind of run."""
     category = run.row.category
-    if category == "moe_offload" or run.case.runtime.engine == EXPERT_STREAMING.engine:
+    if category == "moe_offload" or _streams(run):
         return EXPERTS
     if category in ("stream_cpu", "kv_offload"):
         return STREAMED
@@ -127,7 +118,7 @@ def regime(run: TimedRow) -> str:
 # Rows of the fit for data/generated/efficiency.csv, and errors for the ledger. FlexGen unpacks in
 # elementwise PyTorch kernels, ExLlama as it multiplies; AirLLM opens a file for each layer.
 
-SETTINGS = Settings(far=2.0, damping=0.8, farthest=0.6, rounds=12, close=0.03)
+SETTINGS = Settings(regime=FRAMEWORKS, far=2.0, damping=0.8, farthest=0.6, rounds=12, close=0.03)
 SOURCE = "python -m lab on data/measurements/offload_papers.csv"
 ON_GPU = (Route.RESIDENT, LAYERS, TOKEN)
 EVERYWHERE = (*ON_GPU, Route.IN_PLACE, Route.STREAMED, Route.STAGED)
@@ -137,18 +128,14 @@ ranges are in data/generated/engine_kernels.csv."""
 MOST_LEAN = 0.8
 LEAST = 0.1
 """Smallest distance from a prediction to an end of its range, as the logarithm of a factor."""
-
-
-Misses = Mapping[str, Sequence[tuple[float, str]]]
-"""Errors of runs that were predicted without their group, log(measured speed / predicted speed),
-with the group; by kind of run, and by engine for those that stream experts."""
+_row = partial(fitted_row, SOURCE)
 
 
 @cache
 def held_out() -> HeldOut:
     """All runs and their fit."""
     cases = Cases(papers())
-    fit = fitted(cases, FRAMEWORKS, SETTINGS)
+    fit = fitted(cases, SETTINGS)
     predicted = cases.predicted(fit.task.values(without_clusters(fit, cases.groups)))
     return HeldOut(fit=fit, predicted=predicted)
 
@@ -161,41 +148,42 @@ def stream_rows() -> list[ConstantRow]:
 
 
 def _constants(fit: Fit, engines: Sequence[str]) -> Iterator[ConstantRow]:
+    """Rows of each constant for each engine that has it."""
     for name, parameter in parameters(FRAMEWORKS).items():
         for key in engines if parameter.width else ():
             if parameter.in_scope({"engine": key}) and (key not in SERVING or name in OF_LINKS):
-                yield _constant(fit, parameter, key)
-
-
-def _constant(fit: Fit, parameter: Parameter, key: str) -> ConstantRow:
-    """Row of a constant of an engine."""
-    whole, factor = fit.at[parameter.name, ()], fit.at.get((parameter.name, (("engine", key),)))
-    own = [whole] if factor is None else [whole, factor]
-    rows = int(fit.rows[own[-1]]) if factor is not None or not parameter.factors else 0
-    value = float(limited(np.exp(fit.logs[own].sum()), parameter))
-    spread = float(np.sqrt(fit.covariance[np.ix_(own, own)].sum()))
-    return _row(parameter.name, key, "", value, parameter.unit, rows, parameter.note, spread)
+                factor = fit.at.get((name, (("engine", key),)))
+                own = [fit.at[name, ()], *([] if factor is None else [factor])]
+                rows = int(fit.rows[own[-1]]) if factor is not None or not parameter.factors else 0
+                value = float(limited(np.exp(fit.logs[own].sum()), parameter))
+                spread = float(np.sqrt(fit.covariance[np.ix_(own, own)].sum()))
+                yield _row(name, value, parameter.unit, rows, parameter.note, spread, runtime=key)
 
 
 def _spreads(done: HeldOut, engines: Sequence[str]) -> Iterator[ConstantRow]:
     """Half widths of ranges by part of the time and by engine, from left-out groups."""
-    off = _off(done, stated=True)
-    behind = fitted_constants().value("spread_unmeasured", Route.STREAMED)  # links are derived
-    streamed = _beside(_most(off, STREAMED), behind)
-    yield _row(IN_DECODE, None, Route.STREAMED, streamed, "share", len(off[STREAMED]), RANGE_NOTE)
-    staged = _most(off, STAGED)
-    yield _row(IN_DECODE, None, Route.STAGED, staged, "share", len(off[STAGED]), RANGE_NOTE)
-    resident = _most(off, BATCHED, RESIDENT)
-    count = len(off[BATCHED]) + len(off[RESIDENT])
+    misses = _misses(done)
+    stated, guessed = misses[misses.stated], misses[~misses.stated]
+    streamed, staged = (stated[stated.kind == kind] for kind in (STREAMED, STAGED))
+    resident = stated[stated.kind.isin((BATCHED, RESIDENT))]
+    usual, behind = _most(resident), fitted_constants().value("spread_unmeasured", Route.STREAMED)
+    for route, runs, half in (
+        (Route.STREAMED, streamed, _beside(_most(streamed), behind)),  # links are derived
+        (Route.STAGED, staged, _most(staged)),
+    ):
+        yield _row(IN_DECODE, half, "share", len(runs), RANGE_NOTE, family=route)
     for key in (key for key in engines if key not in SERVING):
-        own = off.get(key, ())
-        value, lean = _leaning(own) if own else (resident, 0.0)
-        for part in EVERYWHERE if own else ON_GPU:
-            yield _row(IN_DECODE, key, part, value, "share", len(own) or count, RANGE_NOTE)
-            if own:
-                leans = NOTES[LEAN[IN_DECODE]]
-                yield _row(LEAN[IN_DECODE], key, part, lean, "share", len(own), leans)
-    yield from _guesses(done, resident)
+        own = stated[stated.experts_of == key]
+        half, lean = (usual, 0.0) if own.empty else _leaning(own)
+        for part in ON_GPU if own.empty else EVERYWHERE:
+            scope, count = {"runtime": key, "family": part}, len(own) or len(resident)
+            yield _row(IN_DECODE, half, "share", count, RANGE_NOTE, **scope)
+            if not own.empty:
+                yield _row(LEAN[IN_DECODE], lean, "share", count, NOTES[LEAN[IN_DECODE]], **scope)
+    note = "range of runs whose batch is not stated, beside that of the others"
+    for name, experts in (("spread_guessed", False), ("spread_guessed_experts", True)):
+        runs = guessed[(guessed.kind == EXPERTS) == experts]
+        yield _row(name, _beside(_most(runs), usual), "share", len(runs), note)
 
 
 def _beside(whole: float, other: float) -> float:
@@ -203,50 +191,39 @@ def _beside(whole: float, other: float) -> float:
     return float(np.sqrt(max(whole**2 - other**2, 0.01)))
 
 
-def _guesses(done: HeldOut, stated: float) -> Iterator[ConstantRow]:
-    """Extra half widths for runs without a stated batch, of dense models and of experts."""
-    off = _off(done, stated=False)
-    note = "range of runs whose batch is not stated, beside that of the others"
-    dense = [kind for kind in (STREAMED, STAGED, BATCHED, RESIDENT) if kind in off]
-    for name, kinds in (("spread_guessed", dense), ("spread_guessed_experts", [EXPERTS])):
-        value = _beside(_most(off, *kinds), stated)
-        rows = sum(len(off[kind]) for kind in kinds)
-        yield _row(name, None, "", value, "share", rows, note)
+def _misses(done: HeldOut) -> pd.DataFrame:
+    """Runs with `off`, log(measured speed / predicted speed) without their group, that group, the
+    kind of run, whether the batch is `stated`, and the engine of those that stream experts.
+    """
+    runs = papers()
+    return pd.DataFrame(
+        {
+            "off": np.log(done.predicted / done.fit.task.cases.seconds),
+            "group": [run.group for run in runs],
+            "kind": [regime(run) for run in runs],
+            "stated": [bool(run.weight) for run in runs],
+            "experts_of": [run.case.runtime.key if _streams(run) else "" for run in runs],
+        }
+    )
 
 
-def _off(done: HeldOut, *, stated: bool) -> Misses:
-    """Errors of runs predicted without their group, with a stated batch or without one."""
-    misses: dict[str, list[tuple[float, str]]] = {}
-    for run, seconds in zip(papers(), done.predicted.tolist(), strict=True):
-        if bool(run.weight) is stated:
-            miss = float(np.log(seconds / run.seconds)), run.group
-            misses.setdefault(regime(run), []).append(miss)
-            if run.case.runtime.engine == EXPERT_STREAMING.engine:
-                misses.setdefault(run.case.runtime.key, []).append(miss)
-    return misses
+def _most(misses: pd.DataFrame) -> float:
+    """Half width that contains `COVERED` of some runs, weighted by `_weights`."""
+    return _reach(np.abs(misses.off.to_numpy()), _weights(misses), COVERED)
 
 
-def _most(misses: Misses, *wanted: str) -> float:
-    """Half width that contains `COVERED` of some kinds of runs, weighted by `_weights`."""
-    off, groups = zip(*(miss for kind in wanted for miss in misses[kind]), strict=True)
-    return _reach(np.abs(off), _weights(groups), COVERED)
-
-
-def _leaning(misses: Sequence[tuple[float, str]]) -> tuple[float, float]:
+def _leaning(misses: pd.DataFrame) -> tuple[float, float]:
     """Half width and lean of a range with equal shares of runs below and above it."""
-    off, groups = zip(*misses, strict=True)
-    weights, inside = _weights(groups), (1.0 + COVERED) / 2.0
-    below = max(_reach(-np.array(off), weights, inside), LEAST)
-    above = max(_reach(np.array(off), weights, inside), LEAST)
+    off, weights, inside = misses.off.to_numpy(), _weights(misses), (1.0 + COVERED) / 2.0
+    below, above = (max(_reach(side, weights, inside), LEAST) for side in (-off, off))
     lean = float(np.clip((below - above) / (below + above), -MOST_LEAN, MOST_LEAN))
     return (below + above) / 2.0, lean
 
 
-def _weights(groups: Sequence[str]) -> Floats:
+def _weights(misses: pd.DataFrame) -> Floats:
     """Weights of runs, half by run and half by group, with sum 1, shape (runs,)."""
-    sizes = Counter(groups)
-    by_group = np.array([1.0 / (sizes[group] * len(sizes)) for group in groups])
-    return by_group / 2.0 + 0.5 / len(groups)
+    sizes = misses.groupby("group").off.transform("size").to_numpy()
+    return 0.5 / (sizes * misses.group.nunique()) + 0.5 / len(misses)
 
 
 def _reach(values: Floats, weights: Floats, share: float) -> float:
@@ -255,35 +232,19 @@ def _reach(values: Floats, weights: Floats, share: float) -> float:
     """
     order = np.argsort(values, kind="stable")
     place = int(np.searchsorted(np.cumsum(weights[order]), share))
-    ends = order[np.minimum([place, place + 1], len(values) - 1)]
-    return float(np.mean(values[ends]))
+    return float(np.mean(values[order[place : place + 2]]))
 
 
-def _row(
-    constant: str,
-    runtime: str | None,
-    family: str,
-    value: float,
-    unit: str,
-    rows: int,
-    note: str,
-    spread: float | None = None,
-) -> ConstantRow:
-    scope = {"runtime": runtime, "family": family}
-    return fitted_row(SOURCE, constant, rounded(value, 4), unit, rows, note, spread, **scope)
-
-
-def margins(run: TimedRow) -> Margins:
+def margins(run: Timed) -> Margins:
     """Margins of a run's range, by the part that takes most of its time."""
     table = fitted_constants().bound(Scope(runtime=run.case.runtime.key))
-    kind, streams_experts = regime(run), run.case.runtime.engine == EXPERT_STREAMING.engine
-    lean = float(table.value(LEAN[IN_DECODE], Route.RESIDENT)) if streams_experts else 0.0
-    if streams_experts or kind in (BATCHED, RESIDENT):
+    kind, lean = regime(run), 0.0
+    part = {STREAMED: Route.STREAMED, EXPERTS: Route.STREAMED, STAGED: Route.STAGED}
+    half = table.value(IN_DECODE, part.get(kind, Route.RESIDENT))
+    if _streams(run):
+        lean = table.value(LEAN[IN_DECODE], Route.RESIDENT)
         half = table.value(IN_DECODE, Route.RESIDENT)
-    elif kind == STAGED:
-        half = table.value(IN_DECODE, Route.STAGED)
-    else:
-        behind = table.value("spread_unmeasured", Route.STREAMED)
-        half = float(np.hypot(table.value(IN_DECODE, Route.STREAMED), behind))
+    elif kind in (STREAMED, EXPERTS):
+        half = float(np.hypot(half, table.value("spread_unmeasured", Route.STREAMED)))
     usual = Margins(below=half * (1.0 + lean), above=half * (1.0 - lean))
     return usual if run.weight else usual.wider(guessed_batch(run.case.model))

@@ -4,12 +4,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from itertools import compress
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from advisor.catalog.constants import STACKED, Scope, fitted_constants
 from advisor.catalog.csv_tables import DATA, read
@@ -28,6 +27,7 @@ from advisor.runtimes import MLX
 from lab.fit import (
     LLAMA_CPP,
     Fit,
+    HeldOut,
     Problem,
     Settings,
     best_values,
@@ -39,7 +39,7 @@ from lab.fit import (
 )
 from lab.held_out import GENERATED, READ
 from lab.published import group_of, published_rows, publisher_of, ram_in_theory
-from lab.stack import Cases, Timed
+from lab.stack import Cases, Columns, Timed
 
 # Doubtful rows: physically impossible speeds, by a rule that was fixed before any scoring.
 #
@@ -68,21 +68,9 @@ ROUNDED = 0.85
 and RAM is overclocked."""
 
 
-class Bound:
-    """Constants with one value in every scope: their own, or that of all shares."""
-
-    def __init__(self, values: Mapping[str, float], share: float) -> None:
-        self._values = values
-        self._share = share
-
-    def value(self, constant: str, family: str = "") -> float:  # noqa: ARG002 - bounds know no scope
-        """Value of a constant."""
-        return self._values.get(constant, self._share)
-
-
 ROWS = read(TABLE, BoundRow)
-FASTEST = Bound({row.constant: row.perfect for row in ROWS}, 1.0)
-SLOWEST = Bound({row.constant: row.wasteful for row in ROWS}, WASTED)
+FASTEST = Columns({row.constant: row.perfect for row in ROWS}, 1.0)
+SLOWEST = Columns({row.constant: row.wasteful for row in ROWS}, WASTED)
 
 
 # Published rows.
@@ -105,7 +93,7 @@ FRAMEWORKS = tuple(DATA / "measurements" / f"frameworks_{part}.csv" for part in 
 kernels, so only the factors of its build differ."""
 FITTED = ("resident", "cpu", "moe_offload", "partial")
 """Categories whose speeds are fitted."""
-EXPECTED = Bound({name: own.start for name, own in parameters(LLAMA_CPP).items()}, 1.0)
+EXPECTED = Columns({name: own.start for name, own in parameters(LLAMA_CPP).items()}, 1.0)
 """Expected values of the constants, by which the effects of stated software are limited."""
 BY_ROWS = "split mode row"
 """Note of runs with `-sm row`, llama.cpp's deprecated division of single matrices over GPUs, which
@@ -116,32 +104,6 @@ NOISE = {GENERATED: 0.12, READ: 0.2}
 """Standard deviation of usual rows around the model, of tokens and of prompts, as a logarithm; a
 row at this distance weighs half. Two sources on one GPU, model and format differ by 12 % at the
 median (`python -m advisor accuracy`)."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class TimedRow(Timed):
-    """A published speed."""
-
-    row: PublishedRow  # row of a measurement file
-    case: Case  # machine, model and request of the row
-    timed: str  # timed part, `GENERATED`, `READ`, or `WHOLE` of a framework
-
-
-@dataclass(frozen=True, eq=False)
-class Rows(Cases[TimedRow]):
-    """All rows that are fitted together; arrays have shape (rows,)."""
-
-    # rows that are left out because their speed is physically impossible
-    doubted: tuple[TimedRow, ...] = ()
-
-    @cached_property
-    def read(self) -> npt.NDArray[np.bool_]:
-        """Mask of the rows that time a prompt."""
-        return np.array([row.timed == READ for row in self.timed])
-
-    def bound(self, constants: Bound) -> Floats:
-        """Predicted time of each row with equal constants for all [s]."""
-        return replace(self, table=constants).predicted({})
 
 
 @cache
@@ -171,33 +133,33 @@ def _ours() -> Iterator[PublishedRow]:
             )
 
 
-def rows_of(table: Iterable[PublishedRow]) -> Rows:
+def rows_of(table: Iterable[PublishedRow]) -> Cases:
     """Rows that can be fitted: first their tokens, then their prompts."""
     rows = side_by_side(_timed(table))
-    perfect, wasteful = rows.bound(FASTEST), rows.bound(SLOWEST)
+    perfect, wasteful = (replace(rows, table=bound).predicted({}) for bound in (FASTEST, SLOWEST))
     doubts = (rows.seconds < ROUNDED * perfect) | (rows.seconds > wasteful)
     doubted = tuple(compress(rows.timed, doubts))
     return replace(side_by_side(tuple(compress(rows.timed, ~doubts))), doubted=doubted)
 
 
-def side_by_side(timed: Sequence[TimedRow]) -> Rows:
+def side_by_side(timed: Sequence[Timed]) -> Cases:
     """Rows that are timed together."""
-    return Rows(tuple(timed), fitted_constants().bound(Scope(runtime="llama.cpp")))
+    return Cases(tuple(timed), fitted_constants().bound(Scope(runtime="llama.cpp")))
 
 
-def doubted_by_sources(table: Iterable[PublishedRow]) -> tuple[TimedRow, ...]:
+def doubted_by_sources(table: Iterable[PublishedRow]) -> tuple[Timed, ...]:
     """Rows that their own sources doubt, timed like the others."""
     told = (PublishedRow({**row.cells, "doubtful": ""}) for row in table if row.doubtful)
     return tuple(_timed(told))
 
 
-def _timed(table: Iterable[PublishedRow]) -> list[TimedRow]:
+def _timed(table: Iterable[PublishedRow]) -> list[Timed]:
     cases = [(row, case) for row in table if (case := _taught(row))]
     parts = (_part(row, case, timed) for timed in (GENERATED, READ) for row, case in cases)
     return [part for part in parts if part is not None]
 
 
-def _part(row: PublishedRow, case: Case, timed: str) -> TimedRow | None:
+def _part(row: PublishedRow, case: Case, timed: str) -> Timed | None:
     """Timed part of a row, of all users together; None where it was not measured.
 
     A sweep over the threads of generation times its prompts with another number of threads, and a
@@ -208,7 +170,7 @@ def _part(row: PublishedRow, case: Case, timed: str) -> TimedRow | None:
         return None
     work = case.prompt if timed == READ else case.work
     fresh = np.maximum(work.fresh, 1.0) if timed == READ else 1.0
-    return TimedRow(
+    return Timed(
         id=row.id,
         group=group_of(row),
         publisher=publisher_of(row),
@@ -274,6 +236,15 @@ def case_of(row: PublishedRow) -> Case | None:
         return None
 
 
+def placed_case(row: PublishedRow) -> Case | None:
+    """Case of a row whose model fits its machine; None for others."""
+    case = case_of(row)
+    try:
+        return case if case and case.phases else None
+    except AdvisorError:
+        return None
+
+
 def stated_tps(row: PublishedRow, timed: str) -> float:
     """Published speed of the timed part, of all users together; 0 if missing [tokens/s]."""
     return (row.pp_tps if timed == READ else row.tg_tps or row.tg_tps_total) or 0.0
@@ -282,24 +253,24 @@ def stated_tps(row: PublishedRow, timed: str) -> float:
 class TableColumns:
     """Constants of the shipped table for rows of different scopes."""
 
-    def __init__(self, rows: Iterable[TimedRow]) -> None:
-        cases = tuple(rows)
-        self._scopes = [row.scope for row in cases]
-        self._effects = [row.effects for row in cases]
+    def __init__(self, rows: Sequence[Timed]) -> None:
+        self._rows = rows
 
     def value(self, constant: str, family: str = "") -> Floats:
         """Value of a constant in each row, shape (rows,)."""
         parameter, families = parameters(LLAMA_CPP).get(constant), family.split(STACKED)
-        each = zip(self._scopes, families * (len(self._scopes) // len(families)), strict=True)
-        values = [
-            _value_in(
-                constant,
-                names[parameter.family] if parameter else own,
-                *(names[column] for column in ("decode_class", "backend", "build")),
-            )
-            for names, own in each
-        ]
-        return np.array(values) * [effects.get(constant, 1.0) for effects in self._effects]
+        each = zip(self._rows, families * (len(self._rows) // len(families)), strict=True)
+        return np.array(
+            [
+                _value_in(
+                    constant,
+                    row.scope[parameter.family] if parameter else own,
+                    *(row.scope[column] for column in ("decode_class", "backend", "build")),
+                )
+                * row.effects.get(constant, 1.0)
+                for row, own in each
+            ]
+        )
 
 
 @cache
@@ -321,8 +292,9 @@ on unprepared machines: they decide their own constants and hardly influence the
 LEAST_GROUPS = 3
 """Fewest groups of a scope with a factor of its own."""
 SETTINGS = Settings(
-    far=1.0, farthest=0.4, rounds=40, close=5e-3, least_groups=LEAST_GROUPS, limited=False
-)
+    regime=LLAMA_CPP, far=1.0, farthest=0.4, rounds=40, close=5e-3, least_groups=LEAST_GROUPS,
+    limited=False,
+)  # fmt: skip
 COMMON = 0.3
 """Largest share of the rows of an architecture that is left out whole: without the most common one,
 full attention without experts, hardly any constant has a value."""
@@ -335,32 +307,27 @@ where its rows decided much."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class LlamaFit:
-    """Fit, with predictions made without some of the rows, shape (rows,) [s]."""
+class LlamaFit(HeldOut):
+    """Fit, with predictions made without each row's publisher, and without its kinds of layers."""
 
-    rows: Rows  # fitted rows
-    fit: Fit  # fit to all
-    held_out: Floats  # time of each row by the fit without its publisher
     # time of each row by the fit without all models of its kinds of layers, where they are few
-    # enough, else without its publisher
+    # enough, else without its publisher, shape (rows,) [s]
     without_kinds: Floats
 
 
-def task(rows: Rows) -> Problem:
+def task(rows: Cases) -> Problem:
     """Least-squares problem of rows."""
-    return problem(rows, parameters(LLAMA_CPP), SETTINGS, row_weights(rows))
+    return problem(rows, SETTINGS, row_weights(rows))
 
 
-def solved(rows: Rows) -> LlamaFit:
+def solved(rows: Cases) -> LlamaFit:
     """Fit of rows, and their predictions by fits without them."""
     fit = solve(task(rows))
-    held_out = rows.predicted(fit.task.values(_without_publishers(fit, rows)))
+    predicted = rows.predicted(fit.task.values(_without_publishers(fit, rows)))
     names = whole_architectures(rows)
     without = rows.predicted(fit.task.values(left_out(fit, names)))
-    apart = np.array(names) == ""
-    return LlamaFit(
-        rows=rows, fit=fit, held_out=held_out, without_kinds=np.where(apart, held_out, without)
-    )
+    unseen = np.where(np.array(names) == "", predicted, without)
+    return LlamaFit(fit=fit, predicted=predicted, without_kinds=unseen)
 
 
 def left_out(fit: Fit, clusters: Sequence[str]) -> Floats:
@@ -368,7 +335,7 @@ def left_out(fit: Fit, clusters: Sequence[str]) -> Floats:
     return without_each(fit.task.prior, fit.logs, fit.slopes, fit.weights, fit.residuals, clusters)
 
 
-def _without_publishers(fit: Fit, rows: Rows) -> Floats:
+def _without_publishers(fit: Fit, rows: Cases) -> Floats:
     """Values without each row's source, shape (rows, terms).
 
     One Newton step from the fit, and a fit of its own for each source with `LARGE` rows.
@@ -383,7 +350,7 @@ def _without_publishers(fit: Fit, rows: Rows) -> Floats:
     return own
 
 
-def row_weights(rows: Rows) -> Floats:
+def row_weights(rows: Cases) -> Floats:
     """Weight of each row by its group, its publisher and its build, shape (rows,)."""
     groups = [f"{row.group} {row.timed}" for row in rows.timed]
     publishers = left_out_with(rows)
@@ -395,19 +362,19 @@ def row_weights(rows: Rows) -> Floats:
     return np.asarray(counts(groups, GROUP_POWER) * machines**PUBLISHER_POWER * builds)
 
 
-def left_out_with(rows: Rows) -> tuple[str, ...]:
+def left_out_with(rows: Cases) -> tuple[str, ...]:
     """Key of the rows left out together: the publisher, or for LocalScore, with its many rows, the
     group.
     """
     return tuple(row.group if row.scope["build"] in APART else row.publisher for row in rows.timed)
 
 
-def kinds_of(row: TimedRow) -> str:
+def kinds_of(row: Timed) -> str:
     """Kinds of layers of a row's model, as one name."""
     return together(operators(row.case.model.architecture))
 
 
-def whole_architectures(rows: Rows) -> tuple[str, ...]:
+def whole_architectures(rows: Cases) -> tuple[str, ...]:
     """Kinds of layers of each row's model; empty where they are too common to be left out."""
     names = [kinds_of(row) for row in rows.timed]
     sizes = Counter(names)

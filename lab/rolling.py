@@ -11,6 +11,7 @@ later rows in sight. It takes minutes, so `make soak` runs it and a fit does not
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import compress
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from advisor.model.model import Floats
 from lab import llama_cpp, rounded, write
 from lab.fit import Problem, best_values, fit_at, without_each
 from lab.spreads import OWN_WIDTHS, Mask, ends, equal_weights, errors, widths
+from lab.stack import Cases
 
 ORIGINS = (
     "2024-10", "2025-01", "2025-04", "2025-07", "2025-10", "2026-01", "2026-03", "2026-05",
@@ -29,7 +31,7 @@ ORIGINS = (
 """Months from which rows are scored, each up to the next and the last without an end."""
 
 
-def rolling(rows: llama_cpp.Rows) -> Iterator[OriginRow]:
+def rolling(rows: Cases) -> Iterator[OriginRow]:
     """Scores of `ORIGINS`."""
     months = np.array([row.row.date[:7] for row in rows.timed])
     scored = ~rows.read & ~np.isin(rows.column("build"), tuple(llama_cpp.APART)) & (months != "")
@@ -46,24 +48,22 @@ def rolling(rows: llama_cpp.Rows) -> Iterator[OriginRow]:
             yield _scored(origin, before, -done.fit.residuals, inside, margins, rows)
 
 
-def _before(
-    rows: llama_cpp.Rows, known: Problem, logs: Floats, earlier: Mask
-) -> llama_cpp.LlamaFit:
+def _before(rows: Cases, known: Problem, logs: Floats, earlier: Mask) -> llama_cpp.LlamaFit:
     """Fit to earlier rows, with these predicted without their publisher by one Newton step."""
     fit = fit_at(known, logs)
     own = np.tile(logs, (len(rows.timed), 1))
     clusters = np.array(llama_cpp.left_out_with(rows))[earlier].tolist()
     slopes, weights, off = (part[earlier] for part in (fit.slopes, fit.weights, fit.residuals))
     own[earlier] = without_each(known.prior, logs, slopes, weights, off, clusters)
-    held_out = rows.predicted(known.values(own))
-    return llama_cpp.LlamaFit(rows=rows, fit=fit, held_out=held_out, without_kinds=held_out)
+    predicted = rows.predicted(known.values(own))
+    return llama_cpp.LlamaFit(fit=fit, predicted=predicted, without_kinds=predicted)
 
 
 def _margins(done: llama_cpp.LlamaFit, earlier: Mask) -> tuple[Floats, Floats]:
     """Margins of the ranges of tokens by the widths of earlier rows, shape (rows,)."""
-    timed = [row for row, taught in zip(done.rows.timed, earlier, strict=True) if taught]
-    every = errors(done, llama_cpp.side_by_side(timed))
-    usual = earlier & ~done.rows.read & np.isin(every.builds, OWN_WIDTHS, invert=True)
+    rows = done.fit.task.cases
+    every = errors(done, llama_cpp.side_by_side(tuple(compress(rows.timed, earlier))))
+    usual = earlier & ~rows.read & np.isin(every.builds, OWN_WIDTHS, invert=True)
     return ends(every, widths(every.of(usual), IN_DECODE))
 
 
@@ -73,7 +73,7 @@ def _scored(
     off: Floats,
     inside: Mask,
     margins: tuple[Floats, Floats],
-    rows: llama_cpp.Rows,
+    rows: Cases,
 ) -> OriginRow:
     """Score of the rows of some months; `off` is log(measured speed / predicted speed)."""
     below, above = margins

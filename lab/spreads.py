@@ -8,13 +8,15 @@ architecture. Builds of `OWN_WIDTHS` then get a width and a lean of their own.
 """
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from advisor.catalog.constants import FACTOR, ConstantRow
 from advisor.cost_model import uncertainty
@@ -27,11 +29,17 @@ from advisor.runtimes import IK_LLAMA_CPP, MLX
 from lab import rounded
 from lab.fit import fitted_row
 from lab.held_out import READ
-from lab.llama_cpp import APART, OWN, SOURCE, LlamaFit, Rows, left_out_with, whole_architectures
+from lab.llama_cpp import APART, OWN, SOURCE, LlamaFit, left_out_with, whole_architectures
 from lab.published import published_rows
-from lab.stack import Stack
+from lab.stack import Cases, Stack
 
 Mask = npt.NDArray[np.bool_]
+
+
+UNNAMED: Any = np.str_()
+NONE: Any = np.float64(0.0)
+ALL: Any = np.float64(1.0)
+"""Columns by which rows do not differ; they become arrays in `Errors.of`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,23 +47,27 @@ class Errors:
     """Errors of rows predicted without their source; arrays of shape (rows,)."""
 
     off: Floats  # log(measured speed / predicted speed), predicted without the publisher
-    new: Floats  # the same, predicted without any model of the same kinds of layers
+    new: Floats = NONE  # the same, predicted without any model of the same kinds of layers
     # these kinds as one name; empty where they are too common to be left out
-    kinds: npt.NDArray[np.str_]
+    kinds: npt.NDArray[np.str_] = UNNAMED
     groups: npt.NDArray[np.str_]  # group of each row: publisher and hardware
     # publisher of each row; for LocalScore, with its many people, the group
     publishers: npt.NDArray[np.str_]
-    backends: npt.NDArray[np.str_]  # backend of the runtime
-    builds: npt.NDArray[np.str_]  # build of the runtime
-    on_gpu: Floats  # share of the time taken by GPUs and their link; the processor takes the rest
+    backends: npt.NDArray[np.str_] = UNNAMED  # backend of the runtime
+    builds: npt.NDArray[np.str_] = UNNAMED  # build of the runtime
+    on_gpu: Floats = ALL  # share of the time of GPUs and their link; the rest is the processor's
     traits: Mapping[str, Floats]  # degree to which each of `uncertainty.TRAITS` applies, 0 to 1
-    guessed: Floats  # 1 where the RAM rate is not known, else 0
+    guessed: Floats = NONE  # 1 where the RAM rate is not known, else 0
 
     def of(self, rows: Mask) -> "Errors":
         """Errors of some of the rows."""
-        traits = {name: values[rows] for name, values in self.traits.items()}
+
+        def some(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+            return np.broadcast_to(column, rows.shape)[rows]
+
         names = (field.name for field in fields(self) if field.name != "traits")
-        return Errors(traits=traits, **{name: getattr(self, name)[rows] for name in names})
+        traits = {name: some(values) for name, values in self.traits.items()}
+        return Errors(traits=traits, **{name: some(getattr(self, name)) for name in names})
 
     @cached_property
     def weights(self) -> Floats:
@@ -71,61 +83,52 @@ class Errors:
 
 def equal_weights(publishers: npt.NDArray[np.str_], groups: npt.NDArray[np.str_]) -> Floats:
     """Weight of each row: 1 over the rows of its group and the groups of its publisher."""
-    sizes = Counter(groups.tolist())
-    pairs = set(zip(publishers.tolist(), groups.tolist(), strict=True))
-    machines = Counter(publisher for publisher, _ in pairs)
-    return np.array(
-        [
-            1.0 / (sizes[group] * machines[publisher])
-            for publisher, group in zip(publishers.tolist(), groups.tolist(), strict=True)
-        ]
-    )
+    rows = pd.DataFrame({"publisher": publishers, "group": groups})
+    sizes = rows.groupby("group")["group"].transform("size")
+    machines = rows.groupby("publisher")["group"].transform("nunique")
+    return np.asarray(1.0 / (sizes * machines))
 
 
-def errors(done: LlamaFit, taught: Rows | None = None) -> Errors:
+def errors(done: LlamaFit, taught: Cases | None = None) -> Errors:
     """Errors of all rows, predicted by the fit without their publisher; where `taught` is given,
     only these rows' publishers count as evidence.
     """
-    rows, fitted = done.rows, done.fit.task.values(done.fit.logs)
-    share, guessed = np.ones(len(rows.timed)), np.zeros(len(rows.timed))
-    traits = {
-        trait: np.zeros(len(rows.timed))
-        for trait in uncertainty.TRAITS
-        if trait not in (uncertainty.SPLIT, uncertainty.UNKNOWN)
-    }
+    rows, constants = done.fit.task.cases, done.fit.task.values(done.fit.logs)
     few = other_evidence(rows, taught)
+    columns = defaultdict[str, Floats](lambda: np.ones(len(rows.timed)))
     for part in rows.stacks:
         run = circumstances_of(rows, part, few)
-        share[part.at] = uncertainty.on_gpu(part.time(rows.columns(fitted, part)), run)
-        guessed[part.at] = run.unmeasured[Route.IN_PLACE]
-        for trait, values in traits.items():
-            values[part.at] = run.traits[trait]
+        time = part.time(rows.columns(constants, part))
+        columns["on_gpu"][part.at] = uncertainty.on_gpu(time, run)
+        columns["guessed"][part.at] = run.unmeasured[Route.IN_PLACE]
+        for trait, degrees in run.traits.items():
+            columns[trait][part.at] = degrees
     return Errors(
-        off=np.log(done.held_out / rows.seconds),
+        off=np.log(done.predicted / rows.seconds),
         new=np.log(done.without_kinds / rows.seconds),
         kinds=np.array(whole_architectures(rows)),
         groups=np.array(rows.groups),
         publishers=np.array(left_out_with(rows)),
         backends=rows.column("backend"),
         builds=rows.column("build"),
-        on_gpu=share,
-        traits=traits,
-        guessed=guessed,
+        on_gpu=columns["on_gpu"],
+        traits={trait: columns[trait] for trait in uncertainty.TRAITS if trait in columns},
+        guessed=columns["guessed"],
     )
 
 
-def circumstances_of(rows: Rows, part: Stack, few: Mapping[str, Floats]) -> Circumstances:
+def circumstances_of(rows: Cases, part: Stack, few: Mapping[str, Floats]) -> Circumstances:
     """Circumstances that widen the ranges of rows of the same shape."""
-    timed, gpus = [rows.timed[place] for place in part.at], len(part.machine.gpus)
-    read = np.array([row.timed == READ for row in timed])
+    read, gpus = rows.read[part.at], len(part.machine.gpus)
+    timed = [rows.timed[place] for place in part.at]
     works = [row.case.prompt if row.timed == READ else row.case.work for row in timed]
     fresh = np.where(read, [float(work.fresh) for work in works], np.inf)
-    own = {trait: degrees[part.at] for trait, degrees in few.items()}
+    degrees = {trait: values[part.at] for trait, values in few.items()}
     return Circumstances(
         on_gpu=bool(gpus),
         traits={
-            **own,
-            uncertainty.THIN: own[uncertainty.THIN] * bool(gpus),
+            **degrees,
+            uncertainty.THIN: degrees[uncertainty.THIN] * bool(gpus),
             uncertainty.SEVERAL: np.full(len(timed), float(gpus > 1)),
             uncertainty.TOGETHER: np.array([float(np.all(work.users > 1)) for work in works]),
             uncertainty.SERVED: read * np.array([float(not work.bench) for work in works]),
@@ -135,23 +138,16 @@ def circumstances_of(rows: Rows, part: Stack, few: Mapping[str, Floats]) -> Circ
     )
 
 
-def other_evidence(rows: Rows, taught: Rows | None = None) -> Mapping[str, Floats]:
+def other_evidence(rows: Cases, taught: Cases | None = None) -> Mapping[str, Floats]:
     """Degrees of the traits that count publishers, without each row's own, of shape (rows,)."""
-    taught = taught or rows
-    counted, by_family = layer_publishers(taught), sources(taught)
+    counted, by_family = layer_publishers(taught or rows), sources(taught or rows)
     families, rare, unseen = np.zeros((3, len(rows.timed)))
-    pairs = zip(rows.timed, left_out_with(rows), strict=True)
-    for place, (row, publisher) in enumerate(pairs):
-        backend = row.scope["backend"]
-        kinds = operators(row.case.model.architecture)
-
-        def others(kind: str, backend: str, own: str = publisher) -> int:
-            return len(counted.get((kind, backend), frozenset()) - {own})
-
-        own_family = by_family.get(row.scope["family"], frozenset())
-        families[place] = len(own_family - {row.publisher})
-        rare[place] = min((others(kind, backend) for kind in kinds), default=0)
-        unseen[place] = others(together(kinds), "")
+    for place, (row, own) in enumerate(zip(rows.timed, left_out_with(rows), strict=True)):
+        kinds, backend = operators(row.case.model.architecture), row.scope["backend"]
+        by_kind = [counted.get((kind, backend), set()) for kind in kinds]
+        families[place] = len(by_family.get(row.scope["family"], set()) - {row.publisher})
+        rare[place] = min((len(names - {own}) for names in by_kind), default=0)
+        unseen[place] = len(counted.get((together(kinds), ""), set()) - {own})
     return {
         uncertainty.THIN: uncertainty.rarity(families),
         uncertainty.OPERATOR: uncertainty.rarity(rare),
@@ -159,7 +155,7 @@ def other_evidence(rows: Rows, taught: Rows | None = None) -> Mapping[str, Float
     }
 
 
-def layer_publishers(rows: Rows) -> Mapping[tuple[str, str], Set[str]]:
+def layer_publishers(rows: Cases) -> Mapping[tuple[str, str], Set[str]]:
     """Publishers of each kind of layer by backend, and of kinds together on any backend ("")."""
     counted = defaultdict[tuple[str, str], set[str]](set)
     for row, publisher in zip(rows.timed, left_out_with(rows), strict=True):
@@ -169,7 +165,7 @@ def layer_publishers(rows: Rows) -> Mapping[tuple[str, str], Set[str]]:
     return counted
 
 
-def sources(rows: Rows) -> Mapping[str, Set[str]]:
+def sources(rows: Cases) -> Mapping[str, Set[str]]:
     """Sources with a GPU of each family, without those of the builds in `APART`."""
     by_family = defaultdict[str, set[str]](set)
     for row in rows.timed:
@@ -274,13 +270,16 @@ def range_rows(done: LlamaFit) -> Iterator[ConstantRow]:
     for constant, neutral in OWN_TO_LLAMA_CPP.items():
         note = f"{NOTES[constant]}: the same for all where nothing is fitted"
         yield _row(constant, neutral, "share", 0, note)
-    every, read = errors(done), done.rows.read
-    yield from fitted(every.of(~read), IN_DECODE)
-    yield from fitted(every.of(read), IN_PROMPT)
+    rows, every = done.fit.task.cases, errors(done)
+    yield from fitted(every.of(~rows.read), IN_DECODE)
+    yield from fitted(every.of(rows.read), IN_PROMPT)
     for (constant, part), value in ASSUMED.items():
         yield from _rows(constant, value, 0, family=part)
-    yield from _source_rows(sources(done.rows))
-    yield from _publisher_rows(layer_publishers(done.rows))
+    note = "sources that measured a GPU of the family"
+    yield _row("sources", 0.0, "count", 0, note)
+    for family, urls in sources(rows).items():
+        yield _row("sources", float(len(urls)), "count", len(urls), note, family=family)
+    yield from _publisher_rows(layer_publishers(rows))
     yield _timed_row()
 
 
@@ -294,13 +293,6 @@ def _rows(
         yield _row(constant, rounded(value, 3), unit, count, note, runtime=runtime, **scope)
 
 
-def _source_rows(urls_by_family: Mapping[str, Set[str]]) -> Iterator[ConstantRow]:
-    note = "sources that measured a GPU of the family"
-    yield _row("sources", 0.0, "count", 0, note)
-    for family, urls in urls_by_family.items():
-        yield _row("sources", float(len(urls)), "count", len(urls), note, family=family)
-
-
 NOBODY_COUNTED = 1000.0
 """Publishers of a kind of layer in runtimes for which none are counted: it widens no range."""
 
@@ -311,9 +303,8 @@ def _publisher_rows(counted: Mapping[tuple[str, str], Set[str]]) -> Iterator[Con
     for runtime in ENGINES_OF_LLAMA_CPP:
         yield _row(PUBLISHERS, 0.0, "count", 0, note, runtime=runtime)
         for (kind, backend), names in sorted(counted.items()):
-            where = f"{kind} on {backend}" if backend else f"{kind}, together"
+            words = f"publishers who timed {kind}" + (f" on {backend}" if backend else ", together")
             scope = {"family": kind, "runtime": runtime, "backend": backend}
-            words = f"publishers who timed {where}"
             yield _row(PUBLISHERS, float(len(names)), "count", len(names), words, **scope)
 
 
@@ -444,8 +435,9 @@ def unseen_factor(off: Errors, numbers: Numbers, aimed: float = COVERED) -> floa
 
 def fitted(off: Errors, constant: str) -> Iterator[ConstantRow]:
     """Rows of the constants of the ranges of tokens or prompts."""
+    gpu = off.on_gpu > 0.5
     usual = np.isin(off.builds, OWN_WIDTHS, invert=True)
-    usual |= np.isin(off.builds, ON_GPUS) & (off.on_gpu <= 0.5)
+    usual |= np.isin(off.builds, ON_GPUS) & ~gpu
     numbers, count = dict(widths(off.of(usual), constant)), int(usual.sum())
     numbers[f"{TRAIT}{uncertainty.NEW}"] = float(np.log(unseen_factor(off.of(usual), numbers)))
     parts = {**dict.fromkeys(uncertainty.ON_GPU, (GPU, LEAN_GPU)), Route.IN_PLACE: (CPU, LEAN_CPU)}
@@ -464,56 +456,38 @@ def fitted(off: Errors, constant: str) -> Iterator[ConstantRow]:
             trait = name.removeprefix(TRAIT)
             yield from _rows(uncertainty.BY_TRAIT[constant], np.exp(value), count, family=trait)
     for build in OWN_WIDTHS:
-        rows = (off.builds == build) & ((off.on_gpu > 0.5) | (build not in ON_GPUS))
-        yield from _apart(off.of(rows), numbers, constant, build)
-
-
-def _apart(off: Errors, numbers: Numbers, constant: str, build: str) -> Iterator[ConstantRow]:
-    """Factors and leans of a build of `OWN_WIDTHS`; it shares all other constants."""
-    if not len(off.off):
-        return
-    own = apart(off, numbers, build, constant)
-    gpu = off.on_gpu > 0.5
-    for rows, name, lean, parts in (
-        (gpu, f"{BUILD}{build}", LEAN_GPU, uncertainty.ON_GPU),
-        (~gpu, f"{BUILD_IN_RAM}{build}", LEAN_CPU, (Route.IN_PLACE,)),
-    ):
-        scope, count = {"build": build}, int(rows.sum())
-        for part in parts if name in own else ():
-            yield from _rows(constant, np.exp(own[name]), count, FACTOR, family=part, **scope)
-            yield from _rows(LEAN[constant], own[lean], count, family=part, **scope)
+        rows = (off.builds == build) & (gpu | (build not in ON_GPUS))
+        if rows.any():
+            yield from _apart(off.of(rows), numbers, constant, build)
 
 
 MANY = 10
 """Fewest groups of a build whose range may be narrower than that of others."""
 
 
-def apart(off: Errors, numbers: Numbers, build: str, constant: str) -> Numbers:
-    """Numbers of a build's own range: logarithms of its factors, and its leans, so that
-    `COVERED` of its rows are within range.
+def _apart(off: Errors, numbers: Numbers, constant: str, build: str) -> Iterator[ConstantRow]:
+    """Factors and leans of a build of `OWN_WIDTHS`, so that `COVERED` of its rows are within range;
+    it shares all other constants.
     """
-    most = MOST_LEAN[constant]
-    gpu = off.on_gpu > 0.5
-    parts = {f"{BUILD}{build}": gpu}
-    leans = {LEAN_GPU: (-most, most)}
+    gpu, most = off.on_gpu > 0.5, MOST_LEAN[constant]
+    sides: dict[str, tuple[Mask, str, Sequence[str]]]
+    sides = {f"{BUILD}{build}": (gpu, LEAN_GPU, uncertainty.ON_GPU)}
     if build not in ON_GPUS:
-        parts[f"{BUILD_IN_RAM}{build}"] = ~gpu
-        leans[LEAN_CPU] = (-most, most)
-    least_of = {
-        name: -np.inf if off.groups_of(rows) >= MANY else 0.0 for name, rows in parts.items()
-    }
-    timed = [name for name, rows in parts.items() if rows.any()]
-    best = least(
-        lambda tried: _score(off, {**numbers, **tried}),
-        {**dict.fromkeys(timed, 0.0), **dict.fromkeys(leans, 0.0)},
-        leans | {name: (low, MOST_WIDER) for name, low in least_of.items()},
-    )
-    own = {**dict.fromkeys(parts, 0.0), **best}
+        sides[f"{BUILD_IN_RAM}{build}"] = ~gpu, LEAN_CPU, (Route.IN_PLACE,)
+    limits = {lean: (-most, most) for _, lean, _ in sides.values()}
+    for name, (rows, _, _) in sides.items():
+        limits[name] = (-np.inf if off.groups_of(rows) >= MANY else 0.0, MOST_WIDER)
+    timed = {name: rows for name, (rows, _, _) in sides.items() if rows.any()}
+    start = dict.fromkeys((*timed, *(lean for _, lean, _ in sides.values())), 0.0)
+    best = least(lambda tried: _score(off, {**numbers, **tried}), start, limits)
+    own = {**dict.fromkeys(sides, 0.0), **best}
     below, above = ends(off, {**numbers, **own})
-    for name in timed:
-        rows = parts[name]
+    for name, rows in timed.items():
         within = off.of(rows)
         scale = _scale(within.off, (below[rows], above[rows]), within.weights, COVERED)
-        wider = own[name] + float(np.log(scale))
-        own[name] = float(np.clip(wider, least_of[name], MOST_WIDER))
-    return own
+        own[name] = float(np.clip(own[name] + np.log(scale), *limits[name]))
+    for name, (rows, lean, parts) in sides.items():
+        scope, count = {"build": build}, int(rows.sum())
+        for part in parts:
+            yield from _rows(constant, np.exp(own[name]), count, FACTOR, family=part, **scope)
+            yield from _rows(LEAN[constant], own[lean], count, family=part, **scope)

@@ -1,9 +1,9 @@
 """Timed runs side by side: those of one shape as a single case, with arrays as numbers."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -11,22 +11,28 @@ import numpy.typing as npt
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.schedule import Flow, Schedule
 from advisor.cost_model.timing import StepTime, peer_path, schedule_seconds
+from advisor.evidence.published.predict import Case
+from advisor.evidence.published.row import PublishedRow
 from advisor.machine.from_catalog import MOST_SUSTAINED
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import given
 from advisor.machine.stacked import stacked
 from advisor.model.model import Floats
+from lab.held_out import READ
 
 
 @dataclass(frozen=True, kw_only=True)
 class Timed:
-    """A timed run, or a part of one."""
+    """A timed run, or a part of one; `case` interprets its row."""
 
-    id: str  # name of its row
+    row: PublishedRow
+    case: Case
+    timed: str  # timed part, as in `held_out`
+    id: str  # id of the row, with the timed part where it has several
     group: str  # source and hardware; runs of a group share their error
-    publisher: str  # publisher of the run
+    publisher: str
     scope: Mapping[str, str]  # values of the columns that constants may differ by
-    machine: Machine  # machine it ran on
+    machine: Machine  # machine of which constants are looked up
     # theoretical RAM bandwidth, of which a share is sustained [B/s]; None where the machine's is
     # stated
     ram_in_theory: float | None = None
@@ -47,22 +53,25 @@ class Values(Protocol):
 
 
 class Columns:
-    """Constants with one value per run where they are fitted, by name, and those of a table.
+    """Constants by name, fitted ones with a value per run, and another table's or one value for all
+    others.
 
     The name of a constant of one path between GPUs ends in the path.
     """
 
-    def __init__(self, values: Mapping[str, Floats], table: Values) -> None:
-        self._values, self._table = values, table
+    def __init__(self, values: Mapping[str, Any], others: Values | float) -> None:
+        self._values, self._others = values, others
         self.used: set[str] = set()
 
     def value(self, constant: str, family: str = "") -> Any:
-        """Value of a constant in each run, shape (runs,), or the table's for all."""
+        """Value of a constant in each run, shape (runs,), or the same for all."""
         for name in (f"{constant} {family}", constant):
             if name in self._values:
                 self.used.add(name)
                 return self._values[name]
-        return self._table.value(constant, family)
+        if isinstance(self._others, float):
+            return self._others
+        return self._others.value(constant, family)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,40 +83,30 @@ class Stack:
     machine: Machine  # machine, with the RAM's theoretical bandwidth or the stated one
     ram_stated: npt.NDArray[np.bool_]  # whether the RAM bandwidth is stated, so no share applies
 
-    def steps(self, constants: Values) -> Iterator[tuple[Floats, StepTime]]:
-        """Number of runs of each schedule, and its time."""
+    def time(self, constants: Values) -> StepTime:
+        """Predicted time of all schedules together, and its parts [s]."""
         machine = self.machine
         if not self.ram_stated.all():
             share = np.minimum(constants.value("ram_sustained_share"), MOST_SUSTAINED)
             rate = machine.host.bandwidth.value * np.where(self.ram_stated, 1.0, share)
             machine = replace(machine, host=replace(machine.host, bandwidth=given(rate)))
-        for count, schedule in self.parts:
-            yield count, schedule_seconds(schedule, machine, constants)  # type: ignore[arg-type]  # arrays stand for numbers
-
-    def time(self, constants: Values) -> StepTime:
-        """Predicted time of all schedules together, and its parts [s]."""
         parts: dict[str, Any] = {}
         total, hidden = np.zeros(len(self.at)), np.zeros(len(self.at))
-        for count, time in self.steps(constants):
+        for count, schedule in self.parts:
+            time = schedule_seconds(schedule, machine, constants)  # type: ignore[arg-type]  # arrays stand for numbers
             total, hidden = total + count * time.total, hidden + count * time.hidden
             for name, seconds in time.parts.items():
                 parts[name] = parts.get(name, 0.0) + count * seconds
         return StepTime(total=total, parts=parts, hidden=hidden)
 
-    def seconds(self, constants: Values) -> Floats:
-        """Predicted time of the runs [s]."""
-        return np.asarray(sum(count * time.total for count, time in self.steps(constants)))
-
-
-Run = TypeVar("Run", bound=Timed)
-
 
 @dataclass(frozen=True, eq=False)
-class Cases(Generic[Run]):
+class Cases:
     """Runs of a regime; arrays have shape (runs,)."""
 
-    timed: tuple[Run, ...]
+    timed: tuple[Timed, ...]
     table: Values | None = None  # constants that are not fitted; None for the shipped ones
+    doubted: tuple[Timed, ...] = ()  # runs that are left out: no physics explains their speed
 
     @cached_property
     def seconds(self) -> Floats:
@@ -118,6 +117,11 @@ class Cases(Generic[Run]):
     def groups(self) -> tuple[str, ...]:
         """Group of each run."""
         return tuple(run.group for run in self.timed)
+
+    @cached_property
+    def read(self) -> npt.NDArray[np.bool_]:
+        """Mask of the runs that time a prompt alone."""
+        return np.array([run.timed == READ for run in self.timed])
 
     @cached_property
     def noise(self) -> Floats:
@@ -150,28 +154,22 @@ class Cases(Generic[Run]):
         under = {name: value * self.effects.get(name, 1.0) for name, value in values.items()}
         return Columns({name: value[stack.at] for name, value in under.items()}, table)
 
-    def predicted(self, values: Mapping[str, Floats]) -> Floats:
-        """Predicted time of each run with constants of shape (runs,) [s]."""
-        total = np.empty(len(self.timed))
-        for stack in self.stacks:
-            total[stack.at] = stack.seconds(self.columns(values, stack))
-        return total
-
     @cached_property
     def _used(self) -> dict[int, set[str]]:
-        """Names of the constants that each stack uses."""
+        """Names of the constants that each stack uses, once it was timed."""
         return {}
 
-    def changed(self, values: Mapping[str, Floats], name: str, before: Floats) -> Floats:
-        """Predicted time after a change of one constant [s].
-
-        Only stacks that use it are computed again; the others keep the times before it.
+    def predicted(
+        self, values: Mapping[str, Floats], changed: str = "", before: Floats | None = None
+    ) -> Floats:
+        """Predicted time of each run with constants of shape (runs,) [s]. Where one constant alone
+        changed, stacks that do not use it keep their times before it.
         """
-        total = before.copy()
+        total = np.empty(len(self.timed)) if before is None else before.copy()
         for place, stack in enumerate(self.stacks):
-            if name in self._used.get(place, (name,)):
+            if before is None or changed in self._used.get(place, (changed,)):
                 columns = self.columns(values, stack)
-                total[stack.at] = stack.seconds(columns)
+                total[stack.at] = stack.time(columns).total
                 self._used[place] = columns.used
         return total
 

@@ -66,9 +66,7 @@ def of_frameworks() -> Iterable[AccuracyPoint]:
             )
 
 
-def _points(
-    evidence: str, every: Iterable[PublishedRow | engines.SimulatedRow]
-) -> Iterable[AccuracyPoint]:
+def _points(evidence: str, every: Iterable[PublishedRow]) -> Iterable[AccuracyPoint]:
     rows = {row.id: row for row in every}
     for case in read(LEFT_OUT, EngineLeftOutRow):
         if case.evidence == evidence:

@@ -28,6 +28,7 @@ from lab.peers import PEERS, PLACES, SPLIT, Facts, Peer, answers, facts_of
 from lab.points import decode_of, margins_of, point_of
 from lab.published import group_of, ram_in_theory
 from lab.spreads import circumstances_of, other_evidence
+from lab.stack import Cases, Timed
 
 
 class LlamaCppRun(NamedTuple):
@@ -44,7 +45,7 @@ def runs(rows: Iterable[PublishedRow]) -> tuple[LlamaCppRun, ...]:
 
 
 @cache
-def fitted() -> llama_cpp.Rows:
+def fitted() -> Cases:
     """Rows that constants are fitted to."""
     return llama_cpp.rows_of(llama_cpp.published())
 
@@ -79,7 +80,7 @@ def doubtful() -> Iterable[AccuracyPoint]:
 
 
 def _point(
-    timed: llama_cpp.TimedRow,
+    timed: Timed,
     traits: regimes.Traits,
     predicted: float,
     ranges: Margins,
@@ -94,9 +95,7 @@ def _point(
     )  # fmt: skip
 
 
-def by_table(
-    rows: llama_cpp.Rows, *, unseen: bool = False
-) -> Iterator[tuple[llama_cpp.TimedRow, float, Margins]]:
+def by_table(rows: Cases, *, unseen: bool = False) -> Iterator[tuple[Timed, float, Margins]]:
     """Rows with their time by the shipped constants [s], and the margins of its 80 % range.
 
     A row's own publisher does not count as evidence for its range; of an `unseen` model nobody's
@@ -125,7 +124,7 @@ def by_table(
         yield row, float(total), Margins(below=low, above=high)
 
 
-def _doubts(timed: Sequence[llama_cpp.TimedRow], gpu: Array) -> Floats:
+def _doubts(timed: Sequence[Timed], gpu: Array) -> Floats:
     """Half width that stated software adds to each row, by the GPUs' share of its time."""
     doubts = [
         doubt(row.case.machine, row.case.runtime, row.case.model, prompt=row.timed == READ)
@@ -135,7 +134,7 @@ def _doubts(timed: Sequence[llama_cpp.TimedRow], gpu: Array) -> Floats:
     return np.asarray(of_gpu * gpu + of_host * (1.0 - gpu))
 
 
-def _peers(timed: llama_cpp.TimedRow) -> Mapping[str, float]:
+def _peers(timed: Timed) -> Mapping[str, float]:
     """Predictions of the public formulas for a row; none for several sequences."""
     case, row = timed.case, timed.row
     if float(case.work.users) > 1 or row.category not in PLACES:
@@ -146,7 +145,7 @@ def _peers(timed: llama_cpp.TimedRow) -> Mapping[str, float]:
     return answers(facts)
 
 
-def traits(timed: llama_cpp.TimedRow) -> regimes.Traits:
+def traits(timed: Timed) -> regimes.Traits:
     """Traits of a row, by which `regimes.REGIMES` are distinguished."""
     row, case = timed.row, timed.case
     return {

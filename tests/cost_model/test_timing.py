@@ -46,7 +46,7 @@ from advisor.machine.machine import Disk, Gpu, Host, Link, Machine, Network
 from advisor.machine.quantity import given
 from advisor.runtimes.llama_cpp.paging import WATCHED, missed_share
 from advisor.units import Array
-from lab.llama_cpp import Bound
+from lab.stack import Columns
 
 CONSTANTS = {
     "gpu_read_share": 0.5,
@@ -206,7 +206,7 @@ def test_kinds_of_layers_have_costs_of_their_own(constants: Constants) -> None:
 
 def test_experts_are_read_at_their_share_of_the_rate() -> None:
     # 1 GB of which 0.4 are experts at half the rate: (0.6 + 0.4 / 0.5) GB / (0.5 x 1000 GB/s).
-    slow = Bound({**CONSTANTS, "gpu_expert_read_share": 0.5}, 1.0)
+    slow = Columns({**CONSTANTS, "gpu_expert_read_share": 0.5}, 1.0)
     read = replace(load(weights=1e9), experts=0.4e9)
     assert float(gpu_seconds(read, GPU, slow).moving) == pytest.approx(2.8e-3)  # type: ignore[arg-type]
 

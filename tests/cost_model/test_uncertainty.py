@@ -31,7 +31,7 @@ from advisor.cost_model.uncertainty import (
 )
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
-from lab.llama_cpp import Bound
+from lab.stack import Columns
 
 FACTORS = {SEVERAL: 1.5, THIN: 2.0}
 shares = st.floats(0.0, 1.0)
@@ -115,7 +115,7 @@ CARD = MachineSpec(gpu="RTX 3090", ram_gb=64)
 
 def test_a_lean_moves_a_range_to_the_slow_side() -> None:
     # half width 0.2, of which the lean is 0.5: 0.3 below and 0.1 above
-    table = Bound({"spread": 0.2, "lean": 0.5, "trait": 1.0}, 1.0)
+    table = Columns({"spread": 0.2, "lean": 0.5, "trait": 1.0}, 1.0)
     run = Circumstances(on_gpu=True, traits={}, unmeasured={})
     shown = margins(of_parts(resident=1.0), run, table, IN_DECODE)  # type: ignore[arg-type]
     assert (float(shown.below), float(shown.above)) == pytest.approx((0.3, 0.1))

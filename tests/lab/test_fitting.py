@@ -17,7 +17,7 @@ from benchmarks.earned_factors import worths
 from lab.__main__ import OF_HARDWARE, or_published, refitted
 from lab.fit import FRAMEWORKS, LLAMA_CPP, Fit, Prior, newton, parameters, solve, without_each
 from lab.frameworks import papers
-from lab.llama_cpp import LARGE, LEAST_GROUPS, Rows, published, rows_of, solved, task
+from lab.llama_cpp import LARGE, LEAST_GROUPS, published, rows_of, solved, task
 from lab.rolling import rolling
 from lab.spreads import AIMED, Errors, fitted, least
 from lab.stack import Cases, Timed
@@ -51,14 +51,14 @@ def test_a_factor_from_published_runs_outlives_an_expected_one() -> None:
     assert rows == {"sse4": 0.16, "scalar": 0.035, "asimd": 0.17, "lasx": 0.3}
 
 
-def started(rows: Rows) -> dict[str, Floats]:
+def started(rows: Cases) -> dict[str, Floats]:
     return {
         name: np.full(len(rows.timed), parameter.start)
         for name, parameter in parameters(LLAMA_CPP).items()
     }
 
 
-def timed_with(rows: Rows, **constants: float) -> Rows:
+def timed_with(rows: Cases, **constants: float) -> Cases:
     """The same rows, taking exactly as long as some constants say."""
     values = started(rows)
     for name, value in constants.items():
@@ -142,7 +142,7 @@ def test_rows_of_a_division_that_no_runtime_has_teach_nothing() -> None:
     assert not rows_of([PublishedRow({**ROW, "source_note": note})]).timed
 
 
-def rows_of_sources(sources: str, formats: Sequence[str] = ("Q4_K_M", "Q8_0")) -> Rows:
+def rows_of_sources(sources: str, formats: Sequence[str] = ("Q4_K_M", "Q8_0")) -> Cases:
     """Rows of five models in some formats on one card, from each of some sources."""
     models = ("Llama-3.2-3B", "Llama-3.1-8B", "Qwen2.5-14B", "Qwen2.5-32B", "Llama-3.1-70B")
     return rows_of(
@@ -161,7 +161,7 @@ def test_rows_made_with_known_constants_give_them_back() -> None:
     done = solved(rows)
     best = done.fit.task.values(done.fit.logs)
     assert np.allclose(rows.predicted(best), rows.seconds, rtol=0.02)
-    assert np.allclose(done.held_out, rows.seconds, rtol=0.04)
+    assert np.allclose(done.predicted, rows.seconds, rtol=0.04)
     share = best["gpu_read_share"]
     assert np.allclose(share, 0.75, rtol=0.03)
 
@@ -185,7 +185,7 @@ def test_a_factor_earns_its_place_where_other_sources_have_it_too() -> None:
 
 def test_a_large_source_is_predicted_by_a_fit_that_does_not_know_it() -> None:
     # One source reaches 0.5 of the peak and one 0.85: each is predicted as from the other alone.
-    def of(source: str, share: float) -> Rows:
+    def of(source: str, share: float) -> Cases:
         formats = ("Q3_K_M", "Q4_0", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0", "IQ4_XS")
         return timed_with(rows_of_sources(source, formats), gpu_read_share=share)
 
@@ -195,7 +195,7 @@ def test_a_large_source_is_predicted_by_a_fit_that_does_not_know_it() -> None:
     fit, alone = solved(both), solved(fast).fit
     assert len(slow.timed) >= LARGE
     expected = slow.predicted(task(slow).values(alone.logs))
-    assert fit.held_out[: len(slow.timed)] == pytest.approx(expected, rel=0.01)
+    assert fit.predicted[: len(slow.timed)] == pytest.approx(expected, rel=0.01)
 
 
 @cache
