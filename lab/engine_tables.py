@@ -53,6 +53,8 @@ Rows = dict[tuple[str, str, str], ConstantRow]
 """Rows by constant, engine and family; the latter two empty for all."""
 SUMS = "peer_sharing"
 """Constant with the additional time of a long all-reduce for each further GPU."""
+THROUGH_HOST = f" {HOST_MEMORY}"
+"""End of the names of constants of GPUs without access to other GPUs' memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,19 +96,12 @@ def ordered_generations(rows: Rows) -> Rows:
                 value = nearer(row.value, other.value * order.share)
                 ordered[key] = replace(row, value=value)
     for key in (key for key in rows if key[0].startswith(SUMS)):
-        most = _sharing_through_the_host(rows)
+        # Not slower than through the host's memory: 1 / (share (1 + sharing f)) for f further
+        # cards, f large.
+        share, through = (rows[f"peer_share{path}", "", ""].value for path in ("", THROUGH_HOST))
+        most = rows[f"{SUMS}{THROUGH_HOST}", "", ""].value * share / through
         ordered[key] = replace(ordered[key], value=rounded(min(ordered[key].value, most), 4))
     return ordered
-
-
-def _sharing_through_the_host(rows: Rows) -> float:
-    """Largest `SUMS` with access to other GPUs' memory that is not slower than through the host's:
-    1 / (share (1 + sharing f)) for f further cards, f large.
-    """
-    share, through = (
-        rows[name, "", ""].value for name in ("peer_share", f"peer_share {HOST_MEMORY}")
-    )
-    return rows[f"{SUMS} {HOST_MEMORY}", "", ""].value * share / through
 
 
 # 80 % ranges of serving engines, from published runs predicted without their publisher.

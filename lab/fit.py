@@ -241,11 +241,6 @@ class Problem:
         near = 1.0 / (1.0 + (residuals / (self.settings.far * noise)) ** 2)
         return self.weights * (near / noise**2)
 
-    def holding(self, terms: npt.NDArray[np.bool_]) -> "Problem":
-        """Problem with some terms held at their expected values."""
-        width = np.where(terms, HELD, self.prior.width)
-        return replace(self, prior=replace(self.prior, width=width))
-
 
 def limited(value: Floats, parameter: Parameter) -> Floats:
     """Value limited smoothly to the plausible interval; unchanged well inside it."""
@@ -373,7 +368,8 @@ def best_values(
         loose = factors & (groups < task.settings.least_groups) & (task.prior.width > HELD)
         if not loose.any():
             return task, logs
-        task = task.holding(loose)
+        held = replace(task.prior, width=np.where(loose, HELD, task.prior.width))
+        task = replace(task, prior=held)
 
 
 def _best(task: Problem, logs: Floats, close: float) -> Floats:

@@ -221,7 +221,7 @@ SHRINKING = 2.0
 """Penalty on the square of a factor's logarithm, in groups; keeps factors with few groups near
 1."""
 FEW = 3
-"""Fewest groups of a backend or build with a factor of its own."""
+"""Fewest groups of a backend with a factor of its own."""
 ASSUMED = {
     **{("spread_unmeasured", part): 0.0 for part in (Route.RESIDENT, LAYERS, TOKEN, CROSSINGS)},
     (IN_DECODE, Route.PAGED): 0.6,
@@ -369,7 +369,9 @@ def widths(off: Errors, constant: str) -> dict[str, float]:
         for trait in (*off.traits, uncertainty.SPLIT)
         if trait != uncertainty.NEW
     }
-    start |= {f"{BACKEND}{name}": 0.0 for name in _named(off, off.backends) if name != "cpu"}
+    backends = sorted({*off.backends.tolist()} - {"", "cpu"})
+    many = (name for name in backends if off.groups_of(off.backends == name) >= FEW)
+    start |= {f"{BACKEND}{name}": 0.0 for name in many}
     most = MOST_LEAN[constant]
     limits = {LEAN_GPU: (-most, most), LEAN_CPU: (-most, most)}
     limits |= {f"{TRAIT}{trait}": (0.0, MOST_WIDER) for trait in WIDER}
@@ -381,13 +383,6 @@ def widths(off: Errors, constant: str) -> dict[str, float]:
     if GUESSED in best:
         scaled[GUESSED] = best[GUESSED] * scale
     return best | scaled
-
-
-def _named(off: Errors, names: npt.NDArray[np.str_]) -> Iterator[str]:
-    """Names that occur in `FEW` groups or more, sorted."""
-    for name in sorted(set(names.tolist())):
-        if name and off.groups_of(names == name) >= FEW:
-            yield name
 
 
 def _score(off: Errors, numbers: Numbers) -> float:
