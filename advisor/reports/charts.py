@@ -1,5 +1,6 @@
 """Charts of a report, as descriptions that `files.svg` draws for files and `ui.parts` for pages."""
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -345,7 +346,7 @@ def _line_chart(
 
 
 def _wide(values: Sequence[float]) -> bool:
-    return bool(values) and min(values) > 0 and max(values) / min(values) >= WIDE
+    return bool(values) and min(values) > 0 and WIDE <= max(values) / min(values) < math.inf
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[list[Item]]:
@@ -354,3 +355,70 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[list
     for item in items:
         groups.setdefault(key(item), []).append(item)
     return list(groups.values())
+
+
+# Axes: where values lie, and which of them are written.
+
+DASHES = ("", "9 5", "2 4", "9 4 2 4")
+"""Dashes of lines that differ in colour, for who cannot tell colours [pixels]."""
+MOST_TICKS = 8
+SMALLEST = 1e-300
+"""Size below which numbers count as 0."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """Axis."""
+
+    low: float  # value at its beginning
+    high: float  # value at its end
+    powers: bool = False  # whether it is logarithmic
+
+    def place(self, value: float) -> float:
+        """Distance of a value from the beginning [% of the axis]."""
+        if self.powers:
+            return 100 * math.log(value / self.low) / math.log(self.high / self.low)
+        return 100 * (value - self.low) / (self.high - self.low)
+
+    def ticks(self) -> list[float]:
+        """Round values along the axis."""
+        if not self.powers:
+            return _even(self.low, self.high)
+        powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+        for digits in ((1,), (1, 2, 5)):
+            values = [digit * 10.0**power for power in powers for digit in digits]
+            ticks = [value for value in values if self.low <= value <= self.high]
+            if len(ticks) > 2:
+                return ticks[:: -(-len(ticks) // MOST_TICKS)]
+        return _even(self.low, self.high)
+
+
+def _even(low: float, high: float) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten, at most `MOST_TICKS`."""
+    least = (high - low) / (MOST_TICKS - 1)
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(digit * power for digit in (1, 2, 5, 10) if digit * power >= least * (1 - 1e-9))
+    first, last = math.ceil(round(low / step, 9)), math.floor(round(high / step, 9))
+    return [step * count for count in range(first, last + 1)]
+
+
+def scale_of(values: Iterable[float], *, powers: bool = False, from_zero: bool = False) -> Scale:
+    """Axis with room for all values, also around a single one; logarithmic for positive ones, else
+    from zero where asked, unless a value is negative.
+    """
+    known = [value for value in values if math.isfinite(value)]
+    low, high = min(known, default=1.0), max(known, default=1.0)
+    if powers:
+        room = max((high / low) ** 0.06, 1.15)
+        return Scale(low=low / room, high=high * room, powers=True)
+    if from_zero:
+        low, high = min(low, 0.0), max(high, 0.0)
+    size = max(abs(low), abs(high))
+    apart = high - low > max(1e-9 * size, SMALLEST)
+    room = 0.05 * (high - low if apart else size if size > SMALLEST else 1.0)
+    return Scale(low=low if from_zero and low == 0 else low - room, high=high + room)
+
+
+def tick_words(tick: float) -> str:
+    """Number at a tick: 1,350 in full, 250k shortened."""
+    return f"{tick:,g}" if 0.001 <= abs(tick) < 10_000 else formatting.short(tick)

@@ -9,20 +9,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.reports.charts import Bar, BarChart, BarPart, Line, LineChart, Note
+from advisor.reports.charts import (
+    MOST_TICKS,
+    Bar,
+    BarChart,
+    BarPart,
+    Line,
+    LineChart,
+    Note,
+    Scale,
+    scale_of,
+)
 from advisor.reports.document import SensitivityRow
 from advisor.ui.advise.costs import tornado
 from advisor.ui.parts.drawing import (
-    MOST_TICKS,
     Point,
     PointChart,
-    Scale,
     bars,
     curves,
     lines,
     picture,
     points,
-    scale_of,
     stroke,
 )
 

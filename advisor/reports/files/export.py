@@ -26,6 +26,7 @@ from advisor.reports.document import (
     interval,
     time_part,
 )
+from advisor.reports.files.svg import svg
 from advisor.reports.store.saved import SavedReport, in_its_currency, report_json
 
 # Report as Markdown, for issues, chats and wikis, and as one HTML file.
@@ -50,8 +51,6 @@ def html(report: SavedReport) -> str:
     """HTML text without scripts or requests, fit to print: the first page, then folded sections;
     all text escaped.
     """
-    from advisor.reports.files.svg import svg  # Matplotlib, which takes most of a second
-
     page = content.front_page(report)
     return _template("template.html").render(
         page=page,
@@ -210,7 +209,7 @@ class FileForm:
 
 
 def _pdf(report: SavedReport, *, appendix: bool = False) -> bytes:
-    from advisor.reports.files.pdf import pdf  # Matplotlib, too
+    from advisor.reports.files.pdf import pdf  # fonts take a fifth of a second
 
     return pdf(report, appendix=appendix)
 

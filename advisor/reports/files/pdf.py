@@ -22,7 +22,7 @@ from advisor.reports.content import (
     option_note,
     sections,
 )
-from advisor.reports.files.svg import png
+from advisor.reports.files.svg import ON_PAPER, svg
 from advisor.reports.store.saved import SavedReport, in_its_currency
 
 # A4 page with text, tables and bars, set without a browser.
@@ -310,8 +310,9 @@ def _lines(paper: FPDF, line_charts: Sequence[LineChart]) -> None:
             paper.set_xy(paper.l_margin + column * (paper.epw - CHART_WIDTH), top)
             paper.set_font(FONT, "B", 10.5)
             paper.cell(CHART_WIDTH, 6, printable(chart.title))
+            drawn = BytesIO(svg(chart, ON_PAPER).encode())
             picture = paper.image(
-                BytesIO(png(chart)), x=paper.get_x() - CHART_WIDTH, y=top + 7, w=CHART_WIDTH,
+                drawn, x=paper.get_x() - CHART_WIDTH, y=top + 7, w=CHART_WIDTH,
                 alt_text=printable(chart.alt),
             )  # fmt: skip
             bottom = max(bottom, top + 7 + picture.rendered_height)

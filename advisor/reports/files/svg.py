@@ -1,195 +1,119 @@
-"""A chart of lines as SVG that belongs to the page around it, or as a PNG for a file without one.
+"""A chart of lines as SVG: on a page in the colours of its theme, or in print on white.
 
-In SVG text stays text, colours follow the page's light or dark theme, the same numbers give the
-same characters, and nothing is fetched. Matplotlib's settings are global, so one drawing is made at
-a time.
+Text stays text, the same numbers give the same characters, and nothing is fetched. Lines differ in
+dashes, so that they are told apart without colours.
 """
 
-import re
-import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from io import BytesIO
-from threading import Lock
-from typing import Any
 
-import matplotlib as mpl
-from markupsafe import Markup, escape
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from markupsafe import Markup
 
-from advisor import formatting
-from advisor.reports.charts import COLOURS, LineChart, Note
+from advisor.reports.charts import COLOURS, DASHES, LineChart, Scale, scale_of, tick_words
 
-# Line charts drawn with Matplotlib, for files.
-#
-# Lines differ in dashes and markers, so that they are told apart in black and white.
-
-WIDTH = 3.6
-"""Width of a chart [inch]: on a phone as it is, in a column of the page a third larger."""
-DASHES = ("-", "--", "-.", ":")
-MARKERS = "osD^vP"
-LETTERS_PER_INCH = 13.0
-"""Characters per inch of a label at 8 points."""
+WIDTH, HEIGHT = 360.0, 200.0
+"""Size of a chart without its legend [px]."""
+LEFT, RIGHT, TOP, BOTTOM = 44.0, 14.0, 22.0, 36.0
+"""Room around the axes, for the words beside them [px]."""
+ROW = 14.0
+"""Height of a line of the legend [px]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inks:
-    """Colours of text, lesser text, rules and background."""
+    """Colours and font."""
 
     ink: str
-    soft: str
-    line: str
-    paper: str
+    soft: str  # of lesser text
+    line: str  # of rules
+    font: str
 
 
-def height(chart: LineChart) -> float:
-    """Height of a chart [inch]."""
-    names = [line.name for line in chart.lines]
-    return 2.15 + 0.2 * -(-len(names) // _legend_columns(names)) if names else 2.1
+OF_THE_PAGE = Inks(ink="var(--ink)", soft="var(--soft)", line="var(--line)", font="inherit")
+ON_PAPER = Inks(ink="#000000", soft="#444444", line="#bbbbbb", font="DejaVu")
 
 
-def paint(figure: Figure, chart: LineChart, inks: Inks) -> None:
-    """Draw a chart on a new figure."""
-    figure.set_layout_engine("constrained")
-    axes = figure.subplots()
-    for index, line in enumerate(chart.lines):
-        axes.plot(
-            line.x,
-            line.y,
-            color=COLOURS[line.colour],
-            linestyle=DASHES[index % len(DASHES)],
-            marker=MARKERS[index % len(MARKERS)],
-            markevery=max(1, len(line.x) // 8),
-            markersize=4,
-            label=shortened(line.name, 40),
-        )
-    _scales(axes, chart)
-    for note in chart.notes:
-        _paint_note(axes, note, inks)
-    if len(chart.lines) > 1:
-        columns = _legend_columns([line.name for line in chart.lines])
-        handles = axes.get_legend_handles_labels()[0]
-        figure.legend(handles=handles, loc="outside lower left", ncols=columns)
-
-
-def _scales(axes: Axes, chart: LineChart) -> None:
-    for axis, powers in ((axes.xaxis, chart.x_powers), (axes.yaxis, chart.y_powers)):
-        scale = axes.set_xscale if axis is axes.xaxis else axes.set_yscale
-        scale("log" if powers else "linear")
-        axis.set_major_formatter(FuncFormatter(lambda value, _: formatting.short(value)))
-        axis.set_minor_formatter(NullFormatter())
-    if not chart.y_powers:
-        axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
-    axes.set_xlabel(shortened(chart.x_label, 60))
-    axes.set_ylabel(shortened(chart.y_label, 40))
-    axes.grid(visible=True)
-
-
-def _paint_note(axes: Axes, note: Note, inks: Inks) -> None:
-    axes.axvline(note.x, color=inks.soft, linestyle=":", linewidth=1.2)
-    far = note.x > sum(axes.get_xlim()) / 2
-    axes.annotate(
-        shortened(note.text, 40),
-        (note.x, axes.get_ylim()[0]),
-        xytext=(-5 if far else 5, 6),
-        textcoords="offset points",
-        ha="right" if far else "left",
-        size=8,
-        bbox={"facecolor": inks.paper, "edgecolor": "none", "pad": 1.0},
-    )
-
-
-def _legend_columns(names: Sequence[str]) -> int:
-    longest = max((len(shortened(name, 40)) for name in names), default=0)
-    return max(1, int(WIDTH * LETTERS_PER_INCH / (longest + 8)))
-
-
-def shortened(text: str, longest: int = 26) -> str:
-    """Text shortened to `longest` characters on one line, for a label."""
-    line = " ".join(
-        "".join(character if character.isprintable() else " " for character in text).split()
-    )
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
-
-
-STAND_INS = Inks(ink="#010203", soft="#010204", line="#010205", paper="#010206")
-"""For colours of the page."""
-ON_PAPER = Inks(ink="#000000", soft="#444444", line="#bbbbbb", paper="#ffffff")
-DOTS_PER_INCH = 220
-
-_THEME = {
-    STAND_INS.ink: "var(--ink)",
-    STAND_INS.soft: "var(--soft)",
-    STAND_INS.line: "var(--line)",
-    STAND_INS.paper: "var(--card)",
-}
-_NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
-_DRAWING = Lock()
-_KEPT = 64
-"""Drawings of each form that are kept: drawing takes most of the time of an export."""
-
-
-@lru_cache(_KEPT)
-def svg(chart: LineChart) -> Markup:
+def svg(chart: LineChart, inks: Inks = OF_THE_PAGE) -> Markup:
     """Chart as an SVG element."""
-    picture = _picture(chart, STAND_INS, format="svg", transparent=True, metadata=_NO_METADATA)
-    return Markup(_for_page(picture.decode(), chart.alt))  # noqa: S704  Matplotlib escapes all text
+    xs = (*(x for line in chart.lines for x in line.x), *(note.x for note in chart.notes))
+    across = scale_of(xs, powers=chart.x_powers)
+    up = scale_of(
+        (y for line in chart.lines for y in line.y),
+        powers=chart.y_powers, from_zero=not chart.y_powers,
+    )  # fmt: skip
+    parts = (*_axes(chart, across, up, inks), *_lines(chart, across, up, inks))
+    height = HEIGHT + ROW * len(_named(chart))
+    element = Markup(
+        "<svg xmlns='http://www.w3.org/2000/svg' role='img' aria-label='{}' "
+        "viewBox='0 0 {:g} {:g}' font-size='9' font-family='{}'>{}</svg>"
+    )
+    return element.format(
+        shortened(chart.alt, 2000), WIDTH, height, inks.font, Markup().join(parts)
+    )
 
 
-@lru_cache(_KEPT)
-def png(chart: LineChart) -> bytes:
-    """Chart as a PNG on white, with the resolution of print."""
-    return _picture(chart, ON_PAPER, format="png", dpi=DOTS_PER_INCH)
+def _axes(chart: LineChart, across: Scale, up: Scale, inks: Inks) -> Iterator[Markup]:
+    """Rules and figures of both axes, and their labels."""
+    bottom = HEIGHT - BOTTOM
+    for tick in up.ticks():
+        y = _down(up, tick)
+        yield _stroke([(LEFT, y), (WIDTH - RIGHT, y)], inks.line, 0.6)
+        yield _text(LEFT - 5, y + 3, tick_words(tick), inks.ink, "end")
+    for tick in across.ticks():
+        x = _right(across, tick)
+        yield _stroke([(x, TOP), (x, bottom)], inks.line, 0.6)
+        yield _text(x, bottom + 12, tick_words(tick), inks.ink, "middle")
+    yield _text(4, TOP - 10, shortened(chart.y_label, 60), inks.soft)
+    yield _text(WIDTH - RIGHT, bottom + 27, shortened(chart.x_label, 60), inks.soft, "end")
 
 
-def _picture(chart: LineChart, inks: Inks, **form: Any) -> bytes:
-    settings = {**_settings(inks), "svg.hashsalt": chart.name}
-    with _DRAWING, warnings.catch_warnings(), mpl.rc_context(settings):
-        # The reader's browser has the letters that Matplotlib's own font lacks.
-        warnings.filterwarnings("ignore", message="Glyph .* missing")
-        figure = Figure(figsize=(WIDTH, height(chart)))
-        paint(figure, chart, inks)
-        picture = BytesIO()
-        figure.savefig(picture, **form)
-    return picture.getvalue()
+def _lines(chart: LineChart, across: Scale, up: Scale, inks: Inks) -> Iterator[Markup]:
+    """Lines, notes, and the legend below."""
+    for place, line in enumerate(chart.lines):
+        points = [(_right(across, x), _down(up, y)) for x, y in zip(line.x, line.y, strict=True)]
+        yield _stroke(points, COLOURS[line.colour], 2, DASHES[place % len(DASHES)])
+    for note in chart.notes:
+        x, far = _right(across, note.x), across.place(note.x) > 50
+        yield _stroke([(x, TOP), (x, HEIGHT - BOTTOM)], inks.soft, 1.2, "2 3")
+        side = "end" if far else "start"
+        yield _text(
+            x - 5 if far else x + 5, HEIGHT - BOTTOM - 6, shortened(note.text, 40), inks.ink, side
+        )
+    for row, name in enumerate(_named(chart)):
+        y, line = HEIGHT + ROW * row, chart.lines[row]
+        yield _stroke([(LEFT, y), (LEFT + 26, y)], COLOURS[line.colour], 2, DASHES[row % 4])
+        yield _text(LEFT + 32, y + 3, name, inks.ink)
 
 
-def _settings(inks: Inks) -> dict[Any, Any]:
-    return {
-        "svg.fonttype": "none",
-        # A "$" in a name is a dollar, not the start of a formula.
-        "text.parse_math": False,
-        "font.family": ["DejaVu Sans"],
-        "font.size": 9.0,
-        "text.color": inks.ink,
-        "axes.labelcolor": inks.soft,
-        "axes.edgecolor": inks.line,
-        "axes.facecolor": "none",
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "xtick.color": inks.line,
-        "ytick.color": inks.line,
-        "xtick.labelcolor": inks.soft,
-        "ytick.labelcolor": inks.ink,
-        "grid.color": inks.line,
-        "grid.linewidth": 0.6,
-        "legend.frameon": False,
-        "legend.fontsize": 8.5,
-        "legend.labelcolor": inks.ink,
-    }
+def _named(chart: LineChart) -> list[str]:
+    """Names in the legend; none for a single line."""
+    several = len(chart.lines) > 1
+    return [shortened(line.name, 60) for line in chart.lines if several]
 
 
-def _for_page(svg: str, label: str) -> str:
-    inner = svg[svg.index("<svg") :]
-    opening, inner = inner.split(">", 1)
-    view = re.search(r'viewBox="[\d. ]+"', opening)
-    attributes = f'role="img" aria-label="{escape(label)}" {view[0] if view else ""}'
-    # Only clip paths and markers are pointed at; the other ids would repeat from chart to chart.
-    inner = re.sub(r' id="[a-z_.0-9]+_\d+"', "", inner)
-    inner = re.sub(r"font-family: [^;]+; ", "", inner)
-    for colour, variable in _THEME.items():
-        inner = inner.replace(f": {colour}", f": {variable}")
-    return f"<svg {attributes}>{inner.rstrip()}"
+def _right(across: Scale, x: float) -> float:
+    return LEFT + (WIDTH - LEFT - RIGHT) * across.place(x) / 100
+
+
+def _down(up: Scale, y: float) -> float:
+    return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * up.place(y) / 100
+
+
+def _stroke(
+    points: Iterable[tuple[float, float]], colour: str, width: float, dash: str = ""
+) -> Markup:
+    places = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    dashes = Markup(" stroke-dasharray='{}'").format(dash) if dash else ""
+    line = Markup("<polyline points='{}' style='fill: none; stroke: {}' stroke-width='{}'{}/>")
+    return line.format(places, colour, width, dashes)
+
+
+def _text(x: float, y: float, words: str, colour: str, anchor: str = "start") -> Markup:
+    text = Markup("<text x='{:.1f}' y='{:.1f}' style='fill: {}' text-anchor='{}'>{}</text>")
+    return text.format(x, y, colour, anchor, words)
+
+
+def shortened(text: str, longest: int) -> str:
+    """Text shortened to `longest` characters on one line, for a label."""
+    line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"

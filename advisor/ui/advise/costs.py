@@ -13,10 +13,11 @@ from advisor.advice.words.verdict import aged, pays_when
 from advisor.errors import Refusal
 from advisor.formatting import hours, money, number, range_of, shown_currency
 from advisor.reports import charts, from_advice
+from advisor.reports.charts import Scale
 from advisor.reports.document import SensitivityRow, input_name, interval
 from advisor.ui.advise import ways
 from advisor.ui.parts import drawing, tabs
-from advisor.ui.parts.drawing import Point, PointChart, Scale, palette, points
+from advisor.ui.parts.drawing import Point, PointChart, palette, points
 from advisor.ui.parts.glossary import explained_in_turn
 from advisor.ui.parts.markup import (
     block,

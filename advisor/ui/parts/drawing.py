@@ -3,7 +3,6 @@
 A browser shows them at once, without a program for charts; text keeps its size at every width.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +15,18 @@ from markupsafe import Markup, escape
 from advisor.advice.table.option import on_front
 from advisor.formatting import number, short
 from advisor.model.model import Floats
-from advisor.reports.charts import COLOURS, Bar, BarChart, Line, LineChart, Note
+from advisor.reports.charts import (
+    COLOURS,
+    DASHES,
+    Bar,
+    BarChart,
+    Line,
+    LineChart,
+    Note,
+    Scale,
+    scale_of,
+    tick_words,
+)
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, joined, show
 
@@ -44,63 +54,6 @@ def palette() -> Palette:
 
 
 # Two axes as HTML: text and points in their places, over one stretched picture of all lines.
-
-
-DASHES = ("", "9 5", "2 4", "9 4 2 4")
-"""Dashes of lines that differ in colour, for who cannot tell colours [pixels]."""
-MOST_TICKS = 8
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scale:
-    """Axis."""
-
-    low: float  # value at its beginning
-    high: float  # value at its end
-    powers: bool = False  # whether it is logarithmic
-
-    def place(self, value: float) -> float:
-        """Distance of a value from the beginning [% of the axis]."""
-        if self.powers:
-            return 100 * math.log(value / self.low) / math.log(self.high / self.low)
-        return 100 * (value - self.low) / (self.high - self.low)
-
-    def ticks(self) -> list[float]:
-        """Round values along the axis."""
-        if not self.powers:
-            return _even(self.low, self.high)
-        powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
-        for digits in ((1,), (1, 2, 5)):
-            values = [digit * 10.0**power for power in powers for digit in digits]
-            ticks = [value for value in values if self.low <= value <= self.high]
-            if len(ticks) > 2:
-                return ticks[:: -(-len(ticks) // MOST_TICKS)]
-        return _even(self.low, self.high)
-
-
-def _even(low: float, high: float) -> list[float]:
-    """Multiples of 1, 2 or 5 times a power of ten, at most `MOST_TICKS`."""
-    least = (high - low) / (MOST_TICKS - 1)
-    power = 10.0 ** math.floor(math.log10(least))
-    step = next(digit * power for digit in (1, 2, 5, 10) if digit * power >= least * (1 - 1e-9))
-    first, last = math.ceil(round(low / step, 9)), math.floor(round(high / step, 9))
-    return [step * count for count in range(first, last + 1)]
-
-
-def scale_of(values: Iterable[float], *, powers: bool = False, from_zero: bool = False) -> Scale:
-    """Axis with room for all values, also around a single one; logarithmic for positive ones, else
-    from zero where asked, unless a value is negative.
-    """
-    known = [value for value in values if math.isfinite(value)]
-    low, high = min(known, default=1.0), max(known, default=1.0)
-    if powers:
-        room = max((high / low) ** 0.06, 1.15)
-        return Scale(low=low / room, high=high * room, powers=True)
-    if from_zero:
-        low, high = min(low, 0.0), max(high, 0.0)
-    apart = high - low > 1e-9 * max(abs(low), abs(high))
-    room = 0.05 * (high - low if apart else abs(high) or 1.0)
-    return Scale(low=low if from_zero and low == 0 else low - room, high=high + room)
 
 
 Place = tuple[float, float]
@@ -157,9 +110,9 @@ def plane(
     """The axes with the picture, points and words between them, of a height [pixels]."""
     row = Markup("<u style='bottom:{:.2f}%'><b>{}</b></u>")
     column = Markup("<s style='left:{:.2f}%'><b>{}</b></s>")
-    rows = joined(row.format(up.place(tick), _figures(tick)) for tick in up.ticks())
+    rows = joined(row.format(up.place(tick), tick_words(tick)) for tick in up.ticks())
     columns = joined(
-        column.format(across.place(tick), x_sign + _figures(tick)) for tick in across.ticks()
+        column.format(across.place(tick), x_sign + tick_words(tick)) for tick in across.ticks()
     )
     html = Markup(
         "<div class='oa-plane' role='img' aria-label='{}'><div class='oa-label'>{}</div>"
@@ -167,11 +120,6 @@ def plane(
         "<div class='oa-label oa-across'>{}</div></div>"
     )
     return html.format(alt, y_label, height, rows + columns + joined(inside), x_label)
-
-
-def _figures(tick: float) -> str:
-    """Number at a tick: 1,350 in full, 250k shortened."""
-    return f"{tick:,g}" if 0.001 <= abs(tick) < 10_000 else short(tick)
 
 
 # Bars: words above each bar, its parts, range and mark.

@@ -28,7 +28,6 @@ from advisor.reports.document import (
 )
 from advisor.reports.files.export import FORMS, csv, html, literal, markdown
 from advisor.reports.files.pdf import pdf
-from advisor.reports.files.svg import png, svg
 from advisor.reports.store.saved import SavedReport, in_its_currency
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -295,8 +294,6 @@ def test_the_page_asks_for_nothing(report: SavedReport) -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_the_file_is_the_same_each_time(report: SavedReport, form: str) -> None:
     first = FORMS[form].make(report)
-    svg.cache_clear()
-    png.cache_clear()
     assert FORMS[form].make(report) == first
 
 
