@@ -59,6 +59,7 @@ class Bar:
     low: float | None = None  # lower end of the range drawn over it; None for no range
     high: float | None = None  # upper end of the range
     limit: float | None = None  # position of the mark; None for no mark
+    note: str = ""  # words below it
 
     @property
     def end(self) -> float:
@@ -129,30 +130,20 @@ class LineChart:
     y_powers: bool  # the vertical axis is logarithmic
     notes: tuple[Note, ...] = ()  # remarks at points
 
+    def axes(self, level: float | None = None) -> "tuple[Scale, Scale]":
+        """Both axes, with room for all lines, notes and a level of the vertical one."""
+        across = [*(x for line in self.lines for x in line.x), *(note.x for note in self.notes)]
+        up = [y for line in self.lines for y in line.y] + ([] if level is None else [level])
+        return (
+            scale_of(across, powers=self.x_powers),
+            scale_of(up, powers=self.y_powers, from_zero=not self.y_powers),
+        )
+
 
 MEMORY_COLOURS = dict(zip(MEMORY_PARTS, (0, 1, 6), strict=True))
 WIDE = 100.0
 """Largest over smallest, from which an axis counts in powers of ten."""
 Item = TypeVar("Item")
-
-
-def options(rows: Sequence[OptionRow]) -> BarChart:
-    """Speed of each option with its range and its cost in words [tokens/s]."""
-    bars = tuple(
-        Bar(
-            head=option_name(row),
-            figure=", ".join(filter(None, (speed_words(row), cost_words(row)))),
-            parts=(
-                (BarPart(name="speed", size=row.decode_tps, colour=6 * (row.kind == "keep")),)
-                if row.decode_tps
-                else ()
-            ),
-            low=row.decode_tps_low,
-            high=row.decode_tps_high,
-        )
-        for row in rows
-    )
-    return bar_chart("options", "What it would cost to do better", bars, "tokens/s")
 
 
 def memory_use(uses: Sequence[TierUse]) -> BarChart:

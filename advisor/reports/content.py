@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from advisor import formatting
 from advisor.reports import charts
-from advisor.reports.charts import BarChart, LineChart
+from advisor.reports.charts import Bar, BarChart, BarPart, LineChart
 from advisor.reports.document import (
     PLACEMENTS,
     AssumptionRow,
@@ -49,7 +49,7 @@ class FrontPage:
     verdict: str  # the answer in a sentence
     reasons: str  # rest of the verdict: alternatives, and when they pay; may be empty
     cards: tuple[CardWords, ...]  # the placements
-    options: tuple[OptionRow, ...]  # ways to run it faster or cheaper, the present machine first
+    options: "ReportSection"  # ways to run it faster or cheaper, the present machine first
     unable: str  # line with the runtimes that cannot run it; empty for none
     results: tuple[str, ...]  # one sentence per measured result
     notes: str  # notes of the author
@@ -67,7 +67,7 @@ def front_page(report: SavedReport) -> FrontPage:
         verdict=verdict,
         reasons=reasons,
         cards=tuple(card_words(card) for card in shown_cards(document)),
-        options=best_options(document.options),
+        options=_best(best_options(document.options)),
         unable=unable(document.placements),
         results=tuple(judged.words for judged in report.judged),
         notes=report.notes,
@@ -201,10 +201,26 @@ def option_cells(row: OptionRow) -> tuple[str, ...]:
     )
 
 
-def option_note(row: OptionRow) -> str:
-    """Waiting, worth and price of an option in a line."""
-    _, _, _, waiting, price, worth = option_cells(row)
-    return "; ".join(filter(None, (waiting, worth, price)))
+def _best(rows: Sequence[OptionRow]) -> "ReportSection":
+    """Options as bars of their speeds, each with waiting, worth and price below, and as a table."""
+    title, bars = "What it would cost to do better", []
+    cells = [option_cells(row) for row in rows]
+    for row, (name, _, _, waiting, price, worth) in zip(rows, cells, strict=True):
+        part = BarPart(name="speed", size=row.decode_tps or 0.0, colour=6 * (row.kind == "keep"))
+        bar = Bar(
+            head=name,
+            figure=", ".join(filter(None, (charts.speed_words(row), charts.cost_words(row)))),
+            parts=(part,) if row.decode_tps else (),
+            low=row.decode_tps_low,
+            high=row.decode_tps_high,
+            note="; ".join(filter(None, (waiting, worth, price))),
+        )
+        bars.append(bar)
+    return ReportSection(
+        title=title,
+        charts=(charts.bar_chart("options", title, tuple(bars), "tokens/s"),) if bars else (),
+        tables=word_table(title, OPTION_HEADINGS, cells),
+    )
 
 
 def _waiting(row: OptionRow) -> str:

@@ -39,8 +39,6 @@ def markdown(report: SavedReport) -> str:
     text = _template("template.md").render(
         page=page,
         cards=[(card.name, card.figure, card.range, "; ".join(card.lines)) for card in page.cards],
-        option_headings=content.OPTION_HEADINGS,
-        options=[content.option_cells(row) for row in page.options],
         sections=content.sections(report.document),
     )
     return text.rstrip() + "\n"
@@ -55,8 +53,6 @@ def html(report: SavedReport) -> str:
     return _template("template.html").render(
         page=page,
         report=report,
-        options=charts.options(page.options),
-        notes=[content.option_note(row) for row in page.options],
         sections=content.sections(report.document),
         svg=svg,
         colours=charts.COLOURS,

@@ -11,7 +11,6 @@ from fpdf import FPDF
 from fpdf.enums import XPos, YPos
 from fpdf.fonts import FontFace
 
-from advisor.reports import charts
 from advisor.reports.charts import COLOURS, DARK, LETTERED, Bar, BarChart, LineChart
 from advisor.reports.content import (
     OPTION_HEADINGS,
@@ -19,7 +18,6 @@ from advisor.reports.content import (
     FrontPage,
     ReportSection,
     front_page,
-    option_note,
     sections,
 )
 from advisor.reports.files.svg import ON_PAPER, svg
@@ -119,16 +117,15 @@ def table(paper: FPDF, headings: Sequence[str], rows: Sequence[Sequence[str]]) -
     paper.ln(2)
 
 
-def bars(paper: FPDF, chart: BarChart, notes: Sequence[str] = ()) -> None:
-    """Bar chart with words above each bar and, where there are notes, one below each."""
-    for index, bar in enumerate(chart.bars):
+def bars(paper: FPDF, chart: BarChart) -> None:
+    """Bar chart with words above each bar and, where it has some, below it."""
+    for bar in chart.bars:
         if paper.will_page_break(BAR + 14):
             paper.add_page()
         line(paper, f"{bar.head}: {bar.figure}", size=8)
         if bar.parts:
             _bar(paper, chart, bar)
-        if notes:
-            line(paper, notes[index], size=7, soft=True)
+        line(paper, bar.note, size=7, soft=True)
         paper.ln(1.2)
     for name, colour in chart.keys:
         _key(paper, f"{name}  ", colour, chart.letters[name])
@@ -245,10 +242,8 @@ def _front(paper: FPDF, page: FrontPage) -> None:
     _cards(paper, page.cards)
     for text in page.results:
         line(paper, text, size=10)
-    if page.options:
-        heading(paper, "What it would cost to do better")
-        paper.ln(1)
-        bars(paper, charts.options(page.options), [option_note(row) for row in page.options])
+    if page.options.charts:
+        _section(paper, replace(page.options, tables=()), size=10.5)
     line(paper, page.unable, size=9, soft=True)
     if page.notes:
         heading(paper, "Notes")
@@ -283,12 +278,13 @@ def _cards(paper: FPDF, cards: Sequence[CardWords]) -> None:
     paper.ln(2)
 
 
-def _section(paper: FPDF, section: ReportSection) -> None:
-    heading(paper, section.title, size=12)
+def _section(paper: FPDF, section: ReportSection, size: float = 12) -> None:
+    heading(paper, section.title, size)
     line(paper, section.text, size=9)
     for chart in section.charts:
         if isinstance(chart, BarChart):
-            heading(paper, chart.title)
+            if chart.title != section.title:
+                heading(paper, chart.title)
             bars(paper, chart)
     _lines(paper, [chart for chart in section.charts if isinstance(chart, LineChart)])
     for words in section.tables:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from advisor.reports.charts import COLOURS, DASHES, LineChart, Scale, scale_of, tick_words
+from advisor.reports.charts import COLOURS, DASHES, LineChart, Scale, tick_words
 
 WIDTH, HEIGHT = 360.0, 200.0
 """Size of a chart without its legend [px]."""
@@ -35,12 +35,7 @@ ON_PAPER = Inks(ink="#000000", soft="#444444", line="#bbbbbb", font="DejaVu")
 
 def svg(chart: LineChart, inks: Inks = OF_THE_PAGE) -> Markup:
     """Chart as an SVG element."""
-    xs = (*(x for line in chart.lines for x in line.x), *(note.x for note in chart.notes))
-    across = scale_of(xs, powers=chart.x_powers)
-    up = scale_of(
-        (y for line in chart.lines for y in line.y),
-        powers=chart.y_powers, from_zero=not chart.y_powers,
-    )  # fmt: skip
+    across, up = chart.axes()
     parts = (*_axes(chart, across, up, inks), *_lines(chart, across, up, inks))
     height = HEIGHT + ROW * len(_named(chart))
     element = Markup(
@@ -81,7 +76,9 @@ def _lines(chart: LineChart, across: Scale, up: Scale, inks: Inks) -> Iterator[M
         )
     for row, name in enumerate(_named(chart)):
         y, line = HEIGHT + ROW * row, chart.lines[row]
-        yield _stroke([(LEFT, y), (LEFT + 26, y)], COLOURS[line.colour], 2, DASHES[row % 4])
+        yield _stroke(
+            [(LEFT, y), (LEFT + 26, y)], COLOURS[line.colour], 2, DASHES[row % len(DASHES)]
+        )
         yield _text(LEFT + 32, y + 3, name, inks.ink)
 
 

@@ -200,14 +200,7 @@ def curves(
 
 def lines(chart: LineChart, level: tuple[float, str] | None = None) -> Markup:
     """Chart of lines; several have their names at their ends. A level is a height with words."""
-    across = scale_of(
-        (*(x for line in chart.lines for x in line.x), *(note.x for note in chart.notes)),
-        powers=chart.x_powers,
-    )
-    up = scale_of(
-        (*(y for line in chart.lines for y in line.y), *(level or ())[:1]),
-        powers=chart.y_powers, from_zero=not chart.y_powers,
-    )  # fmt: skip
+    across, up = chart.axes(None if level is None else level[0])
     high = None if level is None else up.place(level[0])
     inside = (
         picture(_strokes(chart, across, up, high)),

@@ -10,13 +10,12 @@ from advisor.advice.diagnosis.text import reported
 from advisor.advice.words.verdict import Judgement
 from advisor.errors import AdvisorError, InputError
 from advisor.formatting import show_money_in
-from advisor.reports import charts
+from advisor.reports.charts import BarChart
 from advisor.reports.content import (
     FrontPage,
     ReportSection,
     card_words,
     front_page,
-    option_note,
     sections,
     shown_cards,
 )
@@ -299,10 +298,10 @@ def _sections(report: SavedReport, inside: Iterable[ReportSection], *, options: 
 
 def _options(page: FrontPage) -> None:
     """Options in words that wrap on a phone, with their bars between them."""
-    if not page.options:
-        return
-    chart = charts.options(page.options)
-    for bar, option in zip(chart.bars, page.options, strict=True):
-        words = Markup("{}: <b>{}</b>").format(bar.head, bar.figure)
-        drawn = track(bar, chart.end, chart.unit) if bar.parts else Markup()
-        show(block("oa-option", words + drawn + block("oa-soft", option_note(option))))
+    for chart in page.options.charts:
+        if not isinstance(chart, BarChart):
+            continue
+        for bar in chart.bars:
+            words = Markup("{}: <b>{}</b>").format(bar.head, bar.figure)
+            drawn = track(bar, chart.end, chart.unit) if bar.parts else Markup()
+            show(block("oa-option", words + drawn + block("oa-soft", bar.note)))

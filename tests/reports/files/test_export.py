@@ -156,7 +156,10 @@ def test_each_kind_of_option_stands_on_the_first_page(report: SavedReport) -> No
     )
     unknown = replace(rows[-1], decode_tps=None)
     page = front_page(changed(report, options=(*rows[:-1], unknown)))
-    assert [row.name for row in page.options] == ["keep 0", "change 1", "add 3", "rent 4", "api 6"]
+    (table,) = page.options.tables
+    names = ["what you have: keep 0", "change 1", "add: add 3", "rent: rent 4", "API: api 6"]
+    assert [name for name, *_ in table.rows] == names
+    assert [bar.head for chart in page.options.charts for bar in chart.bars] == names
     assert "speed not published" in html(changed(report, options=(*rows[:-1], unknown)))
 
 
