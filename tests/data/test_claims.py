@@ -4,17 +4,12 @@ computed."""
 import pytest
 from provenance import is_past, is_public
 
+from advisor.catalog.records import like
+from advisor.evidence.claims import scenarios
 from advisor.evidence.claims.findings import MEASURES, VARIED
-from advisor.evidence.claims.scenarios import (
-    UNITS,
-    Scenario,
-    case_rows,
-    claim_rows,
-    inputs,
-)
+from advisor.evidence.claims.scenarios import CASES, UNITS, Claimed, Scenario, inputs
 
-CLAIMS = {row.number: row for row in claim_rows()}
-CASES = case_rows()
+CLAIMS = {row.number: row for row in scenarios.CLAIMS}
 
 
 def name(case) -> str:
@@ -58,7 +53,7 @@ def test_every_case_names_a_measure_a_unit_and_inputs_that_there_are(
 def test_deciding_cases_have_a_range_with_its_ends_in_order(subtests: pytest.Subtests) -> None:
     for case in [case for case in CASES if not case.beside]:
         with subtests.test(str(name(case))):
-            claimed = case.of(CLAIMS[case.claim]).claimed
+            claimed = like(Claimed, case.of(CLAIMS[case.claim]))
             assert not claimed.open
             assert claimed.low is None or claimed.high is None or 0 <= claimed.low < claimed.high
 

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from ui_app import app, page_text, run, tab
 
 from advisor.evidence.claims import Verdict, claims
-from advisor.evidence.claims.scenarios import case_rows
+from advisor.evidence.claims.scenarios import CASES
 from advisor.request.texts import from_address
 from advisor.ui.accuracy.claims import parameters
 
@@ -73,7 +73,7 @@ def test_one_verdict_can_be_shown_alone(page, answers):
 def test_every_link_opens_without_complaint(answers):
     records = [parameters(item.scenario.inputs) for claim in answers for item in claim.findings]
     opened = [record for record in records if record]
-    assert len(opened) > len(case_rows()) / 2
+    assert len(opened) > len(CASES) / 2
     for finding in opened:
         assert from_address(finding).problems == ()
         assert finding["gpu"]

@@ -9,13 +9,12 @@ from operator import attrgetter
 
 import numpy as np
 
-from advisor.advice.edits.edit import Edit
 from advisor.advice.prices.power import draw_of, parts_for
 from advisor.advice.prices.price import bought, rented
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.cost import Use, monthly_hours
 from advisor.catalog.csv_tables import DATA, read
-from advisor.catalog.records import as_record
+from advisor.catalog.records import as_record, like
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.schedule import Route, Transfer
@@ -23,16 +22,15 @@ from advisor.cost_model.timing import CROSSINGS, StepTime
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import DataError, InputError, Refusal
 from advisor.evidence.claims.scenarios import (
+    CASES,
+    CLAIMS,
     UNITS,
     CaseRow,
     Claimed,
     ClaimRow,
     Scenario,
-    case_rows,
-    claim_rows,
     exact,
     holds,
-    in_words,
     inputs,
     ratio,
     reaches,
@@ -40,6 +38,7 @@ from advisor.evidence.claims.scenarios import (
 from advisor.formatting import memory, range_of
 from advisor.machine.catalog import find_host
 from advisor.machine.machine import Form
+from advisor.model.model import Floats
 from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
 from advisor.units import GB, Array
 
@@ -251,18 +250,25 @@ def _waits(scenario: Scenario) -> Range:
 class Finding:
     """Result of one case of a claim."""
 
-    conditions: tuple[str, ...]  # clauses that distinguish the case from the other cases
+    case: CaseRow  # the case, with its claim's values in empty fields
     scenario: Scenario  # scenario that was computed
     figure: Range  # computed figure with its range, in SI units; NaN where there is none
-    claimed: Claimed  # range that the figure is compared with
     problem: str = ""  # reason for a missing figure; empty where there is one
-    beside: bool = False  # shown for comparison only, without influence on the verdict
     needs: tuple[str, ...] = ()  # changes that would make the claim hold; empty where it holds
-    source: str = ""  # source of a cited figure
+
+    @property
+    def claimed(self) -> Claimed:
+        """Range that the figure is compared with."""
+        return like(Claimed, self.case)
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """Clauses that distinguish the case from the others."""
+        return tuple(part.strip() for part in self.case.condition.split(";"))
 
     @property
     def condition(self) -> str:
-        """Clauses that distinguish the case, in one line."""
+        """The same in one line."""
         return ", ".join(self.conditions)
 
     @property
@@ -315,7 +321,7 @@ class Finding:
     def plain(self) -> dict[str, object]:
         """The case as plain data, for other programs."""
         figure = f"{self.words} {self.claimed.figure}".strip()
-        return as_record("finding", self, figure=figure, decides=not self.beside)
+        return as_record("finding", self, figure=figure, decides=not self.case.beside)
 
 
 def finding(row: ClaimRow, case: CaseRow) -> Finding:
@@ -323,21 +329,13 @@ def finding(row: ClaimRow, case: CaseRow) -> Finding:
     invalid one.
     """
     case = case.of(row)
-    scenario, claimed = Scenario(inputs={}).changed(inputs(case.inputs)), case.claimed
+    scenario = Scenario(inputs={}).changed(inputs(case.inputs))
     measure = measured(case.measure, case.against)
     figure, problem = _tried(scenario, measure)
-    result = Finding(
-        conditions=tuple(part.strip() for part in case.condition.split(";")),
-        scenario=scenario,
-        figure=figure,
-        claimed=claimed,
-        problem=problem,
-        beside=case.beside,
-        source=case.source,
-    )
-    if result.holds or result.beside or not result.fits:
+    result = Finding(case=case, scenario=scenario, figure=figure, problem=problem)
+    if result.holds or case.beside or not result.fits:
         return result
-    return replace(result, needs=needs(scenario, measure, claimed, case.vary))
+    return replace(result, needs=needs(scenario, measure, result.claimed, case.vary))
 
 
 def measured(name: str, against: str) -> Measure:
@@ -388,10 +386,10 @@ class VariedInput:
     now: str  # value in a scenario; empty for the stated one, or the smallest
 
     @property
-    def edit(self) -> Edit:
-        """The input set to each value, rounded to two digits."""
-        tried = np.geomspace(self.low, self.high, POINTS)
-        return Edit(changes={self.key: np.unique([float(f"{value:.1e}") for value in tried])})
+    def tried(self) -> Floats:
+        """Values that are tried, of two digits each."""
+        values = np.geomspace(self.low, self.high, POINTS)
+        return np.unique([float(f"{value:.1e}") for value in values])
 
     def value(self, scenario: Scenario) -> float:
         """Value in a scenario, in `unit`."""
@@ -423,10 +421,8 @@ def needs(scenario: Scenario, measure: Measure, claimed: Claimed, vary: str) -> 
 
 def _need(scenario: Scenario, measure: Measure, claimed: Claimed, key: str) -> str:
     varied = VARIED[key]
-    edit = varied.edit
-    values = edit.changes[key]
-    figure = measure(scenario.changed(edit.changes))
-    enough = values[np.broadcast_to(holds(figure, claimed), values.shape)]
+    figure = measure(scenario.changed({key: varied.tried}))
+    enough = varied.tried[np.broadcast_to(holds(figure, claimed), varied.tried.shape)]
     if not enough.size:
         return f"no {varied.name} alone is enough"
     now = varied.value(scenario)
@@ -451,7 +447,7 @@ class Claim:
     @property
     def parts(self) -> tuple[tuple[Finding, ...], ...]:
         """Deciding cases, grouped by the range they are compared with."""
-        deciding = (finding for finding in self.findings if not finding.beside)
+        deciding = (finding for finding in self.findings if not finding.case.beside)
         return tuple(
             tuple(part) for _, part in groupby(deciding, key=lambda finding: finding.claimed)
         )
@@ -499,21 +495,20 @@ class Claim:
     @property
     def scenario(self) -> str:
         """Inputs shared by its cases, in words."""
-        return in_words(inputs(self.row.scenario))
+        return Scenario(inputs=inputs(self.row.scenario)).words
 
 
 def claims() -> tuple[Claim, ...]:
     """All claims, computed now."""
-    cases = case_rows()
     return tuple(
-        answered(row, [case for case in cases if case.claim == row.number]) for row in claim_rows()
+        answered(row, [case for case in CASES if case.claim == row.number]) for row in CLAIMS
     )
 
 
 def answered(row: ClaimRow, cases: Iterable[CaseRow]) -> Claim:
     """A claim with the results of its cases."""
-    by_rank = sorted((finding(row, case) for case in cases), key=lambda result: result.beside)
-    return Claim(row=row, findings=tuple(by_rank))
+    ranked = sorted(cases, key=lambda case: case.beside)
+    return Claim(row=row, findings=tuple(finding(row, case) for case in ranked))
 
 
 def shared(findings: Sequence[Finding]) -> str:
@@ -562,8 +557,8 @@ def _span(findings: Sequence[Finding]) -> str:
 
 
 def _needs(findings: Iterable[Finding]) -> Iterable[str]:
-    for case in findings:
-        if case.beside and case.holds:
-            yield f"{case.condition}: {case.words} {case.claimed.figure}".strip()
-        if case.needs:
-            yield f"{case.condition}: {'; '.join(case.needs)}"
+    for result in findings:
+        if result.case.beside and result.holds:
+            yield f"{result.condition}: {result.words} {result.case.figure}".strip()
+        if result.needs:
+            yield f"{result.condition}: {'; '.join(result.needs)}"

@@ -6,7 +6,7 @@ Keys are those of a request, so that a row can state whatever can be asked:
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from advisor import formatting
 from advisor.advice.compare import as_run
-from advisor.catalog.csv_tables import DATA, assignments, literal, read
+from advisor.catalog.csv_tables import DATA, assignments, literal, read, texts
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -88,22 +88,9 @@ class CaseRow:
             filled[name] = "" if text == "none" else text
         return replace(self, inputs=f"{claim.scenario}; {self.inputs}", **filled)
 
-    @property
-    def claimed(self) -> "Claimed":
-        """Range that its figure is compared with."""
-        return Claimed(low=self.low, high=self.high, unit=self.unit, figure=self.figure)
 
-
-@cache
-def claim_rows() -> tuple[ClaimRow, ...]:
-    """Claims, in the order of the file."""
-    return read(DATA / "claims/claims.csv", ClaimRow)
-
-
-@cache
-def case_rows() -> tuple[CaseRow, ...]:
-    """Cases, in the order of the file."""
-    return read(DATA / "claims/claim_cases.csv", CaseRow)
+CLAIMS = read(DATA / "claims/claims.csv", ClaimRow)
+CASES = read(DATA / "claims/claim_cases.csv", CaseRow)
 
 
 def inputs(text: str) -> dict[str, object]:
@@ -115,15 +102,7 @@ OF_CLAIMS = ("upgrade", "cited")
 """Inputs of claims alone: GPU that would replace the present one; a figure published by others."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PhraseRow:
-    """One row of data/claims/phrases.csv: a phrase for an input of a scenario."""
-
-    input: str
-    phrase: str
-
-
-PHRASES = {row.input: row.phrase for row in read(DATA / "claims/phrases.csv", PhraseRow)}
+PHRASES = texts("claims/phrases.csv", "input", "phrase")
 """Phrases for the inputs of a scenario, in this order; others are part of the figure's words."""
 PLACED = {
     PlacementStrategy.GPU_RESIDENT: "all in the GPU",
@@ -214,16 +193,11 @@ class Scenario:
 
     @property
     def words(self) -> str:
-        """The scenario in one line."""
-        return in_words(self.inputs)
-
-
-def in_words(inputs: Inputs) -> str:
-    """Inputs in one line, the model first."""
-    plain = {**inputs}
-    if "placement" in inputs:
-        plain["placement"] = PLACED[PlacementStrategy(str(inputs["placement"]))]
-    return ", ".join(phrase.format(plain[key]) for key, phrase in PHRASES.items() if key in plain)
+        """The scenario in one line, the model first."""
+        plain = {**self.inputs}
+        if "placement" in plain:
+            plain["placement"] = PLACED[PlacementStrategy(str(plain["placement"]))]
+        return ", ".join(text.format(plain[key]) for key, text in PHRASES.items() if key in plain)
 
 
 # Claimed ranges, and the comparison of a figure with them, in numbers and words.

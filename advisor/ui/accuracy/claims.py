@@ -90,7 +90,7 @@ def _case(finding: Finding, *, with_range: bool) -> tuple[Markup, Markup]:
 
 
 def _sources(claim: Claim) -> Markup:
-    named = [claim.row.source, *(finding.source for finding in claim.findings)]
+    named = [claim.row.source, *(finding.case.source for finding in claim.findings)]
     addresses = dict.fromkeys(part.strip() for text in named for part in text.split(";"))
     links = (outward(each, each.removeprefix("https://")) for each in addresses if each)
     return Markup("Facts from {}.").format(Markup(", ").join(links))

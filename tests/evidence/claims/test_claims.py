@@ -11,17 +11,16 @@ from advisor.errors import DataError
 from advisor.evidence.claims import Claim, Finding, Verdict, claims
 from advisor.evidence.claims.findings import MEASURES, answered, finding, measured, needs, shared
 from advisor.evidence.claims.scenarios import (
+    CASES,
+    CLAIMS,
     Claimed,
     Scenario,
-    case_rows,
-    claim_rows,
     exact,
     holds,
-    in_words,
 )
 from advisor.units import GB
 
-ROWS = {row.number: row for row in claim_rows()}
+ROWS = {row.number: row for row in CLAIMS}
 LLAMA = {"model": "Llama-3.1-70B", "format": "Q4_K_M", "context": 4096, "runtime": "llama.cpp",
          "placement": "cpu-offload", "gpu": "RTX 4090", "ram_gb": 256,
          "cpu": "Server 8-channel DDR4-3200 (typical)"}  # fmt: skip
@@ -37,16 +36,18 @@ def claims_by_number() -> dict[int, Claim]:
 
 
 def cases_of(number: int):
-    return [case for case in case_rows() if case.claim == number]
+    return [case for case in CASES if case.claim == number]
 
 
 def finding_of(holding: bool, *conditions: str, unit: str = "tokens/s") -> Finding:
-    return Finding(
-        conditions=conditions,
-        scenario=Scenario(inputs={}),
-        figure=exact(2.0 if holding else 1.0),
-        claimed=Claimed(low=2, high=None, unit=unit),
-    )
+    range_claimed = {"low": 2, "high": None, "unit": unit, "figure": ""}
+    case = replace(CASES[0], condition="; ".join(conditions), beside=False, **range_claimed)
+    figure = exact(2.0 if holding else 1.0)
+    return Finding(case=case, scenario=Scenario(inputs={}), figure=figure)
+
+
+def beside_it(finding: Finding) -> Finding:
+    return replace(finding, case=replace(finding.case, beside=True))
 
 
 def claim_of(*findings: Finding) -> Claim:
@@ -87,9 +88,9 @@ def test_a_claim_of_two_things_needs_both() -> None:
 
 
 def test_cases_beside_it_decide_nothing() -> None:
-    beside = replace(finding_of(False, "another machine"), beside=True)
+    beside = beside_it(finding_of(False, "another machine"))
     assert claim_of(finding_of(True, "fast"), beside).verdict is Verdict.HOLDS
-    helpful = replace(finding_of(True, "another machine"), beside=True)
+    helpful = beside_it(finding_of(True, "another machine"))
     failing = claim_of(finding_of(False, "fast"), helpful)
     assert failing.verdict is Verdict.DOES_NOT
     assert failing.needs == ("another machine: 2.0 tokens/s",)
@@ -191,7 +192,7 @@ def test_a_pair_that_cannot_be_leaves_the_other_cases() -> None:
 
 
 def test_a_scenario_is_stated_in_words() -> None:
-    text = in_words({**LLAMA, "gpu_layers": 40})
+    text = scenario(gpu_layers=40).words
     assert text.startswith("Llama-3.1-70B, Q4_K_M, llama.cpp, the rest in RAM, RTX 4090")
     assert "40 layers on the GPU, 4,096 tokens of context" in text
 
