@@ -9,7 +9,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
+from advisor.catalog.csv_tables import read
 from advisor.cost_model.loads import ForwardPass, step_load
 from advisor.cost_model.placement import RAM, vram, weight_bytes
 from advisor.evidence.published.predict import Case
@@ -79,6 +81,25 @@ class Peer:
         return self.prefill(facts) if self.prefill and facts.where == IN_GPU else None
 
 
+@dataclass(frozen=True, kw_only=True)
+class FormatRow:
+    """Constants of a format, one row of lab/peer_formats.csv; an empty cell has the default."""
+
+    format: str
+    llmfit_read: float = 0.5  # bytes read per weight
+    llmfit_stored: float = 0.58  # bytes stored per weight, which experts in the GPU are read by
+    llmfit_speed: float = 1.0  # factor on a processor's speed
+    whichllm: float = 0.45  # share of the bandwidth
+
+
+FORMATS = {row.format: row for row in read(Path(__file__).with_name("peer_formats.csv"), FormatRow)}
+
+
+def in_tables(form: str) -> FormatRow:
+    """Constants of a format; the defaults for one that has no row."""
+    return FORMATS.get(form, FormatRow(format=form))
+
+
 # Bandwidth over bytes: the rule that all other formulas start from.
 
 
@@ -103,15 +124,13 @@ def bandwidth_decode(facts: Facts) -> float:
 CANIRUN_BYTES = {2: 0.3125, 3: 0.4375, 4: 0.5, 5: 0.625, 6: 0.75, 8: 1.0, 16: 2.0}
 """Bytes per weight by the bits in a format's name. The source lists one format of each; formats it
 does not list get the closest."""
-RAM_RATE = 50.0
-"""Bandwidth assumed of any RAM [GB/s]."""
 
 
 def canirun_decode(facts: Facts) -> float:
     """0.7 S / working set, 0.65 on Apple; 0.85 of that for a split [tokens/s].
 
-    For a split, S is the harmonic mean of the GPU's bandwidth and 50 GB/s by share. The working set
-    is 1.1 times the weights plus half a GiB; with experts, the active share of it.
+    For a split, S is the harmonic mean of the GPU's bandwidth and 50 GB/s, for any RAM, by share.
+    The working set is 1.1 times the weights plus half a GiB; with experts, the active share of it.
     """
     named = re.search(r"\d+", facts.format)
     bits = int(named.group()) if named else 4
@@ -122,20 +141,18 @@ def canirun_decode(facts: Facts) -> float:
     bandwidth = facts.gpu_bandwidth / GB
     if facts.where == IN_GPU:
         return efficiency * bandwidth / read
-    mean = 1.0 / (facts.gpu_share / bandwidth + (1.0 - facts.gpu_share) / RAM_RATE)
+    mean = 1.0 / (facts.gpu_share / bandwidth + (1.0 - facts.gpu_share) / 50.0)
     return max(1.0, 0.85 * efficiency * mean / read)
 
 
 # GGUF Parser: each device's bytes over its bandwidth, by its share of the layers.
 
-BATCHES = 4.0
-"""Factor on the cache: a logical batch of 2048 tokens over a physical one of 512."""
-
 
 def gguf_parser_decode(facts: Facts) -> float:
     """t_max / sum of t_i^2, with t_i = (W_i + 4 K_i) / S_i times the share of layers [tokens/s].
 
-    A device's share counts the output head and one more layer. The bound by FLOPs is omitted: a GPU
+    The cache counts four times: a logical batch of 2048 tokens over a physical one of 512. A
+    device's share counts the output head and one more layer. The bound by FLOPs is omitted: a GPU
     does not reach it, and no row states the FLOP/s of a processor. The formula reads every expert,
     so it is used for dense models only.
     """
@@ -144,7 +161,7 @@ def gguf_parser_decode(facts: Facts) -> float:
     if facts.gpus:
         devices.append((facts.gpu_share, facts.gpu_layers, facts.gpu_bandwidth))
     times = [
-        (share * facts.file_bytes + layers * BATCHES * facts.cache_read) / speed * layers * rows
+        (share * facts.file_bytes + layers * 4.0 * facts.cache_read) / speed * layers * rows
         for share, layers, speed in devices
     ]
     return max(times) / sum(time * time for time in times)
@@ -228,24 +245,7 @@ def llmcalc_decode(facts: Facts) -> float:
 
 # llmfit: `estimate_tps`, with the tables of models.rs and the defaults of its `CalcConfig`.
 
-EFFICIENCY = 0.55
-LLMFIT_BYTES = {
-    "F16": 2.0, "BF16": 2.0, "Q8_0": 1.0, "Q6_K": 0.75, "Q5_K_M": 0.625, "Q3_K_M": 0.375,
-    "Q2_K": 0.25,
-}  # fmt: skip
-USUAL_BYTES = 0.5
-"""Bytes read per weight in 4-bit formats and all others that `LLMFIT_BYTES` does not list."""
-STORED = {"F32": 4.0, "F16": 2.0, "BF16": 2.0, "Q8_0": 1.05, "Q6_K": 0.80, "Q5_K_M": 0.68,
-          "Q3_K_M": 0.48, "Q2_K": 0.37}  # fmt: skip
-USUAL_STORED = 0.58
-"""Bytes stored per weight in other formats; the formula for experts in the GPU reads stored
-bytes."""
-SPEEDS = {"F16": 0.6, "BF16": 0.6, "Q8_0": 0.8, "Q6_K": 0.95, "Q4_K_M": 1.15, "Q4_0": 1.15,
-          "Q3_K_M": 1.25, "Q2_K": 1.35}  # fmt: skip
-"""Factors on a processor's speed; 1 for other formats."""
 DYNAMIC = {"2": "Q2_K", "3": "Q3_K_M", "4": "Q4_K_M", "5": "Q5_K_M", "6": "Q6_K", "8": "Q8_0"}
-FIXED_BYTES = 3.2
-"""Bytes per weight outside the routed experts."""
 IN_RAM_FACTORS = {EXPERTS_IN_RAM: 0.8, SPLIT: 0.5, IN_RAM: 0.3}
 
 
@@ -257,15 +257,15 @@ def llmfit_decode(facts: Facts) -> float:
     the billions of active weights, times factors.
     """
     dynamic = facts.format.startswith("UD-Q")  # by its bits, others by name
-    form = DYNAMIC.get(facts.format[4], facts.format) if dynamic else facts.format
+    form = in_tables(DYNAMIC.get(facts.format[4], "") if dynamic else facts.format)
     if facts.where == IN_RAM:
         rate = (90.0 if facts.arm else 70.0) / (facts.active_params / 1e9)
-        rate *= SPEEDS.get(form, 1.0) * (1.1 if facts.cores >= 8 else 1.0)
+        rate *= form.llmfit_speed * (1.1 if facts.cores >= 8 else 1.0)
         return IN_RAM_FACTORS[IN_RAM] * rate
     if facts.where == IN_GPU and facts.experts:
-        return _experts_in_gpu(facts, STORED.get(form, USUAL_STORED))
-    active = facts.active_params * LLMFIT_BYTES.get(form, USUAL_BYTES)
-    seconds = active / (EFFICIENCY * facts.gpu_bandwidth)
+        return _experts_in_gpu(facts, form.llmfit_stored)
+    active = facts.active_params * form.llmfit_read
+    seconds = active / (0.55 * facts.gpu_bandwidth)
     if facts.where == EXPERTS_IN_RAM:
         seconds += active / facts.ram
     return IN_RAM_FACTORS.get(facts.where, 1.0) / seconds
@@ -274,7 +274,7 @@ def llmfit_decode(facts: Facts) -> float:
 def _experts_in_gpu(facts: Facts, stored: float) -> float:
     """Active experts at stored size, all else at 3.2 bytes a weight, slower in a full VRAM."""
     outside = facts.shared_params + 2.0 * facts.vocab * facts.hidden
-    read = facts.expert_params * stored + outside * FIXED_BYTES
+    read = facts.expert_params * stored + outside * 3.2
     full = facts.params * stored / facts.gpu_memory
     idle = 1.0 - facts.experts_used / facts.experts
     pressed = max(1.0 - (full - 0.6) * idle, 0.3) if 0.6 <= full <= 1.0 else 1.0
@@ -295,14 +295,6 @@ def moe_speed_decode(facts: Facts) -> float:
 
 # whichllm: bandwidth over bytes, times a factor for the format and one for the vendor.
 
-FORMATS = {
-    "F32": 0.30, "F16": 0.40, "BF16": 0.40, "Q8_0": 0.45, "Q6_K": 0.50, "Q5_K_M": 0.52,
-    "Q5_K_S": 0.52, "Q5_0": 0.50, "Q4_K_M": 0.55, "Q4_K_S": 0.55, "Q4_0": 0.53, "NVFP4": 0.56,
-    "MXFP4": 0.55, "Q3_K_M": 0.50, "Q3_K_S": 0.48, "Q3_K_L": 0.50, "Q2_K": 0.45, "IQ4_XS": 0.52,
-    "IQ4_NL": 0.50, "IQ3_S": 0.45, "IQ3_M": 0.45, "IQ3_XS": 0.45, "IQ3_XXS": 0.42, "IQ2_S": 0.40,
-    "IQ2_M": 0.40, "IQ2_XXS": 0.38, "IQ1_M": 0.35, "IQ1_S": 0.35,
-}  # fmt: skip
-OTHER_FORMAT = 0.45
 VENDORS = {"NVIDIA": 1.0, "AMD": 0.78, "Apple": 0.82, "Intel": 0.65}
 
 
@@ -313,10 +305,10 @@ def whichllm_decode(facts: Facts) -> float:
     for each 256 GB/s, up to 25 %. A processor reaches 18 over the billions of active weights, for
     any RAM.
     """
-    efficiency = FORMATS.get(facts.format, OTHER_FORMAT)
+    efficiency = in_tables(facts.format).whichllm
     if facts.where == IN_RAM:
         active = max(facts.active_params / 1e9, 0.5)
-        return max(0.3, 18.0 / active * efficiency / OTHER_FORMAT)
+        return max(0.3, 18.0 / active * efficiency / in_tables("").whichllm)
     floor = min(0.05 * max(1.0, facts.gpu_bandwidth / 256e9), 0.25)
     share = min(1.0, max(facts.active_params / facts.params, floor)) if facts.experts else 1.0
     read = facts.file_bytes * share
