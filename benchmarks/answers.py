@@ -85,10 +85,8 @@ def alone() -> Iterator[None]:
 
 
 def answer(question: str) -> Any:
-    """What the program says: JSON as values, other output as lines.
-
-    Args:
-        question: arguments of a command, with contents in place of files.
+    """What the program says to the arguments of a command, with contents in place of files: JSON as
+    values, other output as lines.
     """
     command, *rest = shlex.split(question)
     if command == "page":

@@ -60,8 +60,7 @@ def main(arguments: argparse.Namespace) -> None:
         written = [row for part in both for row in part(record, folder, arguments)]
     print(f"engine: other programs took {neighbours.share():.0%} of the processor meanwhile.")
     if arguments.csv:
-        cpu = {"cpu": arguments.cpu} if arguments.cpu else {}
-        rows.append(arguments.csv, [row | cpu for row in written])
+        rows.append(arguments.csv, written, arguments.cpu)
 
 
 def _room(folder: Path) -> bool:

@@ -38,8 +38,6 @@ class CacheRow:
     variety: float | None
     hit_pct: float
     source_url: str
-    source_date: str
-    note: str
 
 
 def rows() -> tuple[CacheRow, ...]:
@@ -48,12 +46,7 @@ def rows() -> tuple[CacheRow, ...]:
 
 
 def predicted(row: CacheRow, usual: float | None = None) -> float:
-    """Share of lookups served [%].
-
-    Args:
-        row: cache, model and text.
-        usual: unevenness in an ordinary text; None for that of the model.
-    """
+    """Share of lookups served, by the model's unevenness in an ordinary text or another [%]."""
     if row.policy == FIXED:
         return 100.0 * float(served_by_fixed(row.slots / row.experts))
     usual = unevenness(row.model) if usual is None else usual

@@ -93,8 +93,7 @@ def main(arguments: argparse.Namespace) -> None:
     if arguments.rounds:
         print(f"gpu_engine: other programs took {neighbours.share():.0%} of the processor.")
     if arguments.csv:
-        cpu = {"cpu": arguments.cpu} if arguments.cpu else {}
-        rows.append(arguments.csv, [entry.row | cpu for entry in compared])
+        rows.append(arguments.csv, [entry.row for entry in compared], arguments.cpu)
 
 
 def _here(ram_gib: float | None) -> Fingerprint:

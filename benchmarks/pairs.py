@@ -74,8 +74,6 @@ class SecondMachineRow:
     one_tps: float
     two_tps: float
     source_url: str
-    source_date: str
-    note: str
 
     @property
     def prompts_counted(self) -> int:
@@ -144,8 +142,6 @@ class ExpertCacheRow:
     plain_tps: float
     cached_tps: float
     source_url: str
-    source_date: str
-    note: str
 
 
 WORK = Workload(prompt=64, output=200, context=2048)

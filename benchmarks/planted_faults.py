@@ -20,7 +20,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -36,6 +35,7 @@ from advisor.probes.llama_cpp.synthetic_model import in_type, write
 from advisor.probes.server import read_server
 from advisor.probes.server_process import ServerProcess
 from advisor.request.request import Request
+from benchmarks.engine_parts.capped import capped, forget, repeated
 from benchmarks.watching import expected
 
 PROGRAM = """
@@ -109,8 +109,7 @@ def _takes(pid: int, path: Path) -> Callable[[], None]:
         if call(PROCESS_MADVISE, target, vectors, ctypes.c_size_t(len(spans)), PAGEOUT, 0) < 0:
             print(f"no page was taken: {os.strerror(ctypes.get_errno())}", file=sys.stderr)
         os.close(target)
-        with path.open("rb") as file:  # what was mapped by nobody stayed in the page cache
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        forget(path)  # what was mapped by nobody stayed in the page cache
 
     return take
 
@@ -118,17 +117,8 @@ def _takes(pid: int, path: Path) -> Callable[[], None]:
 @contextmanager
 def pages_taken(pid: int, path: Path) -> Iterator[None]:
     """The file's pages taken from memory, again and again."""
-    take, stop = _takes(pid, path), threading.Event()
-
-    def again() -> None:
-        while not stop.wait(EVERY):
-            take()
-
-    taker = threading.Thread(target=again)
-    taker.start()
-    yield
-    stop.set()
-    taker.join()
+    with repeated(_takes(pid, path), EVERY):
+        yield
 
 
 def pages_dropped(pid: int, path: Path) -> AbstractContextManager[None]:
@@ -140,17 +130,11 @@ def pages_dropped(pid: int, path: Path) -> AbstractContextManager[None]:
 @contextmanager
 def memory_limited(pid: int, path: Path) -> Iterator[None]:
     """A control group that holds half of the file, whose pages are charged to it anew."""
-    groups = Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup")  # versions 1 and 2
-    root = next(each for each in groups if (each / "cgroup.procs").exists())
-    group = root / f"planted-{pid}"
-    group.mkdir()
-    (limit,) = (name for name in ("memory.limit_in_bytes", "memory.max") if (group / name).exists())
-    (group / limit).write_text(str(path.stat().st_size // 2))
-    (group / "cgroup.procs").write_text(str(pid))
-    _takes(pid, path)()
-    yield
-    (root / "cgroup.procs").write_text(str(pid))
-    group.rmdir()
+    with capped(path.stat().st_size // 2) as group:
+        (group / "cgroup.procs").write_text(str(pid))
+        _takes(pid, path)()
+        yield
+        (group.parent / "cgroup.procs").write_text(str(pid))
 
 
 def _forever() -> None:

@@ -31,6 +31,7 @@ from advisor.probes.disk.test_file import BLOCK
 from advisor.probes.gpu import cuda, transfer
 from advisor.probes.measurement import Measurement
 from advisor.units import GB, MIB
+from benchmarks.engine_parts.capped import forget
 
 PARTS = Path(__file__).parent / "engine_parts"
 ROUNDS = {"ram": 15, "disk": 7, "gpu": 5}
@@ -58,11 +59,7 @@ def _ratio(figure: str, pairs: list[tuple[float, float]]) -> str:
 
 
 def _program(name: str) -> str:
-    """Path of a program.
-
-    Raises:
-        ProbeError: it is not installed.
-    """
+    """Path of a program; raises ProbeError where it is not installed."""
     program = shutil.which(name)
     if program is None:
         raise ProbeError(f"{name} is missing.")
@@ -70,11 +67,7 @@ def _program(name: str) -> str:
 
 
 def _built(compiler: str, source: str, *flags: str) -> None:
-    """Compile a source of `PARTS`.
-
-    Raises:
-        ProbeError: there is no such compiler, or it cannot build the source.
-    """
+    """Compile a source of `PARTS`; raises ProbeError without such a compiler, or where it fails."""
     command = (_program(compiler), *flags, str(PARTS / source))
     done = subprocess.run(command, text=True, capture_output=True, check=False)
     if done.returncode:
@@ -109,6 +102,7 @@ def _ram_turn(read_rate: Callable[..., float]) -> Turns:
 
 FILE_BYTES = 2**30
 SECONDS_OF_DISK = 4.0
+ONE_SECOND = ("--time_based", "--runtime=1")
 SAME = ((BLOCK, 4),)
 """One block size and queue depth for both sides; fio's maps of several jobs would be one map."""
 
@@ -135,13 +129,7 @@ def fio_rate(fio: str, path: Path, read: Measurement) -> float:
     """Rate of fio for the same kind of read, with as much in flight [B/s]."""
     depth, through_cache = f"--iodepth={read.threads}", ("--thread", "--fadvise_hint=0")
     ways = {
-        "disk_read_direct": (
-            "--ioengine=libaio",
-            "--direct=1",
-            depth,
-            "--time_based",
-            "--runtime=1",
-        ),
+        "disk_read_direct": ("--ioengine=libaio", "--direct=1", depth, *ONE_SECOND),
         "disk_read_mmap": ("--ioengine=mmap", *through_cache),
         "disk_read_buffered": ("--ioengine=psync", *through_cache),
     }
@@ -149,8 +137,7 @@ def fio_rate(fio: str, path: Path, read: Measurement) -> float:
         *(fio, "--name=read", "--rw=read", f"--filename={path}", f"--bs={BLOCK}"),
         *(f"--size={FILE_BYTES}", "--output-format=json", *ways[read.name]),
     )
-    with path.open("rb") as file:  # fio's own way to empty the page cache does not for its maps
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    forget(path)  # fio's own way to empty the page cache does not for its maps
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     return float(json.loads(ran.stdout[ran.stdout.index("{") :])["jobs"][0]["read"]["bw_bytes"])
 
@@ -160,9 +147,8 @@ def fio_rate(fio: str, path: Path, read: Measurement) -> float:
 SECONDS_OF_GPU = 3.0
 READS = 2**30
 NVBANDWIDTH = {
-    "h2d_pinned": "host_to_device_memcpy_ce",
-    "d2h_pinned": "device_to_host_memcpy_ce",
-}
+    "h2d_pinned": "host_to_device_memcpy_ce", "d2h_pinned": "device_to_host_memcpy_ce",
+}  # fmt: skip
 """Its tests that measure what the probe does."""
 Reference = Callable[[], Mapping[str, float]]
 

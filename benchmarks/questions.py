@@ -114,11 +114,7 @@ TABLES = ("llama_cpp", "llama_cpp_more", "offload_papers", "frameworks_more", "o
 
 
 class Draw:
-    """Random questions of every kind.
-
-    Args:
-        seed: start of the random numbers; the same one gives the same questions.
-    """
+    """Random questions of every kind; the same seed gives the same ones."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -203,11 +199,7 @@ class Draw:
         return ["page", name, *(f"{key}={value}" for key, value in told.items())]
 
     def rows(self, each: int) -> Iterator[list[str]]:
-        """Published rows of every category of every table, `each` of them.
-
-        Args:
-            each: largest number of rows of a category.
-        """
+        """Published rows of every category of every table, so many of each at most."""
         for table in TABLES:
             by_category = defaultdict(list)
             for row in _read(f"measurements/{table}.csv"):

@@ -24,19 +24,12 @@ from advisor.model.by_name.stand_in import CacheRow, cached_values, rows, stand_
 
 @dataclass(frozen=True, kw_only=True)
 class Apart:
-    """How far a stand-in is from a model, as logarithms.
+    """How far a stand-in is from a model, as logarithms."""
 
-    Attributes:
-        row: the model.
-        read: bytes read for a token, over the model's.
-        kept: values of a long text, over the model's.
-        stated: half width of the range that the stand-in states for what it reads.
-    """
-
-    row: CacheRow
-    read: float
-    kept: float
-    stated: float
+    row: CacheRow  # the model
+    read: float  # bytes read for a token, over the model's
+    kept: float  # values of a long text, over the model's
+    stated: float  # half width of the range that the stand-in states for what it reads
 
 
 def apart() -> Iterator[Apart]:

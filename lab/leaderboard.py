@@ -11,11 +11,10 @@ others stay, and are named. The board's scale holds: of 47 models rated in Janua
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 from advisor.advice.finder.runnable import QualityRow, quality_rows
 from advisor.catalog.csv_tables import DATA, as_text
@@ -27,11 +26,11 @@ WANTED = "give the rows of lmarena-ai/leaderboard-dataset, subset text_style_con
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rated:
-    """Score of one model on the board."""
+    """Score of one model on the board; fields as in `QualityRow`."""
 
     score: int  # [points]
     plus_minus: int  # half the width of its interval [points]
-    day: str  # on which the board was published
+    date: str  # day on which the board was published
 
 
 def rated(text: str) -> Mapping[str, Rated]:
@@ -39,34 +38,26 @@ def rated(text: str) -> Mapping[str, Rated]:
     try:
         content = json.loads(text)
         day = content.get("meta", {}).get("leaderboard_publish_date", "")
-        scores = dict(_overall(content["rows"], day))
+        rows = [entry.get("row", entry) for entry in content["rows"]]
+        scores = {
+            str(row["model_name"]): Rated(
+                score=round(float(row["rating"])),
+                plus_minus=round((float(row["rating_upper"]) - float(row["rating_lower"])) / 2),
+                date=str(row.get("leaderboard_publish_date") or day),
+            )
+            for row in rows
+            if row["category"] == "overall"
+        }
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"The file has no scores that can be read; {WANTED}.") from error
     if not scores:
         raise InputError(f"The file has no overall scores; {WANTED}.")
-    for row in scores.values():
+    for day in {row.date for row in scores.values()}:
         try:
-            date.fromisoformat(row.day)
+            date.fromisoformat(day)
         except ValueError as error:
-            raise InputError(
-                f"The board's day is {row.day!r}, not one such as 2026-08-19."
-            ) from error
+            raise InputError(f"The board's day is {day!r}, not one such as 2026-08-19.") from error
     return scores
-
-
-def _overall(rows: Iterable[Mapping[str, Any]], day: str) -> Iterator[tuple[str, Rated]]:
-    for entry in rows:
-        row = entry.get("row", entry)
-        if row["category"] == "overall":
-            width = float(row["rating_upper"]) - float(row["rating_lower"])
-            yield (
-                str(row["model_name"]),
-                Rated(
-                    score=round(float(row["rating"])),
-                    plus_minus=round(width / 2),
-                    day=str(row.get("leaderboard_publish_date") or day),
-                ),
-            )
 
 
 def renewed(
@@ -76,11 +67,8 @@ def renewed(
     every = []
     for row in rows.values():
         new = newer.get(row.rated_as)
-        if new is not None and new.day > row.date:
-            row = replace(
-                row, score=new.score, plus_minus=new.plus_minus, date=new.day,
-                retrieved=today, source=source,
-            )  # fmt: skip
+        if new is not None and new.date > row.date:
+            row = replace(row, **asdict(new), retrieved=today, source=source)
         every.append(row)
     return tuple(sorted(every, key=lambda row: -row.score))
 

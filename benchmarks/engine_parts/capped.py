@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -93,19 +93,26 @@ def _held(folder: Path, *names: str) -> int:
 def looked_at(group: Path) -> Iterator[list[int]]:
     """Pages that a control group holds, looked at again and again [B]."""
     sizes: list[int] = []
+    with repeated(lambda: sizes.append(cached(group)), LOOKS):
+        yield sizes
+
+
+@contextmanager
+def repeated(act: Callable[[], None], every: float) -> Iterator[None]:
+    """Something done again and again, after so long each time, until the block ends [s]."""
     done = threading.Event()
 
-    def look() -> None:
-        while not done.wait(LOOKS):
-            sizes.append(cached(group))
+    def again() -> None:
+        while not done.wait(every):
+            act()
 
-    looking = threading.Thread(target=look, daemon=True)
-    looking.start()
+    thread = threading.Thread(target=again, daemon=True)
+    thread.start()
     try:
-        yield sizes
+        yield
     finally:
         done.set()
-        looking.join()
+        thread.join()
 
 
 def forget(path: Path) -> None:

@@ -59,18 +59,17 @@ def probe(record: Readings, names: Sequence[str] = tuple(PROBES)) -> None:
 def measured(record: Readings, ram_gib: float | None = None) -> Machine:
     """With the medians of what its probes found, and its first GPU alone."""
     medians = MeasurementHistory(fingerprint=record.machine, history=tuple(record.medians()))
-    return _first_gpu(as_probed(medians, local_machine.judged(medians), _inputs(ram_gib)))
+    return _first_gpu(medians, local_machine.judged(medians), ram_gib)
 
 
 def as_found(record: Readings, ram_gib: float | None = None) -> Machine:
     """As the catalogue has its parts."""
     bare = MeasurementHistory(fingerprint=record.machine, history=())
-    return _first_gpu(as_probed(bare, Calibration(), _inputs(ram_gib)))
+    return _first_gpu(bare, Calibration(), ram_gib)
 
 
-def _inputs(ram_gib: float | None) -> MachineSpec:
-    return MachineSpec(ram_gb=ram_gib)
-
-
-def _first_gpu(machine: Machine) -> Machine:
+def _first_gpu(
+    history: MeasurementHistory, calibration: Calibration, ram_gib: float | None
+) -> Machine:
+    machine = as_probed(history, calibration, MachineSpec(ram_gb=ram_gib))
     return replace(machine, gpus=machine.gpus[:1])

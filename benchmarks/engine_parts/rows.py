@@ -85,11 +85,16 @@ def drive(machine: Machine, runs: Sequence[Run]) -> dict[str, object]:
     }
 
 
-def append(path: Path, rows: Sequence[dict[str, object]]) -> None:
-    """Write rows behind those that a file has; ids go on."""
+def append(path: Path, rows: Sequence[dict[str, object]], cpu: str | None) -> None:
+    """Write rows behind those that a file has, with the name of the processor where it is given;
+    ids go on.
+    """
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     old = list(csv.DictReader(lines))
-    numbered = [row | {"id": f"own{number:04}"} for number, row in enumerate(rows, len(old) + 1)]
+    named = {"cpu": cpu} if cpu else {}
+    numbered = [
+        row | named | {"id": f"own{number:04}"} for number, row in enumerate(rows, len(old) + 1)
+    ]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()

@@ -26,7 +26,7 @@ def test_the_overall_scores_of_a_copy_and_of_the_viewer_are_read() -> None:
     viewer = {"rows": [{"row": line("a", 1437.6, leaderboard_publish_date="2026-11-20")}]}
     for text in (copy, json.dumps(viewer)):
         (row,) = rated(text).values()
-        assert (row.score, row.plus_minus, row.day) == (1438, 6, "2026-11-20")
+        assert (row.score, row.plus_minus, row.date) == (1438, 6, "2026-11-20")
 
 
 def test_a_newer_score_replaces_an_older_one_and_none_goes() -> None:
