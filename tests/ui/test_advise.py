@@ -207,9 +207,14 @@ def test_refused_model_says_why():
 
 def test_a_model_of_its_maker_alone_has_the_nearest_at_home_as_a_button():
     test = app(model="chatgpt", machine=PC)
-    assert "it runs at its maker alone" in page_text(test)
+    text = page_text(test)
+    assert "it runs at its maker alone" in text
+    speed = re.search("Nearest at home: gpt-oss-20b, (.+?) tokens/s on this machine", text)[1]
     test.button(key="meant_gpt-oss-20b").click()
     assert "Runs well" in verdict(run(test))[0]
+    assert f"oa-figure'>{speed}<" in page_text(test)
+    unclear = page_text(app(model="chatgpt", machine="toaster"))
+    assert "Nearest at home: gpt-oss-20b." in unclear  # without a speed on no machine
 
 
 def test_an_unknown_card_has_close_ones_as_buttons_that_keep_the_rest():

@@ -1,5 +1,8 @@
 """Answer to the visitor's request, computed once per request."""
 
+from dataclasses import replace
+from typing import Any
+
 import streamlit as st
 
 from advisor.advice import advise
@@ -36,7 +39,7 @@ def answer(
     return advise.answer(request.nouns(picked.in_format(request.format)))
 
 
-def current_answer() -> Answer:
-    """Answer to the visitor's request; raises as `answer`."""
-    request = current.present()
+def current_answer(**changed: Any) -> Answer:
+    """Answer to the visitor's request, or to the same with inputs changed; raises as `answer`."""
+    request = replace(current.present(), **changed)
     return answer(request, pick(request.model), calibrated_at())

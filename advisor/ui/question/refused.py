@@ -2,13 +2,17 @@
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
 import streamlit as st
 
+from advisor.advice.compare import decode_tps
 from advisor.errors import AdvisorError, NetworkError, Refusal, UnknownName
+from advisor.formatting import tokens_per_second
 from advisor.model import catalog
+from advisor.ui.advise.answer import current_answer
 from advisor.ui.parts.markup import heading, notice, plain_words, say, show
 from advisor.ui.question import current, models, presets
 
@@ -39,7 +43,7 @@ def _refused(error: AdvisorError) -> None:
     show(heading("", _what(error, close), "oa-bad-text"))
     if isinstance(error, Refusal) and MAKER in str(error):
         close = (AT_HOME,)
-        say("Nearest at home:")
+        say(f"Nearest at home: {_at_home()}.")
     if close:
         with st.container(horizontal=True, gap="small", key="suggestions"):
             for name in close[:MOST]:
@@ -50,6 +54,15 @@ def _refused(error: AdvisorError) -> None:
         st.button(
             "Try again", key="try_again", on_click=models.ask_again, args=(current.present().model,)
         )
+
+
+def _at_home() -> str:
+    """Model offered for one that runs at its maker alone, with its speed on this machine."""
+    with suppress(AdvisorError):  # the machine may not be understood either
+        best = current_answer(model=AT_HOME, format=None).advice.best
+        speed = tokens_per_second(decode_tps(best)) if best else "which does not fit"
+        return f"{AT_HOME}, {speed} on this machine"
+    return AT_HOME
 
 
 def _close(error: AdvisorError) -> Sequence[str]:
