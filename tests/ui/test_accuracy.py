@@ -113,9 +113,8 @@ def test_filters_narrow_chart_and_table():
 def test_no_two_kinds_of_run_look_the_same(monkeypatch):
     monkeypatch.setattr(chart, "palette", lambda: LIGHT)
     kinds = [point(regime.name, regime.name, 1.0, 1.0) for regime in REGIMES]
-    traces = chart.scatter(kinds, range(len(kinds)))["data"]
-    marks = [trace["marker"] for trace in traces if "marker" in trace]
-    assert len({(mark["symbol"], mark["color"]) for mark in marks}) == len(kinds)
+    marks = [trace.marker for trace in chart.scatter(kinds, range(len(kinds))).data[3:]]
+    assert len({(mark.symbol, mark.color) for mark in marks}) == len(kinds)
 
 
 def test_filters_that_leave_nothing_say_so():
@@ -154,40 +153,38 @@ def event(*points):
 
 
 def test_a_click_carries_the_place_in_the_ledger():
-    assert points.selected(event({"customdata": 7}), [5, 7]) == 7
-    assert points.selected(event({"customdata": [7]}), [5, 7]) == 7
+    assert points.selected(event({"customdata": [7, "words"]}), [5, 7]) == 7
     assert points.selected(event(), [5, 7]) is None
     # A click from before a filter changed what is shown.
-    assert points.selected(event({"customdata": 7}), [5]) is None
+    assert points.selected(event({"customdata": [7, "words"]}), [5]) is None
     # The line of equals carries nothing.
     assert points.selected(event({"x": 1.0}), [5]) is None
 
 
 def test_each_kind_of_run_has_a_look_of_its_own(monkeypatch):
     figure = chart.scatter(POINTS, range(len(POINTS)))
-    marks = [value for value in figure["data"] if value["mode"] == "markers"]
-    looks = {(mark["marker"]["symbol"], mark["marker"]["color"]) for mark in marks}
-    assert len(looks) == len({mark["marker"]["symbol"] for mark in marks}) == 3
-    assert sum(len(mark["x"]) for mark in marks) == len(POINTS)
+    marks = figure.data[3:]
+    looks = {(mark.marker.symbol, mark.marker.color) for mark in marks}
+    assert len(looks) == len({mark.marker.symbol for mark in marks}) == 3
+    assert sum(len(mark.x) for mark in marks) == len(POINTS)
     again = chart.scatter(POINTS[20:40], range(20, 40))
-    (alone,) = (value for value in again["data"] if value["mode"] == "markers")
-    same = next(mark for mark in marks if mark["name"] == "CPU alone")
-    assert alone["marker"] == same["marker"]
+    same = next(mark for mark in marks if mark.name == "CPU alone")
+    assert again.data[3].marker == same.marker
 
 
 def test_both_axes_have_the_same_ends_and_hold_every_point():
-    layout = chart.scatter(POINTS, range(len(POINTS)))["layout"]
-    low, high = layout["xaxis"]["range"]
-    assert layout["yaxis"]["range"] == [low, high]
+    layout = chart.scatter(POINTS, range(len(POINTS))).layout
+    low, high = layout.xaxis.range
+    assert layout.yaxis.range == (low, high)
     for point in POINTS:
         assert low < math.log10(point.measured) < high
         assert low < math.log10(point.predicted) < high
 
 
 def test_the_band_is_a_quarter_either_way():
-    below, above, equal = chart.scatter(POINTS, range(len(POINTS)))["data"][:3]
+    below, above, equal = chart.scatter(POINTS, range(len(POINTS))).data[:3]
     for side, factor in ((below, 0.8), (above, 1.25), (equal, 1.0)):
-        assert side["y"] == pytest.approx([factor * x for x in side["x"]])
+        assert side.y == pytest.approx([factor * x for x in side.x])
 
 
 def test_hover_escapes_names_and_says_how_far_off():

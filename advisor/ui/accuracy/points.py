@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 from markupsafe import Markup
-from plotly.basedatatypes import BaseFigure
+from plotly import express
+from plotly.graph_objects import Figure
 
 from advisor.catalog.accuracy_points import PEERS, AccuracyPoint
 from advisor.errors import StoreError
@@ -15,106 +17,68 @@ from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.evidence.accuracy.scoring import score_of
 from advisor.formatting import number, percent, range_of, tokens_per_second
 from advisor.reports.store.saved import SavedReport
-from advisor.ui.parts.drawing import Palette, palette
+from advisor.ui.parts.drawing import palette
 from advisor.ui.parts.markup import block, facts, joined, notice, say, show, table
 from advisor.ui.parts.session import own_store
 from advisor.ui.parts.speed_table import settings_of
 
-Figure = dict[str, Any]
-
-
-class DescribedFigure(BaseFigure):  # type: ignore[misc]  # Plotly is untyped
-    """A figure that goes to the browser as it is described.
-
-    Plotly would check every property in Python each time a chart is drawn, and send its own theme
-    along: a third of a redraw. The tests check each chart instead.
-    """
-
-    def __init__(self, figure: Figure) -> None:
-        self._described = figure
-
-    def to_dict(self) -> Figure:
-        """Data and layout."""
-        return self._described
-
-
 # Chart of predicted against measured speeds, with a colour and shape per kind of run.
 
-SHAPES = (
-    ("circle", "\u25cf"), ("square", "\u25a0"), ("diamond", "\u25c6"), ("triangle-up", "\u25b2"),
-    ("triangle-down", "\u25bc"), ("cross", "\u271a"), ("x", "\u2716"), ("star", "\u2605"),
-    ("triangle-left", "\u25c0"), ("triangle-right", "\u25b6"), ("pentagon", "\u2b1f"),
-    ("hexagon", "\u2b22"),
-)  # fmt: skip
-"""Plotly's name of a shape, and the letter that looks like it."""
+SHAPES = {
+    "circle": "\u25cf", "square": "\u25a0", "diamond": "\u25c6", "triangle-up": "\u25b2",
+    "triangle-down": "\u25bc", "cross": "\u271a", "x": "\u2716", "star": "\u2605",
+    "triangle-left": "\u25c0", "triangle-right": "\u25b6", "pentagon": "\u2b1f",
+    "hexagon": "\u2b22",
+}  # fmt: skip
+"""Plotly's names of shapes, and the letters that look like them."""
 COLOURS = 7
 """Colours in use: with the twelve shapes, which share no divisor with seven, 84 different marks."""
-DECADES = 2.5
-"""Width of an axis from which whole decades are marks enough; else 1, 2 and 5 of each."""
 BAND = 1.25
 """Edge of the band about the line of equals: 25 % too fast, or as many times too slow."""
+OWN = "your reports"
+"""Kind of run of a visitor's own results; they count in no score."""
+KIND = "Kind of run"
+
+
+def looks() -> dict[str, tuple[str, str]]:
+    """Colour and shape of each kind of run, the same whatever is shown."""
+    kinds, colours = [*(regime.name for regime in REGIMES), OWN], palette().series[:COLOURS]
+    marks = zip(cycle(colours), cycle(SHAPES), strict=False)
+    return dict(zip(kinds, marks, strict=False))
 
 
 def scatter(points: Sequence[AccuracyPoint], places: Sequence[int]) -> Figure:
     """Chart of points; each carries its index in the ledger."""
-    look = palette()
-    speeds = [speed for point in points for speed in (point.measured, point.predicted)]
-    low, high = min(speeds) / 1.6, max(speeds) * 1.6
-    kinds: dict[str, list[int]] = {}
-    for index, point in enumerate(points):
-        kinds.setdefault(point.regime, []).append(index)
-    data = [
-        *_band(look, low, high),
-        *(
-            _trace(look, name, [(points[at], places[at]) for at in inside])
-            for name, inside in sorted(kinds.items(), key=lambda kind: -len(kind[1]))
-        ),
-    ]
-    return {"data": data, "layout": _layout(look, low, high)}
-
-
-def _band(look: Palette, low: float, high: float) -> Iterable[Figure]:
-    edge = {"type": "scatter", "mode": "lines", "x": [low, high], "hoverinfo": "skip"}
-    shade = look.series[6]
-    red, green, blue = (int(shade[at : at + 2], 16) for at in (1, 3, 5))
-    for factor, fill in ((1 / BAND, "none"), (BAND, "tonexty")):
-        yield {
-            **edge,
-            "y": [low * factor, high * factor],
-            "line": {"color": shade, "width": 0.8, "dash": "dot"},
-            "fill": fill,
-            "fillcolor": f"rgba{(red, green, blue, 0.14)}",
-        }
-    yield {**edge, "y": [low, high], "line": {"color": look.ink, "width": 1.2}}
-
-
-def _trace(look: Palette, name: str, shown: Sequence[tuple[AccuracyPoint, int]]) -> Figure:
-    place = _place(name)
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": [point.measured for point, _ in shown],
-        "y": [point.predicted for point, _ in shown],
-        "customdata": [at for _, at in shown],
-        "text": [hover(point) for point, _ in shown],
-        "hovertemplate": "%{text}<extra></extra>",
-        "marker": {
-            "symbol": SHAPES[place % len(SHAPES)][0],
-            "color": look.series[place % COLOURS],
-            "size": 7.5,
-            "opacity": 0.8,
-            "line": {"width": 0},
-        },
-        "selected": {"marker": {"opacity": 1.0, "size": 14}},
-        "unselected": {"marker": {"opacity": 0.35}},
-    }
-
-
-def _place(name: str) -> int:
-    """Index of a kind of run in the table of kinds, so that filters change no colour."""
-    known = [regime.name for regime in REGIMES]
-    return known.index(name) if name in known else len(known)
+    shown, marks = frame(points), looks()
+    speeds = shown[["Measured", "Predicted"]]
+    low, high = speeds.min(axis=None) / 1.6, speeds.max(axis=None) * 1.6
+    figure = express.scatter(
+        shown, "Measured", "Predicted", color=KIND, symbol=KIND, log_x=True, log_y=True,
+        custom_data=[places, list(map(hover, points))], range_x=(low, high), range_y=(low, high),
+        color_discrete_map={kind: colour for kind, (colour, _) in marks.items()},
+        symbol_map={kind: shape for kind, (_, shape) in marks.items()},
+        labels={name: f"{name.lower()}, tokens/s" for name in speeds}, render_mode="svg",
+        category_orders={KIND: list(shown[KIND].value_counts().index)},  # few lie upon many
+    )  # fmt: skip
+    figure.update_traces(
+        hovertemplate="%{customdata[1]}<extra></extra>", marker={"size": 7.5, "opacity": 0.8},
+        selected={"marker": {"opacity": 1.0, "size": 14}},
+        unselected={"marker": {"opacity": 0.35}},
+    )  # fmt: skip
+    soft = palette().soft
+    for factor in (1 / BAND, BAND, 1.0):
+        figure.add_scatter(
+            x=[low, high], y=[factor * low, factor * high], mode="lines", hoverinfo="skip",
+            line={"color": soft, "width": 1.2, "dash": "solid" if factor == 1.0 else "dot"},
+            fill="tonexty" if factor == BAND else "none", fillcolor="rgba(138, 144, 153, 0.14)",
+        )  # fmt: skip
+    figure.data = figure.data[-3:] + figure.data[:-3]  # beneath the points
+    figure.update_xaxes(fixedrange=True, showgrid=True)
+    figure.update_yaxes(fixedrange=True)
+    return figure.update_layout(
+        height=470, showlegend=False, dragmode=False, clickmode="event+select",
+        hoverlabel={"align": "left"}, margin={"t": 10, "b": 10},
+    )  # fmt: skip
 
 
 def hover(point: AccuracyPoint) -> str:
@@ -134,44 +98,19 @@ def off(point: AccuracyPoint) -> str:
     return f"{percent(abs(point.error))} too {'fast' if point.error > 0 else 'slow'}"
 
 
-def _layout(look: Palette, low: float, high: float) -> Figure:
-    ends = [math.log10(low), math.log10(high)]
-    font = {"size": 13, "family": "Source Sans, sans-serif"}
-    axis = {
-        "gridcolor": look.line, "zeroline": False, "color": look.soft,
-        "tickfont": {"color": look.ink}, "automargin": True, "fixedrange": True, "type": "log",
-        "range": ends, "dtick": 1 if ends[1] - ends[0] > DECADES else "D2", "tickformat": "~g",
-    }  # fmt: skip
-    return {
-        "height": 470, "margin": {"l": 60, "r": 10, "t": 10, "b": 10},
-        "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"color": look.ink, **font}, "showlegend": False,
-        "xaxis": {**axis, "title": {"text": "measured, tokens/s"}},
-        "yaxis": {**axis, "title": {"text": "predicted, tokens/s"}},
-        "hoverlabel": {"align": "left", "font": font},
-        "hovermode": "closest", "dragmode": False, "clickmode": "event+select",
-    }  # fmt: skip
-
-
 def keys(points: Iterable[AccuracyPoint]) -> Markup:
     """Legend of the kinds shown: colours and shapes."""
-    look = palette()
-    shown = sorted({point.regime for point in points}, key=_place)
+    there = {point.regime for point in points}
     item = Markup("<span><b style='color:{}'>{}</b> {}</span>")
     kinds = (
-        item.format(
-            look.series[_place(name) % COLOURS], SHAPES[_place(name) % len(SHAPES)][1], name
-        )
-        for name in shown
-    )
+        item.format(colour, SHAPES[shape], kind)
+        for kind, (colour, shape) in looks().items() if kind in there
+    )  # fmt: skip
     line = Markup("<span>line: as measured; band: 25 % either way</span>")
     return block("oa-key", joined((*kinds, line)))
 
 
 # Measured results of saved reports, as points beside the published ones.
-
-OWN = "your reports"
-"""Kind of run under which they are shown; they count in no score."""
 
 
 def points() -> tuple[AccuracyPoint, ...]:
@@ -213,7 +152,7 @@ NO_GPU = "no GPU"
 FILTERS: Mapping[str, Callable[[AccuracyPoint], str]] = {
     "GPU": lambda point: point.gpu or NO_GPU,
     "Model": lambda point: point.model,
-    "Kind of run": lambda point: point.regime,
+    KIND: lambda point: point.regime,
 }
 """Filters of the points."""
 
@@ -266,7 +205,7 @@ def _summary(shown: Sequence[AccuracyPoint], total: int) -> str:
 def _chart(shown: Sequence[AccuracyPoint], places: Sequence[int]) -> int | None:
     """Draw the chart and return the index of the selected point."""
     event = st.plotly_chart(
-        DescribedFigure(scatter(shown, places)), key="ledger_chart", theme=None,
+        scatter(shown, places), key="ledger_chart",
         alt=f"Predicted against measured speed of {len(shown)} runs; the table has each of them.",
         config={"displayModeBar": False, "responsive": True}, on_select="rerun",
         selection_mode="points",
@@ -278,8 +217,7 @@ def _chart(shown: Sequence[AccuracyPoint], places: Sequence[int]) -> int | None:
 def selected(event: Any, places: Sequence[int]) -> int | None:
     """Index of the point in a selection; None if no shown point is selected."""
     for clicked in event["selection"]["points"]:
-        at = clicked.get("customdata")
-        at = at[0] if isinstance(at, list) else at
+        at, _ = clicked.get("customdata", (None, ""))
         if at in places:
             return int(at)
     return None
@@ -333,6 +271,6 @@ def frame(shown: Sequence[AccuracyPoint]) -> pd.DataFrame:
             "Source": [point.source if point.published else None for point in shown],
             "On": [point.gpu or point.cpu for point in shown],
             "In range": ["yes" if point.held else "no" for point in shown],
-            "Kind of run": [point.regime for point in shown],
+            KIND: [point.regime for point in shown],
         }
     )

@@ -35,15 +35,13 @@ from advisor.ui.parts.markup import block, joined, show
 class Palette:
     """Colours of one theme."""
 
-    ink: str
-    soft: str
-    line: str
+    soft: str  # lesser lines
     series: tuple[str, ...]
 
 
-LIGHT = Palette(ink="#1b1f24", soft="#5b6470", line="#dfe2e7", series=COLOURS)
+LIGHT = Palette(soft="#5b6470", series=COLOURS)
 DARK = Palette(
-    ink="#e8eaed", soft="#a7b0bb", line="#343a42",
+    soft="#a7b0bb",
     series=("#56b4e9", "#e69f00", "#2fc39a", "#e39ac4", "#ff8a4d", "#8fd0f5", "#9aa2ac", "#d5dae0"),
 )  # fmt: skip
 
