@@ -17,7 +17,7 @@ from advisor.calibration.measurement_file import to_json
 from advisor.errors import ProbeError
 from advisor.probes import suite
 from advisor.probes.measurement import CurvePoint, Measurement, ProbeStep, title
-from advisor.ui.calibrate import effect, gauges, machine_list, measure
+from advisor.ui.calibrate import gauges, machine_list, machine_view
 from advisor.ui.parts import probe_job
 from advisor.ui.question import this_machine
 
@@ -226,18 +226,18 @@ def test_a_folder_that_cannot_be_written_shows_what_was_found(monkeypatch, tmp_p
 
 
 def test_little_space_is_reported_in_advance(monkeypatch):
-    monkeypatch.setattr(measure, "free_space", lambda _: 2e9)
+    monkeypatch.setattr(machine_view, "free_space", lambda _: 2e9)
     assert "Only 1.9 GiB is free" in page_text(page())
 
 
 def test_free_space_of_a_folder_that_is_not_made_yet(tmp_path, monkeypatch):
-    assert measure.free_space(tmp_path / "a" / "b") > 0
+    assert machine_view.free_space(tmp_path / "a" / "b") > 0
 
     def refused(_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(measure.shutil, "disk_usage", refused)
-    assert measure.free_space(tmp_path) is None
+    monkeypatch.setattr(machine_view.shutil, "disk_usage", refused)
+    assert machine_view.free_space(tmp_path) is None
 
 
 def test_switched_off_offers_the_import_instead(monkeypatch):
@@ -325,8 +325,8 @@ def test_the_prediction_before_and_after(monkeypatch):
     ],
 )
 def test_the_change_in_words(before, after, words):
-    result = effect.SpeedChange(placement="Offload to RAM", before=before, after=after)
-    assert effect.sentence("M", [result]).startswith(words)
+    result = machine_view.SpeedChange(placement="Offload to RAM", before=before, after=after)
+    assert machine_view.sentence("M", [result]).startswith(words)
 
 
 def test_the_change_is_of_the_runtime_chosen_on_advise() -> None:

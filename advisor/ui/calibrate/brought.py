@@ -85,8 +85,7 @@ def _list(runs: Sequence[BroughtRun]) -> None:
             "Run", numbers, key=GONE,
             format_func=lambda at: f"{at}. {_words(runs[at - 1])} by {runs[at - 1].by or 'you'}",
         )  # fmt: skip
-        outcome.button("Delete for good", PLACE, _drop, key="brought_delete")
-
-
-def _drop() -> str:
-    return f"Deleted {_words(brought_runs.drop(int(st.session_state[GONE])))}."
+        outcome.button(
+            "Delete for good", PLACE, key="brought_delete",
+            action=lambda: f"Deleted {_words(brought_runs.drop(int(st.session_state[GONE])))}.",
+        )  # fmt: skip

@@ -1,7 +1,7 @@
 """Measured figures: bars with the datasheet value as a mark, curves, figures over time."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -178,18 +178,15 @@ def curves(latest: Mapping[str, Measurement]) -> list[LineChart]:
     return [_chart(head, label, lines) for there, head, label, lines in charts if there]
 
 
-def over_time(name: str, history: Iterable[Measurement]) -> LineChart:
-    """Figure against the days since it was first measured."""
-    own = [each for each in history if each.name == name]
-    first = min(moment(each.when) for each in own)
-    days = [((moment(each.when) - first).total_seconds() / DAY, each.value) for each in own]
-    return _chart(f"{title(name)} over time", "days since the first", {name: days}, powers=False)
-
-
-def measured_again(history: Sequence[Measurement]) -> list[str]:
-    """Main figures with at least two measurements."""
-    names = [measurement.name for measurement in history]
-    return [name for name in HEADLINES if names.count(name) > 1]
+def over_time(history: Sequence[Measurement]) -> Iterator[LineChart]:
+    """Main figures with at least two measurements, against the days since the first."""
+    for name in HEADLINES:
+        own = [each for each in history if each.name == name]
+        if len(own) > 1:
+            first = min(moment(each.when) for each in own)
+            days = [((moment(each.when) - first).total_seconds() / DAY, each.value) for each in own]
+            head = f"{title(name)} over time"
+            yield _chart(head, "days since the first", {name: days}, powers=False)
 
 
 def _chart(

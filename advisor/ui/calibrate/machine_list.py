@@ -7,15 +7,8 @@ from dataclasses import replace
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.calibration import imported_store
+from advisor.calibration import imported_store, measurement_file
 from advisor.calibration.imported_store import THIS
-from advisor.calibration.measurement_file import (
-    LARGEST,
-    Fingerprint,
-    MeasurementHistory,
-    imported,
-    to_json,
-)
 from advisor.errors import InputError, StoreError
 from advisor.formatting import memory, moment
 from advisor.machine.catalog import gpu_rows, host_rows
@@ -78,13 +71,13 @@ def _row(name: str) -> None:
             _actions(name, history)
 
 
-def _actions(name: str, history: MeasurementHistory) -> None:
+def _actions(name: str, history: measurement_file.MeasurementHistory) -> None:
     if not history.history:
         return
     if name != THIS and history.fingerprint is not None:
         st.link_button("Open in Advise", link(name))
     st.download_button(
-        "Export", json.dumps(to_json(history), indent=1), file_name=f"{name}.json",
+        "Export", json.dumps(measurement_file.to_json(history), indent=1), file_name=f"{name}.json",
         mime="application/json", key=f"export_{_key(name)}", on_click="ignore",
     )  # fmt: skip
     if name != THIS and not audience.is_public():
@@ -126,7 +119,7 @@ def _key(name: str) -> str:
     )
 
 
-def parts_of(seen: Fingerprint | None) -> str:
+def parts_of(seen: measurement_file.Fingerprint | None) -> str:
     """Parts of a machine in a line."""
     if seen is None:
         return "Its parts are not known."
@@ -136,7 +129,7 @@ def parts_of(seen: Fingerprint | None) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _when(history: MeasurementHistory) -> str:
+def _when(history: measurement_file.MeasurementHistory) -> str:
     if not history.history:
         return "Never measured."
     count = len({measurement.when[:16] for measurement in history.history})
@@ -158,7 +151,7 @@ def bring() -> None:
     copyable(COMMAND)
     with st.form("import_machine", border=False):
         st.text_area(
-            "Its result", key="import_text", max_chars=LARGEST, height=120,
+            "Its result", key="import_text", max_chars=measurement_file.LARGEST, height=120,
             placeholder='[{"name": "ram_read", "value": ...',
         )  # fmt: skip
         st.file_uploader("Or a file with it", type=["json"], key="import_file")
@@ -178,7 +171,7 @@ def _import() -> str:
     if len(imported_store.names()) >= MOST and name not in imported_store.names():
         raise InputError(f"{MOST} machines are stored already; delete one first.")
     history = imported_store.with_parts(
-        imported(content, source),
+        measurement_file.imported(content, source),
         cpu=_said("import_cpu"),
         gpus=[gpu for gpu in (_said("import_gpu"),) if gpu],
         memory=int(float(st.session_state["import_ram"]) * GIB),
@@ -198,8 +191,9 @@ def _given() -> tuple[str | bytes, str]:
         return text[begins.start() if begins else 0 :], PASTED
     if file is None:
         raise InputError("Paste the result, or choose a file first.")
-    if file.size > LARGEST:
-        raise InputError(f"{file.name[:80]} has {file.size:,} bytes; {LARGEST:,} are allowed.")
+    if file.size > measurement_file.LARGEST:
+        most = f"{measurement_file.LARGEST:,} are allowed."
+        raise InputError(f"{file.name[:80]} has {file.size:,} bytes; {most}")
     return file.getvalue(), file.name[:80]
 
 

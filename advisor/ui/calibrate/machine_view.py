@@ -1,21 +1,36 @@
 """One machine on the Calibrate page: gauges, curves, effect on predictions, history."""
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import streamlit as st
 
+from advisor.advice.compare import TITLES, compare, decode_tps, usable
 from advisor.calibration import imported_store
-from advisor.calibration.imported_store import THIS
+from advisor.calibration.imported_store import THIS, named_machine
 from advisor.calibration.local_machine import Calibration
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError
-from advisor.formatting import moment, quantity, rate
+from advisor.formatting import memory, moment, quantity, rate, tokens_per_second
+from advisor.model import catalog, resolve
+from advisor.model.model import Model
+from advisor.paths import data_folder
+from advisor.probes import suite
 from advisor.probes.measurement import UNSTEADY, Measurement, title
 from advisor.reports.charts import LineChart
-from advisor.ui.calibrate import brought, effect, gauges, machine_list, measure, running_server
+from advisor.request.request import Request
+from advisor.runtimes import LLAMA_CPP
+from advisor.ui.calibrate import brought, gauges, machine_list, running_server
 from advisor.ui.parts import audience, tabs
 from advisor.ui.parts.drawing import lines
-from advisor.ui.parts.markup import block, heading, notice, say, show, table
+from advisor.ui.parts.markup import block, columned, heading, notice, say, show, table
+from advisor.ui.question import current, this_machine
+from advisor.ui.question.models import pick
+from advisor.units import GB
 
 RATE = "B/s"
 
@@ -40,7 +55,13 @@ MEASURED, CURVES, EFFECT, HISTORY, RUNNING, RUNS, MACHINES, OTHER = (
     "Beside the datasheet", "Curves", "Effect on predictions", "Every measurement",
     "A running server", "Runs of others", "Measured machines", "Another computer",
 )  # fmt: skip
-TAB, _MACHINE = "machine_tab", "calibrate_machine"
+TAB, _MACHINE, PACE = "machine_tab", "calibrate_machine", "calibrate_pace"
+LITTLE_SPACE = 10 * GB
+"""Free space below which writing a test file is worth a warning [B]."""
+POLITE = (
+    "It takes at most a quarter of the free memory, and on the drive a temporary file that is "
+    "removed again. The other pages can be used meanwhile."
+)
 
 
 def view(name: str) -> None:
@@ -60,8 +81,14 @@ def view(name: str) -> None:
     )
     with st.container(key="idea"):
         show(heading(first, rest, "oa-good-text" if latest else "oa-partly-text"))
-    if name == THIS:
-        measure.section()
+    if name == THIS and audience.probes():
+        this_machine.measure("calibrate", _offer)
+    elif name == THIS:
+        elsewhere = "" if audience.is_public() else f"; {OTHER} takes its result"
+        notice(
+            "Measuring is switched off on this server. Your own computer is measured by the "
+            f"program there{elsewhere}", "warning",
+        )  # fmt: skip
     for note in known.notes:
         notice(note, "warning")
     if latest and known.stale:
@@ -76,6 +103,41 @@ def view(name: str) -> None:
     if name == THIS and audience.probes():
         others = {RUNNING: running_server.section, **others}
     tabs.opened({**of_measured, **others}, TAB)
+
+
+def _offer() -> None:
+    """Choice of probes, and the button that starts them."""
+    choice, button = st.columns([2, 1], vertical_alignment="bottom")
+    paces = {
+        f"Quick, about {sum(suite.QUICK.values()):.0f} s": False,
+        f"Full, about {sum(suite.FULL.values()):.0f} s": True,
+    }
+    choice.radio(
+        "How thoroughly", list(paces), horizontal=True, key=PACE, persist_state="session",
+        help="The full pass repeats more often and draws every point of the curves.",
+    )  # fmt: skip
+    button.button(
+        "Measure this machine", type="primary", icon=":material/speed:", width="stretch",
+        key="calibrate_start", on_click=lambda: this_machine.start(
+            tuple(suite.QUICK), full=paces[st.session_state[PACE]]
+        ),
+    )  # fmt: skip
+    say(POLITE)
+    free = free_space(data_folder())
+    if free is not None and free < LITTLE_SPACE:
+        notice(
+            f"Only {memory(free)} is free on the drive; it is read with a smaller file, and less "
+            "exactly", "warning",
+        )  # fmt: skip
+
+
+def free_space(folder: Path) -> float | None:
+    """Free space on the drive of a folder, which may not exist yet; None where unknown [B]."""
+    there = next((existing for existing in (folder, *folder.parents) if existing.exists()), None)
+    try:
+        return None if there is None else float(shutil.disk_usage(there).free)
+    except OSError:
+        return None
 
 
 TO_MEASURE = (
@@ -93,7 +155,7 @@ def _of_measured(
     if drawn := gauges.curves(latest):
         bodies[CURVES] = lambda: _beside(drawn)
     if not known.changed:
-        bodies[EFFECT] = lambda: effect.section(name, known)
+        bodies[EFFECT] = lambda: _effect(name, known)
     bodies[HISTORY] = lambda: _history(known.history)
     return bodies
 
@@ -101,8 +163,8 @@ def _of_measured(
 def _known(name: str) -> Calibration:
     """Saved measurements, and those of this session that could not be saved."""
     known = imported_store.measured(name)
-    job = measure.unsaved() if name == THIS else None
-    if job is None:
+    job = this_machine.mine() if name == THIS else None
+    if job is None or not job.unsaved:
         return known
     fresh = {measurement.name: measurement for measurement in job.measurements}
     return replace(known, measurements={**known.measurements, **fresh}, changed=False, stale="")
@@ -154,8 +216,8 @@ def _beside(charts: Sequence[LineChart]) -> None:
 
 
 def _history(history: Sequence[Measurement]) -> None:
-    if again := gauges.measured_again(history):
-        _beside([gauges.over_time(name, history) for name in again])
+    if again := list(gauges.over_time(history)):
+        _beside(again)
     rows = (
         (
             title(measurement.name), quantity(measurement.value, measurement.unit),
@@ -165,3 +227,92 @@ def _history(history: Sequence[Measurement]) -> None:
     )  # fmt: skip
     headings = ("What", "Measured", "Repeats within", "When", "How")
     show(table(headings, rows, label="Every measurement, newest first", numeric=(1, 2)))
+
+
+# Effect of the measurements on the prediction: the last request with and without them.
+
+SAME = 0.01
+"""Change of a speed that nobody would notice."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpeedChange:
+    """Speed in one placement, without and with the measurements."""
+
+    placement: str  # title of the placement
+    before: float | None  # speed with typical figures; None where the model does not fit [tokens/s]
+    after: float | None  # speed with measured figures; None where the model does not fit [tokens/s]
+
+    @property
+    def words(self) -> str:
+        """Change in words."""
+        if self.before is None or self.after is None:
+            return "does not fit"
+        ratio = self.after / self.before
+        if abs(ratio - 1) < SAME:
+            return "no change"
+        return f"{100 * abs(ratio - 1):.0f} % {'faster' if ratio > 1 else 'slower'}"
+
+
+COLUMNS: Mapping[str, Callable[[SpeedChange], object]] = {
+    "Placement": lambda change: change.placement,
+    "As measured": lambda change: tokens_per_second(change.after) if change.after else "",
+    "As assumed": lambda change: tokens_per_second(change.before) if change.before else "",
+    "Change": lambda change: change.words,
+}
+
+
+def _effect(name: str, measured: Calibration) -> None:
+    """Speeds of a runtime in each placement, without and with the measurements."""
+    request = current.present()
+    try:
+        model, work = _last_request(request)
+        runtime = request.nouns().runtime or LLAMA_CPP
+        before, after = (
+            compare(model, named_machine(name, measured=figures), work, runtimes=[runtime])
+            for figures in (Calibration(), measured)
+        )
+    except AdvisorError as error:
+        notice(str(error), "warning")
+        return
+    differences = [
+        SpeedChange(placement=TITLES[now.strategy], before=_speed(then), after=_speed(now))
+        for then, now in zip(before, after, strict=True)
+    ]
+    say(sentence(f"{model.name}, {model.format}", differences), "oa-verdict")
+    show(columned(COLUMNS, differences, label="Prediction before and after", numeric=(1, 2)))
+    say(f"Decode speed in {runtime.name}, with the request last asked on Advise.")
+
+
+def _speed(estimate: Estimate) -> float | None:
+    return decode_tps(estimate) if usable([estimate]) else None
+
+
+def _last_request(request: Request) -> tuple[Model, Workload]:
+    """Model and request of the visitor's question, a usual one where that has no answer; another
+    model of the catalogue, if one is picked.
+    """
+    model, work = resolve.find(current.MODEL).model, Workload()
+    with suppress(AdvisorError):
+        resolved = pick(request.model).in_format(request.format)
+        model, work = resolved.model, request.nouns(resolved).work
+    names = (model.name, *(other for other in catalog.model_rows() if other != model.name))
+    name = st.selectbox(
+        "Model", names, key="effect_model",
+        help="Model of the last comparison on Advise; another one can be chosen here.",
+    )  # fmt: skip
+    same = name not in names or name == model.name
+    return model if same else resolve.find(name, model.format).model, work
+
+
+def sentence(model: str, changes: Sequence[SpeedChange]) -> str:
+    """Change of the fastest placement, in words."""
+    both = [change for change in changes if change.before and change.after]
+    if not both:
+        return f"{model} fits nowhere on this machine; a smaller model would show the change."
+    fastest = max(both, key=lambda change: change.after or 0.0)
+    before, after = (tokens_per_second(speed or 0.0) for speed in (fastest.before, fastest.after))
+    where = fastest.placement.replace("Offload", "offloaded").replace("In the", "in the")
+    if before == after:
+        return f"{model}, {where}: {after}, as was assumed before measuring."
+    return f"{model}, {where}: {after}, was {before} assumed ({fastest.words})."

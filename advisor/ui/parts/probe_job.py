@@ -57,6 +57,11 @@ class ProbeJob:
         return GRACE * (self.whole + 10.0)
 
     @property
+    def unsaved(self) -> bool:
+        """Whether its measurements could not be saved."""
+        return bool(self.measurements) and not (self.running or self.cancelled or self.saved)
+
+    @property
     def seconds_left(self) -> float:
         """Estimated remaining time [s]."""
         steps = dict(self.steps)

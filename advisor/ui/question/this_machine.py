@@ -1,7 +1,7 @@
 """The computer that the program runs on: detected parts, and the button that measures it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,8 +61,10 @@ def page_link() -> None:
     st.page_link(PAGE, label="Measure every part, or another computer")
 
 
-def measure(where: str) -> None:
-    """Button, then progress, then the result."""
+def measure(where: str, offer: Callable[[], None] | None = None) -> None:
+    """What is offered, at first a button for RAM and drive; then progress, then the result with
+    reasons for parts that have none.
+    """
     if not audience.probes():
         markup.say(
             "This server is not measured: others reach it, too, or its operator switched that off. "
@@ -73,18 +75,16 @@ def measure(where: str) -> None:
     if job is not None and job.running:
         watch(where)
         return
-    st.button(
-        f"Measure RAM and drive (about {math.ceil(probe_job.ProbeJob().whole)} s)",
-        key=f"measure_{where}", icon=":material/speed:", width="stretch", on_click=start,
-    )  # fmt: skip
-    ended()
-
-
-def ended() -> None:
-    """Result of the visitor's measurement, with reasons for parts that have none."""
-    if job := mine():
-        markup.notice(*job.outcome())
-        for part, why in job.troubles.items():
+    if offer is not None:
+        offer()
+    else:
+        st.button(
+            f"Measure RAM and drive (about {math.ceil(probe_job.ProbeJob().whole)} s)",
+            key=f"measure_{where}", icon=":material/speed:", width="stretch", on_click=start,
+        )  # fmt: skip
+    if own := mine():
+        markup.notice(*own.outcome())
+        for part, why in own.troubles.items():
             markup.say(f"{probe_job.HEADS.get(part, part)}: {why}")
 
 
