@@ -172,13 +172,13 @@ def test_a_report_of_the_command_line_is_recomputed_by_it():
     command = "python -m advisor advise --model Llama-3.1-8B --gpu 'RTX 3090' --ram-gb 64"
     store().save(replace(sample(), inputs={}, command=command), "of the command line")
     test = reports("1")
-    test.button(key="again_1").click()
+    test.button(key="compare_again").click()
     text = html.unescape(page_text(run(test)))
     assert "Llama" in text
     assert "Changed answers" in [own.value.strip("*") for own in test.markdown]
     store().save(replace(sample(), inputs={}, command="rm -rf x"), "of nothing")
     test = reports("2")
-    test.button(key="again_2").click()
+    test.button(key="compare_again").click()
     assert "keeps no command that could be run again" in html.unescape(page_text(run(test)))
 
 
@@ -187,7 +187,7 @@ def test_a_report_of_a_server_file_is_not_recomputed_for_visitors(monkeypatch):
     command = "python -m advisor advise --model=/srv/secret/model.gguf"
     store().save(replace(sample(), inputs={}, command=command), "of a file")
     test = reports("1")
-    test.button(key="again_1").click()
+    test.button(key="compare_again").click()
     assert "which this server may not read" in html.unescape(page_text(run(test)))
 
 

@@ -30,6 +30,8 @@ BADGES = {
     Judgement.NOTHING: ("does not run", "bad"),
 }
 """Short words and tone of each judgement."""
+TOO_BIG, IMPOSSIBLE = ("does not fit", "none"), ("not possible", "none")
+"""The same of a placement that lacks memory, and of one that machine or runtime does not have."""
 
 
 def tone(level: Judgement) -> str:
@@ -110,34 +112,24 @@ def _other(answer: Answer, strategy: PlacementStrategy, style: str) -> Markup:
     """What is missing, or how long an answer takes."""
     title, estimate = name(answer, strategy), answer.advice.card(strategy)
     if estimate is None:
+        figure = "Not possible" if answer.nouns.machine.gpus else "No GPU"
         why = answer.advice.why_not(strategy) or UNKNOWN
-        gpus = answer.nouns.machine.gpus
-        return impossible(title, "Not possible" if gpus else "No GPU", [why], style)
+        return grey(title, IMPOSSIBLE, figure, [why], style)
     if not bool(estimate.fits):
         why = f"{estimate.runtime}, {estimate.model.format}"
-        return too_big(title, float(estimate.missing), [why], style)
-    takes = f"{duration(float(estimate.reply))} for an answer"
-    return slower(title, decode_tps(estimate), answer.nouns.money.reading_tps, [takes], style)
+        figure = f"{memory(float(estimate.missing))} too big"
+        return grey(title, TOO_BIG, figure, [why], style)
+    speed, takes = decode_tps(estimate), f"{duration(float(estimate.reply))} for an answer"
+    badge = BADGES[judgement(speed, answer.nouns.money.reading_tps)]
+    return grey(title, badge, f"{number(speed)} tokens/s", [takes], style)
 
 
-def slower(title: str, speed: float, reading: float, lines: Iterable[str], style: str) -> Markup:
-    """A placement beside a faster one."""
-    badge = head(title, *BADGES[judgement(speed, reading)])
-    return _grey(badge, f"{number(speed)} tokens/s", lines, style)
-
-
-def too_big(title: str, missing: float, lines: Iterable[str], style: str) -> Markup:
-    """A placement that lacks memory [B]."""
-    return _grey(head(title, "does not fit", "none"), f"{memory(missing)} too big", lines, style)
-
-
-def impossible(title: str, figure: str, lines: Iterable[str], style: str) -> Markup:
-    """A placement that this machine or runtime does not have."""
-    return _grey(head(title, "not possible", "none"), figure, lines, style)
-
-
-def _grey(badge: Markup, figure: str, lines: Iterable[str], style: str) -> Markup:
-    return block(style, joined((badge, block("oa-grey", figure), *map(_soft, lines))))
+def grey(
+    title: str, badge: tuple[str, str], figure: str, lines: Iterable[str], style: str = "oa-card"
+) -> Markup:
+    """A placement beside the fastest, with words and look of its badge."""
+    parts = head(title, *badge), block("oa-grey", figure), *map(_soft, lines)
+    return block(style, joined(parts))
 
 
 def _soft(text: str) -> Markup:

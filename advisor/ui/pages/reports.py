@@ -9,7 +9,7 @@ from advisor.ui.reports import compare, listing, view
 
 try:
     if "shared" in st.query_params:
-        view.shared(store(), st.query_params["shared"])
+        view.view(store().load_shared(st.query_params["shared"]))
     elif (own := own_store()) is None:
         if login_configured():
             notice("Log in to see your reports; a shared link opens without.")
@@ -20,9 +20,9 @@ try:
                 "Copy the link or the command of an answer, or download it."
             )
     elif "compare" in st.query_params:
-        compare.view(own, st.query_params["compare"])
+        compare.view(listing.opened(own, st.query_params["compare"]))
     elif "report" in st.query_params:
-        view.view(own, st.query_params["report"])
+        view.view(listing.opened(own, st.query_params["report"])[0], own)
     else:
         listing.listing(own)
 except AdvisorError as error:

@@ -1,6 +1,6 @@
 """Two to six reports side by side."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import streamlit as st
 from markupsafe import Markup
@@ -16,9 +16,8 @@ from advisor.reports.comparison import (
     recomputed,
     request_of,
 )
-from advisor.reports.content import parted
+from advisor.reports.content import WordTable, parted
 from advisor.reports.store.saved import SavedReport
-from advisor.reports.store.store import ReportStore
 from advisor.ui.parts import audience, drawing
 from advisor.ui.parts.markup import block, notice, show, table
 from advisor.ui.question.models import pick
@@ -30,53 +29,51 @@ LETTERS = "ABCDEF"
 # Saved comparison computed again with today's version and prices.
 
 
-def panel(report: SavedReport) -> None:
-    """Button and today's answer."""
-    with st.expander("Compare with today", key=f"today_{report.id}"):
+def panel(reports: Sequence[SavedReport]) -> None:
+    """Button and today's answers, under their letters where there are several."""
+    several = len(reports) > 1
+    which = "all " if several else ""
+    with st.expander("Compare with today", key="compare_today"):
         st.button(
-            "Recompute with today's version and prices", key=f"again_{report.id}",
-            on_click=want_changes, args=([report],),
+            f"Recompute {which}with today's version and prices", key="compare_again",
+            on_click=_recompute, args=(reports,),
         )  # fmt: skip
-        show_changes(report)
+        for letter, report in zip(LETTERS, reports, strict=False):
+            if several:
+                show(block("oa-name", letter, "h3"))
+            _show_changes(report)
 
 
-def want_changes(reports: Iterable[SavedReport]) -> None:
-    """Have today's answer computed by the next run, again if it was before (for callbacks)."""
+def _recompute(reports: Iterable[SavedReport]) -> None:
+    """Keep what changed since each report, or why it has no answer today (for callbacks)."""
     for report in reports:
-        st.session_state[_key(report)] = None
-
-
-def _key(report: SavedReport) -> str:
-    return f"changes_{report.id}"
-
-
-def show_changes(report: SavedReport) -> None:
-    """Changed answers and their reasons, beside the saved ones; nothing until they are wanted."""
-    key = _key(report)
-    if key not in st.session_state:
-        return
-    if st.session_state[key] is None:  # kept, since any other input runs the page again
         try:
-            st.session_state[key] = _changes(report)
+            st.session_state[f"changes_{report.id}"] = _changes(report)
         except AdvisorError as error:
-            st.session_state[key] = str(error)
-    changed: tuple[Change, ...] | str = st.session_state[key]
+            st.session_state[f"changes_{report.id}"] = str(error)
+
+
+def _show_changes(report: SavedReport) -> None:
+    """Changed answers and their reasons, beside the saved ones; nothing until they are wanted."""
+    changed: tuple[Change, ...] | str | None = st.session_state.get(f"changes_{report.id}")
     if isinstance(changed, str):
         notice(changed, "error")
-        return
-    if not changed:
+    elif changed == ():
         notice("Nothing changed: today's answer is the same.")
-    for words in change_tables(changed):
+    elif changed is not None:
+        tables(change_tables(changed))
+
+
+def tables(every: Iterable[WordTable]) -> None:
+    """Tables of words under their titles."""
+    for words in every:
         st.markdown(f"**{words.title}**")
         show(table(words.headings, words.rows, label=words.title))
 
 
 def _changes(report: SavedReport) -> tuple[Change, ...]:
-    """Changes since the report.
-
-    Raises:
-        InputError: inputs or a command of another version, or of a file that may not be read.
-        AdvisorError: inputs that no longer have an answer.
+    """Changes since the report; raises InputError of another version's inputs or of a file that may
+    not be read, AdvisorError of inputs that no longer have an answer.
     """
     request = request_of(report.document)
     if resolve.way(request.model) is ReferenceKind.PATH and not audience.reads_local_files():
@@ -88,18 +85,9 @@ def _changes(report: SavedReport) -> tuple[Change, ...]:
     return changes(report.document, recomputed(request, resolved))
 
 
-def view(store: ReportStore, numbers: str) -> None:
-    """Comparison of the reports in an address.
-
-    Raises:
-        InputError: not numbers, or too few or many.
-        StoreError: a missing or damaged report.
-    """
+def view(reports: Sequence[SavedReport]) -> None:
+    """Reports side by side; raises InputError where they are too few or many."""
     back_button()
-    parts = numbers.split(",")
-    if not all(part.isascii() and part.isdigit() for part in parts):
-        raise InputError(f"{numbers[:40]!r} are not numbers of reports; choose from the list.")
-    reports = [store.load(int(part)) for part in parts]
     comparison = compared(reports, LETTERS[: len(reports)])
     for letter, name, report in zip(LETTERS, comparison.names, reports, strict=False):
         title = Markup("<b class='oa-letter'>{}</b> {}").format(letter, name)
@@ -111,11 +99,4 @@ def view(store: ReportStore, numbers: str) -> None:
         for words in comparison.tables:
             st.subheader(words.title)
             show(table(words.headings, words.rows, label=words.title))
-    with st.expander("Compare with today", key="compare_today"):
-        st.button(
-            "Recompute all with today's version and prices", key="compare_again",
-            on_click=want_changes, args=(reports,),
-        )  # fmt: skip
-        for letter, report in zip(LETTERS, reports, strict=False):
-            show(block("oa-name", letter, "h3"))
-            show_changes(report)
+    panel(reports)

@@ -7,9 +7,10 @@ import streamlit as st
 from markupsafe import Markup, escape
 
 from advisor import formatting
+from advisor.errors import InputError
 from advisor.reports.comparison import FEWEST, MOST
 from advisor.reports.content import parted
-from advisor.reports.store.saved import ReportHead
+from advisor.reports.store.saved import ReportHead, SavedReport
 from advisor.reports.store.store import PAGE, ReportQuery, ReportStore
 from advisor.ui.parts import outcome
 from advisor.ui.parts.markup import block, joined, say, show
@@ -109,12 +110,12 @@ def _row(store: ReportStore, head: ReportHead, *, deleted: bool) -> None:
                 return
             st.button("Open", key=f"open_{head.id}", on_click=_open, args=("report", str(head.id)))
             delete_button(store, head)
-        with tick:
-            st.checkbox(
-                "Compare", head.id in st.session_state.get(CHOSEN, ()), help="Tick two to compare",
-                key=f"choose_{head.id}", on_change=_choose, args=(head.id,),
-                label_visibility="collapsed",
-            )  # fmt: skip
+        chosen = set(st.session_state.get(CHOSEN, ()))
+        tick.checkbox(
+            "Compare", head.id in chosen, help="Tick two to compare", key=f"choose_{head.id}",
+            on_change=st.session_state.update, args=({CHOSEN: chosen ^ {head.id}},),
+            label_visibility="collapsed",
+        )  # fmt: skip
 
 
 def _told(head: ReportHead) -> Markup:
@@ -129,6 +130,16 @@ def _told(head: ReportHead) -> Markup:
     ))  # fmt: skip
 
 
+def opened(store: ReportStore, numbers: str) -> list[SavedReport]:
+    """Reports of the numbers in an address; raises InputError where it has others, StoreError of a
+    missing or damaged report.
+    """
+    parts = numbers.split(",")
+    if not all(part.isascii() and part.isdigit() for part in parts):
+        raise InputError(f"{numbers[:40]!r} names no reports by number; choose from the list.")
+    return [store.load(int(part)) for part in parts]
+
+
 def back_button() -> None:
     """Button from a report, or from reports side by side, to the list."""
     st.button("All reports", icon=":material/arrow_back:", on_click=_close, type="tertiary")
@@ -138,10 +149,6 @@ def _close() -> None:
     outcome.forget()
     for name in ("report", "compare"):
         st.query_params.pop(name, None)
-
-
-def _choose(number: int) -> None:
-    st.session_state[CHOSEN] = set(st.session_state.get(CHOSEN, ())) ^ {number}
 
 
 def _open(name: str, value: str) -> None:

@@ -7,18 +7,11 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.diagnosis.text import reported
-from advisor.advice.words.verdict import Judgement
+from advisor.advice.words.verdict import Judgement, judgement
 from advisor.errors import AdvisorError, InputError
-from advisor.formatting import show_money_in
-from advisor.reports.charts import BarChart
-from advisor.reports.content import (
-    FrontPage,
-    ReportSection,
-    card_words,
-    front_page,
-    sections,
-    shown_cards,
-)
+from advisor.formatting import memory, number, show_money_in
+from advisor.reports import content
+from advisor.reports.charts import BarChart, LineChart
 from advisor.reports.document import PLACEMENTS, PlacementCard, ReportDocument
 from advisor.reports.files.contribution import contribution
 from advisor.reports.files.export import FORMS
@@ -29,7 +22,7 @@ from advisor.request.request import Request
 from advisor.ui.advise import placements
 from advisor.ui.parts import drawing, outcome, tabs
 from advisor.ui.parts.drawing import track
-from advisor.ui.parts.markup import block, copyable, heading, joined, notice, say, show, table
+from advisor.ui.parts.markup import block, copyable, heading, joined, notice, say, show
 from advisor.ui.parts.session import base
 from advisor.ui.question.current import address
 from advisor.ui.reports import compare as today
@@ -41,7 +34,7 @@ NOTES = "report_notes_form"
 """Place of the outcome below the notes."""
 
 
-def form(store: ReportStore, report: SavedReport) -> None:
+def _notes(store: ReportStore, report: SavedReport) -> None:
     """Form for name, notes and tags; conflicting edits of others are kept and shown."""
     # The report as it was when this visitor opened it: a rerun must not hide the other's change.
     seen: ReportHead = st.session_state.setdefault(f"seen_{report.id}", report)
@@ -67,25 +60,23 @@ def _keep(store: ReportStore, seen: ReportHead) -> None:
     outcome.keep(NOTES, *(conflicts or [("note", "Saved.")]))
 
 
-def share_button(store: ReportStore, report: SavedReport) -> None:
+def _share_button(store: ReportStore, report: SavedReport) -> None:
     """Button that makes a public link, or withdraws it."""
     with st.popover("Share", icon=":material/share:", key=f"share_{report.id}"):
         public = bool(report.share)
+
+        def share() -> str:
+            store.share(report.id, public=not public)
+            return ""  # the switch shows it
+
         st.toggle(
             "Anyone with the link can read it", public, key=f"public_{report.id}",
-            on_change=_share, args=(store, report.id), kwargs={"public": not public},
+            on_change=outcome.attempt, args=(PLACE, share),
         )  # fmt: skip
         if public:
             copyable(address(f"{base()}reports", {"shared": report.share}))
         else:
             say("Only those who can open this list see it.")
-
-
-def _share(store: ReportStore, number: int, *, public: bool) -> None:
-    try:
-        store.share(number, public=public)
-    except AdvisorError as error:
-        outcome.keep(PLACE, ("error", str(error)))
 
 
 # Measured results of a report: form, comparison with the prediction, contribution.
@@ -99,7 +90,7 @@ FORM = "result_form"
 AGREE = "I measured this myself and agree that it is published."
 
 
-def panel(store: ReportStore, report: SavedReport) -> None:
+def _results(store: ReportStore, report: SavedReport) -> None:
     """Form for a new result, and its contribution."""
     fitting = sorted(
         (card for card in report.document.placements if card.fits), key=lambda card: not card.shown
@@ -129,11 +120,8 @@ def _form(store: ReportStore, report: SavedReport, cards: list[PlacementCard]) -
 
 
 def _attach(store: ReportStore, report: SavedReport) -> str:
-    """Attach the typed speed, or the file's, and say so.
-
-    Raises:
-        InputError: neither is given, or the file is not understood.
-        StoreError: the result cannot be saved.
+    """Attach the typed speed, or the file's, and say so; raises InputError where none is given or
+    understood, StoreError where it cannot be saved.
     """
     card, speed, file, note = (
         st.session_state[f"result_{part}_{report.id}"] for part in ("card", "speed", "file", "note")
@@ -156,9 +144,10 @@ def _contribute(report: SavedReport) -> None:
     copyable(f"{made.title}\n\n{made.text}")
 
 
+COSTS = "What it costs"
 TABS = {
     "Run it": ("Commands",),
-    "What it costs": ("What the verdict depends on", "All options"),
+    COSTS: ("What the verdict depends on", "All options"),
     "Where the time goes": ("Memory and time",),
     "All runtimes": ("Every runtime",),
     "Sources": ("Inputs", "Values"),
@@ -167,49 +156,34 @@ TABS = {
 YOURS = "Notes and measurements"
 
 
-def view(store: ReportStore, number: str) -> None:
-    """Report of a number in the address.
-
-    Raises:
-        InputError: not a number.
-        StoreError: a missing or damaged report.
-    """
-    back_button()
-    outcome.show(PLACE)
-    if not number.isascii() or not number.isdigit():
-        raise InputError(f"{number[:40]!r} is not the number of a report; choose from the list.")
-    report = store.load(int(number))
+def view(report: SavedReport, store: ReportStore | None = None) -> None:
+    """A report as it was saved; with its store, what its owner can do with it."""
+    if store is not None:
+        back_button()
+        outcome.show(PLACE)
     _frozen(report)
     with st.container(horizontal=True, key="report_actions"):
         _actions(report)
-        share_button(store, report)
-        delete_button(store, report)
-    today.panel(report)
+        if store is not None:
+            _share_button(store, report)
+            delete_button(store, report)
+    bodies = _bodies(report)
+    if store is not None:
+        today.panel([report])
+        bodies[YOURS] = lambda: _yours(store, report)
+    if bodies:
+        tabs.opened(bodies, "report_tab")
 
-    def yours() -> None:
-        panel(store, report)
-        form(store, report)
 
-    _tabs(report, yours)
-
-
-def shared(store: ReportStore, secret: str) -> None:
-    """Report behind a public link, without controls.
-
-    Raises:
-        StoreError: the link shows no report.
-    """
-    report = store.load_shared(secret)
-    _frozen(report)
-    with st.container(horizontal=True, key="report_actions"):
-        _actions(report)
-    _tabs(report, None)
+def _yours(store: ReportStore, report: SavedReport) -> None:
+    _results(store, report)
+    _notes(store, report)
 
 
 def _frozen(report: SavedReport) -> None:
     """The answer as Advise showed it: verdict, placements, what was measured, who made it."""
     show_money_in(report.document.shown_in)
-    page = front_page(report)
+    page = content.front_page(report)
     name = f"{page.name}: {page.title}" if page.title else page.name
     told = block("oa-way", page.reasons, "p") if page.reasons else Markup()
     parts = block("oa-name", name), verdict_heading(page.verdict), told
@@ -233,19 +207,21 @@ def verdict_heading(verdict: str) -> Markup:
 def _placements(document: ReportDocument) -> Markup:
     """Placements in one row as on Advise, the fastest framed."""
     reading = float(document.inputs.get("reading_tps") or Request().reading_tps)
-    shown = shown_cards(document)
+    shown = content.shown_cards(document)
     fastest = max(shown, key=lambda card: card.decode_tps or 0.0, default=None)
     return block("oa-cards", joined(_placement(card, card is fastest, reading) for card in shown))
 
 
 def _placement(card: PlacementCard, fastest: bool, reading: float) -> Markup:
-    words, speed, style = card_words(card), card.decode_tps, "oa-card"
+    words, speed, missing = content.card_words(card), card.decode_tps, card.missing_bytes
     if not card.fits or not speed:
-        if card.missing_bytes is not None:
-            return placements.too_big(words.name, card.missing_bytes, words.lines, style)
-        return placements.impossible(words.name, "Not possible", words.lines, style)
+        badge, figure = placements.IMPOSSIBLE, "Not possible"
+        if missing is not None:
+            badge, figure = placements.TOO_BIG, f"{memory(missing)} too big"
+        return placements.grey(words.name, badge, figure, words.lines)
     if not fastest:
-        return placements.slower(words.name, speed, reading, (words.range, *words.lines), style)
+        badge, lines = placements.BADGES[judgement(speed, reading)], (words.range, *words.lines)
+        return placements.grey(words.name, badge, f"{number(speed)} tokens/s", lines)
     low, high = card.decode_tps_low, card.decode_tps_high
     ends = None if low is None or high is None else (low, high)
     return placements.winner(words.name, speed, ends, reading, words.lines)
@@ -264,44 +240,32 @@ def _actions(report: SavedReport) -> None:
             )  # fmt: skip
 
 
-def _tabs(report: SavedReport, yours: Callable[[], None] | None) -> None:
-    """Sections behind the answer, drawn when opened."""
-    every = sections(report.document)
+def _bodies(report: SavedReport) -> dict[str, Callable[[], None]]:
+    """Sections behind the answer by tab, drawn when opened."""
+    every, options = content.sections(report.document), content.front_page(report).options.charts
     bodies: dict[str, Callable[[], None]] = {}
     for title, beginnings in TABS.items():
-        inside = [section for section in every if section.title.startswith(beginnings)]
-        costs = title == "What it costs"
-        if inside:
-            bodies[title] = partial(_sections, report, inside, options=costs)
-    if yours is not None:
-        bodies[YOURS] = yours
-    if bodies:
-        tabs.opened(bodies, "report_tab")
+        if inside := [part for part in every if part.title.startswith(beginnings)]:
+            bodies[title] = partial(_sections, inside, options if title == COSTS else ())
+    return bodies
 
 
-def _sections(report: SavedReport, inside: Iterable[ReportSection], *, options: bool) -> None:
-    if options:
-        _options(front_page(report))
+def _sections(
+    inside: Iterable[content.ReportSection], options: Iterable[BarChart | LineChart]
+) -> None:
+    """Sections of a tab, after options in words that wrap on a phone, with their bars between."""
+    for bars in options:
+        for bar in bars.bars if isinstance(bars, BarChart) else ():
+            words = Markup("{}: <b>{}</b>").format(bar.head, bar.figure)
+            drawn = track(bar, bars.end, bars.unit) if bar.parts else Markup()
+            show(block("oa-option", words + drawn + block("oa-soft", bar.note)))
     for section in inside:
         for place in range(0, len(section.charts), 2):
             pair = section.charts[place : place + 2]
-            for column, chart in zip(st.columns(2, gap="medium"), pair, strict=False):
+            for column, each in zip(st.columns(2, gap="medium"), pair, strict=False):
                 with column:
-                    drawing.headed(chart)
-        for words in section.tables:
-            st.markdown(f"**{words.title}**")
-            show(table(words.headings, words.rows, label=words.title))
+                    drawing.headed(each)
+        today.tables(section.tables)
         for name, command in section.commands:
             say(name)
             copyable(command)
-
-
-def _options(page: FrontPage) -> None:
-    """Options in words that wrap on a phone, with their bars between them."""
-    for chart in page.options.charts:
-        if not isinstance(chart, BarChart):
-            continue
-        for bar in chart.bars:
-            words = Markup("{}: <b>{}</b>").format(bar.head, bar.figure)
-            drawn = track(bar, chart.end, chart.unit) if bar.parts else Markup()
-            show(block("oa-option", words + drawn + block("oa-soft", bar.note)))
