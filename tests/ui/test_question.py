@@ -10,7 +10,7 @@ from advisor.catalog.inputs import INPUTS
 from advisor.request.request import Request
 from advisor.request.texts import from_address, to_texts
 from advisor.ui.find.page import FILTERS
-from advisor.ui.question import current, presets, settings
+from advisor.ui.question import current, presets, row
 
 OF_THE_ROW = {"machine", "model"}
 PC = "gaming PC with a 3060 12GB and 32 GB RAM"
@@ -38,22 +38,22 @@ def drawer(test, group):
 
 
 def test_every_input_of_the_registry_is_within_reach():
-    drawn = {name for names in settings.SETTINGS.values() for name in names}
+    drawn = {name for names in row.SETTINGS.values() for name in names}
     assert {entry.name for entry in INPUTS} == drawn | set(FILTERS) | OF_THE_ROW | {"contexts"}
 
 
-@pytest.mark.parametrize("group", settings.SETTINGS)
+@pytest.mark.parametrize("group", row.SETTINGS)
 def test_every_group_of_the_drawer_opens(group):
     test = drawer(app(), group)
     keys = {
         each.key for kind in ("text_input", "selectbox", "toggle") for each in test.get(kind)
     }  # fmt: skip
-    assert {f"in_{name}" for name in settings.SETTINGS[group]} <= keys
+    assert {f"in_{name}" for name in row.SETTINGS[group]} <= keys
 
 
 def test_extremes_of_a_group_are_answered_or_refused_in_words():
     bounds = {entry.name: (entry.low, entry.high) for entry in INPUTS if entry.high is not None}
-    for group, names in settings.SETTINGS.items():
+    for group, names in row.SETTINGS.items():
         for end, word in enumerate(("least", "most")):
             stated = {name: f"{bounds[name][end]:g}" for name in names if name in bounds}
             text = page_text(app(machine=PC, model="Qwen3-8B", **stated))
@@ -99,7 +99,7 @@ def test_an_assumption_opens_the_drawer_where_it_is_set_and_which_stays_open():
     test = app(machine=PC)
     slow = app(machine=PC)
     press(slow, "open_machine")
-    assert slow.pills(key="settings_group").value == settings.MACHINE
+    assert slow.pills(key="settings_group").value == row.MACHINE
     assert slow.text_input(key="in_ram_gbs").placeholder.endswith(", assumed")
     unfolded(slow, "more_settings")
     slow.segmented_control(key="memory_kind").set_value("DDR4")
@@ -177,7 +177,7 @@ def test_what_cannot_be_read_stands_under_its_input_and_changes_nothing():
 
 
 def test_sizes_are_typed_with_their_units():
-    test = drawer(app(machine=PC), settings.MACHINE)
+    test = drawer(app(machine=PC), row.MACHINE)
     test.text_input(key="in_ram_gb").set_value("0.5 TB")
     run(test)
     test.text_input(key="in_disk_gbs").set_value("3500MB/s")

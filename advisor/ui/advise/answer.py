@@ -9,9 +9,8 @@ from advisor.advice import advise
 from advisor.advice.advise import Answer
 from advisor.request.request import Request
 from advisor.ui.question import current
-from advisor.ui.question.models import pick
+from advisor.ui.question.models import Picked, pick
 from advisor.ui.question.this_machine import calibrated_at
-from advisor.ui.question.uploads import Picked
 
 
 def key_of(picked: Picked) -> str:

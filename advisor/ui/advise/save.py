@@ -12,7 +12,7 @@ from advisor.ui.advise.answer import current_answer
 from advisor.ui.parts import outcome, tabs
 from advisor.ui.parts.markup import copyable, notice
 from advisor.ui.parts.session import author, login_configured, own_store
-from advisor.ui.question import current, uploads
+from advisor.ui.question import current, models
 
 SAVED = "saved_report"
 """Session key of the number of the report saved last."""
@@ -23,7 +23,7 @@ NO_LINK = "A link cannot carry what was pasted or uploaded."
 def buttons() -> None:
     """Save and Share."""
     tabs.popped("Save", "save_report", _form)
-    given = uploads.is_given(current.present().model)
+    given = models.is_given(current.present().model)
     tabs.popped("Share", "copy_link", _link, disabled=given, help=NO_LINK if given else None)
 
 
@@ -52,11 +52,8 @@ def _form() -> None:
 
 
 def _save(title: str) -> str:
-    """Save the answer that the visitor sees, and say so.
-
-    Raises:
-        InputError: nobody is logged in where reports have owners.
-        StoreError: the report cannot be saved.
+    """Save the answer that the visitor sees, and say so; raises InputError where a report needs an
+    owner and nobody is logged in, StoreError where it cannot be saved.
     """
     name, notes, tags, made_by = (
         str(st.session_state[f"report_{part}"] or "")
@@ -73,8 +70,8 @@ def _save(title: str) -> str:
     request = answer.nouns.request
     document = replace(
         answer_document(answer), created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        link="" if uploads.is_given(request.model) else current.link(request),
-        command=uploads.command_of(request),
+        link="" if models.is_given(request.model) else current.link(request),
+        command=models.command_of(request),
     )  # fmt: skip
     report = store.save(document, name or title, notes, tags=tags.split(","), author=made_by)
     st.session_state[SAVED] = report.id
@@ -84,6 +81,6 @@ def _save(title: str) -> str:
 def _link() -> None:
     """Address that reopens the page, with a button to copy it."""
     request = current.present()
-    if not uploads.is_given(request.model):
+    if not models.is_given(request.model):
         st.caption("This address reopens the page as it is. The button copies it.")
         copyable(current.link(request))

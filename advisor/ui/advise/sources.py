@@ -34,7 +34,7 @@ from advisor.ui.parts.markup import (
     table,
     two_lines,
 )
-from advisor.ui.question import uploads
+from advisor.ui.question import models
 from advisor.units import GB
 
 
@@ -51,7 +51,7 @@ def shown(answer: Answer) -> None:
     notes = (*answer.nouns.resolved.notes, *answer.nouns.machine.notes)
     show(joined(block("oa-soft", plain_words(note), "p") for note in notes))
     st.subheader("The same on the command line", anchor="command")
-    copyable(uploads.command_of(answer.nouns.request))
+    copyable(models.command_of(answer.nouns.request))
 
 
 def _how_sure(answer: Answer) -> None:
@@ -121,8 +121,12 @@ def explanation(estimate: Estimate) -> Iterable[Markup]:
         words = f"{seconds(hidden)} overlap with a longer part and add nothing."
         yield block("oa-soft", words, "p")
     yield block("oa-strong", "What it rests on", "p")
-    inputs = _inputs(estimate)
-    yield table(("Figure", "Value"), inputs, label="Inputs of the estimate", numeric=(1,))
+    inputs = []
+    for item in estimate.assumptions:
+        figure = item.figure
+        origin = ", ".join(filter(None, (figure.kind.value, figure.source, figure.date)))
+        inputs.append((two_lines(item.what, plain_words(origin)), figure_text(item)))
+    yield table(FIGURE, inputs, label="Inputs of the estimate", numeric=(1,))
 
 
 def _parts(estimate: Estimate) -> Iterable[tuple[Markup, str, str, str]]:
@@ -136,19 +140,8 @@ def _parts(estimate: Estimate) -> Iterable[tuple[Markup, str, str, str]]:
             yield explained(time_part(str(name))), *cells, seconds(spent)
 
 
-def _inputs(estimate: Estimate) -> Iterable[tuple[Markup, str]]:
-    for item in estimate.assumptions:
-        figure = item.figure
-        origin = ", ".join(part for part in (figure.kind.value, figure.source, figure.date) if part)
-        yield two_lines(item.what, plain_words(origin)), figure_text(item)
-
-
 Row = tuple[Markup, str]
-
-
 PART_HEADINGS, FIGURE = ("Weights", "Stored", "Bits", "Per token"), ("Figure", "Value")
-
-
 LONGEST_FACT = 300
 
 

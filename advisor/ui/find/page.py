@@ -45,8 +45,8 @@ from advisor.ui.parts.markup import (
     waiting,
 )
 from advisor.ui.parts.speed_table import ADVISE, speed_table
-from advisor.ui.question import current, inputs, models, presets, this_machine, uploads
-from advisor.ui.question.uploads import Picked
+from advisor.ui.question import current, inputs, models, presets, this_machine
+from advisor.ui.question.models import Picked
 from advisor.units import GIB
 
 # Machines that reach the target, computed once per request.
@@ -556,6 +556,6 @@ def _all(answer: FindAnswer, rows: Sequence[Hit]) -> None:
 
 
 def _command(answer: FindAnswer) -> None:
-    copyable(uploads.command_of(answer.request, "find"))
-    if not uploads.is_given(answer.request.model):
+    copyable(models.command_of(answer.request, "find"))
+    if not models.is_given(answer.request.model):
         say("The address of this page reopens it as it is.")

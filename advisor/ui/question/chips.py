@@ -17,7 +17,8 @@ from advisor.model.model import Model
 from advisor.request.request import Request
 from advisor.ui.parts import audience
 from advisor.ui.parts.markup import joined, press, show
-from advisor.ui.question import current, settings
+from advisor.ui.question import current
+from advisor.ui.question.row import MACHINE, MODEL, open_at
 from advisor.units import GIB
 
 STATED = (Provenance.MEASURED, Provenance.GIVEN)
@@ -35,8 +36,7 @@ def row(machine: Machine, model: Model, work: Workload, taken: str) -> None:
 
 def actions() -> dict[str, Callable[[], None]]:
     """What the assumed ones do, by their keys: each opens the drawer at its group."""
-    groups = (settings.MACHINE, settings.MODEL)
-    return {_key(group): partial(settings.open_at, group) for group in groups}
+    return {_key(group): partial(open_at, group) for group in (MACHINE, MODEL)}
 
 
 def _sure(machine: Machine, request: Request, taken: str) -> Iterable[Markup]:
@@ -44,33 +44,17 @@ def _sure(machine: Machine, request: Request, taken: str) -> Iterable[Markup]:
         yield _chip("Example", "oa-example")
     if request.here and audience.is_public():
         yield _chip("The server's parts, not your computer's", "oa-example")
-    for words in _cards(machine.gpus):
-        yield _chip(words)
-    if not machine.gpus:
-        yield _chip("No GPU")
+    yield from map(_chip, _cards(machine.gpus) or ["No GPU"])
     size = machine.host.memory
     if size.kind is not Provenance.ASSUMED:
         what = "shared memory" if machine.unified else "RAM"
         yield _chip(f"{float(size.value) / GIB:.4g} GB {what}")
-    yield from _stated(machine)
-    if taken:
-        yield _chip(f"taken as {taken}")
-
-
-def _stated(machine: Machine) -> Iterable[Markup]:
-    figures = [("RAM", machine.host.bandwidth)]
-    figures += [("drive", machine.disk.sequential)] if machine.disk is not None else []
-    for what, figure in figures:
+    drives = [("drive", machine.disk.sequential)] if machine.disk is not None else []
+    for what, figure in (("RAM", machine.host.bandwidth), *drives):
         if figure.kind in STATED:
             yield _chip(f"{what} {rate(float(figure.value))}, {figure.kind.value}")
-
-
-def _link(machine: Machine, request: Request) -> Iterable[Markup]:
-    """Link of the cards: sure where it is an input or in the machine's name, else assumed."""
-    if machine.gpus and not machine.unified:
-        words = machine.gpus[0].link.name
-        sure = request.pcie_gen is not None or any(named_link(plain(request.machine or "")))
-        yield _chip(words) if sure else _opening(f"assumed: {words}")
+    if taken:
+        yield _chip(f"taken as {taken}")
 
 
 def _chip(words: str, style: str = "") -> Markup:
@@ -78,12 +62,13 @@ def _chip(words: str, style: str = "") -> Markup:
     return Markup("<span class='oa-chip {}'>{}{}</span>").format(style, tick, words)
 
 
-def _cards(gpus: Sequence[Gpu]) -> Iterable[str]:
-    counted = Counter(gpu.name for gpu in gpus)
+def _cards(gpus: Sequence[Gpu]) -> list[str]:
+    counted, words = Counter(gpu.name for gpu in gpus), []
     for name, gpu in {gpu.name: gpu for gpu in gpus}.items():
         size = f"{round(float(gpu.memory.value) / GIB)} GB"
         told = "" if gpu.unified or size.replace(" ", "") in name else f" {size}"
-        yield f"{counted[name]}x {name}{told}" if counted[name] > 1 else f"{name}{told}"
+        words.append(f"{counted[name]}x {name}{told}" if counted[name] > 1 else f"{name}{told}")
+    return words
 
 
 def _assumed(machine: Machine, model: Model, work: Workload, request: Request) -> Iterable[Markup]:
@@ -95,14 +80,15 @@ def _assumed(machine: Machine, model: Model, work: Workload, request: Request) -
         yield _opening(f"assumed: {kind}, {rate(float(host.bandwidth.value))}")
     if disk is not None and disk.sequential.kind not in STATED:
         yield _opening(f"assumed: NVMe drive, {rate(float(disk.sequential.value))}")
-    yield from _link(machine, request)
+    if machine.gpus and not machine.unified:
+        link = machine.gpus[0].link.name
+        sure = request.pcie_gen is not None or any(named_link(plain(request.machine or "")))
+        yield _chip(link) if sure else _opening(f"assumed: {link}")
     form = "" if request.format else "assumed: "
-    yield _opening(
-        f"{form}{model.format}, context {context_size(float(work.context))}", settings.MODEL
-    )
+    yield _opening(f"{form}{model.format}, context {context_size(float(work.context))}", MODEL)
 
 
-def _opening(words: str, group: str = settings.MACHINE) -> Markup:
+def _opening(words: str, group: str = MACHINE) -> Markup:
     return press(_key(group), words, "oa-chip oa-assumed")
 
 

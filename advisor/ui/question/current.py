@@ -57,7 +57,7 @@ class Visit:
     """What is kept of a visit beside its request."""
 
     written: Request | None = None  # request that the address holds
-    lately: tuple[Undoable, ...] = ()  # last changes, the newest first
+    lately: list[Undoable] = field(default_factory=list)  # last changes, the newest first
     # what the opened address states that cannot be read, until something changes
     problems: tuple[str, ...] = ()
     unread: dict[str, Unread] = field(default_factory=dict)  # typed texts by their input
@@ -133,7 +133,7 @@ def become(words: str, request: Request) -> None:
     if request.model != before.model:
         outcome.forget()
     if request != before:
-        kept.lately = (Undoable(words=words, before=before), *kept.lately)[:LATELY]
+        kept.lately = [Undoable(words=words, before=before), *kept.lately][:LATELY]
         st.session_state[_REQUEST] = request
 
 
@@ -142,20 +142,20 @@ def refuse(name: str, text: str, why: str) -> None:
     visit().unread[name] = Unread(text=text, why=why)
 
 
-def undo(place: int) -> None:
-    """Go back to the request before one of the last changes (for callbacks)."""
-    st.session_state[_REQUEST] = visit().lately[place].before
-    visit().lately = visit().lately[place + 1 :]
+def undo() -> None:
+    """Go back to the request before the last change (for callbacks)."""
+    last, *visit().lately = visit().lately
+    st.session_state[_REQUEST] = last.before
 
 
 def taking(key: str, act: Callable[[Any], None]) -> dict[str, Any]:
     """Key and callback of a widget whose value, where there is one, is acted on when it changes."""
-    return {"key": key, "on_change": _taken, "args": (key, act)}
 
+    def taken() -> None:
+        if value := st.session_state[key]:
+            act(value)
 
-def _taken(key: str, act: Callable[[Any], None]) -> None:
-    if value := st.session_state[key]:
-        act(value)
+    return {"key": key, "on_change": taken}
 
 
 def another_machine(words: str, /, **values: Any) -> None:

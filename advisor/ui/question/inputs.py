@@ -13,7 +13,7 @@ from advisor.model.installed import Survey, survey
 from advisor.request.request import CLOSED, DEFAULTS, listed, respelled
 from advisor.ui.parts import audience, outcome
 from advisor.ui.parts.markup import copyable, notice, plain_words, say
-from advisor.ui.question import current, uploads
+from advisor.ui.question import current, models
 
 # Other ways to give a model: installed models, pasted text, upload.
 
@@ -32,7 +32,7 @@ def show() -> None:
             _installed()
         with pasted, st.form("paste_config", border=False):
             st.text_area(
-                "config.json", key="pasted_config", height=120, max_chars=uploads.LONGEST_PASTE,
+                "config.json", key="pasted_config", height=120, max_chars=models.LONGEST_PASTE,
                 placeholder='{"model_type": "llama", ...}',
             )  # fmt: skip
             st.form_submit_button(
@@ -43,7 +43,7 @@ def show() -> None:
             st.file_uploader(
                 "config.json, or the beginning of a GGUF file", type=["json", "gguf"],
                 **current.taking("uploaded_model", lambda file: _take(
-                    lambda: uploads.upload(file.name, file.getvalue())
+                    lambda: models.upload(file.name, file.getvalue())
                 )),
             )  # fmt: skip
             say("An upload sends the whole file, so cut it first:")
@@ -59,7 +59,7 @@ def choose(text: str) -> None:
 
 def take_paste(text: str) -> None:
     """Use a pasted config.json, or show its problem (for callbacks only)."""
-    _take(lambda: uploads.paste(text))
+    _take(lambda: models.paste(text))
 
 
 def _take(keep: Callable[[], str]) -> None:

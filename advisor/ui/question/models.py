@@ -1,35 +1,57 @@
-"""Model meant by the text of the model control, cached so that files and network are read once."""
+"""Model meant by the text of the model control: by name, of a file or repository, which are read
+once, or pasted or uploaded, which no link can carry and the session keeps.
+"""
 
+import hashlib
 import re
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import streamlit as st
 
 from advisor.errors import AdvisorError, InputError
-from advisor.model import resolve
+from advisor.model import catalog, resolve
 from advisor.model.resolve import ReferenceKind, ResolvedModel
+from advisor.request.command_line import command
+from advisor.request.request import Request
 from advisor.ui.parts import audience
-from advisor.ui.question import uploads
-from advisor.ui.question.uploads import Picked
 
 LONGEST = 1000
 REMEMBERED = 900
 """Seconds until a repository is asked again [s]."""
 NETWORK_PATH = re.compile(r"[/\\]{2}")
+PASTED, UPLOADED = "pasted: ", "uploaded: "
+"""How the names of such models begin, in the model control and in the address."""
+LONGEST_PASTE = 400_000
+KEPT = 4
+"""Most models kept in a session; the oldest is dropped first."""
+_KEY = "given_models"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picked:
+    """Model with the text that means it."""
+
+    text: str  # text as written in links
+    resolved: ResolvedModel  # model in its own format, or the default one
+    stamp: str = ""  # changes when the same text means another model, such as a replaced file
+
+    def in_format(self, form: str | None) -> ResolvedModel:
+        """The model in another format; raises UnknownName, or Refusal of an impossible pair."""
+        own = self.resolved.model
+        if form in (None, own.format):
+            return self.resolved
+        return replace(self.resolved, model=catalog.in_format(own.architecture, str(form)))
 
 
 def pick(text: str) -> Picked:
-    """Model meant by a text.
-
-    Raises:
-        UnknownName: no such model; the message has similar names.
-        InputError: a file that cannot be read, or must not be.
-        Refusal: an unsupported model.
-        NetworkError: the repository cannot be reached.
+    """Model meant by a text; raises UnknownName with similar names, InputError of a file that must
+    not or cannot be read, Refusal of an unsupported model, NetworkError without the repository.
     """
     text = text.strip()
-    if uploads.is_given(text):
-        return uploads.look_up(text)
+    if is_given(text):
+        return look_up(text)
     if len(text) > LONGEST or text.startswith("{"):
         raise InputError(
             "That is too long for a name. Paste a config.json under Other ways to give a model."
@@ -60,41 +82,34 @@ def _of_path(text: str) -> Picked:
         )
     if NETWORK_PATH.match(text):
         raise InputError("Paths that begin with two slashes lead to other machines; not read.")
-    stamp = _changed(text)
-    return Picked(text=text, resolved=_told(_read(text, stamp)), stamp=stamp)
-
-
-def _changed(text: str) -> str:
-    try:
+    stamp = ""
+    with suppress(OSError, RuntimeError, ValueError):
         seen = Path(text).expanduser().stat()
-    except (OSError, RuntimeError, ValueError):
-        return ""
-    return f"{seen.st_size} {seen.st_mtime_ns}"
+        stamp = f"{seen.st_size} {seen.st_mtime_ns}"
+    return Picked(text=text, resolved=_read(text, stamp), stamp=stamp)
 
 
 def _of_repository(text: str) -> Picked:
     # The words beside the wheel are read as Markdown, so the repository is not named there.
     with st.spinner("Asking Hugging Face for its config.json and the list of its files"):
-        resolved = _told(_fetched(text))
+        resolved = _read(text, "")
     return Picked(text=text, resolved=resolved, stamp=resolved.facts.get("commit", ""))
 
 
 def ask_again(text: str) -> None:
     """Drop the cached answer about a repository."""
-    _fetched.clear(text.strip())
+    _tried.clear(text.strip(), "")
 
 
-@st.cache_resource(max_entries=32, ttl=REMEMBERED, show_spinner=False)
-def _read(text: str, stamp: str) -> ResolvedModel | AdvisorError:  # noqa: ARG001 - a part of the key
-    return _tried(text)
+def _read(text: str, stamp: str) -> ResolvedModel:
+    answer = _tried(text, stamp)
+    if isinstance(answer, AdvisorError):
+        raise answer.with_traceback(None)
+    return answer
 
 
-@st.cache_resource(max_entries=32, ttl=REMEMBERED, show_spinner=False)
-def _fetched(text: str) -> ResolvedModel | AdvisorError:
-    return _tried(text)
-
-
-def _tried(text: str) -> ResolvedModel | AdvisorError:
+@st.cache_resource(max_entries=64, ttl=REMEMBERED, show_spinner=False)
+def _tried(text: str, stamp: str) -> ResolvedModel | AdvisorError:  # noqa: ARG001 - a part of the key
     """Model, or the error as a value, since errors are not cached."""
     try:
         return resolve.find(text)
@@ -102,7 +117,64 @@ def _tried(text: str) -> ResolvedModel | AdvisorError:
         return error
 
 
-def _told(answer: ResolvedModel | AdvisorError) -> ResolvedModel:
-    if isinstance(answer, AdvisorError):
-        raise answer.with_traceback(None)
-    return answer
+# Pasted and uploaded models.
+
+
+def is_given(text: str) -> bool:
+    """Whether a name stands for a pasted or uploaded model."""
+    return text.startswith((PASTED, UPLOADED))
+
+
+def command_of(request: Request, name: str = "advise") -> str:
+    """Command that gives the answer to a request, with the file of a given model by name."""
+    pasted = request.model.startswith(PASTED)
+    file = "config.json" if pasted else request.model.removeprefix(UPLOADED)
+    return command(replace(request, model=file), name)
+
+
+def paste(text: str) -> str:
+    """Keep a pasted config.json and return its name; raises InputError where it is none, Refusal of
+    an unsupported model.
+    """
+    text = text.strip()
+    if not text.startswith("{"):
+        raise InputError("That is no config.json: it must begin with { and end with }.")
+    if len(text) > LONGEST_PASTE:
+        raise InputError(f"That is longer than {LONGEST_PASTE:,} characters; no config.json is.")
+    resolved = replace(resolve.from_config(text), source="a config.json that was pasted")
+    return _keep(PASTED + resolved.model.name, resolved, text.encode(errors="replace"))
+
+
+def upload(name: str, data: bytes) -> str:
+    """Keep an uploaded config.json or beginning of a GGUF file and return its name; raises as
+    `paste`, and NeedMoreBytes where the GGUF header is longer than the upload.
+    """
+    if data.lstrip()[:1] == b"{":
+        read = resolve.from_config(data.decode(errors="replace"))
+        resolved = replace(read, source=f"{name[:120]}, uploaded")
+    else:
+        resolved = resolve.from_prefix(name[:120], data)
+    return _keep(UPLOADED + name[:120], resolved, data)
+
+
+def look_up(text: str) -> Picked:
+    """Pasted or uploaded model of this session by name; raises InputError where there is none, as
+    in a link from another session.
+    """
+    kept: dict[str, Picked] = st.session_state.get(_KEY, {})
+    if text in kept:
+        return kept[text]
+    what = "pasted" if text.startswith(PASTED) else "uploaded"
+    raise InputError(
+        f"A link cannot carry what was {what}, so {text[:80]!r} is not here; give it once more "
+        "under Other ways to give a model."
+    )
+
+
+def _keep(name: str, resolved: ResolvedModel, data: bytes) -> str:
+    kept: dict[str, Picked] = st.session_state.setdefault(_KEY, {})
+    kept.pop(name, None)
+    kept[name] = Picked(text=name, resolved=resolved, stamp=hashlib.sha256(data).hexdigest())
+    for oldest in list(kept)[:-KEPT]:
+        del kept[oldest]
+    return name

@@ -9,7 +9,6 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.formatting import number
 from advisor.request.request import DEFAULTS
 from advisor.request.texts import from_texts
 from advisor.ui.parts import audience
@@ -75,7 +74,7 @@ def undo() -> None:
     else:
         st.button(
             f"Lately: {changes[0].words}", key="undo", icon=":material/undo:", type="tertiary",
-            help="Undo this change", on_click=current.undo, args=(0,),
+            help="Undo this change", on_click=current.undo,
         )  # fmt: skip
 
 
@@ -102,10 +101,3 @@ def use() -> str | None:
 def _of(name: str) -> dict[str, Any]:
     """Inputs of a use with their values."""
     return {key: USES[name].get(key, DEFAULTS[key]) for key in OF_A_USE}
-
-
-def use_words() -> str:
-    """Use in a few words: "Only me, 40 answers a day"."""
-    request = current.present()
-    who = "Only me" if request.users == 1 else f"{request.users:,} at once"
-    return f"{who}, {number(request.replies_per_day)} answers a day"

@@ -1,21 +1,54 @@
-"""The question row: machine in one's own words, model, use, and the drawer of other inputs."""
+"""The question row: machine in one's own words, model, use, and the drawer of all other inputs by
+group, with what was taken for those that nobody stated.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass
 
 import streamlit as st
+from markupsafe import Markup
 
+from advisor.calibration import imported_store
 from advisor.calibration.imported_store import THIS
+from advisor.catalog.csv_tables import DATA, read
+from advisor.errors import AdvisorError
+from advisor.formatting import number
 from advisor.machine.from_spec import TYPICAL_HOST
+from advisor.machine.machine import Machine
 from advisor.machine.spec import NO_GPU
-from advisor.request.request import Request
+from advisor.request.request import DEFAULTS, Request
 from advisor.ui.parts import tabs
-from advisor.ui.question import current, inputs, presets, settings
+from advisor.ui.parts.markup import joined, press, show
+from advisor.ui.question import current, inputs, presets, this_machine
+from advisor.units import GB, GIB
+
+MODEL, MACHINE = "Model", "Your machine"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingsGroup:
+    """A row of data/pages/settings.csv."""
+
+    group: str  # words on its pill
+    inputs: str  # names of its inputs, in their order
+
+
+SETTINGS = {
+    row.group: row.inputs.split() for row in read(DATA / "pages" / "settings.csv", SettingsGroup)
+}
+"""Inputs of the drawer by group; those of the finder stand on its page."""
+MEMORIES = {"DDR5": TYPICAL_HOST, "DDR4": "Desktop DDR4-3200 dual-channel (typical)"}
+"""Typical desktops by their memory."""
+_GROUP, _DRAWER, _MEMORY = "settings_group", "more_settings", "memory_kind"
 
 
 def question(*parts: str) -> None:
     """The row: those named of "machine", "model" and "use", else all."""
     with st.container(horizontal=True, key="question", vertical_alignment="bottom", gap="small"):
-        for part in parts or ("machine", "model", "use"):
-            {"machine": _machine, "model": _model, "use": _use}[part]()
-        settings.drawer()
+        drawn = {"machine": _machine, "model": lambda: inputs.ask("model"), "use": _use}
+        for part in parts or drawn:
+            drawn[part]()
+        drawer()
 
 
 def _machine() -> None:
@@ -47,13 +80,101 @@ def _take_machine() -> None:
     current.another_machine(f"Machine: {text}", machine=THIS if here else text)
 
 
-def _model() -> None:
-    inputs.ask("model")
-
-
 def _use() -> None:
     def body() -> None:
         presets.uses()
         inputs.several(("users", "replies_per_day", "context", "output"))
 
     tabs.popped("Use", "use", body, width="stretch")
+
+
+def drawer() -> None:
+    """Button, and the inputs of one group while it is open."""
+    changed = len(_changed())
+    # A popover would close if its label changed, so the words after it stand in a style: fixed ones
+    # and numbers, nothing that anybody typed.
+    rule = Markup("<style>.st-key-{} button p::after {{ content: '{}'; }}</style>")
+    request = current.present()
+    who = "Only me" if request.users == 1 else f"{request.users:,} at once"
+    use = f"{who}, {number(request.replies_per_day)} answers a day"
+    words = {"use": use, _DRAWER: f": {changed} changed" if changed else ""}
+    show(joined(rule.format(*each) for each in words.items()))
+    tabs.popped("More settings", _DRAWER, lambda: _groups(bool(changed)), width="stretch")
+
+
+def _groups(changed: bool) -> None:
+    """Inputs of one group."""
+    with st.container(key="drawer"):
+        show(press(_DRAWER, "Close", "oa-press oa-close"))
+        st.session_state.setdefault(_GROUP, MODEL)
+        group = str(st.pills("Settings of", list(SETTINGS), required=True, key=_GROUP))
+        {MODEL: inputs.show, MACHINE: _measured}.get(group, lambda: None)()
+        inputs.several(SETTINGS[group], assumed=_assumed())
+        if group == MACHINE and (names := imported_store.names()):
+            st.selectbox(
+                "Or a measured machine", names, index=None,
+                **current.taking("imported_machine", lambda name: current.another_machine(
+                    f"Machine: {name}", machine=name
+                )),
+            )  # fmt: skip
+        if changed:
+            usual = {name: DEFAULTS[name] for name in _changed()}
+            st.button("All as usual", key="reset_settings", type="tertiary",
+                      on_click=lambda: current.change("Settings: as usual", **usual))  # fmt: skip
+
+
+def open_at(group: str) -> None:
+    """Open the drawer at a group (for callbacks)."""
+    st.session_state[_GROUP], st.session_state[_DRAWER] = group, True
+
+
+def _understood() -> Machine | None:
+    """The machine as it was understood; None where it was not."""
+    with suppress(AdvisorError):
+        return current.present().nouns().machine
+    return None
+
+
+def _assumed() -> dict[str, str]:
+    """What is taken for inputs that nobody stated, in their units."""
+    machine = _understood()
+    if machine is None:
+        return {}
+    figures = {"ram_gb": (machine.host.memory, GIB), "ram_gbs": (machine.host.bandwidth, GB)}
+    if machine.disk is not None:
+        figures["disk_gbs"] = machine.disk.sequential, GB
+    if machine.gpus and not machine.unified:
+        figures["pcie_gbs"] = machine.gpus[0].link.pinned, GB
+        figures["vram_gb"] = machine.gpus[0].memory, GIB
+    words = {
+        name: f"{float(figure.value) / unit:.3g}, {figure.kind.value}"
+        for name, (figure, unit) in figures.items()
+    }
+    names = " + ".join(dict.fromkeys(gpu.name for gpu in machine.gpus))
+    return {**words, "gpu": names or NO_GPU, "cpu": machine.host.name}
+
+
+def _measured() -> None:
+    """Kind of RAM, and measurements of this computer or of another."""
+    machine = _understood()
+    if machine is not None and machine.host.name in MEMORIES.values():
+        at = list(MEMORIES.values()).index(machine.host.name)
+        st.session_state[_MEMORY] = list(MEMORIES)[at]
+        st.segmented_control(
+            "Kind of RAM", list(MEMORIES), required=True,
+            **current.taking(_MEMORY, lambda kind: current.change(
+                f"RAM: {kind}", cpu=MEMORIES[kind]
+            )),
+        )  # fmt: skip
+    if current.present().here:
+        this_machine.measure("drawer")
+    this_machine.page_link()
+
+
+def _changed() -> list[str]:
+    """Inputs of the drawer that differ from their defaults."""
+    every = {name for names in SETTINGS.values() for name in names}
+    elsewhere = {"users", "replies_per_day", *presets.OF_A_USE}
+    if current.present().machine is None:  # the row names them
+        elsewhere |= {"gpu", "gpu_count", "ram_gb"}
+    return [name for name in current.present().stated() if name in every - elsewhere]
