@@ -2,8 +2,8 @@
 agent's session, and weights read in RAM or streamed.
 """
 
+import math
 from collections.abc import Iterable
-from itertools import count
 
 import numpy as np
 import streamlit as st
@@ -68,14 +68,14 @@ def shown(answer: Answer) -> None:
             ))  # fmt: skip
             if not changes:
                 say("No smaller change makes it notably faster.")
-    in_place_or_streamed(answer)
+    _in_place_or_streamed(answer)
     if answer.nouns.session is None:
         tabs.folded("An agent's session", "open_session", lambda: say(HOW_TO_ASK))
 
 
 # Text that appears as fast as the model would write it.
 #
-# CSS alone: each line is uncovered in steps of one token. Those who asked for less motion see the
+# The style sheet uncovers each line in steps of one token. Those who asked for less motion see the
 # text at rest; the seconds for a reply stand beside it in words.
 
 TOKEN = 4  # characters; about what a token of English takes
@@ -85,31 +85,25 @@ LINES = (
     "token takes as long as this.",
 )
 PAUSE = 2.5  # seconds at the end, so that a fast model does not flicker
-_NUMBERS = count()
 
 
 def typing(speed: float) -> Markup:
-    """A few lines typed at a speed [tokens/s]."""
-    name = f"oa-k{next(_NUMBERS) % 10_000}"
-    each = len(LINES[0]) // TOKEN / speed
-    whole = each * len(LINES) + PAUSE
-    lines, frames = [], []
-    for place, line in enumerate(LINES):
-        start, end = (100 * at * each / whole for at in (place, place + 1))
-        steps = len(line) // TOKEN
-        frames.append(
-            f"@keyframes {name}-{place} {{ 0%, {start:.3f}% {{ width: 0; "
-            f"animation-timing-function: steps({steps}, end); }} "
-            f"{end:.3f}%, 100% {{ width: {len(line)}ch; }} }} "
-            f".{name}-{place} {{ animation: {name}-{place} {whole:.3f}s infinite; }}"
-        )
-        lines.append(Markup("<div class='{}-{}'>{}</div>").format(name, place, line))
-    # Only numbers and fixed names are in the style, nothing that anybody typed.
-    motion = f"@media (prefers-reduced-motion: no-preference) {{{' '.join(frames)}}}"
-    style = Markup(f"<style>{motion}</style>")  # noqa: S704 - see above
+    """A few lines typed at a speed [tokens/s]: covered by their own width and that of the lines
+    before, less what is written meanwhile.
+    """
+    wide = len(LINES[0])
+    steps = math.ceil(len(LINES) * wide / TOKEN + PAUSE * speed)
+    line = Markup(
+        "<div style='--from:{}ch;--to:{}ch;animation-duration:{:.3f}s;"
+        "animation-timing-function:steps({})'>{}</div>"
+    )
+    typed = joined(
+        line.format(place * wide, place * wide - TOKEN * steps, steps / speed, steps, words)
+        for place, words in enumerate(LINES, 1)
+    )
     return Markup(
-        "{}<div class='oa-type' aria-hidden='true'><span>at this speed</span>{}</div>"
-    ).format(style, Markup("").join(lines))
+        "<div class='oa-type' aria-hidden='true'><span>at this speed</span>{}</div>"
+    ).format(typed)
 
 
 PROMISED = 0.5
@@ -131,7 +125,7 @@ def _card(
         yield head(name, *placements.BADGES[level])
         yield from _running(answer, estimate)
         return
-    yield head(name, "not possible" if estimate is None else "does not fit", "none")
+    yield head(name, *(placements.IMPOSSIBLE if estimate is None else placements.TOO_BIG))
     if estimate is None:
         yield block("oa-why", answer.advice.why_not(strategy) or UNKNOWN, "p")
     else:
@@ -292,7 +286,7 @@ OVERTAKES = {
 """Where streaming is never, always and later faster, and the label of its speed, by what grows."""
 
 
-def in_place_or_streamed(answer: Answer) -> None:
+def _in_place_or_streamed(answer: Answer) -> None:
     """Charts of both ways, by users and by prompt length."""
     placed = {estimate.strategy for estimate in fitting(answer.advice.estimates)}
     if PlacementStrategy.GPU_RESIDENT not in placed and answer.nouns.machine.gpus:
