@@ -40,6 +40,8 @@ after the first answer, while nobody is served."""
 FIRST = dict[int, bytes]()
 """Answer of a first visit as the page will draw it and shown until it does, by the time of the last
 measurement."""
+PARTLY = {b"range", b"if-none-match"}
+"""Headers of who asks for another part or state of a script."""
 EARLY = Markup("<div class='oa-early'><div class='st-key-answer'>{}</div></div>")
 _PRELOADED = re.compile(r"\./static/js/([\w.-]+\.js)")
 _IMPORTED = re.compile(r"(?:from|import)\"\./([\w.-]+\.js)\"")
@@ -66,13 +68,15 @@ class EarlyPage:
         self.app = app
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """Answer a request; the page itself with what it needs first."""
-        if scope["type"] != "http" or not _is_for_a_page(scope):
-            script = _asked_for(scope) if scope["type"] == "http" else None
+        """Answer a request: the page itself with what it needs first, its scripts from memory."""
+        asked = dict(scope["headers"]) if scope["type"] == "http" else {}
+        if b"text/html" not in asked.get(b"accept", b"") or scope["method"] != "GET":
+            whole = asked and scope["method"] == "GET" and not asked.keys() & PARTLY
+            script = _needed().get(scope["path"]) if whole else None
             await (script or self.app)(scope, receive, send)
             return
         # Whole and plain, so that it can be added to; what the browser has kept is not asked for.
-        dropped = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
+        dropped = {b"accept-encoding", b"if-modified-since", *PARTLY}
         headers = [each for each in scope["headers"] if each[0] not in dropped]
         held: list[Message] = []
 
@@ -84,17 +88,6 @@ class EarlyPage:
         answer = FIRST.get(this_machine.calibrated_at(), b"") if first else b""
         for message in _dressed(held, answer):
             await send(message)
-
-
-def _is_for_a_page(scope: "Scope") -> bool:
-    headers: dict[bytes, bytes] = dict(scope["headers"])
-    return scope["method"] == "GET" and b"text/html" in headers.get(b"accept", b"")
-
-
-def _asked_for(scope: "Scope") -> "Response | None":
-    """A whole script that the first screen needs, from memory; None for anything else."""
-    partly = any(name in (b"range", b"if-none-match") for name, _ in scope["headers"])
-    return None if partly or scope["method"] != "GET" else _needed().get(scope["path"])
 
 
 @cache

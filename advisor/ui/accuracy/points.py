@@ -50,14 +50,15 @@ def looks() -> dict[str, tuple[str, str]]:
 def scatter(points: Sequence[AccuracyPoint], places: Sequence[int]) -> Figure:
     """Chart of points; each carries its index in the ledger."""
     shown, marks = frame(points), looks()
-    speeds = shown[["Measured", "Predicted"]]
-    low, high = speeds.min(axis=None) / 1.6, speeds.max(axis=None) * 1.6
+    speeds = [speed for point in points for speed in (point.measured, point.predicted)]
+    low, high = min(speeds) / 1.6, max(speeds) * 1.6
     figure = express.scatter(
         shown, "Measured", "Predicted", color=KIND, symbol=KIND, log_x=True, log_y=True,
         custom_data=[places, list(map(hover, points))], range_x=(low, high), range_y=(low, high),
         color_discrete_map={kind: colour for kind, (colour, _) in marks.items()},
         symbol_map={kind: shape for kind, (_, shape) in marks.items()},
-        labels={name: f"{name.lower()}, tokens/s" for name in speeds}, render_mode="svg",
+        labels={"Measured": "measured, tokens/s", "Predicted": "predicted, tokens/s"},
+        render_mode="svg",
         category_orders={KIND: list(shown[KIND].value_counts().index)},  # few lie upon many
     )  # fmt: skip
     figure.update_traces(

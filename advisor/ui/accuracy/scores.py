@@ -1,25 +1,14 @@
 """How good: sentence and picture of six families; kinds of run, other tools, largest errors."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import streamlit as st
 from markupsafe import Markup
 
 from advisor.catalog.accuracy_points import PEERS, AccuracyPoint, Peer
+from advisor.evidence.accuracy import scoring
 from advisor.evidence.accuracy.regimes import ALL, REGIMES, description
-from advisor.evidence.accuracy.scoring import (
-    FEW_GROUPS,
-    GroupScore,
-    Ledger,
-    PeerScore,
-    Score,
-    bootstrap,
-    by_card,
-    score_of,
-    shipped_ledger,
-    with_doubtful,
-    worst_groups,
-)
 from advisor.evidence.accuracy.text import allowed, floor_sentence
 from advisor.formatting import percent
 from advisor.reports.charts import Bar, BarChart, BarPart
@@ -29,15 +18,15 @@ from advisor.ui.parts.markup import block, columned, heading, outward, say, show
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)
-def judged() -> Ledger:
+def judged() -> scoring.Ledger:
     """Predictions beside the published figures, shared by all sessions."""
-    return shipped_ledger()
+    return scoring.shipped_ledger()
 
 
 ENOUGH = 20
 """Figures from which a kind of run is named in the verdict."""
 HELD, WIDTH = term("In the range"), term("Range width")
-METRICS: Mapping[str, Callable[[Score], object]] = {
+METRICS: Mapping[str, Callable[[scoring.Score], object]] = {
     term("Median error"): lambda score: percent(score.median, 1),
     term("By group"): lambda score: percent(score.group_median, 1),
     HELD: lambda score: two_lines(percent(score.covered), allowed(score)),
@@ -63,7 +52,7 @@ def family_of(kind: str) -> str:
     return next(name for name, begins in FAMILIES.items() if kind.startswith(begins))
 
 
-def verdict(ledger: Ledger) -> Markup:
+def verdict(ledger: scoring.Ledger) -> Markup:
     """Accuracy in two lines."""
     *kinds, every = ledger.scores
     known = [score for score in kinds if score.rows >= ENOUGH]
@@ -80,7 +69,7 @@ def verdict(ledger: Ledger) -> Markup:
     return heading(first, rest, "oa-good-text") + block("oa-way", told, "p")
 
 
-def families(ledger: Ledger) -> Markup:
+def families(ledger: scoring.Ledger) -> Markup:
     """The picture: median error of each family, and the best other tool's as a mark."""
     every = _families(tuple(ledger.points))
     chart = BarChart(
@@ -95,14 +84,14 @@ def families(ledger: Ledger) -> Markup:
 
 
 @st.cache_resource(show_spinner=False, max_entries=2, hash_funcs={tuple: id})
-def _families(points: tuple[AccuracyPoint, ...]) -> list[Score]:
+def _families(points: tuple[AccuracyPoint, ...]) -> list[scoring.Score]:
     by_family: dict[str, list[AccuracyPoint]] = {name: [] for name in FAMILIES}
     for point in points:
         by_family[family_of(point.regime)].append(point)
-    return [score_of(name, inside) for name, inside in by_family.items() if inside]
+    return [scoring.score_of(name, inside) for name, inside in by_family.items() if inside]
 
 
-def _bar(score: Score) -> Bar:
+def _bar(score: scoring.Score) -> Bar:
     peer = min(
         (peer for peer in score.peers if peer.rows >= ENOUGH), key=lambda peer: peer.median,
         default=None,
@@ -121,7 +110,7 @@ def _bar(score: Score) -> Bar:
     )
 
 
-def regimes(ledger: Ledger) -> None:
+def regimes(ledger: scoring.Ledger) -> None:
     """One line per kind of run, beside the best public formula."""
     columns = {
         "Kind of run": lambda score: _explained(score.regime), "Figures": counted, **METRICS,
@@ -140,7 +129,7 @@ def regimes(ledger: Ledger) -> None:
     )
 
 
-def counted(score: Score) -> Markup:
+def counted(score: scoring.Score) -> Markup:
     """Number of figures, and of groups."""
     groups = f"{score.groups} groups" if score.groups > 1 else "1 group"
     return two_lines(f"{score.rows:,}", groups)
@@ -153,22 +142,17 @@ def _explained(name: str) -> Markup | str:
     return term(name, text) if text else name
 
 
-def _best(score: Score) -> Markup | str:
+def _best(score: scoring.Score) -> Markup | str:
     peer = score.best_peer
     if peer is None:
         few = "none covers most of them" if score.peers else "none covers it"
         return "" if score.regime == ALL else few
-    return two_lines(f"{percent(peer.median, 1)}, {peer.name}", _beside(peer, score))
+    fewer = f"on {peer.rows} of them; ours {percent(peer.own_median, 1)}"
+    told = "" if peer.rows == score.rows else fewer
+    return two_lines(f"{percent(peer.median, 1)}, {peer.name}", told)
 
 
-def _beside(peer: PeerScore, score: Score) -> str:
-    """Error of the advisor on the same rows, where those are fewer."""
-    if peer.rows == score.rows:
-        return ""
-    return f"on {peer.rows} of them; ours {percent(peer.own_median, 1)}"
-
-
-def formulas(ledger: Ledger) -> None:
+def formulas(ledger: scoring.Ledger) -> None:
     """Each public formula on the rows that it can answer."""
     say(
         "Rewritten from their source code and given the same facts as our model: bytes of the "
@@ -177,37 +161,40 @@ def formulas(ledger: Ledger) -> None:
         "formula covers only some figures, their number and our error on them.",
         "oa-why",
     )
-    headings = ("Kind of run", "This advisor", *(peer.name for peer in PEERS))
-    scored = [score for score in ledger.scores if score.peers]
-    rows = map(_compared, scored)
-    numeric = range(1, len(headings))
+    columns: Mapping[str, Callable[[scoring.Score], object]] = {
+        "Kind of run": lambda score: score.regime,
+        "This advisor": lambda score: two_lines(percent(score.median, 1), ""),
+        **{peer.name: partial(_cell, peer.name) for peer in PEERS},
+    }
+    scored, label = (
+        [each for each in ledger.scores if each.peers],
+        "Median errors of public formulas",
+    )
     with st.container(key="ledger_formulas"):
-        show(table(headings, rows, label="Median errors of public formulas", numeric=numeric))
+        show(columned(columns, scored, label=label, numeric=range(1, len(columns))))
     with st.expander("Formulas and sources"):
-        show(table(("Advisor", "Formula", "Read"), map(_formula, PEERS), label="Public formulas"))
+        show(columned(READ, PEERS, label="Public formulas"))
 
 
-def _compared(score: Score) -> Sequence[object]:
-    by_name = {scored.name: scored for scored in score.peers}
-    own = two_lines(percent(score.median, 1), "")
-    return (score.regime, own, *(_cell(by_name.get(peer.name), score) for peer in PEERS))
+READ: Mapping[str, Callable[[Peer], object]] = {
+    "Advisor": lambda peer: outward(peer.source, peer.name),
+    "Formula": lambda peer: peer.formula,
+    "Read": lambda peer: f"{peer.version}, {peer.date}",
+}
 
 
-def _cell(peer: PeerScore | None, score: Score) -> Markup | str:
+def _cell(name: str, score: scoring.Score) -> Markup | str:
+    peer = next((peer for peer in score.peers if peer.name == name), None)
     if peer is None:
         return ""
     part = "" if peer.rows == score.rows else f"{peer.rows}; ours {percent(peer.own_median, 1)}"
     return two_lines(percent(peer.median, 1), part)
 
 
-def _formula(peer: Peer) -> Sequence[object]:
-    return outward(peer.source, peer.name), peer.formula, f"{peer.version}, {peer.date}"
-
-
 # Worst predicted groups, GPUs measured by several sources and by one, rows left aside.
 
 
-WORST: Mapping[str, Callable[[GroupScore], object]] = {
+WORST: Mapping[str, Callable[[scoring.GroupScore], object]] = {
     "Source and machine": lambda group: _opened(group),
     "Kind of run": lambda group: group.regime,
     "Figures": lambda group: f"{group.rows}",
@@ -218,31 +205,31 @@ WORST: Mapping[str, Callable[[GroupScore], object]] = {
 PARTS = {"Figures of": lambda score: score.regime, "Figures": counted, **METRICS}
 
 
-def largest_errors(ledger: Ledger) -> None:
+def largest_errors(ledger: scoring.Ledger) -> None:
     """Worst groups, then seen and unseen cards, then rows that do not count."""
     say(
         "Groups of two or more figures, one source on one machine, by their median error. Most "
         "have causes that no column states: a driver, a power limit, other load, a build.",
         "oa-why",
     )
-    worst = worst_groups(ledger.points)
+    worst = scoring.worst_groups(ledger.points)
     show(columned(WORST, worst, label="Groups farthest off", numeric=range(2, 6)))
-    parts = [*by_card(ledger.points)]
+    parts = [*scoring.by_card(ledger.points)]
     if ledger.doubtful:
-        parts.append(with_doubtful(ledger.points, ledger.doubtful))
+        parts.append(scoring.with_doubtful(ledger.points, ledger.doubtful))
     with st.expander("GPUs with several sources and with one; doubtful rows"):
         show(columned(PARTS, parts, label="Parts of the figures", numeric=range(1, 7)))
         say(_left_aside(ledger), "oa-why")
     _few_groups(ledger)
 
 
-def _opened(group: GroupScore) -> Markup | str:
+def _opened(group: scoring.GroupScore) -> Markup | str:
     if not group.source.startswith("https://"):
         return group.group
     return outward(group.source, group.group)
 
 
-def _left_aside(ledger: Ledger) -> str:
+def _left_aside(ledger: scoring.Ledger) -> str:
     if not ledger.doubtful:
         return "No row is left out."
     return (
@@ -252,16 +239,16 @@ def _left_aside(ledger: Ledger) -> str:
     )
 
 
-def _few_groups(ledger: Ledger) -> None:
+def _few_groups(ledger: scoring.Ledger) -> None:
     """Kinds of run with few groups, with the bootstrap interval of the share in range."""
-    few = [score for score in ledger.scores[:-1] if 1 < score.groups < FEW_GROUPS]
+    few = [score for score in ledger.scores[:-1] if 1 < score.groups < scoring.FEW_GROUPS]
     if not few:
         return
     with st.expander("Kinds of run with few groups"):
 
-        def ends(score: Score) -> str:
+        def ends(score: scoring.Score) -> str:
             inside = [point for point in ledger.points if point.regime == score.regime]
-            low, high = bootstrap(inside)
+            low, high = scoring.bootstrap(inside)
             return f"{100 * low:.0f} to {percent(high)}"
 
         columns = {

@@ -1,6 +1,6 @@
 """What the tab What it costs shows: options, cost against speed, what the verdict turns on."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 from markupsafe import Markup
@@ -17,7 +17,7 @@ from advisor.reports.charts import Scale
 from advisor.reports.document import SensitivityRow, input_name, interval
 from advisor.ui.advise import ways
 from advisor.ui.parts import drawing, tabs
-from advisor.ui.parts.drawing import Point, PointChart, palette, points
+from advisor.ui.parts.drawing import Point, PointChart, legend, palette, points
 from advisor.ui.parts.glossary import explained_in_turn
 from advisor.ui.parts.markup import (
     block,
@@ -68,8 +68,12 @@ def options(answer: Answer) -> None:
     with left:
         st.markdown("**Cost of a month against speed**")
         show(points(cost_against_speed(every)))
+    option = answer.advice.in_question
     with right:
-        what_changes_it(answer)
+        if option is not None:
+            st.markdown(f"**What the verdict depends on**: {option.name}")
+            say(answer.advice.what_changes)
+            show(tornado(from_advice.sensitivity(answer.advice), option.gain or 0.0))
 
 
 def options_table(options: Sequence[Option]) -> Markup:
@@ -158,15 +162,6 @@ def cost_against_speed(options: Sequence[Option]) -> PointChart:
 ENDS = ("at the low end", "at the high end")
 
 
-def what_changes_it(answer: Answer) -> None:
-    """Sensitivity of the option in the verdict, else of the one that pays at the fewest replies."""
-    advice = answer.advice
-    if option := advice.in_question:
-        st.markdown(f"**What the verdict depends on**: {option.name}")
-        say(advice.what_changes)
-        show(tornado(from_advice.sensitivity(advice), option.gain or 0.0))
-
-
 def tornado(inputs: Sequence[SensitivityRow], middle: float) -> Markup:
     """Bars to both ends of what an option gains, the widest first; the upright line is where it
     gains nothing [USD/month].
@@ -174,10 +169,8 @@ def tornado(inputs: Sequence[SensitivityRow], middle: float) -> Markup:
     edges = [middle, 0.0, *(end for row in inputs for end in (row.gain_low_usd, row.gain_high_usd))]
     scale = Scale(low=min(edges), high=max(edges))
     rows = joined(_row(row, middle, scale) for row in inputs)
-    key = Markup("<span><i style='background:{}'></i>{}</span>")
-    keys = [key.format(colour, name) for name, colour in zip(ENDS, palette().series, strict=False)]
-    keys.append(Markup("<span>\u2502 costs as much as what you have</span>"))
-    return block("oa-bars oa-tornado", rows) + block("oa-key", joined(keys))
+    keys = legend(zip(palette().series, ENDS, strict=False), "costs as much as what you have")
+    return block("oa-bars oa-tornado", rows) + keys
 
 
 def _row(row: SensitivityRow, middle: float, scale: Scale) -> Markup:
@@ -185,20 +178,17 @@ def _row(row: SensitivityRow, middle: float, scale: Scale) -> Markup:
     words = Markup("<p>{}: <b>{} to {} a month</b></p>").format(
         f"{input_name(row)}, {interval(row)}", *map(_gain, ends)
     )
-    zero = Markup("<u style='left:{:.2f}%'></u>").format(scale.place(0.0))
-    html = Markup("{}<div class='oa-track' aria-hidden='true'>{}{}</div>")
-    return html.format(words, joined(_arms(ends, middle, scale)), zero)
+    arm = Markup("<i title='{}: {}' style='left:{:.2f}%;width:{:.2f}%;background:{}'></i>")
+    arms = Markup()
+    for name, end, colour in zip(ENDS, ends, palette().series, strict=False):
+        near, far = sorted((scale.place(middle), scale.place(end)))
+        arms += arm.format(name, money(end), near, far - near, colour)
+    html = Markup("{}<div class='oa-track' aria-hidden='true'>{}<u style='left:{:.2f}%'></u></div>")
+    return html.format(words, arms, scale.place(0.0))
 
 
 def _gain(usd: float) -> str:
     return f"gains {money(usd)}" if usd >= 0 else f"loses {money(-usd)}"
-
-
-def _arms(ends: tuple[float, float], middle: float, scale: Scale) -> Iterable[Markup]:
-    arm = Markup("<i title='{}: {}' style='left:{:.2f}%;width:{:.2f}%;background:{}'></i>")
-    for name, end, colour in zip(ENDS, ends, palette().series, strict=False):
-        near, far = sorted((scale.place(middle), scale.place(end)))
-        yield arm.format(name, money(end), near, far - near, colour)
 
 
 def _task(answer: Answer) -> None:

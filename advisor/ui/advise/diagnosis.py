@@ -57,11 +57,17 @@ def body(answer: Answer) -> None:
     here = this_system() if request.here else ""
     system = SYSTEMS[request.system] if request.system else here
     try:
-        estimate, typed = _typed(named)
-        measured = _in_a_file() if typed is None else typed
+        estimate, measured = _typed(named)
         if measured is None:
-            say(HOW)
-            return
+            file = st.file_uploader(
+                "Or a tool's results", type=["json", "jsonl"], key="measured_file"
+            )
+            if file is None:
+                say(HOW)
+                return
+            report = reported(file.getvalue(), file.name[:80])
+            say(f"Read from {report.source}.")
+            measured = report.measured
         diagnosis = diagnose(estimate, measured, system)
     except AdvisorError as error:
         notice(str(error), "error")
@@ -86,16 +92,6 @@ def _typed(named: dict[str, Estimate]) -> tuple[Estimate, Measured | None]:
     if decode is None:
         return estimate, None
     return estimate, Measured(decode=decode, prompt=prompt, prompt_tokens=tokens)
-
-
-def _in_a_file() -> Measured | None:
-    """Speeds in a tool's result file; None without a file."""
-    file = st.file_uploader("Or a tool's results", type=["json", "jsonl"], key="measured_file")
-    if file is None:
-        return None
-    report = reported(file.getvalue(), file.name[:80])
-    say(f"Read from {report.source}.")
-    return report.measured
 
 
 FIELDS = (

@@ -114,7 +114,12 @@ def shown(answer: Answer) -> None:
     pressed(chips.actions() | ways.actions(offered, open_tab) | why)
     if answer.nouns.request.here and best is not None:
         this_machine.measure("certainty")
-    _tabs(answer)
+    for tab, file in zip(
+        st.tabs(list(FILES), key=TABS, on_change="rerun"), FILES.values(), strict=True
+    ):
+        if tab.open:
+            with tab:
+                import_module(f"advisor.ui.advise.{file}").shown(answer)
     if st.session_state.pop(placements.WHY, False) and best is not None:
         from advisor.ui.advise import sources
 
@@ -142,17 +147,14 @@ def _before(answer: Answer) -> str:
     return str(state.get("speed_before", ""))
 
 
-TONES = {"good": "oa-good-text", "partly": "oa-partly-text", "bad": "oa-bad-text"}
-
-
 def verdict(words: VerdictText) -> Markup:
     """The two lines, and what they are counted with."""
     first, colon, rest = words.gives.partition(":")
-    tone = TONES["partly" if words.reserved else placements.tone(words.judgement)]
+    tone = "partly" if words.reserved else placements.tone(words.judgement)
     if words.judgement is Judgement.NOTHING:
         first, colon, rest = words.gives, "", ""
     lines = (block("oa-way", words.way, "p"), block("oa-soft", words.assumptions, "p"))
-    return block("oa-told", joined((heading(first + colon, rest, tone), *lines)))
+    return block("oa-told", joined((heading(first + colon, rest, f"oa-{tone}-text"), *lines)))
 
 
 def open_tab(title: str) -> None:
@@ -168,14 +170,6 @@ FILES = {
     "Sources": "sources",
 }
 """File that draws each tab, loaded when it is opened, so that the page opens without it."""
-
-
-def _tabs(answer: Answer) -> None:
-    row = st.tabs(list(FILES), key=TABS, on_change="rerun")
-    for tab, file in zip(row, FILES.values(), strict=True):
-        if tab.open:
-            with tab:
-                import_module(f"advisor.ui.advise.{file}").shown(answer)
 
 
 def title(answer: Answer) -> str:

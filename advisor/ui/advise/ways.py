@@ -106,13 +106,10 @@ def actions(
 ) -> dict[str, Callable[[], None]]:
     """What the cards do, by their keys; those that change nothing open a tab by its title."""
     return {
-        f"take_{place}": partial(_take, way) if way.changes else partial(open_tab, COSTS)
+        f"take_{place}": partial(current.change, f"{way.name}: {way.action}", **way.changes)
+        if way.changes else partial(open_tab, COSTS)
         for place, way in enumerate(offered)
-    }
-
-
-def _take(way: Way) -> None:
-    current.change(f"{way.name}: {way.action}", **way.changes)
+    }  # fmt: skip
 
 
 def _level(answer: Answer) -> Judgement:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from advisor.advice.compare import compare
 from advisor.advice.speeds import RouteUse, route_use
-from advisor.catalog.constants import FACTOR, ConstantRow, fitted_constants
+from advisor.catalog.constants import FACTOR, fitted_constants
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
@@ -30,9 +30,12 @@ RANGES = ("spread", "lean", "sources")
 
 
 def constants_rows() -> Iterator[Sequence[str]]:
-    """One row for each constant: its most general value, and how many cases differ from it."""
+    """One row for each constant: its most general value, of the most measurements, and how many
+    cases differ from it.
+    """
     for rows in fitted_constants().rows.values():
-        general = min((row for row in rows if row.unit != FACTOR), key=_reach)
+        scopes = (row for row in rows if row.unit != FACTOR)
+        general = min(scopes, key=lambda row: (row.precision, -(row.rows or 0)))
         if not general.constant.startswith(RANGES):
             yield (
                 general.note or general.constant,
@@ -43,11 +46,6 @@ def constants_rows() -> Iterator[Sequence[str]]:
                 f"{general.rows:,}" if general.rows else "",
                 f"{len(rows) - 1}" if len(rows) > 1 else "",
             )
-
-
-def _reach(row: ConstantRow) -> tuple[int, int]:
-    """Order: the most general scope first, then the most measurements."""
-    return row.precision, -(row.rows or 0)
 
 
 # Table of the software that a person can state, with its published effect.

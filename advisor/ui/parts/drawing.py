@@ -125,13 +125,22 @@ def plane(
 
 def bars(chart: BarChart) -> Markup:
     """All bars of a chart with their legend; the words above them need no picture."""
-    rows = joined(_bar(bar, chart) for bar in chart.bars)
-    return joined((block("oa-bars", rows), *_bar_keys(chart)))
+    words, series = Markup("<p>{}: <b>{}</b></p>"), palette().series
+    rows = joined(
+        words.format(bar.head, bar.figure) + track(bar, chart.end, chart.unit, chart.mark)
+        for bar in chart.bars
+    )
+    keys = ((series[colour], explained(name)) for name, colour in chart.keys)
+    return block("oa-bars", rows) + legend(keys, chart.mark)
 
 
-def _bar(bar: Bar, chart: BarChart) -> Markup:
-    words = Markup("<p>{}: <b>{}</b></p>").format(bar.head, bar.figure)
-    return words + track(bar, chart.end, chart.unit, chart.mark)
+def legend(names: Iterable[tuple[str, str]], mark: str = "") -> Markup:
+    """Colours with their names, and the meaning of upright marks; nothing without either."""
+    item = Markup("<span><i style='background:{}'></i>{}</span>")
+    keys = [item.format(*each) for each in names]
+    if mark:
+        keys.append(Markup("<span>\u2502 {}</span>").format(mark))
+    return block("oa-key", joined(keys)) if keys else Markup()
 
 
 def track(bar: Bar, end: float, unit: str, mark: str = "") -> Markup:
@@ -155,16 +164,6 @@ def _bar_parts(bar: Bar, end: float, unit: str, mark: str) -> Iterable[Markup]:
         title = f"{mark}: {number(bar.limit, 3)} {unit}"
         at = 100 * bar.limit / end
         yield Markup("<u title='{}' style='left:{:.2f}%'></u>").format(title, at)
-
-
-def _bar_keys(chart: BarChart) -> Iterable[Markup]:
-    colours = palette().series
-    item = Markup("<span><i style='background:{}'></i>{}</span>")
-    keys = [item.format(colours[colour], explained(name)) for name, colour in chart.keys]
-    if chart.mark:
-        keys.append(Markup("<span>\u2502 {}</span>").format(chart.mark))
-    if keys:
-        yield block("oa-key", joined(keys))
 
 
 # Charts of lines as the reports describe them: the same words, numbers and ranges.
@@ -328,7 +327,10 @@ def points(chart: PointChart) -> Markup:
         alt=f"{chart.lead}: {'; '.join(spot.tip for spot in chart.front)}",
         height=chart.height, x_sign=chart.x_sign,
     )  # fmt: skip
-    return joined((drawn, _point_keys(chart)))
+    item = Markup("<span><i class='oa-mark oa-{}' style='color:{}'></i>{}</span>")
+    there = {spot.kind for spot in every}
+    keys = (item.format(*chart.look(kind), kind) for kind in chart.shapes if kind in there)
+    return drawn + block("oa-key", joined(keys))
 
 
 def _front_strokes(chart: PointChart, across: Scale, up: Scale) -> Iterable[str]:
@@ -361,10 +363,3 @@ def _apart(chart: PointChart, across: Scale, up: Scale) -> list[tuple[str, float
         if all(abs(right - x) > NAME_WIDE or abs(high - y) > NAME_HIGH for _, x, y in shown):
             shown.append((spot.name, right, high))
     return shown
-
-
-def _point_keys(chart: PointChart) -> Markup:
-    item = Markup("<span><i class='oa-mark oa-{}' style='color:{}'></i>{}</span>")
-    there = {spot.kind for spot in chart.points}
-    keys = (item.format(*chart.look(kind), kind) for kind in chart.shapes if kind in there)
-    return block("oa-key", joined(keys))

@@ -170,20 +170,14 @@ def press(key: str, words: str, style: str = "oa-press") -> Markup:
 
 def pressed(actions: Mapping[str, Callable[[], None]]) -> None:
     """What the page's buttons within HTML do, by their keys: one widget, which nobody sees."""
-    st.pills(
-        "Pressed", list(actions), key=_PRESSED, on_change=_act, args=(actions,),
-        label_visibility="collapsed",
-    )  # fmt: skip
 
+    def act() -> None:
+        key = st.session_state["pressed"]
+        st.session_state["pressed"] = None  # so that it can be pressed again
+        if key in actions:
+            actions[key]()
 
-_PRESSED = "pressed"
-
-
-def _act(actions: Mapping[str, Callable[[], None]]) -> None:
-    key = st.session_state[_PRESSED]
-    st.session_state[_PRESSED] = None  # so that it can be pressed again
-    if key in actions:
-        actions[key]()
+    st.pills("Pressed", list(actions), key="pressed", on_change=act, label_visibility="collapsed")
 
 
 # Text to copy, such as a command or a file, with a button.
