@@ -462,9 +462,9 @@ def test_importing_without_a_file_or_too_large_or_too_many(monkeypatch):
     test = bringing()
     test.button(key="import_now").click()
     assert "choose a file first." in page_text(run(test))
-    monkeypatch.setattr(machine_list, "LARGEST", 3)
+    monkeypatch.setattr(machine_list.measurement_file, "LARGEST", 3)
     assert "3 are allowed" in page_text(upload(bringing(), "[7, 8]"))
-    monkeypatch.setattr(machine_list, "LARGEST", 10_000)
+    monkeypatch.setattr(machine_list.measurement_file, "LARGEST", 10_000)
     monkeypatch.setattr(machine_list, "MOST", 0)
     assert "delete one first" in page_text(upload(bringing(), "[7, 8]"))
 

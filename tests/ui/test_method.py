@@ -11,7 +11,7 @@ from ui_app import ROOT, app, page_text
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.schedule import Route
 from advisor.machine.backends import software_effects
-from advisor.ui.method.page import RANGES, TEXTS, sections
+from advisor.ui.accuracy.method import RANGES, TEXTS, sections
 
 
 def opened(**parameters: str) -> AppTest:

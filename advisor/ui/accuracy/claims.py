@@ -39,19 +39,17 @@ def claims_section() -> None:
         "Show", [EVERY, *(verdict.value for verdict in Verdict)], default=EVERY, key="claims_shown",
         format_func=str.capitalize, required=True, bind="query-params",
     )  # fmt: skip
-    show(joined(_row(claim) for claim in answers if chosen in (EVERY, claim.verdict.value)))
+    more = Markup("<details class='oa-more'><summary>{}</summary>{}</details>")
+    what = "Cases, assumptions and required changes"
+    show(joined(
+        block("oa-claim", joined((*_answer(claim), more.format(what, joined(_details(claim))))))
+        for claim in answers if chosen in (EVERY, claim.verdict.value)
+    ))  # fmt: skip
 
 
 @st.cache_resource(max_entries=1, ttl=REMEMBERED, show_spinner="Checking claims of articles")
 def _computed() -> tuple[Claim, ...]:
     return claims()
-
-
-def _row(claim: Claim) -> Markup:
-    """A claim with its answer; all else unfolds."""
-    more = Markup("<details class='oa-more'><summary>{}</summary>{}</details>")
-    unfolded = more.format("Cases, assumptions and required changes", joined(_details(claim)))
-    return block("oa-claim", joined((*_answer(claim), unfolded)))
 
 
 def _answer(claim: Claim) -> Iterable[Markup]:

@@ -5,10 +5,9 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from advisor.errors import AdvisorError
-from advisor.ui.accuracy import points, scores
+from advisor.ui.accuracy import method, points, scores
 from advisor.ui.accuracy.claims import claims_section
 from advisor.ui.accuracy.scores import judged
-from advisor.ui.method import page as method
 from advisor.ui.parts import tabs
 from advisor.ui.parts.markup import block, notice, show
 from advisor.ui.question import current, models, row, this_machine

@@ -32,9 +32,7 @@ def answer(
     picked: Picked,
     calibrated: int,  # noqa: ARG001 - a part of the key
 ) -> Answer:
-    """Answer to a request; `calibrated` changes with every new measurement of this machine. Raises
-    AdvisorError where the request is impossible.
-    """
+    """Answer to a request, anew after a measurement; raises AdvisorError of an impossible one."""
     return advise.answer(request.nouns(picked.in_format(request.format)))
 
 

@@ -163,9 +163,7 @@ ENDS = ("at the low end", "at the high end")
 
 
 def tornado(inputs: Sequence[SensitivityRow], middle: float) -> Markup:
-    """Bars to both ends of what an option gains, the widest first; the upright line is where it
-    gains nothing [USD/month].
-    """
+    """Bars to both ends of an option's gain, the widest first; the line is no gain [USD/month]."""
     edges = [middle, 0.0, *(end for row in inputs for end in (row.gain_low_usd, row.gain_high_usd))]
     scale = Scale(low=min(edges), high=max(edges))
     rows = joined(_row(row, middle, scale) for row in inputs)
@@ -192,9 +190,7 @@ def _gain(usd: float) -> str:
 
 
 def _task(answer: Answer) -> None:
-    """SkyPilot's task file that rents a GPU, at first the one that leaves most of those with a name
-    there.
-    """
+    """SkyPilot's task file of a rented GPU, at first the one that leaves most with a name there."""
     rented = start_files.rented_estimates(answer.advice.question, answer.advice.options)
     if st.session_state.get("rented") not in rented:
         able = (name for name, estimate in rented.items() if start_files.has_name(estimate))

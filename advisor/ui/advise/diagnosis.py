@@ -1,7 +1,4 @@
-"""Measured speed compared with the prediction: likely causes, tests and remedies.
-
-Nothing is worked out until a speed is typed.
-"""
+"""Measured speed, once typed, beside the predicted one: likely causes, tests and remedies."""
 
 import streamlit as st
 from markupsafe import Markup, escape
@@ -76,9 +73,7 @@ def body(answer: Answer) -> None:
 
 
 def _typed(named: dict[str, Estimate]) -> tuple[Estimate, Measured | None]:
-    """Placement and typed speeds; None where no speed of generation is typed. Raises InputError for
-    a speed out of range.
-    """
+    """Placement and typed speeds, None without one; raises InputError of a speed out of range."""
     which, *others = st.columns((2, 1, 1, 1))
     label = which.selectbox("What you ran", list(named), key="measured_what")
     decode, prompt, tokens = (

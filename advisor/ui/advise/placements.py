@@ -40,9 +40,7 @@ def tone(level: Judgement) -> str:
 
 
 def row(answer: Answer, before: str = "") -> Markup:
-    """Cards of the placements, with the speed of the request before; where the model fits in the
-    card, the others are folded.
-    """
+    """Cards of the placements; beside one that holds the whole model, the others are folded."""
     best = answer.advice.best
     if best is not None and (
         best.strategy is PlacementStrategy.GPU_RESIDENT or answer.nouns.machine.unified

@@ -40,9 +40,7 @@ FIRST = ("Ollama", "LM Studio", "llama.cpp")
 
 
 def shown(answer: Answer) -> None:
-    """Command of a program in its fastest placement, chosen among those that run it; an expander
-    for a measured speed.
-    """
+    """Command of a program in its fastest placement; an expander for a measured speed."""
     _command(answer)
     if any(estimate.decode is not None for estimate in answer.advice.estimates):
         _measured(answer)

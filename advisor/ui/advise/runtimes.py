@@ -157,9 +157,7 @@ FLEETS: Mapping[str, Callable[[ServingFleet], object]] = {
 
 
 def load_and_servers(answer: Answer) -> None:
-    """Chart of waiting times against the number of users, with the limits marked; the machines that
-    serve all of them, cheapest first.
-    """
+    """Waiting times by users, with their limits; machines that serve all, cheapest first."""
     inputs.several(LOAD, columns=len(LOAD))
     load = _simulated(answer)
     words = " ".join(sentences(load))

@@ -52,9 +52,7 @@ def _form() -> None:
 
 
 def _save(title: str) -> str:
-    """Save the answer that the visitor sees, and say so; raises InputError where a report needs an
-    owner and nobody is logged in, StoreError where it cannot be saved.
-    """
+    """Save the answer shown; raises InputError without a login that is needed, or StoreError."""
     name, notes, tags, made_by = (
         str(st.session_state[f"report_{part}"] or "")
         for part in ("name", "notes", "tags", "author")

@@ -88,9 +88,7 @@ PAUSE = 2.5  # seconds at the end, so that a fast model does not flicker
 
 
 def typing(speed: float) -> Markup:
-    """A few lines typed at a speed [tokens/s]: covered by their own width and that of the lines
-    before, less what is written meanwhile.
-    """
+    """Lines typed at a speed, each covered by its own width and that of those before [tokens/s]."""
     wide = len(LINES[0])
     steps = math.ceil(len(LINES) * wide / TOKEN + PAUSE * speed)
     line = Markup(

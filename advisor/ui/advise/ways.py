@@ -267,17 +267,13 @@ def parts_of(machine: Machine, request: Request) -> dict[str, Any]:
 
 def _elsewhere(answer: Answer) -> Way | None:
     """An API and a rented GPU: the cheaper by the month first."""
-    advice = answer.advice
-    kept = advice.options[0]
+    kept, *rest = answer.advice.options
     now = kept.speed.decode if kept.speed else 0.0
+    priced = [option for option in rest if option.cost is not None]
+    apis = [option for option in priced if option.kind is OptionKind.API]
     rents = [
-        option for option in advice.options
-        if option.kind is OptionKind.RENT and option.cost is not None
-        and option.speed is not None and option.speed.decode > now
-    ]  # fmt: skip
-    apis = [
-        option for option in advice.options
-        if option.kind is OptionKind.API and option.cost is not None
+        option for option in priced
+        if option.kind is OptionKind.RENT and option.speed and option.speed.decode > now
     ]  # fmt: skip
     cheapest = [min(each, key=_monthly) for each in (rents, apis) if each]
     if not cheapest:

@@ -94,11 +94,9 @@ def _of_gpu(name: str, place: int, latest: Mapping[str, Measurement]) -> dict[st
     }
 
 
-def gauges(
-    shown: Iterable[Measurement], known: Mapping[str, GaugeMark], now: datetime | None = None
-) -> Markup:
+def gauges(shown: Iterable[Measurement], known: Mapping[str, GaugeMark]) -> Markup:
     """One bar per figure, with its words."""
-    present = now or datetime.now(UTC)
+    present = datetime.now(UTC)
     cards = (_gauge(measurement, known.get(measurement.name), present) for measurement in shown)
     return block("oa-gauges", joined(cards))
 

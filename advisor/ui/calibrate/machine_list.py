@@ -53,7 +53,7 @@ def section() -> None:
 
 
 def _row(name: str) -> None:
-    with st.container(border=True, key=f"machine_{_key(name)}"):
+    with st.container(border=True, key=f"machine_{name}"):
         words, actions = st.columns([3, 2], vertical_alignment="center")
         try:
             history = imported_store.probed(name)
@@ -78,15 +78,15 @@ def _actions(name: str, history: measurement_file.MeasurementHistory) -> None:
         st.link_button("Open in Advise", link(name))
     st.download_button(
         "Export", json.dumps(measurement_file.to_json(history), indent=1), file_name=f"{name}.json",
-        mime="application/json", key=f"export_{_key(name)}", on_click="ignore",
+        mime="application/json", key=f"export_{name}", on_click="ignore",
     )  # fmt: skip
     if name != THIS and not audience.is_public():
-        with st.popover("Rename", key=f"rename_{_key(name)}"):
-            field = f"newname_{_key(name)}"
+        with st.popover("Rename", key=f"rename_{name}"):
+            field = f"newname_{name}"
             st.text_input("New name", name, key=field, max_chars=imported_store.LONGEST_NAME)
             outcome.button(
                 "Rename", LIST, lambda: _rename(name, str(st.session_state[field])),
-                key=f"renamed_{_key(name)}", type="primary",
+                key=f"renamed_{name}", type="primary",
             )  # fmt: skip
     if audience.probes() if name == THIS else not audience.is_public():
         _delete_button(name)
@@ -100,23 +100,15 @@ def _rename(name: str, new: str) -> str:
 
 
 def _delete_button(name: str) -> None:
-    with st.popover("Delete", key=f"delete_{_key(name)}"):
+    with st.popover("Delete", key=f"delete_{name}"):
         say(Markup("Delete all measurements of <b>{}</b> for good?").format(title(name)), "")
 
         def delete() -> str:
             imported_store.delete(name)
             return f"Deleted the measurements of {title(name)}."
 
-        key = f"really_{_key(name)}"
+        key = f"really_{name}"
         outcome.button("Delete for good", LIST, delete, key=key, type="primary")
-
-
-def _key(name: str) -> str:
-    """Part of a widget's key, without characters that style sheets refuse."""
-    return "".join(
-        character if character.isalnum() and character.isascii() else f"-{ord(character):x}-"
-        for character in name
-    )
 
 
 def parts_of(seen: measurement_file.Fingerprint | None) -> str:
@@ -182,9 +174,7 @@ def _import() -> str:
 
 
 def _given() -> tuple[str | bytes, str]:
-    """Result that was pasted, else the file's, with its name for messages; raises InputError where
-    neither is given or the file is too large.
-    """
+    """Pasted result, else the file's, with its name; raises InputError of none or a large one."""
     file, text = st.session_state["import_file"], str(st.session_state["import_text"] or "").strip()
     if text:
         begins = BEGINS.search(text)

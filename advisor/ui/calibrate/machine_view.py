@@ -289,9 +289,7 @@ def _speed(estimate: Estimate) -> float | None:
 
 
 def _last_request(request: Request) -> tuple[Model, Workload]:
-    """Model and request of the visitor's question, a usual one where that has no answer; another
-    model of the catalogue, if one is picked.
-    """
+    """Model and request of the visitor's question, else a usual one, or of a model picked here."""
     model, work = resolve.find(current.MODEL).model, Workload()
     with suppress(AdvisorError):
         resolved = pick(request.model).in_format(request.format)

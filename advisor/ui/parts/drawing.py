@@ -144,9 +144,7 @@ def legend(names: Iterable[tuple[str, str]], mark: str = "") -> Markup:
 
 
 def track(bar: Bar, end: float, unit: str, mark: str = "") -> Markup:
-    """Bar without its words, up to the size at its right end; names and sizes of its parts, and the
-    meaning of its mark, appear under the pointer.
-    """
+    """Bar without its words; its parts, and the meaning of its mark, appear under the pointer."""
     inside = joined(_bar_parts(bar, end, unit, mark))
     return Markup("<div class='oa-track' aria-hidden='true'>{}</div>").format(inside)
 

@@ -45,10 +45,7 @@ def explained(text: str) -> Markup:
 
 
 def explained_in_turn(texts: Iterable[str]) -> Iterator[Markup]:
-    """Escaped texts in which the first mention of each term has a tooltip, as rows of a table.
-
-    All block formats count as one term.
-    """
+    """Escaped texts in which the first mention of a term, or of any block format, has a tooltip."""
     told: set[str] = set()
     for text in texts:
         html, end = Markup(), 0

@@ -30,9 +30,7 @@ def joined(parts: Iterable[Markup]) -> Markup:
 
 
 def block(style: str, content: object, element: str = "div") -> Markup:
-    """Element with a class; its content is escaped unless it is markup. Class and element are fixed
-    in the program.
-    """
+    """Element with a class, both fixed in the program; its content is escaped or markup."""
     # Plain strings: hundreds of cells are made in a run, and Markup.format takes ten times longer.
     return Markup(f"<{element} class='{style}'>{escape(content)}</{element}>")  # noqa: S704  escaped
 
@@ -69,9 +67,7 @@ def outward(address: str, words: object) -> Markup:
 
 
 def heading(coloured: str, rest: str, tone: str) -> Markup:
-    """Heading of a page's answer, to which the skip link leads: words in the colour of a tone, and
-    the words after them.
-    """
+    """Answer of a page, to which the skip link leads: words in the colour of a tone, and others."""
     html = Markup(
         "<h1 id='verdict' tabindex='-1' class='oa-verdict'><span class='{}'>{}</span>{}</h1>"
     )

@@ -22,9 +22,7 @@ def keep(place: str, *sentences: tuple[str, str]) -> None:
 
 
 def attempt(place: str, action: Callable[[], str]) -> None:
-    """Do something, and keep its sentence, if it has one, or the reason of its refusal (for
-    callbacks).
-    """
+    """Do something, and keep its sentence or the reason of its refusal (for callbacks)."""
     try:
         kind, text = "note", action()
     except AdvisorError as error:

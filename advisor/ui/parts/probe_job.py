@@ -117,9 +117,7 @@ class Prober:
         self.job: ProbeJob | None = None
 
     def start(self, chosen: Sequence[str] = SHORT, *, full: bool = False) -> ProbeJob:
-        """Start a job of parts of `suite.QUICK`, or return the running one; `full` with more
-        repeats and whole curves.
-        """
+        """Start a job of parts of `suite.QUICK`, in full if wished, or return the running one."""
         with self._lock:
             if self.job is None or not self.job.running:
                 self.job = ProbeJob(parts=tuple(chosen), full=full)

@@ -32,8 +32,9 @@ def own_store() -> "ReportStore | None":
     """
     if not login_configured():
         return None if audience.is_public() else store()
-    owner = user()
-    return store().of(owner) if owner else None
+    if not st.user.get("is_logged_in", False):
+        return None
+    return store().of(f"{st.user.get('iss', '')}#{st.user.get('sub', '')}")  # issuer and subject
 
 
 def login_configured() -> bool:
@@ -44,13 +45,6 @@ def login_configured() -> bool:
         return False
 
 
-def user() -> str:
-    """Identity of the visitor: issuer and subject of the login; empty without login."""
-    if not st.user.get("is_logged_in", False):
-        return ""
-    return f"{st.user.get('iss', '')}#{st.user.get('sub', '')}"
-
-
 def author() -> str:
     """Name of the visitor; empty without login."""
     if not login_configured() or not st.user.get("is_logged_in", False):
@@ -59,11 +53,7 @@ def author() -> str:
 
 
 def base() -> str:
-    """Address of the Advise page, public where configured.
-
-    Raises:
-        InputError: the configured value is not an address.
-    """
+    """Address of the Advise page, public where configured; raises InputError where that is none."""
     public = os.environ.get(PUBLIC_VARIABLE, "").strip()
     if public:
         parts = urlsplit(public)

@@ -42,9 +42,7 @@ SECRET = ("shared",)
 
 
 def report(error: Exception) -> str:
-    """Kind and place of an error, versions and the question, without the error's own text, which
-    may be secret.
-    """
+    """Kind and place of an error, versions and the question; not its text, which may be secret."""
     question = {key: text for key, text in st.query_params.to_dict().items() if key not in SECRET}
     versions = f"Python {platform.python_version()}, Streamlit {st.__version__}"
     return "\n".join((

@@ -26,9 +26,7 @@ STATED = (Provenance.MEASURED, Provenance.GIVEN)
 
 
 def row(machine: Machine, model: Model, work: Workload, taken: str) -> None:
-    """Chips of an answer; `taken` is the model that the typed name was taken for, empty where it is
-    the same.
-    """
+    """Chips of an answer; `taken` is the model that another name was taken for, else empty."""
     request = current.present()
     with st.container(key="chips"):
         show(joined((*_sure(machine, request, taken), *_assumed(machine, model, work, request))))

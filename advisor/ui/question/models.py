@@ -133,9 +133,7 @@ def command_of(request: Request, name: str = "advise") -> str:
 
 
 def paste(text: str) -> str:
-    """Keep a pasted config.json and return its name; raises InputError where it is none, Refusal of
-    an unsupported model.
-    """
+    """Keep a pasted config.json and return its name; raises InputError or Refusal of other text."""
     text = text.strip()
     if not text.startswith("{"):
         raise InputError("That is no config.json: it must begin with { and end with }.")
@@ -158,9 +156,7 @@ def upload(name: str, data: bytes) -> str:
 
 
 def look_up(text: str) -> Picked:
-    """Pasted or uploaded model of this session by name; raises InputError where there is none, as
-    in a link from another session.
-    """
+    """Pasted or uploaded model of this session; raises InputError of another session's."""
     kept: dict[str, Picked] = st.session_state.get(_KEY, {})
     if text in kept:
         return kept[text]

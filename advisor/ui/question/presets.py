@@ -64,9 +64,7 @@ def machines() -> None:
 
 
 def undo() -> None:
-    """Button that undoes the last change, as the browser's Back does; on a first visit the GPU
-    that the browser names, offered.
-    """
+    """Button that undoes the last change; before any, the GPU that the browser names, offered."""
     changes = current.visit().lately
     if not changes:
         if current.present().machine == current.EXAMPLE:
@@ -86,16 +84,11 @@ def _is(values: Mapping[str, Any]) -> bool:
 
 def uses() -> None:
     """Pills of uses; none is marked where the request differs from all."""
-    st.session_state[_USES] = use()
-    taking = current.taking(_USES, lambda name: current.change(f"Use: {name}", **_of(name)))
-    st.pills("What for", list(USES), **taking)
-
-
-def use() -> str | None:
-    """Name of the use that the request has; None for one of its own."""
     request = current.present()
     now = {key: getattr(request, key) for key in OF_A_USE}
-    return next((name for name in USES if _of(name) == now), None)
+    st.session_state[_USES] = next((name for name in USES if _of(name) == now), None)
+    taking = current.taking(_USES, lambda name: current.change(f"Use: {name}", **_of(name)))
+    st.pills("What for", list(USES), **taking)
 
 
 def _of(name: str) -> dict[str, Any]:

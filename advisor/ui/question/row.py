@@ -2,6 +2,7 @@
 group, with what was taken for those that nobody stated.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -45,7 +46,10 @@ _GROUP, _DRAWER, _MEMORY = "settings_group", "more_settings", "memory_kind"
 def question(*parts: str) -> None:
     """The row: those named of "machine", "model" and "use", else all."""
     with st.container(horizontal=True, key="question", vertical_alignment="bottom", gap="small"):
-        drawn = {"machine": _machine, "model": lambda: inputs.ask("model"), "use": _use}
+        drawn: dict[str, Callable[[], None]] = {
+            "machine": _machine, "model": lambda: inputs.ask("model"),
+            "use": lambda: tabs.popped("Use", "use", _use, width="stretch"),
+        }  # fmt: skip
         for part in parts or drawn:
             drawn[part]()
         drawer()
@@ -81,11 +85,8 @@ def _take_machine() -> None:
 
 
 def _use() -> None:
-    def body() -> None:
-        presets.uses()
-        inputs.several(("users", "replies_per_day", "context", "output"))
-
-    tabs.popped("Use", "use", body, width="stretch")
+    presets.uses()
+    inputs.several(("users", "replies_per_day", "context", "output"))
 
 
 def drawer() -> None:

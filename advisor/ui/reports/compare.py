@@ -72,9 +72,7 @@ def tables(every: Iterable[WordTable]) -> None:
 
 
 def _changes(report: SavedReport) -> tuple[Change, ...]:
-    """Changes since the report; raises InputError of another version's inputs or of a file that may
-    not be read, AdvisorError of inputs that no longer have an answer.
-    """
+    """Changes since the report; raises AdvisorError where its inputs have no answer here today."""
     request = request_of(report.document)
     if resolve.way(request.model) is ReferenceKind.PATH and not audience.reads_local_files():
         raise InputError(

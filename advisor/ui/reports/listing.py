@@ -131,9 +131,7 @@ def _told(head: ReportHead) -> Markup:
 
 
 def opened(store: ReportStore, numbers: str) -> list[SavedReport]:
-    """Reports of the numbers in an address; raises InputError where it has others, StoreError of a
-    missing or damaged report.
-    """
+    """Reports of numbers in an address; raises InputError of other text, StoreError of none."""
     parts = numbers.split(",")
     if not all(part.isascii() and part.isdigit() for part in parts):
         raise InputError(f"{numbers[:40]!r} names no reports by number; choose from the list.")

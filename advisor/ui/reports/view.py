@@ -91,7 +91,7 @@ AGREE = "I measured this myself and agree that it is published."
 
 
 def _results(store: ReportStore, report: SavedReport) -> None:
-    """Form for a new result, and its contribution."""
+    """Form for a new result; after consent the CSV row of the newest, of which nothing is sent."""
     fitting = sorted(
         (card for card in report.document.placements if card.fits), key=lambda card: not card.shown
     )
@@ -99,8 +99,11 @@ def _results(store: ReportStore, report: SavedReport) -> None:
         return
     with st.expander("Add a measured speed", key=f"measure_{report.id}"):
         _form(store, report, fitting)
-        if report.results:
-            _contribute(report)
+        if report.results and st.checkbox(AGREE, key=f"agree_{report.id}"):
+            made = contribution(report, len(report.results))
+            st.caption("A row for the table of measured runs, and the text of a pull request.")
+            copyable(made.line)
+            copyable(f"{made.title}\n\n{made.text}")
 
 
 def _form(store: ReportStore, report: SavedReport, cards: list[PlacementCard]) -> None:
@@ -120,9 +123,7 @@ def _form(store: ReportStore, report: SavedReport, cards: list[PlacementCard]) -
 
 
 def _attach(store: ReportStore, report: SavedReport) -> str:
-    """Attach the typed speed, or the file's, and say so; raises InputError where none is given or
-    understood, StoreError where it cannot be saved.
-    """
+    """Attach the typed speed or the file's; raises InputError without any, or StoreError."""
     card, speed, file, note = (
         st.session_state[f"result_{part}_{report.id}"] for part in ("card", "speed", "file", "note")
     )
@@ -132,16 +133,6 @@ def _attach(store: ReportStore, report: SavedReport) -> str:
     made = result_of(report.document, card.runtime, card.placement, speeds, decode=speed, note=note)
     store.attach(report.id, made)
     return "Attached; it is shown beside its prediction."
-
-
-def _contribute(report: SavedReport) -> None:
-    """CSV row of the newest result, shown after consent; nothing is sent."""
-    if not st.checkbox(AGREE, key=f"agree_{report.id}"):
-        return
-    made = contribution(report, len(report.results))
-    st.caption("A row for the table of measured runs, and the text of a pull request.")
-    copyable(made.line)
-    copyable(f"{made.title}\n\n{made.text}")
 
 
 COSTS = "What it costs"

@@ -30,9 +30,7 @@ RANGES = ("spread", "lean", "sources")
 
 
 def constants_rows() -> Iterator[Sequence[str]]:
-    """One row for each constant: its most general value, of the most measurements, and how many
-    cases differ from it.
-    """
+    """A row for each constant: its most general value, and how many cases differ from it."""
     for rows in fitted_constants().rows.values():
         scopes = (row for row in rows if row.unit != FACTOR)
         general = min(scopes, key=lambda row: (row.precision, -(row.rows or 0)))

@@ -1,1 +1,0 @@
-"""Sections of the Method page: routes, formulas, constants, limits."""
