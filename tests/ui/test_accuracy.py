@@ -38,7 +38,7 @@ POINTS = (
 def _small_ledger(monkeypatch):
     floor = Floor(pairs=23, settings=9, median=0.125)
     small = Ledger(points=POINTS, scores=scores(POINTS), floor=floor)
-    monkeypatch.setattr(page_scores, "shipped_ledger", lambda: small)
+    monkeypatch.setattr(page_scores.scoring, "shipped_ledger", lambda: small)
     page_scores.judged.clear()
     yield
     page_scores.judged.clear()
