@@ -69,9 +69,9 @@ class EarlyPage:
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """Answer a request: the page itself with what it needs first, its scripts from memory."""
-        asked = dict(scope["headers"]) if scope["type"] == "http" else {}
-        if b"text/html" not in asked.get(b"accept", b"") or scope["method"] != "GET":
-            whole = asked and scope["method"] == "GET" and not asked.keys() & PARTLY
+        fields = dict(scope["headers"]) if scope["type"] == "http" else {}
+        if b"text/html" not in fields.get(b"accept", b"") or scope["method"] != "GET":
+            whole = fields and scope["method"] == "GET" and not fields.keys() & PARTLY
             script = _needed().get(scope["path"]) if whole else None
             await (script or self.app)(scope, receive, send)
             return

@@ -16,20 +16,9 @@ from advisor.reports import charts, from_advice
 from advisor.reports.charts import Scale
 from advisor.reports.document import SensitivityRow, input_name, interval
 from advisor.ui.advise import ways
-from advisor.ui.parts import drawing, tabs
+from advisor.ui.parts import drawing, markup, tabs
 from advisor.ui.parts.drawing import Point, PointChart, legend, palette, points
 from advisor.ui.parts.glossary import explained_in_turn
-from advisor.ui.parts.markup import (
-    block,
-    columned,
-    copyable,
-    joined,
-    notice,
-    plain_words,
-    say,
-    show,
-    two_lines,
-)
 
 # Table of options, the present machine first, with their chart.
 
@@ -58,38 +47,38 @@ def options(answer: Answer) -> None:
     with table_place:
         added = [option for option in rest if option is named or option.name in also]
         chosen = sorted((*shown, *added), key=lambda option: list(OptionKind).index(option.kind))
-        show(options_table(chosen))
+        markup.show(options_table(chosen))
     if rest:
         label = f"{len(rest)} more: dearer, beaten in speed and cost, or without a price"
         with st.expander(label):
             if st.toggle("Show them", key="more_options"):
-                show(options_table(rest))
+                markup.show(options_table(rest))
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown("**Cost of a month against speed**")
-        show(points(cost_against_speed(every)))
+        markup.show(points(cost_against_speed(every)))
     option = answer.advice.in_question
     with right:
         if option is not None:
             st.markdown(f"**What the verdict depends on**: {option.name}")
-            say(answer.advice.what_changes)
-            show(tornado(from_advice.sensitivity(answer.advice), option.gain or 0.0))
+            markup.say(answer.advice.what_changes)
+            markup.show(tornado(from_advice.sensitivity(answer.advice), option.gain or 0.0))
 
 
 def options_table(options: Sequence[Option]) -> Markup:
     """Table of options."""
     names = explained_in_turn(map(ways.spelled, options))
     columns: dict[str, Callable[[Option], object]] = {
-        "What": lambda row: two_lines(next(names), KIND_WORDS[row.kind]),
+        "What": lambda row: markup.two_lines(next(names), KIND_WORDS[row.kind]),
         "Speed": _speed,
         "At once": lambda row: _money(row.upfront),
         "A month": _monthly,
         "Hours lost": lambda row: "" if row.hours_lost is None else hours(row.hours_lost),
         "A million tokens": lambda row: _money(row.per_million_tokens),
-        "Pays": lambda row: two_lines(_pays(row), pays_when(row)),
+        "Pays": lambda row: markup.two_lines(_pays(row), pays_when(row)),
         "Price": _price,
     }
-    return columned(columns, options, label="Options", numeric=(1, 2, 3, 4, 5))
+    return markup.columned(columns, options, label="Options", numeric=(1, 2, 3, 4, 5))
 
 
 def _money(usd: float | None) -> str:
@@ -101,13 +90,13 @@ def _speed(option: Option) -> Markup | str:
         return "not on record here" if option.kind is OptionKind.API else "does not run"
     speed = option.speed
     ends = range_of(speed.low, speed.high) if speed.high > speed.low else ""
-    return two_lines(f"{number(speed.decode)} tokens/s", ends)
+    return markup.two_lines(f"{number(speed.decode)} tokens/s", ends)
 
 
 def _monthly(option: Option) -> Markup | str:
     cost = option.cost
     if cost is None:
-        return plain_words(option.price.note) or NO_PRICE
+        return markup.plain_words(option.price.note) or NO_PRICE
     parts = (
         (cost.purchase, "bought"), (cost.tied_up, "tied up"), (cost.rent + cost.starts, "rent"),
         (cost.storage, "storage"),
@@ -116,7 +105,7 @@ def _monthly(option: Option) -> Markup | str:
     words = [f"{name} {money(usd)}" for usd, name in parts if usd >= 0.005]
     if option.standing >= 0.005:
         words.append(f"what stands unused {money(option.standing)} besides")
-    return two_lines(money(cost.total), ", ".join(words))
+    return markup.two_lines(money(cost.total), ", ".join(words))
 
 
 def _pays(option: Option) -> str:
@@ -130,7 +119,9 @@ def _pays(option: Option) -> str:
 def _price(option: Option) -> Markup | str:
     note = option.price.note
     day = f"of {option.price.date}" if option.price.date else ""
-    return two_lines(plain_words(note), aged(option).strip(" ()") or day) if note else ""
+    return (
+        markup.two_lines(markup.plain_words(note), aged(option).strip(" ()") or day) if note else ""
+    )
 
 
 # Chart of monthly cost against speed.
@@ -166,9 +157,9 @@ def tornado(inputs: Sequence[SensitivityRow], middle: float) -> Markup:
     """Bars to both ends of an option's gain, the widest first; the line is no gain [USD/month]."""
     edges = [middle, 0.0, *(end for row in inputs for end in (row.gain_low_usd, row.gain_high_usd))]
     scale = Scale(low=min(edges), high=max(edges))
-    rows = joined(_row(row, middle, scale) for row in inputs)
+    rows = markup.joined(_row(row, middle, scale) for row in inputs)
     keys = legend(zip(palette().series, ENDS, strict=False), "costs as much as what you have")
-    return block("oa-bars oa-tornado", rows) + keys
+    return markup.block("oa-bars oa-tornado", rows) + keys
 
 
 def _row(row: SensitivityRow, middle: float, scale: Scale) -> Markup:
@@ -199,10 +190,10 @@ def _task(answer: Answer) -> None:
     try:
         text = start_files.skypilot_task(rented[name])
     except Refusal as refusal:
-        notice(str(refusal))
+        markup.notice(str(refusal))
         return
-    say(f"A task file for {start_files.SKYPILOT}. {ABOUT}")
-    copyable(text)
+    markup.say(f"A task file for {start_files.SKYPILOT}. {ABOUT}")
+    markup.copyable(text)
     st.download_button(
         "Download task.yaml", text, "task.yaml", "application/yaml", on_click="ignore",
         key="task_file",

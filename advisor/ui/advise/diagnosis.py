@@ -26,17 +26,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError
 from advisor.formatting import tokens_per_second
 from advisor.machine.backends import SYSTEMS
-from advisor.ui.parts.markup import (
-    block,
-    copyable,
-    joined,
-    listed,
-    notice,
-    outward,
-    say,
-    show,
-    two_lines,
-)
+from advisor.ui.parts import markup
 
 HOW = (
     "Type the speed that your runtime printed, or upload the result file of llama-bench (-o json), "
@@ -60,14 +50,14 @@ def body(answer: Answer) -> None:
                 "Or a tool's results", type=["json", "jsonl"], key="measured_file"
             )
             if file is None:
-                say(HOW)
+                markup.say(HOW)
                 return
             report = reported(file.getvalue(), file.name[:80])
-            say(f"Read from {report.source}.")
+            markup.say(f"Read from {report.source}.")
             measured = report.measured
         diagnosis = diagnose(estimate, measured, system)
     except AdvisorError as error:
-        notice(str(error), "error")
+        markup.notice(str(error), "error")
         return
     show_diagnosis(diagnosis)
 
@@ -100,42 +90,44 @@ FIELDS = (
 
 def show_diagnosis(diagnosis: Diagnosis) -> None:
     """Sentence, causes with test and remedy, and bandwidths that would give the speed."""
-    say(sentence(diagnosis), "oa-verdict")
+    markup.say(sentence(diagnosis), "oa-verdict")
     full, brief, heading = grouped_causes(diagnosis)
     for number, cause in enumerate(full, start=1):
         with st.container(gap=None):
             _in_full(number, cause, prompt=diagnosis.measured.prompt is not None)
     if brief:
-        show(block("oa-strong", heading, "p") + listed(
-            (two_lines(cause.row.cause, cause.degree.words), "",
+        markup.show(markup.block("oa-strong", heading, "p") + markup.listed(
+            (markup.two_lines(cause.row.cause, cause.degree.words), "",
              tokens_per_second(float(cause.degree.decode.value)))
             for cause in brief
         ))  # fmt: skip
     for needed in diagnosis.needed:
         with st.container(gap=None):
-            say(needed_words(needed), "oa-cause")
-            copyable(needed.test)
+            markup.say(needed_words(needed), "oa-cause")
+            markup.copyable(needed.test)
 
 
 def _in_full(number: int, cause: Cause, *, prompt: bool) -> None:
     """Cause with the speed it would give, its test and its remedy."""
     row = cause.row
-    speed = block("oa-soft", f"It would give {speed_words(cause, prompt=prompt)}.")
-    head = block("oa-strong", f"{number}. {cause_words(cause)}")
-    show(joined((head, speed, _labelled("Test", row.test))))
+    speed = markup.block("oa-soft", f"It would give {speed_words(cause, prompt=prompt)}.")
+    head = markup.block("oa-strong", f"{number}. {cause_words(cause)}")
+    markup.show(markup.joined((head, speed, _labelled("Test", row.test))))
     if row.command:
-        copyable(row.command)
-    source = Markup(" {}").format(outward(row.source, "Source"))
-    show(_labelled("Fix", row.fix, source))
+        markup.copyable(row.command)
+    source = Markup(" {}").format(markup.outward(row.source, "Source"))
+    markup.show(_labelled("Fix", row.fix, source))
 
 
 def _labelled(label: str, text: str, more: Markup | str = "") -> Markup:
-    return block("oa-cause", Markup("<b>{}</b> {}{}").format(label, with_code(text), more), "p")
+    return markup.block(
+        "oa-cause", Markup("<b>{}</b> {}{}").format(label, with_code(text), more), "p"
+    )
 
 
 def with_code(text: str) -> Markup:
     """Text with the parts between backticks as code."""
     code = Markup("<code>{}</code>")
-    return joined(
+    return markup.joined(
         code.format(part) if odd % 2 else escape(part) for odd, part in enumerate(text.split("`"))
     )

@@ -116,7 +116,7 @@ def ask(name: str, empty: str = "") -> None:
     """Widget of an input, with what is wrong below it; `empty` is what is taken where nothing is
     typed, else the registry's words.
     """
-    entry, key = BY_NAME[name], f"in_{name}"
+    entry, key, wrong = BY_NAME[name], f"in_{name}", current.visit().unread.get(name)
     own = entry.in_money and "US $" not in entry.title  # in the currency that amounts are typed in
     sign = shown_currency().sign.strip()
     words = entry.title.replace(US_DOLLAR.sign, sign) if own else entry.title
@@ -130,12 +130,11 @@ def ask(name: str, empty: str = "") -> None:
     elif listed(name):
         _pick(entry, words, empty, common)
     else:
-        wrong = current.visit().unread.get(name)
         value = getattr(current.present(), name)
         known = "" if value in (None, ()) else entry.text(value)
         st.session_state[key] = wrong.text if wrong else known
         st.text_input(words, placeholder=empty or _empty(entry), **common)
-    if wrong := current.visit().unread.get(name):
+    if wrong:
         notice(wrong.why, "warning")
 
 
@@ -179,10 +178,8 @@ def _typed(name: str) -> None:
     """Take over what a widget holds (for callbacks)."""
     entry, typed = BY_NAME[name], st.session_state[f"in_{name}"]
     if entry.kind in SWITCHES:
-        value = typed or DEFAULTS[name]
-        current.change(f"{entry.label}: {'on' if typed else 'off'}", **{
-            name: typed if entry.kind == Kind.OFF else value
-        })  # fmt: skip
+        value = typed if entry.kind == Kind.OFF else typed or DEFAULTS[name]
+        current.change(f"{entry.label}: {'on' if typed else 'off'}", **{name: value})
         return
     text = str(typed or "").strip()
     if name == "model" and text.startswith("{"):
@@ -206,20 +203,18 @@ def _take_currency(name: str, text: str) -> None:
     """A currency and its exchange rate, which are taken together."""
     state, request = st.session_state, current.present()
     code = (text or US_DOLLAR.code) if name == "currency" else state.get(CODE, request.currency)
+    rate, dollars = text if name == "usd_rate" else "", code == US_DOLLAR.code
     state[CODE] = code
-    if code == US_DOLLAR.code:
-        state.pop(CODE)
-        current.change(f"Currency: {code}", currency=code, usd_rate=None)
-        return
-    rate = text if name == "usd_rate" else ""
-    if not rate:
+    why, worth = "", None
+    if not rate and not dollars:
         why = f"Type what one {code} is worth in US dollars; no rate is assumed."
+    elif not dollars:
+        try:
+            worth = BY_NAME[name].read(rate)
+        except InputError as error:
+            why = str(error)
+    if why:
         current.refuse("usd_rate", rate, why)
-        return
-    try:
-        worth = BY_NAME[name].read(rate)
-    except InputError as error:
-        current.refuse("usd_rate", rate, str(error))
         return
     state.pop(CODE)
     current.change(f"Currency: {code}", currency=code, usd_rate=worth)
