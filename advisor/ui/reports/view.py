@@ -245,8 +245,8 @@ def _sections(
     inside: Iterable[content.ReportSection], options: Iterable[BarChart | LineChart]
 ) -> None:
     """Sections of a tab, after options in words that wrap on a phone, with their bars between."""
-    for bars in options:
-        for bar in bars.bars if isinstance(bars, BarChart) else ():
+    for bars in (chart for chart in options if isinstance(chart, BarChart)):
+        for bar in bars.bars:
             words = Markup("{}: <b>{}</b>").format(bar.head, bar.figure)
             drawn = track(bar, bars.end, bars.unit) if bar.parts else Markup()
             show(block("oa-option", words + drawn + block("oa-soft", bar.note)))
