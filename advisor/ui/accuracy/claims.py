@@ -67,9 +67,10 @@ def _details(claim: Claim) -> Iterable[Markup]:
     rows = (_case(finding, with_range=several) for finding in claim.findings)
     yield table(("Case", "Our figure"), rows, label=f"Cases of claim {claim.row.number}")
     told: dict[str, object] = {
-        "What they share": claim.scenario, "Assumed": claim.row.assumed,
+        "What they share": claim.scenario,
+        "Assumed": claim.row.assumed,
         "What lies behind it": claim.row.mechanism,
-    }  # fmt: skip
+    }
     if claim.verdict is not Verdict.HOLDS:
         told["What it would take"] = joined(block("", need) for need in claim.needs or (NO_WAY,))
     for title, text in told.items():

@@ -195,8 +195,9 @@ def figures() -> None:
     say(
         "Shares of datasheet speeds, and fixed costs. Each is fitted to published runs, measured, "
         "derived from a document, or assumed. Families of GPUs, runtimes, builds or formats that "
-        "differ have values of their own. How good shows the errors that remain.", "oa-sub",
-    )  # fmt: skip
+        "differ have values of their own. How good shows the errors that remain.",
+        "oa-sub",
+    )
     with st.expander("All constants"):
         show(table(HEADINGS, constants_rows(), label="Constants", numeric=(1, 3, 4)))
     st.subheader("Software that you state", anchor="software")

@@ -62,10 +62,11 @@ def scatter(points: Sequence[AccuracyPoint], places: Sequence[int]) -> Figure:
         category_orders={KIND: list(shown[KIND].value_counts().index)},  # few lie upon many
     )  # fmt: skip
     figure.update_traces(
-        hovertemplate="%{customdata[1]}<extra></extra>", marker={"size": 7.5, "opacity": 0.8},
+        hovertemplate="%{customdata[1]}<extra></extra>",
+        marker={"size": 7.5, "opacity": 0.8},
         selected={"marker": {"opacity": 1.0, "size": 14}},
         unselected={"marker": {"opacity": 0.35}},
-    )  # fmt: skip
+    )
     soft = palette().soft
     for factor in (1 / BAND, BAND, 1.0):
         figure.add_scatter(

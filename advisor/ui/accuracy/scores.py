@@ -93,9 +93,10 @@ def _families(points: tuple[AccuracyPoint, ...]) -> list[scoring.Score]:
 
 def _bar(score: scoring.Score) -> Bar:
     peer = min(
-        (peer for peer in score.peers if peer.rows >= ENOUGH), key=lambda peer: peer.median,
+        (peer for peer in score.peers if peer.rows >= ENOUGH),
+        key=lambda peer: peer.median,
         default=None,
-    )  # fmt: skip
+    )
     other = "no other tool covers them" if peer is None else (
         f"{peer.name} {percent(peer.median)} on {peer.rows:,} of them, where ours is "
         f"{percent(peer.own_median)}"

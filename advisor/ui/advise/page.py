@@ -36,9 +36,10 @@ def certainty(answer: Answer) -> Markup:
     row, assumed = coverage_like(best), _assumed(best, answer.nouns.machine)
     level = 1 if _crowded(best) else dots(row, assumed=bool(assumed))
     mark = Markup("<span class='oa-dots' aria-hidden='true'>{}</span><b>{}</b> {}").format(
-        "\u25cf" * level + "\u25cb" * (3 - level), LEVELS[level],
+        "\u25cf" * level + "\u25cb" * (3 - level),
+        LEVELS[level],
         joined(_sentences(row, answer, assumed)),
-    )  # fmt: skip
+    )
     return block(f"oa-certainty oa-sure-{level}", mark, "p")
 
 

@@ -43,7 +43,7 @@ LIGHT = Palette(soft="#5b6470", series=COLOURS)
 DARK = Palette(
     soft="#a7b0bb",
     series=("#56b4e9", "#e69f00", "#2fc39a", "#e39ac4", "#ff8a4d", "#8fd0f5", "#9aa2ac", "#d5dae0"),
-)  # fmt: skip
+)
 
 
 def palette() -> Palette:
