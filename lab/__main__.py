@@ -12,12 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from advisor.catalog.constants import FACTOR, STACKED, ConstantRow, constant_rows
 from advisor.catalog.csv_tables import DATA, as_text
 from lab import engine_tables, held_out, llama_cpp, write
-from lab.fit import LLAMA_CPP, Fit, fitted_row, parameters
+from lab.fit import Fit
 from lab.frameworks import held_out as frameworks
 from lab.frameworks import papers, stream_rows
 from lab.held_out import left_out_row
@@ -100,23 +98,12 @@ def _key(row: ConstantRow) -> tuple[str | None, ...]:
 
 
 def _rows(fit: Fit) -> Iterable[ConstantRow]:
-    terms = zip(fit.task.terms, fit.logs, fit.rows, fit.groups, fit.spreads, strict=True)
-    for (constant, scope), value, rows, groups, spread in terms:
-        parameter = parameters(LLAMA_CPP)[constant]
-        if scope and (abs(value) < SMALLEST or not rows):
+    for place, (_, scope) in enumerate(fit.task.terms):
+        if scope and (abs(fit.logs[place]) < SMALLEST or not fit.rows[place]):
             continue
-        held = bool(scope) and groups < llama_cpp.LEAST_GROUPS
-        row = fitted_row(
-            llama_cpp.SOURCE,
-            constant,
-            np.exp(value),
-            FACTOR if scope else parameter.unit,
-            0 if held else int(rows),
-            parameter.note,
-            spread,
-            runtime=parameter.runtime,
-            **dict(scope),
-        )
+        held = bool(scope) and fit.groups[place] < llama_cpp.LEAST_GROUPS
+        rows = 0 if held else int(fit.rows[place])
+        row = fit.row(llama_cpp.SOURCE, [place], rows, **dict(scope))
         yield replace(row, kind="derived", source=OF_HARDWARE) if held else row
 
 

@@ -9,20 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from advisor.catalog.constants import FACTOR, ConstantRow
+from advisor.catalog.constants import ConstantRow
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model import uncertainty
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, HOST_MEMORY, LAYERS, TOKEN
-from advisor.cost_model.uncertainty import (
-    BY_TRAIT,
-    IN_DECODE,
-    IN_PROMPT,
-    LEAN,
-    SEVERAL,
-    THIN,
-    TOGETHER,
-)
+from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN
 from advisor.machine.catalog import gpu_rows
 from advisor.model.model import Floats
 from lab import rounded, spreads
@@ -32,11 +24,8 @@ from lab.fit import (
     SERVING_ENGINES,
     Fit,
     HeldOut,
-    Parameter,
     Settings,
     fitted,
-    fitted_row,
-    limited,
     parameters,
     without_clusters,
 )
@@ -136,9 +125,9 @@ def traits(cases: Cases) -> Mapping[str, Floats]:
     others = [len(known[case.machine.gpus[0].family] - {case.publisher}) for case in cases.timed]
     runs = [case.case for case in cases.timed]
     return {
-        SEVERAL: np.array([float(len(run.machine.gpus) > 1) for run in runs]),
-        TOGETHER: np.array([float(run.work.users > 1) for run in runs]),
-        THIN: uncertainty.rarity(np.array(others)),
+        uncertainty.SEVERAL: np.array([float(len(run.machine.gpus) > 1) for run in runs]),
+        uncertainty.TOGETHER: np.array([float(run.work.users > 1) for run in runs]),
+        uncertainty.THIN: uncertainty.rarity(np.array(others)),
     }
 
 
@@ -174,7 +163,7 @@ def _ranges(done: HeldOut) -> Iterator[tuple[str, float, str, int]]:
     half = float(np.quantile(np.abs(prompts.off), COVERED))
     for part in PARTS:
         yield IN_PROMPT, half, part, len(prompts.off)
-    yield BY_TRAIT[IN_PROMPT], 1.0, SEVERAL, len(prompts.off)
+    yield BY_TRAIT[IN_PROMPT], 1.0, uncertainty.SEVERAL, len(prompts.off)
     yield "sources", 0.0, "", 0
     counts = dict.fromkeys((card.family for card in gpu_rows().values()), 0)
     counts |= {family: len(names) for family, names in publishers(cases).items()}
@@ -260,23 +249,20 @@ def _rows(fit: Fit) -> Rows:
             if FAMILY in parameter.factors:
                 families = sorted({*families, *ORDERED})
             for engine, family in product((*_values(fit, name, ENGINE), ""), (*families, "")):
-                rows[name, engine, family] = _row(fit, parameter, engine, family)
+                rows[name, engine, family] = _row(fit, name, engine, family)
     return rows
 
 
 def _releases(fit: Fit) -> Iterator[ConstantRow]:
     """Rows of releases: factor on the time of earlier years, 1 for today's."""
-    name, parameter = "engine_release", parameters(SERVING_ENGINES)["engine_release"]
+    name = "engine_release"
     yield ConstantRow(
         constant=name, value=1.0, unit="share", kind="derived", source="by definition",
-        date=DATE, note=parameter.note,
+        date=DATE, note=parameters(SERVING_ENGINES)[name].note,
     )  # fmt: skip
     for (constant, scope), at in sorted(fit.at.items()):
         if constant == name and scope:
-            yield fitted_row(
-                SOURCE, name, np.exp(fit.logs[at]), FACTOR, int(fit.rows[at]),
-                parameter.note, fit.spreads[at], build=scope[0][1],
-            )  # fmt: skip
+            yield fit.row(SOURCE, [at], int(fit.rows[at]), build=scope[0][1])
 
 
 FORMAT_ORDER = (("f16", "fp8", 0.55), ("fp8", "nvfp4", 0.65))
@@ -323,18 +309,13 @@ def _values(fit: Fit, name: str, column: str) -> list[str]:
     )
 
 
-def _row(fit: Fit, parameter: Parameter, engine: str, family: str) -> ConstantRow:
-    name = parameter.name
+def _row(fit: Fit, name: str, engine: str, family: str) -> ConstantRow:
     terms = ((name, ((ENGINE, engine),)), (name, ((FAMILY, family),)))
     at = [*(fit.at[term] for term in terms if term in fit.at), fit.at[name, ()]]
-    value = float(limited(np.exp(fit.logs[at].sum()), parameter))
-    rows = int(min(fit.rows[at]))
     spread = float(np.sqrt(np.sum(fit.spreads[at] ** 2)))
-    constant, _, link = name.partition(" ")
-    return fitted_row(
-        SOURCE, constant, value, parameter.unit, rows, parameter.note, spread,
-        runtime=engine, family=family or link,
-    )  # fmt: skip
+    link = name.partition(" ")[2]
+    rows = int(min(fit.rows[at]))
+    return fit.row(SOURCE, at, rows, spread, runtime=engine, family=family or link)
 
 
 def left_out() -> Iterator[EngineLeftOutRow]:

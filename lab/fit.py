@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from advisor.catalog.constants import ConstantRow
+from advisor.catalog.constants import FACTOR, ConstantRow
 from advisor.catalog.csv_tables import assignments, read
 from advisor.model.model import Floats
 from lab import rounded
@@ -339,6 +339,30 @@ class Fit:
     def at(self) -> Mapping[Term, int]:
         """Place of each term."""
         return {term: place for place, term in enumerate(self.task.terms)}
+
+    def row(
+        self,
+        source: str,
+        at: Sequence[int],
+        rows: int,
+        spread: float | None = None,
+        /,
+        **scope: str,
+    ) -> ConstantRow:
+        """Row of the product of a constant's terms at some places, the one for all among them, or
+        of factors alone; its standard deviation is that of their sum where none is given.
+        """
+        name = self.task.terms[at[0]][0]
+        parameter, value = self.task.parameters[name], np.exp(self.logs[at].sum())
+        whole = self.at[name, ()] in at
+        if whole and self.task.settings.limited:
+            value = limited(value, parameter)
+        if spread is None:
+            spread = float(np.sqrt(self.covariance[np.ix_(at, at)].sum()))
+        return fitted_row(
+            source, name.partition(" ")[0], value, parameter.unit if whole else FACTOR, rows,
+            parameter.note, spread, **{"runtime": parameter.runtime, **scope},
+        )  # fmt: skip
 
 
 def solve(task: Problem) -> Fit:

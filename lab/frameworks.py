@@ -25,7 +25,6 @@ from lab.fit import (
     Settings,
     fitted,
     fitted_row,
-    limited,
     parameters,
     without_clusters,
 )
@@ -155,9 +154,7 @@ def _constants(fit: Fit, engines: Sequence[str]) -> Iterator[ConstantRow]:
                 factor = fit.at.get((name, (("engine", key),)))
                 own = [fit.at[name, ()], *([] if factor is None else [factor])]
                 rows = int(fit.rows[own[-1]]) if factor is not None or not parameter.factors else 0
-                value = float(limited(np.exp(fit.logs[own].sum()), parameter))
-                spread = float(np.sqrt(fit.covariance[np.ix_(own, own)].sum()))
-                yield _row(name, value, parameter.unit, rows, parameter.note, spread, runtime=key)
+                yield fit.row(SOURCE, own, rows, runtime=key)
 
 
 def _spreads(done: HeldOut, engines: Sequence[str]) -> Iterator[ConstantRow]:

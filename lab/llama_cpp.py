@@ -1,7 +1,7 @@
 """Published speeds of llama.cpp and its forks, and their fit."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -9,6 +9,7 @@ from itertools import compress
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from advisor.catalog.constants import STACKED, Scope, fitted_constants
 from advisor.catalog.csv_tables import DATA, read
@@ -353,11 +354,8 @@ def _without_publishers(fit: Fit, rows: Cases) -> Floats:
 def row_weights(rows: Cases) -> Floats:
     """Weight of each row by its group, its publisher and its build, shape (rows,)."""
     groups = [f"{row.group} {row.timed}" for row in rows.timed]
-    publishers = left_out_with(rows)
-    together = defaultdict[str, set[str]](set)
-    for publisher, group in zip(publishers, groups, strict=True):
-        together[publisher].add(group)
-    machines = np.array([len(together[publisher]) for publisher in publishers], dtype=float)
+    by_publisher = pd.Series(groups).groupby(list(left_out_with(rows)))
+    machines = by_publisher.transform("nunique").to_numpy(dtype=float)
     builds = np.array([APART.get(row.scope["build"], 1.0) for row in rows.timed])
     return np.asarray(counts(groups, GROUP_POWER) * machines**PUBLISHER_POWER * builds)
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from itertools import compress
 
 import numpy as np
+import pandas as pd
 
 from advisor.catalog.csv_tables import as_text
 from advisor.cost_model.uncertainty import IN_DECODE
@@ -77,20 +78,20 @@ def _scored(
 ) -> OriginRow:
     """Score of the rows of some months; `off` is log(measured speed / predicted speed)."""
     below, above = margins
-    publishers = np.array(llama_cpp.left_out_with(rows))[inside]
-    groups = np.array(rows.groups)[inside]
-    error, width = np.abs(np.expm1(-off[inside])), np.exp(below + above)[inside]
+    publishers, groups = np.array(llama_cpp.left_out_with(rows)), np.array(rows.groups)
     held = (off >= -below) & (off <= above)
-    names = sorted(set(publishers.tolist()))
+    weights = equal_weights(publishers[inside], groups[inside])
+    each = pd.DataFrame({"error": np.abs(np.expm1(-off)), "width": np.exp(below + above)})[inside]
+    middle = each.groupby(publishers[inside]).median()
     dates = (row.row.date[:7] for row in rows.timed)
     return OriginRow(
         origin=origin,
         before=before,
-        rows=int(inside.sum()),
-        publishers=len(names),
-        error=rounded(np.median([np.median(error[publishers == name]) for name in names]), 3),
-        held=rounded(np.average(held[inside], weights=equal_weights(publishers, groups)), 3),
-        width=rounded(np.median([np.median(width[publishers == name]) for name in names]), 3),
+        rows=len(each),
+        publishers=len(middle),
+        error=rounded(middle.error.median(), 3),
+        held=rounded(np.average(held[inside], weights=weights), 3),
+        width=rounded(middle.width.median(), 3),
         newest=max(date for date in dates if date[:2] == "20"),
         source="python -m lab.rolling",
     )
