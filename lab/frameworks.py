@@ -97,6 +97,10 @@ def _tokens_per_second(row: PublishedRow) -> float | None:
     return rate or 1.0 / value
 
 
+KINDS = {"moe_offload": EXPERTS, "stream_cpu": STREAMED, "kv_offload": STREAMED, "nvme": STAGED}
+"""Kinds of runs by the category of their row."""
+
+
 def _streams(run: Timed) -> bool:
     """Whether experts are streamed by an engine for that."""
     return run.case.runtime.engine == EXPERT_STREAMING.engine
@@ -104,14 +108,9 @@ def _streams(run: Timed) -> bool:
 
 def regime(run: Timed) -> str:
     """Kind of run."""
-    category = run.row.category
-    if category == "moe_offload" or _streams(run):
+    if _streams(run):
         return EXPERTS
-    if category in ("stream_cpu", "kv_offload"):
-        return STREAMED
-    if category == "nvme":
-        return STAGED
-    return BATCHED if float(run.case.work.users) > 1 else RESIDENT
+    return KINDS.get(run.row.category, BATCHED if float(run.case.work.users) > 1 else RESIDENT)
 
 
 # Rows of the fit for data/generated/efficiency.csv, and errors for the ledger. FlexGen unpacks in
@@ -235,13 +234,14 @@ def _reach(values: Floats, weights: Floats, share: float) -> float:
 def margins(run: Timed) -> Margins:
     """Margins of a run's range, by the part that takes most of its time."""
     table = fitted_constants().bound(Scope(runtime=run.case.runtime.key))
-    kind, lean = regime(run), 0.0
-    part = {STREAMED: Route.STREAMED, EXPERTS: Route.STREAMED, STAGED: Route.STAGED}
-    half = table.value(IN_DECODE, part.get(kind, Route.RESIDENT))
-    if _streams(run):
-        lean = table.value(LEAN[IN_DECODE], Route.RESIDENT)
+    kind = regime(run)
+    if kind == STAGED:
+        half = table.value(IN_DECODE, Route.STAGED)
+    elif kind in (BATCHED, RESIDENT) or _streams(run):
         half = table.value(IN_DECODE, Route.RESIDENT)
-    elif kind in (STREAMED, EXPERTS):
-        half = float(np.hypot(half, table.value("spread_unmeasured", Route.STREAMED)))
+    else:
+        behind = table.value("spread_unmeasured", Route.STREAMED)
+        half = float(np.hypot(table.value(IN_DECODE, Route.STREAMED), behind))
+    lean = table.value(LEAN[IN_DECODE], Route.RESIDENT) if _streams(run) else 0.0
     usual = Margins(below=half * (1.0 + lean), above=half * (1.0 - lean))
     return usual if run.weight else usual.wider(guessed_batch(run.case.model))

@@ -22,7 +22,7 @@ from advisor.catalog.constants import FACTOR, ConstantRow
 from advisor.cost_model import uncertainty
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
-from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, LEAN, PUBLISHERS, Circumstances
+from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, LEAN
 from advisor.model.architecture import operators, together
 from advisor.model.model import Floats
 from advisor.runtimes import IK_LLAMA_CPP, MLX
@@ -117,14 +117,16 @@ def errors(done: LlamaFit, taught: Cases | None = None) -> Errors:
     )
 
 
-def circumstances_of(rows: Cases, part: Stack, few: Mapping[str, Floats]) -> Circumstances:
+def circumstances_of(
+    rows: Cases, part: Stack, few: Mapping[str, Floats]
+) -> uncertainty.Circumstances:
     """Circumstances that widen the ranges of rows of the same shape."""
     read, gpus = rows.read[part.at], len(part.machine.gpus)
     timed = [rows.timed[place] for place in part.at]
     works = [row.case.prompt if row.timed == READ else row.case.work for row in timed]
     fresh = np.where(read, [float(work.fresh) for work in works], np.inf)
     degrees = {trait: values[part.at] for trait, values in few.items()}
-    return Circumstances(
+    return uncertainty.Circumstances(
         on_gpu=bool(gpus),
         traits={
             **degrees,
@@ -299,13 +301,17 @@ NOBODY_COUNTED = 1000.0
 
 def _publisher_rows(counted: Mapping[tuple[str, str], Set[str]]) -> Iterator[ConstantRow]:
     note = "publishers who timed layers of a kind"
-    yield _row(PUBLISHERS, NOBODY_COUNTED, "count", 0, f"{note}: not counted in other runtimes")
+    yield _row(
+        uncertainty.PUBLISHERS, NOBODY_COUNTED, "count", 0, f"{note}: not counted in other runtimes"
+    )
     for runtime in ENGINES_OF_LLAMA_CPP:
-        yield _row(PUBLISHERS, 0.0, "count", 0, note, runtime=runtime)
+        yield _row(uncertainty.PUBLISHERS, 0.0, "count", 0, note, runtime=runtime)
         for (kind, backend), names in sorted(counted.items()):
             words = f"publishers who timed {kind}" + (f" on {backend}" if backend else ", together")
             scope = {"family": kind, "runtime": runtime, "backend": backend}
-            yield _row(PUBLISHERS, float(len(names)), "count", len(names), words, **scope)
+            yield _row(
+                uncertainty.PUBLISHERS, float(len(names)), "count", len(names), words, **scope
+            )
 
 
 def _timed_row() -> ConstantRow:

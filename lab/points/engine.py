@@ -17,7 +17,8 @@ from advisor.cost_model import uncertainty
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN, Margins
+from advisor.cost_model.timing import StepTime
+from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, Circumstances, Margins
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.evidence.accuracy.regimes import BOTH, GENERATION, PROMPT
@@ -90,12 +91,10 @@ def margins(case: EngineLeftOutRow, runtime: str, *, first: bool) -> Margins:
     """Margins of the 80 % range of a token's or a prompt's time in a serving engine."""
     folded, constant = runtime.casefold(), IN_PROMPT if first else IN_DECODE
     key = next((key for key in ("vllm", "sglang") if key in folded), "tensorrt-llm")
-    table = fitted_constants().bound(Scope(runtime=key))
-    usual, lean = table.value(constant, Route.RESIDENT), table.value(LEAN[constant], Route.RESIDENT)
     traits = {trait: getattr(case, trait) for trait in WIDER}
-    factors = {trait: table.value(BY_TRAIT[constant], trait) for trait in WIDER}
-    half = uncertainty.widened(usual, factors, traits)
-    return Margins(below=half * (1.0 + lean), above=half * (1.0 - lean))
+    run = Circumstances(on_gpu=True, traits=traits, unmeasured={})
+    time = StepTime(total=1.0, parts={Route.RESIDENT: 1.0}, hidden=0.0)
+    return uncertainty.margins(time, run, fitted_constants().bound(Scope(runtime=key)), constant)
 
 
 # Load curves, simulated request by request; nothing is fitted to them.
