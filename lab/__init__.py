@@ -8,7 +8,7 @@ stack                   timed runs of one shape as a single case of arrays
 llama_cpp, frameworks   published runs of llama.cpp and its forks, and of frameworks that stream,
 engines                 stage or batch; published and simulated runs of serving engines
 spreads                 errors of predictions made without a source, and the widths of ranges
-engine_tables           tables of serving engines
+engine_tables           tables of serving engines, and the order of generations (generations.csv)
 held_out, rolling       predictions made without a figure's group, and errors by date
 hub_models, usual_caches    lists of models, and the caches of their families
 leaderboard             newer scores of models
