@@ -28,7 +28,7 @@ from random import Random
 
 import psutil
 
-from advisor.advice.diagnosis.watching import LEAST_TOKENS, watched
+from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched
 from advisor.formatting import tokens_per_second
 from advisor.model.spec import ArchitectureSpec
 from advisor.probes.llama_cpp.synthetic_model import in_type, write
@@ -207,7 +207,7 @@ def _line(url: str, path: Path, cause: str) -> str:
     estimate = expected(request)
     if estimate is None or estimate.decode is None:
         return "this machine holds no such model"
-    answer = watched(now, estimate, "Linux", process.reading())
+    answer = Watched(reading=now, estimate=estimate, system="Linux", process=process.reading())
     keys = [each.row.key for each in answer.diagnosis.causes] if answer.diagnosis else []
     speed = (now.tokens or 0.0) / (now.token_seconds or 1.0)
     low, high = float(estimate.decode.low), float(estimate.decode.high)

@@ -23,7 +23,7 @@ from random import Random
 from typing import Any
 
 from advisor.advice.compare import estimates_of, usable
-from advisor.advice.diagnosis.watching import watched
+from advisor.advice.diagnosis.watching import Watched
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
@@ -304,7 +304,7 @@ def false_alarms(random: Random, off: Errors) -> int:
         estimate = expected(request_of(random))
         if estimate is not None:
             sound += 1
-            alarms += watched(counted(estimate, random, off), estimate).alarm
+            alarms += Watched(reading=counted(estimate, random, off), estimate=estimate).alarm
     return alarms
 
 
@@ -343,7 +343,10 @@ def main() -> None:
         for fault, estimate, reading, shown in cases:
             name = fault.causes[0]
             made[name] += 1
-            answer = watched(reading, estimate, "Linux", shown if whole else None)
+            answer = Watched(
+                reading=reading, estimate=estimate, system="Linux",
+                process=shown if whole else ProcessReading(),
+            )  # fmt: skip
             if answer.alarm and answer.diagnosis:
                 keys = [cause.row.key for cause in answer.diagnosis.causes] or ["none"]
                 taken.setdefault(name, Counter())[keys[0]] += 1

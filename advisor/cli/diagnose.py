@@ -9,23 +9,20 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
-from types import SimpleNamespace
 
 from advisor.advice.compare import estimates_of
-from advisor.advice.diagnosis.diagnose import Diagnosis, Measured, likeliest, this_system
+from advisor.advice.diagnosis.diagnose import Diagnosis, Measured, likeliest, system_of
 from advisor.advice.diagnosis.diagnose import diagnose as diagnosis_of
 from advisor.advice.diagnosis.text import diagnosis_text, reported_in, sentence
-from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched, expected, speeds, watched
+from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched, expected, speeds
 from advisor.catalog.records import as_record
 from advisor.cli.command import Json, show, tell
-from advisor.cost_model.estimate import Estimate
 from advisor.errors import InputError
 from advisor.evidence.accuracy import brought_runs
 from advisor.evidence.accuracy.brought_runs import BroughtRun
 from advisor.formatting import tokens_per_second
-from advisor.machine.backends import SYSTEMS, system_named
 from advisor.probes.server import ServerReading, read_server
-from advisor.probes.server_process import ServerProcess
+from advisor.probes.server_process import ProcessReading, ServerProcess
 from advisor.request.request import Request
 
 
@@ -47,7 +44,7 @@ def measured_of(args: argparse.Namespace) -> Measured:
             prompt=args.measured_prompt,
             prompt_tokens=args.measured_prompt_tokens,
         )
-    measured = reported_in(args.results).measured
+    measured = reported_in(args.results)
     if args.measured_prompt is None:
         return measured
     return replace(
@@ -55,20 +52,12 @@ def measured_of(args: argparse.Namespace) -> Measured:
     )
 
 
-def system_of(request: Request) -> str:
-    """Operating system, where it is stated or the request means this machine; else empty."""
-    if request.system:
-        return SYSTEMS[system_named(request.system)]
-    return this_system() if request.here else ""
-
-
 def diagnosis_answer(diagnosis: Diagnosis, taken_as: str = "") -> Json:
     """Record of `diagnose`."""
     needed = (as_record("needed", each, unit="B/s") for each in diagnosis.needed)
-    decode, prompt = diagnosis.predicted
     return as_record(
         "diagnosis",
-        SimpleNamespace(**vars(diagnosis), decode=decode, prompt=prompt),
+        diagnosis,
         taken_as=taken_as or None,
         sentence=sentence(diagnosis),
         needed=list(needed),
@@ -89,10 +78,10 @@ def watch(args: argparse.Namespace) -> int:
         reading = _counted(first, args, process)
     tell(request.nouns().notes)
     estimate = expected(request, reading)
-    seen = process.reading() if process else None
-    answer = watched(reading, estimate, system_of(request), seen)
-    record = _watched_answer(answer, reading, estimate)
-    show(args, record, lambda: "\n".join(_watched_lines(answer, reading)))
+    seen = process.reading() if process else ProcessReading()
+    system = system_of(request)
+    answer = Watched(reading=reading, estimate=estimate, system=system, process=seen)
+    show(args, _watched_answer(answer), lambda: "\n".join(_watched_lines(answer)))
     return 1 if answer.alarm else 0
 
 
@@ -121,19 +110,21 @@ def _progress(reading: ServerReading) -> str:
     return tokens if measured is None else f"{tokens}, {tokens_per_second(measured.decode)}"
 
 
-def _watched_answer(answer: Watched, reading: ServerReading, estimate: Estimate) -> Json:
+def _watched_answer(answer: Watched) -> Json:
+    reading = answer.reading
     return {
         "server": reading.server,
         "serves": reading.model or None,
         "alarm": answer.alarm,
         "signs": list(answer.signs),
         "tokens": reading.tokens,
-        "users": float(estimate.work.users),
+        "users": float(answer.estimate.work.users),
         "diagnosis": None if answer.diagnosis is None else diagnosis_answer(answer.diagnosis),
     }
 
 
-def _watched_lines(answer: Watched, reading: ServerReading) -> Iterator[str]:
+def _watched_lines(answer: Watched) -> Iterator[str]:
+    reading = answer.reading
     yield f"{reading.server}{f' serves {reading.model}' if reading.model else ''}."
     if answer.diagnosis is None:
         why = "It counts no tokens" if reading.tokens is None else "Too few tokens so far"
@@ -149,11 +140,11 @@ def _watched_lines(answer: Watched, reading: ServerReading) -> Iterator[str]:
 
 def add_run(args: argparse.Namespace) -> None:
     """Run `runs add FILE --model NAME`."""
-    reported = reported_in(args.file)
-    nouns = args.request.nouns()
+    measured, nouns = reported_in(args.file), args.request.nouns()
     tell(nouns.notes)
-    estimate = likeliest(estimates_of(nouns))
-    run = brought_runs.brought(estimate, reported, args.by, date.today().isoformat())
+    run = brought_runs.brought(
+        likeliest(estimates_of(nouns)), measured, args.by, date.today().isoformat()
+    )
     brought_runs.keep(run)
     show(args, as_record("run", run), lambda: _run_line(run))
 

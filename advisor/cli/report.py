@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from advisor import given_files
-from advisor.advice.diagnosis.text import reported_in
 from advisor.catalog.records import as_record
 from advisor.cli.command import Json, output, show
 from advisor.errors import InputError, StoreError
@@ -105,12 +104,11 @@ def import_report(args: argparse.Namespace) -> None:
 
 def attach(args: argparse.Namespace) -> None:
     """Run `report attach`."""
+    from advisor.cli.diagnose import measured_of  # other commands need no diagnosis
+
     store = open_store()
-    result = result_of(
-        store.load(args.id).document, args.runtime, args.placement,
-        None if args.results is None else reported_in(args.results),
-        decode=args.measured, prompt=args.measured_prompt, note=args.note,
-    )  # fmt: skip
+    document, measured = store.load(args.id).document, measured_of(args)
+    result = result_of(document, args.runtime, args.placement, measured, args.note)
     judged = store.attach(args.id, result).judged[-1]
     record = {"id": args.id, "outcome": judged.outcome, "words": judged.words}
     show(args, record, lambda: judged.words)

@@ -61,10 +61,10 @@ class ServerProcess:
         states = tuple(filter(None, map(detect.state, self._buses)))
         self._states += [states] if states else []
 
-    def reading(self) -> ProcessReading | None:
-        """What was seen since the beginning; None of a server that cannot be seen."""
+    def reading(self) -> ProcessReading:
+        """What was seen since the beginning; nothing of a server that cannot be seen."""
         if self._process is None:
-            return None
+            return ProcessReading()
         busy, read = (
             None if now is None or before is None else now - before
             for now, before in zip(self._counted(), self._before, strict=True)

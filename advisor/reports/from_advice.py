@@ -41,7 +41,7 @@ from advisor.request.texts import to_texts
 from advisor.runtimes import LLAMA_CPP
 
 if TYPE_CHECKING:
-    from advisor.advice.diagnosis.text import Reported
+    from advisor.advice.diagnosis.diagnose import Measured
 
 # Measured result compared with the report's prediction.
 
@@ -117,12 +117,14 @@ def judged(result: MeasuredResult, document: ReportDocument) -> JudgedResult:
 
 
 def result_of(
-    document: ReportDocument, runtime: str | None, placement: str | None,
-    reported: "Reported | None", *, decode: float | None = None, prompt: float | None = None,
+    document: ReportDocument,
+    runtime: str | None,
+    placement: str | None,
+    measured: "Measured",
     note: str = "",
-) -> MeasuredResult:  # fmt: skip
-    """Result of now, as a tool reports it or else as typed, of the first prediction that fits, of
-    the named runtime and placement; None for any.
+) -> MeasuredResult:
+    """Result of now, of the first prediction that fits, of the named runtime and placement; None
+    for any.
     """
     fitting = [card for card in document.placements if card.fits]
     fitting.sort(key=lambda card: (not card.shown, -(card.decode_tps or 0.0)))
@@ -140,14 +142,12 @@ def result_of(
             f"The report predicts nothing for {runtime or 'any runtime'}, "
             f"{placement or 'anywhere'}; it does for {predicted or 'nothing at all'}."
         )
-    if reported is not None:
-        decode, prompt = reported.measured.decode, prompt or reported.measured.prompt
     return MeasuredResult(
         runtime=named[0].runtime,
         placement=named[0].placement,
-        decode_tps=decode or 0.0,
-        prefill_tps=prompt,
-        source="typed" if reported is None else reported.source,
+        decode_tps=measured.decode,
+        prefill_tps=measured.prompt,
+        source=measured.source,
         when=datetime.now(UTC).isoformat(timespec="seconds"),
         note=note,
     )

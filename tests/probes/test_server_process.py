@@ -10,7 +10,7 @@ import pytest
 
 from advisor.probes import server_process
 from advisor.probes.gpu.detect import GpuFacts, GpuState
-from advisor.probes.server_process import ServerProcess
+from advisor.probes.server_process import ProcessReading, ServerProcess
 from advisor.units import GIB
 
 PROGRAM = """
@@ -51,7 +51,6 @@ def test_a_process_of_this_machine_is_seen(busy: "tuple[int, subprocess.Popen[st
     work(program)
     now = psutil.Process(program.pid).cpu_times()
     reading = process.reading()
-    assert reading is not None
     assert reading.words == (sys.executable, "-c", PROGRAM)
     assert reading.processors == len(os.sched_getaffinity(program.pid))
     spent = now.user + now.system - before.user - before.system
@@ -67,7 +66,7 @@ def test_a_process_of_this_machine_is_seen(busy: "tuple[int, subprocess.Popen[st
     "url", ["http://192.0.2.7:8000", "http://models.example", "http://[::1]:1"]
 )
 def test_what_is_elsewhere_is_not_seen(url: str) -> None:
-    assert ServerProcess(url).reading() is None
+    assert ServerProcess(url).reading() == ProcessReading()
 
 
 def test_gpus_tell_what_the_process_holds_and_what_holds_them_back(
@@ -88,7 +87,6 @@ def test_gpus_tell_what_the_process_holds_and_what_holds_them_back(
     process.look()
     process.look()
     reading = process.reading()
-    assert reading is not None
     assert (reading.gpu_bytes, reading.gpu_programs) == (6.0 * GIB, 1)
     assert reading.gpu_busy == pytest.approx(0.5)  # idle at first, then at work throughout
     assert (reading.slowed_by, reading.power, reading.link) == (("heat",), 0.5, (4, 16))
@@ -105,5 +103,4 @@ def test_a_driver_that_does_not_list_the_process_tells_all_memory_in_use(
     process = ServerProcess(f"http://127.0.0.1:{port}")
     process.look()
     reading = process.reading()
-    assert reading is not None
     assert (reading.gpu_bytes, reading.gpu_programs) == (5.0 * GIB, None)

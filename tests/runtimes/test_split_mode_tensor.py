@@ -168,7 +168,7 @@ def test_a_measured_speed_of_it_is_explained() -> None:
     estimate = run(cards(), LLAMA_CPP_TENSOR)
     assert measurable([run(cards(), LLAMA_CPP), estimate])[-1] is estimate
     diagnosis = diagnose(estimate, Measured(decode=speed(estimate) / 3))
-    assert diagnosis.estimate is estimate
+    assert diagnosis.run.how is LLAMA_CPP_TENSOR
 
 
 def test_a_bridge_speeds_up_all_reduces() -> None:

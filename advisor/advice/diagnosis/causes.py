@@ -65,23 +65,18 @@ SHORT_PROMPTS = (16, 32, 64, 128)
 """Lengths of a question of a sentence or a paragraph [tokens]."""
 
 
-def _counted(words: str, read: Callable[[Estimate], Rates], **changes: object) -> Edit:
-    """Speeds counted otherwise."""
-    return Edit(words=words, changes=changes, moves=False, read=read)
-
-
 def whole_reply(run: MeasuredRun) -> Edits:
     """Speed measured over the whole reply, with the time of the prompt."""
     if float(run.work.fresh) > 0:
         rate = run.work.output / run.reply
-        factor = rate / rates(run)[0].value
-        yield _counted("generation and prompt together", partial(generated, factor))
+        factor = rate / rates(run).decode.value
+        yield timed("generation and prompt together", partial(generated, factor))
 
 
 def all_users(run: MeasuredRun) -> Edits:
     """Speed measured over all users together."""
     users = float(run.work.users)
-    yield _counted(f"{users:.0f} users together", partial(generated, users))
+    yield timed(f"{users:.0f} users together", partial(generated, users))
 
 
 def empty_context(run: MeasuredRun) -> Edits:
@@ -89,9 +84,9 @@ def empty_context(run: MeasuredRun) -> Edits:
     bench = replace(run.work, prompt=0, cached=0, output=BENCH_TOKENS)
 
     def read(estimate: Estimate) -> Rates:
-        return rates(replace(estimate, work=bench))[0], rates(estimate)[1]
+        return rates(estimate)._replace(decode=rates(replace(estimate, work=bench)).decode)
 
-    yield _counted(f"{BENCH_TOKENS} tokens from an empty cache", read)
+    yield timed(f"{BENCH_TOKENS} tokens from an empty cache", read)
 
 
 def kept_prompt(run: MeasuredRun) -> Edits:
@@ -103,22 +98,22 @@ def kept_prompt(run: MeasuredRun) -> Edits:
             counted = run.work.fresh / np.maximum(work.fresh, 1.0)
 
             def read(estimate: Estimate, counted: Array = counted) -> Rates:
-                decode, prompt = rates(estimate)
-                return decode, prompt.times(counted)
+                speeds = rates(estimate)
+                return speeds._replace(prompt=speeds.prompt.times(counted))
 
-            yield _counted(f"{share:.0%} of the prompt kept", read, work=work)
+            yield timed(f"{share:.0%} of the prompt kept", read, work=work)
 
 
 def short_prompt(run: MeasuredRun) -> Edits:
     """A shorter prompt than assumed, of which each token takes longer."""
     for tokens in SHORT_PROMPTS:
         if tokens < float(run.work.fresh):
-            yield _counted(f"{tokens} tokens", partial(_prompt_of, tokens))
+            yield timed(f"{tokens} tokens", partial(_prompt_of, tokens))
 
 
 def _prompt_of(tokens: int, estimate: Estimate) -> Rates:
     work = replace(estimate.work, prompt=tokens, cached=0)
-    return rates(estimate)[0], rates(replace(estimate, work=work))[1]
+    return rates(estimate)._replace(prompt=rates(replace(estimate, work=work)).prompt)
 
 
 def deeper_context(run: MeasuredRun) -> Edits:
@@ -146,15 +141,12 @@ def more_context(run: MeasuredRun) -> Edits:
             yield split
 
 
-def _automatic(run: MeasuredRun, words: str, **changes: object) -> tuple[Edit, Edit]:
-    """llama.cpp's automatic placement: all in VRAM, and the rest elsewhere."""
+def _automatic(run: MeasuredRun, words: str, **changes: object) -> list[Edit]:
+    """llama.cpp's automatic placements: all in VRAM, and the rest elsewhere."""
     on_drive = run.strategy is PlacementStrategy.NVME_OFFLOAD
     rest = PlacementStrategy.NVME_OFFLOAD if on_drive else PlacementStrategy.CPU_OFFLOAD
     strategies = (PlacementStrategy.GPU_RESIDENT, rest)
-    first, second = (
-        run.placed(words, Settings(), strategy=strategy, **changes) for strategy in strategies
-    )
-    return first, second
+    return [run.placed(words, Settings(), strategy=strategy, **changes) for strategy in strategies]
 
 
 def larger_file(run: MeasuredRun) -> Edits:
@@ -249,27 +241,21 @@ def _over_link(share: float, schedule: Schedule) -> Schedule:
     """Schedule in which a share of what lies in VRAM is read over the link."""
     stages: list[Stage] = []
     for stage in schedule.stages:
-        stages.append(tuple(_resident(flow, share) for flow in stage))
-        stages += [(_carried(flow, share),) for flow in stage if _reads_vram(flow)]
+        there, carried = [], []
+        for flow in stage:
+            if flow.route is not Route.RESIDENT or flow.load is None:
+                there.append(flow)
+                continue
+            loads = {name: getattr(flow.load, name) for name in ("weights", "experts", "kv")}
+            less = {name: size * (1 - share) for name, size in loads.items()}
+            there.append(replace(flow, load=replace(flow.load, **less)))
+            moved = (loads["weights"] + loads["kv"]) * share
+            over = Transfer.ZERO_COPY
+            carried.append(
+                (Flow(route=Route.STREAMED, moved=moved, device=flow.device, transfer=over),)
+            )
+        stages += [tuple(there), *carried]
     return replace(schedule, stages=tuple(stages))
-
-
-def _reads_vram(flow: Flow) -> bool:
-    return flow.route is Route.RESIDENT and flow.load is not None
-
-
-def _resident(flow: Flow, share: float) -> Flow:
-    if flow.load is None or not _reads_vram(flow):
-        return flow
-    less = {name: getattr(flow.load, name) * (1 - share) for name in ("weights", "experts", "kv")}
-    return replace(flow, load=replace(flow.load, **less))
-
-
-def _carried(flow: Flow, share: float) -> Flow:
-    read = 0.0 if flow.load is None else flow.load.weights + flow.load.kv
-    return Flow(
-        route=Route.STREAMED, moved=read * share, device=flow.device, transfer=Transfer.ZERO_COPY
-    )
 
 
 def cpu_alone(run: MeasuredRun) -> Edits:
@@ -385,16 +371,19 @@ def eager_mode(run: MeasuredRun) -> Edits:
     """Kernels started one by one: a step takes as long as the processor needs to start them."""
     for layer in EAGER_LAYER:
         words = f"{1000 * layer:.1f} ms a layer to start its kernels"
-        yield _counted(words, partial(_started, layer * run.model.layers))
+        yield timed(words, partial(_started, layer * run.model.layers))
 
 
 def _started(seconds: float, estimate: Estimate) -> Rates:
     """Speeds where neither a token nor a prompt takes less than the time to start its kernels."""
-    decode, prompt = rates(estimate)
+    speeds = rates(estimate)
     if estimate.step is None or estimate.prompt is None:
-        return decode, prompt
+        return speeds
     token, whole = float(estimate.step.total), float(estimate.prompt.total)
-    return decode.times(token / max(token, seconds)), prompt.times(whole / max(whole, seconds))
+    return Rates(
+        speeds.decode.times(token / max(token, seconds)),
+        speeds.prompt.times(whole / max(whole, seconds)),
+    )
 
 
 def other_requests(run: MeasuredRun) -> Edits:
@@ -483,11 +472,11 @@ def pages_lost(run: MeasuredRun) -> Edits:
     page cache is smaller than assumed. A cyclic scan larger than the cache finds no page in it, so
     that its size may not matter.
     """
-    slowest = float(rates(run)[0].value)
+    slowest = float(rates(run).decode.value)
     for edit in _crowded(run):
         after = edit.of(run)
-        if fits(after) and float(rates(after)[0].value) < slowest:
-            slowest = float(rates(after)[0].value)
+        if fits(after) and float(rates(after).decode.value) < slowest:
+            slowest = float(rates(after).decode.value)
             yield edit
 
 

@@ -27,22 +27,23 @@ import numpy as np
 from advisor.advice.compare import decode_tps
 from advisor.advice.diagnosis.causes import FUNCTIONS
 from advisor.advice.diagnosis.measured_run import (
-    Edits,
     MeasuredRun,
+    fits,
     generated,
     measured_run,
     quantity_at,
 )
-from advisor.advice.edits.edit import Edit, Rates, rates
+from advisor.advice.edits.edit import Edit, Rates
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.measured_constants import CORE_RATES, GPU_READS, GPU_TIMES
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError
-from advisor.machine.backends import OTHER_SPELLINGS, SYSTEMS
+from advisor.machine.backends import OTHER_SPELLINGS, SYSTEMS, system_named
 from advisor.machine.quantity import Quantity
 from advisor.probes.host import operating_system
+from advisor.request.request import Request
 from advisor.runtimes import ASIDE, RUNTIMES
 from advisor.units import GB
 
@@ -124,36 +125,17 @@ def row_for(key: str, vendor: str, system: str) -> CauseRow | None:
     return max(fitting, key=lambda row: (row.vendor != "", row.system == system), default=None)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Degree(Edit):
-    """A cause in one degree, with the speeds that it gives."""
-
-    decode: Range  # speed of generation, for each user [tokens/s]
-    prompt: Range  # speed of the prompt [tokens/s]
-
-    @property
-    def speeds(self) -> Rates:
-        """Speeds of generation and prompt."""
-        return self.decode, self.prompt
-
-
-def degrees(run: MeasuredRun, key: str) -> Iterator[Degree]:
-    """Degrees of a cause, each with its speeds; those that memory is too small for left out."""
-    for edit in edits_of(run, key):
-        if (speeds := run.speeds(edit)) is not None:
-            decode, prompt = speeds
-            yield Degree(**vars(edit), decode=decode, prompt=prompt)
-
-
-def edits_of(run: MeasuredRun, key: str) -> Edits:
-    """Edits of a cause; none where it is impossible."""
+def degrees(run: MeasuredRun, key: str) -> Iterator[tuple[Edit, Rates]]:
+    """Degrees of a cause, each with its speeds; those that memory is too small for left out, all
+    where the cause is impossible.
+    """
     if not all(run.meets(row.needs) for row in cause_rows() if row.key == key):
         return
-    for row in degree_rows():
-        if row.cause == key and run.meets(row.needs):
-            yield row.edit(run)
-    if key in FUNCTIONS:
-        yield from FUNCTIONS[key](run)
+    rows = (row for row in degree_rows() if row.cause == key and run.meets(row.needs))
+    for edit in FUNCTIONS[key](run) if key in FUNCTIONS else (row.edit(run) for row in rows):
+        after = edit.of(run)
+        if fits(after) or not edit.moves:
+            yield edit, run.speeds(after, edit.read)
 
 
 # Bandwidth required for a measured speed: the cost model inverted.
@@ -186,9 +168,8 @@ def bandwidth_rows() -> Mapping[str, BandwidthRow]:
 class RequiredBandwidth:
     """A bandwidth that alone would give the measured speed."""
 
-    what: str  # name of the bandwidth, in words
+    row: BandwidthRow  # its name and test
     assumed: Quantity  # bandwidth of the prediction [B/s]
-    test: str  # command that measures it
     value: float | None  # required bandwidth [B/s]; None where no value of it gives the speed
     most: float | None  # highest possible bandwidth [B/s]; None where unknown
 
@@ -202,31 +183,24 @@ def required(run: MeasuredRun, measured: float) -> Iterator[RequiredBandwidth]:
     """Required bandwidths for the measured speed of each user, of the routes with a large share of
     a token's time, largest first.
     """
-    parts = run.step.parts if run.step else {}
-    least = LEAST_SHARE * sum(float(part) for part in parts.values())
-    rows = bandwidth_rows()
-    for route in sorted(rows, key=lambda route: -float(parts.get(route, 0.0))):
-        mapped = run.machine.disk is not None and run.machine.disk.mapped is not None
+    rows, disk = bandwidth_rows(), run.machine.disk
+    parts = {name: float(part) for name, part in run.step.parts.items()} if run.step else {}
+    least = LEAST_SHARE * sum(parts.values())
+    for route in sorted(rows, key=lambda route: -parts.get(route, 0.0)):
+        mapped = disk is not None and disk.mapped is not None
         row = rows[Route.STAGED if route == Route.PAGED and not mapped else route]
         assumed = quantity_at(run.machine, row.path)
-        if assumed is not None and float(parts.get(route, 0.0)) >= least:
+        if assumed is not None and parts.get(route, 0.0) >= least:
             factor = _factor(run, row.path, measured)
-            yield RequiredBandwidth(
-                what=row.what,
-                assumed=assumed,
-                test=row.test,
-                value=None if factor is None else float(assumed.value) * factor,
-                most=_peak(run, route),
-            )
+            value = None if factor is None else float(assumed.value) * factor
+            yield RequiredBandwidth(row=row, assumed=assumed, value=value, most=_peak(run, route))
 
 
 def _factor(run: MeasuredRun, path: str, measured: float) -> float | None:
     """Factor on a bandwidth that gives the measured speed; None if none does."""
     sweep = np.geomspace(1 / FURTHEST, FURTHEST, STEPS)
     decode = run.with_rates("", path, sweep).of(run).decode
-    if decode is None:
-        return None
-    speeds = np.broadcast_to(decode.value, sweep.shape)
+    speeds = np.broadcast_to(np.nan if decode is None else decode.value, sweep.shape)
     if not speeds[0] < measured < speeds[-1]:
         return None
     return float(np.exp(np.interp(np.log(measured), np.log(speeds), np.log(sweep))))
@@ -276,10 +250,11 @@ class Measured:
     # tokens in the cache before the generation; None for those of the request [tokens]
     depth: float | None = None
     output: float | None = None  # generated tokens; None for those of the request [tokens]
+    source: str = "typed"  # name of the tool, and the tool's name of the model
     ruled_out: frozenset[str] = frozenset()  # causes that are known not to hold
     shown: frozenset[str] = frozenset()  # causes that were seen, whatever they explain
     # how much likelier what else was seen makes a cause, by its key and the estimate with it
-    evidence: Callable[[str, Estimate], float] | None = field(default=None, compare=False)
+    evidence: Callable[[str, Estimate], float] = field(default=lambda *_: 1.0, compare=False)
 
     def __post_init__(self) -> None:
         values = (self.decode, self.prompt, self.prompt_tokens)
@@ -305,13 +280,29 @@ class Measured:
         work = replace(run.work, prompt=self.depth, cached=0, output=max(self.output, 1.0))
         return replace(run, work=work)
 
+    def beside(self, speeds: Rates) -> list[tuple[float, Range]]:
+        """Measured speeds, each with a predicted one."""
+        pairs = ((self.decode, speeds.decode), (self.prompt, speeds.prompt))
+        return [(value, speed) for value, speed in pairs if value is not None]
+
+    @property
+    def impossible(self) -> set[str]:
+        """Causes that are ruled out, also by a prompt that was timed apart or lengths known."""
+        causes = set(self.ruled_out)
+        if self.prompt is not None:
+            causes.add("whole_reply")
+        if self.prompt_tokens is not None:
+            causes |= {"short_prompt", "kept_prompt"}
+        return causes if self.depth is None else causes | {"deeper_context", "empty_context"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Cause:
     """One cause, in the degree that fits best."""
 
     row: CauseRow  # description, test and remedy of the cause
-    degree: Degree  # best-fitting degree, with its speeds
+    edit: Edit  # best-fitting degree
+    speeds: Rates  # its speeds
     # the measured speeds lie within the ranges of the degree; else it explains a part
     explains: bool
     # explained share of the gap between predicted and measured speed, on a logarithmic scale
@@ -321,20 +312,120 @@ class Cause:
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
-    """Outcome of a diagnosis, with its causes."""
+    """A run beside its prediction, with the causes of the gap; they are worked out at first use."""
 
-    estimate: Estimate  # estimate that was compared
-    predicted: Rates  # predicted speeds of generation and prompt, of the lengths that were measured
-    measured: Measured  # measured speeds
-    outcome: Outcome  # result of the comparison
-    causes: tuple[Cause, ...]  # causes of the gap or a part of it, likeliest first
-    needed: tuple[RequiredBandwidth, ...]  # bandwidths that alone would give the measured speed
+    run: MeasuredRun
+    measured: Measured
+
+    @cached_property
+    def predicted(self) -> Rates:
+        """Predicted speeds, of the lengths that were measured."""
+        return self.run.speeds(self.run)
+
+    @cached_property
+    def of_prompt(self) -> bool:
+        """Whether the prompt's speed alone is out of range, or further off on the other side than
+        that of generation.
+        """
+        if self.measured.prompt is None:
+            return False
+        off, beside = (distance(*pair) for pair in self.measured.beside(self.predicted))
+        other_way = off * beside < 0 and abs(beside) > abs(off)
+        return abs(beside) > 1 and (abs(off) <= 1 or other_way)
+
+    @property
+    def speeds(self) -> tuple[float, Range]:
+        """Measured and predicted speed of what the gap is in."""
+        return self.measured.beside(self.predicted)[int(self.of_prompt)]
+
+    @cached_property
+    def gap(self) -> float:
+        """ln(measured / predicted)."""
+        return _log(*self.speeds)
+
+    @property
+    def outcome(self) -> Outcome:
+        """The gap in words."""
+        off = distance(*self.speeds)
+        if abs(off) <= 1:
+            return Outcome.AS_PREDICTED
+        return Outcome.SLOWER if off < 0 else Outcome.FASTER
+
+    @property
+    def far(self) -> bool:
+        """Whether the gap needs an explanation."""
+        return abs(self.gap) > math.log(CLOSE) or self.outcome is not Outcome.AS_PREDICTED
+
+    @cached_property
+    def needed(self) -> tuple[RequiredBandwidth, ...]:
+        """Bandwidths that alone would give the measured speed of generation."""
+        apart = self.far and not self.of_prompt
+        return tuple(required(self.run, self.measured.decode)) if apart else ()
+
+    @cached_property
+    def causes(self) -> tuple[Cause, ...]:
+        """Causes of the gap or a part of it, likeliest first."""
+        ruled_out = self.measured.impossible
+        keys = dict.fromkeys(row.key for row in cause_rows() if row.key not in ruled_out)
+        causes = filter(None, map(self._cause, keys)) if self.far else ()
+        return tuple(sorted(causes, key=lambda cause: cause.weight, reverse=True))
+
+    def _cause(self, key: str) -> Cause | None:
+        """A cause in the degree that fits best; None where it explains no part of the gap."""
+        run, measured = self.run, self.measured
+        vendor = run.machine.gpus[0].vendor if run.machine.gpus else ""
+        row, shown = row_for(key, vendor, run.system), key in measured.shown
+        every = degrees(run, key) if row else ()
+        tried = [(edit, speeds) for edit, speeds in every if shown or self._helps(speeds)]
+        if row is None or not tried:
+            return None
+        weights = [
+            density(speeds, measured) * float(measured.evidence(key, edit.of(run)))
+            for edit, speeds in tried
+        ]
+        edit, speeds = tried[max(range(len(tried)), key=weights.__getitem__)]
+        share = self._moved(speeds) / self.gap
+        share = min(share, 1.0 / share) if share > 0 else share  # a milder degree goes as far
+        explains = all(abs(distance(*pair)) <= 1 for pair in measured.beside(speeds))
+        if not (explains or shown or (share >= PART and self._nearer(speeds))):
+            return None
+        weight = row.prior * sum(weights) / len(weights)
+        return Cause(
+            row=row, edit=edit, speeds=speeds, explains=explains, share=share, weight=weight
+        )
+
+    def _helps(self, speeds: Rates) -> bool:
+        """Whether a degree moves the speed towards the measured value and ends nearer to it."""
+        moved = self._moved(speeds)
+        same_way = math.copysign(1.0, self.gap) * moved >= math.log(NOTABLE)
+        return same_way and abs(self.gap - moved) < abs(self.gap)
+
+    def _moved(self, speeds: Rates) -> float:
+        return math.log(float(speeds[int(self.of_prompt)].value) / float(self.speeds[1].value))
+
+    def _nearer(self, speeds: Rates) -> bool:
+        """Whether no measured speed is both out of a degree's range and further off than before:
+        one that is beyond what a cause leaves possible strikes that cause out.
+        """
+        after, before = map(self.measured.beside, (speeds, self.predicted))
+        return all(
+            abs(distance(value, changed)) <= 1
+            or abs(_log(value, changed)) <= abs(_log(value, original))
+            for (value, changed), (_, original) in zip(after, before, strict=True)
+        )
 
 
 def this_system() -> str:
     """Operating system of this machine; empty for one without causes of its own."""
     name = operating_system()
     return SYSTEMS.get(OTHER_SPELLINGS.get(name, name), "")
+
+
+def system_of(request: Request) -> str:
+    """Operating system, where it is stated or the request means this machine; else empty."""
+    if request.system:
+        return SYSTEMS[system_named(request.system)]
+    return this_system() if request.here else ""
 
 
 def measurable(estimates: Iterable[Estimate]) -> list[Estimate]:
@@ -367,128 +458,13 @@ def likeliest(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def diagnose(estimate: Estimate, measured: Measured, system: str = "") -> Diagnosis:
-    """Causes of a measured speed, likeliest first, without those of other systems where "Linux",
-    "Windows" or "macOS" is stated; raises InputError for an impossible combination, or a sweep.
+    """Diagnosis of a measured speed, without causes of other systems where "Linux", "Windows" or
+    "macOS" is stated; raises InputError for an impossible combination, or a sweep.
     """
-    compared = _Comparison(run=measured.run(estimate, system), measured=measured)
-    if any(np.size(speed.value) != 1 for speed in compared.predicted):
+    diagnosis = Diagnosis(run=measured.run(estimate, system), measured=measured)
+    if any(np.size(speed.value) != 1 for speed in diagnosis.predicted):
         raise InputError("A sweep has many speeds; diagnose one estimate at a time.")
-    far = abs(compared.gap) > math.log(CLOSE) or compared.outcome is not Outcome.AS_PREDICTED
-    ruled_out = _ruled_out(measured)
-    keys = dict.fromkeys(row.key for row in cause_rows() if row.key not in ruled_out)
-    causes = filter(None, map(compared.cause, keys)) if far else ()
-    needed = required(compared.run, measured.decode) if far and not compared.of_prompt else ()
-    return Diagnosis(
-        estimate=estimate,
-        predicted=compared.predicted,
-        measured=measured,
-        outcome=compared.outcome,
-        causes=tuple(sorted(causes, key=lambda cause: cause.weight, reverse=True)),
-        needed=tuple(needed),
-    )
-
-
-def _ruled_out(measured: Measured) -> set[str]:
-    """Causes excluded because the prompt was measured separately, or lengths are known."""
-    causes = set(measured.ruled_out)
-    if measured.prompt is not None:
-        causes.add("whole_reply")
-    if measured.prompt_tokens is not None:
-        causes |= {"short_prompt", "kept_prompt"}
-    return causes if measured.depth is None else causes | {"deeper_context", "empty_context"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Comparison:
-    """A run beside its prediction."""
-
-    run: MeasuredRun
-    measured: Measured
-
-    @cached_property
-    def predicted(self) -> Rates:
-        """Predicted speeds, of the lengths that were measured."""
-        return self.run.speeds(Edit(moves=False)) or rates(self.run)
-
-    @cached_property
-    def of_prompt(self) -> bool:
-        """Whether the prompt's speed alone is out of range, or further off on the other side than
-        that of generation.
-        """
-        if self.measured.prompt is None:
-            return False
-        off = distance(self.measured.decode, self.predicted[0])
-        beside = distance(self.measured.prompt, self.predicted[1])
-        other_way = off * beside < 0 and abs(beside) > abs(off)
-        return abs(beside) > 1 and (abs(off) <= 1 or other_way)
-
-    @property
-    def speeds(self) -> tuple[float, Range]:
-        """Measured and predicted speed of what the gap is in."""
-        return _pairs(self.measured, self.predicted)[int(self.of_prompt)]
-
-    @cached_property
-    def gap(self) -> float:
-        """ln(measured / predicted)."""
-        return _log(*self.speeds)
-
-    @property
-    def outcome(self) -> Outcome:
-        """The gap in words."""
-        off = distance(*self.speeds)
-        if abs(off) <= 1:
-            return Outcome.AS_PREDICTED
-        return Outcome.SLOWER if off < 0 else Outcome.FASTER
-
-    def cause(self, key: str) -> Cause | None:
-        """A cause in the degree that fits best; None where it explains no part of the gap."""
-        vendor = self.run.machine.gpus[0].vendor if self.run.machine.gpus else ""
-        row, shown = row_for(key, vendor, self.run.system), key in self.measured.shown
-        if row is None:
-            return None
-        tried = [each for each in degrees(self.run, key) if shown or self._helps(each)]
-        if not tried:
-            return None
-        evidence = self.measured.evidence or (lambda _key, _after: 1.0)
-        weights = [
-            density(each, self.measured) * float(evidence(key, each.of(self.run))) for each in tried
-        ]
-        best = tried[max(range(len(tried)), key=weights.__getitem__)]
-        share = self._moved(best) / self.gap
-        share = min(share, 1.0 / share) if share > 0 else share  # a milder degree goes as far
-        pairs = _pairs(self.measured, best.speeds)
-        explains = all(abs(distance(value, speed)) <= 1 for value, speed in pairs)
-        if not (explains or shown or (share >= PART and self._nearer(best))):
-            return None
-        return Cause(
-            row=row,
-            degree=best,
-            explains=explains,
-            share=share,
-            weight=row.prior * sum(weights) / len(weights),
-        )
-
-    def _helps(self, degree: Degree) -> bool:
-        """Whether a degree moves the speed towards the measured value and ends nearer to it."""
-        moved = self._moved(degree)
-        same_way = math.copysign(1.0, self.gap) * moved >= math.log(NOTABLE)
-        return same_way and abs(self.gap - moved) < abs(self.gap)
-
-    def _moved(self, degree: Degree) -> float:
-        speed = degree.speeds[int(self.of_prompt)]
-        return math.log(float(speed.value) / float(self.speeds[1].value))
-
-    def _nearer(self, degree: Degree) -> bool:
-        """Whether no measured speed is both out of a degree's range and further off than before:
-        one that is beyond what a cause leaves possible strikes that cause out.
-        """
-        after = _pairs(self.measured, degree.speeds)
-        before = _pairs(self.measured, self.predicted)
-        return all(
-            abs(distance(value, changed)) <= 1
-            or abs(_log(value, changed)) <= abs(_log(value, original))
-            for (value, changed), (_, original) in zip(after, before, strict=True)
-        )
+    return diagnosis
 
 
 def distance(measured: float, speed: Range) -> float:
@@ -501,18 +477,12 @@ def distance(measured: float, speed: Range) -> float:
     return off / (_log(float(speed.high), speed) if off >= 0 else -_log(float(speed.low), speed))
 
 
-def density(degree: Degree, measured: Measured) -> float:
-    """Likelihood of the measurement under a degree, up to a constant factor."""
-    pairs = _pairs(measured, degree.speeds)
+def density(speeds: Rates, measured: Measured) -> float:
+    """Likelihood of the measurement under the speeds of a degree, up to a constant factor."""
+    pairs = measured.beside(speeds)
     off = sum(abs(distance(value, speed)) for value, speed in pairs)
     half_widths = (math.log(float(speed.high) / float(speed.low)) / 2.0 for _, speed in pairs)
     return math.pow(BEYOND, off) / math.prod(half_widths)
-
-
-def _pairs(measured: Measured, speeds: Rates) -> list[tuple[float, Range]]:
-    """Measured speeds, each with a predicted one."""
-    pairs = ((measured.decode, speeds[0]), (measured.prompt, speeds[1]))
-    return [(value, speed) for value, speed in pairs if value is not None]
 
 
 def _log(measured: float, speed: Range) -> float:

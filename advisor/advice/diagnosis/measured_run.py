@@ -25,7 +25,6 @@ from advisor.machine.from_spec import with_copies
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import HostRow
-from advisor.model.model import Model
 from advisor.runtimes import SGLANG, VLLM
 from advisor.units import Array
 
@@ -82,17 +81,14 @@ class MeasuredRun(Estimate):
         parts = [time.parts for time in (self.step, self.prompt) if time is not None]
         return any(float(part.get(route, 0.0)) > 0 for part in parts for route in routes)
 
-    def speeds(self, edit: Edit) -> Rates | None:
-        """Speeds after an edit; None where memory is too small for what it moves."""
-        after = edit.of(self)
-        if edit.moves and not fits(after):
-            return None
-        decode, prompt = edit.read(after)
-        if self.prompt_work is not None:
-            lengths = {name: getattr(self.prompt_work, name) for name in ("prompt", "cached")}
-            timed = replace(after, work=replace(after.work, **lengths))
-            prompt = edit.read(timed)[1]
-        return decode, prompt
+    def speeds(self, after: Estimate, read: Callable[[Estimate], Rates] = rates) -> Rates:
+        """Speeds of an estimate of this run, of the lengths that were measured."""
+        speeds = read(after)
+        if self.prompt_work is None:
+            return speeds
+        lengths = {name: getattr(self.prompt_work, name) for name in ("prompt", "cached")}
+        timed = replace(after, work=replace(after.work, **lengths))
+        return speeds._replace(prompt=read(timed).prompt)
 
     def placed(self, words: str, settings: Settings, **changes: Any) -> Edit:
         """The model placed anew with these settings."""
@@ -109,14 +105,11 @@ class MeasuredRun(Estimate):
 
     def rescheduled(self, words: str, change: Callable[[Schedule], Schedule]) -> Edit:
         """Another schedule."""
-        how = self.how
 
-        def schedule(
-            model: Model, placement: Placement, machine: Machine, work: Workload
-        ) -> Phases:
-            return how.schedule(model, placement, machine, work).each(change)
+        def schedule(*nouns: Any) -> Phases:
+            return self.how.schedule(*nouns).each(change)
 
-        return timed(words, how=replace(how, schedule=schedule))
+        return timed(words, how=replace(self.how, schedule=schedule))
 
 
 def measured_run(estimate: Estimate, system: str = "") -> MeasuredRun:
@@ -126,9 +119,9 @@ def measured_run(estimate: Estimate, system: str = "") -> MeasuredRun:
     return like(MeasuredRun, estimate, system=system, prompt_work=None)
 
 
-def timed(words: str, **changes: Any) -> Edit:
-    """An edit that leaves every part where it lies."""
-    return Edit(words=words, changes=changes, moves=False)
+def timed(words: str, read: Callable[[Estimate], Rates] = rates, **changes: Any) -> Edit:
+    """An edit that leaves every part where it lies, with the speeds counted in a way."""
+    return Edit(words=words, changes=changes, moves=False, read=read)
 
 
 def fits(estimate: Estimate) -> bool:
@@ -138,8 +131,8 @@ def fits(estimate: Estimate) -> bool:
 
 def generated(factor: Array, estimate: Estimate) -> Rates:
     """Speeds with that of generation multiplied."""
-    decode, prompt = rates(estimate)
-    return decode.times(factor), prompt
+    speeds = rates(estimate)
+    return speeds._replace(decode=speeds.decode.times(factor))
 
 
 def quantity_at(part: Any, path: str) -> Quantity | None:

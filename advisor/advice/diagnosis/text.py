@@ -1,7 +1,6 @@
 """Text of a diagnosis: sentence, causes, full report."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
 from pathlib import Path
 
 from advisor import given_files
@@ -27,21 +26,13 @@ BENCH = "llama-bench"
 """Tool whose generation has no prompt before it but its depth."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reported:
-    """Speeds reported by a tool."""
-
-    measured: Measured  # speeds of one user
-    source: str  # name of the tool, and the tool's name of the model
-
-
-def reported_in(path: Path) -> Reported:
-    """Reported speeds of a file; raises InputError as `reported`, or where it cannot be read."""
+def reported_in(path: Path) -> Measured:
+    """Speeds that a file reports; raises InputError as `reported`, or where it cannot be read."""
     return reported(given_files.content(path, LARGEST), str(path))
 
 
-def reported(content: bytes, name: str) -> Reported:
-    """Reported speeds of the content of a file; its name is for errors.
+def reported(content: bytes, name: str) -> Measured:
+    """Speeds of one user that the content of a file reports; its name is for errors.
 
     Of several runs, the first with a speed of generation counts, and the first prompt at the same
     depth of the cache.
@@ -57,26 +48,22 @@ def reported(content: bytes, name: str) -> Reported:
         raise InputError(f"{name} is no text; give the JSON that a tool wrote.") from None
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
-    return _speeds(runs, name)
-
-
-def _speeds(runs: Sequence[EngineRun], name: str) -> Reported:
     generation = next((run for run in runs if run.decode), None)
     if generation is None or generation.decode is None:
         raise InputError(
             f"{name}: {runs[0].tool} reports no speed of generation alone; run it so that it "
             "generates tokens (llama-bench -n 128, vllm bench serve)."
         )
-    measured = Measured(
-        decode=generation.decode, depth=_depth(generation), output=generation.output_tokens
-    )
     prompts = (run for run in runs if run.prompt and run.depth == generation.depth)
-    if (read := next(prompts, None)) is not None:
-        measured = replace(
-            measured, prompt=read.prompt, prompt_tokens=read.prompt_tokens, cached=read.depth
-        )
-    return Reported(
-        measured=measured, source=", ".join(filter(None, (generation.tool, generation.model)))
+    read = next(prompts, None)
+    return Measured(
+        decode=generation.decode,
+        prompt=read.prompt if read else None,
+        prompt_tokens=read.prompt_tokens if read else None,
+        cached=read.depth if read else 0.0,
+        depth=_depth(generation),
+        output=generation.output_tokens,
+        source=", ".join(filter(None, (generation.tool, generation.model))),
     )
 
 
@@ -100,11 +87,12 @@ NEAR = 1.5
 def sentence(diagnosis: Diagnosis) -> str:
     """Summary in a few words: measured and predicted speeds, and the conclusion."""
     decode, prompt = diagnosis.predicted
-    parts = [_compared(diagnosis.measured.decode, decode)]
-    if diagnosis.measured.prompt is not None:
-        tokens = diagnosis.measured.prompt_tokens
+    measured = diagnosis.measured
+    parts = [_compared(measured.decode, decode)]
+    if measured.prompt is not None:
+        tokens = measured.prompt_tokens
         length = "" if tokens is None else f" of {tokens:,.0f} tokens"
-        parts.append(f"prompt{length} {_compared(diagnosis.measured.prompt, prompt)}")
+        parts.append(f"prompt{length} {_compared(measured.prompt, prompt)}")
     return f"{'; '.join(parts)}. {_remark(diagnosis)}"
 
 
@@ -132,7 +120,7 @@ def _likeliest(diagnosis: Diagnosis) -> str:
     if not any(cause.explains for cause in diagnosis.causes):
         return "No single cause explains it; several may act together."
     first = diagnosis.causes[0]
-    cause, detail = first.row.cause, first.degree.words
+    cause, detail = first.row.cause, first.edit.words
     words = cause if cause[1].isupper() else cause[0].lower() + cause[1:]
     return f"Likeliest: {words}{f' ({detail})' if detail else ''}."
 
@@ -143,7 +131,7 @@ def _too_low(diagnosis: Diagnosis) -> str:
     if first is None:
         return ""
     assumed, kind = rate(float(first.assumed.value)), first.assumed.kind.value
-    taken = f"{first.what[0].upper()}{first.what[1:]} was taken as {assumed} ({kind})"
+    taken = f"{first.row.what[0].upper()}{first.row.what[1:]} was taken as {assumed} ({kind})"
     if first.value is None:
         return f"{taken}; no value of it alone gives this speed."
     most = "" if first.possible else f", more than the {rate(float(first.most or 0.0))} it can give"
@@ -152,10 +140,8 @@ def _too_low(diagnosis: Diagnosis) -> str:
 
 def diagnosis_text(diagnosis: Diagnosis) -> str:
     """Full report: summary, likeliest causes with test and remedy, required bandwidths."""
-    estimate = diagnosis.estimate
-    lines = [
-        f"{estimate.runtime}, {estimate.strategy}, {estimate.model.format}: {sentence(diagnosis)}"
-    ]
+    run = diagnosis.run
+    lines = [f"{run.runtime}, {run.strategy}, {run.model.format}: {sentence(diagnosis)}"]
     full, brief, heading = grouped_causes(diagnosis)
     prompt = diagnosis.measured.prompt is not None
     for number, each in enumerate(full, start=1):
@@ -165,7 +151,7 @@ def diagnosis_text(diagnosis: Diagnosis) -> str:
         lines += ["", f"{heading}:"]
         lines += [f"   {cause_words(each)}: {speed_words(each, prompt=prompt)}" for each in brief]
     for needed in diagnosis.needed:
-        lines += ["", needed_words(needed), f"   $ {needed.test}"]
+        lines += ["", needed_words(needed), f"   $ {needed.row.test}"]
     return "\n".join(lines)
 
 
@@ -195,14 +181,14 @@ def _advice(cause: Cause) -> Iterable[str]:
 
 def cause_words(cause: Cause) -> str:
     """A cause and its degree."""
-    words, degree = cause.row.cause, cause.degree.words
+    words, degree = cause.row.cause, cause.edit.words
     return f"{words} ({degree})" if degree else words
 
 
 def speed_words(cause: Cause, *, prompt: bool) -> str:
     """Speed under a cause, in words, with the prompt's where wanted."""
-    speed = _with_range(cause.degree.decode)
-    return f"{speed}, prompt {_with_range(cause.degree.prompt)}" if prompt else speed
+    speed = _with_range(cause.speeds.decode)
+    return f"{speed}, prompt {_with_range(cause.speeds.prompt)}" if prompt else speed
 
 
 def _with_range(speed: Range) -> str:
@@ -214,6 +200,6 @@ def needed_words(needed: RequiredBandwidth) -> str:
     """Bandwidth that alone would give the measured speed, in words."""
     assumed = f"Assumed: {rate(float(needed.assumed.value))} ({needed.assumed.kind.value})."
     if needed.value is None:
-        return f"No value of {needed.what} alone gives the measured speed. {assumed}"
+        return f"No value of {needed.row.what} alone gives the measured speed. {assumed}"
     most = "" if needed.possible else f"; at most {rate(float(needed.most or 0.0))} is possible"
-    return f"Alone, {needed.what} would have to be {rate(needed.value)}{most}. {assumed}"
+    return f"Alone, {needed.row.what} would have to be {rate(needed.value)}{most}. {assumed}"

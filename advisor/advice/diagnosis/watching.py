@@ -10,7 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import pairwise
 
@@ -25,6 +25,7 @@ from advisor.advice.diagnosis.diagnose import (
     distance,
     likeliest,
 )
+from advisor.advice.diagnosis.measured_run import MeasuredRun, measured_run
 from advisor.catalog.accuracy_points import accuracy_points
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate
@@ -48,7 +49,7 @@ SLACK, SHARE = 0.5 * GIB, 0.05
 share of all."""
 LARGE = 4 * SLACK
 """Expected memory of a GPU whose absence is seen [B]."""
-OF_FILE = frozenset({"larger_file", "smaller_file"})
+OF_FILE = ("larger_file", "smaller_file")
 """Causes of another format."""
 COMPUTES = 0.2
 """Share of a token's time in RAM from which the processor counts as computing."""
@@ -81,31 +82,74 @@ FLAGS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class Observation:
-    """What was seen of a process, and what it says of causes."""
+    """What was seen of a server, and what it says of causes."""
 
-    shown: frozenset[str] = frozenset()  # causes that it shows
-    against: frozenset[str] = frozenset()  # causes that it speaks against
-    words: str = ""  # a sentence with what helps; empty for what is as it should be
+    shows: bool  # it shows the causes; else it speaks against them
+    causes: tuple[str, ...] = ()
+    words: str = ""  # sentence with what helps, of what is not as it should be
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence:
-    """All observations of a server."""
+class Watched:
+    """Judgement of what a server counted, and its process where it can be seen, beside what it
+    should reach for as many users as it had at work. Raises InputError for speeds outside the
+    limits.
+    """
 
-    process: ProcessReading
     reading: ServerReading
     estimate: Estimate  # what the server should reach
+    system: str = ""  # as in `diagnose`
+    process: ProcessReading = field(default_factory=ProcessReading)
+
+    def __post_init__(self) -> None:
+        _ = self.diagnosis  # which raises
+
+    @cached_property
+    def run(self) -> MeasuredRun:
+        """The estimate, which is possible."""
+        return measured_run(self.estimate, self.system)
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis | None:
+        """Comparison of its speeds; None before enough tokens."""
+        no_longer = self.reading.context is not None and not self.longer
+        measured = speeds(self.reading, KNOWN | OF_CONTEXT if no_longer else KNOWN)
+        if measured is None:
+            return None
+        measured = replace(measured, evidence=self.factor, shown=self.shown)
+        return diagnose(self.estimate, measured, self.system)
+
+    @property
+    def alarm(self) -> bool:
+        """Whether a speed is below the 2 % quantile of its range, or memory not where it should."""
+        return self.spilled or (self.diagnosis is not None and _below(self.diagnosis))
+
+    @property
+    def signs(self) -> tuple[str, ...]:
+        """What was seen that is not as it should be, each a sentence with what helps."""
+        return tuple(each.words for each in self.observations if each.shows and each.words)
+
+    @property
+    def longer(self) -> bool:
+        """Whether it has a longer context for each user."""
+        return (self.reading.context or 0.0) > 1.5 * float(self.estimate.work.context)
+
+    @property
+    def spilled(self) -> bool:
+        """Whether a part of the model lies in RAM that fits in the GPU."""
+        resident = self.estimate.strategy is PlacementStrategy.GPU_RESIDENT
+        return resident and self.reading.in_gpu is not None and self.reading.in_gpu < WHOLE
 
     @cached_property
     def observations(self) -> tuple[Observation, ...]:
         """What each thing that was seen says; nothing of what was not seen."""
-        rules = (_file, _memory, _flags, _threads, _others, _limit, _drive, _clocks, _link)
+        rules = (_counts, _file, _memory, _flags, _threads, _others, _limit, _drive, _clocks, _link)
         return tuple(seen for rule in rules for seen in rule(self))
 
     @property
     def shown(self) -> frozenset[str]:
         """Causes that an observation shows."""
-        return frozenset[str]().union(*(each.shown for each in self.observations))
+        return frozenset(key for each in self.observations if each.shows for key in each.causes)
 
     @property
     def seconds(self) -> float:
@@ -115,23 +159,22 @@ class Evidence:
 
     def factor(self, key: str, after: Estimate) -> float:
         """How much likelier the observations make a cause, by its key and the estimate with it."""
-        factor = 1.0
+        factor = self._of_memory(after) * self._of_processors(after) * self._of_gpu(after)
         for each in self.observations:
-            factor *= SHOWN if key in each.shown else 1.0 / SHOWN if key in each.against else 1.0
+            if key in each.causes:
+                factor *= SHOWN if each.shows else 1.0 / SHOWN
         form = served_format(self.reading) if key in OF_FILE else ""
-        other = 1.0 / SHOWN if form and after.model.format != form else 1.0
-        seen = self._of_memory(after) * self._of_processors(after) * self._of_gpu(after)
-        return factor * other * seen
+        return factor / SHOWN if form and after.model.format != form else factor
 
     def _of_memory(self, after: Estimate) -> float:
         held, used = _in_gpu(after), self.process.gpu_bytes
         if used is None or not _in_gpu(self.estimate):
             return 1.0
-        return float(max(BEYOND ** (abs(used - held) / (SLACK + SHARE * held)), 1.0 / SHOWN))
+        return _likelihood(abs(used - held) / (SLACK + SHARE * held))
 
     def _of_gpu(self, after: Estimate) -> float:
-        busy, machine = self.process.gpu_busy, after.machine
-        if busy is None or machine is None or not self.seconds or not after.how.takes_layers:
+        busy = self.process.gpu_busy
+        if busy is None or not self.seconds or not after.how.takes_layers:
             return 1.0
         spent = (self.reading.token_seconds or 0.0, self.reading.prompt_seconds or 0.0)
         shares = [_gpu_share(time) for time in (after.step, after.prompt)]
@@ -139,8 +182,9 @@ class Evidence:
             sum(each * share for each, share in zip(spent, ends, strict=True)) / sum(spent)
             for ends in zip(*shares, strict=True)
         )
-        off = max(least - busy, busy - most) if machine.gpus else busy
-        return float(max(BEYOND ** (max(off, 0.0) / UNSURE), 1.0 / SHOWN))
+        computes = after.machine is not None and bool(after.machine.gpus)
+        off = max(least - busy, busy - most) if computes else busy
+        return _likelihood(max(off, 0.0) / UNSURE)
 
     def _of_processors(self, after: Estimate) -> float:
         busy, allowed = self.process.busy, self.process.processors
@@ -151,6 +195,11 @@ class Evidence:
         if not after.how.takes_layers:  # other engines keep several busy without computing there
             return 1.0
         return 1.0 if (busy / self.seconds >= BUSY) is (share > 0) else 1.0 / SHOWN
+
+
+def _likelihood(off: float) -> float:
+    """Factor of a cause whose figure is off, in half widths."""
+    return float(max(BEYOND**off, 1.0 / SHOWN))
 
 
 def _gpu_share(time: StepTime | None) -> tuple[float, float]:
@@ -183,36 +232,66 @@ def served_format(reading: ServerReading) -> str:
     return max(named, key=len, default="")
 
 
-def _tells(shows: bool, *causes: str, words: str = "") -> Observation:
-    """What shows some causes, in words, or else speaks against them."""
-    if shows:
-        return Observation(frozenset(causes), words=words)
-    return Observation(against=frozenset(causes))
+def _counts(seen: Watched) -> Iterator[Observation]:
+    """What the server's own figures show."""
+    reading = seen.reading
+    if seen.spilled:
+        share = 1.0 - (reading.in_gpu or 0.0)
+        words = (
+            f"{share:.0%} of the model lies in RAM, though it fits in the GPU: close what else "
+            "uses the GPU, or give it a shorter context, and load it again."
+        )
+        yield Observation(True, words=words)
+    if seen.longer:
+        words = (
+            f"Each user has a context of {context_size(reading.context or 0.0)}, where "
+            f"{context_size(float(seen.run.work.context))} is expected: its cache takes memory "
+            "from the weights."
+        )
+        yield Observation(True, words=words)
+    if reading.preemptions:
+        words = (
+            f"{reading.preemptions:,.0f} users were thrown out of the cache and computed anew: "
+            "allow fewer at the same time, or a shorter context."
+        )
+        yield Observation(True, words=words)
+    if reading.waiting:
+        yield Observation(True, words=f"{reading.waiting:,.0f} users wait in the queue now.")
+    queries = reading.cache_queries or 0.0
+    if queries >= LEAST_PROMPT and (reading.cache_hits or 0.0) <= SELDOM * queries:
+        words = (
+            "The prefix cache hardly ever hits: prompts that share their beginning have to be the "
+            "same to the letter there (dates and names at the end), and the cache to have room."
+        )
+        yield Observation(True, words=words)
 
 
-def _file(seen: Evidence) -> Iterator[Observation]:
-    form, model = served_format(seen.reading), seen.estimate.model
+def _file(seen: Watched) -> Iterator[Observation]:
+    form, model = served_format(seen.reading), seen.run.model
     if form == model.format:
-        yield Observation(against=OF_FILE)
+        yield Observation(False, OF_FILE)
     elif form:
         with suppress(Refusal):
-            larger = catalog.in_format(model.architecture, form).file_bytes > model.file_bytes
-            key = frozenset({"larger_file" if larger else "smaller_file"})
+            served = catalog.in_format(model.architecture, form)
+            larger, smaller = OF_FILE
+            if served.file_bytes <= model.file_bytes:
+                larger, smaller = smaller, larger
             words = f"It serves {form}, where {model.format} is expected."
-            yield Observation(key, OF_FILE - key, words)
+            yield Observation(True, (larger,), words)
+            yield Observation(False, (smaller,))
 
 
-def _memory(seen: Evidence) -> Iterator[Observation]:
-    expected, used = _in_gpu(seen.estimate), seen.process.gpu_bytes
+def _memory(seen: Watched) -> Iterator[Observation]:
+    expected, used = _in_gpu(seen.run), seen.process.gpu_bytes
     if used is not None and expected >= LARGE:
         words = (
             f"It holds no GPU memory, where {memory(expected)} is expected: it does not use the "
             "GPU."
         )
-        yield _tells(used < SLACK, "cpu_alone", words=words)
+        yield Observation(used < SLACK, ("cpu_alone",), words)
 
 
-def _flags(seen: Evidence) -> Iterator[Observation]:
+def _flags(seen: Watched) -> Iterator[Observation]:
     words = seen.process.words
     if not set(words) & set(STARTS):
         return
@@ -220,7 +299,7 @@ def _flags(seen: Evidence) -> Iterator[Observation]:
         given = (value for name in names for value in _values(words, name))
         shows = any(value in (values or (value,)) for value in given)
         if shows or key != "cpu_alone":  # a build without the GPU needs no option
-            yield _tells(shows, key)
+            yield Observation(shows, (key,))
 
 
 def _values(words: tuple[str, ...], name: str) -> Iterator[str]:
@@ -232,99 +311,88 @@ def _values(words: tuple[str, ...], name: str) -> Iterator[str]:
             yield word.partition("=")[2]
 
 
-def _threads(seen: Evidence) -> Iterator[Observation]:
-    allowed, machine = seen.process.processors, seen.estimate.machine
-    if machine is None or not seen.estimate.how.takes_layers:
-        return
-    cores = machine.host.cores
+def _threads(seen: Watched) -> Iterator[Observation]:
+    allowed, cores = seen.process.processors, seen.run.machine.host.cores
     given = [*_values(seen.process.words, "-t"), *_values(seen.process.words, "--threads")]
     set_to = next((float(word) for word in given if word.isdigit()), None)
-    if allowed or set_to:
+    if seen.run.how.takes_layers and (allowed or set_to):
         threads = min(set_to or cores, allowed or cores)
         words = (
             f"It computes with {threads:.0f} of {cores} cores: set `-t` to the physical cores, and "
             "let it use them all (`taskset -p`, limits of a container)."
         )
-        yield _tells(threads < cores, "few_threads", words=words)
-        yield _tells(threads > cores, "many_threads")
+        yield Observation(threads < cores, ("few_threads",), words)
+        yield Observation(threads > cores, ("many_threads",))
 
 
-def _others(seen: Evidence) -> Iterator[Observation]:
+def _others(seen: Watched) -> Iterator[Observation]:
     others, programs = seen.process.others, seen.process.gpu_programs
     if others is not None and others >= MUCH:
         words = f"Other programs take {others:.0%} of the processors: close them."
-        yield _tells(True, "other_load", words=words)
+        yield Observation(True, ("other_load",), words)
     if programs:
         words = f"Other programs that compute on the GPU: {programs}; nvidia-smi lists them."
-        yield _tells(True, "other_load", words=words)
+        yield Observation(True, ("other_load",), words)
     if programs is not None:  # the driver lists the server itself
-        yield _tells(False, "cpu_alone")
-    idle = others is not None and others < MUCH
-    if idle and (programs == 0 or not seen.estimate.machine or not seen.estimate.machine.gpus):
-        yield _tells(False, "other_load")
+        yield Observation(False, ("cpu_alone",))
+    if others is not None and others < MUCH and (programs == 0 or not seen.run.machine.gpus):
+        yield Observation(False, ("other_load",))
 
 
-def _limit(seen: Evidence) -> Iterator[Observation]:
+def _limit(seen: Watched) -> Iterator[Observation]:
     """Room for the weights that RAM is to hold: under a limit, and beside other programs."""
-    weights = _in_ram(seen.estimate)
-    if not weights:
-        return
+    run, weights = seen.run, 0.0
+    if run.strategy is PlacementStrategy.CPU_OFFLOAD:
+        weights = float(weight_bytes(run.model, run.placement, RAM))
     for key, room, words in (
         ("memory_limit", seen.process.memory_limit, "A limit leaves it {} of RAM (`--memory` of a "
          "container, MemoryMax of a unit), where the model takes {}: raise it."),
         ("pages_lost", seen.process.spare, "Programs leave {} of RAM, where the model takes {}: "
          "close what takes RAM, or choose a smaller format."),
     ):  # fmt: skip
-        if room is not None:
+        if weights and room is not None:
             text = words.format(memory(room), memory(weights))
-            yield _tells(room < weights, key, words=text)
+            yield Observation(room < weights, (key,), text)
 
 
-def _in_ram(estimate: Estimate) -> float:
-    """Weights that are to lie in RAM as pages of the file [B]."""
-    if estimate.placement is None or estimate.strategy is not PlacementStrategy.CPU_OFFLOAD:
-        return 0.0
-    return float(weight_bytes(estimate.model, estimate.placement, RAM))
-
-
-def _drive(seen: Evidence) -> Iterator[Observation]:
-    read, machine = seen.process.read, seen.estimate.machine
-    on_drive = seen.estimate.strategy is PlacementStrategy.NVME_OFFLOAD
-    if read is None or machine is None or machine.disk is None or on_drive or not seen.seconds:
+def _drive(seen: Watched) -> Iterator[Observation]:
+    read, disk = seen.process.read, seen.run.machine.disk
+    on_drive = seen.run.strategy is PlacementStrategy.NVME_OFFLOAD
+    if read is None or disk is None or on_drive or not seen.seconds:
         return
-    again = MUCH * seen.estimate.model.file_bytes * max(seen.reading.tokens or 0.0, 1.0)
+    again = MUCH * seen.run.model.file_bytes * max(seen.reading.tokens or 0.0, 1.0)
     words = (
         f"It read {memory(read)} from the drive meanwhile: RAM does not hold the file. Close what "
         "takes RAM, or choose a smaller format."
     )
-    much = read >= min(again, MUCH * seen.seconds * float(machine.disk.for_pages.value))
-    yield _tells(much, "pages_lost", "memory_limit", "slow_drive", words=words)
+    much = read >= min(again, MUCH * seen.seconds * float(disk.for_pages.value))
+    yield Observation(much, ("pages_lost", "memory_limit", "slow_drive"), words)
 
 
-def _clocks(seen: Evidence) -> Iterator[Observation]:
+def _clocks(seen: Watched) -> Iterator[Observation]:
     reasons, power = seen.process.slowed_by, seen.process.power
     if reasons is None:
         return
     amiss = [why for why in reasons if why != USUAL_REASON]
     if reasons and not seen.process.gpu_programs:
-        yield _tells(False, "cpu_alone")  # an idle card is not slowed
+        yield Observation(False, ("cpu_alone",))  # an idle card is not slowed
     if amiss:
         words = f"The GPU is slowed by {' and '.join(amiss)}."
-        yield _tells(True, "gpu_limits", words=words)
+        yield Observation(True, ("gpu_limits",), words)
     elif power is not None and power < ROOM:
         words = f"The GPU's power limit is {power:.0%} of its usual one."
-        yield _tells(True, "gpu_limits", words=words)
+        yield Observation(True, ("gpu_limits",), words)
     elif not reasons:
-        yield _tells(False, "gpu_limits")
+        yield Observation(False, ("gpu_limits",))
 
 
-def _link(seen: Evidence) -> Iterator[Observation]:
-    link, machine = seen.process.link, seen.estimate.machine
-    if link is not None and machine is not None and machine.gpus:
+def _link(seen: Watched) -> Iterator[Observation]:
+    link, gpus = seen.process.link, seen.run.machine.gpus
+    if link is not None and gpus:
         now = from_catalog.pcie(*link)
         words = f"Its link was never faster than {now.name}, where more is expected."
-        slower = now.pinned.value < ROOM * machine.gpus[0].link.pinned.value
-        yield _tells(bool(slower), "narrow_link", words=words)
+        slower = now.pinned.value < ROOM * gpus[0].link.pinned.value
+        yield Observation(bool(slower), ("narrow_link",), words)
 
 
 SLOWEST = 0.005
@@ -369,42 +437,6 @@ def expected(request: Request, reading: ServerReading) -> Estimate:
     return likeliest(estimates_of(request.nouns(), ()))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Watched:
-    """Judgement of a server at one time."""
-
-    diagnosis: Diagnosis | None  # comparison of its speeds; None before enough tokens
-    alarm: bool  # a speed is below the 2 % quantile of its range, or memory is not where it should
-    signs: tuple[str, ...]  # what the server's own figures show, each a sentence with what helps
-
-
-def watched(
-    reading: ServerReading,
-    estimate: Estimate,
-    system: str = "",
-    process: ProcessReading | None = None,
-) -> Watched:
-    """Judgement of what a server counted, and its process where it can be seen, beside what it
-    should reach for as many users as it had at work; the system as in `diagnose`. Raises InputError
-    for speeds outside the limits.
-    """
-    no_longer = reading.context is not None and not _longer(reading, estimate)
-    measured = speeds(reading, KNOWN | OF_CONTEXT if no_longer else KNOWN)
-    evidence = Evidence(process=process or ProcessReading(), reading=reading, estimate=estimate)
-    if measured is not None:
-        measured = replace(measured, evidence=evidence.factor, shown=evidence.shown)
-    diagnosis = None if measured is None else diagnose(estimate, measured, system)
-    slow = diagnosis is not None and _below(diagnosis)
-    amiss = slow or _spilled(reading, estimate)
-    seen = [each.words for each in evidence.observations if each.words]
-    signs = (*_signs(reading, estimate), *seen)
-    return Watched(diagnosis=diagnosis, alarm=amiss, signs=signs)
-
-
-def _longer(reading: ServerReading, estimate: Estimate) -> bool:
-    return reading.context is not None and reading.context > 1.5 * float(estimate.work.context)
-
-
 def speeds(reading: ServerReading, ruled_out: frozenset[str] = frozenset()) -> Measured | None:
     """Mean speeds of a reading, with causes that are ruled out; None before enough tokens."""
     if not reading.tokens or not reading.token_seconds or reading.tokens < LEAST_TOKENS:
@@ -418,12 +450,10 @@ def speeds(reading: ServerReading, ruled_out: frozenset[str] = frozenset()) -> M
 
 
 def _below(diagnosis: Diagnosis) -> bool:
-    decode, prompt = diagnosis.predicted
-    measured, kind = diagnosis.measured, _kind(diagnosis.estimate)
-    if distance(measured.decode, decode) < slowest()[kind]:
-        return True
-    read = measured.prompt
-    return read is not None and distance(read, prompt) < slowest()[f"prompt, {kind}"]
+    kind = _kind(diagnosis.run)
+    limits = slowest()[kind], slowest()[f"prompt, {kind}"]
+    pairs = diagnosis.measured.beside(diagnosis.predicted)
+    return any(distance(*pair) < limits[at] for at, pair in enumerate(pairs))
 
 
 def _kind(estimate: Estimate) -> str:
@@ -444,36 +474,3 @@ def slowest() -> Mapping[str, float]:
             away = math.log(point.measured / point.predicted)
             off[kinds[point.regime]].append(away / (point.above if away >= 0 else point.below))
     return {kind: float(np.quantile(values, SLOWEST)) for kind, values in off.items()}
-
-
-def _spilled(reading: ServerReading, estimate: Estimate) -> bool:
-    resident = estimate.strategy is PlacementStrategy.GPU_RESIDENT
-    return resident and reading.in_gpu is not None and reading.in_gpu < WHOLE
-
-
-def _signs(reading: ServerReading, estimate: Estimate) -> Iterator[str]:
-    if _spilled(reading, estimate):
-        share = 1.0 - (reading.in_gpu or 0.0)
-        yield (
-            f"{share:.0%} of the model lies in RAM, though it fits in the GPU: close what else "
-            "uses the GPU, or give it a shorter context, and load it again."
-        )
-    if _longer(reading, estimate):
-        yield (
-            f"Each user has a context of {context_size(reading.context or 0.0)}, where "
-            f"{context_size(float(estimate.work.context))} is expected: its cache takes memory "
-            "from the weights."
-        )
-    if reading.preemptions:
-        yield (
-            f"{reading.preemptions:,.0f} users were thrown out of the cache and computed anew: "
-            "allow fewer at the same time, or a shorter context."
-        )
-    if reading.waiting:
-        yield f"{reading.waiting:,.0f} users wait in the queue now."
-    queries = reading.cache_queries or 0.0
-    if queries >= LEAST_PROMPT and (reading.cache_hits or 0.0) <= SELDOM * queries:
-        yield (
-            "The prefix cache hardly ever hits: prompts that share their beginning have to be the "
-            "same to the letter there (dates and names at the end), and the cache to have room."
-        )

@@ -7,7 +7,7 @@ are lists of edits; they differ in what is changed and in which answers count.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -23,8 +23,13 @@ from advisor.model.model import Model
 from advisor.units import Array
 
 Part = TypeVar("Part")
-Rates = tuple[Range, Range]
-"""Speeds of generation, for each user, and of the prompt [tokens/s]."""
+
+
+class Rates(NamedTuple):
+    """Speeds, as somebody counts them."""
+
+    decode: Range  # of generation, for each user [tokens/s]
+    prompt: Range  # of the prompt [tokens/s]
 
 
 def again(before: Estimate, **changes: Any) -> Estimate:
@@ -40,7 +45,7 @@ def rates(estimate: Estimate) -> Rates:
     """Decode and prefill speeds; raises InputError for an impossible combination."""
     if estimate.decode is None or estimate.prefill is None:
         raise InputError(f"{estimate.refusal} There is no prediction to compare with.")
-    return estimate.decode, estimate.prefill
+    return Rates(estimate.decode, estimate.prefill)
 
 
 def scaled(part: Part, path: str, factor: Array) -> Part:

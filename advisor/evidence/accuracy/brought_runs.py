@@ -11,8 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from advisor import given_files
-from advisor.advice.diagnosis.diagnose import diagnose
-from advisor.advice.diagnosis.text import Reported
+from advisor.advice.diagnosis.diagnose import Measured, diagnose
 from advisor.calibration.measurement_file import alone, write
 from advisor.catalog.accuracy_points import AccuracyPoint, accuracy_points
 from advisor.catalog.records import checked
@@ -73,25 +72,25 @@ def kept() -> tuple[BroughtRun, ...]:
     return runs
 
 
-def brought(estimate: Estimate, reported: Reported, by: str, date: str) -> BroughtRun:
+def brought(estimate: Estimate, measured: Measured, by: str, date: str) -> BroughtRun:
     """A run beside its prediction, of the lengths that were measured; raises InputError for a name
     that is too long, or an impossible combination.
     """
     by = " ".join(by.split())
     if len(by) > LONGEST:
         raise InputError(f"The name of who measured has {len(by)} characters; {LONGEST} are kept.")
-    speed, _ = diagnose(estimate, reported.measured).predicted
+    speed = diagnose(estimate, measured).predicted.decode
     row, machine = coverage_like(estimate), estimate.machine
     cards = [gpu.name for gpu in machine.gpus] if machine else []
     return BroughtRun(
         by=by,
-        source=reported.source,
+        source=measured.source,
         machine=" + ".join(cards) or (machine.host.name if machine else ""),
         model=estimate.model.name,
         format=estimate.model.format,
         regime=row.regime if row else "",
         date=date,
-        decode=reported.measured.decode,
+        decode=measured.decode,
         predicted=float(speed.value),
     )
 

@@ -12,7 +12,7 @@ from advisor.advice.diagnosis.diagnose import (
     Measured,
     diagnose,
     measurable,
-    this_system,
+    system_of,
 )
 from advisor.advice.diagnosis.text import (
     cause_words,
@@ -25,7 +25,6 @@ from advisor.advice.diagnosis.text import (
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError
 from advisor.formatting import tokens_per_second
-from advisor.machine.backends import SYSTEMS
 from advisor.ui.parts import markup
 
 HOW = (
@@ -40,9 +39,6 @@ def body(answer: Answer) -> None:
         f"{TITLES[each.strategy]}, {each.runtime}{'' if each.fits else ' (does not fit)'}": each
         for each in measurable(answer.advice.estimates)
     }
-    request = answer.nouns.request
-    here = this_system() if request.here else ""
-    system = SYSTEMS[request.system] if request.system else here
     try:
         estimate, measured = _typed(named)
         if measured is None:
@@ -52,10 +48,9 @@ def body(answer: Answer) -> None:
             if file is None:
                 markup.say(HOW)
                 return
-            report = reported(file.getvalue(), file.name[:80])
-            markup.say(f"Read from {report.source}.")
-            measured = report.measured
-        diagnosis = diagnose(estimate, measured, system)
+            measured = reported(file.getvalue(), file.name[:80])
+            markup.say(f"Read from {measured.source}.")
+        diagnosis = diagnose(estimate, measured, system_of(answer.nouns.request))
     except AdvisorError as error:
         markup.notice(str(error), "error")
         return
@@ -97,14 +92,14 @@ def show_diagnosis(diagnosis: Diagnosis) -> None:
             _in_full(number, cause, prompt=diagnosis.measured.prompt is not None)
     if brief:
         markup.show(markup.block("oa-strong", heading, "p") + markup.listed(
-            (markup.two_lines(cause.row.cause, cause.degree.words), "",
-             tokens_per_second(float(cause.degree.decode.value)))
+            (markup.two_lines(cause.row.cause, cause.edit.words), "",
+             tokens_per_second(float(cause.speeds.decode.value)))
             for cause in brief
         ))  # fmt: skip
     for needed in diagnosis.needed:
         with st.container(gap=None):
             markup.say(needed_words(needed), "oa-cause")
-            markup.copyable(needed.test)
+            markup.copyable(needed.row.test)
 
 
 def _in_full(number: int, cause: Cause, *, prompt: bool) -> None:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import streamlit as st
 
 from advisor.advice.diagnosis.diagnose import Diagnosis, this_system
-from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched, expected, watched
+from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched, expected
 from advisor.calibration.imported_store import THIS
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import AdvisorError, InputError
 from advisor.formatting import range_of, tokens_per_second
 from advisor.probes.server import ServerReading, read_server
-from advisor.probes.server_process import ServerProcess, is_here
+from advisor.probes.server_process import ProcessReading, ServerProcess, is_here
 from advisor.request.request import Request
 from advisor.ui.advise.diagnosis import show_diagnosis
 from advisor.ui.parts import unforeseen
@@ -81,12 +81,13 @@ def _watching() -> None:
         recent = (since.tokens or 0.0) >= LEAST_TOKENS
         reading = since if recent else now
         estimate = expected(Request(model=watch.model, machine=THIS), reading)
-        seen = watch.process.reading() if recent else None
-        answer = watched(reading, estimate, this_system(), seen)
+        seen = watch.process.reading() if recent else ProcessReading()
+        system = this_system()
+        answer = Watched(reading=reading, estimate=estimate, system=system, process=seen)
     except AdvisorError as error:
         notice(str(error), "error")
         return
-    first, rest, tone = _verdict(answer, reading)
+    first, rest, tone = _verdict(answer)
     show(heading(first, rest, tone))
     span = "Since you pressed Watch" if recent else "Since its start"
     if answer.diagnosis is not None:
@@ -98,8 +99,9 @@ def _watching() -> None:
         show_diagnosis(answer.diagnosis)
 
 
-def _verdict(answer: Watched, reading: ServerReading) -> tuple[str, str, str]:
+def _verdict(answer: Watched) -> tuple[str, str, str]:
     """Coloured words, the words after them, and their colour."""
+    reading = answer.reading
     who = f" {reading.server}{f' with {reading.model}' if reading.model else ''}."
     if answer.alarm:
         return "Slower than it should be:", who, "oa-bad-text"

@@ -6,6 +6,7 @@ from functools import partial
 import streamlit as st
 from markupsafe import Markup
 
+from advisor.advice.diagnosis.diagnose import Measured
 from advisor.advice.diagnosis.text import reported
 from advisor.advice.words.verdict import Judgement, judgement
 from advisor.errors import AdvisorError, InputError
@@ -129,8 +130,8 @@ def _attach(store: ReportStore, report: SavedReport) -> str:
     )
     if card is None or (not speed and file is None):
         raise InputError("Type a speed or choose a file.")
-    speeds = reported(file.getvalue(), file.name) if file is not None else None
-    made = result_of(report.document, card.runtime, card.placement, speeds, decode=speed, note=note)
+    speeds = Measured(decode=speed) if file is None else reported(file.getvalue(), file.name)
+    made = result_of(report.document, card.runtime, card.placement, speeds, note)
     store.attach(report.id, made)
     return "Attached; it is shown beside its prediction."
 

@@ -13,7 +13,6 @@ from result_samples import PUBLISHED_OLLAMA
 from advisor.advice.diagnosis.causes import SLOWER_RATES
 from advisor.advice.diagnosis.diagnose import (
     LIMITS,
-    Degree,
     Diagnosis,
     Measured,
     Outcome,
@@ -22,10 +21,10 @@ from advisor.advice.diagnosis.diagnose import (
     density,
     diagnose,
     distance,
-    edits_of,
 )
 from advisor.advice.diagnosis.measured_run import MeasuredRun, measured_run
 from advisor.advice.diagnosis.text import diagnosis_text, grouped_causes, reported, sentence
+from advisor.advice.edits.edit import Rates
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
@@ -105,12 +104,12 @@ def calibrated(estimate: Estimate) -> Estimate:
     return replace(estimate, constants=estimate.constants.scaled(narrower, "this test"))
 
 
-def tried(name: str, key: str, which: str | int = "", estimate: Estimate | None = None) -> Degree:
-    """A cause in the degree whose words begin so, or in the order of its degrees."""
-    all_degrees = list(degrees(measured_run(estimate or predicted(name)), key))
+def tried(name: str, key: str, which: str | int = "", estimate: Estimate | None = None) -> Rates:
+    """Speeds of a cause in the degree whose words begin so, or in the order of its degrees."""
+    every = list(degrees(measured_run(estimate or predicted(name)), key))
     if isinstance(which, int):
-        return all_degrees[which]
-    return next(each for each in all_degrees if each.words.startswith(which))
+        return every[which][1]
+    return next(speeds for edit, speeds in every if edit.words.startswith(which))
 
 
 def speed(figure: Range) -> float:
@@ -429,17 +428,13 @@ class TestWhatCannotBe:
     @pytest.mark.parametrize("factor", [0.05, 0.3, 0.6])
     def test_causes_of_higher_speed_explain_no_slow_run(self, name: str, factor: float) -> None:
         diagnosis = measured_as(name, factor)
-        assert all(
-            speed(cause.degree.decode) < decode(diagnosis.estimate) for cause in diagnosis.causes
-        )
+        assert all(speed(cause.speeds.decode) < decode(diagnosis.run) for cause in diagnosis.causes)
 
     @IN_EACH
     @pytest.mark.parametrize("factor", [1.6, 3.0, 20.0])
     def test_causes_of_lower_speed_explain_no_fast_run(self, name: str, factor: float) -> None:
         diagnosis = measured_as(name, factor)
-        assert all(
-            speed(cause.degree.decode) > decode(diagnosis.estimate) for cause in diagnosis.causes
-        )
+        assert all(speed(cause.speeds.decode) > decode(diagnosis.run) for cause in diagnosis.causes)
 
 
 class TestDegrees:
@@ -453,9 +448,7 @@ class TestDegrees:
          ("deeper_context", "resident"), ("more_context", "deep")],
     )  # fmt: skip
     def test_each_degree_is_slower_than_the_one_before(self, key: str, name: str) -> None:
-        speeds = [
-            speed(estimate.decode) for estimate in degrees(measured_run(predicted(name)), key)
-        ]
+        speeds = [speed(rates.decode) for _, rates in degrees(measured_run(predicted(name)), key)]
         assert len(speeds) >= 2
         assert all(slower < faster for faster, slower in pairwise(speeds))
         assert speeds[0] < decode(predicted(name))
@@ -466,9 +459,7 @@ class TestDegrees:
          ("more_layers", "few layers")],
     )  # fmt: skip
     def test_faster_modules_count_where_they_are_listed(self, key: str, name: str) -> None:
-        speeds = [
-            speed(estimate.decode) for estimate in degrees(measured_run(predicted(name)), key)
-        ]
+        speeds = [speed(rates.decode) for _, rates in degrees(measured_run(predicted(name)), key)]
         assert speeds == sorted(speeds)
 
 
@@ -523,7 +514,7 @@ class TestOutcome:
     def test_a_speed_beyond_what_a_cause_leaves_possible_strikes_it_out(self) -> None:
         # The prompt is as slow as on the processor alone, which writes no faster than `most`.
         estimate = predicted("experts")
-        (alone,) = degrees(measured_run(estimate), "cpu_alone")
+        ((_, alone),) = degrees(measured_run(estimate), "cpu_alone")
         most, prompt = float(alone.decode.high), speed(alone.prompt)
         within, beyond = (
             keys(diagnose(estimate, Measured(decode=factor * most, prompt=prompt)))
@@ -561,7 +552,7 @@ class TestDensity:
         assert distance(2.5, self.half) == pytest.approx(-2.0)
 
     def test_it_falls_with_the_distance_on_both_sides(self) -> None:
-        so = Degree(decode=self.half, prompt=self.half)
+        so = Rates(self.half, self.half)
         above = [density(so, Measured(decode=value)) for value in (10, 12, 20, 40)]
         below = [density(so, Measured(decode=value)) for value in (10, 8, 5, 2)]
         assert above == sorted(above, reverse=True)
@@ -570,13 +561,13 @@ class TestDensity:
     def test_its_width_is_that_of_an_80_percent_range(self) -> None:
         # Laplace's distribution, exp(-|z| / b) / 2b, has exp(-1 / b) beyond |z| = 1: a fifth of
         # it where b = 1 / ln 5, and so a fifth of the middle's density at the edge.
-        so = Degree(decode=self.half, prompt=self.half)
+        so = Rates(self.half, self.half)
         middle, edge = (density(so, Measured(decode=value)) for value in (10, 20))
         assert edge / middle == pytest.approx(math.exp(-math.log(5)))
 
     def test_a_sure_prediction_counts_more_when_it_is_met(self) -> None:
         sure = Range(value=10.0, low=9.0, high=10 / 0.9)
-        unsure, certain = (Degree(decode=half, prompt=half) for half in (self.half, sure))
+        unsure, certain = (Rates(half, half) for half in (self.half, sure))
         at, off = Measured(decode=10), Measured(decode=14)
         assert density(certain, at) > density(unsure, at)
         assert density(certain, off) < density(unsure, off)
@@ -599,7 +590,7 @@ class TestNeeded:
             predicted(name), Measured(decode=decode(_times(question, what, factor)))
         )
         first = diagnosis.needed[0]
-        assert what in first.what
+        assert what in first.row.what
         assert first.value == pytest.approx(factor * float(first.assumed.value), rel=1e-3)
 
     def test_more_than_its_channels_give_is_not_possible(self) -> None:
@@ -686,7 +677,7 @@ class TestLengths:
         """The answer in Ollama's documentation reads 26 tokens and writes 282."""
         estimate = predicted("resident")
         assert estimate.prefill is not None
-        measured = reported(json.dumps(PUBLISHED_OLLAMA).encode(), "run.json").measured
+        measured = reported(json.dumps(PUBLISHED_OLLAMA).encode(), "run.json")
         diagnosis = diagnose(estimate, measured)
         short = replace(estimate, work=Workload(prompt=26, output=282))
         assert diagnosis.predicted == (short.decode, short.prefill)
@@ -705,7 +696,7 @@ class TestLengths:
     def test_what_moves_the_model_keeps_the_lengths(self) -> None:
         measured = Measured(decode=5, prompt=50, prompt_tokens=26, depth=26, output=100)
         run = measured.run(predicted("resident"))
-        (alone,) = degrees(run, "cpu_alone")
+        ((_, alone),) = degrees(run, "cpu_alone")
         model, form, _, runtime, _, text = SITUATIONS["resident"]
         work = Workload(prompt=26, output=100)
         there = machine(MachineSpec(**{**text, "gpu": "none"}))
@@ -719,19 +710,17 @@ class TestLengths:
 def test_kernels_started_one_by_one_are_no_faster_than_their_starts() -> None:
     # 32 layers of 0.2625 ms are 8.4 ms, 119 tokens/s; of 22.5 / 28 ms 25.7 ms, 38.9 tokens/s
     run = measured_run(predicted("served"))
-    quick, slow = (speed(each.decode) for each in degrees(run, "eager_mode"))
+    quick, slow = (speed(rates.decode) for _, rates in degrees(run, "eager_mode"))
     assert quick == pytest.approx(1000 / 8.4)
     assert slow == pytest.approx(1000 / (32 * 22.5 / 28))
 
 
 def test_older_memory_is_suspected_where_memory_is_assumed_alone() -> None:
     # 3,200 of 5,600 MT/s on the same two channels
-    (older,) = edits_of(measured_run(predicted("assumed parts")), "older_memory")
+    ((older, _),) = degrees(measured_run(predicted("assumed parts")), "older_memory")
     host = older.changes["machine"].host
     present = predicted("assumed parts").machine
     assert present is not None
     assert host.bandwidth.value / present.host.bandwidth.value == pytest.approx(3200 / 5600)
-    assert not list(
-        edits_of(measured_run(predicted("full RAM")), "older_memory")
-    )  # AM5: DDR5 alone
-    assert list(edits_of(measured_run(predicted("two kinds of cores")), "older_memory"))
+    assert not list(degrees(measured_run(predicted("full RAM")), "older_memory"))  # AM5: DDR5 alone
+    assert list(degrees(measured_run(predicted("two kinds of cores")), "older_memory"))

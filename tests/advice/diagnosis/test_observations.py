@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from advisor import describe_machine, estimate
-from advisor.advice.diagnosis.watching import Evidence, expected, watched
+from advisor.advice.diagnosis.watching import Watched, expected
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Tier
 from advisor.probes.server import ServerReading
@@ -26,10 +26,10 @@ def made(model: str = "Llama-3.1-8B", **parts: object) -> Estimate:
 RESIDENT, SPLIT = made(), made("Llama-3.1-70B")
 
 
-def evidence(expected: Estimate, file: str = "", **seen: object) -> Evidence:
+def evidence(expected: Estimate, file: str = "", **seen: object) -> Watched:
     """Evidence of a process that wrote 100 tokens in 10 s and shows only what is given."""
     reading = ServerReading(server="llama.cpp", model=file, tokens=100, token_seconds=10)
-    return Evidence(process=ProcessReading(**seen), reading=reading, estimate=expected)
+    return Watched(process=ProcessReading(**seen), reading=reading, estimate=expected)
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,9 @@ def test_what_was_seen_speaks_for_or_against_a_cause(
     expected: Estimate, seen: dict[str, object], shown: str, against: str
 ) -> None:
     observations = evidence(expected, **seen).observations
-    assert shown in {"", *(key for each in observations for key in each.shown)}
-    assert against in {"", *(key for each in observations for key in each.against)}
+    assert shown in {"", *(key for each in observations if each.shows for key in each.causes)}
+    no = {key for each in observations if not each.shows for key in each.causes}
+    assert against in {"", *no}
     of_reads = {"pages_lost", "memory_limit", "slow_drive"} if "read" in seen else {shown}
     assert evidence(expected, **seen).shown == (of_reads if shown else set())
 
@@ -145,7 +146,7 @@ def test_a_cause_that_was_seen_stands_first_with_its_sentence() -> None:
         ("gpu_limits", ProcessReading(slowed_by=("heat",), gpu_programs=0, others=0.0)),
         ("other_load", ProcessReading(slowed_by=(), gpu_programs=1, others=0.0)),
     ):
-        answer = watched(reading, RESIDENT, "Linux", seen)
+        answer = Watched(reading=reading, estimate=RESIDENT, system="Linux", process=seen)
         assert answer.alarm
         assert answer.diagnosis is not None
         assert answer.signs

@@ -12,7 +12,7 @@ from advisor.errors import InputError
 
 def speeds(*rows):
     outcome = reported(json.dumps(rows).encode(), "run.json")
-    return outcome.measured.decode, outcome.measured.prompt, outcome.source
+    return outcome.decode, outcome.prompt, outcome.source
 
 
 def test_generation_and_prompt_at_the_same_depth():
