@@ -11,20 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from advisor.advice.compare import (
-    compare,
-    context_notes,
-    lacks,
-    readers,
-    title_of,
-    usable,
-)
+from advisor.advice.compare import compare, context_notes, lacks, readers, title_of, usable
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.edits.edit import Edit, Edited
-from advisor.advice.finder.runnable import nearest, rated_as_well
+from advisor.advice.finder.runnable import Runnable, nearest, rated_as_well
 from advisor.advice.prices.price import priced_name
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.choice import (
+    Choice,
     TornadoBar,
     choice_of,
     in_question,
@@ -34,14 +28,7 @@ from advisor.advice.table.choice import (
 from advisor.advice.table.option import Option, Question, as_rented
 from advisor.advice.table.options import machine_speed, options
 from advisor.advice.table.timed_machines import cardless
-from advisor.advice.words.verdict import (
-    Compared,
-    Judgement,
-    VerdictText,
-    judgement,
-    price_notes,
-    verdict,
-)
+from advisor.advice.words.verdict import Judgement, VerdictText, judgement, price_notes, verdict
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
@@ -60,14 +47,27 @@ if TYPE_CHECKING:
     from advisor.advice.edits.second_machine import SecondMachine
     from advisor.advice.finder.combinations import Compute
     from advisor.advice.finder.search import Findings
+    from advisor.advice.task import Task
 
 
 @dataclass(frozen=True, kw_only=True)
-class Advice(Compared):
+class Advice:
     """Complete answer to a comparison."""
 
     title: str  # model, format and machine in one line
+    question: Question  # input of the options
+    estimates: tuple[Estimate, ...]  # one estimate for each runtime and placement
+    best: Estimate | None  # fastest estimate that fits; None if none fits
     what_ifs: tuple[Edited, ...]  # changes that make it faster, largest gain first
+    options: tuple[Option, ...]  # options, the present machine first, then by what they save
+    choice: Choice  # what to buy, if anything, and the cheapest beside it
+    another_model: Runnable | None  # rated as well and faster here, where that is worth a word
+    closest: Runnable | None  # best rated that keeps up, where the model asked for is of no use
+    elsewhere: bool = False  # the estimates are of another machine than the kept one
+    served: int | None = None  # users at reading speed; None where one is asked for
+    task: "Task | None" = None  # of the session in the best placement; None where none is asked for
+    chosen: Runtime | None = None  # of options and changes; None for the fastest in common use
+    placement: PlacementStrategy | None = None  # of the answer; None for the fastest
     summary: VerdictText = field(init=False)  # verdict in words, in the currency of the request
 
     def __post_init__(self) -> None:
@@ -114,11 +114,13 @@ class Advice(Compared):
         """Monthly gain of that option at the ends of each input, the most influential first."""
         return what_matters(self.in_question) if self.in_question else ()
 
-    def meant(self, strategy: PlacementStrategy) -> tuple[Estimate, ...]:
+    def placed(self, strategy: PlacementStrategy | None) -> tuple[Estimate, ...]:
+        """Estimates of one placement, in the order of the runtimes; None for all."""
+        return tuple(each for each in self.estimates if strategy in (None, each.strategy))
+
+    def meant(self, strategy: PlacementStrategy | None) -> tuple[Estimate, ...]:
         """Estimates of one placement that are of the chosen runtime; all without a choice."""
-        return tuple(
-            estimate for estimate in self.placed(strategy) if self.chosen in (None, estimate.how)
-        )
+        return tuple(each for each in self.placed(strategy) if self.chosen in (None, each.how))
 
     def card(self, strategy: PlacementStrategy) -> Estimate | None:
         """Estimate that represents a placement: the fastest that fits, else the first possible.
@@ -152,21 +154,8 @@ def advise(
     """Complete answer for a model, a machine and a request.
 
     Options are of the runtime chosen, else of the best that people usually meet on each machine;
-    changes are of the best placement's.
-
-    Args:
-        model: model in the requested format.
-        machine: machine it runs on.
-        work: the request.
-        money: use and prices; None for the defaults.
-        settings: fixed layers and page cache.
-        chosen: runtime of the answer; None for any.
-        placement: placement on the machine that is answered for; None for the fastest.
-        ownership: ownership of the present machine; None for owned, in the form that its parts
-            suggest.
-        owned: present machine, if another one; None for `machine`.
-        today: date by which the age of prices is judged; None for the present one.
-        session: session of an agent, of which the request is a turn; None for a reply alone.
+    changes are of the best placement's. `owned` is the present machine where that is another one;
+    the age of prices is judged `today`; of a session of an agent the request is a turn.
 
     Raises:
         InputError: a request that holds arrays, or a resale value of a rented machine.

@@ -19,12 +19,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from advisor.advice.advise import Advice
 from advisor.advice.compare import as_run, readers
 from advisor.advice.edits.edit import again
-from advisor.advice.table.option import Option
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import DISK, PlacementStrategy, Settings, parts_held, weight_bytes
 from advisor.cost_model.schedule import Route
@@ -225,20 +223,15 @@ def crossing(at: Floats, first: Floats, second: Floats) -> float | None:
     return float(np.exp(low + share * (high - low)))
 
 
-@dataclass(frozen=True, kw_only=True)
-class LayerSweep:
-    """Speed against layers on the GPU, all of shape (layers + 1,)."""
-
-    layers: Floats  # number of repeating layers on the GPU
-    decode: Floats  # decode speed [tokens/s]
-    # whether VRAM and RAM are large enough, with what the runtime leaves free
-    fits: npt.NDArray[np.bool_]
+Line = tuple[Floats, Floats]
+"""Inputs and values of a curve, of shape (points,) each."""
 
 
 def speed_by_layers(
     requested: Model, machine: Machine, work: Workload, runtime: Runtime = LLAMA_CPP
-) -> LayerSweep | None:
-    """Speed with each number of layers on the GPU.
+) -> Line | None:
+    """Decode speed [tokens/s] with each number of layers on the GPU for which VRAM and RAM are
+    large enough, with what the runtime leaves free.
 
     None without a GPU, and for runtimes that are not told how many or do not take the model.
     """
@@ -251,47 +244,30 @@ def speed_by_layers(
     layers = np.arange(model.layers + 1, dtype=float)
     nouns = (model, machine, work, runtime, PlacementStrategy.CPU_OFFLOAD)
     swept = estimate(*nouns, settings=Settings(gpu_layers=layers))
-    automatic = estimate(*nouns)
-    placed = automatic.placement
+    placed = estimate(*nouns).placement
     # None where the whole model fits, which this placement then leaves in RAM.
     most = float(placed.gpu_layers) if placed and placed.gpu_layers else float(model.layers)
     if swept.decode is None:
         return None
-    return LayerSweep(
-        layers=layers,
-        decode=np.broadcast_to(swept.decode.value, layers.shape),
-        fits=np.broadcast_to(swept.fits, layers.shape) & (layers <= most),
-    )
+    fits = np.broadcast_to(swept.fits, layers.shape) & (layers <= most)
+    return layers[fits], np.broadcast_to(swept.decode.value, layers.shape)[fits]
 
 
-@dataclass(frozen=True, kw_only=True)
-class CostLine:
-    """Monthly cost against tokens generated per month."""
-
-    name: str  # name of the option
-    tokens: Floats  # tokens per month, shape (points,) [tokens]
-    usd: Floats  # rent or purchase, and the value of waiting, shape (points,) [USD/month]
-
-
-def cost_by_tokens(advice: Advice, points: int = 60) -> tuple[CostLine, ...]:
-    """Costs of the present machine and the verdict's option, up to twice their break-even."""
+def cost_by_tokens(advice: Advice, points: int = 60) -> dict[str, Line]:
+    """Monthly cost, with the value of waiting [USD/month], against tokens generated per month: of
+    the present machine and the verdict's option, up to twice their break-even; none of what does
+    not run, as where there is no machine yet.
+    """
     kept, option = advice.options[0], next(iter(advice.choice.named), None)
     if advice.best is None or option is None or option.hours_lost is None or option.tokens <= 0:
-        return ()
+        return {}
     most = max(2.0 * (option.break_even_tokens or 0.0), option.tokens)
-    tokens = np.linspace(0.0, most, points)
-    lines = (_line("as it is", kept, tokens), _line(option.name, option, tokens))
-    return tuple(line for line in lines if line is not None)
-
-
-def _line(name: str, option: Option, tokens: Floats) -> CostLine | None:
-    """Line of an option; None for what does not run, as where there is no machine yet."""
-    if option.cost is None or option.hours_lost is None:
-        return None
-    each = (option.cost.by_use + option.hours_lost * option.worth) / option.tokens
-    return CostLine(
-        name=name, tokens=tokens, usd=option.cost.fixed + option.standing + each * tokens
-    )
+    tokens, lines = np.linspace(0.0, most, points), dict[str, Line]()
+    for name, row in (("as it is", kept), (option.name, option)):
+        if row.cost is not None and row.hours_lost is not None:
+            each = (row.cost.by_use + row.hours_lost * row.worth) / row.tokens
+            lines[name] = (tokens, row.cost.fixed + row.standing + each * tokens)
+    return lines
 
 
 def page_cache_for(estimated: Estimate, speed: float) -> float | None:

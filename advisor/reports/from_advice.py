@@ -312,12 +312,7 @@ def layer_sweep(advice: Advice, machine: Machine) -> SweepSeries | None:
     runtime = advice.chosen or LLAMA_CPP
     model = next(estimate.model for estimate in advice.estimates if estimate.how is runtime)
     sweep = speed_by_layers(model, machine, advice.question.work, runtime)
-    if sweep is None:
-        return None
-    inside = np.flatnonzero(sweep.fits)
-    return _series(
-        runtime.name, ("layers on the GPU", "tokens/s"), sweep.layers[inside], sweep.decode[inside]
-    )
+    return sweep and _series(runtime.name, ("layers on the GPU", "tokens/s"), *sweep)
 
 
 def _series(
@@ -348,8 +343,7 @@ def session_row(task: Task) -> SessionRow:
 def cost_curves(advice: Advice) -> tuple[SweepSeries, ...]:
     """Cost of a month against its tokens."""
     labels = ("tokens per month", "USD per month")
-    lines = cost_by_tokens(advice)
-    return tuple(_series(line.name, labels, line.tokens, line.usd) for line in lines)
+    return tuple(_series(name, labels, *line) for name, line in cost_by_tokens(advice).items())
 
 
 def sensitivity(advice: Advice) -> tuple[SensitivityRow, ...]:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -11,14 +11,7 @@ from advisor.advice.compare import MOST_READERS, decode_tps, usable
 from advisor.advice.finder.runnable import Runnable
 from advisor.advice.prices.price import age_remark, odd_prices
 from advisor.advice.speeds import Speed, speed_of
-from advisor.advice.table.choice import (
-    FASTER,
-    LATE,
-    Choice,
-    begins_late,
-    least_speed,
-    reads_along,
-)
+from advisor.advice.table.choice import FASTER, LATE, begins_late, least_speed, reads_along
 from advisor.advice.table.option import Option, OptionKind, Question, unknown_rent
 from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
 from advisor.cost_model.estimate import Estimate
@@ -27,9 +20,9 @@ from advisor.formatting import hours as hours_words
 from advisor.formatting import memory as memory_words
 from advisor.formatting import money as money_words
 from advisor.formatting import number, percent, short, tokens_per_second
-from advisor.runtimes import Runtime
 
 if TYPE_CHECKING:
+    from advisor.advice.advise import Advice
     from advisor.advice.task import Task
 
 # Notes on the prices of an answer.
@@ -151,45 +144,18 @@ class VerdictText:
         return f"{self.gives}\n{self.way}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Compared:
-    """Estimates and options of a question, of which a verdict speaks."""
-
-    question: Question  # input of the options
-    estimates: tuple[Estimate, ...]  # one estimate for each runtime and placement
-    best: Estimate | None  # fastest estimate that fits; None if none fits
-    options: tuple[Option, ...]  # options, the present machine first, then by what they save
-    choice: Choice  # what to buy, if anything, and the cheapest beside it
-    another_model: Runnable | None  # rated as well and faster here, where that is worth a word
-    closest: Runnable | None  # best rated that keeps up, where the model asked for is of no use
-    elsewhere: bool = False  # the estimates are of another machine than the kept one
-    served: int | None = None  # users at reading speed; None where one is asked for
-    task: "Task | None" = None  # of the session in the best placement; None where none is asked for
-    chosen: Runtime | None = None  # of options and changes; None for the fastest in common use
-    placement: PlacementStrategy | None = None  # of the answer; None for the fastest
-
-    @property
-    def of_placement(self) -> tuple[Estimate, ...]:
-        """Estimates of the placement that is answered for."""
-        return self.estimates if self.placement is None else self.placed(self.placement)
-
-    def placed(self, strategy: PlacementStrategy) -> tuple[Estimate, ...]:
-        """Estimates of one placement, in the order of the runtimes."""
-        return tuple(estimate for estimate in self.estimates if estimate.strategy is strategy)
-
-
-def verdict(compared: Compared) -> VerdictText:
+def verdict(advice: "Advice") -> VerdictText:
     """What the machine gives, then what an answer takes and the best way out of all."""
-    kept, best, money = compared.options[0], compared.best, compared.question.money
-    speed = kept.speed if compared.elsewhere else None if best is None else speed_of(best)
+    kept, best, money = advice.options[0], advice.best, advice.question.money
+    speed = kept.speed if advice.elsewhere else None if best is None else speed_of(best)
     level = judgement(speed.decode if speed else None, money.reading_tps)
-    gives = _kept(level, kept) if compared.elsewhere else _gives(level, compared)
+    gives = _kept(level, kept) if advice.elsewhere else _gives(level, advice)
     answer = _answer(speed, kept) if speed else ""
-    if not compared.elsewhere and compared.served is not None and speed:
-        answer = _served(compared.served)
-    if not compared.elsewhere and compared.task is not None:
-        answer = _whole(compared.task)
-    ways = _faster(compared) or _ways(compared, level, speed.decode if speed else 0.0)
+    if not advice.elsewhere and advice.served is not None and speed:
+        answer = _served(advice.served)
+    if not advice.elsewhere and advice.task is not None:
+        answer = _whole(advice.task)
+    ways = _faster(advice) or _ways(advice, level, speed.decode if speed else 0.0)
     counted = (
         f"Counted with {number(money.replies_per_day)} answers a day, an hour of waiting at "
         f"{money_words(kept.worth)}, reading at {number(money.reading_tps)} tokens a second, "
@@ -199,10 +165,10 @@ def verdict(compared: Compared) -> VerdictText:
     return VerdictText(judgement=level, gives=gives, way=way, assumptions=counted)
 
 
-def _gives(level: Judgement, compared: Compared) -> str:
-    best, chosen = compared.best, compared.chosen
+def _gives(level: Judgement, advice: "Advice") -> str:
+    best, chosen = advice.best, advice.chosen
     if best is None:
-        return _nothing(compared)
+        return _nothing(advice)
     sentence = (_queued if best.waiting else _written)(level, best)
     runs = f"With {chosen.name}, {sentence[0].lower()}{sentence[1:]}" if chosen else sentence
     return f"{runs} Memory is tight: close other programs." if best.tight else runs
@@ -250,10 +216,10 @@ def _kept(level: Judgement, kept: Option) -> str:
     return f"On what you have, {plain(kept.name)}: {sentence[0].lower()}{sentence[1:]}"
 
 
-def _nothing(compared: Compared) -> str:
+def _nothing(advice: "Advice") -> str:
     """Reason why nothing runs."""
-    chosen = compared.chosen
-    of_choice = [each for each in compared.of_placement if chosen in (None, each.how)]
+    chosen = advice.chosen
+    of_choice = advice.meant(advice.placement)
     able = (estimate for estimate in of_choice if not estimate.refusal)
     least = min(able, key=lambda estimate: float(estimate.missing), default=None)
     short = math.nan if least is None else float(least.missing)
@@ -301,61 +267,58 @@ def duration(seconds: float) -> str:
     return f"{number(seconds / 86400)} days"
 
 
-def _ways(compared: Compared, level: Judgement, decode: float) -> list[str]:
+def _ways(advice: "Advice", level: Judgement, decode: float) -> list[str]:
     """Sentences on the best way out at a speed [tokens/s], each shorter than the one before."""
-    options, choice, another = compared.options, compared.choice, compared.another_model
-    reading_tps = compared.question.money.reading_tps
-    drive = compared.best and compared.best.strategy is PlacementStrategy.NVME_OFFLOAD
+    options, choice, another = advice.options, advice.choice, advice.another_model
+    reading_tps = advice.question.money.reading_tps
+    drive = advice.best and advice.best.strategy is PlacementStrategy.NVME_OFFLOAD
     settled = level.enough and not drive
     late = begins_late(options[0])
     free = None if settled and not late else choice.free
     if free is not None and reads_along(free, reading_tps):
         return [_free(free, options[0])]
     if another is not None and not settled:
-        return _another(another)
+        return _of_model(AS_HIGH, another)
     faster = another is not None and another.speed.decode >= FASTER * reading_tps
-    if compared.closest is not None:
-        return _closest(compared.closest)
+    if advice.closest is not None:
+        return _of_model(NEAREST, advice.closest)
     if free is not None:
         return [_free(free, options[0])]
     if choice.safe is not None and not faster:
         return _bought(choice.safe, options[0], decode)
     reason = plain(choice.reason)
     if another is not None and faster:
-        return [f"{reason} {_beside(another)}".strip(), *_another(another)]
+        first, *shorter = _of_model((BESIDE, *AS_HIGH), another)
+        return [f"{reason} {first}".strip(), *shorter]
     return [f"{_keep(options[0])} {reason}".strip(), reason, _keep(options[0])]
 
 
-def _faster(compared: Compared) -> list[str]:
-    """Another runtime that is notably faster than the chosen one; nothing without one."""
-    if compared.chosen is None:
-        return []
-    least = NOTABLY * decode_tps(compared.best) if compared.best else 0.0
-    first = (each for each in usable(compared.of_placement)[:1] if decode_tps(each) >= least)
-    return [f"{each.runtime} would give {number(decode_tps(each))} here." for each in first]
+AS_HIGH = (
+    "{0} in {1} writes {2} on this machine, free, and is rated as high or higher.",
+    "{0} writes {2} here and is rated as high.",
+)
+NEAREST = (
+    "Nearest that keeps up here: {0} in {1}, free, {2} tokens a second.",
+    "{0} writes {2} here, free.",
+)
+BESIDE = "Free and rated as high: {0}, {2} tokens a second."
+"""Sentences on another model, its format and its speed."""
 
 
-def _another(model: Runnable) -> list[str]:
-    speed = number(model.speed.decode)
-    name = model.model.name.rpartition("/")[2]
-    return [
-        f"{name} in {model.model.format} writes {speed} on this machine, free, and is rated as "
-        "high or higher.",
-        f"{name} writes {speed} here and is rated as high.",
-    ]
-
-
-def _beside(model: Runnable) -> str:
-    """Another model, beside one that is fast enough."""
-    name = model.model.name.rpartition("/")[2]
-    return f"Free and rated as high: {name}, {number(model.speed.decode)} tokens a second."
-
-
-def _closest(row: Runnable) -> list[str]:
+def _of_model(sentences: Iterable[str], row: Runnable) -> list[str]:
     name, speed = row.model.name.rpartition("/")[2], number(row.speed.decode)
+    return [sentence.format(name, row.model.format, speed) for sentence in sentences]
+
+
+def _faster(advice: "Advice") -> list[str]:
+    """Another runtime that is notably faster than the chosen one; nothing without one."""
+    if advice.chosen is None:
+        return []
+    least = NOTABLY * decode_tps(advice.best) if advice.best else 0.0
+    first = usable(advice.placed(advice.placement))[:1]
+    speeds = {each.runtime: decode_tps(each) for each in first}
     return [
-        f"Nearest that keeps up here: {name} in {row.model.format}, free, {speed} tokens a second.",
-        f"{name} writes {speed} here, free.",
+        f"{name} would give {number(tps)} here." for name, tps in speeds.items() if tps >= least
     ]
 
 
