@@ -106,7 +106,7 @@ def _half_the_channels(request: Request, estimate: Estimate, _: Random) -> Fault
 
 
 def _few_threads(request: Request, estimate: Estimate, random: Random) -> Faulty | None:
-    cores = estimate.machine.host.cores if estimate.machine else 0
+    cores = estimate.machine.host.cores
     used = random.randint(2, max(cores // 3, 2))
     shown = random.choice(({"processors": float(used)}, {"words": (*SERVER, "-t", str(used))}))
     return Faulty(replace(request, cores=used), shown) if _in_ram(estimate) else None
@@ -165,7 +165,7 @@ def _shared_gpu(request: Request, estimate: Estimate, random: Random) -> Faulty:
 
 def _shared_processor(request: Request, estimate: Estimate, random: Random) -> Faulty | None:
     machine, left = estimate.machine, random.uniform(0.3, 0.7)
-    if machine is None or not _in_ram(estimate):
+    if not _in_ram(estimate):
         return None
     host = machine.host
     rate = float(host.bandwidth.value) * left / 1e9
@@ -263,9 +263,7 @@ def process(
     """What this machine tells of a server that runs as an estimate says, up to factors of what its
     GPU does, on the machine of what it should reach.
     """
-    assert run.machine is not None
     assert run.step is not None
-    assert sound.machine is not None
     threads, needed = run.machine.host.cores, sum(map(float, sound.held.get(Tier.RAM, ())))
     ram = float(sound.machine.host.memory.value)
     parts = {str(route): float(part) for route, part in run.step.parts.items()}

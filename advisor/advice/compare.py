@@ -60,6 +60,7 @@ def _in_runtime(
                 how=runtime,
                 strategy=strategy,
                 model=stored,
+                machine=machine,
                 work=work,
                 refusal=str(refusal),
                 missing=whole_bytes(stored, work),
@@ -202,13 +203,10 @@ FIRST_TRIED = np.array(sorted({*np.geomspace(1, MOST_READERS, 24).round()}))
 
 def readers(best: Estimate, reading_tps: float) -> int:
     """Users whom a server answers together at a reading speed; 0 where not even one."""
-    machine = best.machine
-    if machine is None:
-        return 0
 
     def most(users: Floats) -> int:
         several = replace(best.work, users=users)
-        nouns = (best.model, machine, several, best.how, best.strategy)
+        nouns = (best.model, best.machine, several, best.how, best.strategy)
         every = estimate(*nouns, settings=best.settings)
         speed = np.broadcast_to(np.asarray(every.decode_tps, dtype=float), users.shape)
         able = (np.nan_to_num(speed) >= reading_tps) & (every.waiting == 0) & every.fits

@@ -106,7 +106,7 @@ def _service(estimate: Estimate, words: list[str], port: int) -> dict[str, Any]:
     """Service of a Compose file."""
     listening = ["--host", EVERY_ADDRESS, "--port", str(port)]
     machine = estimate.machine
-    nvidia = bool(machine and machine.gpus and machine.gpus[0].vendor == "NVIDIA")
+    nvidia = bool(machine.gpus) and machine.gpus[0].vendor == "NVIDIA"
     if estimate.how.key == "llama.cpp":
         at = words.index("-m") + 1
         words[at] = f"{MODELS}/{words[at].rpartition('/')[2]}"
@@ -136,7 +136,7 @@ def _service(estimate: Estimate, words: list[str], port: int) -> dict[str, Any]:
     if nvidia:
         devices = [{"driver": "nvidia", "count": "all", "capabilities": ["gpu"]}]
         service["deploy"] = {"resources": {"reservations": {"devices": devices}}}
-    elif machine and machine.gpus:
+    elif machine.gpus:
         service["devices"] = ["/dev/dri", *(["/dev/kfd"] if "rocm" in image else [])]
     return service
 
@@ -241,14 +241,14 @@ def skypilot_task(estimate: Estimate) -> str:
 def _started(estimate: Estimate, setup: ServerSetup) -> tuple[str, ...]:
     """Shell lines that serve an estimate, with the model from the task's variable."""
     model, placement, machine = estimate.model, estimate.placement, estimate.machine
-    if placement is None or machine is None:
+    if placement is None:
         raise Refusal(estimate.refusal)
     return setup.start(model, placement, machine, estimate.work, f"${VARIABLES[setup.files]}")
 
 
 def _gpus(estimate: Estimate) -> tuple[str, int]:
     """GPU to rent, and how many."""
-    if estimate.machine is None or not estimate.machine.gpus:
+    if not estimate.machine.gpus:
         raise Refusal(estimate.refusal or "There is no GPU to rent.")
     return estimate.machine.gpus[0].name, len(estimate.machine.gpus)
 

@@ -291,7 +291,7 @@ def _task(
     first = np.arange(session.turns) == 0
     work = session.work(estimate.work, np.where(first, session.cached, kept))
     turns = again(estimate, work=work)
-    if turns.machine is None or turns.decode_tps is None or not bool(np.all(turns.fits)):
+    if turns.decode_tps is None or not bool(np.all(turns.fits)):
         return None
     together = float(np.min(turns.work.users))
     return Task(

@@ -114,6 +114,7 @@ class Estimate:
     how: Runtime
     strategy: PlacementStrategy
     model: Model  # model in the format that the runtime loads
+    machine: Machine  # as the runtime uses it
     work: Workload  # request, with the users decoded together
     settings: Settings = DEFAULT  # fixed choices of the placement
     waiting: Array = 0.0  # users waiting in the queue
@@ -122,14 +123,13 @@ class Estimate:
     placement: Placement | None = None  # location of every part of the model
     fits: bool | npt.NDArray[np.bool_] = False  # every memory is large enough
     missing: Array = 0.0  # missing memory, summed over all locations [B]
-    machine: Machine | None = None  # as the runtime uses it; None for an impossible combination
     constants: Constants | None = None  # those of the cost model in the scope of the estimate
     planned: Phases | None = None  # schedules that are known already; None to make them
 
     @cached_property
     def phases(self) -> Phases | None:
         """Schedules of prompt and token; None for an impossible combination."""
-        if self.planned is not None or self.machine is None or self.placement is None:
+        if self.planned is not None or self.placement is None:
             return self.planned
         return self.how.schedule(self.model, self.placement, self.machine, self.work)
 
@@ -139,7 +139,7 @@ class Estimate:
         time = self._timed(self.phases.decode) if self.phases else None
         if time is None or self.phases is None or not self.work.draft:
             return time
-        several = self.machine is not None and self.machine.counts is not None
+        several = self.machine.counts is not None
         reads = weights_read(self.phases.decode, self.model, self.work, by_gpu=several)
         return with_drafting(time, self.model, self.work, reads)
 
@@ -149,7 +149,7 @@ class Estimate:
         return self._timed(self.phases.prefill) if self.phases else None
 
     def _timed(self, schedule: Schedule) -> StepTime | None:
-        if self.machine is None or self.constants is None:
+        if self.constants is None:
             return None
         return schedule_seconds(schedule, self.machine, self.constants)
 
@@ -170,28 +170,26 @@ class Estimate:
         return self._rate(fresh, self.prompt, IN_PROMPT)
 
     def _rate(self, amount: Array, time: StepTime | None, constant: str) -> Range | None:
-        if time is None or self.machine is None or self.constants is None:
+        if time is None or self.constants is None:
             return None
-        fitted = self._margins(time, self.machine, self.constants, constant)
+        fitted = self._margins(time, self.constants, constant)
         beside = np.hypot(self.how.extra_uncertainty, self.model.architecture.shape_uncertainty)
         if constant == IN_DECODE and self.work.draft:
             beside = np.hypot(beside, DRAFTING)
         return fitted.wider(beside).around(amount / time.total)
 
-    def _margins(
-        self, time: StepTime, machine: Machine, constants: Constants, constant: str
-    ) -> Margins:
+    def _margins(self, time: StepTime, constants: Constants, constant: str) -> Margins:
         """Margins of a speed from its constants, without those of the runtime or of a guessed
         shape.
         """
         prompt = constant == IN_PROMPT
         run = circumstances(
-            machine, constants,
+            self.machine, constants,
             users=self.work.users, kinds=operators(self.model.architecture),
             fresh=self.work.fresh if prompt else np.inf, served=prompt and not self.work.bench,
         )  # fmt: skip
         fitted = margins(time, run, constants, constant)
-        of_gpu, of_host = measured.doubt(machine, self.how, self.model, prompt=prompt)
+        of_gpu, of_host = measured.doubt(self.machine, self.how, self.model, prompt=prompt)
         if not of_gpu and not of_host:
             return fitted
         gpu = on_gpu(time, run)
@@ -200,7 +198,7 @@ class Estimate:
     @cached_property
     def unmeasured(self) -> tuple[str, ...]:
         """Kinds of the model's layers that few timed on the backend; they widen the ranges."""
-        if self.constants is None or not self.machine or not self.machine.gpus:
+        if self.constants is None or not self.machine.gpus:
             return ()
         return unmeasured_kinds(operators(self.model.architecture), self.constants)
 
@@ -226,7 +224,7 @@ class Estimate:
     @property
     def load(self) -> Array | None:
         """Time to read the file from the drive; None where the drive is unknown [s]."""
-        disk = self.machine.disk if self.machine else None
+        disk = self.machine.disk if self.placement else None
         return self.model.file_bytes / disk.sequential.value if disk else None
 
     @cached_property
@@ -241,7 +239,7 @@ class Estimate:
         """
         machine, placement = self.machine, self.placement
         on_drive = self.strategy is PlacementStrategy.NVME_OFFLOAD
-        if machine is None or placement is None or (on_drive and not machine.unified):
+        if placement is None or (on_drive and not machine.unified):
             return False
         held = sum(map(float, self.held.get(Tier.RAM, ())))
         if on_drive:
@@ -259,14 +257,14 @@ class Estimate:
     @cached_property
     def command(self) -> str:
         """Command that starts the runtime; empty for an impossible combination."""
-        if self.machine is None or self.placement is None:
+        if self.placement is None:
             return ""
         return self.how.command(self.model, self.placement, self.machine, self.work)
 
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
         """Bandwidths and constants that the estimate uses, each with its origin."""
-        if self.machine is None or self.placement is None:
+        if self.placement is None:
             return ()
         used: tuple[tuple[ConstantRow, ...], ...] = ()
         if self.phases is not None and self.constants is not None:
@@ -276,7 +274,7 @@ class Estimate:
                 (self.phases.prefill, IN_PROMPT),
             ):
                 time = schedule_seconds(schedule, self.machine, recorded)
-                self._margins(time, self.machine, recorded, constant)
+                self._margins(time, recorded, constant)
             used = recorded.used
         return tuple(assumptions(self.machine, self.placement, used))
 
@@ -332,11 +330,11 @@ def estimate(
         settings = replace(settings, cpu_ffn=None)
         notes.append("It leaves whole layers in RAM alone.")
     outcome = Estimate(
-        how=runtime, strategy=strategy, model=model, work=work, settings=settings,
+        how=runtime, strategy=strategy, model=model, machine=machine, work=work, settings=settings,
         format_note=" ".join(filter(None, notes)),
     )  # fmt: skip
     if strategy is PlacementStrategy.GPU_RESIDENT and machine.gpus:
-        outcome = _queued(outcome, machine)
+        outcome = _queued(outcome)
         work = outcome.work
     try:
         _check_memories(machine, strategy, settings)
@@ -353,7 +351,6 @@ def estimate(
         placement=placement,
         fits=np.asarray(missing) <= 0,
         missing=missing,
-        machine=machine,
         constants=measured.conditioned(there, machine, runtime, model),
     )
 
@@ -367,12 +364,12 @@ def _check_memories(machine: Machine, strategy: PlacementStrategy, settings: Set
         )
 
 
-def _queued(outcome: Estimate, machine: Machine) -> Estimate:
+def _queued(outcome: Estimate) -> Estimate:
     """Estimate with the users beyond `Runtime.at_once` in the queue; a single one never waits."""
     users = np.asarray(outcome.work.users, dtype=float)
     if outcome.how.at_once is None or np.all(users <= 1.0):
         return outcome
-    at_once = outcome.how.at_once(outcome.model, machine, outcome.work, outcome.settings)
+    at_once = outcome.how.at_once(outcome.model, outcome.machine, outcome.work, outcome.settings)
     running = np.where(at_once >= 1, np.minimum(users, at_once), users)
     if np.all(running == users):
         return outcome

@@ -49,6 +49,5 @@ def offloaded(how: Runtime, **values: object) -> Estimate:
 
 def offered(best: Estimate, flag: str) -> list[Edited]:
     """Changes beside an estimate whose words name a flag."""
-    assert best.machine is not None
     changes = faster_changes(best.model, best.machine, best.work, best)
     return [each for each in changes if flag in each.words]

@@ -168,7 +168,6 @@ def test_users_who_do_not_fit_wait(card: str, kept: float, users: int) -> None:
     two users lack 1.6 MB.
     """
     estimate = run(VLLM, rig(card), RESIDENT, "Qwen3-32B", form="FP8", work=LONG)
-    assert estimate.machine is not None
     memory = float(estimate.machine.gpus[0].memory.value)
     assert memory == pytest.approx(48 * GIB - kept, rel=0.01)
     left = memory * 0.92 - GIB - estimate.model.file_bytes
@@ -343,7 +342,6 @@ def test_conversations_that_fit_by_hand() -> None:
     """24 GiB x 0.92 - 1 GiB - 5.73 GB of AWQ 8B, over 8192 x 128 KiB each."""
     estimate = run(VLLM, rig(), RESIDENT, "Llama-3.1-8B")
     left = 24 * GIB * 0.92 - GIB - estimate.model.file_bytes
-    assert estimate.machine is not None
     number = sequences_that_fit(estimate.model, placement(estimate), estimate.machine, WORK)
     assert number == int(left // (8192 * 131_072))
 
@@ -353,7 +351,6 @@ def test_fewer_bits_of_cache_hold_more_conversations() -> None:
     for kv_type in ("f16", "q8_0"):
         work = Workload(kv_type=kv_type)
         estimate = run(VLLM, rig(), RESIDENT, "Llama-3.1-8B", work=work)
-        assert estimate.machine is not None
         counts.append(
             sequences_that_fit(estimate.model, placement(estimate), estimate.machine, work)
         )

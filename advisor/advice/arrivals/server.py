@@ -170,7 +170,7 @@ def server(estimate: Estimate) -> Server | None:
     Caches take the tokens that requests have, not the whole context.
     """
     machine, work, at_once = estimate.machine, estimate.work, estimate.how.at_once
-    if machine is None or at_once is None or not np.all(estimate.fits):
+    if at_once is None or not np.all(estimate.fits):
         return None
     whole = float(work.prompt) + float(work.output)
     longest = replace(work, users=1.0, prompt=whole, output=1.0, cached=0.0, context=whole)
@@ -221,8 +221,8 @@ def _decode(estimate: Estimate, counts: Floats, depth: float) -> Floats:
 def _prefill(estimate: Estimate, tokens: Floats, before: float) -> Floats:
     """Times of passes over prompt tokens, by number of tokens and of earlier tokens [s]."""
     placed = estimate.placement
-    by_user = placed is not None and placed.attention_by_user and estimate.machine is not None
-    ranks = float(len(estimate.machine.gpus)) if by_user and estimate.machine else 1.0
+    by_user = placed is not None and placed.attention_by_user
+    ranks = float(len(estimate.machine.gpus)) if by_user else 1.0
     work = replace(
         estimate.work,
         users=ranks,

@@ -22,7 +22,6 @@ from advisor.errors import InputError, UnknownName
 from advisor.machine.backends import ONE_NODE
 from advisor.machine.catalog import find_host
 from advisor.machine.from_spec import with_copies
-from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import HostRow
 from advisor.runtimes import SGLANG, VLLM
@@ -36,7 +35,6 @@ Part = TypeVar("Part")
 class MeasuredRun(Estimate):
     """Estimate of a run that was measured, which therefore is possible."""
 
-    machine: Machine
     placement: Placement
     constants: Constants
     system: str = ""  # "Linux", "Windows" or "macOS"; empty where unknown
@@ -114,7 +112,7 @@ class MeasuredRun(Estimate):
 
 def measured_run(estimate: Estimate, system: str = "") -> MeasuredRun:
     """Run of an estimate; raises InputError for an impossible combination."""
-    if estimate.machine is None or estimate.placement is None or estimate.constants is None:
+    if estimate.placement is None or estimate.constants is None:
         raise InputError(f"{estimate.refusal} There is no prediction to compare with.")
     return like(MeasuredRun, estimate, system=system, prompt_work=None)
 

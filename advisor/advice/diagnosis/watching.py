@@ -182,8 +182,7 @@ class Watched:
             sum(each * share for each, share in zip(spent, ends, strict=True)) / sum(spent)
             for ends in zip(*shares, strict=True)
         )
-        computes = after.machine is not None and bool(after.machine.gpus)
-        off = max(least - busy, busy - most) if computes else busy
+        off = max(least - busy, busy - most) if after.machine.gpus else busy
         return _likelihood(max(off, 0.0) / UNSURE)
 
     def _of_processors(self, after: Estimate) -> float:
@@ -219,10 +218,8 @@ def _gpu_share(time: StepTime | None) -> tuple[float, float]:
 
 def _in_gpu(estimate: Estimate) -> float:
     """Memory held on cards of their own [B]."""
-    machine = estimate.machine
-    if machine is None or machine.unified:
-        return 0.0
-    return float(sum(map(float, estimate.held.get(Tier.VRAM, ()))))
+    held = () if estimate.machine.unified else estimate.held.get(Tier.VRAM, ())
+    return float(sum(map(float, held)))
 
 
 def served_format(reading: ServerReading) -> str:

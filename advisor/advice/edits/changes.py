@@ -184,7 +184,7 @@ def _expert_cache(best: Estimate) -> Edits:
     if not (_is_split(best) and best.how.caches_experts and best.model.has_experts):
         return
     if best.settings.expert_cache is None:
-        most = float(np.max(best.machine.gpu_memory)) / GIB if best.machine else 0.0
+        most = float(np.max(best.machine.gpu_memory)) / GIB
         sizes = np.unique(np.linspace(1.0, max(most, 1.0), CACHES_TRIED).round())
         swept = again(best, settings=replace(best.settings, expert_cache=sizes * GIB))
         if swept.decode_tps is not None:
@@ -211,8 +211,8 @@ def _feed_forward(best: Estimate) -> Edits:
 
 def _is_split(best: Estimate) -> bool:
     """Whether a model lies in a GPU and in RAM."""
-    there = best.machine is not None and bool(best.machine.gpus) and best.placement is not None
-    return there and best.strategy is PlacementStrategy.CPU_OFFLOAD
+    split = best.strategy is PlacementStrategy.CPU_OFFLOAD
+    return split and bool(best.machine.gpus) and best.placement is not None
 
 
 def _set(best: Estimate, words: str, **settings: float) -> Edit:

@@ -35,8 +35,6 @@ class Rates(NamedTuple):
 def again(before: Estimate, **changes: Any) -> Estimate:
     """Estimate with some fields changed, placed and timed anew; they may be arrays."""
     after = replace(before, **changes)
-    if after.machine is None:
-        return before
     nouns = (after.model, after.machine, after.work, after.how, after.strategy)
     return estimate(*nouns, changes.get("constants"), after.settings)
 
@@ -137,8 +135,6 @@ def placements(after: Estimate) -> Iterator[Estimate]:
     """Each placement that could hold the model of an estimate, in the format that its runtime
     loads, to be placed and timed anew; none where the runtime refuses it.
     """
-    if after.machine is None:
-        return
     with suppress(Refusal):
         model = as_run(after.model, after.how, after.machine)
         for strategy in after.how.strategies:
@@ -157,8 +153,6 @@ def of_formats(before: Estimate, models: Sequence[Model], least: float) -> list[
     """`_fastest` for each of several formats, by one estimate of each placement."""
     speeds: list[Speed | None] = [None] * len(models)
     left = list(range(len(models)))
-    if before.machine is None:
-        return speeds
     for strategy in before.how.strategies:
         tried = [at for at in left if could_hold(models[at], before.machine, strategy)]
         if not tried:

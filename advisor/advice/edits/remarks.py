@@ -34,7 +34,7 @@ from advisor.runtimes.serving import paged, sequences_that_fit, served
 
 def remarks(estimate: Estimate) -> tuple[str, ...]:
     """Sentences on an estimate; empty where it does not fit."""
-    if estimate.placement is None or estimate.machine is None or not bool(np.all(estimate.fits)):
+    if estimate.placement is None or not bool(np.all(estimate.fits)):
         return ()
     made_by = (*REMARKS.get(estimate.runtime, ()), _default_context, _tables)
     return tuple(sentence for remark in made_by for sentence in remark(estimate))
@@ -66,7 +66,7 @@ def _speed(estimate: Estimate) -> str:
 
 
 def _llama_cpp(estimate: Estimate) -> Iterable[str]:
-    if estimate.placement is None or estimate.machine is None or not estimate.machine.gpus:
+    if estimate.placement is None or not estimate.machine.gpus:
         return
     yield from _divided(estimate)
     yield from _own_fit(estimate)
@@ -92,9 +92,8 @@ def _llama_cpp(estimate: Estimate) -> Iterable[str]:
 
 def _divided(estimate: Estimate) -> Iterable[str]:
     """Speed with `-sm tensor`, where several GPUs hold the whole model."""
-    if estimate.machine is None or estimate.strategy is not PlacementStrategy.GPU_RESIDENT:
-        return
-    if len(estimate.machine.gpus) < 2 or estimate.machine.nodes > 1:
+    several = len(estimate.machine.gpus) > 1 and estimate.machine.nodes == 1
+    if not several or estimate.strategy is not PlacementStrategy.GPU_RESIDENT:
         return
     divided = _fitting(estimate, Settings(), how=LLAMA_CPP_TENSOR)
     if divided is None or divided.decode is None:
@@ -139,7 +138,7 @@ def _own_fit(estimate: Estimate) -> Iterable[str]:
 
 def _default_context(estimate: Estimate) -> Iterable[str]:
     default = estimate.how.default_context
-    if default is None or estimate.machine is None or not estimate.machine.gpus:
+    if default is None or not estimate.machine.gpus:
         return
     tokens = default(estimate.machine)
     if tokens != int(estimate.work.context):
@@ -150,7 +149,7 @@ def _default_context(estimate: Estimate) -> Iterable[str]:
 
 
 def _ray(estimate: Estimate) -> Iterable[str]:
-    if estimate.machine is not None and estimate.machine.nodes > 1:
+    if estimate.machine.nodes > 1:
         yield (
             "With Ray instead: ray start --head on HOST1, ray start --address=HOST1:6379 on "
             "the others, and --distributed-executor-backend ray in place of --nnodes and what "
@@ -172,7 +171,7 @@ def _read_or_copied(estimate: Estimate) -> Iterable[str]:
 
 def _accelerate(estimate: Estimate) -> Iterable[str]:
     """Placement of `device_map="auto"` without limits."""
-    if estimate.machine is None or estimate.strategy is PlacementStrategy.GPU_RESIDENT:
+    if estimate.strategy is PlacementStrategy.GPU_RESIDENT:
         return
     gpus = [MEMORY_USED * float(np.max(gpu.memory.value)) for gpu in estimate.machine.gpus]
     placed = device_map(
@@ -187,7 +186,7 @@ def _accelerate(estimate: Estimate) -> Iterable[str]:
 
 
 def _served(estimate: Estimate) -> Iterable[str]:
-    if estimate.placement is None or estimate.machine is None:
+    if estimate.placement is None:
         return
     card, constants = estimate.machine.gpus[0], estimate.constants
     if constants is not None and float(constants.value("sources", card.family)) < ENOUGH:
@@ -215,7 +214,7 @@ def _served(estimate: Estimate) -> Iterable[str]:
 def _tables(estimate: Estimate) -> Iterable[str]:
     """Where tables lie outside the GPUs, of which a token reads a few rows."""
     model, placement, machine = estimate.model, estimate.placement, estimate.machine
-    if placement is None or machine is None or not machine.gpus or not model.tables_share:
+    if placement is None or not machine.gpus or not model.tables_share:
         return
     size = memory(model.embedding * model.tables_share)
     kind = "of n-grams" if model.by_ngrams else "by layer"

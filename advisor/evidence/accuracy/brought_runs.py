@@ -81,11 +81,11 @@ def brought(estimate: Estimate, measured: Measured, by: str, date: str) -> Broug
         raise InputError(f"The name of who measured has {len(by)} characters; {LONGEST} are kept.")
     speed = diagnose(estimate, measured).predicted.decode
     row, machine = coverage_like(estimate), estimate.machine
-    cards = [gpu.name for gpu in machine.gpus] if machine else []
+    cards = [gpu.name for gpu in machine.gpus]
     return BroughtRun(
         by=by,
         source=measured.source,
-        machine=" + ".join(cards) or (machine.host.name if machine else ""),
+        machine=" + ".join(cards) or machine.host.name,
         model=estimate.model.name,
         format=estimate.model.format,
         regime=row.regime if row else "",
@@ -146,7 +146,7 @@ def measured_by_others(estimate: Estimate) -> Others | None:
     They are shown beside a prediction. Doubtful rows and cards of several kinds are left out.
     """
     row, machine = coverage_like(estimate), estimate.machine
-    if row is None or machine is None or len(machine.gpus) != 1:
+    if row is None or len(machine.gpus) != 1:
         return None
     key = machine.gpus[0].name, estimate.model.name, estimate.model.format.upper(), row.regime
     points = _points().get(key, ())

@@ -93,7 +93,7 @@ def coverage() -> Mapping[str, CoverageRow]:
 
 def coverage_like(estimate: Estimate) -> CoverageRow | None:
     """Coverage of published runs like an estimate's decoding; None where there are none."""
-    if estimate.placement is None or estimate.machine is None:
+    if estimate.placement is None:
         return None
     in_place = estimate.how.computes_in_ram
     return coverage().get(regime_of((_in_place if in_place else _streaming)(estimate)))
@@ -107,7 +107,7 @@ def _streaming(estimate: Estimate) -> dict[str, object]:
 
 def _in_place(estimate: Estimate) -> dict[str, object]:
     """Traits of a run of llama.cpp or one of its forks."""
-    ram_known = estimate.machine is not None and estimate.machine.host.bandwidth.kind in (
+    ram_known = estimate.machine.host.bandwidth.kind in (
         Provenance.MEASURED,
         Provenance.GIVEN,
     )

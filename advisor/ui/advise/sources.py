@@ -86,7 +86,7 @@ def _fared(answer: Answer) -> Iterable[Markup | str]:
 
     best = answer.advice.best
     others = measured_by_others(best) if best else None
-    if others is not None and best is not None and best.machine is not None:
+    if others is not None and best is not None:
         card, count = best.machine.gpus[0].name, others.publishers
         who = "One publisher has" if count == 1 else f"{count} publishers have"
         yield (

@@ -292,7 +292,6 @@ class TestByHand:
         # cross the link at what the runtime reaches of its zero-copy rate Z,
         # t' = t - t_GPU s / V + (s / V) W / Z.
         estimate = predicted("tight")
-        assert estimate.machine is not None
         assert estimate.phases is not None
         card, held = estimate.machine.gpus[0], float(estimate.held[Tier.VRAM][0])
         share = (held + 4 * GIB - float(card.memory.value)) / held
@@ -398,7 +397,6 @@ class TestWhatCannotBe:
     def test_no_lost_pages_where_ram_is_roomy(self) -> None:
         # a tenth of 256 GiB still holds a file of 5 GB
         estimate = predicted("no GPU")
-        assert estimate.machine is not None
         ram = Quantity(value=256 * GIB, kind=Provenance.GIVEN, source="this test")
         host = replace(estimate.machine.host, memory=ram)
         roomy = measured_run(replace(estimate, machine=replace(estimate.machine, host=host)))
@@ -411,7 +409,6 @@ class TestWhatCannotBe:
 
     def test_no_modules_where_ram_was_measured_or_is_soldered(self) -> None:
         estimate = predicted("no GPU")
-        assert estimate.machine is not None
         read = Quantity(value=40 * GB, kind=Provenance.MEASURED, source="probed")
         host = replace(estimate.machine.host, bandwidth=read)
         known = measured_run(replace(estimate, machine=replace(estimate.machine, host=host)))

@@ -104,7 +104,6 @@ def test_a_server_is_expected_to_reach_what_its_file_allows() -> None:
 
 def test_memory_of_the_gpu_tells_placements_apart() -> None:
     """The factor is greatest for the placement that holds what was seen."""
-    assert RESIDENT.machine is not None
     fewer = estimate("Llama-3.1-8B", RESIDENT.machine, placement="cpu-offload", gpu_layers=16)
     half, whole = (float(sum(each.held[Tier.VRAM])) for each in (fewer, RESIDENT))
     assert half < whole - 1.5 * GIB
@@ -115,7 +114,6 @@ def test_memory_of_the_gpu_tells_placements_apart() -> None:
 
 def test_a_busy_gpu_tells_where_a_token_is_computed() -> None:
     """What lies in GPU memory alone keeps it busy; half of the layers in RAM leave it idle."""
-    assert RESIDENT.machine is not None
     fewer = estimate("Llama-3.1-8B", RESIDENT.machine, placement="cpu-offload", gpu_layers=16)
     busy, idle = (evidence(RESIDENT, gpu_busy=share) for share in (0.98, 0.1))
     assert busy.factor("x", RESIDENT) == pytest.approx(1.0, rel=0.3)
