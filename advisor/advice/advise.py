@@ -118,8 +118,10 @@ class Advice:
         """Estimates of one placement, in the order of the runtimes; None for all."""
         return tuple(each for each in self.estimates if strategy in (None, each.strategy))
 
-    def meant(self, strategy: PlacementStrategy | None) -> tuple[Estimate, ...]:
-        """Estimates of one placement that are of the chosen runtime; all without a choice."""
+    def meant(self, strategy: PlacementStrategy | None = None) -> tuple[Estimate, ...]:
+        """Estimates of one placement, or of all, that are of the chosen runtime; of every runtime
+        without a choice.
+        """
         return tuple(each for each in self.placed(strategy) if self.chosen in (None, each.how))
 
     def card(self, strategy: PlacementStrategy) -> Estimate | None:

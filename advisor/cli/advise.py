@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from advisor.advice.advise import Advice, Answer, answer
-from advisor.advice.arrivals.load import ServerLoad, curve_lines, load_on, sentences
+from advisor.advice.arrivals.load import curve_lines, load_on, sentences
 from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.serving import heading, serving_fleets
 from advisor.advice.serving import lines as fleet_lines
@@ -155,20 +155,13 @@ def option_answer(option: Option) -> Json:
     )
 
 
-def _load_of(answered: Answer) -> ServerLoad | None:
-    """Load of the request, on the chosen runtime or the fastest."""
-    advice = answered.advice
-    mine = (each for each in advice.estimates if advice.chosen in (None, each.how))
-    return load_on(mine, answered.nouns.request)
-
-
 def _many_users_lines(answered: Answer) -> Iterator[str]:
     """Users of this server, their waits, and the machines that serve all users."""
-    load, advice = _load_of(answered), answered.advice
+    advice, request = answered.advice, answered.nouns.request
+    load, users = load_on(advice.meant(), request), int(advice.question.work.users)
     yield from sentences(load)
     if load is not None:
         yield from curve_lines(load)
-    request, users = answered.nouns.request, int(advice.question.work.users)
     if users > 1:
         yield from ("", heading(users, request))
         yield from fleet_lines(serving_fleets(advice.question, request, advice.chosen))
@@ -178,7 +171,8 @@ def _many_users_answer(answered: Answer, *, wanted: bool) -> Json:
     """JSON record of many users, None where no runtime here queues requests; if wanted with waiting
     times for several numbers of users, and the machines that serve all.
     """
-    advice, request, load = answered.advice, answered.nouns.request, _load_of(answered)
+    advice, request = answered.advice, answered.nouns.request
+    load = load_on(advice.meant(), request)
     hidden = {} if wanted else {"curve": None}
     saturated = bool(load and load.request.requests_per_hour is not None and not load.waiting)
     several = wanted and int(advice.question.work.users) > 1

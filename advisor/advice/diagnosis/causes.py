@@ -30,18 +30,6 @@ from advisor.cost_model.schedule import Flow, Route, Schedule, Stage, Transfer
 from advisor.errors import Refusal
 from advisor.formatting import memory, number
 from advisor.machine import backends, from_catalog
-from advisor.machine.backends import (
-    DRIVER_LABELS,
-    HYPER_THREADS,
-    KERNELS,
-    OLDEST_BUILD,
-    PAST_CORES,
-    USUAL_FLASH_ATTENTION,
-    GraphicsDriver,
-    drivers_of,
-    effect_of,
-    month_words,
-)
 from advisor.machine.catalog import find_gpu, find_host
 from advisor.machine.names.words import any_of
 from advisor.machine.quantity import Provenance
@@ -185,19 +173,19 @@ def old_build(run: MeasuredRun) -> Edits:
     integer dot products and matrix units.
     """
     scope = run.constants.scope
-    ages = {OLDEST_BUILD: USUAL_FLASH_ATTENTION}
-    if scope.backend in KERNELS and run.machine.gpus[0].vendor == "AMD":
-        ages["2025"] = KERNELS[scope.backend]
+    ages = {backends.OLDEST_BUILD: backends.USUAL_FLASH_ATTENTION}
+    if scope.backend in backends.KERNELS and run.machine.gpus[0].vendor == "AMD":
+        ages["2025"] = backends.KERNELS[scope.backend]
     for build, month in ages.items():
         aged = run.constants.bound(replace(scope, build=build))
-        yield timed(f"from before {month_words(month)}", constants=aged)
+        yield timed(f"from before {backends.month_words(month)}", constants=aged)
 
 
 def no_flash_attention(run: MeasuredRun) -> Edits:
     """No flash attention: the cache is read as fast as in old builds, all else as today."""
     scope = run.constants.scope
     name, family = "gpu_kv_share", run.machine.gpus[0].family
-    old = run.constants.bound(replace(scope, build=OLDEST_BUILD)).value(name, family)
+    old = run.constants.bound(replace(scope, build=backends.OLDEST_BUILD)).value(name, family)
     share = old / run.constants.bound(scope).value(name, family)
     yield timed("", constants=run.constants.scaled({name: share}, "builds without flash attention"))
 
@@ -327,10 +315,11 @@ def old_driver(run: MeasuredRun) -> Edits:
     if machine.driver or run.system not in ("", "Linux", "macOS"):
         return
     card, backend = machine.gpus[0], run.constants.scope.backend
-    for row in drivers_of(card.vendor, card.family, backend):
+    for row in backends.drivers_of(card.vendor, card.family, backend):
         if min(row.token, row.prompt) <= NOTABLE:
-            aged = replace(machine, driver=str(GraphicsDriver(row.value, row.last_version)))
-            label = DRIVER_LABELS[row.value]
+            driver = str(backends.GraphicsDriver(row.value, row.last_version))
+            aged = replace(machine, driver=driver)
+            label = backends.DRIVER_LABELS[row.value]
             yield timed(
                 f"{label} before {row.before}" if row.before else label,
                 machine=aged,
@@ -411,11 +400,11 @@ SLOWER_DRIVES = ("NVMe PCIe 3.0 x4 (typical)", "USB 3.2 Gen 2 external SSD (typi
 
 def many_threads(run: MeasuredRun) -> Edits:
     """More threads than cores, which wait for each other in every layer."""
-    row, excesses = run.host_row, {"threads past the cores": PAST_CORES}
+    row, excesses = run.host_row, {"threads past the cores": backends.PAST_CORES}
     if row is None or not row.threads or row.threads > row.cores:
-        excesses = {"all hyper-threads": HYPER_THREADS, **excesses}
+        excesses = {"all hyper-threads": backends.HYPER_THREADS, **excesses}
     for words, excess in excesses.items():
-        effect = effect_of("threads", excess)
+        effect = backends.effect_of("threads", excess)
         share = 1.0 if effect is None else effect.token
         factors = dict.fromkeys(("cpu_read_share", *CORE_RATES), share)
         yield timed(words, constants=run.constants.scaled(factors, "sweeps over threads"))

@@ -4,6 +4,7 @@ All are valued in the runtime of the best placement now.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -24,7 +25,7 @@ from advisor.formatting import number
 from advisor.machine import backends, from_catalog
 from advisor.machine.backends import ONE_NODE, effects_of_build, kernels_of, month_words
 from advisor.machine.catalog import soldered
-from advisor.machine.machine import USUAL_READ_AHEAD, Form, Gpu, Link, Machine
+from advisor.machine.machine import USUAL_READ_AHEAD, Form, Machine
 from advisor.machine.quantity import Provenance
 from advisor.machine.shared_memory import raised
 from advisor.machine.stated_software import effect_of_driver, stated_driver
@@ -81,14 +82,22 @@ def changes_of(model: Model, machine: Machine, work: Workload, best: Estimate) -
     """Every change that may make a placement faster; arguments as for `faster_changes`."""
     yield from _smaller_formats(machine, best)
     yield from _smaller_cache(work, best)
-    yield from _drafted(model, work, best)
+    if (drafted := drafted_work(model.name, work, best.how)) is not None:
+        words = f"draft {drafted.drafted:g} token a step by its own layers ({drafted.draft})"
+        yield Edit(words=words, cost=SAME_TEXT, changes={"work": drafted})
     yield from _expert_cache(best)
     yield from _feed_forward(best)
     yield from _micro_batch(work, best)
     yield from _faster_memory(machine, best)
     yield from _faster_link(machine, best)
     yield from _other_read_ahead(machine, best)
-    yield from _software(machine, best)
+    if machine.gpus:
+        yield from _other_backend(machine, best)
+        yield from _of_today(machine)
+        yield from _more_of_shared_memory(machine)
+    yield from _a_thread_each(machine)
+    if best.how.binds_nodes:
+        yield from _memory_nodes(machine, best)
 
 
 def _smaller_formats(machine: Machine, best: Estimate) -> Edits:
@@ -160,17 +169,8 @@ def drafted_work(model: str, work: Workload, runtime: Runtime) -> Workload | Non
     row = drafting_rows().get(model)
     if row is None or work.draft or not runtime.drafts:
         return None
-    return replace(
-        work, draft=row.draft, drafted=DRAFTED[row.draft], acceptance=ACCEPTED[row.draft]
-    )
-
-
-def _drafted(model: Model, work: Workload, best: Estimate) -> Edits:
-    """Tokens drafted by layers of the model itself."""
-    drafted = drafted_work(model.name, work, best.how)
-    if drafted is not None:
-        words = f"draft {drafted.drafted:g} token a step by its own layers ({drafted.draft})"
-        yield Edit(words=words, cost=SAME_TEXT, changes={"work": drafted})
+    accepted = ACCEPTED[row.draft]
+    return replace(work, draft=row.draft, drafted=DRAFTED[row.draft], acceptance=accepted)
 
 
 CACHES_TRIED = 48
@@ -269,19 +269,15 @@ def _faster_link(machine: Machine, best: Estimate) -> Edits:
     """Full link of the card, where the slot has a slower one."""
     if best.bottleneck != BOUND_BY[Route.STREAMED] or machine.unified:
         return
-    gpus = tuple(replace(gpu, link=_full_link(gpu)) for gpu in machine.gpus)
-    if gpus != machine.gpus:
+    gpus = []
+    for gpu in machine.gpus:
+        link = gpu.link
+        with suppress(UnknownName):
+            link = max(link, from_catalog.gpu(gpu.name).link, key=lambda at: at.pinned.value)
+        gpus.append(replace(gpu, link=link))
+    if tuple(gpus) != machine.gpus:
         words = f"a slot with {gpus[0].link.name}, as the card can"
-        yield _on(replace(machine, gpus=gpus), words, YOUR_PRICE)
-
-
-def _full_link(gpu: Gpu) -> Link:
-    """Link of the card at full speed; the present one if it is not slower, or unknown."""
-    try:
-        full = from_catalog.gpu(gpu.name).link
-    except UnknownName:
-        return gpu.link
-    return full if float(full.pinned.value) > float(gpu.link.pinned.value) else gpu.link
+        yield _on(replace(machine, gpus=tuple(gpus)), words, YOUR_PRICE)
 
 
 def _other_read_ahead(machine: Machine, best: Estimate) -> Edits:
@@ -297,17 +293,6 @@ def _other_read_ahead(machine: Machine, best: Estimate) -> Edits:
             drive = replace(disk, read_ahead=replace(now, value=size))
             words = f"read_ahead_kb of the drive at {size / KIB:.0f}, now {now.value / KIB:.0f}"
             yield _on(replace(machine, disk=drive), words)
-
-
-def _software(machine: Machine, best: Estimate) -> Edits:
-    """Backend, driver, build, threads and memory nodes."""
-    if machine.gpus:
-        yield from _other_backend(machine, best)
-        yield from _of_today(machine)
-        yield from _more_of_shared_memory(machine)
-    yield from _a_thread_each(machine)
-    if best.how.binds_nodes:
-        yield from _memory_nodes(machine, best)
 
 
 def _other_backend(machine: Machine, best: Estimate) -> Edits:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from advisor import runtimes
 from advisor.advice.edits.edit import again
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import (
@@ -17,16 +18,6 @@ from advisor.cost_model.placement import (
 )
 from advisor.cost_model.uncertainty import ENOUGH
 from advisor.formatting import memory, number, range_of, seconds, tokens_per_second
-from advisor.runtimes import (
-    ACCELERATE,
-    KTRANSFORMERS,
-    LLAMA_CPP,
-    LLAMA_CPP_TENSOR,
-    OLLAMA,
-    SGLANG,
-    TENSORRT_LLM,
-    VLLM,
-)
 from advisor.runtimes.accelerate import HEAD, MEMORY_USED, device_map
 from advisor.runtimes.llama_cpp.passes import READ_IN
 from advisor.runtimes.serving import paged, sequences_that_fit, served
@@ -40,7 +31,7 @@ def remarks(estimate: Estimate) -> tuple[str, ...]:
     return tuple(sentence for remark in made_by for sentence in remark(estimate))
 
 
-COUNTED = {LLAMA_CPP.name: "-ngl", OLLAMA.name: "num_gpu"}
+COUNTED = {runtimes.LLAMA_CPP.name: "-ngl", runtimes.OLLAMA.name: "num_gpu"}
 """Options that count the output layer besides the repeating ones."""
 
 
@@ -95,7 +86,7 @@ def _divided(estimate: Estimate) -> Iterable[str]:
     several = len(estimate.machine.gpus) > 1 and estimate.machine.nodes == 1
     if not several or estimate.strategy is not PlacementStrategy.GPU_RESIDENT:
         return
-    divided = _fitting(estimate, Settings(), how=LLAMA_CPP_TENSOR)
+    divided = _fitting(estimate, Settings(), how=runtimes.LLAMA_CPP_TENSOR)
     if divided is None or divided.decode is None:
         return
     speeds = range_of(float(divided.decode.low), float(divided.decode.high))
@@ -231,10 +222,12 @@ def _tables(estimate: Estimate) -> Iterable[str]:
 
 
 REMARKS: Mapping[str, tuple[Callable[[Estimate], Iterable[str]], ...]] = {
-    LLAMA_CPP.name: (_layers_counted, _llama_cpp),
-    OLLAMA.name: (_layers_counted,),
-    ACCELERATE.name: (_accelerate,),
-    VLLM.name: (_served, _ray, _read_or_copied),
-    **dict.fromkeys((SGLANG.name, TENSORRT_LLM.name, KTRANSFORMERS.name), (_served,)),
+    runtimes.LLAMA_CPP.name: (_layers_counted, _llama_cpp),
+    runtimes.OLLAMA.name: (_layers_counted,),
+    runtimes.ACCELERATE.name: (_accelerate,),
+    runtimes.VLLM.name: (_served, _ray, _read_or_copied),
+    runtimes.SGLANG.name: (_served,),
+    runtimes.TENSORRT_LLM.name: (_served,),
+    runtimes.KTRANSFORMERS.name: (_served,),
 }
 """Remarks of each runtime, in their order."""

@@ -180,9 +180,7 @@ def load_and_servers(answer: Answer) -> None:
 @st.cache_resource(max_entries=32, ttl=3600, show_spinner=False, hash_funcs={Answer: name_of})
 def _simulated(answer: Answer) -> ServerLoad | None:
     """Load on the chosen runtime, else on the fastest that queues requests."""
-    advice = answer.advice
-    wanted = (each for each in advice.estimates if advice.chosen in (None, each.how))
-    return load_on(wanted, answer.nouns.request)
+    return load_on(answer.advice.meant(), answer.nouns.request)
 
 
 @st.cache_resource(
