@@ -25,7 +25,7 @@ from advisor.advice.prices.rows import skypilot_names
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.estimate import estimate as estimated
 from advisor.cost_model.placement import PlacementStrategy, Tier
-from advisor.cost_model.runtime import ServerSetup, WeightFiles
+from advisor.cost_model.runtime import WeightFiles
 from advisor.errors import Refusal
 from advisor.formatting import counted
 from advisor.model import catalog
@@ -104,9 +104,8 @@ def _unit(title: str, command: str) -> str:
 
 def _service(estimate: Estimate, words: list[str], port: int) -> dict[str, Any]:
     """Service of a Compose file."""
-    listening = ["--host", EVERY_ADDRESS, "--port", str(port)]
-    machine = estimate.machine
-    nvidia = bool(machine.gpus) and machine.gpus[0].vendor == "NVIDIA"
+    listening, gpus = ["--host", EVERY_ADDRESS, "--port", str(port)], estimate.machine.gpus
+    nvidia = bool(gpus) and gpus[0].vendor == "NVIDIA"
     if estimate.how.key == "llama.cpp":
         at = words.index("-m") + 1
         words[at] = f"{MODELS}/{words[at].rpartition('/')[2]}"
@@ -136,7 +135,7 @@ def _service(estimate: Estimate, words: list[str], port: int) -> dict[str, Any]:
     if nvidia:
         devices = [{"driver": "nvidia", "count": "all", "capabilities": ["gpu"]}]
         service["deploy"] = {"resources": {"reservations": {"devices": devices}}}
-    elif machine.gpus:
+    elif gpus:
         service["devices"] = ["/dev/dri", *(["/dev/kfd"] if "rocm" in image else [])]
     return service
 
@@ -199,14 +198,16 @@ def skypilot_task(estimate: Estimate) -> str:
             "GPU and type its command there."
         )
     gpu, count = _gpus(estimate)
-    started = _started(estimate, setup)
-    name = f"{estimate.model.name}-{counted(count, gpu)}".casefold()
+    model, placement, variable = estimate.model, estimate.placement, VARIABLES[setup.files]
+    if placement is None:
+        raise Refusal(estimate.refusal)
+    started = setup.start(model, placement, estimate.machine, estimate.work, f"${variable}")
+    name = f"{model.name}-{counted(count, gpu)}".casefold()
     name = re.sub(r"[^a-z0-9]+", "-", name).strip("-")  # as SkyPilot accepts it for a cluster
-    gguf, repository = setup.files is WeightFiles.GGUF, checkpoint(estimate.model)
+    gguf, repository = setup.files is WeightFiles.GGUF, checkpoint(model)
     public = "" if gguf or "/" not in repository or repository.startswith("OWNER/") else repository
-    variable = VARIABLES[setup.files]
     given = "" if public else f" --env {variable}=OWNER/NAME"
-    files = "with the model as GGUF" if gguf else f"with the model in {estimate.model.format}"
+    files = "with the model as GGUF" if gguf else f"with the model in {model.format}"
     # RAM for what stays outside the GPU, and for the system [GiB]
     ram = math.ceil(sum(float(size) for size in estimate.held[Tier.RAM]) / GIB) + SYSTEM_RAM
     return "\n".join(
@@ -222,7 +223,7 @@ def skypilot_task(estimate: Estimate) -> str:
             "",
             "resources:",
             f"  accelerators: {accelerators(gpu, count)}",
-            f"  disk_size: {math.ceil(estimate.model.file_bytes / GIB) + SYSTEM_DISK}",
+            f"  disk_size: {math.ceil(model.file_bytes / GIB) + SYSTEM_DISK}",
             *(() if estimate.strategy is RESIDENT else (f"  memory: {ram}+",)),
             "",
             "envs:",
@@ -236,14 +237,6 @@ def skypilot_task(estimate: Estimate) -> str:
             "",
         )
     )
-
-
-def _started(estimate: Estimate, setup: ServerSetup) -> tuple[str, ...]:
-    """Shell lines that serve an estimate, with the model from the task's variable."""
-    model, placement, machine = estimate.model, estimate.placement, estimate.machine
-    if placement is None:
-        raise Refusal(estimate.refusal)
-    return setup.start(model, placement, machine, estimate.work, f"${VARIABLES[setup.files]}")
 
 
 def _gpus(estimate: Estimate) -> tuple[str, int]:

@@ -137,24 +137,14 @@ def _automatic(run: MeasuredRun, words: str, **changes: object) -> list[Edit]:
     return [run.placed(words, Settings(), strategy=strategy, **changes) for strategy in strategies]
 
 
-def larger_file(run: MeasuredRun) -> Edits:
-    """A larger format of the same model."""
-    return _in_formats(run, lambda size: size > 1.05)
-
-
-def smaller_file(run: MeasuredRun) -> Edits:
-    """A smaller format of the same model."""
-    return _in_formats(run, lambda size: size < 0.95)
-
-
-def _in_formats(run: MeasuredRun, wanted: Callable[[float], bool]) -> Edits:
-    """Formats of wanted sizes, relative to the present one, each in the present layout, else in the
-    first automatic one that fits.
+def _in_formats(run: MeasuredRun, least: float = 0.0, most: float = np.inf) -> Edits:
+    """Other formats of the same model, of sizes relative to the present one, each in the present
+    layout, else in the first automatic one that fits.
     """
     for form in FORMATS:
         with suppress(Refusal):
             model = catalog.in_format(run.model.architecture, form)
-            if wanted(model.file_bytes / run.model.file_bytes):
+            if least < model.file_bytes / run.model.file_bytes < most:
                 words = f"{model.format}, {memory(model.file_bytes)}"
                 now = run.placed(words, run.layout, model=model)
                 yield from _first_fitting(run, now, *_automatic(run, words, model=model))
@@ -525,13 +515,16 @@ def narrow_link(run: MeasuredRun) -> Edits:
 
 
 FUNCTIONS: Mapping[str, Callable[[MeasuredRun], Edits]] = {
+    "larger_file": partial(_in_formats, least=1.05),
+    "smaller_file": partial(_in_formats, most=0.95),
+} | {
     cause.__name__: cause
     for cause in (
         whole_reply, cpu_alone, one_gpu, fewer_layers, whole_layers, more_context, deeper_context,
         spilled, one_channel, slow_modules, older_memory, pages_lost, memory_limit, slow_drive,
         narrow_link, many_threads, few_threads, no_flash_attention, old_build, old_driver,
-        other_backend, no_repacking, cache_in_ram, larger_file, all_users, empty_context,
-        more_layers, smaller_file, kept_prompt, short_prompt, eager_mode, other_requests,
+        other_backend, no_repacking, cache_in_ram, all_users, empty_context,
+        more_layers, kept_prompt, short_prompt, eager_mode, other_requests,
     )
 }  # fmt: skip
 """Causes that are no mere factors, by their key in data/diagnosis/causes.csv."""

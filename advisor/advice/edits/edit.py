@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from advisor.advice.compare import as_run, could_hold, decode_tps
-from advisor.advice.speeds import Speed, of_numbers, speed_of
+from advisor.advice.speeds import Speed, numbers_of, of_numbers, speed_of
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError, Refusal
@@ -173,14 +173,12 @@ def _of_each(plan: Estimate, models: Sequence[Model], least: float) -> list[Spee
     none: list[Speed | None] = [None] * count
     if plan.constants is None:
         return none
-    classes = plan.constants.of_pairs(np.arange(count), np.zeros(count, dtype=int))
-    timed = replace(plan, constants=classes)
+    picked = plan.constants.of_pairs(np.arange(count), np.zeros(count, dtype=int))
+    timed = replace(plan, constants=picked)
     enough = np.broadcast_to(np.asarray(timed.decode_tps) >= least, count)
-    first = timed.first_token_seconds if enough.any() else None
-    if first is None or timed.decode is None:
+    numbers = numbers_of(timed) if enough.any() else None
+    if numbers is None:
         return none
-    decode, load = timed.decode, np.nan if timed.load is None else timed.load
-    numbers = (decode.value, decode.low, decode.high, first, load, timed.waiting)
     rows = np.transpose([np.broadcast_to(column, count) for column in numbers])
     return [
         of_numbers(timed.strategy, timed.runtime, model.format, row) if fast else None
