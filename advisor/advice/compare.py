@@ -90,8 +90,7 @@ def as_chosen(stored: Model) -> Model | None:
     return replace(stored, native="") if smaller else None
 
 
-FAR_SMALLER = 0.8
-"""Size below which weights take the place of larger ones, as a share of those."""
+FAR_SMALLER = 0.8  # size below which weights take the place of larger ones, as a share of those
 
 
 def _or_smaller(
@@ -195,8 +194,7 @@ TITLES = {
 """Title of each placement."""
 
 
-MOST_READERS = 1024
-"""Largest number of users that is tried."""
+MOST_READERS = 1024  # largest number of users that is tried
 FIRST_TRIED = np.array(sorted({*np.geomspace(1, MOST_READERS, 24).round()}))
 """Numbers of users that are tried before those between two of them."""
 

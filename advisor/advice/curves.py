@@ -85,8 +85,7 @@ PROMPTS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65
 """Prompt lengths that are tried, up to the context [tokens]."""
 
 
-SMALL_BATCH = 16
-"""Micro-batch for which no runtime copies weights to the GPU [tokens]."""
+SMALL_BATCH = 16  # micro-batch for which no runtime copies weights to the GPU [tokens]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,8 +222,7 @@ def crossing(at: Floats, first: Floats, second: Floats) -> float | None:
     return float(np.exp(low + share * (high - low)))
 
 
-Line = tuple[Floats, Floats]
-"""Inputs and values of a curve, of shape (points,) each."""
+Line = tuple[Floats, Floats]  # inputs and values of a curve, of shape (points,) each
 
 
 def speed_by_layers(

@@ -36,8 +36,7 @@ from advisor.units import GIB
 if TYPE_CHECKING:
     from advisor.advice.table.option import Option, Question
 
-MODELS = "/models"
-"""Folder of a container where GGUF files lie."""
+MODELS = "/models"  # folder of a container where GGUF files lie
 CACHE = "~/.cache/huggingface:/root/.cache/huggingface"
 EVERY_ADDRESS = "0.0.0.0"  # noqa: S104  within a container, whose port this machine alone reaches
 LLAMA_CPP = "ghcr.io/ggml-org/llama.cpp:server"
@@ -149,10 +148,8 @@ def _yaml(content: dict[str, Any]) -> str:
 # SkyPilot.
 
 SKYPILOT = "SkyPilot 0.14.1"
-SYSTEM_DISK = 100
-"""Drive space for the system, drivers and the build; assumed [GiB]."""
-SYSTEM_RAM = 8
-"""RAM for the system; assumed [GiB]."""
+SYSTEM_DISK = 100  # drive space for the system, drivers and the build; assumed [GiB]
+SYSTEM_RAM = 8  # RAM for the system; assumed [GiB]
 RESIDENT = PlacementStrategy.GPU_RESIDENT
 
 

@@ -22,16 +22,11 @@ from advisor.formatting import number, seconds, tokens_per_second
 from advisor.request.request import Request
 from advisor.units import SECONDS_PER_HOUR
 
-ROUNDS, FEWEST = 4, 40
-"""Requests of each user in a simulation, and fewest requests of all users."""
-SAMPLE = 400
-"""Number of requests in a simulation of random arrivals."""
-MOST_USERS = 1024
-"""Largest number of users that is searched."""
-LATE = 0.95
-"""Share of requests that must be served in time."""
-NEAR = 0.03
-"""Relative precision of the number of users."""
+ROUNDS, FEWEST = 4, 40  # requests of each user in a simulation, and fewest requests of all users
+SAMPLE = 400  # number of requests in a simulation of random arrivals
+MOST_USERS = 1024  # largest number of users that is searched
+LATE = 0.95  # share of requests that must be served in time
+NEAR = 0.03  # relative precision of the number of users
 
 
 @dataclass(frozen=True, kw_only=True)

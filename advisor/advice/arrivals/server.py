@@ -50,8 +50,7 @@ def first_token_within(estimate: Estimate, share: float) -> float:
     return float(np.quantile(first_token_times(estimate), share, method="inverted_cdf"))
 
 
-SEED = 20261122
-"""Seed of the random requests, fixed so that an answer can be repeated."""
+SEED = 20261122  # seed of the random requests, fixed so that an answer can be repeated
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,16 +41,13 @@ from advisor.units import GIB, Array
 
 # Request: other tokens, file, build or method of measuring.
 
-MOST_CONTEXT = (BY_NAME["context"].limits or (0.0, 0.0))[1]
-"""Largest context of a request [tokens]."""
+MOST_CONTEXT = (BY_NAME["context"].limits or (0.0, 0.0))[1]  # largest context of a request [tokens]
 FORMATS = ("IQ2_XXS", "Q2_K", "Q3_K_M", "IQ4_XS", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0", "BF16")
 """Formats that GGUF repositories usually offer together, smallest first."""
 BENCH_TOKENS = 128
 """Tokens that llama-bench generates, from an empty cache (`-n`, tools/llama-bench/README.md)."""
-CACHED = (0.5, 0.9)
-"""Shares of a prompt that may be cached from an earlier request; assumed."""
-SHORT_PROMPTS = (16, 32, 64, 128)
-"""Lengths of a question of a sentence or a paragraph [tokens]."""
+CACHED = (0.5, 0.9)  # shares of a prompt that may be cached from an earlier request; assumed
+SHORT_PROMPTS = (16, 32, 64, 128)  # lengths of a question of a sentence or a paragraph [tokens]
 
 
 def whole_reply(run: MeasuredRun) -> Edits:
@@ -195,8 +192,7 @@ def _plain(schedule: Schedule) -> Schedule:
 
 OTHERS_IN_VRAM = (0.0, 1.0, 2.0, 4.0)
 """VRAM of the desktop, a browser or another model; assumed [GiB]."""
-FEWER = (0.9, 0.75, 0.5, 0.25, 0.0)
-"""Layers really on the GPU, as shares of the assumed number."""
+FEWER = (0.9, 0.75, 0.5, 0.25, 0.0)  # layers really on the GPU, as shares of the assumed number
 
 
 def spilled(run: MeasuredRun) -> Edits:
@@ -342,8 +338,7 @@ EAGER_LAYER = (8.4e-3 / 32, 22.5e-3 / 28)
 (https://cloudai.pt/cuda-graphs-torch-compile-1-65x-llm-decode-speedup/); 22 to 23 ms for the 28
 of Qwen2.5-Omni-7B on an A800, with graphs 13
 (https://github.com/vllm-project/vllm-omni/issues/7960, 2026-09); both read 2026-11-23."""
-REQUESTS = (4, 16, 64)
-"""Requests that are served at the same time, for each user; assumed."""
+REQUESTS = (4, 16, 64)  # requests that are served at the same time, for each user; assumed
 
 
 def eager_mode(run: MeasuredRun) -> Edits:
@@ -380,10 +375,8 @@ JEDEC's first speeds of each type; AMD gives DDR5-3600 for four modules (Ryzen 9
 specifications)."""
 OLDER_TYPE = "Desktop DDR4-3200 dual-channel (typical)"
 """Memory where a board or a machine is older than assumed."""
-TAKEN = (0.25, 0.5, 0.75, 0.9)
-"""Shares of RAM that other programs may use; assumed."""
-ALLOWED = (0.75, 0.5, 0.25)
-"""Shares of the weights in RAM for which a limit leaves room; assumed."""
+TAKEN = (0.25, 0.5, 0.75, 0.9)  # shares of RAM that other programs may use; assumed
+ALLOWED = (0.75, 0.5, 0.25)  # shares of the weights in RAM for which a limit leaves room; assumed
 SLOWER_DRIVES = ("NVMe PCIe 3.0 x4 (typical)", "USB 3.2 Gen 2 external SSD (typical)",
                  "SATA SSD (typical)", "7200 rpm HDD (typical)")  # fmt: skip
 

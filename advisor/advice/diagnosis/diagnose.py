@@ -140,12 +140,9 @@ def degrees(run: MeasuredRun, key: str) -> Iterator[tuple[Edit, Rates]]:
 
 # Bandwidth required for a measured speed: the cost model inverted.
 
-FURTHEST = 64.0
-"""Largest factor above and below the assumed bandwidth that is tried."""
-STEPS = 513
-"""Number of bandwidths tried, evenly spaced on a logarithmic scale."""
-LEAST_SHARE = 0.1
-"""Smallest share of a token's time for a bandwidth to be tried."""
+FURTHEST = 64.0  # largest factor above and below the assumed bandwidth that is tried
+STEPS = 513  # number of bandwidths tried, evenly spaced on a logarithmic scale
+LEAST_SHARE = 0.1  # smallest share of a token's time for a bandwidth to be tried
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -220,14 +217,11 @@ LIMITS = {
     "tokens of the prompt": (1.0, 100_000_000.0),
 }
 """Slowest and fastest speed that is accepted [tokens/s], shortest and longest prompt [tokens]."""
-BEYOND = 0.2
-"""Share of runs beyond an 80 % range."""
-NOTABLE = 1.02
-"""Smallest change of speed, as a factor, for a cause to count."""
+BEYOND = 0.2  # share of runs beyond an 80 % range
+NOTABLE = 1.02  # smallest change of speed, as a factor, for a cause to count
 PART = 0.25
 """Smallest share of the gap, on a logarithmic scale, for a cause to explain a part of it."""
-CLOSE = 1.1
-"""Largest factor between measured and predicted speed that needs no explanation."""
+CLOSE = 1.1  # largest factor between measured and predicted speed that needs no explanation
 
 
 class Outcome(StrEnum):

@@ -22,8 +22,7 @@ from advisor.probes.llama_cpp.result_files import read as read_runs
 
 LARGEST = 64_000_000
 """Largest file that is read; `vllm bench serve --save-detailed` includes every answer [B]."""
-BENCH = "llama-bench"
-"""Tool whose generation has no prompt before it but its depth."""
+BENCH = "llama-bench"  # tool whose generation has no prompt before it but its depth
 
 
 def reported_in(path: Path) -> Measured:
@@ -77,11 +76,9 @@ def _depth(generation: EngineRun) -> float | None:
     return None if prompt is None else generation.depth + prompt
 
 
-FIRST = 5
-"""Most causes shown that explain the whole gap, and most that explain a part of it."""
+FIRST = 5  # most causes shown that explain the whole gap, and most that explain a part of it
 
-NEAR = 1.5
-"""Largest distance below a prediction that may well be chance [half widths of its range]."""
+NEAR = 1.5  # largest distance below a prediction that may well be chance [half widths of its range]
 
 
 def sentence(diagnosis: Diagnosis) -> str:

@@ -47,26 +47,20 @@ SHOWN = 50.0
 SLACK, SHARE = 0.5 * GIB, 0.05
 """Memory of a GPU that may be off beside what is placed there: its context and libraries, and a
 share of all."""
-LARGE = 4 * SLACK
-"""Expected memory of a GPU whose absence is seen [B]."""
-OF_FILE = ("larger_file", "smaller_file")
-"""Causes of another format."""
-COMPUTES = 0.2
-"""Share of a token's time in RAM from which the processor counts as computing."""
+LARGE = 4 * SLACK  # expected memory of a GPU whose absence is seen [B]
+OF_FILE = ("larger_file", "smaller_file")  # causes of another format
+COMPUTES = 0.2  # share of a token's time in RAM from which the processor counts as computing
 OFF_GPU = (Route.IN_PLACE, Route.PAGED, Route.STAGED)
 """Routes of a token during which no GPU computes."""
-UNSURE = 0.15
-"""Share of the time by which a GPU may be busier or idler than its part of a token."""
+UNSURE = 0.15  # share of the time by which a GPU may be busier or idler than its part of a token
 BUSY = 1.5
 """Processors at work from which a server computes on them: a thread that waits for a GPU takes one
 (llama.cpp's `--poll`, tools/server/README.md, read 2026-11-23)."""
 MUCH = 0.1
 """Share of the processors, of the time or of a file for each token, from which something counts."""
-ROOM = 0.95
-"""Share of a usual power limit, or of a link's rate, below which it counts as lower."""
+ROOM = 0.95  # share of a usual power limit, or of a link's rate, below which it counts as lower
 OFF = ("off", "0", "false", "disabled")
-USUAL_REASON = "the power limit"
-"""Reason for reduced clocks that a sound card has under full load."""
+USUAL_REASON = "the power limit"  # reason for reduced clocks that a sound card has under full load
 STARTS = ("-m", "--model", "-hf", "--hf-repo", "serve", "--model-path")
 """Options of which a server's command line has one."""
 FLAGS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -409,14 +403,11 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 KNOWN = frozenset({"whole_reply", "all_users", "other_requests", "empty_context"})
 """Causes that a server's own counters and number of users leave no room for."""
 OF_CONTEXT = frozenset({"more_context"})
-LEAST_TOKENS = 200
-"""Generated tokens from which a speed is judged [tokens]."""
+LEAST_TOKENS = 200  # generated tokens from which a speed is judged [tokens]
 LEAST_PROMPT = 1000
 """Prompt tokens from which a prompt's speed or the cache's hits are judged [tokens]."""
-WHOLE = 0.98
-"""Share of a model in GPU memory that counts as all."""
-SELDOM = 0.02
-"""Share of prompt tokens that a prefix cache holds, up to which it never hits."""
+WHOLE = 0.98  # share of a model in GPU memory that counts as all
+SELDOM = 0.02  # share of prompt tokens that a prefix cache holds, up to which it never hits
 
 
 def expected(request: Request, reading: ServerReading) -> Estimate:

@@ -48,18 +48,14 @@ READ_AHEAD = (USUAL_READ_AHEAD.value, 2.0 * MIB)
 benchmarks.engine`) [B]."""
 FAST_RAM, FASTER_RAM = "fast-ram", 1.25
 """Part to buy for faster RAM, and its rate relative to the present one."""
-WORTH_NAMING = 1.02
-"""A change must be this many times faster to be shown."""
+WORTH_NAMING = 1.02  # a change must be this many times faster to be shown
 SOME_QUALITY = "free, some quality"
 """Beginning of the cost of a change that the model's replies show."""
-SAME_TEXT = "free, the same text"
-"""Cost of a change that the model's replies do not show."""
-BY_BACKEND = ("llama.cpp", "lm-studio")
-"""Runtimes with a choice of the GPU backend."""
+SAME_TEXT = "free, the same text"  # cost of a change that the model's replies do not show
+BY_BACKEND = ("llama.cpp", "lm-studio")  # runtimes with a choice of the GPU backend
 TAKES_DRIVES = (Form.DESKTOP, Form.SERVER)
 """Forms of machine with slots for drives that work as one; Macs have none, laptops few."""
-ROOM = 0.9
-"""Share of a socket's memory that a model may take to run from it alone."""
+ROOM = 0.9  # share of a socket's memory that a model may take to run from it alone
 
 Edits = Iterator[Edit]
 
@@ -173,8 +169,7 @@ def drafted_work(model: str, work: Workload, runtime: Runtime) -> Workload | Non
     return replace(work, draft=row.draft, drafted=DRAFTED[row.draft], acceptance=accepted)
 
 
-CACHES_TRIED = 48
-"""Sizes of a cache of experts that are tried."""
+CACHES_TRIED = 48  # sizes of a cache of experts that are tried
 
 
 def _expert_cache(best: Estimate) -> Edits:

@@ -98,8 +98,7 @@ def _divided(estimate: Estimate) -> Iterable[str]:
     )
 
 
-WORTH_NAMING = 0.95
-"""A time must shrink to this share to be named."""
+WORTH_NAMING = 0.95  # a time must shrink to this share to be named
 
 
 def _own_fit(estimate: Estimate) -> Iterable[str]:

@@ -36,10 +36,8 @@ def price_notes(question: Question) -> tuple[str, ...]:
 
 # When an option pays, in words.
 
-NAMED_MONTHS = 240
-"""Nobody waits longer for a machine to pay."""
-NAMED_SHARE = 0.01
-"""Share of the tokens of a month below which a break-even says nothing."""
+NAMED_MONTHS = 240  # nobody waits longer for a machine to pay
+NAMED_SHARE = 0.01  # share of the tokens of a month below which a break-even says nothing
 
 
 HARDLY_FASTER = "only if it is faster at all, by less than predictions err"
@@ -65,15 +63,13 @@ def pays_when(option: Option) -> str:
     return ", ".join(filter(None, (after, least, at)))
 
 
-MOST_WORDS = 45
-"""Most words of the two lines together."""
+MOST_WORDS = 45  # most words of the two lines together
 SLOWER, LEAST = 1.0 / 3.0, 0.5
 """Ends of the levels of speed: a share of reading speed, and the least for a chat [tokens/s]."""
 TOKENS_PER_WORD = 1.4
 """Tokens of a word; four in three in English, more in other languages
 (https://help.openai.com/en/articles/4936856-what-are-tokens-and-how-to-count-them, 2026-11-23)."""
-NAMED_REREADING = 0.1
-"""Share of a task from which reading again is named."""
+NAMED_REREADING = 0.1  # share of a task from which reading again is named
 NOTABLY = 1.1
 """Smallest factor by which another runtime must be faster than the chosen one to be named."""
 
