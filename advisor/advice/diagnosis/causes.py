@@ -9,10 +9,11 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
-from advisor.advice.diagnosis.measured_run import Edits, MeasuredRun, fits, generated, timed
+from advisor.advice.diagnosis.measured_run import Edits, MeasuredRun, fits, multiplied, timed
 from advisor.advice.edits.edit import Edit, Rates, rates
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate
@@ -37,7 +38,7 @@ from advisor.machine.stated_software import NOTABLE
 from advisor.model import catalog
 from advisor.runtimes.llama_cpp.buffers import kv_cache_bytes
 from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM, gpu_budget
-from advisor.units import GIB, Array
+from advisor.units import GIB
 
 # Request: other tokens, file, build or method of measuring.
 
@@ -55,23 +56,25 @@ def whole_reply(run: MeasuredRun) -> Edits:
     if float(run.work.fresh) > 0:
         rate = run.work.output / run.reply
         factor = rate / rates(run).decode.value
-        yield timed("generation and prompt together", partial(generated, factor))
+        yield timed("generation and prompt together", partial(multiplied, decode=factor))
 
 
 def all_users(run: MeasuredRun) -> Edits:
     """Speed measured over all users together."""
     users = float(run.work.users)
-    yield timed(f"{users:.0f} users together", partial(generated, users))
+    yield timed(f"{users:.0f} users together", partial(multiplied, decode=users))
 
 
-def empty_context(run: MeasuredRun) -> Edits:
+def empty_context(_: MeasuredRun) -> Edits:
     """Speed measured from an empty cache, as by llama-bench."""
-    bench = replace(run.work, prompt=0, cached=0, output=BENCH_TOKENS)
+    bench = partial(_of_request, "decode", prompt=0, cached=0, output=BENCH_TOKENS)
+    yield timed(f"{BENCH_TOKENS} tokens from an empty cache", bench)
 
-    def read(estimate: Estimate) -> Rates:
-        return rates(estimate)._replace(decode=rates(replace(estimate, work=bench)).decode)
 
-    yield timed(f"{BENCH_TOKENS} tokens from an empty cache", read)
+def _of_request(which: str, estimate: Estimate, **lengths: Any) -> Rates:
+    """Speeds, of which one is that of a request with other lengths."""
+    other = rates(replace(estimate, work=replace(estimate.work, **lengths)))
+    return rates(estimate)._replace(**{which: getattr(other, which)})
 
 
 def kept_prompt(run: MeasuredRun) -> Edits:
@@ -80,25 +83,16 @@ def kept_prompt(run: MeasuredRun) -> Edits:
         cached = np.floor(run.work.prompt * share)
         if float(cached) > float(run.work.cached):
             work = replace(run.work, cached=cached)
-            counted = run.work.fresh / np.maximum(work.fresh, 1.0)
-
-            def read(estimate: Estimate, counted: Array = counted) -> Rates:
-                speeds = rates(estimate)
-                return speeds._replace(prompt=speeds.prompt.times(counted))
-
-            yield timed(f"{share:.0%} of the prompt kept", read, work=work)
+            counted = partial(multiplied, prompt=run.work.fresh / np.maximum(work.fresh, 1.0))
+            yield timed(f"{share:.0%} of the prompt kept", counted, work=work)
 
 
 def short_prompt(run: MeasuredRun) -> Edits:
     """A shorter prompt than assumed, of which each token takes longer."""
     for tokens in SHORT_PROMPTS:
         if tokens < float(run.work.fresh):
-            yield timed(f"{tokens} tokens", partial(_prompt_of, tokens))
-
-
-def _prompt_of(tokens: int, estimate: Estimate) -> Rates:
-    work = replace(estimate.work, prompt=tokens, cached=0)
-    return rates(estimate)._replace(prompt=rates(replace(estimate, work=work)).prompt)
+            short = partial(_of_request, "prompt", prompt=tokens, cached=0)
+            yield timed(f"{tokens} tokens", short)
 
 
 def deeper_context(run: MeasuredRun) -> Edits:
@@ -149,8 +143,7 @@ def _in_formats(run: MeasuredRun, least: float = 0.0, most: float = np.inf) -> E
 
 def _first_fitting(run: MeasuredRun, *edits: Edit) -> Edits:
     """The first of several placements that fits."""
-    fitting = (edit for edit in edits if fits(edit.of(run)))
-    yield from islice(fitting, 1)
+    return islice((edit for edit in edits if fits(edit.of(run))), 1)
 
 
 def old_build(run: MeasuredRun) -> Edits:
@@ -350,14 +343,10 @@ def eager_mode(run: MeasuredRun) -> Edits:
 
 def _started(seconds: float, estimate: Estimate) -> Rates:
     """Speeds where neither a token nor a prompt takes less than the time to start its kernels."""
-    speeds = rates(estimate)
-    if estimate.step is None or estimate.prompt is None:
-        return speeds
-    token, whole = float(estimate.step.total), float(estimate.prompt.total)
-    return Rates(
-        speeds.decode.times(token / max(token, seconds)),
-        speeds.prompt.times(whole / max(whole, seconds)),
+    token, prompt = (
+        float(time.total) if time else seconds for time in (estimate.step, estimate.prompt)
     )
+    return multiplied(estimate, token / max(token, seconds), prompt / max(prompt, seconds))
 
 
 def other_requests(run: MeasuredRun) -> Edits:

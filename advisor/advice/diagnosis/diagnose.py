@@ -29,8 +29,8 @@ from advisor.advice.diagnosis.causes import FUNCTIONS
 from advisor.advice.diagnosis.measured_run import (
     MeasuredRun,
     fits,
-    generated,
     measured_run,
+    multiplied,
     quantity_at,
 )
 from advisor.advice.edits.edit import Edit, Rates
@@ -96,7 +96,7 @@ class DegreeRow:
         constants = run.constants.scaled(changed, self.source) if changed else run.constants
         words = self.words.format(run)
         edit = run.with_rates(words, "gpus.link", self.link, constants=constants)
-        return replace(edit, read=partial(generated, self.generation))
+        return replace(edit, read=partial(multiplied, decode=self.generation))
 
 
 @cache

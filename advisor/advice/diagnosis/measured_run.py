@@ -127,10 +127,10 @@ def fits(estimate: Estimate) -> bool:
     return not estimate.refusal and bool(estimate.fits)
 
 
-def generated(factor: Array, estimate: Estimate) -> Rates:
-    """Speeds with that of generation multiplied."""
+def multiplied(estimate: Estimate, decode: Array = 1.0, prompt: Array = 1.0) -> Rates:
+    """Speeds of generation and prompt, multiplied."""
     speeds = rates(estimate)
-    return speeds._replace(decode=speeds.decode.times(factor))
+    return Rates(speeds.decode.times(decode), speeds.prompt.times(prompt))
 
 
 def quantity_at(part: Any, path: str) -> Quantity | None:
