@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from advisor.advice.compare import compare, decode_tps
 from advisor.advice.speeds import Speed, speed_of
-from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
 from advisor.formatting import number, seconds, tokens_per_second
 from advisor.machine.machine import Machine, joined, usual_network
@@ -53,22 +52,16 @@ class SecondMachine:
         )
 
 
-def second_machine(
-    model: Model, machine: Machine, work: Workload, settings: Settings | None = None
-) -> SecondMachine:
+def second_machine(model: Model, machine: Machine, work: Workload) -> SecondMachine:
     """Speed with as many machines again, over their network or the one they are built with."""
     network = usual_network(machine.gpus[0].name if machine.gpus else "")
-    twice = joined(machine, 2 * machine.nodes, network)
-    engines = tuple(each for each in (*RUNTIMES, *beside(machine)) if each not in SPECIAL)
+    # MLX, on the chips that it is made for, is in common use.
+    runtimes = (*(each for each in RUNTIMES if each.mainstream), *beside(machine))
     speeds: list[Speed | None] = []
-    for machines in (machine, twice):
-        estimates = compare(model, machines, work, settings=settings, runtimes=engines)
+    for machines in (machine, joined(machine, 2 * machine.nodes, network)):
+        estimates = compare(model, machines, work, runtimes=runtimes)
         fitting = (estimate for estimate in estimates if bool(estimate.fits))
         best = max(fitting, key=decode_tps, default=None)
         speeds.append(speed_of(best) if best else None)
     name = network.name if machine.network is None else "the same network"
     return SecondMachine(network=name, before=speeds[0], after=speeds[1])
-
-
-SPECIAL = tuple(each for each in RUNTIMES if not each.mainstream)
-"""Runtimes that are not in common use; MLX is, on the chips that it is made for."""
