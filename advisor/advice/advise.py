@@ -125,9 +125,8 @@ class Advice:
         return tuple(each for each in self.placed(strategy) if self.chosen in (None, each.how))
 
     def card(self, strategy: PlacementStrategy) -> Estimate | None:
-        """Estimate that represents a placement: the fastest that fits, else the first possible.
-
-        If a runtime was chosen, only its estimates count.
+        """Estimate that represents a placement: the fastest that is meant and fits, else the first
+        possible.
         """
         possible = [estimate for estimate in self.meant(strategy) if not estimate.refusal]
         return next(iter((*usable(possible), *possible)), None)
@@ -153,14 +152,11 @@ def advise(
     today: date | None = None,
     session: AgentSession | None = None,
 ) -> Advice:
-    """Complete answer for a model, a machine and a request.
+    """Complete answer for a model, a machine and a request, of which a session repeats a turn.
 
     Options are of the runtime chosen, else of the best that people usually meet on each machine;
-    changes are of the best placement's. `owned` is the present machine where that is another one;
-    the age of prices is judged `today`; of a session of an agent the request is a turn.
-
-    Raises:
-        InputError: a request that holds arrays, or a resale value of a rented machine.
+    changes are of the best placement's. `owned` is the present machine where that is another one.
+    Raises InputError for a request that holds arrays, or a resale value of a rented machine.
     """
     if any(isinstance(value, np.ndarray) for value in vars(work).values()):
         raise InputError("Advice is for a single request, not for arrays; use `sweep` for several.")
@@ -300,10 +296,8 @@ class Answer:
 
 
 def answer(nouns: Nouns) -> Answer:
-    """Complete advice for the nouns of a request.
-
-    Raises:
-        AdvisorError: no answer exists for the request; the message says why.
+    """Complete advice for the nouns of a request; raises an AdvisorError that says why there is
+    none.
     """
     with money_shown_in(nouns.request.paying):
         advice = advise(

@@ -79,9 +79,8 @@ def _in_runtime(
 
 
 def as_chosen(stored: Model) -> Model | None:
-    """Model in the format chosen by default, where the maker's weights are far larger; else None.
-
-    Who has no room for the maker's weights in the GPUs, or in the RAM, takes smaller ones.
+    """Model in the format chosen by default, where the maker's weights are far larger: who has no
+    room for those in the GPUs, or in the RAM, takes smaller ones. Else None.
     """
     if not stored.native or stored.native == stored.format:
         return None
@@ -120,10 +119,8 @@ def settings_for(runtime: Runtime, settings: Settings | None) -> Settings:
 
 
 def as_run(stored: Model, runtime: Runtime, machine: Machine) -> Model:
-    """Model in the format that a runtime loads; unchanged where that is its own.
-
-    Raises:
-        Refusal: the runtime cannot run the model on the machine.
+    """Model in the format that a runtime loads, unchanged where that is its own; raises Refusal
+    where it cannot run the model on the machine.
     """
     return _loaded(stored, runtime, machine)[0]
 
@@ -137,10 +134,8 @@ def _loaded(stored: Model, runtime: Runtime, machine: Machine) -> tuple[Model, s
 
 
 def taken_format(stored: Model, runtime: Runtime, machine: Machine) -> LoadedFormat:
-    """Format that a runtime loads: the publisher's own, if no other was chosen and the runtime can.
-
-    Raises:
-        Refusal: the runtime cannot run the model on the machine.
+    """Format that a runtime loads: the publisher's own, if no other was chosen and the runtime can;
+    raises as `as_run`.
     """
     if stored.native and stored.native != stored.format:
         with suppress(Refusal):

@@ -35,9 +35,8 @@ def route_bytes(estimate: Estimate) -> dict[Route, float]:
 
 
 def route_use(estimates: Iterable[Estimate]) -> Mapping[Route, RouteUse]:
-    """Use of each route in a comparison; routes that nothing takes are left out.
-
-    Estimates that do not fit count as well: they have the rate that they would reach.
+    """Use of each route that is taken in a comparison, also by estimates that do not fit: they have
+    the rate that they would reach.
     """
     uses: dict[Route, RouteUse] = {}
     for estimate in estimates:

@@ -423,20 +423,13 @@ def system_of(request: Request) -> str:
 
 
 def measurable(estimates: Iterable[Estimate]) -> list[Estimate]:
-    """Estimates with a speed, in the order of how likely they were run.
-
-    Fitting ones come first (Windows may run others too), then the order of the runtimes, then the
-    faster placement.
+    """Estimates with a speed, likelier ones first: those that fit (Windows may run others too), then
+    by the order of the runtimes, then the faster placement.
     """
     order = [runtime.name for runtime in (*RUNTIMES, *ASIDE)]
-    timed = [estimate for estimate in estimates if estimate.decode is not None]
     return sorted(
-        timed,
-        key=lambda estimate: (
-            not bool(estimate.fits),
-            order.index(estimate.runtime),
-            -decode_tps(estimate),
-        ),
+        (each for each in estimates if each.decode is not None),
+        key=lambda each: (not bool(each.fits), order.index(each.runtime), -decode_tps(each)),
     )
 
 

@@ -34,10 +34,7 @@ def reported(content: bytes, name: str) -> Measured:
     """Speeds of one user that the content of a file reports; its name is for errors.
 
     Of several runs, the first with a speed of generation counts, and the first prompt at the same
-    depth of the cache.
-
-    Raises:
-        InputError: a file of an unknown tool, or without a speed of generation.
+    depth of the cache. Raises InputError for an unknown tool, or no speed of generation.
     """
     if len(content) > LARGEST:
         raise InputError(f"{name} has more than {LARGEST:,} bytes; give one run's results.")

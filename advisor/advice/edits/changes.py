@@ -63,9 +63,8 @@ Edits = Iterator[Edit]
 def faster_changes(
     model: Model, machine: Machine, work: Workload, best: Estimate | None
 ) -> tuple[Edited, ...]:
-    """Changes that make the best placement faster, by gain; none where nothing runs.
-
-    A fixed split stays fixed, as undoing it would be no effect of the change.
+    """Changes that make the best placement faster, by gain; none where nothing runs. A fixed split
+    stays fixed, as undoing it would be no effect of the change.
     """
     if best is None:
         return ()
