@@ -423,8 +423,8 @@ def system_of(request: Request) -> str:
 
 
 def measurable(estimates: Iterable[Estimate]) -> list[Estimate]:
-    """Estimates with a speed, likelier ones first: those that fit (Windows may run others too), then
-    by the order of the runtimes, then the faster placement.
+    """Estimates with a speed, likelier ones first: those that fit (Windows may run others too), by
+    the order of the runtimes, then the faster placement.
     """
     order = [runtime.name for runtime in (*RUNTIMES, *ASIDE)]
     return sorted(
