@@ -67,6 +67,11 @@ class Speed:
     waiting: float = 0.0  # users in the queue, for whom the caches have no room at the same time
 
     @property
+    def loading(self) -> float:
+        """Time to load the file, 0 where unknown [s]."""
+        return self.load or 0.0
+
+    @property
     def range(self) -> Range:
         """Decode speed with its 80 % range [tokens/s]."""
         return Range(value=self.decode, low=self.low, high=self.high)

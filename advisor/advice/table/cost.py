@@ -203,7 +203,7 @@ class Use:
 
     def start_seconds(self, speed: Speed) -> Array:
         """From asking for a rented machine until it answers: its start and the loading [s]."""
-        return 60.0 * self.money.start_minutes + (speed.load or 0.0)
+        return 60.0 * self.money.start_minutes + speed.loading
 
     @cached_property
     def _starts(self) -> float:
