@@ -1,6 +1,5 @@
 """Text of a diagnosis: sentence, causes, full report."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from advisor import given_files
@@ -74,20 +73,30 @@ def _depth(generation: EngineRun) -> float | None:
 
 
 FIRST = 5  # most causes shown that explain the whole gap, and most that explain a part of it
-
 NEAR = 1.5  # largest distance below a prediction that may well be chance [half widths of its range]
+CHANCE = "One run in ten falls below its range without a fault."
 
 
 def sentence(diagnosis: Diagnosis) -> str:
     """Summary in a few words: measured and predicted speeds, and the conclusion."""
     decode, prompt = diagnosis.predicted
-    measured = diagnosis.measured
+    measured, outcome = diagnosis.measured, diagnosis.outcome
     parts = [_compared(measured.decode, decode)]
     if measured.prompt is not None:
         tokens = measured.prompt_tokens
         length = "" if tokens is None else f" of {tokens:,.0f} tokens"
         parts.append(f"prompt{length} {_compared(measured.prompt, prompt)}")
-    return f"{'; '.join(parts)}. {_remark(diagnosis)}"
+    speeds = f"{'; '.join(parts)}."
+    if outcome is Outcome.AS_PREDICTED:
+        return f"{speeds} As predicted: the measured speed lies within the range."
+    remarks = (
+        speeds,
+        f"{str(outcome).capitalize()}.",
+        _too_low(diagnosis) if outcome is Outcome.FASTER else "",
+        _likeliest(diagnosis),
+        CHANCE if -NEAR <= distance(measured.decode, decode) < -1 else "",
+    )
+    return " ".join(filter(None, remarks))
 
 
 def _compared(measured: float, speed: Range) -> str:
@@ -96,27 +105,11 @@ def _compared(measured: float, speed: Range) -> str:
     return f"{tokens_per_second(measured)} measured, {predicted} predicted ({ends})"
 
 
-def _remark(diagnosis: Diagnosis) -> str:
-    """Outcome and conclusion."""
-    if diagnosis.outcome is Outcome.AS_PREDICTED:
-        return "As predicted: the measured speed lies within the range."
-    near = -NEAR <= distance(diagnosis.measured.decode, diagnosis.predicted[0]) < -1
-    parts = (
-        f"{str(diagnosis.outcome).capitalize()}.",
-        _too_low(diagnosis) if diagnosis.outcome is Outcome.FASTER else "",
-        _likeliest(diagnosis),
-        "One run in ten falls below its range without a fault." if near else "",
-    )
-    return " ".join(filter(None, parts))
-
-
 def _likeliest(diagnosis: Diagnosis) -> str:
     if not any(cause.explains for cause in diagnosis.causes):
         return "No single cause explains it; several may act together."
-    first = diagnosis.causes[0]
-    cause, detail = first.row.cause, first.edit.words
-    words = cause if cause[1].isupper() else cause[0].lower() + cause[1:]
-    return f"Likeliest: {words}{f' ({detail})' if detail else ''}."
+    words = cause_words(diagnosis.causes[0])
+    return f"Likeliest: {words if words[1].isupper() else words[0].lower() + words[1:]}."
 
 
 def _too_low(diagnosis: Diagnosis) -> str:
@@ -140,7 +133,9 @@ def diagnosis_text(diagnosis: Diagnosis) -> str:
     prompt = diagnosis.measured.prompt is not None
     for number, each in enumerate(full, start=1):
         speed = speed_words(each, prompt=prompt)
-        lines += ["", f"{number}. {cause_words(each)}: {speed}", *_advice(each)]
+        lines += ["", f"{number}. {cause_words(each)}: {speed}", f"   Test: {each.row.test}"]
+        lines += [f"   $ {each.row.command}"] if each.row.command else []
+        lines.append(f"   Fix:  {each.row.fix}")
     if brief:
         lines += ["", f"{heading}:"]
         lines += [f"   {cause_words(each)}: {speed_words(each, prompt=prompt)}" for each in brief]
@@ -163,14 +158,6 @@ def grouped_causes(diagnosis: Diagnosis) -> tuple[list[Cause], list[Cause], str]
     if not whole:
         return part, [], ""
     return whole, part, "Less likely causes, or of a part of the gap"
-
-
-def _advice(cause: Cause) -> Iterable[str]:
-    row = cause.row
-    yield f"   Test: {row.test}"
-    if row.command:
-        yield f"   $ {row.command}"
-    yield f"   Fix:  {row.fix}"
 
 
 def cause_words(cause: Cause) -> str:

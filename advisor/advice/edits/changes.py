@@ -100,13 +100,15 @@ def _smaller_formats(machine: Machine, best: Estimate) -> Edits:
     now = best.model
     steps = [(name, NEAR) for name in SMALLER_FORMATS]
     for name, part in (*steps, *((name, ANY_STEP) for name in FEW_FORMATS)):
-        model = _in_format(machine, best, name)
-        if model and part * now.file_bytes < model.file_bytes < 0.97 * now.file_bytes:
-            yield Edit(
-                words=f"{name} instead of {now.format}",
-                cost=f"{SOME_QUALITY}{_loss(name, now.format)}",
-                changes={"model": model},
-            )
+        with suppress(Refusal):
+            loaded = best.how.loaded_format(name, machine).format == name
+            model = catalog.in_format(now.architecture, name) if loaded else now
+            if part * now.file_bytes < model.file_bytes < 0.97 * now.file_bytes:
+                yield Edit(
+                    words=f"{name} instead of {now.format}",
+                    cost=f"{SOME_QUALITY}{_loss(name, now.format)}",
+                    changes={"model": model},
+                )
 
 
 def _loss(smaller: str, now: str) -> str:
@@ -117,15 +119,6 @@ def _loss(smaller: str, now: str) -> str:
     times = rows[smaller].kl_divergence / rows[now].kl_divergence
     last = ": a last resort" if smaller in LAST_RESORTS else ""
     return f" ({number(times, 2)} times the loss of {now}, measured on {rows[smaller].model}{last})"
-
-
-def _in_format(machine: Machine, best: Estimate, form: str) -> Model | None:
-    """Model in a format that the runtime loads directly; None where it does not."""
-    try:
-        taken = best.how.loaded_format(form, machine).format == form
-        return catalog.in_format(best.model.architecture, form) if taken else None
-    except Refusal:
-        return None
 
 
 def _smaller_cache(work: Workload, best: Estimate) -> Edits:

@@ -23,7 +23,6 @@ from advisor.formatting import number, percent, short, tokens_per_second
 
 if TYPE_CHECKING:
     from advisor.advice.advise import Advice
-    from advisor.advice.task import Task
 
 # Notes on the prices of an answer.
 
@@ -146,18 +145,13 @@ def verdict(advice: "Advice") -> VerdictText:
     speed = kept.speed if advice.elsewhere else None if best is None else speed_of(best)
     level = judgement(speed.decode if speed else None, money.reading_tps)
     gives = _kept(level, kept) if advice.elsewhere else _gives(level, advice)
-    answer = _answer(speed, kept) if speed else ""
-    if not advice.elsewhere and advice.served is not None and speed:
-        answer = _served(advice.served)
-    if not advice.elsewhere and advice.task is not None:
-        answer = _whole(advice.task)
     ways = _faster(advice) or _ways(advice, level, speed.decode if speed else 0.0)
     counted = (
         f"Counted with {number(money.replies_per_day)} answers a day, an hour of waiting at "
         f"{money_words(kept.worth)}, reading at {number(money.reading_tps)} tokens a second, "
         f"{number(money.purchase_months)} months of use and {money_words(money.usd_per_kwh)} a kWh."
     )
-    way = _fitting(gives, answer, ways)
+    way = _fitting(gives, _takes(advice, speed), ways)
     return VerdictText(judgement=level, gives=gives, way=way, assumptions=counted)
 
 
@@ -228,30 +222,25 @@ def _nothing(advice: "Advice") -> str:
     return f"{chosen.name} does not run it here. {refusal}".strip()
 
 
-def _answer(speed: Speed, kept: Option) -> str:
-    """Time of an answer: "An answer of 180 words takes 1.6 minutes."."""
-    use = kept.use
-    if use.tokens <= 0:
+def _takes(advice: "Advice", speed: Speed | None) -> str:
+    """Time of a task or an answer, or how many users are served: "An answer of 180 words takes 1.6
+    minutes."; empty where nothing runs.
+    """
+    task, users, use = advice.task, advice.served, advice.options[0].use
+    if task is not None and not advice.elsewhere:
+        takes = f"A task of {task.session.turns} turns takes {duration(task.seconds)}"
+        again = f", {percent(task.reread_share)} of it reading again"
+        return f"{takes}{again if task.reread_share >= NAMED_REREADING else ''}."
+    if users is not None and speed and not advice.elsewhere:
+        who = "one user" if users == 1 else f"{users:,} users"
+        more = " or more" if users == MOST_READERS else ""
+        served = f"At reading speed it serves {who}{more}."
+        return served if users else "Even one user reads faster than it writes."
+    if speed is None or use.tokens <= 0:
         return ""
     words = 10 * round(use.shown / TOKENS_PER_WORD / 10)
     counted = f"An answer of {words:,.0f} words" if words else "An answer"
     return f"{counted} takes {duration(speed.first_token + use.generated / speed.decode)}."
-
-
-def _whole(task: "Task") -> str:
-    """Time of a task: "A task of 36 turns takes 11 minutes, 83 % of it reading again."."""
-    takes = f"A task of {task.session.turns} turns takes {duration(task.seconds)}"
-    if task.reread_share < NAMED_REREADING:
-        return f"{takes}."
-    return f"{takes}, {percent(task.reread_share)} of it reading again."
-
-
-def _served(users: int) -> str:
-    """Users at reading speed: "At reading speed it serves 12 users."."""
-    if not users:
-        return "Even one user reads faster than it writes."
-    who = "one user" if users == 1 else f"{users:,} users"
-    return f"At reading speed it serves {who}{' or more' if users == MOST_READERS else ''}."
 
 
 def duration(seconds: float) -> str:
@@ -366,11 +355,9 @@ def hours_rented(option: Option) -> str:
     day = option.hours_rented
     if day is None or day >= 24:
         return "day and night"
-    return (
-        f"{day:.2g} hour{'' if day == 1 else 's'} a day"
-        if day >= 1
-        else f"{hours_words(day)} a day"
-    )
+    if day < 1:
+        return f"{hours_words(day)} a day"
+    return f"{day:.2g} hour{'' if day == 1 else 's'} a day"
 
 
 def _keep(kept: Option) -> str:
