@@ -72,16 +72,18 @@ def watch(args: argparse.Namespace) -> int:
         raise InputError(f"--tokens is {args.tokens}; give {LEAST_TOKENS} or more.")
     request: Request = args.request
     first = read_server(args.url)
-    process, reading = None, first
+    reading, seen = first, ProcessReading()
     if not args.total and first.tokens is not None:
         process = ServerProcess(args.url)
         reading = _counted(first, args, process)
+        seen = process.reading()
     tell(request.nouns().notes)
-    estimate = expected(request, reading)
-    seen = process.reading() if process else ProcessReading()
-    system = system_of(request)
+    estimate, system = expected(request, reading), system_of(request)
     answer = Watched(reading=reading, estimate=estimate, system=system, process=seen)
-    show(args, _watched_answer(answer), lambda: "\n".join(_watched_lines(answer)))
+    record = as_record(
+        "watched", answer, diagnosis=answer.diagnosis and diagnosis_answer(answer.diagnosis)
+    )
+    show(args, record, lambda: "\n".join(_watched_lines(answer)))
     return 1 if answer.alarm else 0
 
 
@@ -108,19 +110,6 @@ def _progress(reading: ServerReading) -> str:
     measured = speeds(reading)
     tokens = f"{reading.tokens or 0:,.0f} tokens"
     return tokens if measured is None else f"{tokens}, {tokens_per_second(measured.decode)}"
-
-
-def _watched_answer(answer: Watched) -> Json:
-    reading = answer.reading
-    return {
-        "server": reading.server,
-        "serves": reading.model or None,
-        "alarm": answer.alarm,
-        "signs": list(answer.signs),
-        "tokens": reading.tokens,
-        "users": float(answer.estimate.work.users),
-        "diagnosis": None if answer.diagnosis is None else diagnosis_answer(answer.diagnosis),
-    }
 
 
 def _watched_lines(answer: Watched) -> Iterator[str]:
