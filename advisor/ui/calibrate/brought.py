@@ -5,7 +5,7 @@ from datetime import date
 
 import streamlit as st
 
-from advisor.advice.compare import compare
+from advisor.advice.compare import estimates_of
 from advisor.advice.diagnosis.diagnose import measurable
 from advisor.advice.diagnosis.text import LARGEST, reported
 from advisor.errors import InputError, StoreError
@@ -58,13 +58,7 @@ def _keep() -> str:
         raise InputError("Choose a file first.")
     if file.size > LARGEST:
         raise InputError(f"{file.name[:80]} has {file.size:,} bytes; {LARGEST:,} are allowed.")
-    nouns = current.present().nouns()
-    tried = measurable(
-        compare(
-            nouns.model, nouns.machine, nouns.work, settings=nouns.settings,
-            **({"runtimes": [nouns.runtime]} if nouns.runtime else {}),
-        )
-    )  # fmt: skip
+    tried = measurable(estimates_of(current.present().nouns()))
     if not tried:
         raise InputError("The model of Advise does not fit its machine; ask for another first.")
     result = reported(file.getvalue(), file.name[:80])
