@@ -20,8 +20,9 @@ import numpy.typing as npt
 
 from advisor.advice import advise as whole_answer
 from advisor.advice import compare as comparison
-from advisor.advice.advise import Advice, answer
+from advisor.advice.advise import answer
 from advisor.advice.task import Task
+from advisor.advice.words.verdict import Advice
 from advisor.catalog.inputs import PLACEMENT
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings

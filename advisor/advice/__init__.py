@@ -12,6 +12,6 @@ task                session of an agent
 arrivals/           many users of one server, simulated request by request
 serving             machines that together serve many users, cheapest first
 diagnosis/          causes of a measured speed that differs from the prediction
-words/              sentences about an answer
+words/              the complete answer, and sentences about it
 start_files         files that start a server, and one that rents its machine
 """

@@ -4,31 +4,26 @@ It is the same to a request from every door.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from advisor.advice.compare import compare, context_notes, lacks, readers, title_of, usable
+from advisor.advice.compare import compare, context_notes, readers, title_of, usable
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.edits.edit import Edit, Edited
-from advisor.advice.finder.runnable import Runnable, nearest, rated_as_well
+from advisor.advice.finder.runnable import nearest, rated_as_well
 from advisor.advice.prices.price import priced_name
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.choice import (
-    Choice,
-    TornadoBar,
     choice_of,
-    in_question,
-    what_changes,
-    what_matters,
 )
-from advisor.advice.table.option import Option, Question, as_rented
+from advisor.advice.table.option import Question, as_rented
 from advisor.advice.table.options import machine_speed, options
 from advisor.advice.table.timed_machines import cardless
-from advisor.advice.words.verdict import Judgement, VerdictText, judgement, price_notes, verdict
+from advisor.advice.words.verdict import Advice, Judgement, judgement, price_notes
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
@@ -44,98 +39,8 @@ from advisor.request.session import AgentSession
 from advisor.runtimes import RUNTIMES, VALUED, Runtime, beside
 
 if TYPE_CHECKING:
-    from advisor.advice.edits.second_machine import SecondMachine
     from advisor.advice.finder.combinations import Compute
     from advisor.advice.finder.search import Findings
-    from advisor.advice.task import Task
-
-
-@dataclass(frozen=True, kw_only=True)
-class Advice:
-    """Complete answer to a comparison."""
-
-    title: str  # model, format and machine in one line
-    question: Question  # input of the options
-    estimates: tuple[Estimate, ...]  # one estimate for each runtime and placement
-    best: Estimate | None  # fastest estimate that fits; None if none fits
-    what_ifs: tuple[Edited, ...]  # changes that make it faster, largest gain first
-    options: tuple[Option, ...]  # options, the present machine first, then by what they save
-    choice: Choice  # what to buy, if anything, and the cheapest beside it
-    another_model: Runnable | None  # rated as well and faster here, where that is worth a word
-    closest: Runnable | None  # best rated that keeps up, where the model asked for is of no use
-    elsewhere: bool = False  # the estimates are of another machine than the kept one
-    served: int | None = None  # users at reading speed; None where one is asked for
-    task: "Task | None" = None  # of the session in the best placement; None where none is asked for
-    chosen: Runtime | None = None  # of options and changes; None for the fastest in common use
-    placement: PlacementStrategy | None = None  # of the answer; None for the fastest
-    summary: VerdictText = field(init=False)  # verdict in words, in the currency of the request
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "summary", verdict(self))
-
-    @property
-    def judgement(self) -> str:
-        """Speed words of the best placement."""
-        return self.summary.judgement.value
-
-    @property
-    def verdict(self) -> str:
-        """The two lines of the verdict."""
-        return str(self.summary)
-
-    @cached_property
-    def second_machine(self) -> "SecondMachine | None":
-        """Speed with as many again by cable, where memory is unified; None for others."""
-        from advisor.advice.edits.second_machine import second_machine
-
-        question = self.question
-        if not question.machine.unified:
-            return None
-        return second_machine(question.model, question.machine, question.work)
-
-    @cached_property
-    def in_question(self) -> Option | None:
-        """Option that the verdict turns on; None where nothing can be compared."""
-        return in_question(self.options, self.choice)
-
-    @property
-    def what_changes(self) -> str:
-        """Inputs at which that option starts or stops to pay, in words; empty for none."""
-        option = self.in_question
-        if option is None:
-            return ""
-        words = what_changes(option)
-        if not words or not option.pays or option is self.choice.safe:
-            return words
-        return "" if option.odd else f"Counted in money and waiting alone, {words}"
-
-    @property
-    def what_matters(self) -> tuple[TornadoBar, ...]:
-        """Monthly gain of that option at the ends of each input, the most influential first."""
-        return what_matters(self.in_question) if self.in_question else ()
-
-    def placed(self, strategy: PlacementStrategy | None) -> tuple[Estimate, ...]:
-        """Estimates of one placement, in the order of the runtimes; None for all."""
-        return tuple(each for each in self.estimates if strategy in (None, each.strategy))
-
-    def meant(self, strategy: PlacementStrategy | None = None) -> tuple[Estimate, ...]:
-        """Estimates of one placement, or of all, that are of the chosen runtime; of every runtime
-        without a choice.
-        """
-        return tuple(each for each in self.placed(strategy) if self.chosen in (None, each.how))
-
-    def card(self, strategy: PlacementStrategy) -> Estimate | None:
-        """Estimate that represents a placement: the fastest that is meant and fits, else the first
-        possible.
-        """
-        possible = [estimate for estimate in self.meant(strategy) if not estimate.refusal]
-        return next(iter((*usable(possible), *possible)), None)
-
-    def why_not(self, strategy: PlacementStrategy) -> str:
-        """Reason why a placement is impossible; empty where it is possible."""
-        if self.chosen is not None and not self.meant(strategy):
-            return lacks(self.chosen, strategy)
-        return next((estimate.refusal for estimate in self.meant(strategy) if estimate.refusal), "")
 
 
 def advise(

@@ -20,9 +20,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor.advice.advise import Advice
 from advisor.advice.compare import as_run, readers
 from advisor.advice.edits.edit import again
+from advisor.advice.words.verdict import Advice
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import DISK, PlacementStrategy, Settings, parts_held, weight_bytes
 from advisor.cost_model.schedule import Route

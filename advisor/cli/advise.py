@@ -7,14 +7,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from advisor.advice.advise import Advice, Answer, answer
+from advisor.advice.advise import Answer, answer
 from advisor.advice.arrivals.load import curve_lines, load_on, sentences
 from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.serving import heading, serving_fleets
 from advisor.advice.serving import lines as fleet_lines
 from advisor.advice.table.choice import least_speed
 from advisor.advice.table.option import Option, OptionKind, split
-from advisor.advice.words.verdict import aged, once, pays_when
+from advisor.advice.words.verdict import Advice, aged, once, pays_when
 from advisor.catalog.inputs import LOAD
 from advisor.catalog.records import as_record
 from advisor.cli.command import Json, remark, show, tell

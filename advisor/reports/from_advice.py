@@ -11,11 +11,12 @@ import numpy as np
 
 import advisor
 from advisor import formatting
-from advisor.advice.advise import Advice, Answer
+from advisor.advice.advise import Answer
 from advisor.advice.compare import TITLES
 from advisor.advice.curves import cost_by_tokens, speed_by_layers
 from advisor.advice.table.option import Option, split
 from advisor.advice.task import Task, sentences
+from advisor.advice.words.verdict import Advice
 from advisor.catalog.records import Size, as_record
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held

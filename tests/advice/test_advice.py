@@ -6,11 +6,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from advisor.advice.advise import Advice, advise
+from advisor.advice.advise import advise
 from advisor.advice.compare import compare, decode_tps, usable
 from advisor.advice.edits.edit import of_formats
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.option import OptionKind
+from advisor.advice.words.verdict import Advice
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError

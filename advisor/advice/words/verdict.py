@@ -1,16 +1,21 @@
-"""Verdict in two lines: what the machine gives, then what an answer takes and the best way out."""
+"""Advice, with its verdict in two lines: what the machine gives, then what an answer takes and the
+best way out.
+"""
 
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from advisor.advice.compare import MOST_READERS, decode_tps, usable
+from advisor.advice.compare import MOST_READERS, decode_tps, lacks, usable
+from advisor.advice.edits.edit import Edited
 from advisor.advice.finder.runnable import Runnable
 from advisor.advice.prices.price import age_remark, odd_prices
 from advisor.advice.speeds import Speed, speed_of
+from advisor.advice.table import choice as choices
 from advisor.advice.table.choice import FASTER, LATE, begins_late, least_speed, reads_along
 from advisor.advice.table.option import Option, OptionKind, Question, unknown_rent
 from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
@@ -20,9 +25,11 @@ from advisor.formatting import hours as hours_words
 from advisor.formatting import memory as memory_words
 from advisor.formatting import money as money_words
 from advisor.formatting import number, percent, short, tokens_per_second
+from advisor.runtimes import Runtime
 
 if TYPE_CHECKING:
-    from advisor.advice.advise import Advice
+    from advisor.advice.edits.second_machine import SecondMachine
+    from advisor.advice.task import Task
 
 # Notes on the prices of an answer.
 
@@ -139,7 +146,95 @@ class VerdictText:
         return f"{self.gives}\n{self.way}"
 
 
-def verdict(advice: "Advice") -> VerdictText:
+@dataclass(frozen=True, kw_only=True)
+class Advice:
+    """Complete answer to a comparison."""
+
+    title: str  # model, format and machine in one line
+    question: Question  # input of the options
+    estimates: tuple[Estimate, ...]  # one estimate for each runtime and placement
+    best: Estimate | None  # fastest estimate that fits; None if none fits
+    what_ifs: tuple[Edited, ...]  # changes that make it faster, largest gain first
+    options: tuple[Option, ...]  # options, the present machine first, then by what they save
+    choice: choices.Choice  # what to buy, if anything, and the cheapest beside it
+    another_model: Runnable | None  # rated as well and faster here, where that is worth a word
+    closest: Runnable | None  # best rated that keeps up, where the model asked for is of no use
+    elsewhere: bool = False  # the estimates are of another machine than the kept one
+    served: int | None = None  # users at reading speed; None where one is asked for
+    task: "Task | None" = None  # of the session in the best placement; None where none is asked for
+    chosen: Runtime | None = None  # of options and changes; None for the fastest in common use
+    placement: PlacementStrategy | None = None  # of the answer; None for the fastest
+    summary: VerdictText = field(init=False)  # verdict in words, in the currency of the request
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "summary", verdict(self))
+
+    @property
+    def judgement(self) -> str:
+        """Speed words of the best placement."""
+        return self.summary.judgement.value
+
+    @property
+    def verdict(self) -> str:
+        """The two lines of the verdict."""
+        return str(self.summary)
+
+    @cached_property
+    def second_machine(self) -> "SecondMachine | None":
+        """Speed with as many again by cable, where memory is unified; None for others."""
+        from advisor.advice.edits.second_machine import second_machine
+
+        question = self.question
+        if not question.machine.unified:
+            return None
+        return second_machine(question.model, question.machine, question.work)
+
+    @cached_property
+    def in_question(self) -> Option | None:
+        """Option that the verdict turns on; None where nothing can be compared."""
+        return choices.in_question(self.options, self.choice)
+
+    @property
+    def what_changes(self) -> str:
+        """Inputs at which that option starts or stops to pay, in words; empty for none."""
+        option = self.in_question
+        if option is None:
+            return ""
+        words = choices.what_changes(option)
+        if not words or not option.pays or option is self.choice.safe:
+            return words
+        return "" if option.odd else f"Counted in money and waiting alone, {words}"
+
+    @property
+    def what_matters(self) -> tuple[choices.TornadoBar, ...]:
+        """Monthly gain of that option at the ends of each input, the most influential first."""
+        return choices.what_matters(self.in_question) if self.in_question else ()
+
+    def placed(self, strategy: PlacementStrategy | None) -> tuple[Estimate, ...]:
+        """Estimates of one placement, in the order of the runtimes; None for all."""
+        return tuple(each for each in self.estimates if strategy in (None, each.strategy))
+
+    def meant(self, strategy: PlacementStrategy | None = None) -> tuple[Estimate, ...]:
+        """Estimates of one placement, or of all, that are of the chosen runtime; of every runtime
+        without a choice.
+        """
+        return tuple(each for each in self.placed(strategy) if self.chosen in (None, each.how))
+
+    def card(self, strategy: PlacementStrategy) -> Estimate | None:
+        """Estimate that represents a placement: the fastest that is meant and fits, else the first
+        possible.
+        """
+        possible = [estimate for estimate in self.meant(strategy) if not estimate.refusal]
+        return next(iter((*usable(possible), *possible)), None)
+
+    def why_not(self, strategy: PlacementStrategy) -> str:
+        """Reason why a placement is impossible; empty where it is possible."""
+        if self.chosen is not None and not self.meant(strategy):
+            return lacks(self.chosen, strategy)
+        return next((estimate.refusal for estimate in self.meant(strategy) if estimate.refusal), "")
+
+
+def verdict(advice: Advice) -> VerdictText:
     """What the machine gives, then what an answer takes and the best way out of all."""
     kept, best, money = advice.options[0], advice.best, advice.question.money
     speed = kept.speed if advice.elsewhere else None if best is None else speed_of(best)
@@ -155,7 +250,7 @@ def verdict(advice: "Advice") -> VerdictText:
     return VerdictText(judgement=level, gives=gives, way=way, assumptions=counted)
 
 
-def _gives(level: Judgement, advice: "Advice") -> str:
+def _gives(level: Judgement, advice: Advice) -> str:
     best, chosen = advice.best, advice.chosen
     if best is None:
         return _nothing(advice)
@@ -206,7 +301,7 @@ def _kept(level: Judgement, kept: Option) -> str:
     return f"On what you have, {plain(kept.name)}: {sentence[0].lower()}{sentence[1:]}"
 
 
-def _nothing(advice: "Advice") -> str:
+def _nothing(advice: Advice) -> str:
     """Reason why nothing runs."""
     chosen = advice.chosen
     of_choice = advice.meant(advice.placement)
@@ -222,7 +317,7 @@ def _nothing(advice: "Advice") -> str:
     return f"{chosen.name} does not run it here. {refusal}".strip()
 
 
-def _takes(advice: "Advice", speed: Speed | None) -> str:
+def _takes(advice: Advice, speed: Speed | None) -> str:
     """Time of a task or an answer, or how many users are served: "An answer of 180 words takes 1.6
     minutes."; empty where nothing runs.
     """
@@ -252,7 +347,7 @@ def duration(seconds: float) -> str:
     return f"{number(seconds / 86400)} days"
 
 
-def _ways(advice: "Advice", level: Judgement, decode: float) -> list[str]:
+def _ways(advice: Advice, level: Judgement, decode: float) -> list[str]:
     """Sentences on the best way out at a speed [tokens/s], each shorter than the one before."""
     options, choice, another = advice.options, advice.choice, advice.another_model
     reading_tps = advice.question.money.reading_tps
@@ -295,7 +390,7 @@ def _of_model(sentences: Iterable[str], row: Runnable) -> list[str]:
     return [sentence.format(name, row.model.format, speed) for sentence in sentences]
 
 
-def _faster(advice: "Advice") -> list[str]:
+def _faster(advice: Advice) -> list[str]:
     """Another runtime that is notably faster than the chosen one; nothing without one."""
     if advice.chosen is None:
         return []

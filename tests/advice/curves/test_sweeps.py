@@ -5,9 +5,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from advisor.advice.advise import Advice, advise
+from advisor.advice.advise import advise
 from advisor.advice.compare import compare, decode_tps
 from advisor.advice.curves import cost_by_tokens, page_cache_for, speed_by_layers
+from advisor.advice.words.verdict import Advice
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings

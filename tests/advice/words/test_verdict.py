@@ -6,9 +6,9 @@ from functools import cache
 
 import pytest
 
-from advisor.advice.advise import Advice, advise
+from advisor.advice.advise import advise
 from advisor.advice.table.option import OptionKind
-from advisor.advice.words.verdict import MOST_WORDS, Judgement, judgement
+from advisor.advice.words.verdict import MOST_WORDS, Advice, Judgement, judgement
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy

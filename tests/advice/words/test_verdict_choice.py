@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from advisor.advice.advise import Advice, advise
+from advisor.advice.advise import advise
 from advisor.advice.compare import compare
 from advisor.advice.edits.changes import LAST_RESORTS
 from advisor.advice.finder.runnable import FOR_CODE
@@ -17,6 +17,7 @@ from advisor.advice.speeds import Speed
 from advisor.advice.table.choice import choice_of, free_change, least_speed
 from advisor.advice.table.cost import LAUNCH_MARGIN, Use, speed_for_wait, waiting_seconds
 from advisor.advice.table.option import FREE, Option, OptionKind, Question, split
+from advisor.advice.words.verdict import Advice
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError

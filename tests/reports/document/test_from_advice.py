@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from saved_reports import RESULT, saved
 
-from advisor.advice.advise import Advice, advise
+from advisor.advice.advise import advise
 from advisor.advice.advise import answer as answer_to
 from advisor.advice.compare import TITLES, decode_tps
 from advisor.advice.table.option import split
+from advisor.advice.words.verdict import Advice
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
