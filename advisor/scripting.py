@@ -20,7 +20,6 @@ import numpy.typing as npt
 
 from advisor.advice import advise as whole_answer
 from advisor.advice import compare as comparison
-from advisor.advice.advise import answer
 from advisor.advice.task import Task
 from advisor.advice.words.verdict import Advice
 from advisor.catalog.inputs import PLACEMENT
@@ -133,7 +132,7 @@ def advise(
         split: likewise.
     """
     if isinstance(model, Request):
-        return answer(model.nouns()).advice
+        return whole_answer.answer(model.nouns()).advice
     resolved, owned, work, settings = _nouns(model, machine, workload, split)
     chosen = None if runtime is None else runtime_named(runtime)
     return whole_answer.advise(resolved, owned, work, money=money, settings=settings, chosen=chosen)
@@ -143,7 +142,7 @@ def task(request: Request) -> Task | None:
     """Time of an agent's session in the best placement, with what would save most; None where the
     request has no session, or nothing runs it.
     """
-    return answer(request.nouns()).advice.task
+    return whole_answer.answer(request.nouns()).advice.task
 
 
 def _nouns(
