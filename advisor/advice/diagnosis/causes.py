@@ -278,14 +278,12 @@ def more_layers(run: MeasuredRun) -> Edits:
     for more in (1.0, 2.0, 4.0, 8.0):
         if now < layers:
             count = min(now + more, layers)
-            yield run.placed(
-                f"{count:.0f} layers on the GPU", replace(run.layout, gpu_layers=count)
-            )
+            split = replace(run.layout, gpu_layers=count)
+            yield run.placed(f"{count:.0f} layers on the GPU", split)
         elif moe:
             count = max(moe - more, 0.0)
-            yield run.placed(
-                f"experts of {count:.0f} layers in RAM", replace(run.layout, cpu_moe=count)
-            )
+            split = replace(run.layout, cpu_moe=count)
+            yield run.placed(f"experts of {count:.0f} layers in RAM", split)
 
 
 def old_driver(run: MeasuredRun) -> Edits:

@@ -409,17 +409,14 @@ class Diagnosis:
         )
 
 
-def this_system() -> str:
-    """Operating system of this machine; empty for one without causes of its own."""
-    name = operating_system()
-    return SYSTEMS.get(OTHER_SPELLINGS.get(name, name), "")
-
-
 def system_of(request: Request) -> str:
-    """Operating system, where it is stated or the request means this machine; else empty."""
+    """Operating system, where it is stated or the request means this machine; empty for another,
+    and for one without causes of its own.
+    """
     if request.system:
         return SYSTEMS[system_named(request.system)]
-    return this_system() if request.here else ""
+    name = operating_system() if request.here else ""
+    return SYSTEMS.get(OTHER_SPELLINGS.get(name, name), "")
 
 
 def measurable(estimates: Iterable[Estimate]) -> list[Estimate]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from advisor.advice.diagnosis.diagnose import Diagnosis, this_system
+from advisor.advice.diagnosis.diagnose import Diagnosis, system_of
 from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched, expected
 from advisor.calibration.imported_store import THIS
 from advisor.cost_model.estimate import Estimate
@@ -80,9 +80,9 @@ def _watching() -> None:
             watch.process.look()
         recent = (since.tokens or 0.0) >= LEAST_TOKENS
         reading = since if recent else now
-        estimate = expected(Request(model=watch.model, machine=THIS), reading)
+        request = Request(model=watch.model, machine=THIS)
+        estimate, system = expected(request, reading), system_of(request)
         seen = watch.process.reading() if recent else ProcessReading()
-        system = this_system()
         answer = Watched(reading=reading, estimate=estimate, system=system, process=seen)
     except AdvisorError as error:
         notice(str(error), "error")
