@@ -87,27 +87,20 @@ class Speed:
         return self.strategy is PlacementStrategy.GPU_RESIDENT
 
 
-def numbers_of(estimate: Estimate) -> tuple[Any, ...] | None:
-    """Numbers of an estimate for `COLUMNS`, an unknown one NaN; None of an impossible one."""
-    decode, first, load = estimate.decode, estimate.first_token_seconds, estimate.load
-    if decode is None or first is None:
-        return None
-    load = math.nan if load is None else load
-    return decode.value, decode.low, decode.high, first, load, estimate.waiting
-
-
 def speed_of(estimate: Estimate) -> Speed | None:
     """Speed of a single estimate; None where it does not run."""
-    numbers = numbers_of(estimate) if bool(estimate.fits) else None
-    if numbers is None:
+    first = estimate.first_token_seconds
+    if estimate.decode is None or first is None or not bool(estimate.fits):
         return None
+    decode, load = estimate.decode, math.nan if estimate.load is None else estimate.load
+    numbers = (decode.value, decode.low, decode.high, first, load, estimate.waiting)
     return of_numbers(estimate.strategy, estimate.runtime, estimate.model.format, numbers)
 
 
 def of_numbers(
     strategy: PlacementStrategy, runtime: str, form: str, numbers: Iterable[Any]
 ) -> Speed:
-    """Speed of the numbers of `COLUMNS`."""
+    """Speed of the numbers of `COLUMNS`, of which an unknown one is NaN."""
     decode, low, high, first, load, waiting = map(float, numbers)
     return Speed(
         strategy=strategy, runtime=runtime, format=form, decode=decode, low=low, high=high,

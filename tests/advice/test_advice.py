@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from advisor.advice.advise import advise
-from advisor.advice.compare import compare, decode_tps, usable
-from advisor.advice.edits.edit import of_formats
-from advisor.advice.speeds import speed_of
+from advisor.advice.compare import decode_tps, usable
 from advisor.advice.table.option import OptionKind
 from advisor.advice.words.verdict import Advice
 from advisor.cost_model.placement import PlacementStrategy, Settings
@@ -199,29 +197,6 @@ def test_what_ifs_are_gains_largest_first(situation: str) -> None:
 def test_the_drive_suggests_ram_that_holds_the_model() -> None:
     changes = [change.words for change in advice("reads the drive").what_ifs]
     assert any("GiB of RAM, to hold the model" in change for change in changes)
-
-
-@pytest.mark.parametrize("name", ["Llama-3.1-70B", "Qwen3-30B-A3B", "gpt-oss-120b"])
-def test_smaller_formats_together_are_as_fast_as_each_alone(name: str) -> None:
-    """Formats that fit in the GPU, beside it and on the drive, from one estimate of each."""
-    here = machine(MachineSpec(gpu="RTX 3090", ram_gb=32))
-    models = [catalog.model(name, form) for form in ("Q6_K", "Q4_K_M", "Q3_K_M", "Q2_K")]
-    work = Workload(prompt=700)
-    before = compare(models[0], here, work, runtimes=(LLAMA_CPP,))[-1]
-    together = of_formats(before, models, least=0.0)
-    for model, speed in zip(models, together, strict=True):
-        each = compare(model, here, work, runtimes=(LLAMA_CPP,))
-        alone = speed_of(next(own for own in each if bool(own.fits)))
-        assert speed is not None
-        assert alone is not None
-        assert (speed.strategy, speed.format) == (alone.strategy, alone.format)
-        for field in ("decode", "low", "high", "first_token", "load", "waiting"):
-            assert getattr(speed, field) == pytest.approx(getattr(alone, field), rel=1e-12)
-    least = max(speed.decode for speed in together if speed)
-    fast = of_formats(before, models, least)
-    assert [speed is not None for speed in fast] == [
-        speed is not None and speed.decode >= least for speed in together
-    ]
 
 
 def test_what_ifs_keep_a_fixed_split() -> None:

@@ -9,17 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-
 from advisor.advice.compare import as_run, could_hold, decode_tps
-from advisor.advice.speeds import Speed, numbers_of, of_numbers, speed_of
+from advisor.advice.speeds import Speed, speed_of
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError, Refusal
 from advisor.formatting import seconds
 from advisor.machine.quantity import Quantity
-from advisor.model.catalog import in_many_formats
-from advisor.model.model import Model
 from advisor.units import Array
 
 Part = TypeVar("Part")
@@ -105,20 +101,12 @@ class Edited(Edit):
 
 def edited(before: Estimate, edits: Sequence[Edit], now: float, worth: float) -> list[Edited]:
     """Edits, in the first placement that fits, that are faster by a factor; by gain."""
-    least = worth * now
-    several = before.how.takes_several_formats and before.how.apart is None
-    formats = [edit for edit in edits if several and edit.of_format]
-    others = [edit for edit in edits if not (several and edit.of_format)]
-    speeds = [
-        *of_formats(before, [edit.changes["model"] for edit in formats], least),
-        *(_fastest(before, edit, 0.0 if edit.of_prompt else least) for edit in others),
-    ]
-    answers = zip((*formats, *others), speeds, strict=True)
-    rows = [
-        Edited(**vars(edit), speed=speed, gain=_gain(before, edit, speed, now))
-        for edit, speed in answers
-        if speed
-    ]
+    rows = []
+    for edit in edits:
+        speed = _fastest(before, edit, 0.0 if edit.of_prompt else worth * now)
+        if speed is not None:
+            gain = _gain(before, edit, speed, now)
+            rows.append(Edited(**vars(edit), speed=speed, gain=gain))
     return sorted((row for row in rows if row.gain >= worth), key=lambda row: -row.gain)
 
 
@@ -147,40 +135,3 @@ def _fastest(before: Estimate, edit: Edit, least: float) -> Speed | None:
     placed = map(again, placements(replace(before, **edit.changes)))
     first = next((each for each in placed if bool(each.fits)), None)
     return None if first is None or decode_tps(first) < least else speed_of(first)
-
-
-def of_formats(before: Estimate, models: Sequence[Model], least: float) -> list[Speed | None]:
-    """`_fastest` for each of several formats, by one estimate of each placement."""
-    speeds: list[Speed | None] = [None] * len(models)
-    left = list(range(len(models)))
-    for strategy in before.how.strategies:
-        tried = [at for at in left if could_hold(models[at], before.machine, strategy)]
-        if not tried:
-            continue
-        each = [models[at] for at in tried]
-        plan = again(before, model=in_many_formats(each), strategy=strategy)
-        fits = np.broadcast_to(plan.fits, len(tried))
-        left = [at for at in left if at not in np.array(tried)[fits]]
-        if fits.any():
-            for at, speed in zip(tried, _of_each(plan, each, least), strict=True):
-                speeds[at] = None if at in left else speed
-    return speeds
-
-
-def _of_each(plan: Estimate, models: Sequence[Model], least: float) -> list[Speed | None]:
-    """Speeds of the formats of an estimate; None below the least."""
-    count = len(models)
-    none: list[Speed | None] = [None] * count
-    if plan.constants is None:
-        return none
-    picked = plan.constants.of_pairs(np.arange(count), np.zeros(count, dtype=int))
-    timed = replace(plan, constants=picked)
-    enough = np.broadcast_to(np.asarray(timed.decode_tps) >= least, count)
-    numbers = numbers_of(timed) if enough.any() else None
-    if numbers is None:
-        return none
-    rows = np.transpose([np.broadcast_to(column, count) for column in numbers])
-    return [
-        of_numbers(timed.strategy, timed.runtime, model.format, row) if fast else None
-        for model, row, fast in zip(models, rows, enough, strict=True)
-    ]
