@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
+from itertools import repeat
 
 from advisor.errors import DataError
 
@@ -155,6 +156,23 @@ class Architecture:
     shape_uncertainty: float = 0.0
 
     @cached_property
+    def by_layer(self) -> tuple[Mapping[str, Tensor], ...]:
+        """Tensors of each repeating layer by role."""
+        layers: tuple[dict[str, Tensor], ...] = tuple({} for _ in range(self.layers))
+        for tensor in self.tensors:
+            if tensor.layer is not None:
+                layers[tensor.layer][tensor.role] = tensor
+        return layers
+
+    @cached_property
+    def query_heads(self) -> tuple[float, ...]:
+        """Query heads of each repeating layer, counted in its tensors; 0 where it does not look
+        back.
+        """
+        usual = self.head_dim or COMMON_HEAD
+        return tuple(map(_query_heads, self.by_layer, self.attention_values, repeat(usual)))
+
+    @cached_property
     def params(self) -> int:
         """Number of weights, with a tied embedding counted once."""
         return sum(tensor.params for tensor in self.tensors)
@@ -171,6 +189,19 @@ class Architecture:
             for tensor in self.tensors
             if tensor.role != LAYER_TABLES
         )
+
+
+def _query_heads(roles: Mapping[str, Tensor], attended: int, usual: int) -> float:
+    """Query heads of a layer, derived from its tensors and `attended`, query heads x (key + value
+    head size); `usual` is the model's head size, which a layer's own norm of queries overrides.
+    """
+    if "attn_k_b" in roles:
+        return roles["attn_k_b"].rows / roles["attn_kv_a_norm"].width
+    if "attn_sinks" in roles:
+        return roles["attn_sinks"].width
+    queries = attended / 2
+    head = roles["attn_q_norm"].width if "attn_q_norm" in roles else usual
+    return queries / (head if head < queries else usual)
 
 
 # Operators of a model: the kinds of layers whose kernels decide its speed beside its bytes.

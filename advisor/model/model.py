@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from advisor.model.architecture import COMMON_HEAD, LAYER_TABLES, Architecture, Group
+from advisor.model.architecture import LAYER_TABLES, Architecture, Group
 from advisor.model.expert_use import USUAL, ExpertUse, in_text, unevenness
 from advisor.model.formats import StorageType, tensor_bytes
 from advisor.units import Array
@@ -154,13 +154,8 @@ class Model:
 
     @cached_property
     def query_heads(self) -> Floats:
-        """Query heads of each layer that looks back, else 0, shape (layers,): the values that a
-        token attends with, over those of a head's key and value.
-        """
-        arch = self.architecture
-        usual = 2 * (arch.head_dim or COMMON_HEAD)
-        each = [usual if cache.value_values else 2 * cache.key_values for cache in arch.cache]
-        return np.asarray(arch.attention_values, dtype=float) / np.maximum(each, 1)
+        """Query heads of each layer that looks back, else 0, shape (layers,)."""
+        return np.array(self.architecture.query_heads)
 
     @property
     def has_experts(self) -> bool:

@@ -306,7 +306,16 @@ def test_only_latent_attention_has_values_in_the_space_of_a_cache() -> None:
     assert not model("Llama-3.1-8B", "Q4_K_M").latent_values.any()
 
 
-@pytest.mark.parametrize(("name", "heads"), [("Llama-3.1-8B", 32), ("Qwen3-30B-A3B", 32)])
+@pytest.mark.parametrize(
+    ("name", "heads"),
+    [
+        ("Llama-3.1-8B", 32),
+        ("Qwen3-30B-A3B", 32),
+        ("DeepSeek-R1", 128),  # of latent attention, whose keys are wider than its values
+        ("GLM-5", 64),
+        ("Gemma-4-26B-A4B", 16),  # heads of 512 values in full layers, of 256 in the others
+    ],
+)
 def test_a_token_has_a_score_for_each_query_head(name: str, heads: int) -> None:
     assert set(model(name, "Q4_K_M").query_heads) == {heads}
 

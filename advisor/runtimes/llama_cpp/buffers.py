@@ -20,7 +20,6 @@ References:
     All as of October 2026, the log lines of build 2026.10.11549 of the Python package xllamacpp.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, reduce
@@ -28,7 +27,7 @@ from functools import lru_cache, reduce
 import numpy as np
 
 from advisor.cost_model.workload import Workload
-from advisor.model.architecture import COMMON_HEAD, Architecture, Experts, LayerCache, Tensor
+from advisor.model.architecture import Architecture, Experts, LayerCache, Tensor
 from advisor.model.model import KV_BYTES_PER_VALUE, Floats, Model
 from advisor.units import FLOAT, Array
 
@@ -151,20 +150,15 @@ def masks(architecture: Architecture, work: Workload) -> Array:
 @lru_cache(maxsize=512)
 def widths(architecture: Architecture) -> Widths:
     """Largest number of values alive in any layer, by kind of work."""
-    layers: dict[int | None, dict[str, Tensor]] = defaultdict(dict)
-    for tensor in architecture.tensors:
-        layers[tensor.layer][tensor.role] = tensor
     feed_forward = attention = recurrence = state = index_room = 0.0
     heads: dict[int | None, float] = {}
-    for layer, kept in enumerate(architecture.cache):
-        roles = layers[layer]
+    layers = zip(architecture.by_layer, architecture.cache, architecture.query_heads, strict=True)
+    for roles, kept, count in layers:
         feed_forward = max(feed_forward, feed_forward_values(architecture, roles))
         recurrence = max(recurrence, recurrence_values(roles))
         state = max(state, kept.state_values)
         if kept.key_values:
             attention = max(attention, attention_values(architecture.hidden, roles, kept))
-            attended = architecture.attention_values[layer]
-            count = query_heads(roles, attended, architecture.head_dim or COMMON_HEAD)
             heads[kept.window] = max(heads.get(kept.window, 0.0), count)
         if {"indexer.attn_k", "attn_k_b"} <= roles.keys():
             index_room = max(index_room, float(roles["attn_k_b"].rows))
@@ -219,19 +213,6 @@ def recurrence_values(roles: Roles) -> float:
     if "ssm_in" in roles:
         return max(3.0 * out + 2 * channels, out + 3.0 * channels)
     return max(2.0 * channels, 3.0 * out)
-
-
-def query_heads(roles: Roles, attended: int, usual: int) -> float:
-    """Query heads of a layer, derived from its tensors and `attended`, query heads x (key + value
-    head size); `usual` is the model's head size, which a layer's own norm of queries overrides.
-    """
-    if "attn_k_b" in roles:
-        return roles["attn_k_b"].rows / roles["attn_kv_a_norm"].width
-    if "attn_sinks" in roles:
-        return roles["attn_sinks"].width
-    queries = attended / 2
-    head = roles["attn_q_norm"].width if "attn_q_norm" in roles else usual
-    return queries / (head if head < queries else usual)
 
 
 def _expert_values(roles: Roles, experts: Experts) -> float:
