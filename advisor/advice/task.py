@@ -63,9 +63,9 @@ def prefix_caches() -> Mapping[tuple[str, str], PrefixCache]:
 
 def kind_of_layers(model: Model) -> str:
     """Kind of layers that decides what of a model's cache can be kept."""
-    if np.any(model.state_values > 0):
+    if np.any(model.per_layer.state_values > 0):
         return RECURRENT
-    return WINDOW if np.any(np.isfinite(model.windows)) else ATTENTION
+    return WINDOW if np.any(np.isfinite(model.per_layer.windows)) else ATTENTION
 
 
 def prefix_cache(runtime: Runtime, model: Model) -> PrefixCache:

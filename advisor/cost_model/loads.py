@@ -163,6 +163,7 @@ def _held_parts(model: Model, placement: Placement, location: Location) -> Load:
     norms = shares.get(Group.NORMS, nothing)
     routed = shares.pop(Group.ROUTED_EXPERTS, nothing)
     head = placement.output.get(location, 0.0)
+    each = model.per_layer
     weights, flops = head * model.output, head * model.output_flops
     for share, groups in by_share(shares):
         held, work = model.together(groups)
@@ -175,14 +176,14 @@ def _held_parts(model: Model, placement: Placement, location: Location) -> Load:
         kv=0.0,
         flops=flops,
         attention_flops=0.0,
-        expert_flops=routed @ model.flops[Group.ROUTED_EXPERTS],
-        layers=norms @ model.blocks,
-        expert_layers=routed @ model.expert_layers,
-        state_layers=norms @ model.state_layers,
-        scan_layers=norms @ model.scan_layers,
-        stream_layers=norms @ model.stream_layers,
-        latent_layers=norms @ (model.latent_values > 0).astype(float),
-        latent_values=norms @ model.latent_values,
+        expert_flops=routed @ each.flops[Group.ROUTED_EXPERTS],
+        layers=norms @ each.blocks,
+        expert_layers=routed @ each.expert_layers,
+        state_layers=norms @ each.state_layers,
+        scan_layers=norms @ each.scan_layers,
+        stream_layers=norms @ each.stream_layers,
+        latent_layers=norms @ each.latent,
+        latent_values=norms @ each.latent_values,
     )
 
 
@@ -191,10 +192,10 @@ def step_load(model: Model, placement: Placement, location: Location, step: Forw
     held = held_parts(model, placement, location)
     touched = step.touched(model)
     experts = held.experts * touched
-    cache = placement.kv.get(location, np.zeros(model.layers))
-    attended = np.minimum(np.asarray(step.depth, dtype=float)[..., None], model.windows)
-    attention = np.vecdot(cache * model.attention_flops, attended)
-    scores = 0.0 if step.flash_attention else np.vecdot(cache * model.query_heads, attended)
+    cache, each = placement.kv.get(location, np.zeros(model.layers)), model.per_layer
+    attended = np.minimum(np.asarray(step.depth, dtype=float)[..., None], each.windows)
+    attention = np.vecdot(cache * each.attention_flops, attended)
+    scores = 0.0 if step.flash_attention else np.vecdot(cache * each.query_heads, attended)
     return replace(
         held,
         tokens=step.tokens,

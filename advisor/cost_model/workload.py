@@ -50,7 +50,7 @@ def as_drafter(model: Model) -> DraftModel:
         read=model.read_bytes_per_token,
         layers=model.layers,
         held=model.file_bytes,
-        cached=float(np.sum(model.kv_values)) * KV_BYTES_PER_VALUE["f16"],
+        cached=float(np.sum(model.per_layer.kv_values)) * KV_BYTES_PER_VALUE["f16"],
     )
 
 

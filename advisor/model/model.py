@@ -4,14 +4,14 @@ Numbers are kept per repeating layer, shape (layers,), so that the part on a dev
 layers, and the largest number of layers that fits follows from running totals.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from advisor.model.architecture import LAYER_TABLES, Architecture, Group
+from advisor.model.architecture import LAYER_TABLES, Architecture, Group, LayerCache, Tensor
 from advisor.model.expert_use import USUAL, ExpertUse, in_text, unevenness
 from advisor.model.formats import StorageType, tensor_bytes
 from advisor.units import Array
@@ -39,7 +39,6 @@ package 0.19.0 (GGML_QUANT_SIZES), 2026-05-06."""
 
 
 Floats = npt.NDArray[np.float64]
-
 LAYERED = (
     Group.ATTENTION,
     Group.DENSE_FFN,
@@ -49,10 +48,97 @@ LAYERED = (
     Group.NORMS,
 )
 """Groups of the repeating layers, without embedding and output head."""
-
-
-FEEDING = (Group.DENSE_FFN, Group.SHARED_EXPERTS, Group.ROUTED_EXPERTS)
+FEEDING = {Group.DENSE_FFN, Group.SHARED_EXPERTS, Group.ROUTED_EXPERTS}
 """Groups of a layer's feed-forward block."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PerLayer:
+    """Numbers of each layer; arrays have the shape (layers,)."""
+
+    flops: Mapping[Group, Floats]  # two for each weight that a token passes through [FLOP]
+    attention_flops: Floats  # of one token attending to one past token [FLOP]
+    query_heads: Floats  # 0 where a layer does not look back
+    windows: Floats  # tokens that it sees; infinite for full attention [tokens]
+    kv_values: Floats  # values of K and V that it caches per token
+    state_values: Floats  # values of state that it keeps per sequence
+    state_layers: Floats  # 1 where it keeps a state instead of a cache, else 0
+    scan_layers: Floats  # 1 where that is the state of a state space (Mamba-2)
+    stream_layers: Floats  # 1 where it mixes several residual streams
+    expert_layers: Floats  # 1 where it has routed experts
+    # blocks over those of a usual layer, which mixes tokens and then has a feed-forward block;
+    # those of Nemotron's hybrids have one of the two, and start about half as many kernels
+    blocks: Floats
+    # matrix products beside the experts, as a share of those of attention and feed-forward: half
+    # for each, so that a layer of a hybrid which is one of the two, or whose feed-forward is of
+    # experts, counts half. Engines compute shared experts beside the routed ones, on a stream of
+    # their own or as one of them.
+    products: Floats
+    latent: Floats  # 1 where the cache is a latent (MLA)
+    # values that its heads have in the space of its latent cache, of their queries and results,
+    # heads x (key + value size); 0 without such a cache
+    latent_values: Floats
+    unfolded: Floats  # query heads x (key + value head size) of unfolded latents; 0 where unknown
+    unfolding: Floats  # weights that unfold a latent into keys and values
+    indexed: Floats  # 1 where an indexer chooses the tokens to attend to
+    index_values: Floats  # query heads x head size of the indexer
+    index_share: Floats  # part of a token's cache that is the indexer's key
+
+
+@lru_cache(maxsize=256)
+def per_layer(architecture: Architecture) -> PerLayer:
+    """Numbers of a model's layers."""
+
+    def of_cache(number: Callable[[LayerCache], float]) -> Floats:
+        return np.array(list(map(number, architecture.cache)), dtype=float)
+
+    def with_any(fits: Callable[[Tensor], bool]) -> Floats:
+        """1 for layers with such a tensor, else 0."""
+        return np.array([float(any(map(fits, held.values()))) for held in architecture.by_layer])
+
+    def total(*roles: str, of: str = "rows") -> Floats:
+        """Rows, or another number, of the tensors of some roles."""
+        layers = ([held[role] for role in roles if role in held] for held in architecture.by_layer)
+        return np.array([float(sum(getattr(tensor, of) for tensor in held)) for held in layers])
+
+    flops = _flops(architecture)
+    keys = of_cache(lambda cache: cache.key_values)
+    attention = np.array(architecture.attention_values, dtype=float)
+    mixing = with_any(lambda tensor: tensor.group is Group.ATTENTION)
+    latent = of_cache(lambda cache: cache.key_values > 0 and not cache.value_values)
+    values, index_keys = total("attn_v_b"), total("indexer.attn_k")
+    queries = total("attn_q_b", "attn_q")
+    return PerLayer(
+        flops=flops,
+        attention_flops=2.0 * attention,
+        query_heads=np.array(architecture.query_heads),
+        windows=of_cache(lambda cache: np.inf if cache.window is None else cache.window),
+        kv_values=of_cache(lambda cache: cache.key_values + cache.value_values),
+        state_values=of_cache(lambda cache: cache.state_values),
+        state_layers=of_cache(lambda cache: cache.state_values > 0),
+        scan_layers=with_any(lambda tensor: tensor.role == "ssm_in"),
+        stream_layers=with_any(lambda tensor: tensor.role.startswith("hc_")),
+        expert_layers=(flops[Group.ROUTED_EXPERTS] > 0).astype(float),
+        blocks=(mixing + with_any(lambda tensor: tensor.group in FEEDING)) / 2.0,
+        products=(mixing + with_any(lambda tensor: tensor.group is Group.DENSE_FFN)) / 2.0,
+        latent=latent,
+        latent_values=attention * latent,
+        unfolded=latent * np.where(values > 0, queries + values, 0.0),
+        unfolding=total("attn_k_b", "attn_v_b", of="params"),
+        indexed=(index_keys > 0).astype(float),
+        index_values=total("indexer.attn_q_b"),
+        index_share=index_keys / np.maximum(keys, 1.0),
+    )
+
+
+def _flops(architecture: Architecture) -> Mapping[Group, Floats]:
+    total = {group: np.zeros(architecture.layers) for group in LAYERED}
+    for tensor in architecture.tensors:
+        if tensor.layer is not None:
+            total[tensor.group][tensor.layer] += 2.0 * tensor.params
+    if architecture.experts is not None:
+        total[Group.ROUTED_EXPERTS] *= architecture.experts.used / architecture.experts.total
+    return total
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -100,8 +186,11 @@ class Model:
     def together(self, groups: tuple[Group, ...]) -> tuple[Floats, Floats]:
         """Bytes [B] and FLOPs of a token [FLOP] of several groups, each of shape (layers,)."""
         if groups not in self._sums:
-            held = np.sum([self.bytes_per_layer[group] for group in groups], axis=0)
-            self._sums[groups] = held, np.sum([self.flops[group] for group in groups], axis=0)
+            sizes, work = self.bytes_per_layer, self.per_layer.flops
+            self._sums[groups] = (
+                np.sum([sizes[group] for group in groups], axis=0),
+                np.sum([work[group] for group in groups], axis=0),
+            )
         return self._sums[groups]
 
     @cached_property
@@ -110,62 +199,19 @@ class Model:
         return np.asarray(np.sum([self.bytes_per_layer[group] for group in LAYERED], axis=0))
 
     @cached_property
-    def state_layers(self) -> Floats:
-        """1 where a layer keeps a state instead of a cache, else 0, shape (layers,)."""
-        return np.array([cache.state_values > 0 for cache in self.architecture.cache], dtype=float)
-
-    @cached_property
-    def scan_layers(self) -> Floats:
-        """1 where a layer's state is that of a state space (Mamba-2), else 0, shape (layers,)."""
-        scans = {tensor.layer for tensor in self.architecture.tensors if tensor.role == "ssm_in"}
-        return np.array([float(layer in scans) for layer in range(self.layers)])
-
-    @cached_property
-    def stream_layers(self) -> Floats:
-        """1 where a layer mixes several residual streams, else 0, shape (layers,)."""
-        mixed = {tensor.layer for tensor in self.architecture.tensors if tensor.role[:3] == "hc_"}
-        return np.array([float(layer in mixed) for layer in range(self.layers)])
-
-    @cached_property
-    def blocks(self) -> Floats:
-        """Blocks of each layer over those of a usual one, shape (layers,).
-
-        A usual layer mixes tokens and then has a feed-forward block; those of Nemotron's hybrids
-        have one of the two, and start about half as many kernels.
-        """
-        tensors = self.architecture.tensors
-        mixing = {tensor.layer for tensor in tensors if tensor.group is Group.ATTENTION}
-        feeding = {tensor.layer for tensor in tensors if tensor.group in FEEDING}
-        return np.array([((at in mixing) + (at in feeding)) / 2 for at in range(self.layers)])
+    def per_layer(self) -> PerLayer:
+        """Numbers of each layer in any format."""
+        return per_layer(self.architecture)
 
     @cached_property
     def has_delta_rule(self) -> bool:
         """Whether layers keep their state by the gated delta rule (Qwen3-Next, 3.5, 3.6)."""
         return any(tensor.role == "ssm_beta" for tensor in self.architecture.tensors)
 
-    @cached_property
-    def latent_values(self) -> Floats:
-        """Values that the heads of a layer have in the space of its latent cache (MLA), of their
-        queries and results, heads x (key + value size); 0 without such a cache, shape (layers,).
-        """
-        arch = self.architecture
-        latent = [cache.key_values > 0 and not cache.value_values for cache in arch.cache]
-        return np.asarray(arch.attention_values, dtype=float) * latent
-
-    @cached_property
-    def query_heads(self) -> Floats:
-        """Query heads of each layer that looks back, else 0, shape (layers,)."""
-        return np.array(self.architecture.query_heads)
-
     @property
     def has_experts(self) -> bool:
         """Whether some layers have routed experts."""
         return self.architecture.experts is not None
-
-    @cached_property
-    def expert_layers(self) -> Floats:
-        """1 where a layer has routed experts, else 0, shape (layers,)."""
-        return (self.flops[Group.ROUTED_EXPERTS] > 0).astype(float)
 
     @cached_property
     def _uses(self) -> dict[float, ExpertUse]:
@@ -218,16 +264,6 @@ class Model:
         return layered + self.output + self.embedding / self.architecture.vocab
 
     @property
-    def flops(self) -> Mapping[Group, Floats]:
-        """Two FLOPs per weight that a token passes through, each of shape (layers,) [FLOP]."""
-        return _layer_flops(self.architecture)
-
-    @cached_property
-    def attention_flops(self) -> Floats:
-        """FLOPs of one token attending to one past token, shape (layers,) [FLOP]."""
-        return 2.0 * np.array(self.architecture.attention_values, dtype=float)
-
-    @property
     def output_flops(self) -> float:
         """FLOPs of the output head for one token [FLOP]."""
         return 2.0 * self.architecture.vocab * self.architecture.hidden
@@ -238,41 +274,11 @@ class Model:
         Layers with a window cache the window only; linear and state-space layers keep a state of
         fixed size in 32-bit floats, for any cache type (llama.cpp, Transformers).
         """
-        kept = np.minimum(np.asarray(tokens, dtype=float)[..., None], self.windows)
+        each = self.per_layer
+        kept = np.minimum(np.asarray(tokens, dtype=float)[..., None], each.windows)
         return np.asarray(
-            kept * self.kv_values * KV_BYTES_PER_VALUE[kv_type] + 4.0 * self.state_values
+            kept * each.kv_values * KV_BYTES_PER_VALUE[kv_type] + 4.0 * each.state_values
         )
-
-    @cached_property
-    def windows(self) -> Floats:
-        """Window of each layer, infinite for full attention, shape (layers,) [tokens]."""
-        return np.array(
-            [np.inf if cache.window is None else cache.window for cache in self.architecture.cache]
-        )
-
-    @cached_property
-    def kv_values(self) -> Floats:
-        """Values of K and V that each layer caches per token, shape (layers,)."""
-        return np.array(
-            [cache.key_values + cache.value_values for cache in self.architecture.cache],
-            dtype=float,
-        )
-
-    @cached_property
-    def state_values(self) -> Floats:
-        """Values of state that each layer keeps per sequence, shape (layers,)."""
-        return np.array([cache.state_values for cache in self.architecture.cache], dtype=float)
-
-
-@lru_cache(maxsize=256)
-def _layer_flops(architecture: Architecture) -> Mapping[Group, Floats]:
-    total = {group: np.zeros(architecture.layers) for group in LAYERED}
-    for tensor in architecture.tensors:
-        if tensor.layer is not None:
-            total[tensor.group][tensor.layer] += 2.0 * tensor.params
-    if architecture.experts is not None:
-        total[Group.ROUTED_EXPERTS] *= architecture.experts.used / architecture.experts.total
-    return total
 
 
 def from_tensors(architecture: Architecture, kinds: Sequence[StorageType], form: str) -> Model:

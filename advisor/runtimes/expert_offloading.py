@@ -131,8 +131,8 @@ def _computed(
         return (
             Flow(route=Route.IN_PLACE, load=load, kernels=streaming.kernels(model, work.users)),
         )
-    experts = float(np.sum(model.flops[Group.ROUTED_EXPERTS]))
-    whole = sum(float(np.sum(part)) for part in model.flops.values())
+    experts = float(np.sum(model.per_layer.flops[Group.ROUTED_EXPERTS]))
+    whole = sum(float(np.sum(part)) for part in model.per_layer.flops.values())
     packed = (whole - experts * (1.0 - np.asarray(beside))) / 2.0 * streaming.packed_weights(model)
     there = load.routed.times(1.0 - np.asarray(beside))
     here = replace(

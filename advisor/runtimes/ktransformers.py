@@ -161,7 +161,7 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
                     Flow(route=Route.RESIDENT, load=hot + brought.times(copied), device=device),
                 ),
             ),
-            crossings=2.0 * float(np.sum(model.expert_layers)) * (1.0 - copied),
+            crossings=2.0 * float(np.sum(model.per_layer.expert_layers)) * (1.0 - copied),
             exchanges=tuple(exchanges(model, machine, group.division, step.tokens)),
         )
 

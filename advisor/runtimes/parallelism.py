@@ -31,9 +31,8 @@ from advisor.cost_model.schedule import REDUCES_PER_LAYER, Exchange, ExchangePat
 from advisor.cost_model.timing import sum_seconds
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
-from advisor.model.architecture import Architecture, Group
+from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
-from advisor.runtimes.llama_cpp.buffers import widths
 from advisor.units import Array
 
 # Layers by what serving engines compute in them: latent, sparse and linear attention.
@@ -53,51 +52,6 @@ PER_STATE_VALUE = 4.0
 """Work on each value of a state for a token: it decays, is added to and is read [FLOP]."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LayerKinds:
-    """Kinds of layers by the kernels that they start; arrays have shape (layers,)."""
-
-    latent: Floats  # 1 where the cache is a latent (MLA)
-    unfolded: Floats  # query heads x (key + value head size) of unfolded latents; 0 where unknown
-    indexed: Floats  # 1 where an indexer chooses the tokens to attend to
-    index_values: Floats  # query heads x head size of the indexer
-    index_share: Floats  # part of a token's cache that is the indexer's key
-    # matrix products beside the experts, as a share of those of attention and feed-forward: half
-    # for each, so that a layer of a hybrid which is one of the two, or whose feed-forward is of
-    # experts, counts half. Engines compute shared experts beside the routed ones, on a stream of
-    # their own or as one of them.
-    products: Floats
-
-
-@lru_cache(maxsize=256)
-def layer_kinds(architecture: Architecture) -> LayerKinds:
-    """Kinds of a model's layers."""
-    none = np.zeros(architecture.layers)
-    rows: dict[str, Floats] = {}
-    computing = {Group.ATTENTION: none.copy(), Group.DENSE_FFN: none.copy()}
-    for tensor in architecture.tensors:
-        if tensor.layer is None:
-            continue
-        rows.setdefault(tensor.role, none.copy())[tensor.layer] += tensor.rows
-        if tensor.group in computing:
-            computing[tensor.group][tensor.layer] = 1.0
-    kept = np.array([float(cache.key_values) for cache in architecture.cache])
-    latent = np.array(
-        [float(bool(cache.key_values) and not cache.value_values) for cache in architecture.cache]
-    )
-    keys = rows.get("indexer.attn_k", none)
-    queries = rows.get("attn_q_b", none) + rows.get("attn_q", none)
-    values = rows.get("attn_v_b", none)
-    return LayerKinds(
-        latent=latent,
-        unfolded=latent * np.where(values > 0, queries + values, 0.0),
-        indexed=(keys > 0).astype(float),
-        index_values=rows.get("indexer.attn_q_b", none),
-        index_share=keys / np.maximum(kept, 1.0),
-        products=sum(computing.values(), start=none) / 2.0,
-    )
-
-
 def is_prompt(step: ForwardPass) -> bool:
     """Whether a step reads prompts; else each sequence gets a token, and drafts are checked."""
     tokens = np.asarray(step.tokens, dtype=float)
@@ -108,14 +62,14 @@ def attention_work(model: Model, layers: Floats, step: ForwardPass) -> Array:
     """Work of attention and of indexers in some layers, by the share of each layer's heads that is
     computed, shape (..., layers) [FLOP].
     """
-    kinds = layer_kinds(model.architecture)
+    each = model.per_layer
     depth = np.asarray(step.depth, dtype=float)[..., None]
-    attended = np.minimum(depth, model.windows)
-    attended = np.where(kinds.indexed > 0, np.minimum(attended, CHOSEN), attended)
-    values = model.attention_flops / 2.0
+    attended = np.minimum(depth, each.windows)
+    attended = np.where(each.indexed > 0, np.minimum(attended, CHOSEN), attended)
+    values = each.attention_flops / 2.0
     if is_prompt(step):
-        values = np.where((kinds.unfolded > 0) & (kinds.indexed <= 0), kinds.unfolded, values)
-    work = 2.0 * (values * attended + kinds.index_values * depth)
+        values = np.where((each.unfolded > 0) & (each.indexed <= 0), each.unfolded, values)
+    work = 2.0 * (values * attended + each.index_values * depth)
     return np.asarray(np.sum(layers * work, axis=-1) * step.tokens)
 
 
@@ -123,12 +77,12 @@ def cache_read(model: Model, shares: Floats, step: ForwardPass) -> Array:
     """Cache that a step reads of a share of each layer, shape (..., layers): with an indexer all of
     its keys, and the tokens that it chose [B].
     """
-    kinds = layer_kinds(model.architecture)
+    each = model.per_layer
     kept = model.kv_bytes(step.depth, step.kv_type)
     depth = np.maximum(np.asarray(step.depth, dtype=float), 1.0)[..., None]
     chosen = np.minimum(CHOSEN / depth, 1.0)
-    sparse = kinds.index_share + (1.0 - kinds.index_share) * chosen
-    read = np.where(kinds.indexed > 0, sparse, 1.0)
+    sparse = each.index_share + (1.0 - each.index_share) * chosen
+    read = np.where(each.indexed > 0, sparse, 1.0)
     return np.asarray(np.sum(shares * kept * read, axis=-1) * step.sequences)
 
 
@@ -136,7 +90,7 @@ def state_work(model: Model, layers: Floats, step: ForwardPass) -> Array:
     """Work of linear attention on the states of a share of each layer, shape (..., layers), for all
     tokens [FLOP].
     """
-    return np.asarray(PER_STATE_VALUE * (layers @ model.state_values) * step.tokens)
+    return np.asarray(PER_STATE_VALUE * (layers @ model.per_layer.state_values) * step.tokens)
 
 
 ACTIVATION = 2.0
@@ -281,7 +235,7 @@ def busiest_gpu(model: Model, tensor: int, tokens: Array) -> tuple[Array, Array]
 
 def query_heads(model: Model) -> int:
     """Query heads of a layer, the smallest number of all its layers; 1 without attention."""
-    return max(round(min(widths(model.architecture).heads.values(), default=1)), 1)
+    return round(min(filter(None, model.architecture.query_heads), default=1))
 
 
 @lru_cache(maxsize=256)
@@ -379,7 +333,7 @@ def exchanges(
     vector = model.architecture.hidden * ACTIVATION * np.asarray(tokens, dtype=float)
     if np.any(division.tensor > 1):
         ring = 2.0 * (division.tensor - 1) / division.tensor
-        experts = float(np.sum(model.expert_layers))
+        experts = float(np.sum(model.per_layer.expert_layers))
         times = experts if division.by_user else REDUCES_PER_LAYER * model.layers
         times = times * (division.tensor > 1)
         spans = np.all(division.tensor > len(machine.gpus) // machine.nodes)

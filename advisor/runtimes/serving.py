@@ -47,7 +47,6 @@ from advisor.runtimes.parallelism import (
     gpu_groups,
     held_by_each,
     is_prompt,
-    layer_kinds,
     parallel,
     share_of_users,
     state_work,
@@ -466,12 +465,12 @@ def group_kernels(group: GpuGroup, placement: Placement, step: ForwardPass) -> E
     stream = model.architecture.hidden * ACTIVATION * tokens * users
     experts = model.architecture.experts
     used = experts.used if experts else 0
-    per_token = mask @ model.flops[Group.ROUTED_EXPERTS] / division.tensor
+    per_token = mask @ model.per_layer.flops[Group.ROUTED_EXPERTS] / division.tensor
     rows = per_token / used * experts.total * step.touched(model) if experts else 0.0
     if placement.expert_parallel:
         rows = rows * busiest_gpu(model, division.tensor, step.tokens)[0]
     dense, routed = engine_formats(model)
-    kinds, layers = layer_kinds(model.architecture), np.sum(mask, axis=-1)
+    each, layers = model.per_layer, np.sum(mask, axis=-1)
     divided = users if division.by_user else 1 / division.tensor
     return EngineKernels(
         number=PEAKS[dense][0],
@@ -483,12 +482,12 @@ def group_kernels(group: GpuGroup, placement: Placement, step: ForwardPass) -> E
         head_flops=head * model.output_flops * tokens * users,
         head_used=head * model.output_flops * np.asarray(step.sequences, dtype=float) * users,
         activations=stream * layers,
-        expert_activations=stream * (mask @ model.expert_layers) * used,
+        expert_activations=stream * (mask @ each.expert_layers) * used,
         expert_rows=rows,
-        attention_layers=mask @ (model.kv_values > 0),
-        latent_layers=mask @ kinds.latent,
-        indexed_layers=mask @ kinds.indexed,
-        products_per_layer=mask @ kinds.products / np.maximum(layers, 1.0),
+        attention_layers=mask @ (each.kv_values > 0),
+        latent_layers=mask @ each.latent,
+        indexed_layers=mask @ each.indexed,
+        products_per_layer=mask @ each.products / np.maximum(layers, 1.0),
         state_flops=state_work(model, mask, step) * divided,
     )
 
@@ -528,7 +527,7 @@ def _kernel(model: Model, groups: Sequence[Group], stored: float = 1.0) -> str:
     some times as many may be `stored`.
     """
     held = sum(float(np.sum(model.bytes_per_layer[group])) for group in groups)
-    weights = sum(float(np.sum(model.flops[group] * stored)) / 2.0 for group in groups)
+    weights = sum(float(np.sum(model.per_layer.flops[group] * stored)) / 2.0 for group in groups)
     bits = 8.0 * held / weights if weights else 16.0
     near = next((name for least, name in FORMATS if bits >= least), "")
     return near or FOUR_BITS.get(model.format, "int4")

@@ -140,7 +140,7 @@ def attended_bytes(model: Model, load: Load) -> Array:
     """Cache that a framework's attention reads: two bytes for the two FLOPs on each value, which
     heads that share it have repeated first (Transformers, `repeat_kv`) [B].
     """
-    grouped = np.sum(model.architecture.attention_values) > np.sum(model.kv_values)
+    grouped = np.sum(model.architecture.attention_values) > np.sum(model.per_layer.kv_values)
     return load.attention_flops * (1.0 + REPEATED * float(grouped))
 
 
@@ -159,7 +159,7 @@ def unpacked_weights(model: Model) -> float:
     used = experts.used / experts.total if experts else 1.0
     return sum(
         float(np.sum(work)) / 2.0 / (used if group is Group.ROUTED_EXPERTS else 1.0)
-        for group, work in model.flops.items()
+        for group, work in model.per_layer.flops.items()
     )
 
 

@@ -69,7 +69,7 @@ def test_lengths_along_a_sweep_are_each_cut() -> None:
 
 def test_states_and_windows_are_kept_and_plain_caches_are_not() -> None:
     hybrid, windowed, plain = (catalog.model(name, "Q4_K_M") for name in (HYBRID, WINDOWED, PLAIN))
-    states = float(np.sum(4.0 * hybrid.state_values))
+    states = float(np.sum(4.0 * hybrid.per_layer.state_values))
     assert float(checkpoint(hybrid, work(512))) == pytest.approx(states)
     assert 0.1e9 < states < 0.25e9, "a checkpoint of Qwen3.5 is logged as 186 MiB with its draft"
     assert checkpoint(windowed, work(512)) > 0

@@ -25,7 +25,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import SGLANG, VLLM, Runtime
-from advisor.runtimes.parallelism import attention_work, cache_read, layer_kinds
+from advisor.runtimes.parallelism import attention_work, cache_read
 from advisor.runtimes.serving import engine_formats
 
 
@@ -138,7 +138,7 @@ def test_kinds_of_layers() -> None:
     experts leaves half of a layer's products, shared experts beside them or not.
     """
     deepseek, indexed, experts, dense = (
-        layer_kinds(catalog.model(name, "BF16-hf").architecture)
+        catalog.model(name, "BF16-hf").per_layer
         for name in ("DeepSeek-V3", "GLM-5", "Qwen3-30B-A3B", "Qwen3-32B")
     )
     assert deepseek.latent.sum() == 61

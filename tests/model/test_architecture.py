@@ -298,12 +298,12 @@ def test_latent_attention_caches_576_values() -> None:
 @pytest.mark.parametrize(("name", "heads"), [("DeepSeek-V2-Lite", 16), ("DeepSeek-R1", 128)])
 def test_heads_of_latent_attention_have_1088_values_in_its_space(name: str, heads: int) -> None:
     # A query of 512 + 64 and a result of 512 values for each head, in every layer.
-    values = model(name, "Q4_K_M").latent_values
+    values = model(name, "Q4_K_M").per_layer.latent_values
     assert set(values) == {heads * (512 + 64 + 512)}
 
 
 def test_only_latent_attention_has_values_in_the_space_of_a_cache() -> None:
-    assert not model("Llama-3.1-8B", "Q4_K_M").latent_values.any()
+    assert not model("Llama-3.1-8B", "Q4_K_M").per_layer.latent_values.any()
 
 
 @pytest.mark.parametrize(
@@ -317,7 +317,7 @@ def test_only_latent_attention_has_values_in_the_space_of_a_cache() -> None:
     ],
 )
 def test_a_token_has_a_score_for_each_query_head(name: str, heads: int) -> None:
-    assert set(model(name, "Q4_K_M").query_heads) == {heads}
+    assert set(model(name, "Q4_K_M").per_layer.query_heads) == {heads}
 
 
 def test_latent_attention_keeps_llama_cpp_shapes() -> None:

@@ -24,8 +24,8 @@ def test_layers_of_one_block_count_half() -> None:
     # Nemotron 3 Nano: 52 layers, each one block: 23 Mamba-2, 23 of experts, 6 of attention.
     hybrid = model("Nemotron-3-Nano-30B-A3B", "Q4_K_M")
     assert hybrid.layers == 52
-    assert hybrid.blocks.sum() == pytest.approx(26)
-    assert hybrid.scan_layers.sum() == 23
+    assert hybrid.per_layer.blocks.sum() == pytest.approx(26)
+    assert hybrid.per_layer.scan_layers.sum() == 23
     usual = model("Llama-3.1-8B", "Q4_K_M")
-    assert usual.blocks.sum() == usual.layers
-    assert not usual.scan_layers.any()
+    assert usual.per_layer.blocks.sum() == usual.layers
+    assert not usual.per_layer.scan_layers.any()

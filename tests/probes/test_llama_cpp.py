@@ -50,8 +50,8 @@ def seconds(model: Model, rate: float, depth: int) -> float:
     return (
         model.read_bytes_per_token / rate
         + model.layers * LAYER
-        + float(np.sum(model.attention_flops)) * depth / ATTENTION
-        + float(np.sum(model.expert_layers)) * EXPERT_LAYER
+        + float(np.sum(model.per_layer.attention_flops)) * depth / ATTENTION
+        + float(np.sum(model.per_layer.expert_layers)) * EXPERT_LAYER
     )
 
 

@@ -329,9 +329,11 @@ def test_the_fork_reads_prompts_of_latent_attention_with_keys_and_values_anew() 
     # 16,777,216 for each past token of a micro-batch, 4,096 for each of 4,096 tokens; in the
     # latent space 128 x (576 + 512)
     deepseek = catalog.model("DeepSeek-V3", "Q4_K_M")
-    values = unfolded(deepseek, 4096.0).attention_flops / 2.0
+    values = unfolded(deepseek, 4096.0).per_layer.attention_flops / 2.0
     assert values == pytest.approx(np.full(deepseek.layers, 45_056.0))
-    assert deepseek.attention_flops / 2.0 == pytest.approx(np.full(deepseek.layers, 139_264.0))
-    assert np.all(unfolded(deepseek, 512.0).attention_flops / 2.0 == 40_960 + 32_768)
+    assert deepseek.per_layer.attention_flops / 2.0 == pytest.approx(
+        np.full(deepseek.layers, 139_264.0)
+    )
+    assert np.all(unfolded(deepseek, 512.0).per_layer.attention_flops / 2.0 == 40_960 + 32_768)
     plain = catalog.model("Llama-3.1-8B", "Q4_K_M")
     assert unfolded(plain, 512.0) is plain

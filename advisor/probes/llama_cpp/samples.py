@@ -190,7 +190,7 @@ def _costs(timed: Timed) -> Iterator[Cost]:
 def _attention(sample: Sample, times: Timings) -> float:
     """Work on the cache over the extra time of the deeper cache [FLOP/s]; 0 without extra time."""
     longer = _token(times, DEEP) - _token(times, SHALLOW)
-    per_token = float(np.sum(sample.model.attention_flops))
+    per_token = float(np.sum(sample.model.per_layer.attention_flops))
     return per_token * (DEEP - SHALLOW) / longer if longer > 0 else 0.0
 
 
@@ -214,7 +214,8 @@ def _layer(timed: Timed, attention: float) -> float:
 def _experts(sample: Sample, times: Timings, rate: float, layer: float, attention: float) -> Cost:
     model = sample.model
     left = _without(sample, times, attention) - model.layers * layer
-    extra = (left - model.read_bytes_per_token / rate) / float(np.sum(model.expert_layers))
+    routed = float(np.sum(model.per_layer.expert_layers))
+    extra = (left - model.read_bytes_per_token / rate) / routed
     return Cost("engine_expert_layer", extra, "s", usual_spread(times.token_seconds[SHALLOW]))
 
 
@@ -223,7 +224,7 @@ def _prompt(sample: Sample, rates: Sequence[float]) -> Cost:
 
     The last layer's feed-forward part and the output head are computed for the last token only.
     """
-    work = sample.model.flops
+    work = sample.model.per_layer.flops
     skipped = sum(work[group][-1] for group in FEED_FORWARD)
     per_token = sum(float(np.sum(part)) for part in work.values()) - float(skipped)
     speed = per_token * statistics.median(rates)
@@ -233,7 +234,7 @@ def _prompt(sample: Sample, rates: Sequence[float]) -> Cost:
 
 def _without(sample: Sample, times: Timings, attention: float) -> float:
     """Time of a token without attention to the shallow cache [s]."""
-    work = float(np.sum(sample.model.attention_flops)) * SHALLOW
+    work = float(np.sum(sample.model.per_layer.attention_flops)) * SHALLOW
     return _token(times, SHALLOW) - (work / attention if attention else 0.0)
 
 

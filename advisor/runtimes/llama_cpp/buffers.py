@@ -109,11 +109,12 @@ def kv_cache_bytes(model: Model, work: Workload, full_swa: bool = False) -> Floa
     window, unless windowed layers keep the whole context (`--swa-full`). MLA caches a latent and a
     rotary key, no values.
     """
-    windows = np.full(model.layers, np.inf) if full_swa else model.windows
+    each = model.per_layer
+    windows = np.full(model.layers, np.inf) if full_swa else each.windows
     whole = np.asarray(cells(work, None))[..., None]
     room = _padded(np.minimum(whole, windows + np.asarray(micro_batch(work))[..., None]))
     return np.asarray(
-        room * model.kv_values * KV_BYTES_PER_VALUE[work.kv_type] + FLOAT * model.state_values
+        room * each.kv_values * KV_BYTES_PER_VALUE[work.kv_type] + FLOAT * each.state_values
     )
 
 

@@ -10,7 +10,6 @@ that contain an older llama.cpp: it puts whole layers on the GPU and has no opti
 """
 
 import shlex
-from collections import defaultdict
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import replace
@@ -24,7 +23,6 @@ from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
-from advisor.model.architecture import Tensor
 from advisor.model.model import Model
 from advisor.runtimes.llama_cpp import layer_split
 from advisor.runtimes.llama_cpp.command import (
@@ -69,27 +67,14 @@ def unfolded(model: Model, tokens: Array) -> Model:
     (`-mla 3`, its default; pull request 273): 40,960 + 16.8 million / n values for DeepSeek-V3 in
     place of 139,264.
     """
-    if not np.any(model.latent_values):
+    each = model.per_layer
+    if not np.any(each.unfolded):
         return model
-    by_layer: dict[int | None, dict[str, Tensor]] = defaultdict(dict)
-    for tensor in model.architecture.tensors:
-        by_layer[tensor.layer][tensor.role] = tensor
-    whole = np.zeros(model.layers)
-    once = np.zeros(model.layers)
-    for layer in np.flatnonzero(model.latent_values):
-        roles = by_layer[int(layer)]
-        if not {"attn_k_b", "attn_v_b", "attn_kv_a_mqa", "attn_kv_a_norm"} <= roles.keys():
-            return model
-        up, down = roles["attn_k_b"], roles["attn_v_b"]
-        rank = roles["attn_kv_a_norm"].width
-        heads = up.rows / rank
-        rope = roles["attn_kv_a_mqa"].rows - rank
-        whole[layer] = heads * (up.width + rope) + down.rows
-        once[layer] = up.params + down.params
-    each = np.maximum(np.asarray(tokens, dtype=float), 1.0)[..., None]
-    values = np.where(model.latent_values > 0, whole + once / each, model.attention_flops / 2.0)
+    length = np.maximum(np.asarray(tokens, dtype=float), 1.0)[..., None]
+    values = each.unfolded + each.unfolding / length
+    work = np.where(each.unfolded > 0, 2.0 * values, each.attention_flops)
     read = copy(model)
-    read.__dict__["attention_flops"] = 2.0 * values
+    read.__dict__["per_layer"] = replace(each, attention_flops=work)
     return read
 
 

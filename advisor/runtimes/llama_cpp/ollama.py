@@ -84,7 +84,7 @@ def place(
     if work.kv_type not in CACHE_TYPES:
         allowed = ", ".join(CACHE_TYPES)
         raise Refusal(f"Ollama supports a cache in {allowed}, not in {work.kv_type}.")
-    if np.any(np.asarray(work.users) > 1) and np.any(model.state_values > 0):
+    if np.any(np.asarray(work.users) > 1) and np.any(model.per_layer.state_values > 0):
         raise Refusal(
             f"Ollama serves {model.name} one request at a time, because its layers keep a state."
         )

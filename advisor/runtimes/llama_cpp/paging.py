@@ -75,7 +75,7 @@ def reread(
     mixed, use = model.architecture.experts, model.expert_use(variety)
     ahead: Array = 0.0
     if mixed is not None and machine.disk is not None:
-        pieces = float(np.sum(model.expert_layers)) * mixed.total * MATRICES
+        pieces = float(np.sum(model.per_layer.expert_layers)) * mixed.total * MATRICES
         piece = np.sum(sizes, axis=-1) / max(pieces, 1.0)
         ahead = constants.windows * machine.disk.read_ahead.value / np.maximum(piece, 1.0)
     experts = np.minimum(

@@ -120,8 +120,8 @@ def phases(
 
 def checkpoint(model: Model, work: Workload) -> Array:
     """Bytes of a sequence that cannot be rolled back: states, and windows unless whole [B]."""
-    windowed = np.isfinite(model.windows) & (not work.swa_full)
-    kept = np.where(windowed | (model.state_values > 0), 1.0, 0.0)
+    windowed = np.isfinite(model.per_layer.windows) & (not work.swa_full)
+    kept = np.where(windowed | (model.per_layer.state_values > 0), 1.0, 0.0)
     return np.asarray(model.kv_bytes(work.prompt, work.kv_type) @ kept)
 
 
@@ -267,6 +267,6 @@ def crossings(model: Model, placement: Placement, machine: Machine) -> Array:
     )
     between = machine.gpu_count - 1.0
     sides = 2.0 * ((placement.gpu_layers > 0) & (placement.gpu_layers < model.layers))
-    apart = experts @ model.expert_layers + np.sum(on_gpu * placement.kv[RAM], axis=-1)
+    apart = experts @ model.per_layer.expert_layers + np.sum(on_gpu * placement.kv[RAM], axis=-1)
     apart = apart + np.sum(dense * (model.bytes_per_layer[Group.DENSE_FFN] > 0), axis=-1)
     return np.asarray(between + sides + 2.0 * apart)

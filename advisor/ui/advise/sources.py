@@ -218,7 +218,7 @@ def _number_rows(model: Model) -> Iterable[Row]:
     yield term("active"), short(built.active_params)
     yield term("layers"), f"{built.layers}"
     if built.experts:
-        layers = int(model.expert_layers.sum())
+        layers = int(model.per_layer.expert_layers.sum())
         used = f"{built.experts.used} of {built.experts.total} in {layers} layers"
         yield term("experts"), used
     for kind, count in Counter(map(_kind, built.cache)).items():
