@@ -36,7 +36,7 @@ def with_drafting(time: StepTime, model: Model, work: Workload, reads: Reads) ->
         return time
     runs = np.minimum(work.drafted, 1.0) if work.draft in AT_ONCE else np.asarray(work.drafted)
     if work.draft_model is not None:
-        read, layers = work.draft_model.read, float(work.draft_model.layers)
+        read, layers = work.draft_model.read_bytes_per_token, float(work.draft_model.layers)
     else:
         layers = DRAFTS[work.draft]
         read = layers * (model.read_bytes_per_token - model.output) / model.layers + model.output

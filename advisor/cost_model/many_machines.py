@@ -18,8 +18,8 @@ from advisor.machine.machine import Machine
 from advisor.model.model import Model
 
 Part = TypeVar("Part")
-PLAIN = frozenset({float, int, bool, str, type(None), frozenset})
-"""Types without a value per machine."""
+PLAIN = frozenset({float, int, bool, str, type(None), frozenset, Model})
+"""Types without a value per machine; a model that drafts is the same on all."""
 Index = npt.NDArray[np.int_]
 
 

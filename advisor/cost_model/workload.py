@@ -31,30 +31,6 @@ of the examples in vLLM's documentation (features/speculative_decoding, 2026-11)
 
 
 @dataclass(frozen=True, kw_only=True)
-class DraftModel:
-    """A smaller model that drafts tokens, each by a run of its own."""
-
-    name: str  # in the catalogue
-    form: str  # its format
-    read: float  # bytes that a token reads [B]
-    layers: int  # repeating layers
-    held: float  # its weights [B]
-    cached: float  # its KV cache of a token, in 16 bits [B]
-
-
-def as_drafter(model: Model) -> DraftModel:
-    """A model as the smaller one that drafts."""
-    return DraftModel(
-        name=model.name,
-        form=model.format,
-        read=model.read_bytes_per_token,
-        layers=model.layers,
-        held=model.file_bytes,
-        cached=float(np.sum(model.per_layer.kv_values)) * KV_BYTES_PER_VALUE["f16"],
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
 class Workload:
     """Request: prompt, output, context, users and options of the cache and of drafting.
 
@@ -72,7 +48,7 @@ class Workload:
         unified_cache: all sequences share one cache buffer, as in llama.cpp before August 2025.
         bench: a bench reads the prompt, as llama-bench does; else a server, which may cut it.
         draft: drafting method, a key of `DRAFTS` or `DRAFT_MODEL`; empty for none.
-        draft_model: the smaller model of that method; None for the others.
+        draft_model: the smaller model of that method, in its format; None for the others.
         drafted: drafted tokens per step [tokens].
         acceptance: probability that the model accepts a drafted token, 0 to 1.
         variety: variety of the text, 0 (repeats itself) to 1 (mixed topics), which decides how
@@ -97,7 +73,7 @@ class Workload:
     unified_cache: bool = False
     bench: bool = False
     draft: str = ""
-    draft_model: DraftModel | None = None
+    draft_model: Model | None = None
     drafted: Array = 0
     acceptance: Array = 0.0
     variety: float = USUAL
@@ -177,7 +153,7 @@ def drafter_weights(model: Model, work: Workload) -> Array:
     is taken to be one, too. The layers of a block drafter have no routed experts.
     """
     if work.draft_model is not None:
-        return work.draft_model.held
+        return work.draft_model.file_bytes
     layer = model.layer_bytes[..., -1]
     if work.draft in AT_ONCE:
         layer = layer - model.bytes_per_layer[Group.ROUTED_EXPERTS][..., -1]
@@ -187,7 +163,10 @@ def drafter_weights(model: Model, work: Workload) -> Array:
 def drafter_cache(model: Model, work: Workload) -> Array:
     """Cache of one user's context in who drafts; a smaller model keeps 16 bits [B]."""
     if work.draft_model is not None:
-        return np.asarray(work.draft_model.cached * np.asarray(work.context, dtype=float))
+        values = float(np.sum(work.draft_model.per_layer.kv_values))
+        return np.asarray(
+            KV_BYTES_PER_VALUE["f16"] * values * np.asarray(work.context, dtype=float)
+        )
     layers = DRAFTS.get(work.draft, 0.0)
     return np.asarray(layers * np.max(model.kv_bytes(work.context, work.kv_type), axis=-1))
 

@@ -532,10 +532,10 @@ def drafting(who: str, acceptance: Array | None, drafted: Array | None) -> dict[
     }
 
 
-def _draft_model(name: str) -> workload.DraftModel:
+def _draft_model(name: str) -> Model:
     """Smaller model that drafts, in the format of its name."""
     try:
-        return workload.as_drafter(resolve.find(name, None).model)
+        return resolve.find(name, None).model
     except AdvisorError as error:
         raise InputError(
             f"Draft (--draft) is {name[:40]!r}, neither one of {', '.join(workload.DRAFTS)} nor a "

@@ -14,9 +14,7 @@ from advisor.cost_model.schedule import Flow, Route, Schedule
 from advisor.cost_model.timing import LAYERS, TOKEN, StepTime
 from advisor.cost_model.workload import (
     DRAFT_MODEL,
-    DraftModel,
     Workload,
-    as_drafter,
     drafter_cache,
     drafter_memory,
     drafter_weights,
@@ -159,10 +157,14 @@ def test_who_does_not_draft_is_refused() -> None:
 def test_a_smaller_model_by_hand() -> None:
     """Each of two drafts runs a model of a tenth of the bytes and a quarter of the layers."""
     model = catalog.model("Qwen3-32B", "BF16-hf")
-    smaller = DraftModel(
-        name="small", form="BF16", read=model.read_bytes_per_token / 10, layers=16, held=0.0,
-        cached=0.0,
+    layers = {
+        group: held[:16] * 0.1 * model.layers / 16 for group, held in model.bytes_per_layer.items()
+    }
+    smaller = replace(
+        model, bytes_per_layer=layers, output=model.output / 10, embedding=model.embedding / 10,
+        architecture=replace(model.architecture, layers=16),
     )  # fmt: skip
+    assert smaller.read_bytes_per_token == pytest.approx(model.read_bytes_per_token / 10)
     work = Workload(draft=DRAFT_MODEL, draft_model=smaller, drafted=2, acceptance=0.5)
     time = StepTime(total=0.026, parts={"resident": 0.02, LAYERS: 0.004, TOKEN: 0.002}, hidden=0.0)
     outcome = with_drafting(time, model, work, {"resident": model.read_bytes_per_token})
@@ -187,7 +189,7 @@ def test_a_smaller_model_by_hand() -> None:
     ],
 )
 def test_commands_say_who_drafts(runtime: Runtime, draft: str, words: str) -> None:
-    smaller = as_drafter(catalog.model("Qwen3-0.6B", "Q4_K_M"))
+    smaller = catalog.model("Qwen3-0.6B", "Q4_K_M")
     work = Workload(
         draft=draft, draft_model=smaller if draft == DRAFT_MODEL else None, drafted=3,
         acceptance=0.6,
@@ -213,13 +215,13 @@ def test_who_drafts_says_so_in_its_command(runtime: Runtime) -> None:
 
 def test_memory_of_a_smaller_model_by_hand() -> None:
     """Qwen3-0.6B: 28 layers, 8 heads of 128 for keys and as many for values, 2 bytes each."""
-    smaller = as_drafter(catalog.model("Qwen3-0.6B", "Q4_K_M"))
-    assert smaller.cached == 28 * 2 * 8 * 128 * 2
+    smaller = catalog.model("Qwen3-0.6B", "Q4_K_M")
+    cached = 28 * 2 * 8 * 128 * 2
     work = Workload(
         draft=DRAFT_MODEL, draft_model=smaller, drafted=5, acceptance=0.6, context=8192, users=2
     )
     big = catalog.model("Qwen3-32B", "Q4_K_M")
-    assert float(drafter_memory(big, work)) == smaller.held + 2 * 8192 * smaller.cached
+    assert float(drafter_memory(big, work)) == smaller.file_bytes + 2 * 8192 * cached
     looked_up = Workload(draft="ngram", drafted=3, acceptance=0.5)
     assert float(drafter_memory(big, looked_up)) == 0
     assert float(drafter_memory(big, Workload())) == 0
@@ -249,7 +251,7 @@ def test_the_model_s_own_head_takes_room(runtime: Runtime) -> None:
 
 @pytest.mark.parametrize("runtime", [VLLM, SGLANG])
 def test_a_smaller_model_takes_room_of_users(runtime: Runtime) -> None:
-    smaller = as_drafter(catalog.model("Qwen3-4B", "BF16-hf"))
+    smaller = catalog.model("Qwen3-4B", "BF16-hf")
     work = Workload(draft=DRAFT_MODEL, draft_model=smaller, drafted=5, acceptance=0.6)
     where = machine(MachineSpec(gpu="RTX 5090", ram_gb=64))
     model = as_run(catalog.model("Qwen3-32B", "AWQ"), runtime, where)
@@ -265,7 +267,7 @@ def test_a_smaller_model_takes_room_of_users(runtime: Runtime) -> None:
 
 
 def test_a_smaller_model_leaves_less_room_for_layers() -> None:
-    smaller = as_drafter(catalog.model("Qwen3-4B", "Q4_K_M"))
+    smaller = catalog.model("Qwen3-4B", "Q4_K_M")
     work = Workload(draft=DRAFT_MODEL, draft_model=smaller, drafted=5, acceptance=0.6)
     rig = {"gpu": "RTX 4070", "ram_gb": 64}
     with_it = run("Qwen3-32B", "Q4_K_M", LLAMA_CPP, work, **rig).placement

@@ -130,7 +130,7 @@ def _drafting(work: Workload) -> Iterable[str]:
         return
     yield f"--spec-type {SPECULATIVE[work.draft]}"
     if work.draft_model is not None:
-        yield f"-md {shlex.quote(f'{work.draft_model.name}-{work.draft_model.form}.gguf')}"
+        yield f"-md {shlex.quote(f'{work.draft_model.name}-{work.draft_model.format}.gguf')}"
     elif work.draft in HEADS:
         yield f"-md {HEADS[work.draft]}.gguf"
     count = "--spec-ngram-simple-size-m" if work.draft == "ngram" else "--spec-draft-n-max"
