@@ -23,7 +23,6 @@ from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import variant
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import DRAFT_MODEL, Workload
-from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes.format_support import check_takes, in_groups, whole_bits
@@ -48,17 +47,8 @@ def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """All weights on the GPUs, divided by layers; or all but the experts of the first layers."""
-    check_takes("exllamav3", machine, strategy)
-    if work.draft and work.draft not in DRAFTING:
-        raise Refusal(
-            "TabbyAPI drafts by a model's own layers (mtp), n-grams or a smaller model, not by "
-            f"{work.draft}."
-        )
+    check_takes("exllamav3", machine, strategy, model, work)
     if strategy is PlacementStrategy.CPU_OFFLOAD:
-        if not model.has_experts:
-            raise Refusal(
-                f"ExLlamaV3 keeps experts alone in RAM, and {model.name} has none; use llama.cpp."
-            )
         experts = settings.cpu_moe
         if experts is None:
             unstated = replace(settings, gpu_layers=None)

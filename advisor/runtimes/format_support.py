@@ -1,6 +1,6 @@
-"""What a runtime takes: machines and placements, and formats by processor with the nearest one.
+"""What a runtime takes: machines, models and requests; formats by processor, and the nearest one.
 
-Machines and placements that it refuses are rows of data/runtimes/refusals.csv.
+What it refuses of them are rows of data/runtimes/refusals.csv.
 
 Supported combinations are rows of data/runtimes/runtime_formats.csv, each with its source; a
 combination without a row is not supported. An unsupported format is replaced by the nearest
@@ -8,17 +8,21 @@ supported one; without one, the combination is refused with a reason.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+import numpy as np
+
 from advisor.catalog.csv_tables import DATA, read
-from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Settings
 from advisor.cost_model.runtime import LoadedFormat
+from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.machine.backends import WINDOWS, only_of
+from advisor.machine import backends
 from advisor.machine.machine import Machine
 from advisor.model.formats import model_formats
+from advisor.model.model import Model
 
 NAMES = {
     "llama.cpp": "llama.cpp",
@@ -33,6 +37,7 @@ NAMES = {
     "flexgen": "FlexGen",
 }
 """Names of the runtimes in sentences, by their key in the table."""
+USUAL_WORK = Workload()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,36 +45,69 @@ class RefusalRow:
     """One row of data/runtimes/refusals.csv."""
 
     runtime: str  # key of the runtime
-    when: str  # what it refuses, a key of `WHEN`
-    words: str  # the refusal
+    when: str  # what it refuses: keys of `WHEN` joined by "&", each with its words as `key=a b`
+    words: str  # the refusal; `{of.work.draft}` is that of the `Attempt`
     source: str
     retrieved: str
 
 
-WHEN: Mapping[str, Callable[[Machine, PlacementStrategy | None], bool]] = {
-    "gpu": lambda _, strategy: strategy is PlacementStrategy.GPU_RESIDENT,
-    "ram": lambda _, strategy: strategy is PlacementStrategy.CPU_OFFLOAD,
-    "drive": lambda _, strategy: strategy is PlacementStrategy.NVME_OFFLOAD,
-    "windows": lambda machine, _: machine.system == WINDOWS,
-    "several": lambda machine, _: machine.nodes > 1,
-    "no-gpu": lambda machine, _: not machine.gpus,
-    "not-nvidia": lambda machine, _: not only_of(machine, "NVIDIA"),
-    "not-apple": lambda machine, _: not only_of(machine, "Apple"),
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Attempt:
+    """What a runtime is to place; without a model while only its format is loaded."""
+
+    machine: Machine
+    strategy: PlacementStrategy | None
+    model: Model | None
+    work: Workload
+    settings: Settings
+
+
+WHEN: Mapping[str, Callable[[Attempt, Sequence[str]], object]] = {
+    "gpu": lambda of, _: of.strategy is PlacementStrategy.GPU_RESIDENT,
+    "ram": lambda of, _: of.strategy is PlacementStrategy.CPU_OFFLOAD,
+    "drive": lambda of, _: of.strategy is PlacementStrategy.NVME_OFFLOAD,
+    "windows": lambda of, _: of.machine.system == backends.WINDOWS,
+    "several": lambda of, _: of.machine.nodes > 1,
+    "no-gpu": lambda of, _: not of.machine.gpus,
+    "single-gpu": lambda of, _: len(of.machine.gpus) < 2,
+    "no-backend": lambda of, _: not backends.drives(of.machine),
+    "not-nvidia": lambda of, _: not backends.only_of(of.machine, "NVIDIA"),
+    "not-apple": lambda of, _: not backends.only_of(of.machine, "Apple"),
+    "no-experts": lambda of, _: of.model and not of.model.has_experts,
+    "latent": lambda of, _: of.model and np.any(of.model.per_layer.latent),
+    "state": lambda of, _: of.model and np.any(of.model.per_layer.state_values),
+    "users": lambda of, _: np.any(np.asarray(of.work.users) > 1),
+    "cache": lambda of, types: of.work.kv_type in types,
+    "cache-not": lambda of, types: of.work.kv_type not in types,
+    "written-scores": lambda of, _: not of.work.flash_attention,
+    "draft-not": lambda of, ways: of.work.draft not in ("", *ways),
+    "experts-in-ram": lambda of, _: of.settings.cpu_moe is not None,
+    "load": lambda of, modes: of.settings.load_mode in modes,
 }
-"""What a runtime can refuse in a machine and a placement."""
+"""What a runtime can refuse, by the words behind its key."""
 
 
 @cache
-def refusals() -> tuple[RefusalRow, ...]:
-    """What runtimes refuse."""
-    return read(DATA / "runtimes/refusals.csv", RefusalRow)
+def refusals(runtime: str) -> tuple[RefusalRow, ...]:
+    """What a runtime refuses, in the order of the table."""
+    rows = read(DATA / "runtimes/refusals.csv", RefusalRow)
+    return tuple(row for row in rows if row.runtime == runtime)
 
 
-def check_takes(runtime: str, machine: Machine, strategy: PlacementStrategy | None = None) -> None:
-    """Refuse a machine, or a placement, that a runtime does not take, in the order of the table."""
-    for row in refusals():
-        if row.runtime == runtime and WHEN[row.when](machine, strategy):
-            raise Refusal(row.words)
+def check_takes(
+    runtime: str,
+    machine: Machine,
+    strategy: PlacementStrategy | None = None,
+    model: Model | None = None,
+    work: Workload = USUAL_WORK,
+    settings: Settings = DEFAULT,
+) -> None:
+    """Refuse what a runtime does not take of a machine, a placement, a model or a request."""
+    of = Attempt(machine=machine, strategy=strategy, model=model, work=work, settings=settings)
+    for row in refusals(runtime):
+        conditions = (part.partition("=") for part in row.when.split("&"))
+        if all(WHEN[key](of, words.split()) for key, _, words in conditions):
+            raise Refusal(row.words.format(of=of))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

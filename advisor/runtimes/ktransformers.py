@@ -34,7 +34,6 @@ from advisor.cost_model.placement import (
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Transfer
 from advisor.cost_model.workload import Workload
-from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.architecture import Group
@@ -73,11 +72,7 @@ def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """All but experts on the GPUs, with as many experts as fit, equally many in all layers."""
-    check_takes("ktransformers", machine, strategy)
-    if not model.has_experts:
-        raise Refusal(
-            f"KTransformers is for models with experts, and {model.name} has none; use llama.cpp."
-        )
+    check_takes("ktransformers", machine, strategy, model)
     group, total = shared_by(model, machine), experts_of(model)
     tensor = group.division.tensor
     cache = model.kv_bytes(work.context, served(work).kv_type)

@@ -18,7 +18,6 @@ from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import variant
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
-from advisor.errors import Refusal
 from advisor.machine.machine import Machine, over_ethernet
 from advisor.model import catalog
 from advisor.model.model import Model
@@ -44,10 +43,8 @@ def place(
     server: str = "mlx",
 ) -> Placement:
     """All weights and the cache in the memory of the chip, under a server by its key."""
-    for key in (server, "mlx"):
-        check_takes(key, machine, strategy)
-    if work.kv_type not in ("f16", "bf16"):
-        raise Refusal("MLX keeps the cache in 16 bits; choose f16.")
+    for key in dict.fromkeys((server, "mlx")):
+        check_takes(key, machine, strategy, model, work)
     whole = layer_split.place(model, machine, work, strategy, settings)
     whole = replace(whole, embedding_shares={})  # mlx-lm reads all tables in
     return divided(model, machine, whole) if shares_layers_between(model, machine) else whole
@@ -135,6 +132,6 @@ OLLAMA_MLX = variant(
     MLX,
     name="Ollama MLX",
     version=ollama.VERSION,
-    place=partial(place, server="ollama"),
+    place=partial(place, server="ollama-mlx"),
     command=ollama_command,
 )

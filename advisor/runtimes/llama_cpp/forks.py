@@ -21,9 +21,9 @@ from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Sett
 from advisor.cost_model.runtime import variant
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
-from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
+from advisor.runtimes.format_support import check_takes
 from advisor.runtimes.llama_cpp import layer_split
 from advisor.runtimes.llama_cpp.command import (
     bound,
@@ -125,8 +125,7 @@ def llamafile_place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """As many whole layers on the GPU as fit; the others in RAM."""
-    if settings.cpu_moe is not None:
-        raise Refusal("llamafile has no option that keeps experts in RAM; use llama.cpp.")
+    check_takes("llamafile", machine, strategy, model, work, settings)
     if settings.gpu_layers is None and machine.gpus:
         settings = replace(settings, gpu_layers=layer_split.whole_layers(model, machine, work))
     return layer_split.place(model, machine, work, strategy, settings)

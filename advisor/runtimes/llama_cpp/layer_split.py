@@ -34,12 +34,11 @@ from advisor.cost_model.placement import (
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload, drafter_memory
 from advisor.errors import Refusal
-from advisor.machine.backends import drives
 from advisor.machine.machine import Machine
 from advisor.machine.shared_memory import left_to_system
 from advisor.model.architecture import Group
-from advisor.model.model import KV_BYTES_PER_VALUE, Floats, Model
-from advisor.runtimes.format_support import loaded_format_of
+from advisor.model.model import Floats, Model
+from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.llama_cpp.buffers import (
     compute_buffer,
     input_buffer,
@@ -65,7 +64,7 @@ def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """Last layers on the GPU, routed experts of the first layers in RAM, the rest by strategy."""
-    _check(machine, work, strategy, settings)
+    check_takes("llama.cpp", machine, strategy, model, work, settings)
     if strategy is PlacementStrategy.GPU_RESIDENT:
         settings = replace(settings, gpu_layers=float(model.layers), cpu_moe=0.0, cpu_ffn=None)
     if settings.expert_cache is not None:
@@ -78,30 +77,6 @@ def place(
     if strategy is not PlacementStrategy.NVME_OFFLOAD:
         return placement
     return replace(placement, page_cache=page_cache(model, placement, machine, work, settings))
-
-
-def _check(
-    machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
-) -> None:
-    """Refuse what llama.cpp cannot do on any model."""
-    if not drives(machine):
-        raise Refusal(
-            f"llama.cpp has no backend for {machine.gpus[0].name}: leave the card out, or use "
-            "vLLM, which has a plugin for it."
-        )
-    if strategy is PlacementStrategy.GPU_RESIDENT and not machine.gpus:
-        raise Refusal("This machine has no GPU; the model can only run from RAM or the drive.")
-    if work.kv_type == "fp8":
-        raise Refusal("llama.cpp has no fp8 cache; q8_0 is its closest.")
-    if KV_BYTES_PER_VALUE[work.kv_type] < 2 and not work.flash_attention:
-        raise Refusal(
-            f"llama.cpp keeps a cache in {work.kv_type} only with flash attention; choose f16."
-        )
-    if strategy is PlacementStrategy.NVME_OFFLOAD and not LOAD_MODES[settings.load_mode]:
-        raise Refusal(
-            f"Load mode {settings.load_mode} keeps the whole file in RAM; "
-            "choose auto or mmap to leave it on the drive."
-        )
 
 
 def _with_room(

@@ -16,7 +16,6 @@ from dataclasses import replace
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import variant
 from advisor.cost_model.workload import DRAFT_MODEL, Workload
-from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes.format_support import check_takes, loaded_format_of
@@ -34,12 +33,7 @@ def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """llama.cpp's placement of experts; of a model without, as many whole layers as fit."""
-    check_takes("lm-studio", machine, strategy)
-    if work.draft and work.draft not in DRAFTING:
-        raise Refusal(
-            "LM Studio drafts by a model's own layers (mtp), a block drafter (dflash) or a smaller "
-            f"model, not by {work.draft}."
-        )
+    check_takes("lm-studio", machine, strategy, model, work)
     if not model.has_experts and settings.gpu_layers is None and machine.gpus:
         settings = replace(settings, gpu_layers=layer_split.whole_layers(model, machine, work))
     return layer_split.place(model, machine, work, strategy, settings)

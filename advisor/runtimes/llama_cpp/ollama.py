@@ -25,7 +25,6 @@ from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import ServerSetup, WeightFiles, variant
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
-from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes.format_support import check_takes, loaded_format_of
@@ -36,8 +35,6 @@ from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 from advisor.units import GIB, MIB, Array
 
 VERSION = "Ollama of August 2026 (fb30760)"
-CACHE_TYPES = ("f16", "q8_0", "q4_0")
-"""Values of `OLLAMA_KV_CACHE_TYPE` (docs/faq.mdx)."""
 CONTEXTS = ((47.0, 262_144), (23.0, 32_768), (0.0, 4096))
 """Default context, by the least total VRAM (server/routes.go) [GiB, tokens]."""
 BATCHES = ((32_768, 2048, 0.60, 2 * GIB), (4096, 1024, 0.75, 768 * MIB))
@@ -80,14 +77,7 @@ def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """llama.cpp's placement, of its own choice or of a stated number of layers and experts."""
-    check_takes("ollama", machine, strategy)
-    if work.kv_type not in CACHE_TYPES:
-        allowed = ", ".join(CACHE_TYPES)
-        raise Refusal(f"Ollama supports a cache in {allowed}, not in {work.kv_type}.")
-    if np.any(np.asarray(work.users) > 1) and np.any(model.per_layer.state_values > 0):
-        raise Refusal(
-            f"Ollama serves {model.name} one request at a time, because its layers keep a state."
-        )
+    check_takes("ollama", machine, strategy, model, work)
     running = served(model, machine, work)
     return layer_split.place(model, chosen(model, machine, running), running, strategy, settings)
 

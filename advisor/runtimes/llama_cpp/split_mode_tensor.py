@@ -26,16 +26,14 @@ from advisor.cost_model.schedule import (
     Schedule,
 )
 from advisor.cost_model.workload import Workload
-from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
+from advisor.runtimes.format_support import check_takes
 from advisor.runtimes.llama_cpp import layer_split
 from advisor.runtimes.llama_cpp.command import arguments, gguf_file
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 from advisor.units import FLOAT, Array
 
-CACHES = ("f32", "f16", "bf16", "q8_0", "q4_0")
-"""Supported cache types."""
 UNFITTED = 0.4
 """Additional half width of its ranges, as the logarithm of a factor: no constant is fitted to it.
 In one published run two cards gain 1.4 times, in an early one four lost (llama.cpp, pull requests
@@ -46,14 +44,7 @@ def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """All layers in the GPUs, divided evenly among equal cards, else by memory."""
-    if len(machine.gpus) < 2 or machine.nodes > 1:
-        raise Refusal("-sm tensor divides layers over several GPUs of one machine.")
-    if strategy is not PlacementStrategy.GPU_RESIDENT:
-        raise Refusal("-sm tensor is modelled only with the whole model in the GPUs.")
-    if work.kv_type not in CACHES:
-        raise Refusal(f"-sm tensor divides a cache in {', '.join(CACHES)}, not in {work.kv_type}.")
-    if any(cache.key_values and not cache.value_values for cache in model.architecture.cache):
-        raise Refusal("-sm tensor does not run models with latent attention; use -sm layer.")
+    check_takes("-sm tensor", machine, strategy, model, work)
     return divided(model, machine, layer_split.place(model, machine, work, strategy, settings))
 
 
