@@ -182,11 +182,8 @@ GPU_PRODUCTS = ("gpu_flop_share", "gpu_attention_share")
 CPU_TIMES = ("cpu_layer", "cpu_barrier", "cpu_expert_layer", "cpu_state_layer")
 """Fixed times of a processor."""
 CORE_RATES = (
-    "core_decode_rate",
-    "core_flops",
-    "core_attention_flops",
-    "core_batch_attention_flops",
-)
+    "core_decode_rate", "core_flops", "core_attention_flops", "core_batch_attention_flops",
+)  # fmt: skip
 """Constants in proportion to the speed of the cores."""
 
 
@@ -208,7 +205,8 @@ def conditioned(
     constants: Constants, machine: Machine, runtime: Runtime, model: Model
 ) -> Constants:
     """Constants under the stated driver, build, threads and policy, where they are not already."""
-    for factors, source in _effects(constants, machine, runtime, model):
+    for effect in _published(machine, runtime, model):
+        factors, source = _factors(effect, constants), f"{effect.source}: {effect.note}"
         there = constants.rows[next(iter(factors))]
         if all(row.source != source for row in there):
             constants = constants.scaled(factors, source)
@@ -220,18 +218,10 @@ def effect_factors(
 ) -> Mapping[str, float]:
     """Factor of all these effects together on each constant that they concern."""
     together: dict[str, float] = {}
-    for factors, _ in _effects(constants, machine, runtime, model):
-        for name, factor in factors.items():
+    for effect in _published(machine, runtime, model):
+        for name, factor in _factors(effect, constants).items():
             together[name] = together.get(name, 1.0) * factor
     return together
-
-
-def _effects(
-    constants: Constants, machine: Machine, runtime: Runtime, model: Model
-) -> Iterator[tuple[Mapping[str, float], str]]:
-    """Factors on constants of every effect, with their source."""
-    for effect in _published(machine, runtime, model):
-        yield _factors(effect, constants), f"{effect.source}: {effect.note}"
 
 
 def _published(

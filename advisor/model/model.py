@@ -213,19 +213,12 @@ class Model:
         """Whether some layers have routed experts."""
         return self.architecture.experts is not None
 
-    @cached_property
-    def _uses(self) -> dict[float, ExpertUse]:
-        return {}
-
     def expert_use(self, variety: float = USUAL) -> ExpertUse | None:
         """Use of its experts in a text of some variety, 0 to 1; None without experts."""
         experts = self.architecture.experts
         if experts is None:
             return None
-        if variety not in self._uses:
-            uneven = in_text(unevenness(self.name), variety)
-            self._uses[variety] = ExpertUse(experts.total, experts.used, uneven)
-        return self._uses[variety]
+        return ExpertUse(experts.total, experts.used, in_text(unevenness(self.name), variety))
 
     def expert_share(
         self, tokens: Array, sequences: Array | None = None, variety: float = USUAL

@@ -1,9 +1,4 @@
-"""Runtimes: placement, schedule and command of each, one file per runtime.
-
-llama_cpp/      llama.cpp and programs built on it vllm, sglang, tensorrt_llm      serving engines,
-on `serving` and `parallelism` accelerate, deepspeed, flexgen, ktransformers      frameworks that
-offload mlx, exllamav3  runtimes of one kind of GPU format_support  formats that each runtime loads
-"""
+"""Runtimes: placement, schedule and command of each, one file per runtime."""
 
 from dataclasses import dataclass
 

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.csv_tables import DATA, read, texts
 from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Settings
 from advisor.cost_model.runtime import LoadedFormat
 from advisor.cost_model.workload import Workload
@@ -110,36 +110,11 @@ def check_takes(
             raise Refusal(row.words.format(of=of))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CapabilityRow:
-    """One row of data/hardware/compute_capability.csv."""
-
-    family: str  # family of NVIDIA's GPUs
-    least: float  # lowest compute capability of its cards
-    source: str
-    retrieved: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FileKindRow:
-    """One row of data/runtimes/file_kinds.csv: a format that is no GGUF format."""
-
-    format: str
-    kind: str  # kind of its files, as in data/runtimes/runtime_formats.csv
-    gguf: str  # GGUF format closest to it in size
-
-
-@cache
-def file_kinds() -> Mapping[str, FileKindRow]:
-    """Kinds of files by format."""
-    return {row.format: row for row in read(DATA / "runtimes/file_kinds.csv", FileKindRow)}
-
-
 @cache
 def capabilities() -> Mapping[str, float]:
     """Lowest compute capability of each family of NVIDIA's GPUs."""
-    rows = read(DATA / "hardware/compute_capability.csv", CapabilityRow)
-    return {row.family: row.least for row in rows}
+    least = texts("hardware/compute_capability.csv", "family", "least")
+    return {family: float(number) for family, number in least.items()}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -178,10 +153,10 @@ def kinds(form: str) -> frozenset[str]:
     """Kinds of file of a format; BF16 is stored alike in GGUF and safetensors."""
     if form == "BF16":
         return frozenset({"GGUF", "16-bit"})
-    stored, row = model_formats().get(form), file_kinds().get(form)
+    stored = model_formats().get(form)
     if stored is not None and stored.family == "gguf":
         return frozenset({"GGUF"})
-    return frozenset({row.kind if row else form})
+    return frozenset({texts("runtimes/file_kinds.csv", "format", "kind").get(form, form)})
 
 
 Processor = tuple[str, str]
@@ -230,8 +205,7 @@ def loaded_format_of(key: str, why: str = "") -> Callable[[str, Machine], Loaded
 @cache
 def nearest(form: str) -> tuple[str, ...]:
     """A format and its substitutes, closest first."""
-    row = file_kinds().get(form)
-    like = row.gguf if row else form
+    like = texts("runtimes/file_kinds.csv", "format", "gguf").get(form, form)
     if bits(form) > MIDDLE_BITS:
         return (form, like, "BF16")
     if bits(form) >= EIGHT_BITS:

@@ -13,7 +13,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError, Refusal
@@ -40,6 +39,7 @@ from advisor.model.gguf.shards import (
     stored_bytes,
     tensor,
 )
+from advisor.model.layers import Mixing
 from advisor.model.model import Described, from_tensors
 from advisor.units import GIB
 
@@ -167,15 +167,8 @@ RANKING = 4
 """`pooling_type` of models that score answers; others above 0 make vectors (llama.h)."""
 
 
-class LayerMemory(NamedTuple):
-    """Cache of a layer, with its attention work as in `Architecture.attention_values`."""
-
-    cache: LayerCache
-    attention_values: int
-
-
-def memory(keys: Keys, roles: Sequence[frozenset[str]], hidden: int) -> tuple[LayerMemory, ...]:
-    """Cache of each layer."""
+def memory(keys: Keys, roles: Sequence[frozenset[str]], hidden: int) -> tuple[Mixing, ...]:
+    """Cache and attention of each layer, without its weights."""
     layers = len(roles)
     windows = _windows(keys, layers)
     caching = layers - _sharing(keys, layers)  # the last ones reuse the cache of an earlier layer
@@ -196,7 +189,7 @@ def memory(keys: Keys, roles: Sequence[frozenset[str]], hidden: int) -> tuple[La
                 "under the names that are known, so what it keeps of the past is not understood. "
                 "Choose another conversion."
             )
-        memories.append(LayerMemory(cache, attended))
+        memories.append(Mixing(cache=cache, attention_values=attended))
     return tuple(memories)
 
 

@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 
 from advisor.cost_model.loads import STARTED, ForwardPass, micro_batches, step_load, token_step
-from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, all_of, vram
+from advisor.cost_model.placement import (
+    Placement,
+    PlacementStrategy,
+    Settings,
+    all_of,
+    gpu_shares,
+    vram,
+)
 from advisor.cost_model.runtime import variant
 from advisor.cost_model.schedule import (
     REDUCES_PER_LAYER,
@@ -50,7 +57,7 @@ def place(
 
 def divided(model: Model, machine: Machine, whole: Placement) -> Placement:
     """Placement with a part of each layer on every GPU, from one with whole layers."""
-    shares = dict(zip(map(vram, range(len(machine.gpus))), parts(machine), strict=True))
+    shares = dict(zip(map(vram, range(len(machine.gpus))), gpu_shares(machine), strict=True))
     layers = {
         at: np.asarray(share)[..., np.newaxis] * np.ones(model.layers)
         for at, share in shares.items()
@@ -61,15 +68,6 @@ def divided(model: Model, machine: Machine, whole: Placement) -> Placement:
         kv={**whole.kv, **layers},
         output={**whole.output, **{at: np.asarray(share) for at, share in shares.items()}},
     )
-
-
-def parts(machine: Machine) -> list[Array]:
-    """Share of each layer on each GPU: even among equal cards, else by memory."""
-    sizes = [np.asarray(gpu.memory.value, dtype=float) for gpu in machine.gpus]
-    if len({gpu.name for gpu in machine.gpus}) == 1:
-        sizes = [np.ones(())] * len(sizes)
-    total = np.sum(np.broadcast_arrays(*sizes), axis=0)
-    return [size / total for size in sizes]
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
@@ -84,7 +82,7 @@ def _pass(
     model: Model, placement: Placement, machine: Machine, step: ForwardPass, repeats: Array
 ) -> Schedule:
     flows = []
-    for device, share in enumerate(parts(machine)):
+    for device, share in enumerate(gpu_shares(machine)):
         load = step_load(model, placement, vram(device), step)
         started: Any = {name: getattr(load, name) / share for name in STARTED}  # heads are divided
         flows.append(Flow(route=Route.RESIDENT, load=replace(load, **started), device=device))
@@ -102,7 +100,7 @@ def _pass(
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Command line of llama-server with divided layers."""
-    shares = [float(np.ravel(part)[0]) for part in parts(machine)]
+    shares = [float(np.ravel(part)[0]) for part in gpu_shares(machine)]
     divided = "-sm tensor"
     if len(set(shares)) > 1:
         divided += f" -ts {','.join(f'{100 * share:.0f}' for share in shares)}"
