@@ -40,13 +40,7 @@ from advisor.model.architecture import Group
 from advisor.model.expert_use import served_by_fixed
 from advisor.model.model import Floats, Model
 from advisor.runtimes.format_support import check_takes, loaded_format_of
-from advisor.runtimes.parallelism import (
-    GpuGroup,
-    cache_share,
-    exchanges,
-    parallel,
-    several,
-)
+from advisor.runtimes.parallelism import GpuGroup, cache_share, exchanges, parallel, several
 from advisor.runtimes.serving import held_load, served
 from advisor.runtimes.weight_streaming import ACTIVATIONS
 from advisor.units import Array

@@ -14,13 +14,7 @@ from functools import partial, reduce
 
 import numpy as np
 
-from advisor.cost_model.placement import (
-    DISK,
-    RAM,
-    Placement,
-    PlacementStrategy,
-    embedding_share,
-)
+from advisor.cost_model.placement import DISK, RAM, Placement, PlacementStrategy, embedding_share
 from advisor.cost_model.workload import AT_ONCE, DRAFT_MODEL, HEADS, Workload, drafter_memory
 from advisor.machine.machine import Machine
 from advisor.model.model import Model

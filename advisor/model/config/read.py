@@ -262,9 +262,7 @@ MOST_WEIGHTS = 1e15
 
 
 def describe(
-    text_or_dict: str | Mapping[str, object],
-    name: str,
-    beside: Mapping[str, object] | None = None,
+    text_or_dict: str | Mapping[str, object], name: str, beside: Mapping[str, object] | None = None
 ) -> Described:
     """A model from its config.json, and from hf_quant_config.json where it has one beside.
 

@@ -18,15 +18,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError, Refusal
 from advisor.model.architecture import Architecture, Experts, Group, LayerCache, Tensor
 from advisor.model.formats import StorageType
-from advisor.model.gguf.header import (
-    Header,
-    Part,
-    TensorInfo,
-    Value,
-    brief,
-    prefix,
-    read_header,
-)
+from advisor.model.gguf.header import Header, Part, TensorInfo, Value, brief, prefix, read_header
 from advisor.model.gguf.shards import (
     TensorName,
     cut_short,
@@ -396,11 +388,7 @@ def describe_parts(parts: Sequence[Part]) -> Described:
         model=from_tensors(architecture, kinds, form),
         format=form,
         source=architecture.source,
-        notes=(
-            *cut_short(parts, headers),
-            *_notes(contents),
-            *cache_notes(keys, contents.layers),
-        ),
+        notes=(*cut_short(parts, headers), *_notes(contents), *cache_notes(keys, contents.layers)),
         facts=keys.facts,
     )
 

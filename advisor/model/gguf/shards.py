@@ -14,13 +14,7 @@ from pathlib import Path
 from advisor import given_files
 from advisor.catalog.name_matching import NameWords
 from advisor.errors import InputError
-from advisor.model.architecture import (
-    EMBEDDINGS,
-    Group,
-    Tensor,
-    group_in_layer,
-    group_outside,
-)
+from advisor.model.architecture import EMBEDDINGS, Group, Tensor, group_in_layer, group_outside
 from advisor.model.formats import StorageType, storage_types
 from advisor.model.gguf.header import Header, Part, TensorInfo, brief
 from advisor.units import GIB
@@ -74,10 +68,7 @@ def named(name: str) -> TensorName:
         base, role = _base_and_role(inside[2])
         group = group_in_layer(base)
         return TensorName(
-            role=role,
-            group=group or _nearest(base),
-            layer=int(inside[1]),
-            known=group is not None,
+            role=role, group=group or _nearest(base), layer=int(inside[1]), known=group is not None
         )
     base, role = _base_and_role(name)
     if name.startswith(OTHER_NETWORKS) and base not in EMBEDDINGS:
