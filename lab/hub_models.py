@@ -15,7 +15,6 @@ from dataclasses import astuple
 from advisor.errors import AdvisorError, InputError
 from advisor.model.by_name.hub_list import COLUMNS, FILE, HubRow, hub_list, more_rows
 from advisor.model.by_name.names import take_apart
-from advisor.model.config import layer_types
 from advisor.model.config.values import Config, language_model
 from advisor.model.hub import Limits, endpoint, fetch, json_object, repository, small_file
 
@@ -38,13 +37,14 @@ def most_downloaded(count: int) -> tuple[str, ...]:
 
 
 SIZES = {
-    "layers": layer_types.LAYERS, "hidden": layer_types.HIDDEN, "heads": layer_types.HEADS,
-    "kv_heads": layer_types.KV_HEADS, "head_dim": layer_types.HEAD_DIM, "vocab": ("vocab_size",),
-    "feed_forward": layer_types.EXPERT_WIDTH, "shared_feed_forward": layer_types.SHARED_WIDTH,
-    "experts": layer_types.EXPERTS, "experts_used": layer_types.USED,
-    "context": layer_types.CONTEXT,
-}  # fmt: skip
-"""Keys of config.json by the column that has their number."""
+    **{name: name for name in ("layers", "hidden", "heads", "kv_heads", "head_dim", "experts")},
+    "vocab": "vocab_size",
+    "feed_forward": "moe_intermediate",
+    "shared_feed_forward": "shared_intermediate",
+    "experts_used": "experts_per_token",
+    "context": "max_context",
+}
+"""Fields or keys of a config.json by the column that has their number."""
 
 
 def row_of(identity: str, config: Mapping[str, object], parameters: int, released: str) -> HubRow:
@@ -53,11 +53,11 @@ def row_of(identity: str, config: Mapping[str, object], parameters: int, release
     `parameters` are the weights that its files hold.
     """
     values = Config(name=identity, values=language_model(config))
-    sizes = {column: values.whole(*keys) for column, keys in SIZES.items()}
+    sizes = {column: values.whole(key) for column, key in SIZES.items()}
     heads = sizes["heads"]
     sizes["kv_heads"] = sizes["kv_heads"] or heads
     sizes["head_dim"] = sizes["head_dim"] or (sizes["hidden"] // heads if heads else 0)
-    sizes["feed_forward"] = sizes["feed_forward"] or values.whole(*layer_types.DENSE_WIDTH)
+    sizes["feed_forward"] = sizes["feed_forward"] or values.whole("intermediate")
     return HubRow(
         name=identity,
         key=" ".join(take_apart(identity).shape),

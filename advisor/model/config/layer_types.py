@@ -11,13 +11,11 @@ from advisor.catalog.name_matching import NameWords
 from advisor.errors import InputError, Refusal
 from advisor.model.config.values import MAX_LAYERS, Config
 
-LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
-WINDOW = ("sliding_window", "sliding_window_size", "attention_chunk_size")
-CONTEXT = ("max_position_embeddings", "n_positions", "max_sequence_length", "seq_length")
 Entry = TypeVar("Entry")
 
 WORDS = NameWords("models/config_words.csv")
-"""Letters of layers and of blocks by their words, and keys that no formula here covers."""
+"""Letters of layers and of blocks by their words, keys that no formula here covers, and formats by
+the words of `quantization_config`: `quant_algo` of ModelOpt and `quant_method` of Transformers."""
 NO_ROPE_INTERVAL = 4
 """Llama 4 without `no_rope_layers`: every fourth layer has no rotary embedding and sees all."""
 
@@ -26,8 +24,8 @@ def layer_count(config: Config) -> int:
     """Repeating layers; Nemotron-H files may give them by their pattern alone."""
     blocks = single_blocks(config)
     if not blocks:
-        return config.required(*LAYERS, high=MAX_LAYERS)
-    stated = config.whole(*LAYERS, high=MAX_LAYERS)
+        return config.required("layers", high=MAX_LAYERS)
+    stated = config.whole("layers", high=MAX_LAYERS)
     if stated and stated != len(blocks):
         raise _length(config, "the layer pattern", len(blocks), stated)
     return len(blocks)
@@ -58,8 +56,8 @@ def window(config: Config) -> int:
     gated = any("use_sliding_window" in values for values in (config.values, config.defaults))
     if gated and not config.flag("use_sliding_window"):
         return 0
-    size = config.whole(*WINDOW)
-    context = config.whole(*CONTEXT)
+    size = config.whole("window")
+    context = config.whole("max_context")
     return 0 if context and size >= context else size
 
 
@@ -218,19 +216,18 @@ def _length(config: Config, key: str, count: int, layers: int) -> InputError:
 # Each function answers with fields of ArchitectureSpec. Names of keys and defaults:
 # huggingface/transformers 5.23.0, src/transformers/models/*/configuration_*.py.
 
-HIDDEN = ("hidden_size", "n_embd", "d_model")
-VOCAB = ("vocab_size", "padded_vocab_size")
-HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads")
-KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num")
-HEAD_DIM = ("head_dim", "attention_head_dim", "kv_channels")
+DELTA_NET = (
+    "linear_key_heads", "linear_value_heads", "linear_key_dim", "linear_value_dim", "linear_conv",
+)  # fmt: skip
+STATE_SPACE = ("ssm_heads", "ssm_head_dim", "ssm_groups", "ssm_state", "ssm_conv")
 
 
 def mixer_sizes(config: Config, pattern: str) -> dict[str, Any]:
     """Sizes of the token mixers that a pattern has."""
     return {
         **_attention(config, pattern),
-        **(delta_sizes(config) if "L" in pattern else {}),
-        **(_state_space(config) if "M" in pattern else {}),
+        **(config.sizes(*DELTA_NET) if "L" in pattern else {}),
+        **(config.sizes(*STATE_SPACE) if "M" in pattern else {}),
     }
 
 
@@ -238,10 +235,10 @@ def _attention(config: Config, pattern: str) -> dict[str, Any]:
     """Heads, their sizes and the window; ranks instead for latent attention."""
     if not set(pattern) & set("FIW*"):
         return {}
-    heads = config.required(*HEADS)
+    heads = config.required("heads")
     if config.whole("kv_lora_rank"):
         return {"heads": heads, **latent(config, pattern)}
-    head_dim = config.optional(*HEAD_DIM, low=1) or _even_share(config, heads)
+    head_dim = config.optional("head_dim", low=1) or _even_share(config, heads)
     return {
         "heads": heads,
         "kv_heads": _key_value_heads(config, heads),
@@ -254,21 +251,16 @@ def _attention(config: Config, pattern: str) -> dict[str, Any]:
 
 def latent(config: Config, pattern: str) -> dict[str, int]:
     """Ranks of latent attention and sizes of its heads, and of an indexer."""
-    facts = {
-        "kv_lora_rank": config.required("kv_lora_rank"),
+    indexer = ("index_heads", "index_dim") if "I" in pattern else ()
+    return {
+        **config.sizes("kv_lora_rank", "qk_nope_dim", "v_head_dim", *indexer),
         "q_lora_rank": config.whole("q_lora_rank"),
-        "qk_nope_dim": config.required("qk_nope_head_dim"),
-        "qk_rope_dim": config.required("qk_rope_head_dim", low=0),
-        "v_head_dim": config.required("v_head_dim"),
+        "qk_rope_dim": config.required("qk_rope_dim", low=0),
     }
-    if "I" in pattern:
-        facts["index_heads"] = config.required("index_n_heads")
-        facts["index_dim"] = config.required("index_head_dim")
-    return facts
 
 
 def _even_share(config: Config, heads: int) -> int:
-    hidden = config.required(*HIDDEN)
+    hidden = config.required("hidden")
     if hidden % heads:
         raise InputError(
             f"The config.json of {config.name} gives no head_dim, and hidden_size {hidden} does "
@@ -281,7 +273,7 @@ def _key_value_heads(config: Config, heads: int) -> int:
     """Key and value heads; Falcon and StarCoder say `multi_query` for a single one."""
     if config.flag("multi_query") and not config.flag("new_decoder_architecture"):
         return 1
-    return config.optional(*KV_HEADS, low=1, high=heads) or heads
+    return config.optional("kv_heads", low=1, high=heads) or heads
 
 
 def _global_heads(config: Config, pattern: str, head_dim: int) -> dict[str, Any]:
@@ -319,55 +311,8 @@ def _sizes_of_their_own(config: Config) -> Refusal:
     )
 
 
-def delta_sizes(config: Config) -> dict[str, int]:
-    """Heads of gated DeltaNet layers and taps of their convolution."""
-    return {
-        "linear_key_heads": config.required("linear_num_key_heads"),
-        "linear_value_heads": config.required("linear_num_value_heads"),
-        "linear_key_dim": config.required("linear_key_head_dim"),
-        "linear_value_dim": config.required("linear_value_head_dim"),
-        "linear_conv": config.required("linear_conv_kernel_dim"),
-    }
-
-
-def _state_space(config: Config) -> dict[str, int]:
-    """Heads, groups and state of Mamba-2 layers."""
-    return {
-        "ssm_heads": config.required("mamba_num_heads"),
-        "ssm_head_dim": config.required("mamba_head_dim"),
-        "ssm_groups": config.required("n_groups", "mamba_n_groups"),
-        "ssm_state": config.required("ssm_state_size"),
-        "ssm_conv": config.required("conv_kernel", "mamba_d_conv"),
-    }
-
-
 # Sizes of dense and expert feed-forward layers from a config.json.
-#
-# Each function answers with fields of ArchitectureSpec. Names of keys and defaults:
-# huggingface/transformers 5.23.0, src/transformers/models/*/configuration_*.py.
 
-DENSE_WIDTH = ("intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size")
-DENSE_WIDTH_BESIDE_EXPERTS = ("dense_intermediate_size", "intermediate_size_mlp")
-"""Keys of the dense width, for families whose `intermediate_size` is that of the experts (Llama 4,
-MiniMax).
-"""
-EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
-USED = (
-    "num_experts_per_tok",
-    "num_experts_per_token",
-    "top_k_experts",
-    "experts_per_token",
-    "moe_k",
-    "moe_topk",
-)
-EXPERT_WIDTH = ("moe_intermediate_size", "expert_intermediate_size")
-SHARED = ("n_shared_experts", "num_shared_experts", "moe_num_shared_experts")
-SHARED_WIDTH = (
-    "shared_expert_intermediate_size",
-    "moe_shared_expert_intermediate_size",
-    "shared_intermediate_size",
-    "share_expert_dim",
-)
 SINGLE_BLOCKS = frozenset("M*-E")
 
 
@@ -392,19 +337,19 @@ def _routed_layers(config: Config, layers: int, pattern: str) -> tuple[bool, ...
     if SINGLE_BLOCKS & set(pattern):
         return tuple(letter == "E" for letter in (pattern * layers)[:layers])
     switched_off = "enable_moe_block" in config.defaults and not config.flag("enable_moe_block")
-    if config.whole(*EXPERTS) < 2 or switched_off:  # Gemma 4 lists experts, switched on apart
+    if config.whole("experts") < 2 or switched_off:  # Gemma 4 lists experts, switched on apart
         return (False,) * layers
     return expert_layers(config, layers)
 
 
 def experts_of(config: Config, known: Mapping[str, Any]) -> dict[str, int]:
     """Number, use and width of routed and shared experts; `known` are facts read before."""
-    width = config.optional(*EXPERT_WIDTH, low=1) or config.required("intermediate_size")
-    total = config.required(*EXPERTS)
+    width = config.optional("moe_intermediate", low=1) or config.required("intermediate_size")
+    total = config.required("experts")
     shared, shared_width = _shared_experts(config, width, int(known.get("shared_experts", 0)))
     return {
         "experts": total,
-        "experts_per_token": config.required(*USED, high=total),
+        "experts_per_token": config.required("experts_per_token", high=total),
         "moe_intermediate": width,
         "shared_experts": shared,
         "shared_intermediate": shared_width,
@@ -417,16 +362,16 @@ def _shared_experts(config: Config, width: int, fixed: int) -> tuple[int, int]:
     A width in the file is that of all of them together (Qwen2-MoE, Nemotron-H), so it counts as
     one expert; a number alone means experts as wide as routed ones (DeepSeek).
     """
-    together = config.optional(*SHARED_WIDTH)
+    together = config.optional("shared_intermediate")
     if together is not None:
         return min(together, 1), together if together != width else 0
-    return config.optional(*SHARED) or fixed, 0
+    return config.optional("shared_experts") or fixed, 0
 
 
 def dense_width(config: Config, known: Mapping[str, Any]) -> int:
     """Width of dense feed-forward layers; 4 x hidden where older families leave it out."""
-    beside = config.optional(*DENSE_WIDTH_BESIDE_EXPERTS, low=1)
-    stated = beside or config.optional(*DENSE_WIDTH, low=1)
+    beside = config.optional("intermediate_beside_experts", low=1)
+    stated = beside or config.optional("intermediate", low=1)
     if stated is None and known.get("gated_ffn") is False:
-        return 4 * config.required(*HIDDEN)
-    return stated or config.required(*DENSE_WIDTH)
+        return 4 * config.required("hidden")
+    return stated or config.required("intermediate")

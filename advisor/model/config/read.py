@@ -27,13 +27,7 @@ from advisor.model.architecture import (
 from advisor.model.build import build
 from advisor.model.config import layer_types
 from advisor.model.config.layer_types import (
-    EXPERTS,
-    HEAD_DIM,
-    HEADS,
-    HIDDEN,
-    KV_HEADS,
-    VOCAB,
-    delta_sizes,
+    DELTA_NET,
     dense_width,
     experts_of,
     feed_forward,
@@ -50,6 +44,7 @@ from advisor.model.config.values import (
     language_model,
     parse,
     shown,
+    spellings,
 )
 from advisor.model.model import Described
 from advisor.model.no_chat import classes, refuse_no_chat_model
@@ -134,18 +129,6 @@ def _layer_inputs(config: Config, facts: ArchitectureSpec, width: int) -> tuple[
 PLAIN = "BF16-hf"
 EXPERTS_ONLY = "MXFP4-hf"
 FULL_WORDS = ("float32", "float64", "torch.float32")
-ALGORITHMS = {
-    "FP8": "FP8",
-    "FP8_PER_CHANNEL_PER_TOKEN": "FP8",
-    "FP8_PB_WO": "FP8",
-    "NVFP4": "NVFP4",
-    "NVFP4_AWQ": "NVFP4",
-    "W4A16_AWQ": "AWQ",
-    "MXFP4": "MXFP4-hf",
-}
-"""`quant_algo` of ModelOpt [3]."""
-METHODS = {"fp8": "FP8", "fbgemm_fp8": "FP8", "mxfp4": EXPERTS_ONLY}
-"""`quant_method` that tells the format alone [1]."""
 USUALLY_LEFT = (
     *("lm_head", "embed", "gate", "router", "norm", "bias", "indexers_proj"),
     *("vision", "visual", "multi_modal", "mtp"),
@@ -178,9 +161,10 @@ def _named(quantization: Config) -> tuple[str, str]:
     method = quantization.word("quant_method").casefold()
     algorithm = quantization.word("quant_algo").upper()
     if algorithm:
-        return ALGORITHMS.get(algorithm, ""), "" if algorithm in ALGORITHMS else algorithm
-    if method in METHODS:
-        return METHODS[method], ""
+        form = layer_types.WORDS.of_kind("quant_algo").get(algorithm, "")
+        return form, "" if form else algorithm
+    if form := layer_types.WORDS.of_kind("quant_method").get(method, ""):
+        return form, ""
     if method in ("awq", "gptq"):
         return _integer_groups(method.upper(), quantization)
     if quantization.flag("load_in_8bit"):
@@ -254,7 +238,7 @@ def _left_out(quantization: Mapping[str, object]) -> tuple[str, ...]:
     return ()
 
 
-SIZES = (HIDDEN, VOCAB, HEADS, layer_types.LAYERS)
+SIZES = ("hidden", "vocab", "heads", "layers")
 
 
 MOST_WEIGHTS = 1e15
@@ -318,10 +302,10 @@ def _whole_model(config: Config, family: FamilyRow, layers: int) -> dict[str, An
     return {
         "name": config.name,
         "layers": layers,
-        "hidden": config.required(*HIDDEN),
-        "vocab": config.required(*VOCAB),
+        "hidden": config.required("hidden"),
+        "vocab": config.required("vocab"),
         "tied": config.flag("tie_word_embeddings"),
-        "max_context": config.whole(*layer_types.CONTEXT) or None,
+        "max_context": config.whole("max_context") or None,
         "source": f"config.json of {config.name}",
         "note": family.note,
     }
@@ -333,18 +317,18 @@ MODULES = {"families": families, "parts": parts}
 
 def _own_facts(config: Config, family: FamilyRow) -> ArchitectureSpec:
     """Sizes that the config.json of a family built layer by layer states for the whole model."""
-    heads, fixed = config.required(*HEADS), fixed_facts(config, family)
-    hidden = config.required(*HIDDEN)
+    heads, fixed = config.required("heads"), fixed_facts(config, family)
+    hidden = config.required("hidden")
     facts: dict[str, Any] = {
-        **_whole_model(config, family, config.required(*layer_types.LAYERS, high=MAX_LAYERS)),
+        **_whole_model(config, family, config.required("layers", high=MAX_LAYERS)),
         "heads": heads,
-        "kv_heads": config.optional(*KV_HEADS, low=1, high=heads) or heads,
-        "head_dim": config.optional(*HEAD_DIM, low=1) or hidden // heads,
+        "kv_heads": config.optional("kv_heads", low=1, high=heads) or heads,
+        "head_dim": config.optional("head_dim", low=1) or hidden // heads,
         **(latent(config, "") if config.whole("kv_lora_rank") else {}),
-        **(delta_sizes(config) if config.whole("linear_num_key_heads") else {}),
+        **(config.sizes(*DELTA_NET) if config.whole("linear_key_heads") else {}),
         **fixed,
     }
-    if config.whole(*EXPERTS) > 1:
+    if config.whole("experts") > 1:
         narrower = config.whole("moe_latent_size", "routed_expert_hidden_size")
         facts |= experts_of(config, fixed) | {"moe_latent": narrower}
     if config.optional("dense_intermediate_size", "intermediate_size"):
@@ -356,7 +340,7 @@ def _positions(config: Config, family: FamilyRow) -> int:
     """Rows of a learned position table; a model with slopes or rotary positions has none."""
     if family.learned_beyond is None:
         return 0
-    return config.required(*layer_types.CONTEXT) + family.learned_beyond
+    return config.required("max_context") + family.learned_beyond
 
 
 def _refuse_what_is_not_covered(config: Config) -> None:
@@ -367,7 +351,7 @@ def _refuse_what_is_not_covered(config: Config) -> None:
                 "has no formula. A GGUF file of it tells its sizes."
             )
     inner = config.optional("word_embed_proj_dim")
-    if inner and inner != config.required(*HIDDEN):
+    if inner and inner != config.required("hidden"):
         raise Refusal(
             f"{config.name} has an embedding narrower than its layers (word_embed_proj_dim "
             f"{inner}), for which this program has no formula."
@@ -406,7 +390,7 @@ def _notes(whole: Mapping[str, object], config: Config) -> tuple[str, ...]:
     notes = []
     if language_model(whole) is not whole:
         notes.append("The language model only; towers for images or sound are left out.")
-    missing = [keys[0] for keys in SIZES if not config.states(*keys)]
+    missing = [spellings(field)[0] for field in SIZES if not config.states(field)]
     if "num_hidden_layers" in missing and layer_types.single_blocks(config):
         missing.remove("num_hidden_layers")
     if missing:

@@ -1,17 +1,19 @@
 """Typed, bounded reading of a config.json from an untrusted source.
 
-A key that is present decides, `null` included (`"sliding_window": null` switches the window off
-whatever the family's default); an absent key takes the family's default. Every value is checked
-where it is read, so a hostile file ends in a sentence and never in a traceback.
+A size is asked for by its field of `ArchitectureSpec`, whose keys are a row of
+data/models/config_keys.csv; all else by its key. A key that is present decides, `null` included
+(`"sliding_window": null` switches the window off whatever the family's default); an absent key
+takes the family's default. Every value is checked where it is read, so a hostile file ends in a
+sentence and never in a traceback.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TypeVar
 
-from advisor.catalog.csv_tables import DATA, assignments, literal, read
+from advisor.catalog.csv_tables import DATA, assignments, literal, read, texts
 from advisor.errors import InputError, Refusal, close_names
 
 Item = TypeVar("Item")
@@ -40,17 +42,18 @@ class Config:
 
     def states(self, *keys: str) -> bool:
         """One of the keys is in the file itself, and not null."""
-        return any(self.values.get(key) is not None for key in keys)
+        return any(self.values.get(name) is not None for key in keys for name in spellings(key))
 
     def raw(self, *keys: str) -> tuple[str, object]:
         """The first key that has a value, and the value; the first key and None where none has."""
+        names = [name for key in keys for name in spellings(key)]
         for source in (self.values, self.defaults):
-            for key in keys:
-                if source.get(key) is not None:
-                    return key, source[key]
-            if any(key in source for key in keys):
+            for name in names:
+                if source.get(name) is not None:
+                    return name, source[name]
+            if any(name in source for name in names):
                 break
-        return keys[0], None
+        return names[0], None
 
     def optional(self, *keys: str, low: int = 0, high: int = MAX_NUMBER) -> int | None:
         """A whole number, None where absent or null."""
@@ -71,11 +74,16 @@ class Config:
         """A whole number that the model cannot be described without."""
         number = self.optional(*keys, low=low, high=high)
         if number is None:
+            names = " or ".join(name for key in keys for name in spellings(key))
             raise InputError(
-                f"The config.json of {self.name} does not say {' or '.join(keys)}, and its family "
-                "has no default. Is it the file of the whole model?"
+                f"The config.json of {self.name} does not say {names}, and its family has no "
+                "default. Is it the file of the whole model?"
             )
         return number
+
+    def sizes(self, *fields: str) -> dict[str, int]:
+        """Whole numbers that the model cannot be described without, by field."""
+        return {field: self.required(field) for field in fields}
 
     def flag(self, key: str) -> bool:
         """True or false; false where absent or null."""
@@ -125,6 +133,12 @@ class Config:
         if not isinstance(value, kind) or isinstance(value, bool):
             raise self.wrong(key, value, expected)
         return value
+
+
+@cache
+def spellings(field: str) -> Sequence[str]:
+    """Keys of a config.json that state a field of `ArchitectureSpec`; any other name is a key."""
+    return texts("models/config_keys.csv", "field", "keys").get(field, field).split()
 
 
 def shown(value: object) -> str:
