@@ -34,7 +34,7 @@ from advisor.cost_model.uncertainty import (
     on_gpu,
     unmeasured_kinds,
 )
-from advisor.cost_model.workload import Workload, without_drafting
+from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
@@ -100,8 +100,6 @@ BOUND_BY = {
     TOKEN: "fixed cost per token",
 }
 """Bottleneck in words, by the part with most of a step's time."""
-
-
 TIGHT = 0.9
 """Share of a memory from which it is called tight, or less where the system's own programs need
 more: other programs must be closed."""
@@ -316,7 +314,7 @@ def estimate(
     """
     notes = [format_note]
     if work.draft and not runtime.drafts:
-        work = without_drafting(work)
+        work = replace(work, draft="", draft_model=None, drafted=0, acceptance=0.0)
         notes.append("No tokens are drafted in it here.")
     if machine.host.numa and runtime.takes_layers and not runtime.binds_nodes:
         notes.append("It has no --numa.")

@@ -39,8 +39,7 @@ MOST_UNPACKING = 2.0
 """Upper limit of matrix speed over speed of the whole prompt, which bounds the time attributed to
 unpacking."""
 MOST = 0.5
-"""Share of a model's bytes above which a storage type, or those that were timed, decide its rate.
-"""
+"""Share of a model's bytes above which a storage type, or those timed, decide its rate."""
 
 
 def constants_on(host: Host, model: Model, constants: Constants) -> Constants:

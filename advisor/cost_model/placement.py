@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache, cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -265,8 +265,6 @@ def whole_bytes(model: Model, work: Workload) -> Array:
 
 # Choice between two placements, made separately for each point of a sweep.
 
-Key = TypeVar("Key")
-
 
 def either(condition: npt.NDArray[np.bool_], first: Placement, second: Placement) -> Placement:
     """The first placement where a condition holds, else the second; both of the same runtime,
@@ -281,10 +279,7 @@ def either(condition: npt.NDArray[np.bool_], first: Placement, second: Placement
         first,
         gpu_layers=np.where(condition, first.gpu_layers, second.gpu_layers),
         cpu_moe=np.where(condition, first.cpu_moe, second.cpu_moe),
-        weights={
-            location: _each(layered, shares, second.weights[location])
-            for location, shares in first.weights.items()
-        },
+        weights=_each(layered, first.weights, second.weights),
         kv=_each(layered, first.kv, second.kv),
         output=_each(condition, first.output, second.output),
         buffers=_each(condition, first.buffers, second.buffers),
@@ -292,10 +287,11 @@ def either(condition: npt.NDArray[np.bool_], first: Placement, second: Placement
     )
 
 
-def _each(
-    condition: npt.NDArray[np.bool_], first: Mapping[Key, Array], second: Mapping[Key, Array]
-) -> dict[Key, Floats]:
-    return {key: np.where(condition, value, second[key]) for key, value in first.items()}
+def _each(condition: npt.NDArray[np.bool_], first: Any, second: Any) -> Any:
+    """A number, or the numbers of a mapping, of the first or the second."""
+    if isinstance(first, Mapping):
+        return {key: _each(condition, value, second[key]) for key, value in first.items()}
+    return np.where(condition, first, second)
 
 
 # Division of the repeating layers between memories: the last that fit, and parts for GPUs.

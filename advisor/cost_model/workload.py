@@ -1,6 +1,6 @@
 """Workload: prompt, output, context, users and cache type of a request."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -186,8 +186,3 @@ def drafting_note(work: Workload) -> str:
     who = work.draft_model.name if work.draft_model else work.draft
     tokens = f"{work.drafted:g} token{'s' if work.drafted != 1 else ''}"
     return f"Each step checks {tokens} drafted by {who}, {100 * work.acceptance:.0f} % accepted."
-
-
-def without_drafting(work: Workload) -> Workload:
-    """The request without drafted tokens."""
-    return replace(work, draft="", draft_model=None, drafted=0, acceptance=0.0)

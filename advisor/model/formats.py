@@ -10,7 +10,7 @@ What becomes of a tensor in a GGUF file restates what llama.cpp does (ggml-org/l
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import count, groupby
@@ -146,19 +146,14 @@ def format_named(name: str) -> Format:
 
 UNQUANTIZED = "unquantized"
 """Category of tensors that stay in plain floats whatever the format."""
-
 KEPT_ROLES = frozenset({"ffn_gate_inp", "position_embd", "ssm_conv1d"})
 """Matrices that llama.cpp never quantizes: routers, learned positions, short convolutions."""
-
 VALUES = "attn_v"
 """Category of attention values."""
-
 VALUE_ROLES = frozenset({"attn_v", "attn_qkv", "attn_kv_b"})
 """Roles that carry attention values, which suffer most and share one category, `VALUES`."""
-
 FEED_FORWARD = ("ffn_down", "ffn_gate", "ffn_up")
 """Feed-forward categories; dense, shared and routed experts all belong to them."""
-
 FALLBACKS: Mapping[str, str] = {
     **dict.fromkeys(("Q2_K", "Q3_K", "TQ1_0", "TQ2_0"), "Q4_0"),
     "Q4_K": "Q5_0",
@@ -203,7 +198,7 @@ def tensor_types(architecture: Architecture, form: Format) -> tuple[StorageType,
     ]
     rules = {key: _rules_for(*key, form) for key in set(keys)}
     by_place = {key for key, tried in rules.items() if not tried or tried[0].when != ALWAYS}
-    first = _counted(architecture, categories)
+    gqa, experts = heads_per_value_head(architecture.tensors), architecture.experts
     chosen: dict[tuple[tuple[str, str], int, int | None], StorageType] = {}
     stored = []
     for tensor, key, position in zip(
@@ -214,7 +209,13 @@ def tensor_types(architecture: Architecture, form: Format) -> tuple[StorageType,
             continue
         what = key, tensor.width, position if key in by_place else None
         if what not in chosen:
-            place = replace(first[key[1] == VALUES], position=position)
+            place = Place(
+                position=position,
+                count=categories.count(VALUES) if key[1] == VALUES else architecture.layers,
+                layers=architecture.layers,
+                gqa=gqa,
+                experts=experts.total if experts else 0,
+            )
             rule = next((matching for matching in rules[key] if _holds(matching, place)), None)
             if rule is None:
                 raise _refusal(architecture, form, tensor)
@@ -267,18 +268,6 @@ def _positions(architecture: Architecture, categories: Sequence[str]) -> Iterato
     ranks = count()
     for tensor, kind in zip(architecture.tensors, categories, strict=True):
         yield next(ranks) if kind == VALUES else tensor.layer or 0
-
-
-def _counted(architecture: Architecture, categories: Sequence[str]) -> tuple[Place, Place]:
-    experts = architecture.experts
-    first = Place(
-        position=0,
-        count=architecture.layers,
-        layers=architecture.layers,
-        gqa=heads_per_value_head(architecture.tensors),
-        experts=experts.total if experts else 0,
-    )
-    return first, replace(first, count=categories.count(VALUES))
 
 
 def _rules_for(role: str, kind: str, form: Format) -> tuple[RecipeRow, ...]:

@@ -19,7 +19,6 @@ from advisor.cost_model.workload import (
     drafter_memory,
     drafter_weights,
     drafting_note,
-    without_drafting,
 )
 from advisor.errors import InputError
 from advisor.evidence.published.engines import chance
@@ -290,12 +289,6 @@ def test_who_cannot_draft_is_as_fast_as_before_and_says_so() -> None:
 def test_a_kind_of_drafter_without_layers_holds_nothing() -> None:
     model = catalog.model("Llama-3.1-8B", "Q4_K_M")
     assert float(drafter_memory(model, Workload(draft="ngram", drafted=4, acceptance=0.5))) == 0.0
-
-
-def test_without_drafting_a_step_writes_one_token() -> None:
-    plain = without_drafting(Workload(draft="ngram", drafted=4, acceptance=0.5))
-    assert (plain.draft, plain.drafted, plain.acceptance) == ("", 0, 0.0)
-    assert float(plain.tokens_per_step) == 1.0
 
 
 def test_a_block_drafter_takes_the_last_layers_without_their_experts() -> None:

@@ -240,7 +240,6 @@ def _holds(condition: str, row: HubRow) -> bool:
 
 UNNAMED = "unknown"
 """Architecture of a row whose config.json could not be read for its name."""
-
 TWINS = 64
 """Number of repositories of the same sizes that are looked through."""
 NEAR = 0.02

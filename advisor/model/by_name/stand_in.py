@@ -254,10 +254,7 @@ def stand_in(name: ModelName, year: int = NEWEST, without: str = "") -> Named | 
     size = stated_size(name)
     if size is None:
         return None
-    row, related = relative_of(name, size, year, without)
-    made = resized(architecture_of(row), name.text, size)
-    if not related:
-        made = _with_usual_cache(made, usual_cache(size, made.experts is not None, year, without))
+    row, related, made = _scaled(name, size, year, without)
     active = f", {size.active / 1e9:,.4g} B of them active" if size.active else ""
     layers = (
         f"layers, cache and the share of experts are those of {row.name}, the model nearest by "
@@ -304,11 +301,18 @@ def _with_usual_cache(architecture: Architecture, values: float) -> Architecture
 
 def of_size(text: str, size: StatedSize, year: int = NEWEST) -> Architecture:
     """Stand-in of a known size, with the shape of the nearest relative by name."""
-    row, related = relative_of(take_apart(text), size, year)
-    made = resized(architecture_of(row), text, size)
-    if related:
-        return made
-    return _with_usual_cache(made, usual_cache(size, made.experts is not None, year))
+    return _scaled(take_apart(text), size, year, "")[2]
+
+
+def _scaled(
+    name: ModelName, size: StatedSize, year: int, without: str
+) -> tuple[KnownRow, bool, Architecture]:
+    """Relative of a name, whether their names agree, and its architecture scaled to a size."""
+    row, related = relative_of(name, size, year, without)
+    made = resized(architecture_of(row), name.text, size)
+    if not related:
+        made = _with_usual_cache(made, usual_cache(size, made.experts is not None, year, without))
+    return row, related, made
 
 
 def resized(relative: Architecture, name: str, size: StatedSize) -> Architecture:

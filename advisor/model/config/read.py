@@ -239,8 +239,6 @@ def _left_out(quantization: Mapping[str, object]) -> tuple[str, ...]:
 
 
 SIZES = ("hidden", "vocab", "heads", "layers")
-
-
 MOST_WEIGHTS = 1e15
 """Several hundred times the largest model that is published."""
 

@@ -20,7 +20,6 @@ from advisor.errors import InputError, NeedMoreBytes
 
 Value = int | float | bool | str | tuple[int | float | bool, ...]
 """Value of a header key."""
-
 LONGEST = 60
 
 

@@ -153,8 +153,6 @@ LOOKS_BACK = frozenset({"attn_q", "attn_qkv", "attn_q_a", "attn_kv_a_mqa"})
 DELTA_NET = frozenset({"ssm_beta", "ssm_alpha", "ssm_ba"})
 NO_GROUPS = frozenset({"mamba", "jamba"})
 """Mamba of the first generation: B and C do not pass through the convolution."""
-
-
 RANKING = 4
 """`pooling_type` of models that score answers; others above 0 make vectors (llama.h)."""
 
@@ -337,7 +335,6 @@ def _taps(keys: Keys, key: str) -> int:
 
 GUESSED = 1024
 """Added to a file type that a loader guessed."""
-
 MAX_LAYERS = 1024
 """llama.cpp loads 512."""
 COMPANIONS = {

@@ -45,7 +45,6 @@ OUTSIDE = frozenset(
 """Other tensors outside the layers, all read whole."""
 OTHER_NETWORKS = ("v.", "mm.", "a.", "resampler.", "s.")
 """Prefixes of the tensors of image and sound encoders."""
-
 LAYER = re.compile(r"blk\.(\d{1,5})\.(.+)")
 PARTS = frozenset({"weight", "bias", "scale", "input_scale"})
 """Last words of a tensor's name: its part of a matrix."""
