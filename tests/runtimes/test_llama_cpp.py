@@ -17,7 +17,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Model
-from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes import LLAMA_CPP, LM_STUDIO
 from advisor.runtimes.llama_cpp.forks import unfolded
 from advisor.runtimes.llama_cpp.paging import WATCHED, Rereading, renewal_rate
 from advisor.runtimes.llama_cpp.passes import crossings
@@ -322,6 +322,21 @@ def test_a_build_before_september_2025_copies_every_expert() -> None:
     share = float(moe.expert_share(512.0, 1.0, WORK.variety))
     assert copied("") == pytest.approx(whole * share)
     assert copied("2025-09") == copied("")
+
+
+def test_whole_layers_leave_room_for_windows_that_keep_the_whole_context() -> None:
+    gemma = catalog.model("Gemma-3-27B", "Q4_K_M")
+    rig = machine(MachineSpec(gpu="RTX 3060", ram_gb=64))
+    short, whole = (
+        LM_STUDIO.place(
+            gemma, rig, Workload(context=32_768, swa_full=full), PlacementStrategy.CPU_OFFLOAD,
+            Settings(),
+        )
+        for full in (False, True)
+    )  # fmt: skip
+    assert 0 < whole.gpu_layers < short.gpu_layers
+    held = needed_bytes(gemma, whole, vram(0), Workload(context=32_768, swa_full=True))
+    assert held <= rig.gpus[0].memory.value
 
 
 def test_the_fork_reads_prompts_of_latent_attention_with_keys_and_values_anew() -> None:

@@ -257,7 +257,7 @@ def whole_layers(run: MeasuredRun) -> Edits:
     if not float(run.placement.cpu_moe):
         return
     model, work = run.model, run.work
-    cache = kv_cache_bytes(model, work, work.swa_full) * float(work.users)
+    cache = kv_cache_bytes(model, work) * float(work.users)
     budget = gpu_budget(model, run.machine, work)
     count = float(layers_that_fit(model.layer_bytes + cache, budget))
     words = f"{count:.0f} of {model.layers} layers, whole"

@@ -102,7 +102,7 @@ def output_buffer(architecture: Architecture, work: Workload) -> Array:
     return np.asarray(FLOAT * architecture.vocab * np.asarray(work.users, dtype=float))
 
 
-def kv_cache_bytes(model: Model, work: Workload, full_swa: bool = False) -> Floats:
+def kv_cache_bytes(model: Model, work: Workload) -> Floats:
     """Cache of one user, per layer, shape (..., layers) [B].
 
     cells x (keys + values) x bytes of the cache type + 4 B x state, with `cells` by the layer's
@@ -110,7 +110,7 @@ def kv_cache_bytes(model: Model, work: Workload, full_swa: bool = False) -> Floa
     rotary key, no values.
     """
     each = model.per_layer
-    windows = np.full(model.layers, np.inf) if full_swa else each.windows
+    windows = np.full(model.layers, np.inf) if work.swa_full else each.windows
     whole = np.asarray(cells(work, None))[..., None]
     room = _padded(np.minimum(whole, windows + np.asarray(micro_batch(work))[..., None]))
     return np.asarray(

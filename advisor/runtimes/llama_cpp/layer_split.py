@@ -124,7 +124,7 @@ def _placed(
         cpu_ffn = np.clip(np.asarray(settings.cpu_ffn, dtype=float), 0, model.layers)
         kept[Group.DENSE_FFN] = on_gpu * last_layers(model, model.layers - cpu_ffn)
     cached_on_gpu = on_gpu * (not settings.kv_in_ram)
-    cache = kv_cache_bytes(model, work, work.swa_full)
+    cache = kv_cache_bytes(model, work)
     # 1 where the output head is on the last GPU, else 0
     least = 1.0 if settings.head_first else float(model.layers)
     head = np.where((np.asarray(gpu_layers) >= least) & bool(machine.gpus), 1.0, 0.0)
@@ -243,7 +243,7 @@ def split(
         layers = count if settings.gpu_layers is None else np.asarray(settings.gpu_layers, float)
         moe = 0.0 if settings.cpu_moe is None else np.asarray(settings.cpu_moe, float)
         return np.clip(layers, 0, count), np.clip(moe, 0, count)
-    cache = kv_cache_bytes(model, work, work.swa_full) * np.asarray(work.users, float)[..., None]
+    cache = kv_cache_bytes(model, work) * np.asarray(work.users, float)[..., None]
     dense = model.layer_bytes - model.bytes_per_layer[Group.ROUTED_EXPERTS]
     dense = dense + cache * (not settings.kv_in_ram)
     budget = gpu_budget(model, machine, work, computing) - model.output
