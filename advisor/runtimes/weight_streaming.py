@@ -28,8 +28,6 @@ WORKSPACE_VALUES = 13.0
 """16-bit values per prompt token and hidden unit that a layer needs at the same time: queries,
 keys, values, outputs and the inside of the feed-forward part (FlexGen's cost model, peak memory;
 https://github.com/FMInference/FlexLLMGen/blob/004ffef/experimental/cost_model.py, 2024-10-27)."""
-HEAD = 128
-"""Head size assumed for counting heads; nearly all published models have it."""
 NUMBERS = {"f32": "fp32", "fp8": "fp8", "fp4": "fp4"}
 """Number type of a framework's matrix products, by format class; 16 bits for all others."""
 
@@ -89,7 +87,7 @@ def shared_by_gpus(
 def prompt_workspace(model: Model, work: Workload) -> Array:
     """VRAM of one prompt in a layer: activations, and attention scores of all heads [B]."""
     tokens = np.maximum(np.asarray(work.fresh, dtype=float), 1.0)
-    heads = max(model.architecture.attention_values) / (2 * HEAD)
+    heads = max(model.architecture.query_heads)
     activations = 2.0 * WORKSPACE_VALUES * model.architecture.hidden * tokens
     return np.asarray(activations + 2.0 * heads * tokens**2)
 

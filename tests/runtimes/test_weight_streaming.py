@@ -18,6 +18,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import DEEPSPEED
 from advisor.runtimes.deepspeed import passing_bytes
+from advisor.runtimes.weight_streaming import prompt_workspace
 from lab.__main__ import TABLE
 from lab.fit import FRAMEWORKS, limited, parameters
 from lab.frameworks import (
@@ -123,6 +124,13 @@ def test_modules_pass_one_by_one_unless_several_gpus_need_their_experts() -> Non
     assert shared == pytest.approx(2 * float(np.max(model.layer_bytes)))
     small = catalog.model("Llama-3.1-8B", "BF16")
     assert passing_bytes(small, 2) == pytest.approx(2 * float(np.max(small.layer_bytes)))
+
+
+def test_scores_of_a_prompt_are_of_the_heads_that_a_model_has() -> None:
+    # 16 bits each: 13 values for each of 7,168 hidden units, and 128 heads' scores of every pair
+    deepseek = catalog.model("DeepSeek-V3", "BF16")
+    needed = 2 * 13 * 7168 * 1000 + 2 * 128 * 1000**2
+    assert float(prompt_workspace(deepseek, Workload(prompt=1000))) == needed
 
 
 def test_zero_pays_for_its_hooks_beside_the_copies() -> None:
