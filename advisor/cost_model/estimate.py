@@ -267,10 +267,8 @@ class Estimate:
         used: tuple[tuple[ConstantRow, ...], ...] = ()
         if self.phases is not None and self.constants is not None:
             recorded = self.constants.recorded()
-            for schedule, constant in (
-                (self.phases.decode, IN_DECODE),
-                (self.phases.prefill, IN_PROMPT),
-            ):
+            phases = (self.phases.decode, IN_DECODE), (self.phases.prefill, IN_PROMPT)
+            for schedule, constant in phases:
                 time = schedule_seconds(schedule, self.machine, recorded)
                 self._margins(time, recorded, constant)
             used = recorded.used
@@ -340,9 +338,8 @@ def estimate(
     except Refusal as refusal:
         return replace(outcome, refusal=str(refusal), missing=whole_bytes(model, work))
     scope = measured.scope_of(model, machine, runtime, backend, build)
-    there = measured.constants_on(
-        machine.host, model, (constants or fitted_constants()).bound(scope)
-    )
+    bound = (constants or fitted_constants()).bound(scope)
+    there = measured.constants_on(machine.host, model, bound)
     missing = missing_bytes(model, placement, machine, work)
     return replace(
         outcome,

@@ -147,9 +147,7 @@ def cut_batches(work: Workload, tail: float) -> tuple[MicroBatches, MicroBatches
 
 
 def held_parts(model: Model, placement: Placement, location: Location) -> Load:
-    """Parts at a location as the load of one token that reads them all, without its cache; kept
-    with the placement for the next step.
-    """
+    """Load of one token that reads all parts at a location, without its cache; kept with them."""
     kept = placement.sums.get(location)
     if kept is None or kept[0] is not model:
         kept = placement.sums[location] = model, _held_parts(model, placement, location)

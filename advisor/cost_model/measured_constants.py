@@ -181,8 +181,11 @@ GPU_PRODUCTS = ("gpu_flop_share", "gpu_attention_share")
 CPU_TIMES = ("cpu_layer", "cpu_barrier", "cpu_expert_layer", "cpu_state_layer")
 """Fixed times of a processor."""
 CORE_RATES = (
-    "core_decode_rate", "core_flops", "core_attention_flops", "core_batch_attention_flops",
-)  # fmt: skip
+    "core_decode_rate",
+    "core_flops",
+    "core_attention_flops",
+    "core_batch_attention_flops",
+)
 """Constants in proportion to the speed of the cores."""
 
 

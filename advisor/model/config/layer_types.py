@@ -217,8 +217,9 @@ def _length(config: Config, key: str, count: int, layers: int) -> InputError:
 # huggingface/transformers 5.23.0, src/transformers/models/*/configuration_*.py.
 
 DELTA_NET = (
-    "linear_key_heads", "linear_value_heads", "linear_key_dim", "linear_value_dim", "linear_conv",
-)  # fmt: skip
+    *("linear_key_heads", "linear_value_heads"),
+    *("linear_key_dim", "linear_value_dim", "linear_conv"),
+)
 STATE_SPACE = ("ssm_heads", "ssm_head_dim", "ssm_groups", "ssm_state", "ssm_conv")
 
 
