@@ -277,6 +277,8 @@ class OllamaTag:
     usual: bool  # whether the tag was not typed
 
 
+TUNINGS = {"tuning", "mode", "variant"}
+"""Kinds of words of a tag that has the format of its size's other tags, as `7b-code`."""
 OLLAMA = "models/ollama_tags.csv"
 """Tags in full of each model of Ollama's library: the one that is loaded without a tag, and those
 of other sizes, separated by spaces."""
@@ -285,7 +287,8 @@ of other sizes, separated by spaces."""
 def ollama_tag(text: str) -> OllamaTag | None:
     """Tag in full of a name with Ollama's prefix or a tag of size alone; None for other names.
 
-    A bare name, as `llama3.1`, may mean any size, and has none.
+    A tag of a size and other words, as `7b-code`, has the format of that size's other tags. A bare
+    name, as `llama3.1`, may mean any size, and has none.
     """
     typed = text.strip().casefold()
     plain = TABLE.any_of("ollama prefix").sub("", typed)
@@ -297,11 +300,17 @@ def ollama_tag(text: str) -> OllamaTag | None:
         return None
     if tag in ("", "latest"):
         return _tag(name, usual, usual=True)
-    if not TABLE.any_of("ollama size").match(tag):
+    size = TABLE.any_of("ollama size").match(tag)
+    tags = (usual, *texts(OLLAMA, "name", "others")[name].split())
+    for full in tags if size else ():
+        if full.startswith(f"{tag}-"):
+            return _tag(name, full, usual=False)
+    alike = (full.rpartition("-")[2] for full in tags if size and full.startswith(f"{size[0]}-"))
+    form = next(filter(format_in_name, alike), "")
+    further = {words().get(word) for word in _tokens(tag[size.end() :])} if size else {None}
+    if not form or not further <= TUNINGS or format_in_name(plain):
         return None
-    others = texts(OLLAMA, "name", "others")[name].split()
-    full = (other for other in (usual, *others) if other.startswith(f"{tag}-"))
-    return next((_tag(name, other, usual=False) for other in full), None)
+    return OllamaTag(short=f"{name}:{tag}", full=f"{name}:{tag}-{form}", usual=False)
 
 
 def _tag(name: str, full: str, *, usual: bool) -> OllamaTag:

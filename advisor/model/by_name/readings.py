@@ -192,7 +192,8 @@ def _printed_as(name: ModelName) -> tuple[str, ...]:
     30B.A3B` (LLM_ARCH_NAMES in llama.cpp's src/llama-arch.cpp).
     """
     label, space, _ = name.text.strip().casefold().partition(" ")
-    return tuple(TABLE.of_kind("printed").get(label, "").split()) if space else ()
+    further = [word for word in name.tokens if word.isalpha() and word not in label]
+    return tuple(TABLE.of_kind("printed").get(label, "").split()) if space and not further else ()
 
 
 def _of_printed_size(name: ModelName) -> KnownRow | None:
@@ -340,6 +341,8 @@ WITH_EXPERTS = "moe"
 """Word that people add to models with experts: "Gemma 26B MoE"."""
 SHORTEST_FAMILY = 5
 """Letters of a family's name that may stand alone, if all its models have one shape."""
+ANOTHER_SIZE = "another size of a family"
+"""Meaning of variants that are no other kind of model, in data/models/name_words.csv."""
 OFFERED = 5
 """Number of similar names that are offered."""
 LEAST_ALIKE = 60
@@ -429,11 +432,28 @@ class UnknownModel(UnknownName):
 
 
 def close_models(name: ModelName) -> tuple[str, ...]:
-    """Names that may be meant, likeliest first: those with all words, else those spelled alike."""
+    """Names that may be meant, likeliest first: those with all words, else those spelled alike; of
+    a family alone its newest models.
+    """
     rows = candidates(name.shape) if name.shape else ()
+    if not any(map(str.isdigit, name.key)):
+        newest = sorted(rows, key=_published, reverse=True)
+        rows = tuple(sorted(newest, key=lambda row: _words_of_its_own(name, row)))
     if rows:
         return tuple(dict.fromkeys(row.name for row in rows))[:OFFERED]
     return _spelled_alike(name, MISSPELLED if has_size(name.shape) else LEAST_ALIKE)
+
+
+def _published(row: KnownRow) -> str:
+    """Day or month of publication; the catalogue's models without one are the newest."""
+    return row.released or ("9" if isinstance(row, ArchitectureSpec) else "")
+
+
+def _words_of_its_own(name: ModelName, row: KnownRow) -> int:
+    """Words of a model that tell more than its family, version and size: "ocr", "safeguard"."""
+    sizes = [word for word, is_of in TABLE.of_kind("variant").items() if is_of == ANOTHER_SIZE]
+    own = (word for word in take_apart(row.name).shape if word.isalpha())
+    return sum(word not in (*name.shape, *sizes) and len(word) > 1 for word in own)
 
 
 def _spelled_alike(name: ModelName, least: float) -> tuple[str, ...]:

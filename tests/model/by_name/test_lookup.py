@@ -72,8 +72,15 @@ def test_a_name_means_its_model(subtests: pytest.Subtests) -> None:
         ("Qwne3-8B", ("Qwen3-8B",)),
         ("Mistrall 7B", ("Mistral-7B",)),
         ("qwen3 coder", ("Qwen3-Coder-30B-A3B", "Qwen3-Coder-480B-A35B")),
-        ("deepseek", ("DeepSeek-V3.2", "DeepSeek-V3")),
-        ("kimi", ("moonshotai/Kimi-K3", "Kimi-K2")),
+        # of a family alone its newest
+        ("deepseek", ("deepseek-ai/DeepSeek-V4.1-Flash", "DeepSeek-V3.2")),
+        ("kimi", ("Kimi-K2.5", "Kimi-K2.6", "moonshotai/Kimi-K3")),
+        ("qwen", ("Qwen3.6-27B", "Qwen3.6-35B-A3B", "Qwen/Qwen3.8-27B")),
+        ("gemma", ("Gemma-4-26B-A4B", "Gemma-4-31B")),
+        ("llama", ("Llama-4-Scout", "Llama-4-Maverick", "Llama-3.3-70B")),
+        ("glm", ("GLM-5", "GLM-5.2", "zai-org/GLM-5.3")),
+        ("gpt-oss", ("gpt-oss-20b", "gpt-oss-120b")),
+        ("granite", ("ibm-granite/granite-4.2-8b", "ibm-granite/granite-4.2-30b")),
     ],
 )
 def test_uncertain_matches_are_offered_and_not_taken(text: str, offered: tuple[str, ...]) -> None:
