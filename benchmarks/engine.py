@@ -56,8 +56,8 @@ def main(arguments: argparse.Namespace) -> None:
         folder.mkdir(exist_ok=True)
         os.environ[DATA_VARIABLE] = f"{folder}/data"
         record = readings.read(folder / "readings.json")
-        both = [part for part in (_resident, _paged) if arguments.only in (None, part.__name__[1:])]
-        written = [row for part in both for row in part(record, folder, arguments)]
+        parts = [part for name, part in PARTS.items() if arguments.only in (None, name)]
+        written = [row for part in parts for row in part(record, folder, arguments)]
     print(f"engine: other programs took {neighbours.share():.0%} of the processor meanwhile.")
     if arguments.csv:
         rows.append(arguments.csv, written, arguments.cpu)
@@ -203,26 +203,17 @@ def _median(errors: Sequence[float]) -> float:
     return statistics.median(map(abs, errors))
 
 
-def parsed() -> argparse.Namespace:
-    """What was asked on the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--keep", type=Path, help="folder for readings, kept for the next run")
-    parser.add_argument("--seconds", type=float, default=math.inf, help="begin nothing after them")
+PARTS = {"resident": _resident, "paged": _paged}
+
+
+if __name__ == "__main__":
+    parser = readings.options(__doc__, ROUNDS, PARTS)
     parser.add_argument("--targets", type=int, help="only so many of the models in RAM")
     parser.add_argument(
         "--probing", type=float, default=resident.ENGINE_SECONDS, help="time of a probe [s]"
     )
     parser.add_argument("--fast", action="store_true")
-    parser.add_argument("--only", choices=("resident", "paged"))
-    parser.add_argument("--model", default="", help="only those with it in their name")
-    parser.add_argument("--csv", type=Path, help="table that rows are added to")
-    parser.add_argument("--cpu", help="name of the processor in these rows")
-    return parser.parse_args()
-
-
-if __name__ == "__main__":
     try:
-        main(parsed())
+        main(parser.parse_args())
     except AdvisorError as error:
         sys.exit(f"engine: {error}")

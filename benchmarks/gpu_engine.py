@@ -209,6 +209,7 @@ def _compared(
         f"{within(measured)}, predicted {speed:7.2f} tokens/s ({speed / median:.2f} "
         f"times; not calibrated {float(before.value) / median:.2f}){told}"
     )
+    batch = f"-ub {case.ubatch}; " if case.ubatch != gpu_llama.MICRO_BATCH else ""
     # Nobody looked at what the kernel read ahead.
     drive = {**rows.drive(machine, runs), "read_ahead_kib": ""}
     layers = estimate.placement.gpu_layers if estimate.placement else 0.0
@@ -216,18 +217,13 @@ def _compared(
         case.facts, case.model, machine, measured, speed, category=case.category,
         runtime=runs[-1].runtime, os=runs[-1].os, date=runs[-1].date, gpu=machine.gpus[0].name,
         ngl=round(float(layers)), context_depth=depth, source_url="benchmarks/gpu_engine.py",
-        source_note=f"{note}; {_large(case)}{_link(machine)}", **rows.prompt(prompt, read),
+        source_note=f"{note}; {batch}{_link(machine)}", **rows.prompt(prompt, read),
         **(drive if case.category == FROM_DRIVE else {}),
     )  # fmt: skip
     return Compared(
         case=case, ratio=speed / median, row=row, prompt=read / prompt if prompt else None,
         inside=bool(decode.low <= median <= decode.high),
     )  # fmt: skip
-
-
-def _large(case: Case) -> str:
-    """The micro-batch, where it is not the usual one."""
-    return f"-ub {case.ubatch}; " if case.ubatch != gpu_llama.MICRO_BATCH else ""
 
 
 def _link(machine: Machine) -> str:
@@ -239,18 +235,8 @@ def _link(machine: Machine) -> str:
 
 def parsed(words: Sequence[str] | None = None) -> argparse.Namespace:
     """What was asked on the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--keep", type=Path, help="folder for readings, kept for the next run")
+    parser = readings.options(__doc__, 1, PARTS)
     parser.add_argument("--models", type=Path, help="folder on a drive for model files meanwhile")
-    parser.add_argument(
-        "--seconds", type=float, default=math.inf,
-        help="begin nothing after them; what was begun takes four minutes more at most",
-    )  # fmt: skip
-    parser.add_argument("--only", choices=tuple(PARTS))
-    parser.add_argument("--model", default="", help="only those with it in their name")
-    parser.add_argument("--csv", type=Path, help="table that rows are added to")
-    parser.add_argument("--cpu", help="name of the processor in these rows")
     parser.add_argument("--ram-gb", type=float, help="RAM, where the system shows less [GiB]")
     return parser.parse_args(words)
 

@@ -1,5 +1,6 @@
 """What an engine benchmark read, kept between its runs: a shared machine is not quiet for long."""
 
+import argparse
 import json
 import math
 import statistics
@@ -114,6 +115,22 @@ def read(path: Path, here: Fingerprint | None = None) -> Readings:
         raise InputError(f"{path} holds another machine's readings; give another folder. {other}")
     runs = [Run(**fields) for fields in content["runs"]]
     return Readings(path, here or stored.fingerprint, list(stored.history), runs)
+
+
+def options(words: str | None, rounds: int, parts: Iterable[str]) -> argparse.ArgumentParser:
+    """Options of each engine benchmark, whose usual number of rounds and parts differ."""
+    parser = argparse.ArgumentParser(description=words)
+    parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--keep", type=Path, help="folder for readings, kept for the next run")
+    parser.add_argument(
+        "--seconds", type=float, default=math.inf,
+        help="begin nothing after them; what was begun on a GPU takes four minutes more at most",
+    )  # fmt: skip
+    parser.add_argument("--only", choices=tuple(parts))
+    parser.add_argument("--model", default="", help="only those with it in their name")
+    parser.add_argument("--csv", type=Path, help="table that rows are added to")
+    parser.add_argument("--cpu", help="name of the processor in these rows")
+    return parser
 
 
 def spread(values: Sequence[float]) -> float:

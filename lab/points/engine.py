@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from advisor.advice.arrivals.server import Lengths, Server, at_random, of_users, server, simulate
+from advisor.advice.arrivals.server import Lengths, at_random, of_users, server, simulate
 from advisor.advice.compare import as_run
 from advisor.catalog.accuracy_points import AccuracyPoint
 from advisor.catalog.constants import Scope, fitted_constants
@@ -141,20 +141,30 @@ def load_points() -> Iterable[AccuracyPoint]:
             )
 
 
-def under_load(row: engines.LoadCurveRow) -> UnderLoad:
-    """Simulation of a row, with its flags and the prompt rate of its card."""
-    return _simulated(row, slowdown(row.source_url, row.gpu))
-
-
 @cache
 def slowdown(source: str, gpu: str) -> float:
     """Time of prompts on a source's card, over the predicted time; 1 where it does not tell."""
     rows = (row for row in engines.load_curve_rows() if (row.source_url, row.gpu) == (source, gpu))
-    ratios = [_simulated(row, 1.0).together_tps / row.output_tps for row in rows if row.use == CARD]
+    ratios = [under_load(row, 1.0).together_tps / row.output_tps for row in rows if row.use == CARD]
     return float(np.median(ratios)) if ratios else 1.0
 
 
-def _simulated(row: engines.LoadCurveRow, slower: float) -> UnderLoad:
+def under_load(row: engines.LoadCurveRow, slower: float | None = None) -> UnderLoad:
+    """Simulation of a row with its flags, with prompts that take so many times the predicted time;
+    as many as its card tells where none is given.
+    """
+    answer = _estimate(row)
+    there = server(answer)
+    if there is None:
+        raise InputError(f"{row.id}: {answer.refusal or 'does not fit'}")
+    slower = slowdown(row.source_url, row.gpu) if slower is None else slower
+    there = replace(
+        there,
+        passes=there.passes * slower,
+        earlier=there.earlier * slower,
+        slots=min(there.slots, row.slots or there.slots),
+        least=0.0 if row.cuda_graphs else step_without_graphs(answer.model),
+    )
     lengths = Lengths(
         prompt=row.prompt_len, output=row.gen_len, spread=row.spread, cached_share=row.cached_share
     )
@@ -164,25 +174,11 @@ def _simulated(row: engines.LoadCurveRow, slower: float) -> UnderLoad:
     else:
         requests = of_users(users, row.requests, lengths)
         started = users if row.requests > users else 0
-    served = simulate(_server(row, slower), requests)
+    served = simulate(there, requests)
     return UnderLoad(
         together_tps=float(np.sum(served.outputs) / np.max(served.ends)),
         first_p50=float(np.median(served.waits[started:])),
         token_p50=float(np.nanmedian(served.per_token[started:])),
-    )
-
-
-def _server(row: engines.LoadCurveRow, slower: float) -> Server:
-    answer = _estimate(row)
-    there = server(answer)
-    if there is None:
-        raise InputError(f"{row.id}: {answer.refusal or 'does not fit'}")
-    return replace(
-        there,
-        passes=there.passes * slower,
-        earlier=there.earlier * slower,
-        slots=min(there.slots, row.slots or there.slots),
-        least=0.0 if row.cuda_graphs else step_without_graphs(answer.model),
     )
 
 

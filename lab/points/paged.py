@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ from advisor.catalog.accuracy_points import AccuracyPoint
 from advisor.catalog.constants import Constants, fitted_constants
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.estimate import estimate
-from advisor.cost_model.loads import ForwardPass, Load, step_load
-from advisor.cost_model.placement import DISK, Placement, PlacementStrategy, Settings
+from advisor.cost_model.loads import ForwardPass, step_load
+from advisor.cost_model.placement import DISK, PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import page_fault_seconds
 from advisor.cost_model.uncertainty import Range
@@ -107,29 +108,18 @@ class Watched:
     """A row and its estimate with the page cache observed during the run."""
 
     row: OwnRow
-    model: Model
-    placement: Placement
-    machine: Machine
+    again: Callable[[Rereading], Reread]  # predicted bytes that a token reads from the drive again
     disk: Disk
     constants: Constants  # constants of the estimate
     decode: Range  # its speed
-    load: Load  # reads of the mapped file per token
+    needed: float  # all bytes read per token, from memory and drive [B]
     read: float  # bytes read from the drive per token [B]
     other: float  # predicted time of a token without the drive [s]
-
-    @property
-    def needed(self) -> float:
-        """All bytes read per token, from memory and drive [B]."""
-        return float(self.model.read_bytes_per_token)
 
     @property
     def pages(self) -> bool:
         """Whether a part of each token's bytes came from the drive."""
         return self.read > AGAIN * self.needed
-
-    def again(self, constants: Rereading = WATCHED) -> Reread:
-        """Predicted bytes that a token reads from the drive again."""
-        return reread(self.model, self.placement, self.load, self.machine, constants)
 
     def seconds(self, constants: Rereading) -> Array:
         """Time of a token, with the drive's part computed from given constants [s]."""
@@ -154,15 +144,14 @@ def _watched(row: OwnRow) -> Watched:
     if not (run.placement and step and run.constants and machine and machine.disk):
         raise InputError(f"{row.id}: {run.refusal or 'the speed of its drive is not known.'}")
     token = ForwardPass(tokens=1.0, sequences=1.0, depth=work.decode_depth, kv_type="f16")
+    load = step_load(run.model, run.placement, DISK, token)
     return Watched(
         row=row,
-        model=run.model,
-        placement=run.placement,
-        machine=machine,
+        again=partial(reread, run.model, run.placement, load, machine),
         disk=machine.disk,
         constants=run.constants,
         decode=decode_of(row, run),
-        load=step_load(run.model, run.placement, DISK, token),
+        needed=float(run.model.read_bytes_per_token),
         read=(row.read_gb or 0.0) * GB,
         other=float(step.total) - float(step.parts.get(Route.PAGED, 0.0)),
     )

@@ -106,7 +106,7 @@ def test_rereads_match_observed_ones() -> None:
     # Of a scan that does not fit all is read again, of one that fits nothing.
     for watched in paged_points.watched():
         if not watched.row.experts:
-            share = watched.again().total / watched.needed
+            share = watched.again(WATCHED).total / watched.needed
             assert share == pytest.approx(watched.read / watched.needed, abs=0.25), watched.row.id
 
 
