@@ -141,75 +141,59 @@ def _number(node: ast.AST) -> bool:
 
 def _walk(node: ast.AST) -> Iterator[ast.AST]:
     """Parts of a function that run when it is called, or of a constant: no texts, no types."""
-    if isinstance(node, ast.FunctionDef):
-        parts: Sequence[ast.AST] = node.body
-    elif isinstance(node, ast.AnnAssign):
-        parts = [node.value] if node.value else []
-    elif isinstance(node, ast.Raise | ast.JoinedStr) or _is_strict(node):
-        parts = []
-    else:
-        parts = list(ast.iter_child_nodes(node))
+    match node:
+        case ast.FunctionDef():
+            parts: Sequence[ast.AST] = node.body
+        case ast.AnnAssign(value=value):
+            parts = [value] if value else []
+        case ast.Raise() | ast.JoinedStr() | ast.keyword(arg="strict"):
+            parts = []
+        case _:
+            parts = list(ast.iter_child_nodes(node))
     yield node
     for part in parts:
         yield from _walk(part)
 
 
-def _is_strict(node: ast.AST) -> bool:
-    return isinstance(node, ast.keyword) and node.arg == "strict"
-
-
 def _change(node: ast.AST) -> bool:
     """Change a node in place; False for one that has no mutant."""
-    if isinstance(node, ast.BinOp | ast.BoolOp | ast.AugAssign):
-        other = OTHER_OPERATOR.get(type(node.op))
-        if other is None or (isinstance(node, ast.BinOp) and _is_text(node)):
+    match node:
+        case ast.BinOp() if any(map(_is_text, ast.walk(node))):
             return False
-        node.op = other()
-        return True
-    if isinstance(node, ast.Compare):
-        other = OTHER_OPERATOR.get(type(node.ops[0]))
-        node.ops[0] = other() if other else node.ops[0]
-        return other is not None
-    if isinstance(node, ast.Constant):
-        return _changed_constant(node)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
-        node.op = ast.UAdd() if isinstance(node.op, ast.USub) else ast.Not()
-        if isinstance(node.op, ast.Not):
+        case ast.BinOp() | ast.BoolOp() | ast.AugAssign() if type(node.op) in OTHER_OPERATOR:
+            node.op = OTHER_OPERATOR[type(node.op)]()
+        case ast.Compare(ops=[first, *_]) if type(first) in OTHER_OPERATOR:
+            node.ops[0] = OTHER_OPERATOR[type(first)]()
+        case ast.UnaryOp(op=ast.USub()):
+            node.op = ast.UAdd()
+        case ast.UnaryOp(op=ast.Not()):
             node.operand = ast.UnaryOp(ast.Not(), node.operand)
-        return True
-    return _renamed(node)
+        case _:
+            return _changed_end(node)
+    return True
 
 
-def _is_text(node: ast.BinOp) -> bool:
-    return any(isinstance(part, ast.JoinedStr) or _string(part) for part in ast.walk(node))
-
-
-def _string(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _changed_constant(node: ast.Constant) -> bool:
-    if isinstance(node.value, bool):
-        node.value = not node.value
-        return True
-    if _number(node):
-        large = abs(node.value) >= LARGE  # type: ignore[arg-type]
-        node.value = node.value * 2 if large else node.value + 1  # type: ignore[operator]
-        return True
+def _is_text(node: ast.AST) -> bool:
+    match node:
+        case ast.JoinedStr() | ast.Constant(value=str()):
+            return True
     return False
 
 
-def _renamed(node: ast.AST) -> bool:
-    if not isinstance(node, ast.Call):
-        return False
-    called = node.func
-    if isinstance(called, ast.Attribute) and called.attr in OTHER_NAME:
-        called.attr = OTHER_NAME[called.attr]
-        return True
-    if isinstance(called, ast.Name) and called.id in OTHER_NAME:
-        called.id = OTHER_NAME[called.id]
-        return True
-    return False
+def _changed_end(node: ast.AST) -> bool:
+    """Change a constant, or the name of a function that is called."""
+    match node:
+        case ast.Constant(value=bool(value)):
+            node.value = not value
+        case ast.Constant(value=int(value) | float(value)):
+            node.value = value * 2 if abs(value) >= LARGE else value + 1
+        case ast.Call(func=ast.Attribute(attr=name) as called) if name in OTHER_NAME:
+            called.attr = OTHER_NAME[name]
+        case ast.Call(func=ast.Name(id=name) as called) if name in OTHER_NAME:
+            called.id = OTHER_NAME[name]
+        case _:
+            return False
+    return True
 
 
 def put_in_place(mutant: Mutant) -> None:
