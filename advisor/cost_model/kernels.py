@@ -41,7 +41,7 @@ def kernel_seconds(load: Load, gpu: Gpu, kernels: Kernels, constants: Constants)
     )
     return FlowTime(
         moving=reading + attending + computing + unpacking,
-        layers=layer_seconds(load, gpu, constants)
+        layers=layer_seconds(load.layers, load, gpu, constants)
         + kernels.sequences * constants.value("sequence"),
     )
 

@@ -37,7 +37,8 @@ class ForwardPass:
 MicroBatches = tuple[ForwardPass, Array, Array]
 """An equal micro-batch, the number of them, and the size of the first over that of an equal one."""
 STARTED = (
-    "layers", "expert_layers", "state_layers", "scan_layers", "stream_layers", "latent_layers",
+    "layers", "matrices", "expert_layers", "state_layers", "scan_layers", "stream_layers",
+    "latent_layers",
 )  # fmt: skip
 """Fields of a load that stand for the kernels of layers, which each GPU that shares them starts."""
 OF_THE_STEP = ("tokens", "each", "per_expert", "shared_with")
@@ -56,7 +57,8 @@ class Load:
     flops: Array  # work on dense weights [FLOP]
     attention_flops: Array  # work on the cache [FLOP]
     expert_flops: Array  # work on routed experts [FLOP]
-    layers: Array  # number of repeating layers computed there, by their blocks (`Model.blocks`)
+    layers: Array  # number of repeating layers computed there, by their blocks (`PerLayer`)
+    matrices: Array  # matrices in them that each token is multiplied with, over Llama's seven
     expert_layers: Array  # number of layers with routed experts there
     state_layers: Array  # number of layers with a state (linear attention, state space) there
     per_expert: Array = 0.0  # tokens per routed expert that is read [tokens]
@@ -176,6 +178,7 @@ def _held_parts(model: Model, placement: Placement, location: Location) -> Load:
         attention_flops=0.0,
         expert_flops=routed @ each.flops[Group.ROUTED_EXPERTS],
         layers=norms @ each.blocks,
+        matrices=norms @ each.matrices,
         expert_layers=routed @ each.expert_layers,
         state_layers=norms @ each.state_layers,
         scan_layers=norms @ each.scan_layers,

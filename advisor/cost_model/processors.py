@@ -52,7 +52,7 @@ def gpu_seconds(load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
         )
         + np.maximum(cache, attention)
         + SCORE_BYTES * load.scores / (constants.value("gpu_read_share", family) * memory),
-        layers=layer_seconds(load, gpu, constants),
+        layers=layer_seconds(load.matrices, load, gpu, constants),
     )
 
 
@@ -127,7 +127,7 @@ def padded_flops(load: Load, gpu: Gpu, constants: Constants) -> Array:
     return np.asarray(load.flops * dense + load.expert_flops * routed / share)
 
 
-def layer_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
+def layer_seconds(layers: Array, load: Load, gpu: Gpu, constants: Constants) -> Array:
     """Fixed costs of a GPU's layers: starting kernels and waiting for them, whatever they read [s].
 
     layers tau + expert layers tau_e + delta layers tau_s + scans tau_m + mixed streams tau_h
@@ -140,7 +140,7 @@ def layer_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
     values each are 16.8 million weights a layer, 12.3 GB in 61 layers, 1,450 B a value.
     """
     return (
-        load.layers * constants.value("gpu_layer", gpu.family)
+        layers * constants.value("gpu_layer", gpu.family)
         + load.expert_layers * constants.value("gpu_expert_layer", gpu.family)
         + (load.state_layers - load.scan_layers) * constants.value("gpu_state_layer", gpu.family)
         + load.scan_layers * constants.value("gpu_scan_layer", gpu.family)

@@ -5,8 +5,8 @@
     t_step  = sum of stages + crossings t_cross + t_token
 
 W weight bytes, K cache bytes, F FLOPs; S sustained bandwidth, C sustained FLOP/s; tau seconds per
-layer. Shares and fixed costs come from data/generated/efficiency.csv. Every function takes numbers
-or arrays.
+layer; kernels of llama.cpp's kind count a layer by its matrices, of which Llama has seven. Shares
+and fixed costs come from data/generated/efficiency.csv. Every function takes numbers or arrays.
 """
 
 from dataclasses import dataclass

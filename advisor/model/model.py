@@ -50,6 +50,8 @@ LAYERED = (
 """Groups of the repeating layers, without embedding and output head."""
 FEEDING = {Group.DENSE_FFN, Group.SHARED_EXPERTS, Group.ROUTED_EXPERTS}
 """Groups of a layer's feed-forward block."""
+MULTIPLIED = {Group.ATTENTION, Group.DENSE_FFN, Group.SHARED_EXPERTS}
+"""Groups of matrices that every token is multiplied with."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,6 +71,10 @@ class PerLayer:
     # blocks over those of a usual layer, which mixes tokens and then has a feed-forward block;
     # those of Nemotron's hybrids have one of the two, and start about half as many kernels
     blocks: Floats
+    # matrices that each token is multiplied with, over Llama's seven, four of attention and three
+    # of the feed-forward; norms and biases are part of what they follow, routed experts and states
+    # of linear attention apart
+    matrices: Floats
     # matrix products beside the experts, as a share of those of attention and feed-forward: half
     # for each, so that a layer of a hybrid which is one of the two, or whose feed-forward is of
     # experts, counts half. Engines compute shared experts beside the routed ones, on a stream of
@@ -120,6 +126,9 @@ def per_layer(architecture: Architecture) -> PerLayer:
         stream_layers=with_any(lambda tensor: tensor.role.startswith("hc_")),
         expert_layers=(flops[Group.ROUTED_EXPERTS] > 0).astype(float),
         blocks=(mixing + with_any(lambda tensor: tensor.group in FEEDING)) / 2.0,
+        matrices=np.array(
+            [sum(map(_multiplied, held.values())) / 7.0 for held in architecture.by_layer]
+        ),
         products=(mixing + with_any(lambda tensor: tensor.group is Group.DENSE_FFN)) / 2.0,
         latent=latent,
         latent_values=attention * latent,
@@ -129,6 +138,12 @@ def per_layer(architecture: Architecture) -> PerLayer:
         index_values=total("indexer.attn_q_b"),
         index_share=index_keys / np.maximum(keys, 1.0),
     )
+
+
+def _multiplied(tensor: Tensor) -> bool:
+    """Whether a tensor is a matrix that every token is multiplied with, of no state."""
+    of_state = tensor.role.startswith("ssm_") and tensor.role not in ("ssm_in", "ssm_out")
+    return tensor.group in MULTIPLIED and tensor.rows > 1 and not of_state
 
 
 def _flops(architecture: Architecture) -> Mapping[Group, Floats]:

@@ -135,8 +135,8 @@ def load(
 ) -> Load:
     return Load(
         tokens=tokens, each=tokens, weights=weights, experts=0.0, kv=kv, flops=flops,
-        attention_flops=attention, expert_flops=0.0, layers=layers, expert_layers=moe,
-        state_layers=0.0,
+        attention_flops=attention, expert_flops=0.0, layers=layers, matrices=layers,
+        expert_layers=moe, state_layers=0.0,
     )  # fmt: skip
 
 
