@@ -222,7 +222,7 @@ class Estimate:
     @property
     def load(self) -> Array | None:
         """Time to read the file from the drive; None where the drive is unknown [s]."""
-        disk = self.machine.disk if self.placement else None
+        disk = None if self.refusal else self.machine.disk
         return self.model.file_bytes / disk.sequential.value if disk else None
 
     @cached_property
