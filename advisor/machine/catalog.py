@@ -11,7 +11,7 @@ from advisor.catalog.name_matching import find, spelled
 from advisor.errors import UnknownName
 from advisor.machine import rows
 from advisor.machine.names.cpu_names import CpuName, CpuNames, contradictions
-from advisor.machine.names.gpu_names import GpuName, GpuNames
+from advisor.machine.names.gpu_names import GpuName, GpuNames, size_unsaid
 from advisor.machine.names.machine_names import MachineNames
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.words import plain, size_gib
@@ -66,31 +66,8 @@ def gpu_named(name: str, memory: float | None = None) -> GpuName:
     if memory is not None:
         return gpu_names().match(name, memory / GIB)
     named = gpu_names().match(name) if row is None else GpuName(row=row)
-    sizes, own = sizes_of(named.row), named.row.memory_gib
-    if sizes[0] == own or named.memory_gib or named.part_gib or size_gib(plain(name)):
-        return named
-    listed = " or ".join(f"{size:g}" for size in sizes)  # it is also sold with less memory
-    note = f"{_without_size(named.row.name)} is sold with {listed} GB: {own:g} GB is assumed."
-    return replace(named, notes=(*named.notes, note))
-
-
-def sizes_of(row: GpuRow) -> tuple[float, ...]:
-    """Sizes of memory that cards of a row's name are sold with, the smallest first [GiB]."""
-    return _sizes_by_card().get(_without_size(row.name), (row.memory_gib,))
-
-
-@cache
-def _sizes_by_card() -> Mapping[str, tuple[float, ...]]:
-    """Sizes of memory that cards of the same name are sold with [GiB]."""
-    sizes: dict[str, set[float]] = {}
-    for row in gpu_rows().values():
-        if not row.unified:
-            sizes.setdefault(_without_size(row.name), set()).add(row.memory_gib)
-    return {name: tuple(sorted(known)) for name, known in sizes.items()}
-
-
-def _without_size(name: str) -> str:
-    return re.sub(r" \d+GB\b", "", name)
+    note = "" if size_gib(plain(name)) else size_unsaid(named, gpu_rows())
+    return replace(named, notes=(*named.notes, note)) if note else named
 
 
 def find_gpu(name: str, memory: float | None = None) -> GpuRow:

@@ -28,7 +28,7 @@ from advisor.machine.machine import (
     network_named,
     usual_network,
 )
-from advisor.machine.names.gpu_names import GpuName
+from advisor.machine.names.gpu_names import GpuName, sizes_of
 from advisor.machine.names.machine_names import TYPICAL_LAPTOP
 from advisor.machine.names.words import plain
 from advisor.machine.quantity import Provenance, Quantity, given
@@ -117,8 +117,8 @@ def _assumptions(inputs: MachineSpec) -> tuple[str, ...]:
     processors = (catalog.cpu_named(inputs.cpu),) if inputs.cpu else ()
     notes = [note for part in (*gpus, *processors) for note in part.notes]
     most = 0.0 if inputs.vram_gb is None else np.max(inputs.vram_gb)
-    for row in (gpu.row for gpu in gpus if not gpu.row.unified):
-        sizes = catalog.sizes_of(row)
+    for row in (gpu.row for gpu in gpus if most and not gpu.row.unified):
+        sizes = sizes_of(row, catalog.gpu_rows())
         if most > CHANGED * sizes[-1]:
             listed = " or ".join(f"{size:g}" for size in sizes)
             notes.append(

@@ -207,6 +207,26 @@ HINT = "`data/hardware/gpus.csv` lists those it knows."
 GpuName = NamedPart[GpuRow]
 
 
+def sizes_of(row: GpuRow, rows: Mapping[str, GpuRow]) -> tuple[float, ...]:
+    """Sizes of memory that cards of a row's name are sold with, the smallest first [GiB]."""
+    bare = any_of("sized").sub("", row.name)
+    alike = (other for other in rows.values() if other.name.startswith(bare) and not other.unified)
+    same = (other.memory_gib for other in alike if any_of("sized").sub("", other.name) == bare)
+    return tuple(sorted({row.memory_gib, *same}))
+
+
+def size_unsaid(gpu: GpuName, rows: Mapping[str, GpuRow]) -> str:
+    """Note on the memory that a name leaves open; empty where it is said, or where all cards of the
+    name have it but larger ones that were changed.
+    """
+    sizes, own = sizes_of(gpu.row, rows), gpu.row.memory_gib
+    bare = any_of("sized").sub("", gpu.row.name)
+    usual = len(sizes) == 1 or (bare == gpu.row.name and own == sizes[0])
+    if gpu.memory_gib or gpu.part_gib or gpu.row.unified or usual:
+        return ""
+    return f"{bare} is sold with {gpu_words.either(sizes)} GB: {own:g} GB is assumed."
+
+
 @dataclass(frozen=True)
 class _Spelling:
     """Spelling of a row's name; those without a size, and names, come before others."""

@@ -14,7 +14,7 @@ from advisor.errors import UnknownName
 from advisor.machine.machine import without_network
 from advisor.machine.names import gpu_words, words
 from advisor.machine.names.cpu_names import CpuName, CpuNames, TooManySockets
-from advisor.machine.names.gpu_names import GpuName, GpuNames, sliced
+from advisor.machine.names.gpu_names import GpuName, GpuNames, size_unsaid, sliced
 from advisor.machine.names.gpu_words import OtherMemory, either, memory_options, names_apple
 from advisor.machine.names.preset_names import (
     InstanceFamilyRow,
@@ -23,7 +23,7 @@ from advisor.machine.names.preset_names import (
     instance_in,
 )
 from advisor.machine.names.words import any_of, plain
-from advisor.machine.rows import GpuRow, HostRow, MachineRow
+from advisor.machine.rows import HostRow, MachineRow
 from advisor.machine.spec import MIXED, NO_CARD, NO_GPU, MachineSpec
 
 # Graphics cards within the name of a machine: which, how many, and what of the name is left.
@@ -397,7 +397,7 @@ class MachineNames:
             notes += [f"The processor is taken as {platform}."] if platform else []
         cores, assumed = (None, []) if chip else _cores(rest, cpu)
         notes += assumed
-        notes += filter(None, (_other_sizes(gpu, self.gpus.rows) for gpu in gpus))
+        notes += filter(None, (size_unsaid(gpu, self.gpus.rows) for gpu in gpus))
         cards, count = listed(gpus)
         channels, rate = None, None
         if chip is None or chip.of_ram:
@@ -454,16 +454,6 @@ def _cores(rest: str, cpu: CpuName | None) -> tuple[int | None, list[str]]:
     if part and cpu and part < cpu.row.cores:
         return part, [f"{part} of the {cpu.row.cores} cores, with their share of the channels."]
     return part, []
-
-
-def _other_sizes(gpu: GpuName, rows: Mapping[str, GpuRow]) -> str:
-    """Note on the memory that a name does not say, where cards of it differ; else empty."""
-    own = gpu.row.memory_gib
-    sizes = {own, *(rows[name].memory_gib for name in gpu.alternatives)}
-    if gpu.memory_gib or len(sizes) == 1 or not any_of("sized").search(gpu.row.name):
-        return ""
-    bare = any_of("sized").sub("", gpu.row.name)
-    return f"{bare} is sold with {either(tuple(sorted(sizes)))} GB: {own:g} GB is assumed."
 
 
 def share_of_channels(host: HostRow, cores: int) -> int:
