@@ -27,7 +27,13 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     """Machine of a name: a preset, or the parts in the name; its notes state assumptions."""
     named = catalog.machine_named(name)
     typed = overrides or MachineSpec()
-    host = _typical_server(named) if typed.cpu is None else MachineSpec()
+    product = Form(named.preset.kind) if named.preset and not named.of_cloud else None
+    form = Form.SERVER if named.of_cloud else product or words.form_named(translated(plain(name)))
+    several = named.spec.gpu_count >= FEWEST_OF_A_CALLED_SERVER and words.says(
+        plain(name), "server"
+    )
+    server = form is Form.SERVER or several
+    host = _typical_server(named, server) if typed.cpu is None else MachineSpec()
     spec = overridden(overridden(named.spec, host), typed)
     if spec.ram_gb is None and named.memory_note and named.preset is None:
         spec = replace(spec, ram_gb=catalog.find_gpu(str(spec.gpu)).memory_gib)
@@ -45,8 +51,6 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
         unsaid = f"How much memory it has is not said: {memory.value / GIB:g} GB is assumed."
         assumed = (*assumed, unsaid)
     rented = named.of_cloud or words.says(plain(name), "hired")
-    product = Form(named.preset.kind) if named.preset and not named.of_cloud else None
-    form = Form.SERVER if named.of_cloud else product or words.form_named(translated(plain(name)))
     return replace(
         machine,
         notes=tuple(dict.fromkeys((*told, *assumed, *machine.notes))),
@@ -65,14 +69,16 @@ ON_BOARDS = re.compile(r".* SXM|B[23]00$|H20\b|Instinct MI3\d\d[AX]$|Gaudi 2$")
 """Names of GPUs that are modules on a server's board (SXM, OAM), as no desktop takes."""
 FEWEST_OF_A_SERVER = 8
 """Number of cards from which on a machine of unknown processor is a server."""
+FEWEST_OF_A_CALLED_SERVER = 3
+"""The same of a machine that its name calls one: the desktops that people call so have two."""
 
 
-def _typical_server(named: MachineName) -> MachineSpec:
+def _typical_server(named: MachineName, server: bool) -> MachineSpec:
     """Typical server for rented machines and modules on boards whose processor is unknown."""
     kind = named.preset.kind if named.preset else ""
     modules = ON_BOARDS.match(str(named.spec.gpu)) or str(named.spec.gpu).startswith(WITH_GRACE)
     board = modules or named.spec.gpu_count >= FEWEST_OF_A_SERVER
-    rented = kind in ("cloud", "server") or named.spec.cores or board
+    rented = server or kind in ("cloud", "server") or named.spec.cores or board
     if named.spec.cpu or not rented or from_spec.cards_of(str(named.spec.gpu))[0].row.unified:
         return MachineSpec()
     if str(named.spec.gpu).startswith(WITH_GRACE):

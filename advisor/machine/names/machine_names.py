@@ -69,6 +69,10 @@ class CardMentions:
                 pass
             except UnknownName:
                 return match[0]
+            modules = any_of("modules").match(mention)  # "8x64gb 3090"
+            if modules and int(modules[2]) in words.SIZES_OF_MODULES:
+                cards.append(self._card(mention[modules.end() :].strip(), laptop=laptop))
+                return f" | {int(modules[1]) * int(modules[2])}gb ram | "
             cards.append(self._card(words.without_sizes(mention), laptop=laptop))
             if any_of("of all cards").match(match.string[match.end() :]):
                 return " | "

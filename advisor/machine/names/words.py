@@ -239,8 +239,8 @@ def _is_known(word: str) -> bool:
 
 # Memory in a machine's name: modules, RAM, and sizes that are a drive's or the cards'.
 
-LARGEST_MODULE = 256
-"""Largest memory module [GiB]."""
+SIZES_OF_MODULES = (4, 8, 16, 24, 32, 48, 64, 96, 128, 256)
+"""Sizes of memory modules [GiB]."""
 
 
 def with_modules_summed(text: str) -> str:
@@ -248,7 +248,7 @@ def with_modules_summed(text: str) -> str:
 
     def behind(match: re.Match[str]) -> str:
         size, number = int(match[1]), int(match[2])
-        return f"{size * number}gb ram" if size <= LARGEST_MODULE else match[0]
+        return f"{size * number}gb ram" if size <= max(SIZES_OF_MODULES) else match[0]
 
     text = any_of("modules behind").sub(behind, text)
     return any_of("modules").sub(lambda match: f"{int(match[1]) * int(match[2])}gb", text)

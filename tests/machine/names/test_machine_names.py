@@ -319,3 +319,19 @@ def test_a_line_of_processors_without_a_model_is_said() -> None:
     assert "'core i7' says no model: the processor is a typical one." in notes
     notes = machine_named("Core i7-13700H, RTX 4050 laptop").notes
     assert not [note for note in notes if "says no model" in note]
+
+
+def test_modules_before_a_card_are_memory_unless_the_card_has_their_size() -> None:
+    ram = {"threadripper 3960x 8x16gb 3090": 128, "5950x 4x32gb 3090 ti": 128, "4x16gb v100": None}
+    for typed, size in ram.items():
+        assert machine_named(typed).spec.ram_gb == size, typed
+    assert machine_named("4x16gb v100").spec.gpu_count == 4
+
+
+def test_what_is_called_a_server_and_has_three_cards_has_a_server_s_processor() -> None:
+    servers = ("server with 4x RTX 3090", "4x p40 server", "dell r740xd 2x p40")
+    desktops = ("4x RTX 3090", "home server with RTX 3060")
+    for name in (*servers, *desktops):
+        assert machine_by_name(name).host.segment == ("server" if name in servers else "desktop"), (
+            name
+        )
