@@ -138,8 +138,10 @@ class CpuGenerationRow:
 class MachineRow:
     """One row of data/hardware/machines.csv: a machine that people own or rent.
 
-    `gpu`, `cpu` and `disk` are names of the catalogue; `cores` and `ram_channels` are those of a
-    part of a host, where a cloud rents one; `ram_options_gib` are the sizes it is sold with;
+    `gpu`, `cpu` and `disk` are names of the catalogue, "none" for no GPU, and the most usual first
+    of several processors; `cores` and `ram_channels` are those of a part of a host, where a cloud
+    rents one, `ram_mts` where it is not the processor's; `ram_options_gib` are the sizes it is sold
+    with;
     `usd` is paid `per` hour or once. Fields that the source does not state are empty.
     """
 
@@ -151,6 +153,7 @@ class MachineRow:
     cpu: str
     cores: int | None
     ram_channels: float | None
+    ram_mts: float | None
     ram_gib: float | None
     ram_options_gib: str
     disk: str

@@ -21,6 +21,7 @@ from advisor.machine.names.preset_names import (
     MachineName,
     PresetNames,
     instance_in,
+    processor_of,
 )
 from advisor.machine.names.words import any_of, plain
 from advisor.machine.rows import HostRow, MachineRow
@@ -217,7 +218,7 @@ class MachineNames:
             joined = row and (
                 row.kind == "server"
                 or (row.kind == "cloud" and any_of("of whole").search(bare))
-                or self.gpus.match(row.gpu).row.unified
+                or (row.gpu != NO_GPU and self.gpus.match(row.gpu).row.unified)
             )
             macs = row is None and names_apple(text) and gpu_words.count_of_macs(text) > 1
             if not joined and not macs:
@@ -269,10 +270,11 @@ class MachineNames:
             return self.presets.as_sold(rented, bare)
         cpu = self._processor(rest)
         if cpu is None and gpus and not gpus[0].row.unified:
-            small = self.presets.small_in(text)
-            if small and small.cpu:
-                has = f"{small.name} has a {small.cpu}."
-                cpu = replace(self.cpus.match(small.cpu), notes=(has,))
+            sold = self.presets.sold_in(text)
+            if sold and sold.cpu:
+                name_of_cpu, which = processor_of(sold, text)
+                has = which or f"{sold.name} has a {name_of_cpu}."
+                cpu = replace(self.cpus.match(name_of_cpu), notes=(has,))
         unnamed = cpu is None and not self.presets.macs_of(bare)
         unknown = any_of("processor of a line").search(rest) if unnamed else None
         if unknown:

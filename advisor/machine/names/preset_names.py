@@ -14,7 +14,7 @@ from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.gpu_words import either, names_apple
 from advisor.machine.names.words import any_of, memory_sizes, plain, telling_words, words_of_kind
 from advisor.machine.rows import MachineRow
-from advisor.machine.spec import MachineSpec
+from advisor.machine.spec import NO_GPU, MachineSpec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,11 +71,11 @@ class PresetNames:
                 return self._of_size(wanted, row, text) if wanted else None
         return None
 
-    def small_in(self, text: str) -> MachineRow | None:
-        """Small machine whose words are all in a plain text, whatever else is."""
-        given = telling_words(text)
-        small = ((wanted, row) for wanted, row in self._worded if row.kind == "mini" and wanted)
-        return next((row for wanted, row in small if wanted <= given), None)
+    def sold_in(self, text: str) -> MachineRow | None:
+        """PC whose words are all in a plain text, whatever else is."""
+        given, kinds = telling_words(text), ("mini", "desktop")
+        sold = ((wanted, row) for wanted, row in self._worded if row.kind in kinds and wanted)
+        return next((row for wanted, row in sold if wanted <= given), None)
 
     def macs_of(self, text: str) -> tuple[str, ...]:
         """Macs of the product that a plain text names without a chip, with the memory in it."""
@@ -121,16 +121,18 @@ class PresetNames:
 
     def as_sold(self, row: MachineRow, text: str) -> MachineName:
         """Preset with the memory size of the name."""
-        gpu = self._chip(row, text)
+        gpu = None if row.gpu == NO_GPU else self._chip(row, text)
         ram, note = _memory(row, text, gpu)
-        notes = tuple(dict.fromkeys((*gpu.notes, *([note] if note else []))))
+        cpu, which = processor_of(row, text)
+        notes = (*(gpu.notes if gpu else ()), which, note)
         spec = MachineSpec(
-            gpu=gpu.row.name,
-            gpu_count=row.gpu_count,
-            cpu=row.cpu or None,
+            gpu=gpu.row.name if gpu else NO_GPU,
+            gpu_count=row.gpu_count or 1,
+            cpu=cpu or None,
             cores=row.cores,
             ram_gb=ram,
             ram_channels=row.ram_channels,
+            ram_mts=row.ram_mts,
             disk=row.disk or None,
         )
         own = self._words[row.name]
@@ -139,7 +141,7 @@ class PresetNames:
             name=row.name,
             spec=spec,
             preset=row,
-            notes=notes,
+            notes=tuple(dict.fromkeys(filter(None, notes))),
             memory_note=note,
             alternatives=tuple(others)[:4],
             of_cloud=row.kind == "cloud",
@@ -163,7 +165,17 @@ DRIVE_FROM = 4
 """A size beside a machine's name that is so many times its largest memory is its drive's."""
 
 
-def _memory(row: MachineRow, text: str, gpu: GpuName) -> tuple[float | None, str]:
+def processor_of(row: MachineRow, text: str) -> tuple[str, str]:
+    """Processor of a preset that a plain text says, else the most usual, with a note on others."""
+    usual, *others = row.cpu.split("; ")
+    stated = (name for name in (usual, *others) if name.rpartition(" ")[2].casefold() in text)
+    taken = next(stated, "")
+    if taken or not others:
+        return taken or usual, ""
+    return usual, f"{row.name} is sold with several processors: {usual} is taken."
+
+
+def _memory(row: MachineRow, text: str, gpu: GpuName | None) -> tuple[float | None, str]:
     """Main memory of a preset, from its name or as sold [GiB], with assumptions."""
     sold = tuple(float(size) for size in row.ram_options_gib.split(";") if size)
     bare = (telling_words(text) - telling_words(row.name)).keys() & set(
@@ -173,8 +185,8 @@ def _memory(row: MachineRow, text: str, gpu: GpuName) -> tuple[float | None, str
     if row.kind == "cloud" and words.names_ram(text):
         return words.main_memory(text), ""
     stated = [size for size in sizes if not sold or size < DRIVE_FROM * max(sold)]
-    cards = gpu.row.memory_gib, gpu.row.memory_gib * row.gpu_count
-    own = not gpu.row.unified and stated and stated[0] in cards
+    card = gpu.row.memory_gib if gpu and not gpu.row.unified else 0.0
+    own = stated and card and stated[0] in (card, card * row.gpu_count)
     if stated and row.kind != "cloud" and not own:
         odd = sold and stated[0] not in sold
         note = f"{row.name} is sold with {either(sold)} GB of memory; {stated[0]:g} GB as typed."
