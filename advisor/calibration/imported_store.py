@@ -157,11 +157,7 @@ def _path(name: str) -> Path:
 def named_machine(
     name: str, overrides: MachineSpec | None = None, measured: Calibration | None = None
 ) -> Machine:
-    """Imported machine by name, this machine, or one that its name describes; typed values replace
-    measured ones.
-
-    The saved measurements are used where none are given.
-    """
+    """Imported machine, this one, or one that a name describes; typed values on top."""
     inputs = overrides or MachineSpec()
     if name.casefold() == THIS:
         return local_machine.this_machine(inputs, measured)
@@ -182,9 +178,7 @@ def named_machine(
 def as_probed(
     history: MeasurementHistory, measured: Calibration, overrides: MachineSpec
 ) -> Machine:
-    """Machine of a measurement history, with typical parts for unknown ones and typed values on
-    top.
-    """
+    """Machine of a measurement history, completed by typical parts, typed values on top."""
     parts = history.fingerprint or UNKNOWN
     sizes = (*parts.gpu_memory, *(0 for _ in parts.gpus))
     cards = tuple(

@@ -124,10 +124,7 @@ def forget() -> None:
 
 
 def load(now: datetime | None = None) -> Calibration:
-    """Saved measurements of this machine, empty without any. Never raises.
-
-    A damaged file is renamed to end in ".damaged", and a note tells of it.
-    """
+    """Saved measurements of this machine; a damaged file is renamed, and a note tells of it."""
     sets, notes = _kept()
     if not sets:
         return Calibration(notes=notes)
@@ -255,11 +252,7 @@ def _link(link: Link, index: int, measured: Calibration) -> Link:
 def this_machine(
     overrides: MachineSpec | None = None, measured: Calibration | None = None
 ) -> Machine:
-    """This host: detected parts, measured rates (the saved ones where none are given), typed values
-    on top.
-
-    A part that cannot be detected raises no error; the machine's notes name it.
-    """
+    """This host as detected, with measured rates, typed values on top; its notes say the rest."""
     cards, unseen = gpu_probe.gpus()
     calibration = load() if measured is None else measured
     return seen_machine(

@@ -262,6 +262,7 @@ class NetworkRow:
     reduce_us: float  # time of a sum of a short vector over two machines [us]
     message_us: float  # time of a message over TCP and its answer [us]
     staged_gbs: float | None  # rate of the first bytes of a sum, where the processor copies them
+    chips: str  # beginnings of the names of chips whose machines are built with it
     source: str  # page the figures were read from
     source_date: str  # day or month of that
     note: str  # remark
@@ -292,11 +293,6 @@ def without_network(text: str) -> tuple[str, str]:
     return f"{text[: mention.start()]} {text[mention.end() :]}".strip(), mention[0].strip(" (),;")
 
 
-COPIED = {("GB10", "RoCE"): "RoCE, copied"}
-"""Networks whose cards cannot read the memory of a GPU, by its name and theirs: NCCL's processes on
-the host pass on every sum."""
-
-
 def network_named(text: str, gpu: str = "") -> Network:
     """Network of a name, between machines with a GPU; InputError for no known kind or rate."""
     folded = text.casefold()
@@ -311,8 +307,8 @@ def network_named(text: str, gpu: str = "") -> Network:
     if row is None or (row.name == OTHER and (nominal or 0.0) >= OF_RDMA):
         kind = "RoCE" if (nominal or 0.0) >= OF_RDMA else OTHER
         row = next(row for row in _rows() if row.name == kind)
-    kind = COPIED.get((gpu, row.name), row.name)
-    row = next(other for other in _rows() if other.name == kind)
+    of_chip = (other for other in _rows() if other.name.startswith(f"{row.name},"))
+    row = next((other for other in of_chip if gpu in other.chips.split("; ")), row)
     nominal = nominal or row.gbit_per_s
     origin = (Provenance.DERIVED, row.source, row.source_date)
     return Network(
@@ -324,17 +320,6 @@ def network_named(text: str, gpu: str = "") -> Network:
     )
 
 
-USUAL = {
-    "GB10": "200GbE",
-    "Apple M3 Ultra": "Thunderbolt 5",
-    "Apple M4 Pro": "Thunderbolt 5",
-    "Apple M4 Max": "Thunderbolt 5",
-    "Apple M5": "Thunderbolt 5",
-    "Apple M": "Thunderbolt 4",
-}
-"""Network that machines with a chip are built with, by the beginning of the chip's name."""
-
-
 def over_ethernet(network: Network | None) -> bool:
     """Whether a network is stated to be Ethernet, plain or with RDMA, by the row of its figures."""
     sources = {row.source for row in _rows() if not row.name.startswith("Thunderbolt")}
@@ -343,8 +328,13 @@ def over_ethernet(network: Network | None) -> bool:
 
 def usual_network(gpu: str) -> Network:
     """Network of machines whose owner states none: what they are built with, else 10 Gbit."""
-    text = next((name for chip, name in USUAL.items() if gpu.startswith(chip)), "10GbE")
-    built = network_named(text, gpu)
+    built_in = [
+        (len(chip), row.name.partition(",")[0])
+        for row in _rows()
+        for chip in filter(None, row.chips.split("; "))
+        if gpu.startswith(chip)
+    ]
+    built = network_named(max(built_in, default=(0, "10GbE"))[1], gpu)
     told = f"{built.name}, which nobody stated"
     figures: dict[str, Any] = {
         name: Quantity(figure.value, Provenance.ASSUMED, told)

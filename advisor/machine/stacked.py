@@ -87,9 +87,7 @@ def stacked(machines: Sequence[Machine]) -> Machine:
 
 
 def with_counts(machines: Sequence[Machine], counts: Sequence[int]) -> Machine:
-    """Machines with cards of one kind each, with each of several numbers of that card as one, with
-    values of shape (numbers, machines) where they differ by both.
-    """
+    """Machines with one kind of card each, each with several numbers of it, as one machine."""
     single = stacked([replace(machine, gpus=machine.gpus[:1]) for machine in machines])
     several = None if len(counts) == 1 else np.array(counts)[:, np.newaxis]
     return replace(single, gpus=single.gpus * (1 if len(counts) > 1 else counts[0]), counts=several)

@@ -123,9 +123,7 @@ def stated_driver(machine: Machine) -> str:
 
 
 def effect_of_driver(machine: Machine, option: str = "driver") -> SoftwareEffect | None:
-    """Published effect of a machine's stated driver on all speeds, or on routed experts by the
-    option "experts"; None without one.
-    """
+    """Published effect of the stated driver on all speeds, or on "experts"; None without one."""
     if not machine.driver or len({gpu.vendor for gpu in machine.gpus}) != 1:
         return None
     card, driver = machine.gpus[0], backends.driver_named(machine.driver)

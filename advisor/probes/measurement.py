@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import NamedTuple, TypeAlias
 
+from advisor.catalog.csv_tables import texts
 from advisor.errors import ProbeError
 from advisor.units import GB, KIB, MIB
 
@@ -274,24 +275,6 @@ def _curve_words(ordered: Sequence[Repeats]) -> str:
 
 # Display names.
 
-NAMES = {
-    "ram_read": "RAM",
-    "disk_read_direct": "Drive, direct",
-    "disk_read_mmap": "Drive, memory map",
-    "disk_read_buffered": "Drive, page cache",
-    "disk_read_ahead": "Drive, read ahead",
-    "h2d_pinned": "To the GPU, pinned",
-    "h2d_pageable": "To the GPU, pageable",
-    "d2h_pinned": "From the GPU, pinned",
-    "d2h_pageable": "From the GPU, pageable",
-    "device_read": "GPU memory",
-    "zero_copy_read": "RAM read by the GPU",
-    "ram_read_while_copying": "RAM while copies run",
-    "h2d_while_reading": "To the GPU while RAM is read",
-    "pcie_generation": "PCIe generation",
-    "pcie_width": "PCIe lanes",
-}
-"""Display names of figures."""
 ENGINE = "engine_"
 """Beginning of the figures of llama.cpp."""
 ENGINE_NAMES = {"read": "{} weights", "plain": "{} as stored", "prompt": "prompt in {}"}
@@ -300,14 +283,15 @@ ENGINE_NAMES = {"read": "{} weights", "plain": "{} as stored", "prompt": "prompt
 
 def title(name: str) -> str:
     """Display name of a measured figure."""
+    titles = texts("pages/measured_figures.csv", "figure", "title")
     base, _, index = name.partition("_gpu")
-    if index.isdigit() and base in NAMES:
-        return f"{NAMES[base]} {int(index) + 1}"
+    if index.isdigit() and base in titles:
+        return f"{titles[base]} {int(index) + 1}"
     if name.startswith("ram_read_node"):
         return f"RAM of node {name.removeprefix('ram_read_node')}"
     if name.startswith(ENGINE):
         return f"llama.cpp, {_engine(name.removeprefix(ENGINE))}"
-    return NAMES.get(name, name.replace("_", " "))
+    return titles.get(name, name.replace("_", " "))
 
 
 def _engine(name: str) -> str:
