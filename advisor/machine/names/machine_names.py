@@ -53,7 +53,9 @@ class CardMentions:
     def within(self, text: str, *, laptop: bool) -> tuple[list[GpuName], str]:
         """GPUs in a text, kind by kind, and its rest; chips count where there is no card."""
         if names_apple(text) or any_of("of several").search(text):
-            return [self.gpus.match(text)], " "
+            chip = self.gpus.match(text)
+            others = () if len(set(any_of("apple chip").findall(text))) < 2 else (ONE_CHIP,)
+            return [replace(chip, notes=(*chip.notes, *others))], " "
         cards: list[GpuName] = []
         text = self._without_own_sizes(gpu_words.boards_of_two(text))
 
@@ -116,6 +118,7 @@ class CardMentions:
         return filter(any_of("surely a card").search, mentions)
 
 
+ONE_CHIP = "Several chips are named: the first alone is taken."
 LEFT_TO_CHIP = "{} shares the RAM and is left out beside a card."
 
 
@@ -221,7 +224,9 @@ class MachineNames:
                 or (row.gpu != NO_GPU and self.gpus.match(row.gpu).row.unified)
             )
             macs = row is None and names_apple(text) and gpu_words.count_of_macs(text) > 1
-            if not joined and not macs:
+            counts = row is None and any_of("own count").match(text)
+            chips = counts and any_of("chip of a machine").match(bare)
+            if not joined and not macs and not chips:
                 return None
             single = self.presets.as_sold(row, bare) if row else self._put_together(text, bare)
         name = f"{count}{times} {single.name}"
@@ -270,11 +275,7 @@ class MachineNames:
             return self.presets.as_sold(rented, bare)
         cpu = self._processor(rest)
         if cpu is None and gpus and not gpus[0].row.unified:
-            sold = self.presets.sold_in(text)
-            if sold and sold.cpu:
-                name_of_cpu, which = processor_of(sold, text)
-                has = which or f"{sold.name} has a {name_of_cpu}."
-                cpu = replace(self.cpus.match(name_of_cpu), notes=(has,))
+            cpu, rest = self._as_sold(text, rest)
         unnamed = cpu is None and not self.presets.macs_of(bare)
         unknown = any_of("processor of a line").search(rest) if unnamed else None
         if unknown:
@@ -291,6 +292,18 @@ class MachineNames:
             if cpu.row.segment == "laptop":
                 notes.append(f"No graphics card is named: {gpus[0].row.name} is taken.")
         return self._of_parts(name, text, gpus, cpu, rest, notes)
+
+    def _as_sold(self, text: str, rest: str) -> tuple[CpuName | None, str]:
+        """Processor of a PC that is named beside a card, and the rest with its memory."""
+        sold = self.presets.sold_in(text)
+        if sold is None or not sold.cpu:
+            return None, rest
+        name, which = processor_of(sold, text)
+        notes = [which or f"{sold.name} has a {name}."]
+        if sold.ram_gib and not words.memory_sizes(rest):
+            notes.append(f"Taken with {sold.ram_gib:g} GB of memory, as {sold.name} is sold.")
+            rest = f"{rest} | {sold.ram_gib:g}gb"
+        return replace(self.cpus.match(name), notes=tuple(notes)), rest
 
     def _beside(
         self, cpu: CpuName | None, gpus: list[GpuName], text: str, rest: str

@@ -335,3 +335,17 @@ def test_what_is_called_a_server_and_has_three_cards_has_a_server_s_processor() 
         assert machine_by_name(name).host.segment == ("server" if name in servers else "desktop"), (
             name
         )
+
+
+def test_a_count_before_a_chip_of_which_a_machine_has_one_is_of_machines() -> None:
+    for name in ("2x strix halo", "2x ryzen ai max 395 128gb", "2x Strix Halo over USB4"):
+        cluster, single = machine_by_name(name), machine_by_name(name.removeprefix("2x "))
+        assert cluster.nodes == 2, name
+        assert cluster.host.bandwidth.value == single.host.bandwidth.value, name
+
+
+def test_a_second_chip_is_said_to_be_left_out() -> None:
+    both = machine_named("Mac Studio M2 Ultra 192GB + Mac mini M4 Pro 64GB")
+    assert both.spec.ram_gb == 192
+    assert "Several chips are named: the first alone is taken." in both.notes
+    assert not any("Several" in note for note in machine_named("2x Mac Studio M2 Ultra").notes)
