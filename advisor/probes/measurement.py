@@ -146,7 +146,7 @@ class Series(NamedTuple):
 
     name: str  # as `Measurement.name`
     note: str  # how it is measured, a sentence
-    share: float  # of the probe's time
+    share: float  # of the probe's time, beside those of the other series
     points: Sequence[tuple[int, int]]  # block sizes [B] and thread counts, most important first
     reader: Callable[[int, int, float], AbstractContextManager[Callable[[], float]]]
     """Reads once at a point and tells the rate [B/s]; the third value is the time for all repeats
@@ -158,12 +158,13 @@ def measured(series: Iterable[Series], seconds: float, watch: Watch) -> tuple[Me
     """Measurements of every series that this machine allows, and problems; empty when stopped."""
     measurements: list[Measurement] = []
     troubles: list[str] = []
-    done = 0.0
-    for each in series:
-        part = watch.between(done, done + each.share)
-        done += each.share
+    every, done = list(series), 0.0
+    for each in every:
+        share = each.share / sum(other.share for other in every)
+        part = watch.between(done, done + share)
+        done += share
         try:
-            curve = _curve(each, seconds * each.share, part)
+            curve = _curve(each, seconds * share, part)
         except ProbeError as error:
             troubles.append(str(error))
             continue

@@ -7,10 +7,10 @@ page-locked host memory gives `zero_copy_read`.
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from threading import Event
 from typing import Any
@@ -19,7 +19,7 @@ from advisor.errors import ProbeError
 from advisor.probes import host, ram
 from advisor.probes import measurement as clock
 from advisor.probes.gpu import detect
-from advisor.probes.gpu.cuda import Reader, Session, devices, driver
+from advisor.probes.gpu.cuda import Session, devices, driver
 from advisor.probes.gpu.detect import GpuState, figure_name, same_bus
 from advisor.probes.measurement import Cancelled, Measurement, Progress, Repeats, Series, Watch
 from advisor.probes.ram import Readers
@@ -134,16 +134,6 @@ UNDER_LOAD = 0.3  # seconds of queued work while the state of the GPU is read
 CONTENTION = 0.18  # share of the time for RAM reads beside copies
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Work:
-    """One rate to measure."""
-
-    name: str  # as `Measurement.name`
-    note: str  # description of the measurement
-    blocks: tuple[int, ...]  # sizes of a piece, most important first [B]
-    queue: Queue  # function that queues a piece
-
-
 def measure(
     seconds: float = 6.0, progress: Progress | None = None, cancelled: Cancelled | None = None
 ) -> tuple[Measurement, ...]:
@@ -182,35 +172,25 @@ def measure(
 
 def _measured(session: Session, seconds: float, watch: Watch) -> list[Measurement]:
     """All measurements of one GPU; empty when stopped."""
-    works, name = _works(session), session.device.name
-    points = sum(len(work.blocks) for work in works)
-    series = [
-        Series(
-            name=work.name,
-            note=f"{name}: {work.note}",
-            share=len(work.blocks) / points,
-            points=[(block, 1) for block in work.blocks],
-            reader=partial(_reading, session, work.queue),
-            doing=f"{work.name}, {{block}}",
-        )
-        for work in works
-    ]
+    works = _works(session)
     alone = 1.0 - CONTENTION
+    series = [each for each, _ in works]
     rates = clock.measured(series, seconds * alone, watch.between(0.0, alone))
     if not rates:
         return []
-    queues = {work.name: (work.queue, work.blocks[0]) for work in works if work.name in WATCHED}
+    queues = {each.name: (queue, each.points[0][0]) for each, queue in works}
     figures: list[Measurement] = []
     for rate in rates:
-        figures += _under_load(session, rate, *queues[rate.name]) if rate.name in queues else [rate]
-    beside = watch.between(alone, 1.0, f"{name}: RAM beside copies")
-    queue, block = works[0].queue, works[0].blocks[0]
+        work = queues[rate.name]
+        figures += _under_load(session, rate, *work) if rate.name in WATCHED else [rate]
+    beside = watch.between(alone, 1.0, f"{session.device.name}: RAM beside copies")
+    queue, block = queues["h2d_pinned"]
     reading = while_copying(session, queue, block, seconds * CONTENTION, beside)
     return [*figures, *reading] if reading else []
 
 
-def _works(session: Session) -> list[_Work]:
-    """Rates to measure, with their memory allocated; pinned copies to the device first."""
+def _works(session: Session) -> list[tuple[Series, Queue]]:
+    """Rates to measure and what queues a piece, with their memory allocated."""
     need, free = "The copies need", host.facts().memory_available
     host_bytes = clock.within_free(need, free, 1 / HOST_PART, LEAST_HOST, MOST_HOST)
     host_bytes -= host_bytes % LEAST_HOST
@@ -226,19 +206,30 @@ def _works(session: Session) -> list[_Work]:
         ("d2h_pageable", "Copied from the GPU to ordinary memory.", back, pageable, device),
     )
     works = [
-        _Work(name=name, note=note, blocks=blocks, queue=_copies(copy, target, source, span))
+        _series(session, name, note, blocks, _copies(copy, target, source, span))
         for name, note, copy, target, source in copies
     ]
     try:
         reader, seen = session.reader(), session.seen_by_device(pinned)
-        note = "Read page-locked memory of the host by a kernel."
-        works += [
-            _reads("device_read", "Read the GPU's memory.", reader, device, device_bytes),
-            _reads("zero_copy_read", note, reader, seen, host_bytes),
-        ]
+        by_kernel = "Read page-locked memory of the host by a kernel."
+        for name, note, address, size in (
+            ("device_read", "Read the GPU's memory.", device, device_bytes),
+            ("zero_copy_read", by_kernel, seen, host_bytes),
+        ):
+            works.append(_reads(session, name, note, *reader(address, size)))
     except ProbeError as error:
-        works[0] = replace(works[0], note=f"{works[0].note} No kernel ran: {error}")
+        first, queue = works[0]
+        works[0] = first._replace(note=f"{first.note} No kernel ran: {error}"), queue
     return works
+
+
+def _series(
+    session: Session, name: str, note: str, blocks: Sequence[int], queue: Queue
+) -> tuple[Series, Queue]:
+    """A rate at blocks of several sizes, the most important first [B]."""
+    points, reader = [(block, 1) for block in blocks], partial(_reading, session, queue)
+    words = f"{session.device.name}: {note}"
+    return Series(name, words, len(blocks), points, reader, f"{name}, {{block}}"), queue
 
 
 def _copies(
@@ -253,9 +244,10 @@ def _copies(
     return queue
 
 
-def _reads(name: str, note: str, reader: Reader, address: int, size: int) -> _Work:
-    block, launch = reader(address, size)
-    return _Work(name=name, note=note, blocks=(block,), queue=lambda *_: launch())
+def _reads(
+    session: Session, name: str, note: str, block: int, launch: Callable[[], None]
+) -> tuple[Series, Queue]:
+    return _series(session, name, note, (block,), lambda *_: launch())
 
 
 def _device_bytes(session: Session) -> int:

@@ -181,7 +181,7 @@ def _number(row: Row, term: str) -> float | None:
     holder, key = _place(row, path.rstrip("!+"))
     if holder is None:
         return None
-    value = {"!": rate, "+": number}.get(path[-1], optional)(holder, key)
+    value = _checked(holder, key, path[-1])
     return value and (value * UNITS[unit] or None) if unit else value
 
 
@@ -212,10 +212,12 @@ def _text(row: Row, path: str) -> str:
     return "" if value is None else str(value)[:200]
 
 
-def optional(row: Row, key: str) -> float | None:
-    """Number from 0 up, None if missing; InputError for anything else."""
+def _checked(row: Row, key: str, mark: str) -> float | None:
+    """Number from 0 up, None if missing; InputError for anything else, and by its mark."""
     value = row.get(key)
     if value is None:
+        if mark in "!+":
+            raise InputError(f"{key} is missing in the results; the tool writes it with each run.")
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError(f"{key} is {str(value)[:40]!r} in the results; a number is expected.")
@@ -224,23 +226,9 @@ def optional(row: Row, key: str) -> float | None:
             f"{key} is {str(value)[:40]} in the results; expected is a number from 0 to "
             f"{LARGEST:g}."
         )
-    return float(value)
-
-
-def number(row: Row, key: str) -> float:
-    """Number from 0 up that must be there."""
-    value = optional(row, key)
-    if value is None:
-        raise InputError(f"{key} is missing in the results; the tool writes it with each run.")
-    return value
-
-
-def rate(row: Row, key: str) -> float:
-    """Number above 0 that must be there."""
-    value = number(row, key)
-    if not value:
+    if mark == "!" and not value:
         raise InputError(f"{key} is 0 in the results; the run did not finish, so run it again.")
-    return value
+    return float(value)
 
 
 def _moment(text: str) -> str:
@@ -254,15 +242,15 @@ def _moment(text: str) -> str:
 
 def _llama_bench(row: Row) -> Iterator[EngineRun]:
     """Test of a prompt or of generation; a test of both together cannot be separated."""
-    prompt, output = number(row, "n_prompt"), number(row, "n_gen")
-    if (prompt > 0) == (output > 0):
+    prompt, output = figure(row, "n_prompt+"), figure(row, "n_gen+")
+    if bool(prompt) == bool(output):
         return
-    speed, speeds, layers = rate(row, "avg_ts"), row.get("samples_ts"), row.get("n_gpu_layers")
+    speed, speeds, layers = figure(row, "avg_ts!"), row.get("samples_ts"), row.get("n_gpu_layers")
     repeats = [{"samples_ts": each} for each in speeds] if isinstance(speeds, list) else []
-    threads = optional(row, "n_threads")
+    threads = figure(row, "n_threads")
     # -1 means automatic, the default since the end of 2025.
     chosen = isinstance(layers, int) and layers < 0
-    on_gpu = None if chosen else optional(row, "n_gpu_layers")
+    on_gpu = None if chosen else figure(row, "n_gpu_layers")
     yield EngineRun(
         tool="llama-bench",
         model=_text(row, "model_type") or _text(row, "model_filename"),
@@ -270,8 +258,8 @@ def _llama_bench(row: Row) -> Iterator[EngineRun]:
         prompt=speed if prompt else None,
         prompt_tokens=prompt or None,
         output_tokens=output or None,
-        depth=optional(row, "n_depth") or 0.0,
-        samples=tuple(rate(each, "samples_ts") for each in repeats) or (speed,),
+        depth=figure(row, "n_depth") or 0.0,
+        samples=tuple(figure(each, "samples_ts!") or 0.0 for each in repeats) or (speed or 0.0,),
         threads=None if threads is None else round(threads),
         gpu_layers=None if on_gpu is None else round(on_gpu),
         when=_text(row, "test_time"),
@@ -281,8 +269,8 @@ def _llama_bench(row: Row) -> Iterator[EngineRun]:
 
 def _uncached(row: Row) -> Iterator[Row]:
     """Row of Ollama with its computed tokens: cached ones count as input, but take no time."""
-    cached = optional(row, "prompt_eval_cached_count") or 0.0
-    fresh = (optional(row, "prompt_eval_count") or 0.0) - cached
+    cached = figure(row, "prompt_eval_cached_count") or 0.0
+    fresh = (figure(row, "prompt_eval_count") or 0.0) - cached
     yield {**row, "computed": max(fresh, 0.0) or None, "cached": cached}
 
 
