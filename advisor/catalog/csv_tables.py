@@ -44,14 +44,6 @@ class CsvColumn(NamedTuple):
         """Value of a cell without blanks around it."""
         return self.read(text) if text or self.required else self.empty
 
-    def takes(self, text: str) -> bool:
-        """Whether such a cell has a value."""
-        try:
-            self.value(text)
-        except (ValueError, KeyError):
-            return False
-        return True
-
 
 def read(path: Path, record: type[Row]) -> tuple[Row, ...]:
     """All rows of a CSV file as instances of a dataclass whose fields are the file's columns.
@@ -175,13 +167,13 @@ def literal(text: str) -> object:
 
 
 def _record(row: list[str], record: type[Row], columns: Sequence[CsvColumn], where: str) -> Row:
-    cells = tuple(zip(columns, map(str.strip, row), strict=True))
-    try:
-        values = {column.name: column.value(text) for column, text in cells}
-    except (ValueError, KeyError) as error:
-        column, text = next((column, text) for column, text in cells if not column.takes(text))
-        kind = column.kind.__name__
-        raise DataError(f"{where}, {column.name}: {text!r} is not a {kind}.") from error
+    values = {}
+    for column, text in zip(columns, map(str.strip, row), strict=True):
+        try:
+            values[column.name] = column.value(text)
+        except (ValueError, KeyError) as error:
+            kind = column.kind.__name__
+            raise DataError(f"{where}, {column.name}: {text!r} is not a {kind}.") from error
     return record(**values)
 
 

@@ -1,11 +1,10 @@
 """Records: checked against the types of a dataclass, made from another one, printed by columns."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from numbers import Integral, Real
-from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
@@ -163,8 +162,8 @@ class Column:
     unit: str  # unit, where it is stated beside the value
 
     @cached_property
-    def _found(self) -> Callable[[Any], Any]:
-        return attrgetter(self.path or self.name)
+    def _names(self) -> Sequence[str]:
+        return (self.path or self.name).split(".")
 
     @cached_property
     def _form(self) -> Callable[[Any], Any] | None:
@@ -177,21 +176,12 @@ class Column:
 
     def value(self, source: Any) -> Any:
         """Value of a record; None where an attribute on the way is."""
-        try:
-            value = self._found(source)
-        except AttributeError:
-            if not _ends_early(source, self.path or self.name):
-                raise
-            return None
+        value = source
+        for name in self._names:
+            if value is None:
+                return None
+            value = getattr(value, name)
         return value if self._form is None or value is None else self._form(value)
-
-
-def _ends_early(source: Any, path: str) -> bool:  # whether an attribute on the path is None
-    for name in path.split("."):
-        if source is None:
-            return True
-        source = getattr(source, name)
-    return False
 
 
 @cache

@@ -12,17 +12,11 @@ from dataclasses import replace
 
 from advisor.errors import UnknownName
 from advisor.machine.machine import without_network
-from advisor.machine.names import gpu_words, words
+from advisor.machine.names import gpu_words, preset_names, words
 from advisor.machine.names.cpu_names import CpuName, CpuNames, TooManySockets
 from advisor.machine.names.gpu_names import GpuName, GpuNames, size_unsaid, sliced
 from advisor.machine.names.gpu_words import OtherMemory, either, memory_options, names_apple
-from advisor.machine.names.preset_names import (
-    InstanceFamilyRow,
-    MachineName,
-    PresetNames,
-    instance_in,
-    processor_of,
-)
+from advisor.machine.names.preset_names import InstanceFamilyRow, MachineName, PresetNames
 from advisor.machine.names.words import any_of, plain
 from advisor.machine.rows import HostRow, MachineRow
 from advisor.machine.spec import MIXED, NO_CARD, NO_GPU, MachineSpec
@@ -185,7 +179,7 @@ class MachineNames:
         if why:
             raise UnknownName("machine", name, (), why)
         row = self.presets.row_of(text)
-        rented = None if row else instance_in(text)
+        rented = None if row else preset_names.instance_in(text)
         if rented is not None:
             return self._of_family(*rented, text)
         several = None if row else self._several(text)
@@ -298,7 +292,7 @@ class MachineNames:
         sold = self.presets.sold_in(text)
         if sold is None or not sold.cpu:
             return None, rest
-        name, which = processor_of(sold, text)
+        name, which = preset_names.processor_of(sold, text)
         notes = [which or f"{sold.name} has a {name}."]
         if sold.ram_gib and not words.memory_sizes(rest):
             notes.append(f"Taken with {sold.ram_gib:g} GB of memory, as {sold.name} is sold.")
