@@ -83,20 +83,17 @@ def _actions(name: str, history: measurement_file.MeasurementHistory) -> None:
     if name != THIS and not audience.is_public():
         with st.popover("Rename", key=f"rename_{name}"):
             field = f"newname_{name}"
+
+            def rename() -> str:
+                new = imported_store.rename(name, str(st.session_state[field]))
+                if st.query_params.get(MEASURED) == name:
+                    show_machine(new)
+                return f"Renamed {name} to {new}."
+
             st.text_input("New name", name, key=field, max_chars=imported_store.LONGEST_NAME)
-            outcome.button(
-                "Rename", LIST, lambda: _rename(name, str(st.session_state[field])),
-                key=f"renamed_{name}", type="primary",
-            )  # fmt: skip
+            outcome.button("Rename", LIST, rename, key=f"renamed_{name}", type="primary")
     if audience.probes() if name == THIS else not audience.is_public():
         _delete_button(name)
-
-
-def _rename(name: str, new: str) -> str:
-    new = imported_store.rename(name, new)
-    if st.query_params.get(MEASURED) == name:
-        show_machine(new)
-    return f"Renamed {name} to {new}."
 
 
 def _delete_button(name: str) -> None:

@@ -156,16 +156,15 @@ def _open(name: str, value: str) -> None:
 
 def delete_button(store: ReportStore, head: ReportHead) -> None:
     """Button that deletes a report, with undo."""
-    key = f"delete_{head.id}"
-    outcome.button("Delete", PLACE, lambda: _delete(store, head), key=key)
 
+    def delete() -> str:
+        store.delete(head.id)
+        st.session_state[DELETED] = head.id
+        st.session_state[CHOSEN] = set(st.session_state.get(CHOSEN, ())) - {head.id}
+        st.query_params.pop("report", None)
+        return f"Deleted: {head.name}. It can be restored for 30 days."
 
-def _delete(store: ReportStore, head: ReportHead) -> str:
-    store.delete(head.id)
-    st.session_state[DELETED] = head.id
-    st.session_state[CHOSEN] = set(st.session_state.get(CHOSEN, ())) - {head.id}
-    st.query_params.pop("report", None)
-    return f"Deleted: {head.name}. It can be restored for 30 days."
+    outcome.button("Delete", PLACE, delete, key=f"delete_{head.id}")
 
 
 def _restore_button(store: ReportStore, number: int, label: str, key: str) -> None:
