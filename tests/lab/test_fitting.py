@@ -276,10 +276,8 @@ def errors(off: Floats, **more: object) -> Errors:
     count = len(off)
     groups = more.get("groups", np.arange(count).astype(str))
     usual = {
-        "new": off, "kinds": np.full(count, ""), "groups": groups, "publishers": groups,
-        "backends": np.full(count, "cuda"),
+        "groups": groups, "publishers": groups, "backends": np.full(count, "cuda"),
         "builds": np.full(count, ""), "on_gpu": np.ones(count), "traits": {},
-        "guessed": np.zeros(count),
     }  # fmt: skip
     return Errors(off=off, **{**usual, **more})  # type: ignore[arg-type]
 
