@@ -13,7 +13,7 @@ from advisor.errors import InputError, StoreError
 from advisor.reports import comparison
 from advisor.reports.content import WordTable, parted
 from advisor.reports.files.contribution import contribution
-from advisor.reports.files.export import FORMS, markdown
+from advisor.reports.files.export import FORMS
 from advisor.reports.from_advice import result_of
 from advisor.reports.store.saved import SavedReport, read_report, report_json
 from advisor.reports.store.store import ReportQuery, open_store
@@ -48,7 +48,7 @@ def list_reports(args: argparse.Namespace) -> None:
 def show_report(args: argparse.Namespace) -> None:
     """Run `report show`."""
     saved = open_store().load(args.id)
-    show(args, report_json(saved), lambda: markdown(saved))
+    show(args, report_json(saved), lambda: FORMS["md"].make(saved).decode())
 
 
 def delete(args: argparse.Namespace) -> None:

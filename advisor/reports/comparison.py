@@ -92,7 +92,7 @@ def _tables(names: tuple[str, ...], reports: Sequence[SavedReport]) -> Iterator[
     documents = [report.document for report in reports]
     same = ("everything", *["the same"] * len(names))
     tables: dict[str, Iterable[tuple[str, ...]]] = {
-        "Inputs that differ": tuple(differing_inputs(documents)) or (same,),
+        "Inputs that differ": tuple(differences(documents, "input")) or (same,),
         "Speed": (
             (words, *(_speed(document, placement) for document in documents))
             for placement, words in PLACEMENTS.items()
@@ -106,15 +106,6 @@ def _tables(names: tuple[str, ...], reports: Sequence[SavedReport]) -> Iterator[
     }
     for title, rows in tables.items():
         yield from word_table(title, ("", *names), rows)
-
-
-def differing_inputs(documents: Sequence[ReportDocument]) -> Iterator[tuple[str, ...]]:
-    """Name and values of each input that differs between documents."""
-    requests = [document.request or document.inputs for document in documents]
-    for name in dict.fromkeys(name for request in requests for name in request):
-        values = tuple(request.get(name, NONE) for request in requests)
-        if len(set(values)) > 1:
-            yield (name, *values)
 
 
 def _speed(document: ReportDocument, placement: PlacementKey) -> str:
@@ -180,14 +171,13 @@ def comparison_json(reports: Sequence[SavedReport]) -> dict[str, Any]:
         ],
         "differing_inputs": {
             name: values
-            for name, *values in differing_inputs([report.document for report in reports])
+            for name, *values in differences([report.document for report in reports], "input")
         },
     }
 
 
-# Differences between a saved report and the same comparison computed today, with their reasons.
-#
-# The reasons are the version, the figures that the answer rests on, and the prices.
+# Differences between reports, as of one and the same comparison computed today, with their reasons:
+# the version, the figures that the answer rests on, and the prices.
 
 ABSENT = {
     "answer": NONE,
@@ -211,13 +201,20 @@ class Change:
 
 def changes(then: ReportDocument, now: ReportDocument) -> tuple[Change, ...]:
     """Differences between two documents of one request, changed answers first."""
-    before, after = _facts(then), _facts(now)
     return tuple(
-        Change(kind=kind, what=what, then=was, now=is_now)
-        for kind, absent in ABSENT.items()
-        for what in dict.fromkeys((*before[kind], *after[kind]))
-        if (was := before[kind].get(what, absent)) != (is_now := after[kind].get(what, absent))
+        Change(kind=kind, what=what, then=before, now=after)
+        for kind in ABSENT
+        for what, before, after in differences((then, now), kind)
     )
+
+
+def differences(documents: Sequence[ReportDocument], kind: str) -> Iterator[tuple[str, ...]]:
+    """Name, and value in each document, of the facts of a kind that differ."""
+    facts = [_facts(document)[kind] for document in documents]
+    for name in dict.fromkeys(name for every in facts for name in every):
+        values = tuple(every.get(name, ABSENT[kind]) for every in facts)
+        if len(set(values)) > 1:
+            yield (name, *values)
 
 
 def _facts(document: ReportDocument) -> Mapping[str, Mapping[str, str]]:
@@ -226,7 +223,7 @@ def _facts(document: ReportDocument) -> Mapping[str, Mapping[str, str]]:
     return {
         "answer": {**speeds, "verdict": document.verdict},
         "version": {"version": document.version},
-        "input": document.request,
+        "input": document.request or document.inputs,
         "figure": {
             row.what: _words(row.value, row.kind, row.date)
             for row in reversed(document.assumptions)

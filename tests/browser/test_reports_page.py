@@ -6,9 +6,8 @@ import unicodedata
 import pytest
 from driving import LOCAL, STILL, scrolls_sideways, settle, visitor
 from pypdf import PdfReader
-from saved_reports import HOSTILE, hostile, sample, saved
+from saved_reports import HOSTILE, hostile, html, sample, saved
 
-from advisor.reports.files.export import html
 from advisor.reports.store.store import open_store
 
 

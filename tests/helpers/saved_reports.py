@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from advisor.reports.document import ReportDocument, from_json
+from advisor.reports.files.export import FORMS
 from advisor.reports.from_advice import MeasuredResult
 from advisor.reports.store.saved import SavedReport
 
@@ -107,3 +108,19 @@ def hostile(bad: str) -> SavedReport:
         author=bad,
         results=(replace(RESULT, runtime=bad, source=bad, note=bad),),
     )
+
+
+def html(report: SavedReport) -> str:
+    return FORMS["html"].make(report).decode()
+
+
+def markdown(report: SavedReport) -> str:
+    return FORMS["md"].make(report).decode()
+
+
+def csv(report: SavedReport) -> str:
+    return FORMS["csv"].make(report).decode()
+
+
+def pdf(report: SavedReport, *, appendix: bool = False) -> bytes:
+    return FORMS["full.pdf" if appendix else "pdf"].make(report)

@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, sel
 from markupsafe import Markup
 
 from advisor.catalog.records import columns
-from advisor.formatting import US_DOLLAR, inert, shown_currency
+from advisor.formatting import US_DOLLAR, inert, money_shown_in, shown_currency
 from advisor.reports import charts, content
 from advisor.reports.document import (
     OPTIONS,
@@ -27,13 +27,12 @@ from advisor.reports.document import (
     time_part,
 )
 from advisor.reports.files.svg import svg
-from advisor.reports.store.saved import SavedReport, in_its_currency, report_json
+from advisor.reports.store.saved import SavedReport, report_json
 
 # Report as Markdown, for issues, chats and wikis, and as one HTML file.
 
 
-@in_its_currency
-def markdown(report: SavedReport) -> str:
+def _markdown(report: SavedReport) -> str:
     """Markdown text: the first page, then the sections."""
     page = content.front_page(report)
     text = _template("template.md").render(
@@ -44,8 +43,7 @@ def markdown(report: SavedReport) -> str:
     return text.rstrip() + "\n"
 
 
-@in_its_currency
-def html(report: SavedReport) -> str:
+def _html(report: SavedReport) -> str:
     """HTML text without scripts or requests, fit to print: the first page, then folded sections;
     all text escaped.
     """
@@ -113,8 +111,7 @@ Row: TypeAlias = tuple[str, str, Value, str, Value, str]
 HEADINGS = ("section", "item", "part", "quantity", "value", "unit")
 
 
-@in_its_currency
-def csv(report: SavedReport) -> str:
+def _csv(report: SavedReport) -> str:
     """CSV text with section, item, part, quantity, value and unit; a row per number or text.
 
     Text that a spreadsheet would run as a formula gets an apostrophe before it.
@@ -201,7 +198,13 @@ class FileForm:
     label: str  # common name
     suffix: str  # suffix of its files, and the format's name on the command line
     mime: str  # media type
-    make: Callable[[SavedReport], bytes]  # content of the file
+    draw: Callable[[SavedReport], str | bytes]  # content of the file, in the shown currency
+
+    def make(self, report: SavedReport) -> bytes:
+        """Content of a report's file, its amounts in the currency of the report."""
+        with money_shown_in(report.document.shown_in):
+            content = self.draw(report)
+        return content if isinstance(content, bytes) else content.encode()
 
 
 def _pdf(report: SavedReport, *, appendix: bool = False) -> bytes:
@@ -210,24 +213,24 @@ def _pdf(report: SavedReport, *, appendix: bool = False) -> bytes:
     return pdf(report, appendix=appendix)
 
 
-def _json(report: SavedReport) -> bytes:
-    return (json.dumps(report_json(report), indent=1, ensure_ascii=False) + "\n").encode()
+def _json(report: SavedReport) -> str:
+    return json.dumps(report_json(report), indent=1, ensure_ascii=False) + "\n"
 
 
-def _encoded(make: Callable[[SavedReport], str]) -> Callable[[SavedReport], bytes]:
-    return lambda report: make(report).encode()
-
-
-_ALL = partial(_pdf, appendix=True)
 FORMS = {
     form.suffix: form
     for form in (
-        FileForm(label="HTML", suffix="html", mime="text/html", make=_encoded(html)),
-        FileForm(label="PDF", suffix="pdf", mime="application/pdf", make=_pdf),
-        FileForm(label="PDF with appendix", suffix="full.pdf", mime="application/pdf", make=_ALL),
-        FileForm(label="CSV", suffix="csv", mime="text/csv", make=_encoded(csv)),
-        FileForm(label="Markdown", suffix="md", mime="text/markdown", make=_encoded(markdown)),
-        FileForm(label="JSON", suffix="json", mime="application/json", make=_json),
+        FileForm(label="HTML", suffix="html", mime="text/html", draw=_html),
+        FileForm(label="PDF", suffix="pdf", mime="application/pdf", draw=_pdf),
+        FileForm(
+            label="PDF with appendix",
+            suffix="full.pdf",
+            mime="application/pdf",
+            draw=partial(_pdf, appendix=True),
+        ),
+        FileForm(label="CSV", suffix="csv", mime="text/csv", draw=_csv),
+        FileForm(label="Markdown", suffix="md", mime="text/markdown", draw=_markdown),
+        FileForm(label="JSON", suffix="json", mime="application/json", draw=_json),
     )
 }
 """Formats by suffix."""

@@ -21,7 +21,7 @@ from advisor.reports.content import (
     sections,
 )
 from advisor.reports.files.svg import ON_PAPER, svg
-from advisor.reports.store.saved import SavedReport, in_its_currency
+from advisor.reports.store.saved import SavedReport
 
 # A4 page with text, tables and bars, set without a browser.
 #
@@ -209,7 +209,6 @@ CHART_HEIGHT = 75.0
 """Largest height of a line chart [mm]."""
 
 
-@in_its_currency
 def pdf(report: SavedReport, *, appendix: bool = False) -> bytes:
     """PDF file: the first page, then the sections, on A4.
 

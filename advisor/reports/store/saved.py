@@ -4,17 +4,12 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any
 
 from advisor.catalog.records import checked
 from advisor.errors import InputError
-from advisor.formatting import money_shown_in
 from advisor.reports.document import ReportDocument, from_json, to_json
 from advisor.reports.from_advice import JudgedResult, MeasuredResult, judged
-
-Form = TypeVar("Form", str, bytes)
-Options = ParamSpec("Options")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,19 +41,6 @@ class SavedReport(ReportHead):
     def judged(self) -> tuple[JudgedResult, ...]:
         """Results with their predictions."""
         return tuple(judged(result, self.document) for result in self.results)
-
-
-def in_its_currency(
-    make: Callable[Concatenate[SavedReport, Options], Form],
-) -> Callable[Concatenate[SavedReport, Options], Form]:
-    """Format whose amounts are in the currency of the report."""
-
-    @wraps(make)
-    def made(report: SavedReport, /, *args: Options.args, **options: Options.kwargs) -> Form:
-        with money_shown_in(report.document.shown_in):
-            return make(report, *args, **options)
-
-    return made
 
 
 @dataclass(frozen=True, kw_only=True)

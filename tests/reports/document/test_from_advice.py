@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from saved_reports import RESULT, saved
+from saved_reports import RESULT, csv, html, markdown, saved
 
 from advisor.advice.advise import advise
 from advisor.advice.advise import answer as answer_to
@@ -19,7 +19,6 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.reports.document import PLACEMENTS, ReportDocument, from_json, to_json
-from advisor.reports.files.export import csv, html, markdown
 from advisor.reports.from_advice import answer_document, document
 from advisor.reports.store.saved import read_report, report_json
 from advisor.reports.store.store import ReportStore, open_store

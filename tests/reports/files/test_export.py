@@ -9,10 +9,10 @@ from io import StringIO
 
 import pytest
 from pypdf import PdfReader
-from saved_reports import HOSTILE, hostile, sample, saved
+from saved_reports import HOSTILE, csv, hostile, html, markdown, pdf, sample, saved
 
 from advisor.errors import InputError
-from advisor.formatting import inert
+from advisor.formatting import inert, money_shown_in
 from advisor.reports import charts
 from advisor.reports.content import front_page, sections
 from advisor.reports.document import (
@@ -26,9 +26,8 @@ from advisor.reports.document import (
     TierUse,
     TimePart,
 )
-from advisor.reports.files.export import FORMS, csv, html, literal, markdown
-from advisor.reports.files.pdf import pdf
-from advisor.reports.store.saved import SavedReport, in_its_currency
+from advisor.reports.files.export import FORMS, literal
+from advisor.reports.store.saved import SavedReport
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 
@@ -193,16 +192,10 @@ def test_what_the_verdict_depends_on_is_in_every_file_for_readers(
 
 def test_bars_of_what_it_depends_on_are_as_wide_as_the_difference(sensitive: SavedReport) -> None:
     # (960 + 40) / 2 and (700 - 676) / 2 euros
-    sizes: list[float] = []
-
-    def drawn(saved: SavedReport) -> bytes:
-        chart = charts.sensitivity(saved.document.sensitivity)
-        sizes.extend(part.size for bar in chart.bars for part in bar.parts)
-        assert chart.unit == "EUR a month"
-        return b""
-
-    in_its_currency(drawn)(sensitive)
-    assert sizes == [500.0, 12.0]
+    with money_shown_in(sensitive.document.shown_in):
+        chart = charts.sensitivity(sensitive.document.sensitivity)
+    assert [part.size for bar in chart.bars for part in bar.parts] == [500.0, 12.0]
+    assert chart.unit == "EUR a month"
 
 
 def test_costs_of_a_table_and_of_a_chart_are_in_the_currency_too(sensitive: SavedReport) -> None:
