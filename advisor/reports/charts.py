@@ -5,23 +5,10 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+import numpy as np
+
 from advisor import formatting
-from advisor.reports.document import (
-    MEMORY_PARTS,
-    OPTIONS,
-    PLACEMENTS,
-    TIERS,
-    TIME_PARTS,
-    OptionRow,
-    PlacementCard,
-    SensitivityRow,
-    SweepSeries,
-    TierUse,
-    TimePart,
-    input_name,
-    interval,
-    time_part,
-)
+from advisor.reports import document
 from advisor.units import GIB
 
 # Description of a chart (series, words, colours, ranges), independent of what draws it.
@@ -140,20 +127,20 @@ class LineChart:
         )
 
 
-MEMORY_COLOURS = dict(zip(MEMORY_PARTS, (0, 1, 6), strict=True))
+MEMORY_COLOURS = dict(zip(document.MEMORY_PARTS, (0, 1, 6), strict=True))
 WIDE = 100.0
 """Largest over smallest, from which an axis counts in powers of ten."""
 Item = TypeVar("Item")
 
 
-def memory_use(uses: Sequence[TierUse]) -> BarChart:
+def memory_use(uses: Sequence[document.TierUse]) -> BarChart:
     """Bytes in each tier of memory, per placement, with the tier's capacity [GiB]."""
     groups = grouped((use for use in uses if use.bytes), lambda use: (use.placement, use.tier))
     bars = tuple(_tier_bar(group) for group in groups)
     return bar_chart("memory", "Where the bytes are", bars, "GiB", mark="what it can hold")
 
 
-def token_time(parts: Sequence[TimePart]) -> BarChart:
+def token_time(parts: Sequence[document.TimePart]) -> BarChart:
     """Shares of the time of one token, in each placement [%]."""
     groups = grouped((part for part in parts if part.seconds), lambda part: part.placement)
     colours = _time_colours(part.part for part in parts)
@@ -161,27 +148,27 @@ def token_time(parts: Sequence[TimePart]) -> BarChart:
     return bar_chart("time", "Where the time of a token goes", bars, "%")
 
 
-def layers(series: SweepSeries) -> LineChart:
+def layers(series: document.SweepSeries) -> LineChart:
     """Speed against layers on the GPU, with the point at which VRAM is full."""
     last = [Note(x=x, text=f"VRAM ends at {x:.0f} layers") for x in series.x[-1:]]
     return _line_chart("layers", "Speed against layers on the GPU", [series], tuple(last))
 
 
-def turns(series: Sequence[SweepSeries]) -> LineChart:
+def turns(series: Sequence[document.SweepSeries]) -> LineChart:
     """Speed of replies and prompts as a conversation grows."""
     return _line_chart("turns", "Speed over the turns of the session", series, ())
 
 
-def costs(series: Sequence[SweepSeries]) -> LineChart:
+def costs(series: Sequence[document.SweepSeries]) -> LineChart:
     """Monthly cost against tokens generated per month, waiting included."""
     point = crossing(series)
-    text = f"pays from {formatting.short(point[0])} tokens" if point else ""
-    note = (Note(x=point[0], text=text),) if point else ()
+    text = "" if point is None else f"pays from {formatting.short(point)} tokens"
+    note = () if point is None else (Note(x=point, text=text),)
     lines = [in_shown_currency(line) for line in series]
     return _line_chart("costs", "Cost of a month, waiting included", lines, note)
 
 
-def in_shown_currency(series: SweepSeries) -> SweepSeries:
+def in_shown_currency(series: document.SweepSeries) -> document.SweepSeries:
     """A line of costs in the display currency; any other line as it is."""
     paid = formatting.shown_currency()
     if not series.y_label.startswith(formatting.US_DOLLAR.code):
@@ -190,12 +177,12 @@ def in_shown_currency(series: SweepSeries) -> SweepSeries:
     return replace(series, y_label=label, y=tuple(cost / paid.usd for cost in series.y))
 
 
-def sensitivity(rows: Sequence[SensitivityRow]) -> BarChart:
+def sensitivity(rows: Sequence[document.SensitivityRow]) -> BarChart:
     """Effect of each input on what an option is worth per month, the largest first."""
     paid = formatting.shown_currency()
     bars = tuple(
         Bar(
-            head=f"{input_name(row)}, {interval(row)}",
+            head=f"{document.input_name(row)}, {document.interval(row)}",
             figure=" to ".join(map(formatting.money, (row.gain_low_usd, row.gain_high_usd)))
             + " more a month",
             parts=(
@@ -211,26 +198,21 @@ def sensitivity(rows: Sequence[SensitivityRow]) -> BarChart:
     return bar_chart("sensitivity", "What the verdict depends on", bars, f"{paid.code} a month")
 
 
-def crossing(lines: Sequence[SweepSeries]) -> tuple[float, float] | None:
-    """Tokens and cost from which the first line costs more than the second."""
-    if len(lines) < 2:
+def crossing(lines: Sequence[document.SweepSeries]) -> float | None:
+    """Tokens from which the first of two straight lines costs more than the second."""
+    if len(lines) < 2 or len(lines[0].x) != len(lines[1].x):
         return None
-    first, second = lines[0], lines[1]
-    for index in range(1, min(len(first.x), len(second.x))):
-        before, now = (second.y[at] - first.y[at] for at in (index - 1, index))
-        if before > 0 >= now:
-            share = before / (before - now)
-            tokens = first.x[index - 1] + share * (first.x[index] - first.x[index - 1])
-            return tokens, first.y[index - 1] + share * (first.y[index] - first.y[index - 1])
-    return None
+    ahead = np.subtract(lines[0].y, lines[1].y)
+    there = ahead.size > 0 and ahead[0] < 0 <= ahead[-1]
+    return float(np.interp(0.0, ahead, lines[0].x)) if there else None
 
 
-def speed_words(row: PlacementCard | OptionRow) -> str:
+def speed_words(row: document.PlacementCard | document.OptionRow) -> str:
     """Speed with its range, or the reason why there is none."""
-    if isinstance(row, PlacementCard) and not row.fits:
+    if isinstance(row, document.PlacementCard) and not row.fits:
         return row.obstacle
     if row.decode_tps is None:
-        if isinstance(row, PlacementCard):
+        if isinstance(row, document.PlacementCard):
             return formatting.UNKNOWN
         return "speed not published" if row.kind == "api" else "does not fit"
     text = formatting.tokens_per_second(row.decode_tps)
@@ -239,12 +221,12 @@ def speed_words(row: PlacementCard | OptionRow) -> str:
     return f"{text} ({formatting.range_of(row.decode_tps_low, row.decode_tps_high)})"
 
 
-def option_name(row: OptionRow) -> str:
+def option_name(row: document.OptionRow) -> str:
     """Kind and name of an option: "rent: L40S"."""
-    return row.name if row.kind == "change" else f"{OPTIONS[row.kind]}: {row.name}"
+    return row.name if row.kind == "change" else f"{document.OPTIONS[row.kind]}: {row.name}"
 
 
-def cost_words(row: OptionRow) -> str:
+def cost_words(row: document.OptionRow) -> str:
     """Cost of an option: "$700 once, $40 a month"; empty without a known price."""
     once = f"{formatting.money(row.upfront_usd)} once" if row.upfront_usd else ""
     free = row.monthly_usd == 0 and not once
@@ -256,11 +238,11 @@ def cost_words(row: OptionRow) -> str:
     return "free" if free else ", ".join(filter(None, (once, month, tokens)))
 
 
-def _tier_bar(uses: Sequence[TierUse]) -> Bar:
+def _tier_bar(uses: Sequence[document.TierUse]) -> Bar:
     total = sum(use.bytes for use in uses)
     room = next((use.capacity_bytes for use in uses if use.capacity_bytes is not None), None)
     return Bar(
-        head=f"{PLACEMENTS[uses[0].placement]}, {TIERS[uses[0].tier]}",
+        head=f"{document.PLACEMENTS[uses[0].placement]}, {document.TIERS[uses[0].tier]}",
         figure=formatting.memory(total) + (f" of {formatting.memory(room)}" if room else ""),
         parts=tuple(
             BarPart(
@@ -278,7 +260,7 @@ def _tier_bar(uses: Sequence[TierUse]) -> Bar:
 def _time_colours(names: Iterable[str]) -> dict[str, int]:
     """Indices in `COLOURS`: fixed for known parts of time, the free ones for others."""
     there = dict.fromkeys(names)
-    colours = {key: index for index, key in enumerate(TIME_PARTS) if key in there}
+    colours = {key: index for index, key in enumerate(document.TIME_PARTS) if key in there}
     left = [index for index in range(len(COLOURS)) if index not in colours.values()]
     others = [name for name in there if name not in colours]
     return colours | {
@@ -287,16 +269,16 @@ def _time_colours(names: Iterable[str]) -> dict[str, int]:
     }
 
 
-def _time_bar(parts: Sequence[TimePart], colours: Mapping[str, int]) -> Bar:
+def _time_bar(parts: Sequence[document.TimePart], colours: Mapping[str, int]) -> Bar:
     total = sum(part.seconds for part in parts)
     largest = max(parts, key=lambda part: part.seconds)
-    share = 100 * largest.seconds / total
+    share = f"{100 * largest.seconds / total:.0f} % {document.time_part(largest.part)}"
     return Bar(
-        head=PLACEMENTS[parts[0].placement],
-        figure=f"{formatting.seconds(total)} a token, {share:.0f} % {time_part(largest.part)}",
+        head=document.PLACEMENTS[parts[0].placement],
+        figure=f"{formatting.seconds(total)} a token, {share}",
         parts=tuple(
             BarPart(
-                name=time_part(part.part),
+                name=document.time_part(part.part),
                 size=100 * part.seconds / total,
                 colour=colours[part.part],
                 words=formatting.seconds(part.seconds),
@@ -316,7 +298,7 @@ def bar_chart(name: str, title: str, bars: tuple[Bar, ...], unit: str, mark: str
 
 
 def _line_chart(
-    name: str, title: str, series: Sequence[SweepSeries], notes: tuple[Note, ...]
+    name: str, title: str, series: Sequence[document.SweepSeries], notes: tuple[Note, ...]
 ) -> LineChart:
     axes = "; ".join(dict.fromkeys(f"{curve.y_label} against {curve.x_label}" for curve in series))
     names = ", ".join(curve.name for curve in series)

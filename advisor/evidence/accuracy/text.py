@@ -11,21 +11,8 @@ from typing import Any
 from advisor.catalog.accuracy_points import PEERS, AccuracyPoint
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.records import as_record
+from advisor.evidence.accuracy import scoring
 from advisor.evidence.accuracy.regimes import ALL, REGIMES
-from advisor.evidence.accuracy.scoring import (
-    ROLLING,
-    Floor,
-    HistoryRow,
-    Ledger,
-    OriginRow,
-    PeerScore,
-    Score,
-    StrangerScore,
-    by_card,
-    stranger_score,
-    with_doubtful,
-    worst_groups,
-)
 from advisor.formatting import aligned, percent
 
 # Scores on strangers' runs: groups by publisher and card, each predicted without its publisher.
@@ -70,12 +57,12 @@ PARTS = read(DATA / "accuracy_parts.csv", ScoredPart)
 
 def stranger_scores(
     points: Sequence[AccuracyPoint], table: str = "strangers"
-) -> tuple[StrangerScore, ...]:
+) -> tuple[scoring.StrangerScore, ...]:
     """Scores of the parts of a table, without those that have no point."""
     runs = Counter(point.publisher for point in points)
     parts = {part.name: [point for point in points if part.has(point, runs)]
              for part in PARTS if part.table == table}  # fmt: skip
-    return tuple(stranger_score(name, inside) for name, inside in parts.items() if inside)
+    return tuple(scoring.stranger_score(name, inside) for name, inside in parts.items() if inside)
 
 
 def newest(points: Iterable[AccuracyPoint]) -> str:
@@ -105,12 +92,12 @@ FRONT = (
 """Regimes of the table in README: every placement, the prompt, and several users."""
 
 
-def allowed(score: Score) -> str:
+def allowed(score: scoring.Score) -> str:
     """Shares within range that chance allows, in words."""
     return f"{100 * score.chance_low:.0f} to {percent(score.chance_high)}"
 
 
-def best(score: Score) -> str:
+def best(score: scoring.Score) -> str:
     """Best public formula of a regime with its errors, and the number of figures where not all."""
     peer = score.best_peer
     if peer is None:
@@ -119,12 +106,12 @@ def best(score: Score) -> str:
     return f"{peer.name}, {errors(peer)}{part}"
 
 
-def errors(score: Score | PeerScore) -> str:
+def errors(score: scoring.Score | scoring.PeerScore) -> str:
     """Median error, with the mean in brackets."""
     return f"{percent(score.median, 1)} ({percent(score.mean)})"
 
 
-def floor_sentence(floor: Floor) -> str:
+def floor_sentence(floor: scoring.Floor) -> str:
     """Difference between sources, in a sentence."""
     return (
         f"Two sources of the same card, model and format differ by {percent(floor.median)} at the "
@@ -181,12 +168,12 @@ def _markdown(heads: Sequence[str], *rows: Sequence[str]) -> Iterator[str]:
     yield from (f"| {' | '.join(row)} |" for row in rows)
 
 
-def plain(ledger: Ledger) -> str:
+def plain(ledger: scoring.Ledger) -> str:
     """Tables for a terminal."""
     unseen = [ledger.unseen] if ledger.unseen else []
-    parts = [*by_card(ledger.points)]
+    parts = [*scoring.by_card(ledger.points)]
     if ledger.doubtful:
-        parts.append(with_doubtful(ledger.points, ledger.doubtful))
+        parts.append(scoring.with_doubtful(ledger.points, ledger.doubtful))
     strangers = (*stranger_scores(ledger.points), *unseen)
     tables = {
         "": _table("scores", ledger.scores),
@@ -202,10 +189,10 @@ def plain(ledger: Ledger) -> str:
             "strangers", stranger_scores(ledger.points, "by age")
         ),
         "Constants from rows before a month, scored on those from it on": _table(
-            "origins", read(ROLLING, OriginRow)
+            "origins", read(scoring.ROLLING, scoring.OriginRow)
         ),
         "Farthest off: one source on one machine, two figures and more": _table(
-            "worst", worst_groups(ledger.points)
+            "worst", scoring.worst_groups(ledger.points)
         ),
         "Public formulas on the same rows, median error (mean); * not on all of them": [
             ["", *(peer.name[:14] for peer in PEERS)],
@@ -220,7 +207,7 @@ def plain(ledger: Ledger) -> str:
     return "\n".join((*lines, "", newest_figure, floor_sentence(ledger.floor)))
 
 
-def _peer_cells(score: Score) -> list[str]:
+def _peer_cells(score: scoring.Score) -> list[str]:
     """Regime, and errors of each public formula there; * where not on all rows."""
     cells = {
         peer.name: errors(peer) + ("" if peer.rows == score.rows else "*") for peer in score.peers
@@ -228,7 +215,7 @@ def _peer_cells(score: Score) -> list[str]:
     return [score.regime, *(cells.get(peer.name, "") for peer in PEERS)]
 
 
-def markdown(ledger: Ledger) -> str:
+def markdown(ledger: scoring.Ledger) -> str:
     """Whole table, with the difference between sources and the public formulas."""
     table = _markdown(*_table("document", (*ledger.scores, *ledger.simulated)))
     names = ", ".join(f"[{peer.name}]({peer.source}) ({peer.date})" for peer in PEERS)
@@ -236,7 +223,7 @@ def markdown(ledger: Ledger) -> str:
     return "\n".join((*table, "", floor_sentence(ledger.floor), "", formulas))
 
 
-def front_page(ledger: Ledger) -> str:
+def front_page(ledger: scoring.Ledger) -> str:
     """Table of README: the regimes of `FRONT`, without the means and what chance allows."""
     by_name = {score.regime: score for score in ledger.scores}
     table = _markdown(*_table("front page", (by_name[name] for name in FRONT)))
@@ -244,7 +231,7 @@ def front_page(ledger: Ledger) -> str:
     return "\n".join((*table, *sentences))
 
 
-def _best_median(score: Score) -> str:
+def _best_median(score: scoring.Score) -> str:
     peer = score.best_peer
     return "none" if peer is None else f"{peer.name}, {percent(peer.median, 1)}"
 
@@ -253,7 +240,7 @@ TOLD = ("llama.cpp family, 2026", "other engines, 2026", "publishers with a sing
 """Kinds of run in README's sentence."""
 
 
-def strangers_sentence(ledger: Ledger) -> str:
+def strangers_sentence(ledger: scoring.Ledger) -> str:
     """How right predictions are on strangers' runs, in a sentence."""
     scores = [score for score in stranger_scores(ledger.points) if score.name in TOLD]
     told = "; ".join(
@@ -266,7 +253,7 @@ def strangers_sentence(ledger: Ledger) -> str:
     )
 
 
-def history_markdown(rows: Sequence[HistoryRow]) -> str:
+def history_markdown(rows: Sequence[scoring.HistoryRow]) -> str:
     """Table of the first and the last constants, kind by kind."""
     first, last = rows[0], rows[-1]
     before = {row.kind: row for row in rows if row.constants == first.constants}
@@ -282,7 +269,7 @@ def history_markdown(rows: Sequence[HistoryRow]) -> str:
     return "\n".join((told, "", *_markdown(heads, *cells)))
 
 
-def record(ledger: Ledger) -> dict[str, Any]:
+def record(ledger: scoring.Ledger) -> dict[str, Any]:
     """Ledger as plain data: shares as fractions, speeds in tokens/s."""
 
     def each(rows: Iterable[Any]) -> list[dict[str, Any]]:
@@ -295,8 +282,8 @@ def record(ledger: Ledger) -> dict[str, Any]:
         "by_date": each(stranger_scores(ledger.points, "by date")),
         "by_age": each(stranger_scores(ledger.points, "by age")),
         "newest": newest(ledger.points),
-        "by_card": each(by_card(ledger.points)),
-        "worst_groups": each(worst_groups(ledger.points)),
+        "by_card": each(scoring.by_card(ledger.points)),
+        "worst_groups": each(scoring.worst_groups(ledger.points)),
         "doubtful": len(ledger.doubtful),
         "noise_floor": asdict(ledger.floor),
         "peers": each(PEERS),
