@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from advisor import formatting
+from advisor.formatting import number, range_of
 from advisor.reports import document
 from advisor.units import GIB
 
@@ -216,9 +217,14 @@ def speed_words(row: document.PlacementCard | document.OptionRow) -> str:
             return formatting.UNKNOWN
         return "speed not published" if row.kind == "api" else "does not fit"
     text = formatting.tokens_per_second(row.decode_tps)
-    if row.decode_tps_low is None or row.decode_tps_high is None:
-        return text
-    return f"{text} ({formatting.range_of(row.decode_tps_low, row.decode_tps_high)})"
+    return with_range(text, row.decode_tps_low, row.decode_tps_high)
+
+
+def with_range(
+    text: str, low: float | None, high: float | None, say: Callable[[float], str] = number
+) -> str:
+    """A figure with its range in brackets, where it has one."""
+    return text if low is None or high is None else f"{text} ({range_of(low, high, say)})"
 
 
 def option_name(row: document.OptionRow) -> str:

@@ -91,13 +91,14 @@ def distinct(names: Sequence[str]) -> tuple[str, ...]:
 def _tables(names: tuple[str, ...], reports: Sequence[SavedReport]) -> Iterator[WordTable]:
     documents = [report.document for report in reports]
     same = ("everything", *["the same"] * len(names))
+    measured = [" ".join(judged.words for judged in report.judged) for report in reports]
     tables: dict[str, Iterable[tuple[str, ...]]] = {
         "Inputs that differ": tuple(differences(documents, "input")) or (same,),
         "Speed": (
             (words, *(_speed(document, placement) for document in documents))
             for placement, words in PLACEMENTS.items()
         ),
-        "What was measured": _measured_rows(reports),
+        "What was measured": [("measured", *measured)] if any(measured) else (),
         "What it would cost to do better": _option_rows(documents),
         "Verdict": (
             ("verdict", *(document.verdict for document in documents)),
@@ -113,12 +114,6 @@ def _speed(document: ReportDocument, placement: PlacementKey) -> str:
     if card is None:
         return NONE
     return f"{speed_words(card)}, {card.runtime}" if card.fits else speed_words(card)
-
-
-def _measured_rows(reports: Sequence[SavedReport]) -> Iterator[tuple[str, ...]]:
-    told = [" ".join(judged.words for judged in report.judged) for report in reports]
-    if any(told):
-        yield ("measured", *told)
 
 
 def _option_rows(documents: Sequence[ReportDocument]) -> Iterator[tuple[str, ...]]:

@@ -147,11 +147,8 @@ def card_words(card: PlacementCard) -> CardWords:
 
 def _card_lines(card: PlacementCard) -> Iterable[str]:
     if card.ttft_s is not None:
-        ends = ""
-        if card.ttft_s_low is not None and card.ttft_s_high is not None:
-            span = formatting.range_of(card.ttft_s_low, card.ttft_s_high, formatting.seconds)
-            ends = f" ({span})"
-        yield f"first token after {formatting.seconds(card.ttft_s)}{ends}"
+        text = f"first token after {formatting.seconds(card.ttft_s)}"
+        yield charts.with_range(text, card.ttft_s_low, card.ttft_s_high, formatting.seconds)
     yield f"bound by {card.bottleneck}" if card.bottleneck else ""
     yield card.runtime
     yield card.explanation

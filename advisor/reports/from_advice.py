@@ -22,6 +22,7 @@ from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held
 from advisor.errors import InputError
 from advisor.machine.machine import Disk, Machine
+from advisor.reports.charts import speed_words
 from advisor.reports.document import (
     AssumptionRow,
     OptionRow,
@@ -99,11 +100,8 @@ class JudgedResult:
         card = self.card
         if card is None or card.decode_tps is None:
             return f"{measured}; the report predicts nothing for this."
-        text = f"{measured}; predicted {formatting.tokens_per_second(card.decode_tps)}"
-        if card.decode_tps_low is None or card.decode_tps_high is None:
-            return f"{text}."
-        ends = formatting.range_of(card.decode_tps_low, card.decode_tps_high)
-        return f"{text} ({ends}): {self.outcome} the range."
+        told = "" if self.outcome == "no prediction" else f": {self.outcome} the range"
+        return f"{measured}; predicted {speed_words(card)}{told}."
 
 
 def judged(result: MeasuredResult, document: ReportDocument) -> JudgedResult:

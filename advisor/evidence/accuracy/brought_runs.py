@@ -150,7 +150,9 @@ def measured_by_others(estimate: Estimate) -> Others | None:
         return None
     key = machine.gpus[0].name, estimate.model.name, estimate.model.format.upper(), row.regime
     points = _points().get(key, ())
-    runs = [run for run in _brought() if run.key == key]
+    runs: list[BroughtRun] = []
+    with suppress(StoreError):
+        runs += [run for run in kept() if run.key == key]
     if not points and not runs:
         return None
     speeds = [*(point.measured for point in points), *(run.decode for run in runs)]
@@ -164,12 +166,6 @@ def measured_by_others(estimate: Estimate) -> Others | None:
         high=max(speeds),
         years=" to ".join(dict.fromkeys((years[0], years[-1]))) if years else "",
     )
-
-
-def _brought() -> tuple[BroughtRun, ...]:
-    with suppress(StoreError):
-        return kept()
-    return ()
 
 
 @cache

@@ -416,17 +416,14 @@ def needs(scenario: Scenario, measure: Measure, claimed: Claimed, vary: str) -> 
         raise DataError(
             f"data/claims/claims.csv: {vary!r} cannot be varied; {', '.join(VARIED)} can."
         )
-    return tuple(_need(scenario, measure, claimed, name) for name in names)
-
-
-def _need(scenario: Scenario, measure: Measure, claimed: Claimed, key: str) -> str:
-    varied = VARIED[key]
-    figure = measure(scenario.changed({key: varied.tried}))
-    enough = varied.tried[np.broadcast_to(holds(figure, claimed), varied.tried.shape)]
-    if not enough.size:
-        return f"no {varied.name} alone is enough"
-    now = varied.value(scenario)
-    return varied.say(min(enough, key=lambda value: abs(np.log(value / now))))
+    told = []
+    for varied in map(VARIED.__getitem__, names):
+        tried, now = varied.tried, varied.value(scenario)
+        figure = measure(scenario.changed({varied.key: tried}))
+        enough = tried[np.broadcast_to(holds(figure, claimed), tried.shape)]
+        near = enough[np.argsort(np.abs(np.log(enough / now)), kind="stable")]
+        told.append(varied.say(near[0]) if near.size else f"no {varied.name} alone is enough")
+    return tuple(told)
 
 
 class Verdict(StrEnum):

@@ -95,7 +95,9 @@ def stated_machine(row: PublishedRow) -> MachineSpec:
     it.
     """
     gpu, count = (NO_GPU, 1) if row.category == "cpu" else stated_gpus(row)
-    parts = _parts(row)
+    known = not row.cpu or _host_called(row.cpu) is not None
+    named = None if known else looked_up(machine_named, row.cpu)
+    parts = named if named and named.spec.cpu else None  # a machine in place of a processor
     spec = parts.spec if parts else MachineSpec()
     row.notes += parts.notes if parts else ()
     cpu = spec.cpu if parts else _known_cpu(row)
@@ -160,14 +162,6 @@ def ram_gib(row: PublishedRow, runtime: Runtime, gpu: str) -> float | None:
 
 GENERIC = "generic"
 """Vendor of typical platforms, which are not products."""
-
-
-def _parts(row: PublishedRow) -> MachineName | None:
-    """Machine that a processor cell names, such as one for rent; None where it names no machine."""
-    if not row.cpu or _host_called(row.cpu) is not None:
-        return None
-    machine = looked_up(machine_named, row.cpu)
-    return machine if machine and machine.spec.cpu else None
 
 
 def _known_cpu(row: PublishedRow) -> str | None:

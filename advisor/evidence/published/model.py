@@ -92,7 +92,10 @@ def _architecture(row: PublishedRow, runtime: Runtime) -> Architecture:
     if not name and not params:
         raise InputError("The row names no model and no params_b; one of them is needed.")
     match = _known(name) or _early_llama(row)
-    if match is not None and _agrees(match.architecture, params):
+    # the stated number of weights is the model's, not a relative's
+    if match is not None and (
+        not params or abs(math.log(match.architecture.params / (params * 1e9))) < SAME_MODEL
+    ):
         row.notes += match.notes[:1] if match.taken_as else ()
         return match.architecture
     if not params:
@@ -100,9 +103,12 @@ def _architecture(row: PublishedRow, runtime: Runtime) -> Architecture:
         row.notes += stand_in.notes
         return stand_in.architecture
     active = row.active_params_b
-    if active is None and _ran_as_experts(row, runtime):
+    for_experts_alone = runtime.engine == EXPERT_STREAMING.engine or row.category == "moe_offload"
+    if active is None and for_experts_alone:
         active = USUAL_ACTIVE * params
-    made = of_size(name or "A model", _stated_size(row, params, active), _year(row))
+    used = None if active is None or active >= 0.98 * params else active * 1e9
+    size = StatedSize(params=params * 1e9, active=used, layers=row.n_layers)
+    made = of_size(name or "A model", size, _year(row))
     row.notes.append(f"{made.name} is not known by its name: its size stands in, in {made.source}")
     return made
 
@@ -131,25 +137,10 @@ def _early_llama(row: PublishedRow) -> Named | None:
     return _known(f"llama-{30 if size == 33 else size:.0f}b")
 
 
-def _agrees(architecture: Architecture, params: float | None) -> bool:
-    """Whether the stated number of weights agrees with the model, not with a relative of it."""
-    return params is None or abs(math.log(architecture.params / (params * 1e9))) < SAME_MODEL
-
-
 def _year(row: PublishedRow) -> int:
     """Year of a run, between `FIRST` and `NEWEST`."""
     year = row.date[:4]
     return min(max(int(year), FIRST), NEWEST) if year.isdecimal() else NEWEST
-
-
-def _stated_size(row: PublishedRow, params: float, active: float | None) -> StatedSize:
-    used = None if active is None or active >= 0.98 * params else active * 1e9
-    return StatedSize(params=params * 1e9, active=used, layers=row.n_layers)
-
-
-def _ran_as_experts(row: PublishedRow, runtime: Runtime) -> bool:
-    """Whether the row's engine runs mixture-of-experts models only."""
-    return runtime.engine == EXPERT_STREAMING.engine or row.category == "moe_offload"
 
 
 def _file_gib(row: PublishedRow) -> float | None:

@@ -341,20 +341,16 @@ def answer(row: PublishedRow) -> dict[str, object]:
         written.decode.value, low, high, written.decode.value * users, users * output / reply,
         read.prefill.value, slow, fast, read.first_token.value,
     )  # fmt: skip
+    few = " and ".join(written.unmeasured)
+    told = (f"few have timed {few} on this backend: the range is wider",) if few else ()
     cells = (
         row.cells.get("id", ""),
         *map(_number, speeds),
         "true" if np.all(written.fits) else "false",
         written.bottleneck,
-        "; ".join((*case.notes, *_unmeasured(written))),
+        "; ".join((*case.notes, *told)),
     )
     return dict(zip(ANSWERED, cells, strict=True))
-
-
-def _unmeasured(estimate: Estimate) -> Iterator[str]:
-    """That hardly anybody timed some of the model's layers on the backend."""
-    if kinds := " and ".join(estimate.unmeasured):
-        yield f"few have timed {kinds} on this backend: the range is wider"
 
 
 def _range(case: Case, speed: Range) -> tuple[Array, Array]:
@@ -369,22 +365,21 @@ def _range(case: Case, speed: Range) -> tuple[Array, Array]:
 def understood(row: PublishedRow) -> Case:
     """Interpretation of a row."""
     row = with_category(row)
-    category = row.category
-    if category not in CATEGORIES:
-        raise InputError(f"category {category!r} is no inference run; nothing to predict.")
-    named = _runtime(row, category)
+    if row.category not in CATEGORIES:
+        raise InputError(f"category {row.category!r} is no inference run; nothing to predict.")
+    named = _runtime(row)
     model = run_settings.in_fork_format(row, stated_model(row, named))
     parts = _machine(row, named)
-    runtime, strategy = _placed(row, named, PlacementStrategy(CATEGORIES[category][0]))
+    runtime, strategy = _placed(row, named, PlacementStrategy(CATEGORIES[row.category][0]))
     where = one_after_another(row, runtime, _machine_of(parts))
     where = with_build(row, model, where, runtime)
     strategy = possible(row, model, where, runtime, strategy)
     if runtime.computes_in_ram:
         prompt, work = (with_drafts(row, request) for request in run_settings.requests(row))
-        settings = _settings(row, category, model)
+        settings = _settings(row, model)
     else:
         prompt = work = run_settings.workload(row, runtime)
-        settings = run_settings.settings(row, category, model, runtime)
+        settings = run_settings.settings(row, model, runtime)
     case = Case(
         model=model,
         machine=where,
@@ -407,16 +402,16 @@ def _machine_of(parts: MachineSpec) -> Machine:
     return machine(parts)
 
 
-def _runtime(row: PublishedRow, category: str) -> Runtime:
+def _runtime(row: PublishedRow) -> Runtime:
     """Engine of a row, else the likeliest runtime."""
-    named = engine(row.runtime, category)
+    named = engine(row.runtime, row.category)
     if named is IK_LLAMA_CPP and "split mode graph" in row.source_note:
         return IK_GRAPH
     if named is IK_LLAMA_CPP and run_settings.copies_experts(row):
         return IK_COPYING if row.date >= run_settings.COPIES_LARGE_SINCE else IK_COPYING_ALL
     if named is not None:
         return LLAMA_CPP if named is KTRANSFORMERS and not row.gpu else named
-    nearest = VLLM if category in STREAMING else LLAMA_CPP
+    nearest = VLLM if row.category in STREAMING else LLAMA_CPP
     if row.runtime:
         row.notes.append(f"{row.runtime} is not modelled: read as {nearest.name} does")
     return nearest
@@ -450,7 +445,7 @@ def _placed(
     return LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD if resident else strategy
 
 
-def _settings(row: PublishedRow, category: str, model: Model) -> Settings:
+def _settings(row: PublishedRow, model: Model) -> Settings:
     """Stated split, and how the file was read."""
     layers, moe, note = row.ngl, row.n_cpu_moe, row.source_note
     percent = figure("percent on the GPU", note)
@@ -460,7 +455,7 @@ def _settings(row: PublishedRow, category: str, model: Model) -> Settings:
     by_itself = layers is None or layers >= model.layers
     if moe is None and by_itself and stated("automatic split", note):
         layers = None
-    elif moe is None and by_itself and category == "moe_offload":
+    elif moe is None and by_itself and row.category == "moe_offload":
         moe = float(model.layers)
     return Settings(
         gpu_layers=layers,
@@ -469,7 +464,7 @@ def _settings(row: PublishedRow, category: str, model: Model) -> Settings:
         most_asked="frequency" in row.runtime.casefold(),
         head_first=layers is None,
         kv_in_ram="-nkvo" in note,
-        load_mode=run_settings.load_mode(row, fork=engine(row.runtime, category) is IK_LLAMA_CPP),
+        load_mode=run_settings.load_mode(row),
     )
 
 

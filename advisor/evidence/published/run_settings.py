@@ -4,11 +4,12 @@ from dataclasses import replace
 
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
+from advisor.evidence.published.engines import engine
 from advisor.evidence.published.row import PublishedRow, figure, figures, meaning, stated
 from advisor.machine.backends import kernels_of
 from advisor.model.expert_use import BENCH
 from advisor.model.model import KV_BYTES_PER_VALUE, Model
-from advisor.runtimes import ACCELERATE, Runtime
+from advisor.runtimes import ACCELERATE, IK_LLAMA_CPP, Runtime
 from advisor.units import GIB
 
 # Properties of a llama.cpp run: lengths, cache type, backend, build.
@@ -37,8 +38,9 @@ def requests(row: PublishedRow) -> tuple[Workload, Workload]:
     note, depth = row.source_note, row.context_depth
     sent, users = row.prompt_len, row.batch or 1.0
     cached_before = depth or 0.0
-    generated = row.gen_len or _to_mean_depth(note, cached_before) or figure("tg", note)
-    generated = generated or BENCH_OUTPUT
+    mean = figure("mean depth", note) or 0.0  # of the tokens generated after the cached ones
+    to_mean = 2.0 * (mean - cached_before) if mean > cached_before else None
+    generated = row.gen_len or to_mean or figure("tg", note) or BENCH_OUTPUT
     empty = sent is None and cached_before > 0 and bool(stated("prompt read from empty", note))
     fresh = max(sent, 1.0) if sent is not None else figure("pp", note) or BENCH_PROMPT
     fresh, cached = (cached_before, 0.0) if empty else (fresh, cached_before)
@@ -74,14 +76,6 @@ def _micro_batch(note: str, fresh: float) -> float:
     batch = figure("ub", note) or figure("ubatch", note) or whole
     logical = figure("batch beside the micro-batch", note) or batch
     return min(max(min(batch, logical), 1.0), MOST_MICRO_BATCH)
-
-
-def _to_mean_depth(note: str, cached: float) -> float | None:
-    """Tokens generated after cached ones, from the mean depth in a note; None without one
-    [tokens].
-    """
-    depth = figure("mean depth", note)
-    return None if depth is None or depth <= cached else 2.0 * (depth - cached)
 
 
 def cache_type(note: str) -> str:
@@ -126,8 +120,9 @@ def copies_experts(row: PublishedRow) -> bool:
     return stated("run-time repacking", words) is None
 
 
-def load_mode(row: PublishedRow, *, fork: bool) -> str:
+def load_mode(row: PublishedRow) -> str:
     """Load mode of a row: llama.cpp maps the file unless it is told not to."""
+    fork = engine(row.runtime, row.category) is IK_LLAMA_CPP
     buffered = stated("file in buffers", row.source_words.casefold()) is not None
     return "none" if buffered or (fork and row.date >= PINNED_SINCE) else "auto"
 
@@ -144,10 +139,10 @@ USUAL_OUTPUT = 128.0
 """Generated tokens where a row states none [tokens]; assumed."""
 
 
-def settings(row: PublishedRow, category: str, model: Model, runtime: Runtime) -> Settings:
+def settings(row: PublishedRow, model: Model, runtime: Runtime) -> Settings:
     """Shares of the tiers and location of the cache, where a row states them."""
-    on_gpu, on_disk = tiers(row, category, model, runtime)
-    cache_said = category == "kv_offload" or "kv_offload=cpu" in row.other_metric
+    on_gpu, on_disk = tiers(row, model, runtime)
+    cache_said = row.category == "kv_offload" or "kv_offload=cpu" in row.other_metric
     words = row.runtime.casefold()
     offloaded = figure("GiB offloaded", words)
     if offloaded is not None and on_gpu is None:
@@ -161,9 +156,7 @@ def settings(row: PublishedRow, category: str, model: Model, runtime: Runtime) -
     )
 
 
-def tiers(
-    row: PublishedRow, category: str, model: Model, runtime: Runtime
-) -> tuple[float | None, float | None]:
+def tiers(row: PublishedRow, model: Model, runtime: Runtime) -> tuple[float | None, float | None]:
     """Shares of the weights on GPUs and on the drive; None for a share that is not stated.
 
     Accelerate fills GPU, RAM and drive in turn (`device_map="auto"`); papers that compare it put
@@ -179,7 +172,7 @@ def tiers(
         share = min(sum(on_gpus) * GIB / model.file_bytes, 1.0)
         rest = 1.0 - share - in_ram * GIB / model.file_bytes
         return share, max(rest, 0.0)
-    if runtime.engine == ACCELERATE.engine and category == "nvme":
+    if runtime.engine == ACCELERATE.engine and row.category == "nvme":
         return (None, None) if "device_map" in row.runtime else (0.0, 1.0)
     return None, None
 

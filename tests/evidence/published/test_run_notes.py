@@ -149,7 +149,7 @@ def test_files_are_mapped_unless_a_row_tells_otherwise(
     runtime: str, note: str, date: str, mode: str
 ) -> None:
     row = PublishedRow({"runtime": runtime, "source_note": note, "date": date})
-    assert load_mode(row, fork=runtime.startswith("ik")) == mode
+    assert load_mode(row) == mode
 
 
 def test_formats_of_the_fork_are_decoded_as_its_own() -> None:

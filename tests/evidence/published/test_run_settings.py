@@ -110,20 +110,20 @@ def test_gigabytes_by_tier_become_shares() -> None:
     # in RAM 26.2 GB: 0.56, 0.32, and 0.12 remain.
     model = catalog.model("GPT-NeoX-20B", "F32")
     listed = "gpu0_gb=20.3; gpu1_gb=22.7; cpu_gb=24.4"
-    record = row(fraction_gpu="", fraction_disk="", other_metric=listed)
-    on_gpu, on_disk = run_settings.tiers(PublishedRow(record), "nvme", model, ACCELERATE)
+    record = row(category="nvme", fraction_gpu="", fraction_disk="", other_metric=listed)
+    on_gpu, on_disk = run_settings.tiers(PublishedRow(record), model, ACCELERATE)
     assert on_gpu == pytest.approx(0.56, abs=0.01)
     assert on_disk == pytest.approx(0.12, abs=0.01)
 
 
 def test_papers_leave_accelerate_the_drive_alone() -> None:
     model = catalog.model("OPT-30B", "BF16")
-    plain = row(fraction_gpu="", fraction_cpu="", fraction_disk="")
-    assert run_settings.tiers(PublishedRow(plain), "nvme", model, ACCELERATE) == (0.0, 1.0)
+    plain = row(category="nvme", fraction_gpu="", fraction_cpu="", fraction_disk="")
+    assert run_settings.tiers(PublishedRow(plain), model, ACCELERATE) == (0.0, 1.0)
     own = {**plain, "runtime": "HF Accelerate device_map"}
-    assert run_settings.tiers(PublishedRow(own), "nvme", model, ACCELERATE) == (None, None)
-    assert run_settings.tiers(PublishedRow(plain), "nvme", model, DEEPSPEED) == (None, None)
-    assert run_settings.tiers(PublishedRow(row()), "stream_cpu", model, ACCELERATE) == (0.0, 0.0)
+    assert run_settings.tiers(PublishedRow(own), model, ACCELERATE) == (None, None)
+    assert run_settings.tiers(PublishedRow(plain), model, DEEPSPEED) == (None, None)
+    assert run_settings.tiers(PublishedRow(row()), model, ACCELERATE) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize(
