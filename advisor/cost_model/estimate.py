@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from advisor.catalog.constants import ConstantRow, Constants, fitted_constants
 from advisor.cost_model import measured_constants as measured
+from advisor.cost_model import uncertainty
 from advisor.cost_model.drafting import DRAFTING, weights_read, with_drafting
 from advisor.cost_model.placement import (
     DEFAULT,
@@ -24,16 +25,6 @@ from advisor.cost_model.placement import (
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Phases, Route, Schedule
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime, schedule_seconds
-from advisor.cost_model.uncertainty import (
-    IN_DECODE,
-    IN_PROMPT,
-    Margins,
-    Range,
-    circumstances,
-    margins,
-    on_gpu,
-    unmeasured_kinds,
-)
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
@@ -157,40 +148,42 @@ class Estimate:
         return self.work.tokens_per_step / self.step.total if self.step else None
 
     @cached_property
-    def decode(self) -> Range | None:
+    def decode(self) -> uncertainty.Range | None:
         """Decoding speed of each user [tokens/s]."""
-        return self._rate(self.work.tokens_per_step, self.step, IN_DECODE)
+        return self._rate(self.work.tokens_per_step, self.step, uncertainty.IN_DECODE)
 
     @cached_property
-    def prefill(self) -> Range | None:
+    def prefill(self) -> uncertainty.Range | None:
         """Speed of the prompt, all users together [tokens/s]."""
         fresh = np.maximum(self.work.fresh, 1) * self.work.users
-        return self._rate(fresh, self.prompt, IN_PROMPT)
+        return self._rate(fresh, self.prompt, uncertainty.IN_PROMPT)
 
-    def _rate(self, amount: Array, time: StepTime | None, constant: str) -> Range | None:
+    def _rate(
+        self, amount: Array, time: StepTime | None, constant: str
+    ) -> uncertainty.Range | None:
         if time is None or self.constants is None:
             return None
         fitted = self._margins(time, self.constants, constant)
         beside = np.hypot(self.how.extra_uncertainty, self.model.architecture.shape_uncertainty)
-        if constant == IN_DECODE and self.work.draft:
+        if constant == uncertainty.IN_DECODE and self.work.draft:
             beside = np.hypot(beside, DRAFTING)
         return fitted.wider(beside).around(amount / time.total)
 
-    def _margins(self, time: StepTime, constants: Constants, constant: str) -> Margins:
+    def _margins(self, time: StepTime, constants: Constants, constant: str) -> uncertainty.Margins:
         """Margins of a speed from its constants, without those of the runtime or of a guessed
         shape.
         """
-        prompt = constant == IN_PROMPT
-        run = circumstances(
+        prompt = constant == uncertainty.IN_PROMPT
+        run = uncertainty.circumstances(
             self.machine, constants,
             users=self.work.users, kinds=operators(self.model.architecture),
             fresh=self.work.fresh if prompt else np.inf, served=prompt and not self.work.bench,
         )  # fmt: skip
-        fitted = margins(time, run, constants, constant)
+        fitted = uncertainty.margins(time, run, constants, constant)
         of_gpu, of_host = measured.doubt(self.machine, self.how, self.model, prompt=prompt)
         if not of_gpu and not of_host:
             return fitted
-        gpu = on_gpu(time, run)
+        gpu = uncertainty.on_gpu(time, run)
         return fitted.wider(of_gpu * gpu + of_host * (1.0 - gpu))
 
     @cached_property
@@ -198,7 +191,7 @@ class Estimate:
         """Kinds of the model's layers that few timed on the backend; they widen the ranges."""
         if self.constants is None or not self.machine.gpus:
             return ()
-        return unmeasured_kinds(operators(self.model.architecture), self.constants)
+        return uncertainty.unmeasured_kinds(operators(self.model.architecture), self.constants)
 
     @property
     def first_token_seconds(self) -> Array | None:
@@ -206,9 +199,9 @@ class Estimate:
         return self.prompt.total if self.prompt else None
 
     @cached_property
-    def first_token(self) -> Range | None:
+    def first_token(self) -> uncertainty.Range | None:
         """Time to the first token [s]."""
-        rate = self._rate(1.0, self.prompt, IN_PROMPT)
+        rate = self._rate(1.0, self.prompt, uncertainty.IN_PROMPT)
         return rate and rate.inverse
 
     @property
@@ -267,7 +260,10 @@ class Estimate:
         used: tuple[tuple[ConstantRow, ...], ...] = ()
         if self.phases is not None and self.constants is not None:
             recorded = self.constants.recorded()
-            phases = (self.phases.decode, IN_DECODE), (self.phases.prefill, IN_PROMPT)
+            phases = (
+                (self.phases.decode, uncertainty.IN_DECODE),
+                (self.phases.prefill, uncertainty.IN_PROMPT),
+            )
             for schedule, constant in phases:
                 time = schedule_seconds(schedule, self.machine, recorded)
                 self._margins(time, recorded, constant)

@@ -166,9 +166,7 @@ class Architecture:
 
     @cached_property
     def query_heads(self) -> tuple[float, ...]:
-        """Query heads of each repeating layer, counted in its tensors; 0 where it does not look
-        back.
-        """
+        """Query heads of each repeating layer; 0 where it does not look back."""
         usual = self.head_dim or COMMON_HEAD
         return tuple(map(_query_heads, self.by_layer, self.attention_values, repeat(usual)))
 

@@ -51,10 +51,7 @@ def _numbers(models: Sequence[Model], name: str) -> Any:
 
 
 def picked(model: Model, index: Any) -> Model:
-    """Model with the numbers at an index along the formats; unchanged for a single format.
-
-    Classes of formats stay joined, in the order of the timed requests.
-    """
+    """Model with the numbers at an index along its formats, whose classes stay joined."""
     if np.ndim(model.output) == 0:
         return model
     return replace(
@@ -130,17 +127,13 @@ class CheckpointRow:
 
 @cache
 def checkpoints() -> Mapping[tuple[str, str], str]:
-    """Repositories by the model's name and format: its maker's, else of who publishes many
-    (names in the offline list of Hub models).
-    """
+    """Repositories by model and format: the maker's, else of who publishes many."""
     rows = read(DATA / "models/checkpoints.csv", CheckpointRow)
     return {(row.model, row.format): row.repository for row in rows}
 
 
 def checkpoint(name: str, form: str) -> str:
-    """Repository of a model in a format; a placeholder for the publisher's name where none is
-    known.
-    """
+    """Repository of a model in a format, else a placeholder for the publisher's name."""
     return checkpoints().get((name, form), f"OWNER/{name.rpartition('/')[2]}-{form}")
 
 

@@ -394,9 +394,7 @@ def _spellings(plain: str) -> Iterator[str]:
 
 
 def _without_grade(plain: str) -> Iterator[str]:
-    """Spelling without `_xl` or `_l`, which keep embedding and head in more bits; `_m` or none
-    instead.
-    """
+    """Spelling without `_xl` or `_l`, which keep embedding and head in more bits."""
     for end in ("_xl", "_l", "_m", "_s", "_xs", "_xxs"):
         if plain.endswith(end):
             stem = plain.removesuffix(end)

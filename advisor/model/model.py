@@ -341,10 +341,7 @@ def _read_shares(
 
 
 def scaled(model: Model, file_bytes: float) -> Model:
-    """Model scaled to a known file size.
-
-    The size of a real file is more reliable than that of the recipe.
-    """
+    """Model scaled to the size of its real file, which is surer than that of the recipe."""
     factor = file_bytes / model.file_bytes
     return replace(
         model,

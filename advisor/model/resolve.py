@@ -154,7 +154,8 @@ def from_file(path: Path, form: str | None = None) -> ResolvedModel:
     file = _existing(path)
     if file.suffix.casefold() != ".json":
         return _chosen(describe_path(file), form)
-    return replace(from_config(_text(file), _cached_name(file), form), source=str(file))
+    text = given_files.content(file, LONGEST_CONFIG).decode(errors="replace")
+    return replace(from_config(text, _cached_name(file), form), source=str(file))
 
 
 def _existing(path: Path) -> Path:
@@ -176,15 +177,8 @@ def _existing(path: Path) -> Path:
     raise InputError(f"{missing}; give a GGUF file or config.json.")
 
 
-def _text(file: Path) -> str:
-    return given_files.content(file, LONGEST_CONFIG).decode(errors="replace")
-
-
 def _cached_name(file: Path) -> str:
-    """Name of a model from the path of its config.json: the cached repository, or its folder.
-
-    Empty if the folder's name is not that of a model.
-    """
+    """Name of a cached repository, or of a folder that is called as a model; else empty."""
     folders = file.absolute().parent
     cached = (CACHED_REPOSITORY.fullmatch(part) for part in folders.parts)
     folder = folders.name if is_named(folders.name) else ""
@@ -192,22 +186,14 @@ def _cached_name(file: Path) -> str:
 
 
 def from_prefix(name: str, data: bytes) -> ResolvedModel:
-    """A model from the beginning of a GGUF file, as `head -c 32M` cuts it.
-
-    Raises:
-        NeedMoreBytes: the header is longer than that.
-        InputError: not a GGUF file.
-        Refusal: a model that is not understood.
-    """
+    """A model from the beginning of a GGUF file; NeedMoreBytes if it ends in the header."""
     from advisor.model.gguf.read import describe_prefix
 
     return _chosen(describe_prefix(name, data), None)
 
 
 def from_config(text: str, name: str = "", form: str | None = None) -> ResolvedModel:
-    """A model from the text of a config.json, by the name in it and in the stored format where none
-    are given.
-    """
+    """A model from a config.json, by the name in it and as it is stored unless others are given."""
     from advisor.model.config.read import describe
     from advisor.model.config.values import parse
 

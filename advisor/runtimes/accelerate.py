@@ -52,9 +52,7 @@ SIXTEEN_BITS = 2.0
 
 @lru_cache(maxsize=64)
 def blocks(model: Model) -> Mapping[str, float]:
-    """Sizes of token table, layers, final norm and head by their names, in their order; no head
-    where it is tied [B].
-    """
+    """Sizes of token table, layers, final norm and untied head, by name in their order [B]."""
     norm = sum(
         SIXTEEN_BITS * tensor.params
         for tensor in model.architecture.tensors
@@ -241,9 +239,7 @@ def on_gpus(places: Iterable[Location]) -> list[Location]:
 
 
 def as_published(model: Model, machine: Machine, settings: Settings, parts: Parts) -> Parts:
-    """Shares of the memories as a published run states them, fractions of layers included; the head
-    is with the last layer.
-    """
+    """Shares that a published run states, fractions of layers too; the head is with the last."""
     layers = {place: layer_shares(model, share) for place, share in parts.items()}
     kept = sum((layers[place] for place in on_gpus(parts)), start=np.zeros(()))
     if settings.gpu_layers is not None:

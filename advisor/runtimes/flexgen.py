@@ -209,9 +209,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
 
 
 def percent(model: Model, placement: Placement) -> tuple[int, ...]:
-    """`--percent`: weights, cache and activations, each on the GPU and in RAM; the rest is on disk
-    [%].
-    """
+    """`--percent`: weights, cache and activations on GPU and in RAM; the rest is on disk [%]."""
     whole = float(model.layer_bytes.sum())
     on_gpu = round(float(placement.gpu_layers) / model.layers * 100)
     in_ram = round(float(streaming.layer_weights(model, placement, RAM)) / whole * 100)

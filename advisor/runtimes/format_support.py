@@ -164,9 +164,7 @@ Processor = tuple[str, str]
 
 
 def takes(key: str, machine: Machine, *, experts: bool = False) -> frozenset[str]:
-    """Kinds of file that a runtime supports on all GPUs of a machine; with `experts` only those
-    for whose routed experts it has kernels.
-    """
+    """Kinds of file that all GPUs of a machine take; with `experts` those with kernels for them."""
     cards = tuple(dict.fromkeys((gpu.vendor, gpu.family) for gpu in machine.gpus))
     return _taken(key, cards or (("none", ""),), machine.host.instruction_sets, experts)
 
@@ -185,9 +183,7 @@ def _taken(
 
 
 def loaded_format_of(key: str, why: str = "") -> Callable[[str, Machine], LoadedFormat]:
-    """Function `loaded_format` of a runtime: the requested format, or the nearest supported one,
-    with a reason such as "loading unpacks"; it raises Refusal where no near one is supported.
-    """
+    """Function `loaded_format` of a runtime: the format, or the nearest one with a reason."""
 
     def loaded_format(form: str, machine: Machine) -> LoadedFormat:
         taken = takes(key, machine)

@@ -117,9 +117,7 @@ MLX = variant(
 
 
 def ollama_command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """Command lines that import a folder of Safetensors, which makes a model of its MLX engine
-    (docs/import.mdx).
-    """
+    """Command lines that make a model of Ollama's MLX engine of Safetensors (docs/import.mdx)."""
     modelfile = shlex.quote(ollama.modelfile_text(f"./{folder_of(model)}", {}))
     return f"""{" ".join(ollama.environment(work))} ollama serve
 # in another terminal

@@ -367,9 +367,7 @@ def _cache_of_a_user(group: GpuGroup, work: Workload, room: Room) -> Array:
 
 
 def sequences_that_fit(model: Model, placement: Placement, machine: Machine, work: Workload) -> int:
-    """Conversations, each with the cache of `paged`, that fit beside the weights in VRAM; further
-    ones wait, or the scheduler drops the cache of one and computes it again.
-    """
+    """Conversations that fit in VRAM, each with the cache of `paged`; further ones wait."""
     counts = []
     for device, gpu in enumerate(machine.gpus):
         where = vram(device)

@@ -78,13 +78,9 @@ class HubList:
         """Repositories whose name ends so, compared without case."""
         return self._with(f"{end},", lambda row: row.name.endswith(end))
 
-    def with_key(self, key: str) -> Iterator[HubRow]:
-        """Repositories whose name says the same, the most downloaded first."""
-        return self._with(f",{key},", lambda row: row.key == key)
-
-    def of_architecture(self, architecture: str) -> Iterator[HubRow]:
-        """Repositories of an architecture, the most downloaded first."""
-        return self._with(f",{architecture},", lambda row: row.architecture == architecture)
+    def where(self, column: str, text: str) -> Iterator[HubRow]:
+        """Repositories with a text in a column, the most downloaded first."""
+        return self._with(f",{text},", lambda row: getattr(row, column) == text)
 
     def of_sizes(self, row: HubRow) -> Iterator[HubRow]:
         """Repositories of a row's sizes in any architecture, the most downloaded first."""

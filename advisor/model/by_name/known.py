@@ -156,12 +156,10 @@ def is_of_maker(row: HubRow) -> bool:
 
 
 def better_described(row: HubRow) -> HubRow:
-    """Repository with the same words in its name and the same layers, where a packed one, or one
-    of a family without a rule, tells less of them.
-    """
+    """Better described repository of the same words and layers, or the row itself."""
     alike = (
         other
-        for other in hub_list().with_key(row.key)
+        for other in hub_list().where("key", row.key)
         if (other.layers, other.hidden) == (row.layers, row.hidden) and not is_drafting(other)
     )
     ruled = hub_rules()

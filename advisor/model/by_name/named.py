@@ -17,6 +17,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.name_matching import spellings
 from advisor.errors import Refusal, UnknownName
 from advisor.model import catalog
+from advisor.model.by_name import names
 from advisor.model.by_name.hub_list import (
     READ,
     HubRow,
@@ -33,17 +34,6 @@ from advisor.model.by_name.known import (
     is_drafting,
     of_other_name,
     spellings_of,
-)
-from advisor.model.by_name.names import (
-    ModelName,
-    StatedSize,
-    format_in_name,
-    has_size,
-    is_size,
-    ollama_tag,
-    stated_size,
-    take_apart,
-    words,
 )
 from advisor.model.by_name.readings import (
     UnknownModel,
@@ -65,9 +55,9 @@ def meant(text: str) -> Named:
         UnknownName: no certain match; lists similar names, likeliest first.
         Refusal: a drafting model, which does not run alone, or no language model.
     """
-    tag = ollama_tag(text)
+    tag = names.ollama_tag(text)
     if tag is not None:
-        known = spelled(tag.short) or of_other_name(take_apart(tag.short).key)
+        known = spelled(tag.short) or of_other_name(names.take_apart(tag.short).key)
         for spelling in (tag.short,) if known else (tag.full, tag.short):
             with suppress(UnknownModel):
                 same = _meant(spelling)
@@ -77,7 +67,7 @@ def meant(text: str) -> Named:
 
 def _meant(text: str) -> Named:
     """Known model of a name, as `meant`, without Ollama's tags of other tags."""
-    name = take_apart(text)
+    name = names.take_apart(text)
     row = spelled(text)
     if row is not None:
         return Named(row=row, taken_as=row.name if _says_less(name, row) else "")
@@ -97,7 +87,7 @@ def _meant(text: str) -> Named:
         raise UnknownModel(text, close_models(name) if read_as is None else (read_as.name,))
     read_as = _counted(name, read_as) if isinstance(read_as, HubRow) else read_as
     in_full = not name.publisher and "".join(name.tokens[:1]) in text.casefold()
-    as_known = name.tokens in {take_apart(known).tokens for known in spellings_of(read_as)}
+    as_known = name.tokens in {names.take_apart(known).tokens for known in spellings_of(read_as)}
     return Named(row=read_as, taken_as="" if in_full and as_known else read_as.name)
 
 
@@ -121,10 +111,12 @@ def _joined(text: str) -> str:
     return text.strip().casefold().translate(dict.fromkeys(map(ord, " -_:")))
 
 
-def _says_less(name: ModelName, row: ArchitectureSpec) -> bool:
+def _says_less(name: names.ModelName, row: ArchitectureSpec) -> bool:
     """Whether a name lacks a word or version of the model, as "llama 70B" does."""
     told = "".join(name.tokens)
-    return any(token not in told for token in take_apart(row.name).tokens if not is_size(token))
+    return any(
+        token not in told for token in names.take_apart(row.name).tokens if not names.is_size(token)
+    )
 
 
 # Names of repositories.
@@ -137,7 +129,7 @@ def _with_publisher(text: str, joint: str) -> str:
     return f"{publisher}/{'-'.join(rest.split())}" if known else ""
 
 
-def _exact(name: ModelName, row: HubRow) -> Named:
+def _exact(name: names.ModelName, row: HubRow) -> Named:
     """Listed repository of exactly this name; the catalogue's model if both have the same shape."""
     if is_drafting(row):
         raise _drafting(row.name)
@@ -148,9 +140,9 @@ def _exact(name: ModelName, row: HubRow) -> Named:
     return Named(row=better, taken_as="" if better is row else better.name)
 
 
-def _counted(name: ModelName, row: HubRow) -> HubRow:
+def _counted(name: names.ModelName, row: HubRow) -> HubRow:
     """Base of a packed repository of a stated size: packed files do not tell it."""
-    base = base_row(name) if has_size(name.shape) and not is_unpacked(row) else None
+    base = base_row(name) if names.has_size(name.shape) and not is_unpacked(row) else None
     known = isinstance(base, HubRow) and is_unpacked(base) and _same_shape(base, row)
     return base if isinstance(base, HubRow) and known else row
 
@@ -169,7 +161,7 @@ HOSTED_ALONE = re.compile(
 have them."""
 
 
-def _refuse(name: ModelName) -> None:
+def _refuse(name: names.ModelName) -> None:
     """See that a name is of no drafting model, no part of a model and none without weights."""
     if "draft" in name.kinds:
         raise _drafting(name.text)
@@ -180,8 +172,10 @@ def _refuse(name: ModelName) -> None:
         )
     # Fine-tunes on the answers of a closed model have its name further behind, or state a size.
     first = name.tokens[:1]
-    closed = words().get("".join(first)) == "closed" or HOSTED_ALONE.match(name.text.casefold())
-    if first and closed and not has_size(name.tokens):
+    closed = names.words().get("".join(first)) == "closed" or HOSTED_ALONE.match(
+        name.text.casefold()
+    )
+    if first and closed and not names.has_size(name.tokens):
         raise Refusal(
             f"The weights of {name.text[:80]} are not published: it runs at its maker alone. Name "
             "a model that can be had."
@@ -226,10 +220,10 @@ def native_format(model: str, row: HubRow | None = None) -> str:
     """Native format of a model of the catalogue or the list; empty for 16 bits. The family and
     width of a row of the list, or of a stand-in's relative, tell it where the name does not.
     """
-    name = take_apart(model)
+    name = names.take_apart(model)
     by_name = {native.name: native.format for native in native_rows()}
     for tokens in (name.identity, name.shape):
-        key = " ".join(token for token in tokens if not is_size(token))
+        key = " ".join(token for token in tokens if not names.is_size(token))
         if key in by_name:
             return by_name[key]
     of_family = (
@@ -247,12 +241,12 @@ def usual_format(native: str) -> str:
 
 def named(text: str, year: int = NEWEST) -> Named:
     """Model of a name in any spelling, or a stand-in of the size in it as of a year."""
-    tag = ollama_tag(text)
-    form = format_in_name(tag.full if tag else text)
+    tag = names.ollama_tag(text)
+    form = names.format_in_name(tag.full if tag else text)
     try:
         known = meant(text)
     except UnknownModel as unknown:
-        made = None if unknown.close else stand_in(take_apart(text), year)
+        made = None if unknown.close else stand_in(names.take_apart(text), year)
         if made is None:
             raise
         model = made
@@ -303,10 +297,10 @@ def _of_stated_total(row: HubRow) -> Named:
     """Stand-in with the weights that a row states and the active ones that its name does, where its
     weights are not in layers as Llama's: experts are missing, or its layers are of another kind.
     """
-    told = stated_size(take_apart(f"{row.name} {row.parameters / 1e9:.2f}b"))
+    told = names.stated_size(names.take_apart(f"{row.name} {row.parameters / 1e9:.2f}b"))
     total = float(row.parameters)
     active = told.active if told and told.active and told.active < total else None
-    size = StatedSize(
+    size = names.StatedSize(
         params=total, active=active, layers=row.layers, may_have_experts=active is None
     )
     note = (

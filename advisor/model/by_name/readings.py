@@ -57,7 +57,7 @@ def readings(name: ModelName) -> Iterator[KnownRow | None]:
     yield _of_printed_size(name)
     yield _of_experts_label(name)
     yield _only_candidate(name) if numbered and len(name.shape) > 2 and not name.publisher else None
-    alike = (row for row in hub_list().with_key(name.key) if numbered and not is_drafting(row))
+    alike = (row for row in hub_list().where("key", name.key) if numbered and not is_drafting(row))
     yield next(map(better_described, alike), None)
     yield base_row(name)
     yield _only_candidate(name)
@@ -67,13 +67,11 @@ def readings(name: ModelName) -> Iterator[KnownRow | None]:
 
 
 def _same_words(name: ModelName) -> KnownRow | None:
-    """Model of the catalogue with these words, else the maker's repository that is spelled so, else
-    the one with the shortest name.
-    """
+    """Model with exactly these words: of the catalogue, else the nearest of a maker."""
     if not name.key or name.key in catalogue_keys():
         return catalogue_keys().get(name.key)
     row = min(
-        filter(is_of_maker, hub_list().with_key(name.key)),
+        filter(is_of_maker, hub_list().where("key", name.key)),
         key=lambda row: (take_apart(row.name).identity != name.identity, len(row.name)),
         default=None,
     )
@@ -197,13 +195,11 @@ def _printed_as(name: ModelName) -> tuple[str, ...]:
 
 
 def _of_printed_size(name: ModelName) -> KnownRow | None:
-    """The most used model of the architecture and size that llama-bench prints; None without
-    one.
-    """
+    """Most used model of the architecture and size that llama-bench prints, if any."""
     rows = (
         row
         for architecture in (_printed_as(name) if _stated(name.tokens) else ())
-        for row in hub_list().of_architecture(architecture)
+        for row in hub_list().where("architecture", architecture)
         if is_of_maker(row) and _weighs(row, name.tokens)
     )
     row = next(rows, None)
@@ -432,9 +428,7 @@ class UnknownModel(UnknownName):
 
 
 def close_models(name: ModelName) -> tuple[str, ...]:
-    """Names that may be meant, likeliest first: those with all words, else those spelled alike; of
-    a family alone its newest models.
-    """
+    """Names that may be meant, likeliest first; of a family alone its newest models."""
     rows = candidates(name.shape) if name.shape else ()
     if not any(map(str.isdigit, name.key)):
         newest = sorted(rows, key=_published, reverse=True)

@@ -16,6 +16,7 @@ from itertools import takewhile
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.model.architecture import Architecture, Group
+from advisor.model.by_name import names
 from advisor.model.by_name.hub_list import HubRow
 from advisor.model.by_name.known import (
     KnownRow,
@@ -24,14 +25,6 @@ from advisor.model.by_name.known import (
     base_of,
     catalogue_keys,
     makers_keys,
-)
-from advisor.model.by_name.names import (
-    ModelName,
-    StatedSize,
-    is_active,
-    stated_size,
-    take_apart,
-    weights,
 )
 from advisor.model.spec import ArchitectureSpec
 
@@ -71,7 +64,7 @@ def rows() -> tuple[CacheRow, ...]:
     return read(FILE, CacheRow)
 
 
-def usual_cache(size: StatedSize, experts: bool, year: int, without: str = "") -> float:
+def usual_cache(size: names.StatedSize, experts: bool, year: int, without: str = "") -> float:
     """Values that a model of unknown family keeps of a text of `relatives.LONG` tokens."""
     families: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for row in rows():
@@ -120,7 +113,7 @@ experts or none, 922 of 960 have experts; of those with 60 to 100 billion, 121 o
 
 
 def relative_of(
-    name: ModelName, size: StatedSize, year: int, without: str = ""
+    name: names.ModelName, size: names.StatedSize, year: int, without: str = ""
 ) -> tuple[KnownRow, bool]:
     """Known model that lends its shape, and whether the names agree: the nearest one by name, then
     by size; without a name in common, the middle one of a few recent models of about its size.
@@ -164,19 +157,19 @@ def relative_of(
 
 def family_of(row: KnownRow) -> str:
     """First word of a model's name; empty for none."""
-    return next(iter(take_apart(row.name).shape), "")
+    return next(iter(names.take_apart(row.name).shape), "")
 
 
-def _of_kind(row: KnownRow, size: StatedSize) -> bool:
+def _of_kind(row: KnownRow, size: names.StatedSize) -> bool:
     """Whether a known model may be of a name's kind: one with experts if active weights are stated,
     a dense one if it has none; else also one with experts whose name states none either.
     """
     if size.active is not None or row.experts == 0:
         return (row.experts > 0) == (size.active is not None)
-    return size.may_have_experts and not any(map(is_active, take_apart(row.name).shape))
+    return size.may_have_experts and not any(map(names.is_active, names.take_apart(row.name).shape))
 
 
-def _leaves_room(row: ArchitectureSpec, size: StatedSize) -> bool:
+def _leaves_room(row: ArchitectureSpec, size: names.StatedSize) -> bool:
     """Whether a model's share of experts leaves room for attention in the active weights."""
     if size.active is None or not row.experts:
         return True
@@ -195,7 +188,7 @@ def cached_values(architecture: Architecture) -> float:
     )
 
 
-def _distance(row: KnownRow, params: float, size: StatedSize, year: int) -> float:
+def _distance(row: KnownRow, params: float, size: names.StatedSize, year: int) -> float:
     depth = abs(math.log(row.layers / size.layers)) if size.layers and row.layers else 0.0
     return abs(math.log(params / size.params)) + A_YEAR * abs(year - year_of(row)) + depth
 
@@ -222,7 +215,7 @@ def _routes(row: KnownRow) -> bool:
 
 
 def _weights_of(key: str, row: KnownRow) -> float:
-    stated = [value for token in key.split() if (value := weights(token)) is not None]
+    stated = [value for token in key.split() if (value := names.weights(token)) is not None]
     published = row.parameters if isinstance(row, HubRow) else (row.published_params_b or 0) * 1e9
     return max(stated, default=published or 1e9)
 
@@ -249,9 +242,9 @@ LEAST_DENSE = 0.002
 """Smallest share of weights that every token uses; Kimi K2 has 0.01."""
 
 
-def stand_in(name: ModelName, year: int = NEWEST, without: str = "") -> Named | None:
+def stand_in(name: names.ModelName, year: int = NEWEST, without: str = "") -> Named | None:
     """Stand-in for an unknown model; None where its name has no size."""
-    size = stated_size(name)
+    size = names.stated_size(name)
     if size is None:
         return None
     row, related, made = _scaled(name, size, year, without)
@@ -280,7 +273,7 @@ def stand_in(name: ModelName, year: int = NEWEST, without: str = "") -> Named | 
     )
 
 
-def _assumes_experts(made: Architecture, size: StatedSize) -> bool:
+def _assumes_experts(made: Architecture, size: names.StatedSize) -> bool:
     return made.experts is not None and size.active is None
 
 
@@ -299,13 +292,13 @@ def _with_usual_cache(architecture: Architecture, values: float) -> Architecture
     return replace(architecture, cache=layers)
 
 
-def of_size(text: str, size: StatedSize, year: int = NEWEST) -> Architecture:
+def of_size(text: str, size: names.StatedSize, year: int = NEWEST) -> Architecture:
     """Stand-in of a known size, with the shape of the nearest relative by name."""
-    return _scaled(take_apart(text), size, year, "")[2]
+    return _scaled(names.take_apart(text), size, year, "")[2]
 
 
 def _scaled(
-    name: ModelName, size: StatedSize, year: int, without: str
+    name: names.ModelName, size: names.StatedSize, year: int, without: str
 ) -> tuple[KnownRow, bool, Architecture]:
     """Relative of a name, whether their names agree, and its architecture scaled to a size."""
     row, related = relative_of(name, size, year, without)
@@ -315,7 +308,7 @@ def _scaled(
     return row, related, made
 
 
-def resized(relative: Architecture, name: str, size: StatedSize) -> Architecture:
+def resized(relative: Architecture, name: str, size: names.StatedSize) -> Architecture:
     """Architecture of a relative, scaled to other sizes.
 
     With experts, both sizes are met: if a share u of the routed experts is used, they have

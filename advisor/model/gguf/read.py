@@ -354,20 +354,14 @@ OTHER_KINDS = {
 
 
 def describe_path(path: Path) -> Described:
-    """The model in a file, in the beginning of one, or in all parts of a split one, found beside
-    the one given.
-    """
+    """The model in a file, in the beginning of one, or in all parts of a split one beside it."""
     with ExitStack() as stack:
         parts = [opened(part_path, stack) for part_path in part_paths(path)]
         return describe_parts(parts)
 
 
 def describe_prefix(name: str, data: bytes) -> Described:
-    """The model whose file begins with these bytes.
-
-    Raises:
-        NeedMoreBytes: they end within the header.
-    """
+    """The model whose file begins with these bytes; NeedMoreBytes if they end in the header."""
     return describe_parts([prefix(name, data)])
 
 
@@ -445,9 +439,7 @@ def _contents(keys: Keys, infos: Sequence[TensorInfo]) -> _Contents:
 
 
 def _notes(contents: _Contents) -> Iterator[str]:
-    """Tensors that are counted although their names are not known, and sizes of those that no token
-    of the text model passes.
-    """
+    """Tensors that are counted without a known name, and sizes of those that are not counted."""
     unknown = [brief(info.name) for info, name in contents.used if not name.known]
     if unknown:
         more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""

@@ -29,9 +29,7 @@ NUMBERS = NameWords("models/gguf_numbers.csv")
 
 @cache
 def numbered(kind: str) -> Mapping[int, str]:
-    """Names by their number in a header: of storage types ("type"), of those that llama.cpp no
-    longer reads ("retired type") and of formats by `general.file_type` ("file type").
-    """
+    """Names by number of a "type", of a "retired type" that is no longer read, of a "file type"."""
     return {int(number): name for number, name in NUMBERS.of_kind(kind).items()}
 
 

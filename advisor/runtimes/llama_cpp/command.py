@@ -168,9 +168,7 @@ def devices(model: Model, placement: Placement, machine: Machine) -> Iterable[st
 
 
 def threads(machine: Machine) -> Iterable[str]:
-    """Number of threads, where the user states it or one socket works, and the policy for memory
-    nodes.
-    """
+    """Number of threads and policy for memory nodes, where they are stated."""
     host = machine.host
     if host.threads is not None:
         yield f"-t {host.threads}"

@@ -53,9 +53,7 @@ def default_context(machine: Machine) -> int:
 
 
 def served(model: Model, machine: Machine, work: Workload) -> Workload:
-    """Workload with Ollama's own micro-batch where none is set (`num_batch`): larger with the
-    context, where there is room.
-    """
+    """Workload with Ollama's micro-batch where none is set: larger with the context, given room."""
     if np.any(np.asarray(work.ubatch) != BATCH):
         return work
     context = np.asarray(work.context, dtype=float) * work.users

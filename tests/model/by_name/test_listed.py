@@ -52,9 +52,9 @@ def test_rows_are_found_by_name_and_by_its_parts() -> None:
     row = hub_list().named("qwen/qwen3-8b")
     assert row is not None
     assert (row.name, row.layers, row.hidden) == ("Qwen/Qwen3-8B", 36, 4096)
-    assert row in tuple(hub_list().with_key("qwen 3 8b"))
+    assert row in tuple(hub_list().where("key", "qwen 3 8b"))
     assert hub_list().named("nobody/nothing") is None
-    assert tuple(hub_list().with_key("nothing")) == ()
+    assert tuple(hub_list().where("key", "nothing")) == ()
 
 
 def test_every_common_family_has_a_rule() -> None:
