@@ -181,6 +181,7 @@ def test_a_row_without_a_family_takes_that_of_the_same_sizes() -> None:
         ("mistralai/Mistral-Small-4-119B-2603", 119e9),
         ("mistralai/Mistral-Large-3-675B-Instruct-2512", 673e9),
         ("nvidia/Llama-3_1-Nemotron-Ultra-253B-v1", 253.4e9),
+        ("microsoft/bitnet-b1.58-2B-4T", 2.413e9),  # its head is the token table
     ],
 )
 def test_families_of_their_own_layers_have_their_published_size(name: str, total: float) -> None:
