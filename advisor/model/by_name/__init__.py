@@ -1,4 +1,1 @@
-"""Models by name: of the catalogue, of the Hub's list, or of neither.
-
-Used from outside: `named`, which every way of naming a model asks, and `native_format`.
-"""
+"""Models by name: of the catalogue, of the Hub's list, or of neither; start at `named`."""
