@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from advisor.advice.compare import decode_tps
-from advisor.advice.edits.edit import Edit, Edited, again, edited, scaled
+from advisor.advice.edits.edit import Edit, Edited, again, placements, scaled
+from advisor.advice.speeds import Speed, speed_of
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import BOUND_BY, Estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -63,14 +64,29 @@ Edits = Iterator[Edit]
 def faster_changes(
     model: Model, machine: Machine, work: Workload, best: Estimate | None
 ) -> tuple[Edited, ...]:
-    """Changes that make the best placement faster, by gain; none where nothing runs. A fixed split
-    stays fixed, as undoing it would be no effect of the change.
+    """Changes that make the best placement faster, by gain, each in the first placement that fits;
+    none where nothing runs. A fixed split stays fixed, as undoing it would be no effect of the
+    change.
     """
     if best is None:
         return ()
-    edits = tuple(changes_of(model, machine, work, best))
+    rows, now, least = list[Edited](), decode_tps(best), WORTH_NAMING
     before = replace(best, model=model, machine=machine, work=work)
-    return tuple(edited(before, edits, decode_tps(best), WORTH_NAMING))
+    for edit in changes_of(model, machine, work, best):
+        placed = map(again, placements(replace(before, **edit.changes)))
+        first = next((each for each in placed if bool(each.fits)), None)
+        fast = first is not None and (edit.of_prompt or decode_tps(first) >= least * now)
+        if first is not None and fast and (speed := speed_of(first)) is not None:
+            rows.append(Edited(**vars(edit), speed=speed, gain=_gain(before, edit, speed, now)))
+    return tuple(sorted((row for row in rows if row.gain >= least), key=lambda row: -row.gain))
+
+
+def _gain(before: Estimate, edit: Edit, speed: Speed, now: float) -> float:
+    """Factor of the decode speed; where it is of prompts, of the time of an answer."""
+    if not edit.of_prompt:
+        return speed.decode / now
+    reply, first = float(before.work.output), float(before.first_token_seconds or 0.0)
+    return (first + reply / now) / (speed.first_token + reply / speed.decode)
 
 
 def changes_of(model: Model, machine: Machine, work: Workload, best: Estimate) -> Edits:

@@ -4,13 +4,13 @@ Changes that make a machine faster, causes of a measured speed, remarks beside a
 are lists of edits; they differ in what is changed and in which answers count.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
-from advisor.advice.compare import as_run, could_hold, decode_tps
-from advisor.advice.speeds import Speed, speed_of
+from advisor.advice.compare import as_run, could_hold
+from advisor.advice.speeds import Speed
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError, Refusal
@@ -99,26 +99,6 @@ class Edited(Edit):
         return f"{self.gain:.2f} times as fast"
 
 
-def edited(before: Estimate, edits: Sequence[Edit], now: float, worth: float) -> list[Edited]:
-    """Edits, in the first placement that fits, that are faster by a factor; by gain."""
-    rows = []
-    for edit in edits:
-        speed = _fastest(before, edit, 0.0 if edit.of_prompt else worth * now)
-        if speed is not None:
-            gain = _gain(before, edit, speed, now)
-            rows.append(Edited(**vars(edit), speed=speed, gain=gain))
-    return sorted((row for row in rows if row.gain >= worth), key=lambda row: -row.gain)
-
-
-def _gain(before: Estimate, edit: Edit, speed: Speed, now: float) -> float:
-    """Factor of the decode speed; where it is of prompts, of the time of an answer."""
-    if not edit.of_prompt:
-        return speed.decode / now
-    reply = float(before.work.output)
-    first = float(before.first_token_seconds or 0.0)
-    return (first + reply / now) / (speed.first_token + reply / speed.decode)
-
-
 def placements(after: Estimate) -> Iterator[Estimate]:
     """Each placement that could hold the model of an estimate, in the format that its runtime
     loads, to be placed and timed anew; none where the runtime refuses it.
@@ -128,10 +108,3 @@ def placements(after: Estimate) -> Iterator[Estimate]:
         for strategy in after.how.strategies:
             if could_hold(model, after.machine, strategy):
                 yield replace(after, model=model, strategy=strategy)
-
-
-def _fastest(before: Estimate, edit: Edit, least: float) -> Speed | None:
-    """Speed in the first placement that fits; None below the least [tokens/s]."""
-    placed = map(again, placements(replace(before, **edit.changes)))
-    first = next((each for each in placed if bool(each.fits)), None)
-    return None if first is None or decode_tps(first) < least else speed_of(first)
