@@ -54,30 +54,6 @@ SEED = 20261122  # seed of the random requests, fixed so that an answer can be r
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lengths:
-    """Distribution of prompt and reply lengths."""
-
-    prompt: float  # mean tokens sent [tokens]
-    output: float  # mean tokens generated [tokens]
-    spread: float = 0.0  # standard deviation over mean of both; 0 for equal lengths
-    cached_share: float = 0.0  # share of each prompt that is in the cache already, 0 to 1
-
-    def drawn(self, count: int, generator: "np.random.Generator") -> tuple[Floats, Floats, Floats]:
-        """Random lengths of prompts and replies, log-normal and at least one token each, and the
-        cached part of the prompts, shape (count,).
-
-        sigma^2 = ln(1 + spread^2), mu = ln(mean) - sigma^2 / 2
-        """
-        sigma = np.sqrt(np.log1p(self.spread**2))
-        prompts, outputs = (
-            mean * np.exp(sigma * generator.standard_normal(count) - sigma**2 / 2.0)
-            for mean in (self.prompt, self.output)
-        )
-        prompts, outputs = (np.maximum(np.round(drawn), 1.0) for drawn in (prompts, outputs))
-        return prompts, outputs, np.floor(self.cached_share * prompts)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Requests:
     """A load on a server; arrays have shape (requests,)."""
 
@@ -87,20 +63,40 @@ class Requests:
     cached: Floats | float = 0.0  # part of each prompt that is in the cache already [tokens]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Lengths:
+    """Distribution of prompt and reply lengths."""
+
+    prompt: float  # mean tokens sent [tokens]
+    output: float  # mean tokens generated [tokens]
+    spread: float = 0.0  # standard deviation over mean of both; 0 for equal lengths
+    cached_share: float = 0.0  # share of each prompt that is in the cache already, 0 to 1
+
+    def drawn(self, arrivals: Floats, generator: "np.random.Generator") -> Requests:
+        """Requests of random lengths, log-normal and at least one token each.
+
+        sigma^2 = ln(1 + spread^2), mu = ln(mean) - sigma^2 / 2
+        """
+        sigma = np.sqrt(np.log1p(self.spread**2))
+        prompts, outputs = (
+            mean * np.exp(sigma * generator.standard_normal(len(arrivals)) - sigma**2 / 2.0)
+            for mean in (self.prompt, self.output)
+        )
+        prompts, outputs = (np.maximum(np.round(drawn), 1.0) for drawn in (prompts, outputs))
+        cached = np.floor(self.cached_share * prompts)
+        return Requests(arrivals=arrivals, prompts=prompts, outputs=outputs, cached=cached)
+
+
 def at_random(per_second: float, count: int, lengths: Lengths) -> Requests:
     """Requests at random times, a Poisson process with a rate in requests per second."""
     generator = np.random.default_rng(SEED)
-    gaps = generator.exponential(1.0 / per_second, count)
-    prompts, outputs, cached = lengths.drawn(count, generator)
-    return Requests(arrivals=np.cumsum(gaps), prompts=prompts, outputs=outputs, cached=cached)
+    return lengths.drawn(np.cumsum(generator.exponential(1.0 / per_second, count)), generator)
 
 
 def of_users(users: int, count: int, lengths: Lengths) -> Requests:
     """Requests of users who start together and send the next one after each reply."""
-    prompts, outputs, cached = lengths.drawn(count, np.random.default_rng(SEED))
-    arrivals = np.full(count, np.nan)
-    arrivals[:users] = 0.0
-    return Requests(arrivals=arrivals, prompts=prompts, outputs=outputs, cached=cached)
+    arrivals = np.where(np.arange(count) < users, 0.0, np.nan)
+    return lengths.drawn(arrivals, np.random.default_rng(SEED))
 
 
 WIDE_MEMORY = 70 * GIB
