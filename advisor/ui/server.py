@@ -195,7 +195,7 @@ def _load(page: Callable[[], None]) -> None:
 def advise() -> None:
     """The answer of a first visit."""
     from advisor.ui.advise import page, ways
-    from advisor.ui.advise.answer import answer
+    from advisor.ui.question.answer import answer
 
     this_machine.seen()
     request, calibrated = current.begun(Request()), this_machine.calibrated_at()

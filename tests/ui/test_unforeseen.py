@@ -8,9 +8,9 @@ from ui_app import app, copied, page_text, run
 import advisor
 from advisor.advice import advise
 from advisor.cost_model.workload import Workload
-from advisor.ui.advise.answer import answer
 from advisor.ui.parts.unforeseen import place, report
 from advisor.ui.question import row
+from advisor.ui.question.answer import answer
 
 
 class Fault(Exception):

@@ -19,13 +19,13 @@ from advisor.advice.serving import ServingFleet
 from advisor.cost_model.estimate import Estimate
 from advisor.formatting import memory, money, number, range_of, seconds, tokens_per_second
 from advisor.runtimes.serving import typical_tokens
-from advisor.ui.advise.answer import name_of
 from advisor.ui.advise.run_it import effort, fitting, told
 from advisor.ui.parts import tabs
 from advisor.ui.parts.drawing import curves
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import columned, say, show, table, two_lines
 from advisor.ui.question import inputs
+from advisor.ui.question.answer import name_of
 
 COLUMNS: Mapping[str, Callable[[Estimate], object]] = {
     "Runtime": lambda row: two_lines(row.runtime, explained(row.format_note)),

@@ -8,11 +8,11 @@ import streamlit as st
 
 from advisor.errors import AdvisorError, InputError
 from advisor.reports.from_advice import answer_document
-from advisor.ui.advise.answer import current_answer
 from advisor.ui.parts import outcome, tabs
 from advisor.ui.parts.markup import copyable, notice
 from advisor.ui.parts.session import author, login_configured, own_store
 from advisor.ui.question import current, models
+from advisor.ui.question.answer import current_answer
 
 SAVED = "saved_report"
 """Session key of the number of the report saved last."""

@@ -22,7 +22,6 @@ from advisor.cost_model.workload import drafting_note
 from advisor.formatting import UNKNOWN, memory, range_of, seconds, tokens_per_second
 from advisor.reports import charts, from_advice
 from advisor.ui.advise import placements
-from advisor.ui.advise.answer import name_of
 from advisor.ui.advise.run_it import fitting
 from advisor.ui.parts import tabs
 from advisor.ui.parts.drawing import curves, headed
@@ -38,6 +37,7 @@ from advisor.ui.parts.markup import (
     show,
     two_lines,
 )
+from advisor.ui.question.answer import name_of
 
 
 def shown(answer: Answer) -> None:

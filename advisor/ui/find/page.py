@@ -28,7 +28,6 @@ from advisor.model.model import Floats
 from advisor.request.request import NOTHING, Request, listed
 from advisor.runtimes import LLAMA_CPP
 from advisor.ui.advise import placements, ways
-from advisor.ui.advise.answer import current_answer, key_of
 from advisor.ui.parts import tabs
 from advisor.ui.parts.drawing import Point, PointChart, points
 from advisor.ui.parts.markup import (
@@ -46,6 +45,7 @@ from advisor.ui.parts.markup import (
 )
 from advisor.ui.parts.speed_table import ADVISE, speed_table
 from advisor.ui.question import current, inputs, models, presets, this_machine
+from advisor.ui.question.answer import current_answer, key_of
 from advisor.ui.question.models import Picked
 from advisor.units import GIB
 

@@ -4,8 +4,8 @@ import streamlit as st
 
 from advisor.formatting import show_money_in
 from advisor.ui.advise import page
-from advisor.ui.advise.answer import current_answer
 from advisor.ui.question import current, refused, row
+from advisor.ui.question.answer import current_answer
 
 show_money_in(current.present().paying)
 row.question()

@@ -12,9 +12,9 @@ from advisor.advice.compare import decode_tps
 from advisor.errors import AdvisorError, NetworkError, Refusal, UnknownName
 from advisor.formatting import tokens_per_second
 from advisor.model import catalog
-from advisor.ui.advise.answer import current_answer
 from advisor.ui.parts.markup import heading, notice, plain_words, say, show
 from advisor.ui.question import current, models, presets
+from advisor.ui.question.answer import current_answer
 
 AT_HOME = "gpt-oss-20b"
 """Model offered to who names one that runs at its maker alone."""
