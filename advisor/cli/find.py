@@ -110,7 +110,7 @@ def machine_text(findings: Findings) -> str:
     """Best combination of each machine, cheapest month first: to buy, several of a kind, to rent,
     and by API, each in lines of its own.
     """
-    best = sorted(best_of_each(findings.hits), key=lambda hit: hit.order)
+    best = best_of_each(findings.hits)
     odd = {id(hit): odd_about(findings.question, hit) for hit in best}
     single = [hit for hit in best if hit.machines == 1]
     bought = [hit for hit in single if hit.offer == BOUGHT]
@@ -153,8 +153,7 @@ def _nothing(findings: Findings) -> str:
 def _machine_cells(hit: Hit, odd: Sequence[str]) -> tuple[str, ...]:
     cost = no_price(hit.machine.gpus[0].name)
     if hit.monthly is not None:
-        old = f", {hit.aged}" if hit.aged else ""
-        cost = f"{money(hit.monthly)}, {money(hit.upfront or 0.0)}{old}"
+        cost = f"{money(hit.monthly)}, {money(hit.upfront or 0.0)}{hit.aged}"
     return (
         hit.title if hit.machines == 1 else f"{hit.title}, {hit.offer}",
         context_size(hit.context),

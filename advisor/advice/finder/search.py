@@ -26,7 +26,7 @@ from advisor.advice.finder.combinations import (
 )
 from advisor.advice.finder.runnable import AS_TRAINED, BY_LOSS, points_lost
 from advisor.advice.prices.power import PowerDraw, desktop_parts, draw_of, parts_for
-from advisor.advice.prices.price import Price, bought, rented, selling_price
+from advisor.advice.prices.price import Price, age_remark, bought, rented, selling_price
 from advisor.advice.prices.rows import is_stale
 from advisor.advice.speeds import COLUMNS as SPEED_COLUMNS
 from advisor.advice.speeds import Mask, Speed, of_numbers
@@ -96,11 +96,9 @@ class Hit:
 
     @property
     def aged(self) -> str:
-        """Remark on an old or launch price; empty for others."""
-        if self.monthly is None or not (self.price.listed or self.stale):
-            return ""
-        kind = "launch price" if self.price.listed else "price"
-        return f"{kind} of {self.price.date or 'no day'}"
+        """Remark on an old or launch price in parentheses; empty for others."""
+        known = self.monthly is not None
+        return age_remark(self.price.date, listed=self.price.listed, stale=self.stale and known)
 
     @property
     def cards(self) -> str:
@@ -335,7 +333,8 @@ def odd_about(question: Question, hit: Hit) -> tuple[str, ...]:
 
 
 def best_of_each(hits: Sequence[Hit]) -> list[Hit]:
-    """Best hit of each machine and context, bought and rented: least loss, then highest speed.
+    """Best hit of each machine and context, bought and rented, in the order of hits: least loss,
+    then highest speed.
 
     Losses count in whole points of a score: from 16 bits to Q6_K nobody could tell one from
     another. The larger cache is better, then a usual runtime.
@@ -350,7 +349,7 @@ def best_of_each(hits: Sequence[Hit]) -> list[Hit]:
     for hit in hits:
         key = (hit.name, hit.count, hit.offer, hit.context)
         best[key] = min(best.get(key, hit), hit, key=rank)
-    return list(best.values())
+    return sorted(best.values(), key=lambda hit: hit.order)
 
 
 @cache

@@ -114,7 +114,7 @@ def cost_against_speed(hits: Sequence[Hit]) -> PointChart:
                 kind=hit.offer if hit.may_win else UNDATED, counts=hit.may_win,
                 x=hit.monthly / paid.usd, y=hit.speed.decode,
                 tip=f"{hit.title}, {hit.speed.format}: {number(hit.speed.decode, 3)} tokens/s, "
-                f"{hit.offer} for {money(hit.monthly)} a month{_aged(hit)}",
+                f"{hit.offer} for {money(hit.monthly)} a month{hit.aged}",
             )
             for hit in hits
             if hit.monthly
@@ -433,16 +433,12 @@ def _level(row: Hit | Option | None) -> Judgement:
     return judgement(None if speed is None else speed.decode, current.present().reading_tps)
 
 
-def _aged(hit: Hit) -> str:
-    return f", {hit.aged}" if hit.aged else ""
-
-
 def _price(answer: FindAnswer, hit: Hit) -> str:
     """What is paid at once or for how many hours, and the month."""
     monthly = f"{money(hit.monthly or 0.0)} a month"
     if hit.offer == RENTED:
-        return f"{monthly} for {hours(answer.rented_hours(hit))} of rent{_aged(hit)}"
-    return f"{money(hit.upfront or 0.0)} at once, {monthly} with power{_aged(hit)}"
+        return f"{monthly} for {hours(answer.rented_hours(hit))} of rent{hit.aged}"
+    return f"{money(hit.upfront or 0.0)} at once, {monthly} with power{hit.aged}"
 
 
 def _wish(answer: FindAnswer) -> str:
@@ -493,8 +489,7 @@ def _row(answer: FindAnswer, hit: Hit) -> tuple[Markup, Markup, Markup, str]:
     where = f"{hit.speed.format}, {TITLES[hit.speed.strategy]}"
     rented = hit.offer == RENTED
     month = "no price" if hit.monthly is None else money(hit.monthly)
-    old = f"old {hit.aged}" if hit.stale and not hit.price.listed else hit.aged
-    told = f"{hours(answer.rented_hours(hit))} of rent" if rented else old
+    told = f"{hours(answer.rented_hours(hit))} of rent" if rented else hit.aged.strip(" ()")
     return (
         two_lines(name, where), two_lines(number(hit.speed.decode), words), two_lines(month, told),
         "rented" if rented else money(hit.upfront) if hit.upfront is not None else "",

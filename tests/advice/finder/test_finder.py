@@ -314,7 +314,7 @@ def test_a_launch_price_and_an_old_one_are_named_so() -> None:
     assert {"Arc Pro B60", "RTX PRO 4500 Blackwell"} <= launched
     assert not launched & {"RTX 3090", "RTX 5090"}
     for hit in hits:
-        assert hit.aged.startswith("launch price of") == hit.price.listed
+        assert hit.aged.startswith(" (launch price of") == hit.price.listed
         assert bool(hit.aged) == (hit.price.listed or hit.stale)
 
 
