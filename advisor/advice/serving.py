@@ -53,7 +53,6 @@ class Servers:
     count: int  # number of GPUs of each
     kind: str  # "rented" or "built"
     cost: MonthlyCost  # cost of a month of each
-    margin: float = 0.0  # what comparisons add to it for launch prices [USD/month]
     price: Price  # price of each with its date and source
     machines: int = 1  # number of machines
     copies: Sizes = ()  # number of GPUs of each copy of the model in a machine, largest first
@@ -76,7 +75,7 @@ class Servers:
     @property
     def compared(self) -> float:
         """Cost of a month of a machine, launch prices counted `LAUNCH_MARGIN` times [USD/month]."""
-        return self.cost.total + self.margin
+        return self.cost.total + float(self.cost.margin(self.price.launch_share))
 
 
 def servers_on_offer(question: Question) -> list[Servers]:
@@ -98,10 +97,8 @@ def servers_on_offer(question: Question) -> list[Servers]:
         machine = with_gpus(gpu, count)
         price = bought(gpu, count, money.own_price, desktop_parts(machine.gpus))
         if price.usd is not None:
-            cost, margin = use.served(draw_of(machine), price.usd, hours), use.margin(price)
-            rows.append(
-                Servers(gpu=gpu, count=count, kind="built", price=price, margin=margin, cost=cost)
-            )
+            cost = use.served(draw_of(machine), price.usd, hours)
+            rows.append(Servers(gpu=gpu, count=count, kind="built", price=price, cost=cost))
     return [row for row in rows if row.price.dated]
 
 

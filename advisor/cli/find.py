@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from advisor.advice.advise import findings_of
 from advisor.advice.finder.combinations import on_cluster, on_cores
 from advisor.advice.finder.runnable import Runnable, Trials, points_per_nat, quality_rows
-from advisor.advice.finder.search import BOUGHT, RENTED, Findings, Hit, best_of_each, odd_about
+from advisor.advice.finder.search import Findings, Hit, odd_about
 from advisor.advice.prices.rows import no_price
-from advisor.advice.table.option import Option
+from advisor.advice.table.option import Option, OptionKind
 from advisor.catalog.inputs import BY_NAME
 from advisor.catalog.records import as_record
 from advisor.cli.command import Json, program, remark, show, tell
@@ -39,29 +39,22 @@ def run(args: argparse.Namespace) -> None:
             args,
             [f"Cards go into your machine, {present.name}; with --own nothing into a new desktop."],
         )
-    taken_as = nouns.resolved.taken_as
     answer = []
     if args.json:
-        answer = [
-            as_record("hit", hit, taken_as=taken_as or None, **_quality(hit.model))
-            for hit in findings.hits
+        model = nouns.model.name
+        given = {"model": model, "taken_as": nouns.resolved.taken_as or None, **_quality(model)}
+        answer = [as_record("hit", hit, **given) for hit in findings.hits]
+        answer += [
+            as_record("hit", api, machine=api.name, **given, **OF_API) for api in findings.apis
         ]
-        answer += [api_answer(option, nouns) for option in findings.apis]
     show(args, answer, lambda: machine_text(findings))
 
 
-def api_answer(option: Option, nouns: Nouns) -> Json:
-    """JSON record of a provider that serves the model."""
-    model, work, none = nouns.model.name, nouns.work, dict.fromkeys(OF_MACHINES)
-    return as_record(
-        "api", option, model=model, taken_as=nouns.resolved.taken_as or None, **none,
-        **_quality(model), count=0, machines=0, context=float(work.context),
-        users=float(work.users), upfront_usd=0.0, offer="api", price_at_launch=False,
-    )  # fmt: skip
-
-
-OF_MACHINES = ("format", "runtime", "placement", "kv_type")
-"""What a provider does not tell."""
+OF_API = {
+    **dict.fromkeys(("format", "runtime", "placement", "kv_type")), "offer": "api", "count": 0,
+    "machines": 0,
+}  # fmt: skip
+"""Values of a provider's record; it tells neither format nor runtime."""
 
 
 def _quality(model: str) -> Json:
@@ -110,15 +103,15 @@ def machine_text(findings: Findings) -> str:
     """Best combination of each machine, cheapest month first: to buy, several of a kind, to rent,
     and by API, each in lines of its own.
     """
-    best = best_of_each(findings.hits)
+    best = findings.best
     odd = {id(hit): odd_about(findings.question, hit) for hit in best}
     single = [hit for hit in best if hit.machines == 1]
-    bought = [hit for hit in single if hit.offer == BOUGHT]
+    bought = [hit for hit in single if hit.kind is not OptionKind.RENT]
     ways = {
         "To buy, as many run it": [hit for hit in bought if not odd[id(hit)]],
         "To buy, odd": [hit for hit in bought if odd[id(hit)]],
         "Several machines": [hit for hit in best if hit.machines > 1],
-        "To rent": [hit for hit in single if hit.offer == RENTED],
+        "To rent": [hit for hit in single if hit.kind is OptionKind.RENT],
     }
     lines = [] if best else [_nothing(findings), ""]
     for title, hits in ways.items():
@@ -142,7 +135,7 @@ def _api_cells(option: Option) -> tuple[str, ...]:
 
 
 def _nothing(findings: Findings) -> str:
-    if findings.costed:
+    if findings.rows.costed:
         return "Nothing reaches this target; lower the speed or raise the budget."
     return (
         "No machine within the budget holds the model in this runtime, format and context; leave "
@@ -151,12 +144,12 @@ def _nothing(findings: Findings) -> str:
 
 
 def _machine_cells(hit: Hit, odd: Sequence[str]) -> tuple[str, ...]:
-    cost = no_price(hit.machine.gpus[0].name)
+    cost = no_price(hit.bought[0].name)
     if hit.monthly is not None:
         cost = f"{money(hit.monthly)}, {money(hit.upfront or 0.0)}{hit.aged}"
     return (
         hit.title if hit.machines == 1 else f"{hit.title}, {hit.offer}",
-        context_size(hit.context),
+        context_size(float(hit.use.work.context)),
         hit.speed.runtime,
         hit.speed.format,
         hit.speed.strategy.value,

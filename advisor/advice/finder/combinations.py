@@ -120,7 +120,7 @@ class RunSetup:
 class Combinations:
     """Combinations that are fast enough, each column of shape (rows,)."""
 
-    candidate: Places  # index of the machine in `stack_of`
+    candidate: Places  # index of the machine in `stack_of`, later of the option to have it
     runtime: Places  # index in `NAMES`
     strategy: Places  # index in `STRATEGIES`
     form: Places  # index of the weights' format among those tried

@@ -2,12 +2,13 @@
 
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from advisor.advice.finder.combinations import (
     CACHES,
@@ -22,18 +23,20 @@ from advisor.advice.finder.combinations import (
     cases,
     combinations,
     in_formats,
+    joined,
     stack_of,
 )
 from advisor.advice.finder.runnable import AS_TRAINED, BY_LOSS, points_lost
-from advisor.advice.prices.power import PowerDraw, desktop_parts, draw_of, parts_for
-from advisor.advice.prices.price import Price, age_remark, bought, rented, selling_price
-from advisor.advice.prices.rows import is_stale
+from advisor.advice.prices.power import HostPartRow, PowerDraw, desktop_parts, draw_of, parts_for
+from advisor.advice.prices.price import Price, bought, rented, selling_price
 from advisor.advice.speeds import COLUMNS as SPEED_COLUMNS
 from advisor.advice.speeds import Mask, Speed, of_numbers
-from advisor.advice.table.option import Option, Question
+from advisor.advice.table.cost import MonthlyCost, Use
+from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.table.options import apis
 from advisor.advice.table.rules import counts_in, installed, oddities, ruled_out
 from advisor.catalog.inputs import in_usd
+from advisor.catalog.records import like
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import counted
 from advisor.machine.machine import Machine
@@ -41,199 +44,190 @@ from advisor.model.model import Floats
 from advisor.request.money import discrete, slots
 from advisor.request.request import Request
 from advisor.runtimes import runtime
+from advisor.units import Array
 
+Numbers = npt.NDArray[Any]
 Budget = tuple[float | None, float | None]
 """Most that is paid once, and each month; None for any [USD]."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hit:
-    """Combination that reaches the target."""
+class Hit(Option):
+    """Machine that reaches the target, bought or rented."""
 
-    model: str  # name of the model
-    machine: Machine  # machine with its GPUs; named by their kind, or as it is sold whole
+    speed: Speed
+    machine: Machine  # named by the kind of its GPUs, or as it is sold whole
     machines: int = 1  # number of such machines, each serving its share of the users
-    context: float  # cache of each user [tokens]
-    users: float  # users served together by all machines
-    kv_type: str  # format of the cache
-    speed: Speed  # runtime, placement, format, tokens/s and first token
-    offer: str  # bought or rented
-    price: Price  # price of a machine, with its date
-    upfront: float | None  # paid once [USD]; None without a price
-    monthly: float | None  # monthly cost [USD/month]; None without a price
-    # that cost with launch prices counted `LAUNCH_MARGIN` times, by which a verdict and the order
-    # of hits compare; None without a price [USD/month]
-    compared: float | None
-    stale: bool = False  # the price is old, or has no date
-
-    @property
-    def name(self) -> str:
-        """Name of the GPU, or of the whole machine."""
-        return self.machine.name
 
     @property
     def count(self) -> int:
         """Number of GPUs of a machine."""
-        return len(self.machine.gpus)
+        return len(self.bought)
 
     @property
-    def whole(self) -> bool:
-        """Whether it is sold as a whole machine."""
-        return self.machine.unified
-
-    @property
-    def may_win(self) -> bool:
-        """Whether it has a dated price."""
-        return self.monthly is not None and self.price.dated
-
-    @property
-    def order(self) -> tuple[bool, float, float]:
-        """Sort key: cheapest month first, to the cent, then the faster; without a dated price last.
-
-        Finer differences are the last digits of a sum, which another processor adds up otherwise.
-        """
-        return (not self.may_win, round(self.compared or 0.0, 2), -round(self.speed.decode, 3))
-
-    @property
-    def aged(self) -> str:
-        """Remark on an old or launch price in parentheses; empty for others."""
-        known = self.monthly is not None
-        return age_remark(self.price.date, listed=self.price.listed, stale=self.stale and known)
-
-    @property
-    def cards(self) -> str:
-        """Machine with the number of its GPUs."""
-        return counted(self.count, self.name)
+    def offer(self) -> str:
+        """How it is to be had, in a word."""
+        return "rented" if self.kind is OptionKind.RENT else "bought"
 
     @property
     def title(self) -> str:
         """Machine with its number, where several are needed."""
-        return f"{self.machines} machines, {self.cards}" if self.machines > 1 else self.cards
+        return f"{self.machines} machines, {self.name}" if self.machines > 1 else self.name
 
 
 @dataclass(frozen=True)
 class Offers:
-    """Prices of all machines of a search, bought or rented, and what a month of each costs."""
+    """Machines of a search as they are bought, then those that are let, with prices as columns."""
 
-    kind: str  # "bought" or "rented"
-    question: Question  # replies, hours, prices of power
-    machines: Sequence[Machine]  # all machines of the search
-    # price of each machine, without an amount where none is on record; None for one that is not to
-    # be had so
-    prices: Sequence[Price | None]
-    usd: Any  # paid once, or rent of an hour, shape (machines,); NaN without a price [USD]
-    idle: Floats  # power of each while idle, shape (machines,) [W]
-    busy: Floats  # power of each while answering, shape (machines,) [W]
-
-    def monthly(self, machine: Places, speed: Any) -> Floats:
-        """Monthly cost of machines, by index, at a speed each, as columns or one [USD]."""
-        usd = self.usd[machine]
-        if self.kind == RENTED:
-            return np.asarray(self.question.use.rented(usd, speed).total)
-        draw = PowerDraw(idle=self.idle[machine], busy=self.busy[machine])
-        return np.asarray(self.question.use.owned(draw, speed, usd).total)
-
-    @property
-    def upfront(self) -> Floats:
-        """Paid once for each machine, shape (machines,); NaN without a price [USD]."""
-        return np.asarray(self.usd * (self.kind == BOUGHT))
+    use: Use  # replies, hours, prices of power
+    options: Sequence[Option]  # each as an option without a speed, with or without a price
+    rents: Places  # index of each machine's rent; negative without one
+    hourly: Floats  # rent of each option, 0 where it is bought [USD/h]
+    power: Floats  # of each option that its owner pays, idle and busy, shape (2, options) [W]
 
     @cached_property
-    def able(self) -> Mask:
-        """Machines that are to be had so, shape (machines,)."""
-        return np.array([price is not None for price in self.prices])
+    def usd(self) -> Floats:
+        """Paid once for each option; NaN without a price [USD]."""
+        return np.array([option.price.usd for option in self.options], dtype=float)
 
-    def hits(self, rows: Combinations, budget: Budget, formats: Sequence[str]) -> Iterator[Hit]:
-        """Hits of the rows within a budget, in formats by index.
+    def cost(self, option: Places, speed: Any) -> MonthlyCost:
+        """Monthly cost of options, by index, at a speed each, as columns."""
+        idle, busy = self.power[:, option]
+        rent: Any = self.use.rented(self.hourly[option], speed)
+        return replace(
+            self.use.owned(PowerDraw(idle=idle, busy=busy), speed, self.usd[option]),
+            rent=rent.rent,
+            starts=rent.starts,
+            stopped=rent.stopped,
+            storage=rent.storage * (option >= len(self.rents)),
+        )
 
-        Columns are lists, since picking numbers out of arrays is slow.
+    def of(self, rows: Combinations) -> Combinations:
+        """Rows of machines as rows of options: bought, and rented where the GPUs hold the model,
+        since a provider's machine has its own RAM, not the one described.
         """
-        rows = rows.at(self.able[rows.candidate])
-        monthly = self.monthly(rows.candidate, rows) * rows.machines
-        upfront = self.upfront[rows.candidate] * rows.machines
-        within = _within(upfront, budget[0]) & _within(monthly, budget[1])
-        if self.kind == RENTED:  # a provider's machine has its own RAM, not the one described
-            within &= rows.strategy == STRATEGIES.index(PlacementStrategy.GPU_RESIDENT)
-        places = _largest_cache(rows, np.flatnonzero(within))
-        rows, question = rows.at(places), self.question
-        stale = [
-            price is None or (not price.typed and is_stale(price.date, question.today))
-            for price in self.prices
-        ]
-        margins = [0.0 if price is None else question.use.margin(price) for price in self.prices]
-        columns = zip(*(getattr(rows, name).tolist() for name in COLUMNS), strict=True)
-        amounts = zip(upfront[places].tolist(), monthly[places].tolist(), strict=True)
-        for values, (once, month) in zip(columns, amounts, strict=True):
-            row = dict(zip(COLUMNS, values, strict=True))
-            at, several, priced = row["candidate"], int(row["machines"]), not math.isnan(month)
-            numbers = (*(row[name] for name in SPEED_COLUMNS[:-1]), rows.waiting)
-            strategy, engine = STRATEGIES[row["strategy"]], NAMES[row["runtime"]]
-            yield Hit(
-                model=question.model.name,
-                machine=self.machines[at],
-                machines=several,
-                context=row["context"],
-                users=float(question.work.users),
-                kv_type=CACHES[row["cache"]],
-                speed=of_numbers(strategy, engine, formats[row["form"]], numbers),
-                offer=self.kind,
-                price=self.prices[at] or Price(usd=None),
-                upfront=None if math.isnan(once) else once,
-                monthly=month if priced else None,
-                compared=month + margins[at] * several if priced else None,
-                stale=stale[at],
-            )
+        rent = self.rents[rows.candidate]
+        let = (rent >= 0) & (rows.strategy == STRATEGIES.index(PlacementStrategy.GPU_RESIDENT))
+        return joined((rows, replace(rows.at(let), candidate=rent[let], costed=0)), rows.tried)
+
+    def within(self, rows: Combinations, budget: Budget) -> Mask:
+        """Rows within a budget."""
+        monthly = self.cost(rows.candidate, rows).total * rows.machines
+        upfront = self.usd[rows.candidate] * rows.machines
+        return _within(upfront, budget[0]) & _within(monthly, budget[1])
+
+    def order(self, rows: Combinations) -> Places:
+        """Order of rows: cheapest month first, to the cent and with launch prices counted more,
+        then the faster; without a dated price last.
+
+        Finer differences are the last digits of a sum, which another processor adds up otherwise.
+        """
+        shares = np.array([option.price.launch_share for option in self.options])
+        dated = np.array([option.dated for option in self.options])
+        cost = self.cost(rows.candidate, rows)
+        month = (cost.total + cost.margin(shares[rows.candidate])) * rows.machines
+        last = np.isnan(month) | ~dated[rows.candidate]
+        return np.lexsort((-np.round(rows.decode, 3), np.round(np.nan_to_num(month), 2), last))
 
 
-BOUGHT, RENTED = "bought", "rented"
-
-
-def offers(question: Question, machines: Sequence[Machine]) -> tuple[Offers, Offers]:
+def offers(question: Question, machines: Sequence[Machine]) -> Offers:
     """Purchase of every machine, with or without a price, and existing rents."""
-    cards, money = set(question.for_sale), question.money
-    prices = [_price(question, machine, cards) for machine in machines]
-    rents = [
-        None if machine.unified else rented(machine.name, len(machine.gpus), money.own_rent)
-        for machine in machines
-    ]
+    cards, own_rent = set(question.for_sale), question.money.own_rent
+    options = [_purchase(question, machine, cards) for machine in machines]
+    rents, hourly = np.full(len(machines), -1), [0.0] * len(machines)
+    for at, machine in enumerate(machines):
+        rent = None if machine.unified else rented(machine.name, len(machine.gpus), own_rent)
+        if rent is not None:
+            rents[at] = len(options)
+            options.append(_offered(question, OptionKind.RENT, machine, rent[0]))
+            hourly.append(rent[1])
     draws = [draw_of(machine) for machine in machines]
-    idle, busy = (np.array([getattr(draw, name) for draw in draws]) for name in ("idle", "busy"))
-    usd = np.array([np.nan if price.usd is None else price.usd for price in prices])
-    hourly = np.array([np.nan if rent is None else rent[1] for rent in rents])
-    rented_at = [rent and rent[0] for rent in rents]
-    return (
-        Offers(BOUGHT, question, machines, prices, usd, idle, busy),
-        Offers(RENTED, question, machines, rented_at, hourly, idle, busy),
+    power = np.zeros((2, len(options)))
+    power[:, : len(machines)] = [draw.idle for draw in draws], [draw.busy for draw in draws]
+    return Offers(question.use, options, rents, np.array(hourly), power)
+
+
+def _offered(
+    question: Question,
+    kind: OptionKind,
+    machine: Machine,
+    price: Price,
+    parts: tuple[HostPartRow, ...] = (),
+) -> Option:
+    """A machine as an option without a speed."""
+    name = counted(len(machine.gpus), machine.name)
+    return question.option(
+        kind, name, None, None, price, machine=machine, bought=machine.gpus, parts=parts
     )
 
 
-def _price(question: Question, machine: Machine, cards: set[str]) -> Price:
-    """Price of the GPUs with the parts that they need, or a new desktop; or of the whole machine.
+def _purchase(question: Question, machine: Machine, cards: set[str]) -> Option:
+    """GPUs with the parts that they need, or a new desktop; or a whole machine.
 
     Server modules, which are not among the cards sold, can only be rented.
     """
-    money, name, ownership = question.money, machine.name, question.ownership
-    typed, gpus = money.own_price, machine.gpus
-    priced = selling_price(name) is not None or name in dict(typed)
-    if not priced or not (machine.unified or name in cards):
-        return Price(usd=None)
-    if machine.unified:
-        return bought(name, 1, typed)
-    there = ownership.owned and ownership.takes_cards and not question.machine.unified
-    free = slots(question.machine)
-    parts = parts_for(ownership.form, (), gpus, free) if there else desktop_parts(gpus)
-    return bought(name, len(gpus), typed, parts)
+    name, gpus, ownership = machine.name, machine.gpus, question.ownership
+    typed = question.money.own_price
+    into = ownership.owned and ownership.takes_cards and not question.machine.unified
+    kind = OptionKind.REPLACE if into and not machine.unified else OptionKind.MACHINE
+    parts: tuple[HostPartRow, ...] = ()
+    if kind is OptionKind.REPLACE:
+        parts = parts_for(ownership.form, (), gpus, slots(question.machine))
+    elif not machine.unified:
+        parts = desktop_parts(gpus)
+    price = Price(usd=None)
+    if (selling_price(name) or name in dict(typed)) and (machine.unified or name in cards):
+        price = bought(name, 1 if machine.unified else len(gpus), typed, parts)
+    return _offered(question, kind, machine, price, parts)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Findings:
-    """Result of a search."""
+    """Result of a search: combinations that reach the target, in their order, as columns."""
 
-    hits: tuple[Hit, ...]  # combinations that reach the target, in their order
-    question: Question  # what was searched for
-    apis: tuple[Option, ...] = ()  # providers that reach it, cheapest for this use first
-    tried: int  # number of combinations tried
-    costed: int  # number of those that were placed and timed; bounds excluded the others
+    request: Request  # what is searched for
+    question: Question  # its model, use, and the machine that cards are put into
+    offers: Offers  # machines bought and rented
+    rows: Combinations  # combinations that reach the target, each of an option of the offers
+    formats: Sequence[str]  # formats of the model that are tried
+    apis: Sequence[Option]  # providers that reach it, cheapest for this use first
+
+    @cached_property
+    def hits(self) -> tuple[Hit, ...]:
+        """All combinations."""
+        return tuple(self._hits(self.rows))
+
+    @cached_property
+    def best(self) -> tuple[Hit, ...]:
+        """Best combination of each machine and context, bought and rented."""
+        return tuple(self._hits(self.rows.at(best_of_each(self.rows, self.formats))))
+
+    def _hits(self, rows: Combinations) -> Iterator[Hit]:
+        """Rows as hits. Columns are lists, since picking numbers out of arrays is slow."""
+        use, uses, speeds = self.question.use, dict[tuple[float, int], Use](), cast(Any, rows)
+        costs = self.offers.cost(rows.candidate, rows).times(rows.machines)
+        hours = np.asarray(use.rented_hours(speeds) / use.money.days).tolist()
+        columns = zip(*(getattr(rows, name).tolist() for name in COLUMNS), strict=True)
+        for values, cost, each_day in zip(columns, costs.each(len(hours)), hours, strict=True):
+            row = dict(zip(COLUMNS, values, strict=True))
+            option, several = self.offers.options[row["candidate"]], int(row["machines"])
+            numbers = (*(row[name] for name in SPEED_COLUMNS[:-1]), rows.waiting)
+            strategy, engine = STRATEGIES[row["strategy"]], NAMES[row["runtime"]]
+            kept = row["context"], row["cache"]
+            if kept not in uses:
+                work = use.work.with_numbers(context=kept[0], kv_type=CACHES[kept[1]])
+                uses[kept] = replace(use, work=work)
+            usd = option.price.usd
+            yield like(
+                Hit,
+                option,
+                speed=of_numbers(strategy, engine, self.formats[row["form"]], numbers),
+                upfront=None if usd is None else usd * several,
+                cost=None if usd is None else cost,
+                use=uses[kept],
+                hours_rented=each_day if option.kind is OptionKind.RENT else None,
+                machines=several,
+            )
 
 
 def find(question: Question, request: Request, compute: Compute = combinations) -> Findings:
@@ -245,7 +239,7 @@ def find(question: Question, request: Request, compute: Compute = combinations) 
     limits = {name: getattr(request, name) for name in ("max_usd", "max_usd_per_month")}
     budget = tuple(in_usd(limits, request.paying.usd).values())
     models = list(in_formats(question.model, (request.format,) if request.format else ()))
-    ways = offers(question, stack_of(question.machine).machines)
+    offered = offers(question, stack_of(question.machine).machines)
     work = question.work
     if request.contexts:
         work = replace(work, context=np.array(request.contexts))
@@ -254,26 +248,22 @@ def find(question: Question, request: Request, compute: Compute = combinations) 
         caches=(work.kv_type,) if request.kv_type else (),
         min_tps=request.min_tps,
         all_caches=budget != (None, None),
-        skip=_over_budget(budget, ways),
+        skip=_over_budget(budget, offered),
     )
     wanted = cases(common, models, question.runtimes, stated=bool(request.format))
-    rows = compute(question.machine, wanted)
-    formats = [model.format for model in models]
-    hits = [hit for offered in ways for hit in offered.hits(rows, budget, formats)]
+    rows = offered.of(compute(question.machine, wanted))
+    rows = rows.at(offered.within(rows, budget))
+    alike = (rows.candidate, rows.runtime, rows.form, rows.context)
+    rows = rows.at(_first_of_each(alike, (rows.cache,)))
     most = math.inf if budget[1] is None else budget[1]
-    called = (
-        option
-        for option in apis(question)
-        if option.speed is not None
-        and option.speed.decode >= request.min_tps
-        and (option.monthly or 0.0) <= most
-    )
+    called = (option for option in apis(question) if option.decode >= request.min_tps)
     return Findings(
-        hits=tuple(sorted(hits, key=lambda hit: hit.order)),
+        request=request,
         question=question,
-        apis=tuple(called),
-        tried=rows.tried,
-        costed=rows.costed,
+        offers=offered,
+        rows=rows.at(offered.order(rows)),
+        formats=[model.format for model in models],
+        apis=[option for option in called if (option.monthly or 0.0) <= most],
     )
 
 
@@ -282,74 +272,58 @@ AT_ONCE = of_numbers(PlacementStrategy.GPU_RESIDENT, "", "", (*[np.inf] * 3, 0.0
 time longest."""
 
 
-def _over_budget(budget: Budget, ways: Iterable[Offers]) -> tuple[int, ...]:
-    """Indices of machines that are over the budget at any speed."""
-    once, monthly = budget
-    within = [
-        offered.able
-        & _within(offered.upfront, once)
-        & _within(offered.monthly(np.arange(len(offered.prices)), AT_ONCE), monthly)
-        for offered in ways
-    ]
-    return tuple(np.flatnonzero(~np.logical_or.reduce(within)).tolist())
+def _over_budget(budget: Budget, offered: Offers) -> tuple[int, ...]:
+    """Indices of machines that are over the budget at any speed, bought and rented."""
+    monthly = offered.cost(np.arange(len(offered.options)), AT_ONCE).total
+    within = _within(offered.usd, budget[0]) & _within(monthly, budget[1])
+    rents = offered.rents
+    able = within[: len(rents)] | ((rents >= 0) & within[rents])
+    return tuple(np.flatnonzero(~able).tolist())
 
 
-def _within(values: Floats, most: float | None) -> Mask:
+def _within(values: Array, most: float | None) -> Mask:
     """Mask of values within a limit; NaN is within no limit, None is no limit."""
     if most is None:
-        return np.ones(len(values), dtype=bool)
+        return np.ones(np.shape(values), dtype=bool)
     with np.errstate(invalid="ignore"):
         return np.asarray(values <= most)
 
 
-def _largest_cache(rows: Combinations, kept: Places) -> Places:
-    """Rows with the largest cache format among rows that differ only in it."""
-    columns = (rows.candidate, rows.runtime, rows.form, rows.context)
-    order = kept[np.lexsort((rows.cache[kept], *(column[kept] for column in columns)))]
-    if not len(order):
-        return order
-    alike = np.logical_and.reduce([column[order][1:] == column[order][:-1] for column in columns])
-    return np.asarray(order[np.append(True, ~alike)])
+def _first_of_each(alike: Sequence[Numbers], rank: Sequence[Numbers]) -> Places:
+    """First row by rank of those that are alike in some columns."""
+    order = np.lexsort((*reversed(rank), *alike))
+    same = np.logical_and.reduce([column[order][1:] == column[order][:-1] for column in alike])
+    return np.asarray(order[np.append(True, ~same)[: len(order)]])
 
 
 def odd_about(question: Question, hit: Hit) -> tuple[str, ...]:
     """What an expert finds odd about buying a machine, a sentence each; nothing about a rent."""
-    if hit.offer == RENTED:
+    machine, gpus = hit.machine, hit.bought
+    if hit.kind is OptionKind.RENT:
         return ()
-    ownership, gpus = question.ownership, hit.machine.gpus
-    there = (
-        ownership.owned and ownership.takes_cards and not (hit.whole or question.machine.unified)
-    )
-    form = ownership.form if there else hit.machine.form
+    there = hit.kind is OptionKind.REPLACE
+    form = question.ownership.form if there else machine.form
     before = discrete(question.machine) if there else ()
     parts = parts_for(form, before, gpus, slots(question.machine)) if there else ()
-    odd = oddities(
-        form, hit.machine, gpus, parts, before=before, built_anew=not there, users=hit.users
-    )
+    users = float(hit.use.work.users)
+    odd = oddities(form, machine, gpus, parts, before=before, built_anew=not there, users=users)
     engine = runtime(hit.speed.runtime).engine
-    few = () if counts_in(hit.machine, engine) else (f"Few ran {hit.speed.runtime} on it.",)
-    refused = (ruled_out(installed(form, hit.machine, card)) for card in gpus)
+    few = () if counts_in(machine, engine) else (f"Few ran {hit.speed.runtime} on it.",)
+    refused = (ruled_out(installed(form, machine, card)) for card in gpus)
     return tuple(dict.fromkeys(filter(None, (*refused, *odd, *few))))
 
 
-def best_of_each(hits: Sequence[Hit]) -> list[Hit]:
-    """Best hit of each machine and context, bought and rented, in the order of hits: least loss,
-    then highest speed.
+def best_of_each(rows: Combinations, formats: Sequence[str]) -> Places:
+    """Best row of each option and context: least loss, then highest speed.
 
     Losses count in whole points of a score: from 16 bits to Q6_K nobody could tell one from
     another. The larger cache is better, then a usual runtime.
     """
-    best: dict[tuple[str, int, str, float], Hit] = {}
     usual = {known.name for known in SEARCHED if known.mainstream}
-
-    def rank(hit: Hit) -> tuple[int, int, bool, float]:
-        lost, cache = _whole_points(hit.speed.format), CACHES.index(hit.kv_type)
-        return lost, cache, hit.speed.runtime not in usual, -round(hit.speed.decode, 3)
-
-    for hit in hits:
-        key = (hit.name, hit.count, hit.offer, hit.context)
-        best[key] = min(best.get(key, hit), hit, key=rank)
-    return sorted(best.values(), key=lambda hit: hit.order)
+    lost = np.array([_whole_points(form) for form in formats])[rows.form]
+    unusual = np.array([name not in usual for name in NAMES])[rows.runtime]
+    rank = (lost, rows.cache, unusual, -np.round(rows.decode, 3))
+    return np.sort(_first_of_each((rows.candidate, rows.context), rank))
 
 
 @cache

@@ -52,6 +52,11 @@ class Price:
         """Whether a part has its maker's list price at launch."""
         return self.at_launch > 0
 
+    @property
+    def launch_share(self) -> float:
+        """Share of it that is a maker's list price at launch."""
+        return self.at_launch / self.usd if self.usd else 0.0
+
 
 def age_remark(date: str, *, listed: bool, stale: bool) -> str:
     """Remark on a launch price or an old one, in parentheses; empty for others."""

@@ -5,14 +5,14 @@ slower than reading speed; a batch job waits for all of them. Amounts are in US 
 month unless the name says otherwise. Every function takes numbers or arrays.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from advisor.advice.prices.power import PowerDraw
-from advisor.advice.prices.price import Price
 from advisor.advice.speeds import Mask, Speed
 from advisor.cost_model.workload import Workload
 from advisor.request.money import MoneyInputs
@@ -106,6 +106,20 @@ class MonthlyCost:
         fixed = self.tied_up + self.idle_power + self.paid_fixed * dearer
         return fixed + (self.busy_power + self.paid_by_use * dearer) * use
 
+    def times(self, machines: Any) -> "MonthlyCost":
+        """Cost of several equal machines."""
+        return replace(self, **{name: getattr(self, name) * machines for name in AMOUNTS})
+
+    def each(self, count: int) -> Iterator["MonthlyCost"]:
+        """Cost of each of some machines in columns."""
+        columns = (np.broadcast_to(getattr(self, name), count).tolist() for name in AMOUNTS)
+        for amounts in zip(*columns, strict=True):
+            yield MonthlyCost(stopped=self.stopped, **dict(zip(AMOUNTS, amounts, strict=True)))
+
+    def margin(self, launch_share: Any) -> Any:
+        """What comparisons add for a share of the purchase that is a launch price [USD/month]."""
+        return (LAUNCH_MARGIN - 1.0) * self.purchase * launch_share
+
     @cached_property
     def total(self) -> float:
         """Sum of all parts."""
@@ -135,6 +149,9 @@ class MonthlyCost:
     def paid_by_use(self) -> float:
         """Part by use that follows from rents and prices of tokens."""
         return self.api + (self.rent if self.stopped else 0.0)
+
+
+AMOUNTS = tuple(field.name for field in fields(MonthlyCost) if field.name != "stopped")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -299,7 +316,3 @@ class Use:
         """Monthly cost of a bought machine that is busy for some hours, for many users."""
         power: Any = draw.busy / 1000.0 * hours * self.money.usd_per_kwh
         return MonthlyCost(purchase=self.spread(usd), busy_power=power)
-
-    def margin(self, price: Price) -> float:
-        """What comparisons add to a month for makers' launch prices [USD/month]."""
-        return float(self.spread((LAUNCH_MARGIN - 1.0) * price.at_launch))

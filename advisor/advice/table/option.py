@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from advisor.advice.edits.changes import SOME_QUALITY
 from advisor.advice.prices.power import HostPartRow
-from advisor.advice.prices.price import Price, cards_for_sale, less, rents, used_value
+from advisor.advice.prices.price import Price, age_remark, cards_for_sale, less, rents, used_value
 from advisor.advice.prices.rows import PriceRow, is_stale, rent_rows, standing
 from advisor.advice.speeds import Speed
-from advisor.advice.table.cost import LAUNCH_MARGIN, MonthlyCost, Use
+from advisor.advice.table.cost import MonthlyCost, Use
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine.machine import Form, Gpu, Machine
@@ -71,6 +71,11 @@ class Option:
     odd: tuple[str, ...] = ()  # what an expert finds odd; it is never the safe choice then
 
     @property
+    def aged(self) -> str:
+        """Remark on an old or launch price in parentheses; empty for others."""
+        return age_remark(self.price.date, listed=self.price.listed, stale=self.stale)
+
+    @property
     def decode(self) -> float:
         """Decode speed, 0 where none is known [tokens/s]."""
         return self.speed.decode if self.speed else 0.0
@@ -116,10 +121,9 @@ class Option:
     @cached_property
     def compared(self) -> float | None:
         """Monthly cost with waiting, launch prices counted `LAUNCH_MARGIN` times [USD/month]."""
-        if self.with_waiting is None or self.cost is None or not self.price.usd:
+        if self.with_waiting is None or self.cost is None:
             return self.with_waiting
-        at_launch = self.cost.purchase * self.price.at_launch / self.price.usd
-        return self.with_waiting + (LAUNCH_MARGIN - 1.0) * at_launch
+        return self.with_waiting + float(self.cost.margin(self.price.launch_share))
 
     @property
     def per_million_tokens(self) -> float | None:
@@ -226,9 +230,13 @@ class Option:
         """Whether the verdict may name it: it keeps up, has a dated price of all its parts, loses
         no quality and rests neither on a sale that nobody stated nor on a speed hardly different.
         """
-        priced = self.cost is not None and self.dated
-        able = priced and self.keeps_up and not self.loses_quality
+        able = self.priced and self.keeps_up and not self.loses_quality
         return able and not self.rests_on_resale and not self.rests_on_little
+
+    @property
+    def priced(self) -> bool:
+        """Whether it has a dated price."""
+        return self.cost is not None and self.dated
 
     @property
     def dated(self) -> bool:

@@ -3,9 +3,8 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,11 +15,10 @@ from advisor.advice.advise import findings_of
 from advisor.advice.compare import TITLES
 from advisor.advice.finder.combinations import card_host
 from advisor.advice.finder.runnable import curated_models, speeds_of
-from advisor.advice.finder.search import BOUGHT, RENTED, Findings, Hit, best_of_each
+from advisor.advice.finder.search import Findings, Hit
 from advisor.advice.prices.rows import no_price
-from advisor.advice.table.cost import Use
-from advisor.advice.table.option import FELT, Option, OptionKind, Question
-from advisor.advice.words.verdict import LEAST, Judgement, aged, judgement, plain
+from advisor.advice.table.option import FELT, Option, OptionKind
+from advisor.advice.words.verdict import LEAST, Judgement, judgement, plain
 from advisor.errors import AdvisorError
 from advisor.formatting import context_size, hours, money, number, shown_currency, tokens_per_second
 from advisor.machine.catalog import machine_rows
@@ -52,29 +50,6 @@ from advisor.units import GIB
 # Machines that reach the target, computed once per request.
 
 
-@dataclass(frozen=True, kw_only=True)
-class FindAnswer:
-    """Answer to a request."""
-
-    request: Request  # what is asked
-    findings: Findings  # all combinations that reach the target
-
-    @cached_property
-    def best(self) -> list[Hit]:
-        """Best combination of each machine, bought and rented."""
-        return best_of_each(self.findings.hits)
-
-    @property
-    def question(self) -> Question:
-        """Model, use and the machine that cards are put into."""
-        return self.findings.question
-
-    def rented_hours(self, hit: Hit) -> float:
-        """Hours of a month that a machine is rented for [h]."""
-        use = Use(work=self.question.work, money=self.question.money)
-        return float(use.rented_hours(hit.speed))
-
-
 @st.cache_resource(
     max_entries=32, ttl=3600, show_spinner=False, hash_funcs={Request: repr, Picked: key_of}
 )
@@ -82,14 +57,14 @@ def answer(
     request: Request,
     picked: Picked,
     calibrated: int,  # noqa: ARG001 - a part of the key
-) -> FindAnswer:
+) -> Findings:
     """Answer to a request; `calibrated` changes with every new measurement of this machine. Raises
     AdvisorError where the request is impossible.
     """
-    return FindAnswer(request=request, findings=findings_of(request.nouns(picked.resolved)))
+    return findings_of(request.nouns(picked.resolved))
 
 
-def present_answer() -> FindAnswer:
+def present_answer() -> Findings:
     """Answer to the visitor's request; raises as `answer`."""
     with waiting("Trying every GPU of the catalogue in every number and format."):
         picked = models.pick(current.present().model)
@@ -100,7 +75,7 @@ def present_answer() -> FindAnswer:
 
 UNDATED = "without a dated price"
 """Kind of machines whose price has no date, so that they are not on the front."""
-SHAPES = {BOUGHT: "circle", RENTED: "triangle", UNDATED: "cross"}
+SHAPES = {"bought": "circle", "rented": "triangle", UNDATED: "cross"}
 
 
 def cost_against_speed(hits: Sequence[Hit]) -> PointChart:
@@ -111,9 +86,9 @@ def cost_against_speed(hits: Sequence[Hit]) -> PointChart:
         x_label=f"{paid.code} a month", y_label="tokens/s", x_sign=paid.sign, height=340,
         points=[
             Point(
-                kind=hit.offer if hit.may_win else UNDATED, counts=hit.may_win,
-                x=hit.monthly / paid.usd, y=hit.speed.decode,
-                tip=f"{hit.title}, {hit.speed.format}: {number(hit.speed.decode, 3)} tokens/s, "
+                kind=hit.offer if hit.priced else UNDATED, counts=hit.priced,
+                x=hit.monthly / paid.usd, y=hit.decode,
+                tip=f"{hit.title}, {hit.speed.format}: {number(hit.decode, 3)} tokens/s, "
                 f"{hit.offer} for {money(hit.monthly)} a month{hit.aged}",
             )
             for hit in hits
@@ -128,14 +103,14 @@ MODELS, MACHINES = 14, 6
 """Rows where not every model is shown, and columns."""
 
 
-def heat_map(answer: FindAnswer, hits: Sequence[Hit]) -> None:
+def heat_map(answer: Findings, hits: Sequence[Hit]) -> None:
     """Speeds of the chosen model and others of the catalogue on the cheapest machines."""
     columns = cheapest(hits)
     if not columns:
         return
     most = None if st.toggle("Every model of the catalogue", key="curated") else MODELS
     rows, speeds = other_models(answer, columns, most)
-    speeds = np.vstack([[hit.speed.decode for hit in columns], speeds[1:]])
+    speeds = np.vstack([[hit.decode for hit in columns], speeds[1:]])
     heads = [hit.title.partition(" (")[0] for hit in columns]
     with st.container(key="heat_map"):
         show(_table(rows, heads, speeds))
@@ -149,10 +124,10 @@ def heat_map(answer: FindAnswer, hits: Sequence[Hit]) -> None:
 
 def cheapest(hits: Sequence[Hit]) -> list[Hit]:
     """Cheapest machines, each once."""
-    each: dict[tuple[str, int], Hit] = {}
+    each: dict[str, Hit] = {}
     for hit in hits:
-        if hit.may_win:
-            each.setdefault((hit.name, hit.count), hit)
+        if hit.priced:
+            each.setdefault(hit.name, hit)
     return list(each.values())[:MACHINES]
 
 
@@ -160,10 +135,10 @@ def cheapest(hits: Sequence[Hit]) -> list[Hit]:
     max_entries=32,
     ttl=3600,
     show_spinner=False,
-    hash_funcs={FindAnswer: id, Hit: lambda hit: hit.title},
+    hash_funcs={Findings: id, Hit: lambda hit: hit.title},
 )
 def other_models(
-    answer: FindAnswer, columns: list[Hit], most: int | None = MODELS
+    answer: Findings, columns: list[Hit], most: int | None = MODELS
 ) -> tuple[list[str], Floats]:
     """Names of models, and their speeds on the columns' machines, shape (models, machines)
     [tokens/s].
@@ -219,8 +194,8 @@ def advise_link(hit: Hit, request: Request) -> str:
     shown = replace(
         request,
         format=form if form in listed("format") else None,
-        kv_type=hit.kv_type,
-        context=int(hit.context),
+        kv_type=hit.use.work.kv_type,
+        context=int(hit.use.work.context),
         runtime=hit.speed.runtime if hit.speed.runtime in listed("runtime") else None,
         **_machine(hit, request),
     )
@@ -228,9 +203,9 @@ def advise_link(hit: Hit, request: Request) -> str:
 
 
 def _machine(hit: Hit, request: Request) -> dict[str, Any]:
-    if hit.whole and hit.name in machine_rows():
-        return current.of_machine(machine=hit.name)
-    if hit.whole:
+    if hit.machine.unified and hit.machine.name in machine_rows():
+        return current.of_machine(machine=hit.machine.name)
+    if hit.machine.unified:
         memory = float(hit.machine.host.memory.value) / GIB
         return current.of_machine(gpu=hit.machine.gpus[0].name, ram_gb=memory)
     return ways.with_cards(hit.machine, request)
@@ -242,14 +217,18 @@ MOST_ROWS = 400
 """Rows that the table shows; the command prints all."""
 
 
-def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
+def hits_table(answer: Findings, rows: Sequence[Hit]) -> None:
     """Table, cheapest month first."""
     shown = rows[:MOST_ROWS]
     paid = shown_currency()
     several = len(answer.request.contexts) > 1
     before: dict[str, list[Any]] = {
         "Machine": [hit.title for hit in shown],
-        **({"Context": [context_size(hit.context) for hit in shown]} if several else {}),
+        **(
+            {"Context": [context_size(float(hit.use.work.context)) for hit in shown]}
+            if several
+            else {}
+        ),
         "A month": [None if hit.monthly is None else hit.monthly / paid.usd for hit in shown],
         "At once": [None if hit.upfront is None else hit.upfront / paid.usd for hit in shown],
         "Bought or rented": [hit.offer for hit in shown],
@@ -257,20 +236,27 @@ def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
     }
     after: dict[str, list[Any]] = {
         "Runtime": [hit.speed.runtime for hit in shown],
-        "KV cache": [hit.kv_type for hit in shown],
+        "KV cache": [hit.use.work.kv_type for hit in shown],
         "Price of": [_age(hit) for hit in shown],
     }
-    if any(hit.offer == RENTED for hit in shown):
-        after["Hours of rent"] = [
-            answer.rented_hours(hit) if hit.offer == RENTED else None for hit in shown
-        ]
+    if any(hit.hours_rented for hit in shown):
+        after["Hours of rent"] = [_rented_hours(hit) or None for hit in shown]
     alt = "Machines that meet the target, the cheapest month first"
     speed_table("machines", before, [hit.speed for hit in shown], after, key="hits", alt=alt)
 
 
+def _context(hit: Hit) -> str:
+    return context_size(float(hit.use.work.context))
+
+
+def _rented_hours(hit: Hit) -> float:
+    """Hours of a month that a machine is rented for; 0 for one that is bought [h]."""
+    return (hit.hours_rented or 0.0) * hit.use.money.days
+
+
 def _age(hit: Hit) -> str:
     if hit.monthly is None:
-        return no_price(hit.machine.gpus[0].name)
+        return no_price(hit.bought[0].name)
     if not hit.price.date:
         return "as you typed" if hit.price.dated else "no date"
     if hit.price.listed:
@@ -300,11 +286,8 @@ class OfferKind(StrEnum):
     @property
     def offers(self) -> tuple[str, ...]:
         """Offers of the finder; none for what the options of the present machine list."""
-        return {
-            OfferKind.BUY: (BOUGHT,),
-            OfferKind.RENT: (RENTED,),
-            OfferKind.BOTH: (BOUGHT, RENTED),
-        }.get(self, ())
+        both = {"Buy": ("bought",), "Rent": ("rented",), "Both": ("bought", "rented")}
+        return both.get(self, ())
 
 
 def choose() -> OfferKind:
@@ -353,7 +336,7 @@ def target(request: Request | None = None) -> Request:
     )  # fmt: skip
 
 
-def shown(answer: FindAnswer, kind: OfferKind) -> None:
+def shown(answer: Findings, kind: OfferKind) -> None:
     """Sentence, ten rows beside the picture, and tabs."""
     for sentence in current.visit().problems:
         notice(sentence, "warning")
@@ -380,7 +363,7 @@ def shown(answer: FindAnswer, kind: OfferKind) -> None:
         tabs.opened(bodies, TAB)
 
 
-def verdict(answer: FindAnswer, kind: OfferKind = OfferKind.BOTH) -> tuple[str, str, str]:
+def verdict(answer: Findings, kind: OfferKind = OfferKind.BOTH) -> tuple[str, str, str]:
     """Cheapest machine in coloured words, its speed, and the second line."""
     best = _first(answer, kind)
     if best is None:
@@ -389,59 +372,58 @@ def verdict(answer: FindAnswer, kind: OfferKind = OfferKind.BOTH) -> tuple[str, 
             f"Wanted: {_wish(answer)}. Lower the speed, raise the budget, or allow any format, "
             "runtime and cache.",
         )  # fmt: skip
-    to = "buy" if best.offer == BOUGHT else "rent"
+    to = "buy" if best.offer == "bought" else "rent"
     users = answer.request.users
     each = f" for each of {users} users" if users > 1 else ""
-    speed = f" {number(best.speed.decode)} tokens a second{each}, {_level(best)}."
-    able = [hit for hit in answer.best if hit.may_win and hit.offer in kind.offers]
-    machines = len({(hit.name, hit.count) for hit in able})
+    speed = f" {number(best.decode)} tokens a second{each}, {_level(best)}."
+    able = [hit for hit in answer.best if hit.priced and hit.offer in kind.offers]
+    machines = len({hit.name for hit in able})
     counted = f"{machines} machines reach" if machines > 1 else "One machine reaches"
-    beside = _cheapest(hit for hit in answer.best if hit.may_win and hit.offer != best.offer)
+    others = (hit for hit in answer.best if hit.priced and hit.offer != best.offer)
+    others = (hit for hit in answer.best if hit.priced and hit.offer != best.offer)
+    beside = next(others, None)
     told = _with_margin(answer, able, best)
     if beside is not None:
         way = "rent" if to == "buy" else "buy"
-        told += f" Cheapest to {way}: {beside.title}, {_price(answer, beside)}."
-    cost = f"{_price(answer, best)}, in {best.speed.format}"
+        told += f" Cheapest to {way}: {beside.title}, {_price(beside)}."
+    cost = f"{_price(best)}, in {best.speed.format}"
     return (
         f"Cheapest to {to}: {best.title},", speed,
         f"{cost[0].upper()}{cost[1:]}. {counted} {_wish(answer)}.{told}",
     )  # fmt: skip
 
 
-def _with_margin(answer: FindAnswer, able: Iterable[Hit], best: Hit) -> str:
+def _with_margin(answer: Findings, able: Iterable[Hit], best: Hit) -> str:
     """Cheapest that is fast enough by more than predictions err, where the cheapest is not."""
     wanted = FELT * answer.request.min_tps
-    if best.speed.decode >= wanted:
+    if best.decode >= wanted:
         return ""
-    hit = _cheapest(hit for hit in able if hit.speed.decode >= wanted)
+    hit = next((hit for hit in able if hit.decode >= wanted), None)
     if hit is None:
         return ""
-    speed, cost = tokens_per_second(hit.speed.decode), money(hit.monthly or 0.0)
+    speed, cost = tokens_per_second(hit.decode), money(hit.monthly or 0.0)
     return f" It is hardly fast enough; surer: {hit.title}, {speed} for {cost} a month."
 
 
-def _first(answer: FindAnswer, kind: OfferKind) -> Hit | None:
-    return _cheapest(hit for hit in answer.best if hit.may_win and hit.offer in kind.offers)
+def _first(answer: Findings, kind: OfferKind) -> Hit | None:
+    """Cheapest machine; None without any."""
+    return next((hit for hit in answer.best if hit.priced and hit.offer in kind.offers), None)
 
 
-def _cheapest(hits: Iterable[Hit]) -> Hit | None:
-    return min(hits, key=lambda hit: hit.order, default=None)
-
-
-def _level(row: Hit | Option | None) -> Judgement:
+def _level(row: Option | None) -> Judgement:
     speed = None if row is None else row.speed
     return judgement(None if speed is None else speed.decode, current.present().reading_tps)
 
 
-def _price(answer: FindAnswer, hit: Hit) -> str:
+def _price(hit: Hit) -> str:
     """What is paid at once or for how many hours, and the month."""
     monthly = f"{money(hit.monthly or 0.0)} a month"
-    if hit.offer == RENTED:
-        return f"{monthly} for {hours(answer.rented_hours(hit))} of rent{hit.aged}"
+    if rented_for := _rented_hours(hit):
+        return f"{monthly} for {hours(rented_for)} of rent{hit.aged}"
     return f"{money(hit.upfront or 0.0)} at once, {monthly} with power{hit.aged}"
 
 
-def _wish(answer: FindAnswer) -> str:
+def _wish(answer: Findings) -> str:
     chosen = answer.request
     users = f" for {chosen.users} users" if chosen.users > 1 else ""
     unit = chosen.paying.usd
@@ -467,9 +449,9 @@ def _safe() -> str:
     return ""
 
 
-def _rows(answer: FindAnswer, kind: OfferKind) -> list[Hit]:
+def _rows(answer: Findings, kind: OfferKind) -> list[Hit]:
     state = st.session_state
-    rows = answer.findings.hits if state.get("every") else answer.best
+    rows = answer.hits if state.get("every") else answer.best
     unpriced = state.get("unpriced")
     return [
         hit for hit in rows if (unpriced or hit.monthly is not None) and hit.offer in kind.offers
@@ -477,22 +459,29 @@ def _rows(answer: FindAnswer, kind: OfferKind) -> list[Hit]:
 
 
 HEADINGS = ("Machine", "tokens/s", "A month", "At once")
+Cells = tuple[Markup, Markup, Markup, str]
 
 
 def _listed(rows: Iterable[Sequence[object]]) -> Markup:
     return table(HEADINGS, rows, label="The cheapest month first", numeric=(1, 2, 3))
 
 
-def _row(answer: FindAnswer, hit: Hit) -> tuple[Markup, Markup, Markup, str]:
-    words = placements.BADGES[_level(hit)][0]
+def _row(answer: Findings, hit: Hit) -> Cells:
     name = link(advise_link(hit, answer.request), hit.title)
     where = f"{hit.speed.format}, {TITLES[hit.speed.strategy]}"
-    rented = hit.offer == RENTED
-    month = "no price" if hit.monthly is None else money(hit.monthly)
-    told = f"{hours(answer.rented_hours(hit))} of rent" if rented else hit.aged.strip(" ()")
+    if rented_for := _rented_hours(hit):
+        return _cells(hit, name, where, f"{hours(rented_for)} of rent", "rented")
+    return _cells(hit, name, where)
+
+
+def _cells(option: Option, name: Markup | str, where: str, told: str = "", once: str = "") -> Cells:
+    """Name, speed, month, and what is paid at once, each with words below."""
+    speed, month = option.speed, option.monthly
+    words = "not on record here" if speed is None else placements.BADGES[_level(option)][0]
     return (
-        two_lines(name, where), two_lines(number(hit.speed.decode), words), two_lines(month, told),
-        "rented" if rented else money(hit.upfront) if hit.upfront is not None else "",
+        two_lines(name, where), two_lines(number(speed.decode) if speed else "", words),
+        two_lines("no price" if month is None else money(month), told or option.aged.strip(" ()")),
+        once or (money(option.upfront) if option.upfront else ""),
     )  # fmt: skip
 
 
@@ -513,7 +502,7 @@ def _options(kind: OfferKind) -> None:
         return
     best = rows[0]
     level = _level(best)
-    speed = f" {number(best.speed.decode)} tokens a second, {level}." if best.speed else ""
+    speed = f" {number(best.decode)} tokens a second, {level}." if best.speed else ""
     tone = placements.tone(level) if best.speed else "partly"
     first = f"Cheapest {what}: {plain(ways.spelled(best))}{',' if speed else '.'}"
     show(heading(first, speed, f"oa-{tone}-text"))
@@ -522,35 +511,28 @@ def _options(kind: OfferKind) -> None:
     show(block("oa-ten", _listed(map(_option, rows))))
 
 
-def _option(option: Option) -> tuple[object, object, object, str]:
-    speed = option.speed
-    figure = "" if speed is None else number(speed.decode)
-    words = "not on record here" if speed is None else placements.BADGES[_level(option)][0]
+def _option(option: Option) -> Cells:
     name: Markup | str = plain(ways.spelled(option))
     if option.machine is not None and option.machine.gpus:
         stated = ways.parts_of(option.machine, current.present())
         name = link(current.link(replace(current.present(), **stated)), name)
-    return (
-        two_lines(name, "; ".join(option.odd) or option.price.note), two_lines(figure, words),
-        two_lines(money(option.monthly or 0.0), aged(option).strip(" ()")),
-        money(option.upfront) if option.upfront else "",
-    )  # fmt: skip
+    return _cells(option, name, "; ".join(option.odd) or option.price.note)
 
 
-def _all(answer: FindAnswer, rows: Sequence[Hit]) -> None:
+def _all(answer: Findings, rows: Sequence[Hit]) -> None:
     hits_table(answer, rows)
     new, machine = answer.request.nothing, answer.question.machine
     host = "a new desktop" if new else card_host(machine).host.name
     more = f"The first {MOST_ROWS} of {len(rows):,} rows. " if len(rows) > MOST_ROWS else ""
     say(
-        f"{more}Click a heading to sort. {answer.findings.tried:,} combinations "
+        f"{more}Click a heading to sort. {answer.rows.tried:,} combinations "
         f"of machine, format, cache, placement and context were tried; "
-        f"{answer.findings.costed:,} had to be timed, and exact bounds exclude the others. "
+        f"{answer.rows.costed:,} had to be timed, and exact bounds exclude the others. "
         f"GPUs go into {host}."
     )
 
 
-def _command(answer: FindAnswer) -> None:
+def _command(answer: Findings) -> None:
     copyable(models.command_of(answer.request, "find"))
     if not models.is_given(answer.request.model):
         say("The address of this page reopens it as it is.")

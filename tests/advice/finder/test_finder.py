@@ -12,12 +12,19 @@ import pytest
 
 from advisor.advice.compare import as_run
 from advisor.advice.finder import combinations as combinations_module
-from advisor.advice.finder.combinations import SEARCHED, on_cluster, on_cores, stack_of
+from advisor.advice.finder.combinations import (
+    CACHES,
+    SEARCHED,
+    Combinations,
+    on_cluster,
+    on_cores,
+    stack_of,
+)
 from advisor.advice.finder.runnable import Trials, quality_rows
-from advisor.advice.finder.search import Findings, Hit, best_of_each, find
+from advisor.advice.finder.search import Findings, Hit, best_of_each, find, offers
 from advisor.advice.prices.power import draw_of
-from advisor.advice.prices.price import Price, rented, selling_price
-from advisor.advice.speeds import Speed, speed_of
+from advisor.advice.prices.price import rented, selling_price
+from advisor.advice.speeds import speed_of
 from advisor.advice.table.option import Question
 from advisor.advice.table.stack import Stack
 from advisor.catalog.constants import fitted_constants
@@ -181,18 +188,23 @@ def test_costs_as_arrays_are_those_of_each_machine() -> None:
                 assert hit.monthly == pytest.approx(month_alone(hit, request), rel=1e-12)
 
 
+def compared(hit: Hit) -> float:
+    """Month of a machine, launch prices counted more."""
+    return hit.monthly + hit.cost.margin(hit.price.launch_share)
+
+
 def month_alone(hit: Hit, question: Question) -> float:
     machine = hit.machine
     how = runtime_named(hit.speed.runtime)
-    model = as_run(catalog.model(hit.model, hit.speed.format), how, machine)
-    work = replace(question.work, kv_type=hit.kv_type)
+    model = as_run(catalog.model(question.model.name, hit.speed.format), how, machine)
+    work = replace(question.work, kv_type=hit.use.work.kv_type)
     alone = estimate(model, machine, work, how, hit.speed.strategy, fitted_constants())
     speed = speed_of(alone)
     assert speed is not None
     assert speed.decode == pytest.approx(hit.speed.decode, rel=1e-12)
     if hit.offer == "bought":
         return question.use.owned(draw_of(machine), speed, usd=hit.upfront).total
-    offer = rented(hit.name, hit.count, question.money.own_rent)
+    offer = rented(hit.machine.name, hit.count, question.money.own_rent)
     assert offer is not None
     return question.use.rented(offer[1], speed).total
 
@@ -225,12 +237,12 @@ def test_as_many_machines_as_answer_all_users_at_once() -> None:
     model = catalog.model("Qwen3-32B", "FP8")
     wanted = replace(question(), model=model, work=work, runtimes=(VLLM,))
     hits = find(wanted, Request(min_tps=10, format="FP8")).hits
-    hit = next(hit for hit in hits if (hit.name, hit.count) == ("L40S", 1))
+    hit = next(hit for hit in hits if hit.name == "L40S")
     where = from_spec.machine(MachineSpec(gpu="L40S"))
-    together = VLLM.at_once(model, where, replace(work, kv_type=hit.kv_type), DEFAULT)
+    together = VLLM.at_once(model, where, replace(work, kv_type=hit.use.work.kv_type), DEFAULT)
     assert hit.machines == np.ceil(64 / float(together)) > 1
     assert hit.title == f"{hit.machines} machines, L40S"
-    costs = [round(hit.compared, 2) for hit in hits if hit.may_win]
+    costs = [round(compared(hit), 2) for hit in hits if hit.priced]
     assert costs == sorted(costs)
 
 
@@ -250,14 +262,19 @@ def test_all_that_is_found_meets_the_target_the_cheapest_first(target: Request) 
         assert hit.speed.decode >= target.min_tps
         for value, most in ((hit.monthly, target.max_usd_per_month), (hit.upfront, target.max_usd)):
             assert most is None or (value is not None and value <= most)
-    costs = [round(hit.compared, 2) for hit in hits if hit.may_win]
+    costs = [round(compared(hit), 2) for hit in hits if hit.priced]
     assert costs == sorted(costs)
-    assert not any(hit.may_win for hit in hits[len(costs) :])
+    assert not any(hit.priced for hit in hits[len(costs) :])
 
 
 @cache
 def reached(target: Request) -> tuple[Hit, ...]:
     return find(question(), replace(target, format="Q4_K_M")).hits
+
+
+def cards(hits: Sequence[Hit]) -> list[Hit]:
+    """Hits that are no machine sold whole."""
+    return [hit for hit in hits if not hit.machine.unified]
 
 
 @cache
@@ -276,7 +293,7 @@ def test_a_budget_leaves_out_what_costs_more_and_nothing_else(budget: dict[str, 
         for hit in every.hits
         if hit.monthly is not None and hit.monthly <= month and hit.upfront <= once
     )
-    assert 0 < within.costed < every.costed < every.tried == within.tried
+    assert 0 < within.rows.costed < every.rows.costed < every.rows.tried == within.rows.tried
 
 
 def test_a_larger_cache_that_is_fast_enough_spares_the_smaller_one() -> None:
@@ -288,7 +305,7 @@ def test_a_larger_cache_that_is_fast_enough_spares_the_smaller_one() -> None:
     ]
     largest = {}
     for hit in (hit for hits in each for hit in hits):
-        largest.setdefault((hit.name, hit.count, hit.offer), hit)
+        largest.setdefault((hit.name, hit.offer), hit)
     assert set(outcome) == set(largest.values())
 
 
@@ -300,17 +317,21 @@ def test_a_higher_target_finds_no_more() -> None:
 
 def test_nothing_unpriced_or_undated_comes_before_what_can_be_had() -> None:
     hits = reached(Request(min_tps=1))
-    able = [hit.may_win for hit in hits]
+    able = [hit.priced for hit in hits]
     assert able == sorted(able, reverse=True)
     assert {True, False} == set(able)
-    assert all(hit.monthly is not None and hit.price.dated for hit in hits if hit.may_win)
+    assert all(hit.monthly is not None and hit.price.dated for hit in hits if hit.priced)
     budget = reached(Request(min_tps=1, max_usd=1e6))
     assert all(hit.monthly is not None for hit in budget)
 
 
 def test_a_launch_price_and_an_old_one_are_named_so() -> None:
-    hits = [hit for hit in reached(Request(min_tps=1)) if hit.monthly is not None and not hit.whole]
-    launched = {hit.name for hit in hits if hit.price.listed}
+    hits = [
+        hit
+        for hit in reached(Request(min_tps=1))
+        if hit.monthly is not None and not hit.machine.unified
+    ]
+    launched = {hit.machine.name for hit in hits if hit.price.listed}
     assert {"Arc Pro B60", "RTX PRO 4500 Blackwell"} <= launched
     assert not launched & {"RTX 3090", "RTX 5090"}
     for hit in hits:
@@ -322,13 +343,17 @@ def test_launch_prices_stand_where_a_verdict_puts_them() -> None:
     # 36 months: an Arc Pro B60 at $599 counts half as much again, 599 / 36 / 2 = $8.32 a month more
     request = question()
     assert request.money.purchase_months == 36
-    hits = [hit for hit in reached(Request(min_tps=1)) if hit.offer == "bought" and not hit.whole]
-    launched = next(hit for hit in hits if (hit.name, hit.count) == ("Arc Pro B60", 1))
+    hits = [
+        hit
+        for hit in reached(Request(min_tps=1))
+        if hit.offer == "bought" and not hit.machine.unified
+    ]
+    launched = next(hit for hit in hits if hit.name == "Arc Pro B60")
     assert selling_price("Arc Pro B60").usd == 599
-    assert launched.compared - launched.monthly == pytest.approx(599 / 36 / 2)
+    assert compared(launched) - launched.monthly == pytest.approx(599 / 36 / 2)
     for hit in hits:
         if hit.monthly is not None:
-            assert (hit.compared > hit.monthly) == hit.price.listed
+            assert (compared(hit) > hit.monthly) == hit.price.listed
 
 
 @cache
@@ -336,9 +361,9 @@ def prices_now() -> tuple[Hit, ...]:
     return one_cache(Request(min_tps=15)).hits
 
 
-def ranks(hits: Sequence[Hit]) -> dict[tuple[str, int, str], int]:
+def ranks(hits: Sequence[Hit]) -> dict[tuple[str, str], int]:
     """Rank of each offer, 0 for the first."""
-    return {(hit.name, hit.count, hit.offer): at for at, hit in reversed([*enumerate(hits)])}
+    return {(hit.name, hit.offer): at for at, hit in reversed([*enumerate(hits)])}
 
 
 @pytest.mark.parametrize("offer", ["bought", "rented"])
@@ -346,11 +371,13 @@ def ranks(hits: Sequence[Hit]) -> dict[tuple[str, int, str], int]:
 def test_a_lower_price_never_lowers_the_rank(offer: str, share: float) -> None:
     # typed prices at a share of what each costs now, for six cards at random
     before = ranks(prices_now())
-    dated = [hit for hit in prices_now() if hit.offer == offer and hit.may_win and not hit.whole]
+    dated = [
+        hit for hit in prices_now() if hit.offer == offer and hit.priced and not hit.machine.unified
+    ]
     for hit in random.Random(f"{offer} {share}").sample(dated, 6):
         target = Request(min_tps=15, format="Q4_K_M", kv_type="f16")
         after = ranks(find(cheaper(hit, share), target).hits)
-        key = (hit.name, hit.count, offer)
+        key = (hit.name, offer)
         assert after[key] <= before[key]
 
 
@@ -358,13 +385,13 @@ def cheaper(hit: Hit, share: float) -> Question:
     """The question with a typed price of a card, at a share of the one on record."""
     money = question().money
     if hit.offer == "rented":
-        offer = rented(hit.name, hit.count, money.own_rent)
+        offer = rented(hit.machine.name, hit.count, money.own_rent)
         assert offer is not None
-        typed = {"own_rent": ((hit.name, share * offer[1] / hit.count),)}
+        typed = {"own_rent": ((hit.machine.name, share * offer[1] / hit.count),)}
     else:
-        price = selling_price(hit.name)
+        price = selling_price(hit.machine.name)
         assert price is not None
-        typed = {"own_price": ((hit.name, share * price.usd),)}
+        typed = {"own_price": ((hit.machine.name, share * price.usd),)}
     return replace(question(), money=replace(money, **typed))
 
 
@@ -375,56 +402,61 @@ UNSOLD = {"SXM", "Laptop", "Mobile"}
 def test_nothing_unpriced_undated_or_unavailable_wins() -> None:
     # server modules and laptops' chips are in no shop: bought, they have no price
     first = prices_now()[0]
-    assert first.may_win
+    assert first.priced
     for hit in prices_now():
-        if hit.may_win:
+        if hit.priced:
             assert hit.monthly is not None
             assert hit.price.date
-            assert hit.offer == "rented" or not {"SXM", "Laptop", "Mobile"} & set(hit.name.split())
+            assert hit.offer == "rented" or not {"SXM", "Laptop", "Mobile"} & set(
+                hit.machine.name.split()
+            )
 
 
 def test_modules_of_servers_are_rented_and_never_bought() -> None:
     hits = reached(Request(min_tps=1))
-    offers = {hit.offer for hit in hits if "SXM" in hit.name and hit.monthly is not None}
+    offers = {hit.offer for hit in hits if "SXM" in hit.machine.name and hit.monthly is not None}
     assert offers == {"rented"}
 
 
-def hit(
-    name: str, speed: float, monthly: float | None, form: str = "Q4_K_M", **changes: object
-) -> Hit:
-    whole = Speed(
-        strategy=PlacementStrategy.GPU_RESIDENT, runtime="llama.cpp", format=form,
-        decode=speed, low=speed, high=speed, first_token=1.0, load=None,
+FORMATS = ("Q4_K_M", "Q8_0", "Q6_K", "BF16")
+
+
+def rows_of(*rows: tuple[int, float, str, str]) -> Combinations:
+    """Rows of an option, with decode speed, format and cache."""
+    at, decode, form, cache = zip(*rows, strict=True)
+    one = np.ones(len(rows))
+    return Combinations(
+        candidate=np.array(at), decode=np.array(decode), form=np.array([*map(FORMATS.index, form)]),
+        cache=np.array([*map(CACHES.index, cache)]), runtime=np.zeros(len(rows), dtype=int),
+        strategy=np.zeros(len(rows), dtype=int), context=8192 * one, low=one, high=one,
+        first_token=one, load=one, machines=one, tried=0,
     )  # fmt: skip
-    known = Hit(
-        model="M", machine=replace(host(), name=name), context=8192, users=1, kv_type="f16",
-        speed=whole, offer="bought", price=Price(usd=monthly, date="2026-11"), upfront=monthly,
-        monthly=monthly, compared=monthly,
-    )  # fmt: skip
-    return replace(known, **changes)
 
 
 def test_the_best_of_a_machine_loses_least_then_is_fastest() -> None:
-    rows = [
-        hit("A", 30, 20), hit("A", 20, 20, "Q8_0"),
-        hit("A", 50, 20, kv_type="q8_0"), hit("A", 40, 20), hit("B", 5, 10),
-    ]  # fmt: skip
-    best = best_of_each(rows)
-    assert [(row.name, row.speed.format) for row in best] == [("A", "Q8_0"), ("B", "Q4_K_M")]
-    assert best_of_each([rows[0], *rows[2:]])[0].speed.decode == 40
+    rows = rows_of(
+        (0, 30, "Q4_K_M", "f16"), (0, 20, "Q8_0", "f16"), (0, 50, "Q4_K_M", "q8_0"),
+        (0, 40, "Q4_K_M", "f16"), (1, 5, "Q4_K_M", "f16"),
+    )  # fmt: skip
+    assert list(best_of_each(rows, FORMATS)) == [1, 4]
+    assert list(best_of_each(rows.at(np.array([0, 2, 3, 4])), FORMATS)) == [2, 3]
 
 
 def test_the_last_digits_of_a_sum_order_nothing() -> None:
-    # 0.1 + 0.2 is more than 0.3 in its last digit: the same month, so the faster comes first.
-    slow, fast = hit("A", 30, 0.3), hit("B", 30.1, 0.1 + 0.2)
-    assert sorted([slow, fast], key=lambda row: row.order) == [fast, slow]
-    assert hit("A", 30, 0.3).order == hit("B", 30 + 1e-12, 0.1 + 0.2).order
+    # A month of one machine at speeds that differ in the twelfth digit: in the order that they had.
+    priced = offers(question(), stack_of(host()).machines)
+    at = next(at for at, option in enumerate(priced.options) if option.name == "RTX 3090")
+    alike = rows_of((at, 30 + 1e-12, "Q4_K_M", "f16"), (at, 30, "Q4_K_M", "f16"))
+    assert list(priced.order(alike)) == [0, 1]
+    assert list(priced.order(alike.at(np.array([1, 0])))) == [0, 1]
+    faster = rows_of((at, 30, "Q4_K_M", "f16"), (at, 30.001, "Q4_K_M", "f16"))
+    assert list(priced.order(faster)) == [1, 0]
 
 
 def test_formats_that_no_score_tells_apart_are_alike() -> None:
     # Q6_K loses 96 x 0.0054 = 0.5 points, Q4_K_M 96 x 0.028 = 2.7 (data/models/format_loss.csv)
-    rows = [hit("A", 7, 6.5, "BF16"), hit("A", 17, 6.4, "Q6_K"), hit("A", 19, 6.3)]
-    assert best_of_each(rows) == [rows[1]]
+    rows = rows_of((0, 7, "BF16", "f16"), (0, 17, "Q6_K", "f16"), (0, 19, "Q4_K_M", "f16"))
+    assert list(best_of_each(rows, FORMATS)) == [1]
 
 
 def test_a_cluster_gives_the_same_answer() -> None:
@@ -438,7 +470,7 @@ def test_a_cluster_gives_the_same_answer() -> None:
     ) as cluster:  # fmt: skip
         compute = on_cluster(cluster.scheduler_address)
         there = find(wanted, target, compute)
-    assert there == here
+    assert there.hits == here.hits
     assert here.hits
 
 
@@ -450,7 +482,7 @@ def test_all_cores_give_the_same_answer(forks: bool, monkeypatch) -> None:
     wanted = replace(question(), runtimes=(LLAMA_CPP, VLLM))
     here = find(wanted, target)
     there = find(wanted, target, on_cores)
-    assert there == here
+    assert there.hits == here.hits
     assert here.hits
 
 

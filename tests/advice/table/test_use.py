@@ -207,8 +207,10 @@ def test_what_is_rented_by_the_month_costs_the_same_without_replies() -> None:
 def test_a_launch_price_adds_half_of_itself_to_comparisons_by_hand() -> None:
     # 3,600 USD over 36 months are 100 a month, of which half is added
     use = Use(work=Workload(), money=MoneyInputs(purchase_months=36.0))
-    assert use.margin(Price(usd=5000.0, at_launch=3600.0)) == pytest.approx(50.0)
-    assert use.margin(Price(usd=5000.0)) == 0.0
+    cost = use.owned(PowerDraw(idle=0.0, busy=0.0), None, 5000.0)
+    launched = Price(usd=5000.0, at_launch=3600.0).launch_share
+    assert cost.margin(launched) == pytest.approx(50.0)
+    assert cost.margin(Price(usd=5000.0).launch_share) == 0.0
 
 
 def test_a_server_that_is_bought_takes_power_while_it_is_busy() -> None:
