@@ -14,7 +14,7 @@ from advisor.advice.serving import heading, serving_fleets
 from advisor.advice.serving import lines as fleet_lines
 from advisor.advice.table.choice import least_speed
 from advisor.advice.table.option import Option, OptionKind, split
-from advisor.advice.words.verdict import Advice, aged, once, pays_when
+from advisor.advice.words.verdict import Advice, once, pays_when
 from advisor.catalog.inputs import LOAD
 from advisor.catalog.records import as_record
 from advisor.cli.command import Json, remark, show, tell
@@ -87,7 +87,7 @@ def _change_lines(advice: Advice) -> Iterator[str]:
         option = prices.get(what_if.words)
         cost = what_if.cost
         if option is not None and option.price.usd:
-            cost = f"{money(option.price.usd)}{aged(option)}: {option.price.note}"
+            cost = f"{money(option.price.usd)}{option.aged}: {option.price.note}"
         yield f"{what_if.words}: {what_if.effect}, {cost}"
 
 
@@ -112,7 +112,7 @@ def _option_cells(option: Option) -> tuple[str, ...]:
     lost = "" if option.hours_lost is None else f"{hours(option.hours_lost)} lost"
     cost = option.price.note or NO_PRICE
     if option.monthly is not None:
-        cost = f"{money(option.monthly)} a month{once(option)}{aged(option)}"
+        cost = f"{money(option.monthly)} a month{once(option)}{option.aged}"
     pays = {True: "pays", False: "does not pay", None: ""}[option.pays]
     when = pays_when(option)
     if option.pays is False and when:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from advisor.advice.compare import MOST_READERS, decode_tps, lacks, usable
 from advisor.advice.edits.edit import Edited
 from advisor.advice.finder.runnable import Runnable
-from advisor.advice.prices.price import age_remark, odd_prices
+from advisor.advice.prices.price import odd_prices
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table import choice as choices
 from advisor.advice.table.choice import FASTER, LATE, begins_late, least_speed, reads_along
@@ -495,9 +495,3 @@ def once(option: Option) -> str:
     if paid < 0:
         return f", {money_words(-paid)} left over at once"
     return f", {money_words(paid)} at once" if paid else ""
-
-
-def aged(option: Option) -> str:
-    """Remark on an old or launch price in parentheses; empty for others."""
-    price = option.price
-    return age_remark(price.date, listed=price.listed, stale=option.stale)

@@ -19,7 +19,6 @@ from advisor.advice.words.verdict import (
     LEAST,
     Judgement,
     after_name,
-    aged,
     hours_rented,
     judgement,
     plain,
@@ -186,7 +185,7 @@ def _bigger(answer: Answer) -> Way:
         name=name,
         price=money(cost) if (cost := option.upfront or 0.0) > 0 else EVEN,
         figure=f"{number(option.speed.decode)} tokens/s",
-        text=f"{bought}{aged(option)}. {_pays(option)}",
+        text=f"{bought}{option.aged}. {_pays(option)}",
         action="Try it",
         changes=_with(option, answer),
     )
