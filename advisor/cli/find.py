@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from advisor.advice.advise import findings_of
 from advisor.advice.finder.combinations import on_cluster, on_cores
 from advisor.advice.finder.runnable import Runnable, Trials, points_per_nat, quality_rows
-from advisor.advice.finder.search import Findings, Hit, odd_about
+from advisor.advice.finder.search import Findings, Hit
 from advisor.advice.prices.rows import no_price
 from advisor.advice.table.option import Option, OptionKind
+from advisor.advice.table.options import odd_about, refusal
 from advisor.catalog.inputs import BY_NAME
 from advisor.catalog.records import as_record
 from advisor.cli.command import Json, program, remark, show, tell
@@ -104,7 +105,11 @@ def machine_text(findings: Findings) -> str:
     and by API, each in lines of its own.
     """
     best = findings.best
-    odd = {id(hit): odd_about(findings.question, hit) for hit in best}
+    question = findings.question
+    odd = {
+        id(hit): [*filter(None, [refusal(question, hit)]), *odd_about(question, hit)]
+        for hit in best
+    }
     single = [hit for hit in best if hit.machines == 1]
     bought = [hit for hit in single if hit.kind is not OptionKind.RENT]
     ways = {

@@ -34,7 +34,6 @@ from advisor.advice.speeds import Mask, Speed, of_numbers
 from advisor.advice.table.cost import MonthlyCost, Use
 from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.table.options import apis
-from advisor.advice.table.rules import counts_in, installed, oddities, ruled_out
 from advisor.catalog.inputs import in_usd
 from advisor.catalog.records import like
 from advisor.cost_model.placement import PlacementStrategy
@@ -43,7 +42,6 @@ from advisor.machine.machine import Machine
 from advisor.model.model import Floats
 from advisor.request.money import discrete, slots
 from advisor.request.request import Request
-from advisor.runtimes import runtime
 from advisor.units import Array
 
 Numbers = npt.NDArray[Any]
@@ -172,7 +170,8 @@ def _purchase(question: Question, machine: Machine, cards: set[str]) -> Option:
     kind = OptionKind.REPLACE if into and not machine.unified else OptionKind.MACHINE
     parts: tuple[HostPartRow, ...] = ()
     if kind is OptionKind.REPLACE:
-        parts = parts_for(ownership.form, (), gpus, slots(question.machine))
+        before = discrete(question.machine)
+        parts = parts_for(ownership.form, before, gpus, slots(question.machine))
     elif not machine.unified:
         parts = desktop_parts(gpus)
     price = Price(usd=None)
@@ -294,23 +293,6 @@ def _first_of_each(alike: Sequence[Numbers], rank: Sequence[Numbers]) -> Places:
     order = np.lexsort((*reversed(rank), *alike))
     same = np.logical_and.reduce([column[order][1:] == column[order][:-1] for column in alike])
     return np.asarray(order[np.append(True, ~same)[: len(order)]])
-
-
-def odd_about(question: Question, hit: Hit) -> tuple[str, ...]:
-    """What an expert finds odd about buying a machine, a sentence each; nothing about a rent."""
-    machine, gpus = hit.machine, hit.bought
-    if hit.kind is OptionKind.RENT:
-        return ()
-    there = hit.kind is OptionKind.REPLACE
-    form = question.ownership.form if there else machine.form
-    before = discrete(question.machine) if there else ()
-    parts = parts_for(form, before, gpus, slots(question.machine)) if there else ()
-    users = float(hit.use.work.users)
-    odd = oddities(form, machine, gpus, parts, before=before, built_anew=not there, users=users)
-    engine = runtime(hit.speed.runtime).engine
-    few = () if counts_in(machine, engine) else (f"Few ran {hit.speed.runtime} on it.",)
-    refused = (ruled_out(installed(form, machine, card)) for card in gpus)
-    return tuple(dict.fromkeys(filter(None, (*refused, *odd, *few))))
 
 
 def best_of_each(rows: Combinations, formats: Sequence[str]) -> Places:

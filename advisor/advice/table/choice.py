@@ -439,8 +439,12 @@ def rounded(value: float) -> str:
 
 
 def in_question(options: Sequence[Option], choice: Choice) -> Option | None:
-    """What to buy, else what would pay at the fewest replies; None without either."""
-    option = choice.safe or choice.cheapest or nearest(options)
+    """What to buy, else what would pay at the fewest replies, and what pays though it is odd where
+    nothing else would; None without any.
+    """
+    cheapest = choice.cheapest
+    sound = None if cheapest is None or cheapest.odd else cheapest
+    option = choice.safe or sound or nearest(options) or cheapest
     return None if option is None or option.gain is None else option
 
 

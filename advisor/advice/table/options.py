@@ -47,7 +47,7 @@ from advisor.advice.prices.rows import (
 from advisor.advice.speeds import Speed, of_numbers
 from advisor.advice.table.cost import MonthlyCost
 from advisor.advice.table.option import FREE, Option, OptionKind, Question, rank, rent_on_record
-from advisor.advice.table.rules import installed, oddities, ruled_out
+from advisor.advice.table.rules import counts_in, installed, oddities, ruled_out
 from advisor.advice.table.stack import Stack
 from advisor.advice.table.timed_machines import (
     COUNTS,
@@ -67,6 +67,7 @@ from advisor.formatting import counted, hours, money, money_per_hour
 from advisor.machine.catalog import find_gpu, host_rows, memory_generation
 from advisor.machine.machine import Form, Gpu, Machine, further
 from advisor.request.money import discrete, in_dock, room_for, slots
+from advisor.runtimes import runtime
 from advisor.units import GIB
 
 
@@ -84,8 +85,8 @@ def options(question: Question, now: Speed | None, edits: Iterable[Edited]) -> t
     )
     rows = []
     for option in others:
-        odd = _odd(question, option)
-        if odd is not None:  # nobody asks for a machine that is odd
+        if not refusal(question, option):
+            odd = odd_about(question, option)  # nobody asks for a machine that is odd
             topic = "" if odd and option.kind is OptionKind.MACHINE else option.topic
             rows.append(replace(option, kept=kept, odd=odd, topic=topic))
     return (kept, *sorted(rows, key=rank))
@@ -117,24 +118,42 @@ def machine_speed(question: Question) -> Speed | None:
     return TimedStack(stack, question.model, question.work, question.runtimes).fastest().at(0)
 
 
-def _odd(question: Question, option: Option) -> tuple[str, ...] | None:
-    """What is odd about an option, a sentence each; None where an expert rules it out."""
+def refusal(question: Question, option: Option) -> str:
+    """Sentence of an expert who rules an option out; empty for none."""
+    form, machine = _together(question, option)
+    each = (ruled_out(installed(form, machine, card)) for card in option.bought)
+    return next(filter(None, each), "")
+
+
+def odd_about(question: Question, option: Option) -> tuple[str, ...]:
+    """What an expert finds odd about what is bought or rented, a sentence each: for the table of
+    options, its verdict and cards, and for the finder.
+    """
     if not option.bought:
         return ()
-    anew = option.kind in (OptionKind.MACHINE, OptionKind.RENT)
-    machine = option.machine or replace(cardless(), gpus=option.bought)
-    form = question.ownership.form
-    if anew:
-        form = Form.SERVER if option.kind is OptionKind.RENT else machine.form
-    if any(ruled_out(installed(form, machine, card)) for card in option.bought):
-        return None
+    form, machine = _together(question, option)
     before = discrete(question.machine) if question.ownership.owned else ()
-    docks, users = form is Form.MINI and not question.machine.one_pool, float(question.work.users)
     odd = oddities(
-        form, machine, option.bought, option.parts, before=before, built_anew=anew,
-        takes_docks=docks, users=users,
+        form, machine, option.bought, option.parts, before=before, built_anew=option.kind in ANEW,
+        takes_docks=form is Form.MINI and not question.machine.one_pool,
+        users=float(option.use.work.users),
     )  # fmt: skip
-    return tuple(dict.fromkeys((*odd, *_of_old_prices(question, option))))
+    speed = option.speed
+    few = speed is not None and not counts_in(machine, runtime(speed.runtime).engine)
+    ran = (f"Few ran {speed.runtime} on it.",) if speed and few else ()
+    return tuple(dict.fromkeys((*odd, *_of_old_prices(question, option), *ran)))
+
+
+ANEW = (OptionKind.MACHINE, OptionKind.RENT)
+"""Kinds of options whose machine is none that one has, with other cards."""
+
+
+def _together(question: Question, option: Option) -> tuple[Form, Machine]:
+    """Form and machine in which bought or rented cards stand."""
+    machine = option.machine or replace(cardless(), gpus=option.bought)
+    if option.kind is OptionKind.RENT:
+        return Form.SERVER, machine
+    return machine.form if option.kind in ANEW else question.ownership.form, machine
 
 
 def _of_old_prices(question: Question, option: Option) -> Iterator[str]:

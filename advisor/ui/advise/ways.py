@@ -34,7 +34,6 @@ from advisor.units import GIB
 
 COSTS = "What it costs"
 """Title of the tab that the dearer ways lead to."""
-CARDS = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE)
 NONE = "none"
 """Price tag of a way that does not help."""
 PROVIDERS = {
@@ -192,20 +191,16 @@ def _bigger(answer: Answer) -> Way:
 
 
 def purchase(answer: Answer) -> Option | None:
-    """What to buy; else what would pay at the fewest answers, what pays though it is odd where this
-    machine is too slow, or the cheapest that is notably faster.
+    """Purchase that the verdict turns on, an odd one only where this machine is too slow; else the
+    cheapest that is notably faster.
     """
     kept, *rest = answer.advice.options
-    cards = [option for option in rest if option.kind in CARDS]
-    choice = answer.advice.choice
-    cheapest = choice.cheapest
-    sound = None if cheapest is None or cheapest.odd else cheapest
-    odd = None if _level(answer).enough else cheapest
-    if bought := choice.safe or sound or chosen.nearest((kept, *cards)) or odd:
-        return bought
+    option = answer.advice.in_question
+    if option and option.kind is not OptionKind.RENT and not (option.odd and _level(answer).enough):
+        return option
     able = [
-        option for option in cards
-        if option.may_win and option.upfront is not None
+        option for option in rest
+        if option.kind in chosen.BOUGHT and option.may_win and option.upfront is not None
         and option.speed is not None and option.speed.decode >= _notably_faster(kept)
     ]  # fmt: skip
     return min(able, key=by_comparison, default=None)

@@ -25,7 +25,8 @@ from advisor.advice.finder.search import Findings, Hit, best_of_each, find, offe
 from advisor.advice.prices.power import draw_of
 from advisor.advice.prices.price import rented, selling_price
 from advisor.advice.speeds import speed_of
-from advisor.advice.table.option import Question
+from advisor.advice.table.option import OptionKind, Question
+from advisor.advice.table.options import odd_about, options
 from advisor.advice.table.stack import Stack
 from advisor.catalog.constants import fitted_constants
 from advisor.catalog.inputs import INPUTS, Input, Kind
@@ -160,6 +161,25 @@ def assert_alike(together, request, machine, work, runtime, strategy) -> None:
         for name in ("decode", "low", "high", "first_token", "load"):
             assert getattr(together, name) == pytest.approx(getattr(alone, name), rel=1e-12)
         assert (together.format, together.strategy) == (alone.format, alone.strategy)
+
+
+def test_a_purchase_costs_and_is_as_odd_in_the_finder_as_among_the_options() -> None:
+    mine = from_spec.machine(MachineSpec(gpu="RTX 3060 12GB", ram_gb=64))
+    asker = replace(
+        question("Llama-3.1-8B"), machine=mine, ownership=Ownership(resale=0.0), money=MoneyInputs()
+    )
+    bought = (OptionKind.REPLACE, OptionKind.MACHINE)
+    listed = {each.name: each for each in options(asker, None, ()) if each.kind in bought}
+    hits = {
+        hit.name: hit
+        for hit in find(asker, Request(min_tps=1, format="Q4_K_M", kv_type="f16")).best
+        if hit.kind in bought
+    }
+    alike = listed.keys() & hits.keys()
+    assert {bool(listed[name].odd) for name in alike} == {True, False}
+    for name in alike:
+        assert odd_about(asker, hits[name]) == listed[name].odd, name
+        assert hits[name].upfront == listed[name].upfront, name
 
 
 def test_cards_are_put_into_one_of_several_joined_machines() -> None:

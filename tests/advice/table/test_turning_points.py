@@ -12,8 +12,10 @@ from advisor.advice.prices.power import PowerDraw
 from advisor.advice.prices.price import Price
 from advisor.advice.speeds import Speed
 from advisor.advice.table.choice import (
+    Choice,
     choice_of,
     gain,
+    in_question,
     inputs,
     nearest,
     turning_points,
@@ -93,6 +95,15 @@ def test_it_is_said_which_way() -> None:
     # 500 USD a month against 202.92: from 40 x 500 / 202.92 = 98.56 replies
     assert "from 99 answers a day" in what_changes(dear)
     assert nearest((KEPT, dear, BOUGHT)) is dear
+
+
+def test_what_is_odd_is_in_question_only_where_nothing_else_would_pay() -> None:
+    odd = replace(BOUGHT, odd=("Few run it.",))
+    dear = option(OptionKind.ADD, 20.0, 18_000.0, KEPT)
+    choice = Choice(safe=None, reason="", cheapest=odd)
+    assert in_question((KEPT, odd, dear), choice) is dear
+    assert in_question((KEPT, odd), choice) is odd
+    assert in_question((KEPT, BOUGHT, dear), replace(choice, cheapest=BOUGHT)) is BOUGHT
 
 
 def test_what_is_hardly_faster_is_no_reason_to_pay() -> None:
