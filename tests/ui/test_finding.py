@@ -154,8 +154,7 @@ def test_a_machine_that_is_hardly_fast_enough_has_a_surer_one_beside_it() -> Non
 def few_models(monkeypatch) -> None:
     some = {name: row for name, row in catalog.model_rows().items() if name in MODELS}
     monkeypatch.setattr(catalog, "model_rows", lambda: some)
-    for where in ("advice.finder.runnable", "ui.runnable.page"):
-        monkeypatch.setattr(f"advisor.{where}.ranked_models", lambda: tuple(some))
+    monkeypatch.setattr("advisor.advice.finder.runnable.ranked_models", lambda: tuple(some))
     models_page.answer.clear()
     yield
     models_page.answer.clear()

@@ -6,20 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
+from advisor.advice.prices import rows as tables
 from advisor.advice.prices.power import HostPartRow, host_part_rows
-from advisor.advice.prices.rows import (
-    LAUNCH,
-    NO_PRICE,
-    STREET,
-    PriceRow,
-    machines_for_sale,
-    no_price,
-    oldest,
-    price_rows,
-    rent_rows,
-    rows_for_sale,
-    standing,
-)
+from advisor.advice.prices.rows import PriceRow
 from advisor.formatting import counted, money_per_hour
 from advisor.formatting import money as money_words
 from advisor.machine.catalog import find_gpu, gpu_rows
@@ -74,10 +63,10 @@ TypedPrices = tuple[tuple[str, float], ...]
 @cache
 def selling_price(gpu: str) -> PriceRow | None:
     """Price row of a GPU or whole machine: the newest of shops, else its list price."""
-    machine = machines_for_sale().get(gpu)
+    machine = tables.machines_for_sale().get(gpu)
     if machine is not None:
         return machine.price
-    return max(rows_for_sale(gpu), key=standing, default=None)
+    return max(tables.rows_for_sale(gpu), key=tables.standing, default=None)
 
 
 def priced_name(text: str) -> str:
@@ -87,14 +76,14 @@ def priced_name(text: str) -> str:
         UnknownName: no such part, machine or GPU; the message has similar names.
     """
     kinds = (row.part for row in host_part_rows())
-    names = {name.casefold(): name for name in (*kinds, *machines_for_sale())}
+    names = {name.casefold(): name for name in (*kinds, *tables.machines_for_sale())}
     return names.get(text.strip().casefold()) or find_gpu(text).name
 
 
 @cache
 def sold() -> tuple[str, ...]:
     """Names of the GPUs for sale."""
-    rows = (row for row in price_rows() if row.kind == "purchase")
+    rows = (row for row in tables.price_rows() if row.kind == "purchase")
     return tuple(dict.fromkeys(row.gpu for row in rows))
 
 
@@ -118,14 +107,16 @@ def cards_for_sale(own_price: TypedPrices, *, server: bool = False) -> tuple[str
 @lru_cache(maxsize=64)
 def cards_for_rent(own_rent: TypedPrices) -> tuple[str, ...]:
     """GPUs for rent, and those with a typed rent."""
-    names = dict.fromkeys([*(row.gpu for row in rent_rows()), *(name for name, _ in own_rent)])
+    names = dict.fromkeys(
+        [*(row.gpu for row in tables.rent_rows()), *(name for name, _ in own_rent)]
+    )
     return tuple(name for name in names if not find_gpu(name).unified)
 
 
 @cache
 def rents(gpu: str) -> tuple[PriceRow, ...]:
     """Available rented machines with a GPU: those with a dated price first, cheapest first."""
-    rows = (row for row in rent_rows() if row.gpu == gpu)
+    rows = (row for row in tables.rent_rows() if row.gpu == gpu)
     return tuple(sorted(rows, key=lambda row: not row.date))
 
 
@@ -166,15 +157,17 @@ def used_value(cards: tuple[str, ...], typed: TypedPrices) -> Price:
     """
     price = NOTHING_YET
     for name, count in Counter(cards).items():
-        rows = (row for row in rows_for_sale(name) if row.condition in SECOND_HAND and row.date)
-        row, cards_sold = max(rows, key=standing, default=None), counted(count, name)
+        rows = (
+            row for row in tables.rows_for_sale(name) if row.condition in SECOND_HAND and row.date
+        )
+        row, cards_sold = max(rows, key=tables.standing, default=None), counted(count, name)
         if row is None:
             price = price.plus(f"{cards_sold}: no used price on record", 0.0)
             continue
         now = bought(name, 1, typed).usd
         usd = count * min(row.usd / row.gpu_count, row.usd if now is None else now)
         note = f"{cards_sold} at the used price of {row.date}, ${usd:,.0f}"
-        date = oldest((price.date, row.date)) if price.date else row.date
+        date = tables.oldest((price.date, row.date)) if price.date else row.date
         price = price.plus(note, usd, date=date, sources=(*price.sources, row.source))
     return price
 
@@ -187,7 +180,7 @@ than on record moves the sum by 6 % at most."""
 def _date_with(price: Price, date: str, usd: float) -> str:
     """Date of a price with a further part [USD]: the older of both, unless the part is small."""
     small = price.usd is not None and usd < SMALL_PART * (price.usd + usd)
-    return price.date if small else oldest((price.date, date))
+    return price.date if small else tables.oldest((price.date, date))
 
 
 def less(price: Price, resale: Price) -> Price:
@@ -215,7 +208,7 @@ def bought(
 
 def _typed(gpu: str, count: int, prices: TypedPrices) -> Price | None:
     """Typed price of it, or of the chip of a whole machine."""
-    typed, machine = dict(prices), machines_for_sale().get(gpu)
+    typed, machine = dict(prices), tables.machines_for_sale().get(gpu)
     usd = typed.get(gpu, typed.get(machine.price.gpu) if machine else None)
     if usd is None:
         return None
@@ -226,12 +219,12 @@ def _typed(gpu: str, count: int, prices: TypedPrices) -> Price | None:
 def _on_record(gpu: str, count: int) -> Price:
     row = selling_price(gpu)
     if row is None:
-        return Price(usd=None, note=f"{no_price(gpu)}; type yours")
+        return Price(usd=None, note=f"{tables.no_price(gpu)}; type yours")
     each = f"${row.usd:,.0f} each" if count > 1 else f"${row.usd:,.0f}"
     what = row.instance if gpu == row.gpu else ""
     seller: tuple[str, ...] = row.provider, what
-    if row.provider.startswith(STREET):  # the shop where it is known
-        seller = (STREET if what in ("", row.condition) else what,)
+    if row.provider.startswith(tables.STREET):  # the shop where it is known
+        seller = (tables.STREET if what in ("", row.condition) else what,)
     words = ", ".join(dict.fromkeys(filter(None, (*seller, row.condition))))
     usd = row.usd * count / row.gpu_count
     return Price(
@@ -239,7 +232,7 @@ def _on_record(gpu: str, count: int) -> Price:
         date=row.date,
         note=f"{each} ({words})",
         sources=(row.source,),
-        at_launch=usd if row.provider == LAUNCH else 0.0,
+        at_launch=usd if row.provider == tables.LAUNCH else 0.0,
     )
 
 
@@ -253,7 +246,9 @@ def with_part(price: Price, part: HostPartRow, prices: TypedPrices, count: int =
     each = part.usd if typed is None else typed
     name, first = counted(count, part.name), price == NOTHING_YET
     if each is None:
-        return price.plus(f"{name}: {NO_PRICE}; type yours as --own-price {part.part}=USD", None)
+        return price.plus(
+            f"{name}: {tables.NO_PRICE}; type yours as --own-price {part.part}=USD", None
+        )
     usd = each * count
     if typed is not None:
         note = f"{name} {money_words(usd)}, as you typed"

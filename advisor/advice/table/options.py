@@ -13,55 +13,19 @@ import numpy as np
 
 from advisor.advice.edits.changes import FAST_RAM, FASTER_RAM
 from advisor.advice.edits.edit import Edited
-from advisor.advice.prices.power import (
-    SHARED_SLOTS,
-    HostPartRow,
-    desktop_parts,
-    draw_of,
-    host_part_rows,
-    parts_for,
-)
-from advisor.advice.prices.price import (
-    NOTHING_YET,
-    Price,
-    bought,
-    cards_for_rent,
-    cards_for_sale,
-    rented,
-    rented_count,
-    selling_price,
-    with_part,
-)
-from advisor.advice.prices.rows import (
-    API_SPREAD,
-    LAUNCH,
-    NO_PRICE,
-    USUAL_API_FIRST_TOKEN,
-    ApiPriceRow,
-    api_day,
-    api_first_tokens,
-    api_price_rows,
-    api_usual_speeds,
-    last_day,
-)
+from advisor.advice.prices import power
+from advisor.advice.prices import price as prices
+from advisor.advice.prices import rows as tables
+from advisor.advice.prices.power import HostPartRow, parts_for
+from advisor.advice.prices.price import Price
+from advisor.advice.prices.rows import ApiPriceRow
 from advisor.advice.speeds import Speed, of_numbers
+from advisor.advice.table import timed_machines
 from advisor.advice.table.cost import MonthlyCost
 from advisor.advice.table.option import FREE, Option, OptionKind, Question, rank, rent_on_record
 from advisor.advice.table.rules import counts_in, installed, oddities, ruled_out
 from advisor.advice.table.stack import Stack
-from advisor.advice.table.timed_machines import (
-    COUNTS,
-    FEW,
-    IN_MEMORY,
-    CardSpeed,
-    TimedCards,
-    TimedStack,
-    card_stack,
-    cardless,
-    timed_cards,
-    whole_machines,
-    whole_timed,
-)
+from advisor.advice.table.timed_machines import COUNTS, CardSpeed, TimedCards
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import counted, hours, money, money_per_hour
 from advisor.machine.catalog import find_gpu, host_rows, memory_generation
@@ -102,20 +66,26 @@ def cards_held(question: Question) -> TimedCards:
     """Cards in the present machine; in a desktop where it has only the GPU of its chip."""
     if not question.machine.unified:
         return cards_here(question)
-    return _timed(question, cardless(), question.for_sale)
+    return _timed(question, timed_machines.cardless(), question.for_sale)
 
 
 def _timed(
     question: Question, host: Machine, names: tuple[str, ...], added_to: Form | None = None
 ) -> TimedCards:
-    stack = card_stack(host, names, cards_for_rent(question.money.own_rent), added_to)
-    return timed_cards(stack, question.model, question.work, question.runtimes)
+    stack = timed_machines.card_stack(
+        host, names, prices.cards_for_rent(question.money.own_rent), added_to
+    )
+    return timed_machines.timed_cards(stack, question.model, question.work, question.runtimes)
 
 
 def machine_speed(question: Question) -> Speed | None:
     """Speed of the present machine in its fastest runtime and placement."""
     stack = Stack([question.machine])
-    return TimedStack(stack, question.model, question.work, question.runtimes).fastest().at(0)
+    return (
+        timed_machines.TimedStack(stack, question.model, question.work, question.runtimes)
+        .fastest()
+        .at(0)
+    )
 
 
 def refusal(question: Question, option: Option) -> str:
@@ -150,7 +120,7 @@ ANEW = (OptionKind.MACHINE, OptionKind.RENT)
 
 def _together(question: Question, option: Option) -> tuple[Form, Machine]:
     """Form and machine in which bought or rented cards stand."""
-    machine = option.machine or replace(cardless(), gpus=option.bought)
+    machine = option.machine or replace(timed_machines.cardless(), gpus=option.bought)
     if option.kind is OptionKind.RENT:
         return Form.SERVER, machine
     return machine.form if option.kind in ANEW else question.ownership.form, machine
@@ -161,8 +131,10 @@ def _of_old_prices(question: Question, option: Option) -> Iterator[str]:
     if option.kind is OptionKind.RENT:
         return
     for name in dict.fromkeys(card.name for card in option.bought):
-        row = None if name in dict(question.money.own_price) else selling_price(name)
-        day = last_day(row.date) if row is not None and row.provider != LAUNCH else None
+        row = None if name in dict(question.money.own_price) else prices.selling_price(name)
+        day = (
+            tables.last_day(row.date) if row is not None and row.provider != tables.LAUNCH else None
+        )
         if day is not None and (question.today - day).days > LONG_AGO:
             yield f"Its newest price on record is of {row.date if row else ''}: look it up first."
 
@@ -181,7 +153,7 @@ def cost_of_keeping(question: Question, speed: Speed | None) -> MonthlyCost:
         return MonthlyCost()
     if ownership.rented_at is not None:
         return question.use.rented(ownership.rented_at, speed) if speed else MonthlyCost()
-    return question.use.owned(draw_of(question.machine), speed, tied_up=question.tied_up_usd)
+    return question.use.owned(power.draw_of(question.machine), speed, tied_up=question.tied_up_usd)
 
 
 def keep(question: Question, speed: Speed | None) -> Option:
@@ -228,9 +200,9 @@ def _price(question: Question, edit: Edited) -> Price:
     if edit.part == FAST_RAM:
         return _faster_memory(question)
     if edit.part:
-        largest = [row for row in host_part_rows() if row.part == edit.part][-1]
-        return with_part(NOTHING_YET, largest, question.money.own_price)
-    return Price(usd=None, note=NO_PRICE)
+        largest = [row for row in power.host_part_rows() if row.part == edit.part][-1]
+        return prices.with_part(prices.NOTHING_YET, largest, question.money.own_price)
+    return Price(usd=None, note=tables.NO_PRICE)
 
 
 MOST_DESKTOP_RAM = 256 * GIB
@@ -248,12 +220,12 @@ def _memory(question: Question, size: float) -> Price:
     if question.ownership.form is not Form.SERVER and size > MOST_DESKTOP_RAM:
         return Price(usd=None, note="more than the board of a desktop takes, 256 GB")
     generation = memory_generation(question.machine.host.name) or USUAL_MEMORY
-    kits = [row for row in host_part_rows() if row.part == "ram" and generation in row.name]
+    kits = [row for row in power.host_part_rows() if row.part == "ram" and generation in row.name]
     if not kits:
         return Price(usd=None, note=f"no price of {generation} on record")
     kit = kits[-1]
     count = math.ceil(size / (kit.size * GIB))
-    return with_part(NOTHING_YET, kit, question.money.own_price, count)
+    return prices.with_part(prices.NOTHING_YET, kit, question.money.own_price, count)
 
 
 PAIR = 2
@@ -264,9 +236,9 @@ MODULE_RATE = re.compile(r"DDR\d-(\d+)")
 
 def _faster_memory(question: Question) -> Price:
     """A pair of fast modules as large as the present RAM; unknown where none is fast enough."""
-    (module,) = (row for row in host_part_rows() if row.part == FAST_RAM)
+    (module,) = (row for row in power.host_part_rows() if row.part == FAST_RAM)
     if FAST_RAM in dict(question.money.own_price):
-        return with_part(NOTHING_YET, module, question.money.own_price)
+        return prices.with_part(prices.NOTHING_YET, module, question.money.own_price)
     host = question.machine.host
     row = host_rows().get(host.name)
     rate = MODULE_RATE.search(module.name)
@@ -275,9 +247,9 @@ def _faster_memory(question: Question) -> Price:
     fits = row.memory_type in module.name and PAIR * module.size * GIB >= float(host.memory.value)
     if not fits or float(rate[1]) < FASTER_RAM * (row.memory_mts or math.inf):
         wanted = f"of a pair as large and {FASTER_RAM:g} times as fast"
-        note = f"{NO_PRICE} {wanted}; type yours as --own-price fast-ram=USD"
+        note = f"{tables.NO_PRICE} {wanted}; type yours as --own-price fast-ram=USD"
         return Price(usd=None, note=note)
-    return with_part(NOTHING_YET, module, question.money.own_price, PAIR)
+    return prices.with_part(prices.NOTHING_YET, module, question.money.own_price, PAIR)
 
 
 WORTHWHILE = 1.1
@@ -365,10 +337,10 @@ def _purchase(
     adds, typed = kind is OptionKind.ADD, question.money.own_price
     whole = kind is OptionKind.MACHINE and not parts
     what, count = (name, 1) if whole else (cards[0].name, len(cards))
-    price = bought(what, count, typed, parts)
+    price = prices.bought(what, count, typed, parts)
     usd = price.usd or 0.0 if adds else question.paid_for(price)
     tied_up = question.tied_up_usd if adds else 0.0
-    cost = question.use.owned(draw_of(machine), speed, usd=usd, tied_up=tied_up)
+    cost = question.use.owned(power.draw_of(machine), speed, usd=usd, tied_up=tied_up)
     return question.option(
         kind, name, speed, cost, price, sells=not adds, topic=topic, machine=machine, bought=cards,
         parts=parts,
@@ -386,7 +358,7 @@ def replaced(question: Question, now: Speed | None, held: Iterable[CardSpeed]) -
     stays = question.machine.unified or in_dock(form) or not room_for(form, 1)
     if stays or not question.ownership.owned:
         return []
-    most = max(SHARED_SLOTS, slots(question.machine)) if form is Form.DESKTOP else math.inf
+    most = max(power.SHARED_SLOTS, slots(question.machine)) if form is Form.DESKTOP else math.inf
     has = {gpu.name for gpu in question.machine.gpus}
     for_sale = set(question.for_sale) - has
     rows = [row for row in held if row[0].name in for_sale]
@@ -426,10 +398,14 @@ def machines(question: Question, now: Speed | None) -> list[Option]:
     """
     present = question.machine.name if question.ownership.owned else ""
     reads_drive = now is None or now.strategy is PlacementStrategy.NVME_OFFLOAD
-    strategies = tuple(PlacementStrategy) if reads_drive else IN_MEMORY
-    others = np.array([present != machine.name for machine in whole_machines().values()])
-    timed = whole_timed(question.model, question.work, question.runtimes)
-    rows = zip(whole_machines().items(), timed.fastest(others, strategies), strict=True)
+    strategies = tuple(PlacementStrategy) if reads_drive else timed_machines.IN_MEMORY
+    others = np.array(
+        [present != machine.name for machine in timed_machines.whole_machines().values()]
+    )
+    timed = timed_machines.whole_timed(question.model, question.work, question.runtimes)
+    rows = zip(
+        timed_machines.whole_machines().items(), timed.fastest(others, strategies), strict=True
+    )
     kind = OptionKind.MACHINE
     return [
         _purchase(question, kind, name, machine, machine.gpus, (), speed, machine.gpus[0].vendor)
@@ -443,16 +419,16 @@ def desktops(question: Question, held: Iterable[CardSpeed]) -> list[Option]:
     ownership, unified = question.ownership, question.machine.unified
     if ownership.owned and ownership.takes_cards and not unified:
         return []
-    host, for_sale = cardless(), cards_for_sale(question.money.own_price)
+    host, for_sale = timed_machines.cardless(), prices.cards_for_sale(question.money.own_price)
     rows = held if unified else _timed(question, host, for_sale).holders
     return [
         _purchase(
             question, OptionKind.MACHINE, f"New desktop with {counted(count, card.name)}",
-            replace(host, gpus=(card,) * count), (card,) * count, desktop_parts((card,) * count),
-            speed,
+            replace(host, gpus=(card,) * count), (card,) * count,
+            power.desktop_parts((card,) * count), speed,
         )
         for card, count, speed in rows
-        if card.name in for_sale and count <= FEW and speed.whole
+        if card.name in for_sale and count <= timed_machines.FEW and speed.whole
     ]  # fmt: skip
 
 
@@ -467,11 +443,11 @@ def rents(question: Question, cards: TimedCards) -> list[Option]:
     """
     rented_ones: list[Option] = []
     for card, fewest, least in cards.holders:
-        offer = rented(card.name, fewest, question.money.own_rent)
+        offer = prices.rented(card.name, fewest, question.money.own_rent)
         if offer is None or least.strategy is not PlacementStrategy.GPU_RESIDENT:
             continue
         count, speed = fewest, least
-        whole = rented_count(card.name, fewest, question.money.own_rent)
+        whole = prices.rented_count(card.name, fewest, question.money.own_rent)
         if whole > fewest and (faster := cards.holding(card.name, whole)) is not None:
             count, speed = whole, faster
         rented_ones += _rented(question, (card,) * count, speed, *offer)
@@ -498,7 +474,7 @@ def _rented(
 
 def apis(question: Question) -> list[Option]:
     """Providers that serve the model, cheapest for this use first."""
-    rows = api_price_rows().get(question.model.name.rpartition("/")[2], ())
+    rows = tables.api_price_rows().get(question.model.name.rpartition("/")[2], ())
     options = [_called(question, row) for row in rows]
     if question.money.api_usd_in is not None and question.money.api_usd_out is not None:
         usd = question.money.api_usd_in, question.money.api_usd_out
@@ -506,7 +482,7 @@ def apis(question: Question) -> list[Option]:
         each = " in, ".join(map(money, usd))
         note = f"{each} out per million tokens, as you typed"
         price = Price(typed=True, note=note)
-        speed = _at(question.money.api_tps, USUAL_API_FIRST_TOKEN)
+        speed = _at(question.money.api_tps, tables.USUAL_API_FIRST_TOKEN)
         options.append(question.option(OptionKind.API, "Your API", speed, cost, price))
     return sorted(options, key=lambda option: option.monthly or 0.0)
 
@@ -517,15 +493,15 @@ def _called(question: Question, row: ApiPriceRow) -> Option:
     cached = row.usd_per_mtok_cached if question.work.cached else None
     again = "" if cached is None else f" (${cached:g} for what is cached)"
     note = f"${sent:g} in, ${answered:g} out per million tokens{again}, {row.provider}"
-    usual = api_usual_speeds().get(row.model)
-    waits = USUAL_API_FIRST_TOKEN if usual is None else usual.first_token_s
-    first = api_first_tokens().get((row.provider, row.model_id), waits)
+    usual = tables.api_usual_speeds().get(row.model)
+    waits = tables.USUAL_API_FIRST_TOKEN if usual is None else usual.first_token_s
+    first = tables.api_first_tokens().get((row.provider, row.model_id), waits)
     speed, sources = _at(row.decode_tps or question.money.api_tps, first), [row.source]
     if speed is None and usual is not None:
-        speed = _at(usual.decode_tps, first, API_SPREAD)
+        speed = _at(usual.decode_tps, first, tables.API_SPREAD)
         sources.append(usual.source)
         note += f", at the median speed of the model's providers on {usual.date}"
-    price = Price(date=api_day(row), note=note, sources=tuple(sources))
+    price = Price(date=tables.api_day(row), note=note, sources=tuple(sources))
     return question.option(OptionKind.API, f"{row.provider}: {row.model_id}", speed, cost, price)
 
 

@@ -9,14 +9,8 @@ from typing import Any
 import streamlit as st
 from markupsafe import Markup, escape
 
-from advisor.advice.finder.runnable import (
-    Runnable,
-    Trials,
-    points_per_nat,
-    ranked_models,
-    rating,
-    reads_images,
-)
+from advisor.advice.finder import runnable
+from advisor.advice.finder.runnable import Runnable
 from advisor.advice.words.verdict import Judgement, judgement
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import memory, number
@@ -62,9 +56,11 @@ def answer(
     inputs are impossible.
     """
     nouns = request.nouns()
-    names = [name for name in ranked_models() if (rating(name) is not None) == rated]
+    names = [
+        name for name in runnable.ranked_models() if (runnable.rating(name) is not None) == rated
+    ]
     engine = nouns.runtime or LLAMA_CPP
-    trials = Trials(nouns.machine, nouns.work, nouns.money.reading_tps, engine)
+    trials = runnable.Trials(nouns.machine, nouns.work, nouns.money.reading_tps, engine)
     return trials.runnable(names, whole=whole)
 
 
@@ -142,7 +138,7 @@ class ModelKind(StrEnum):
     def holds(self, name: str) -> bool:
         """Whether a model is of this kind; one for code says so in its name."""
         if self is ModelKind.VISION:
-            return name in reads_images()
+            return name in runnable.reads_images()
         return self is ModelKind.ALL or bool(CODE.search(name)) == (self is ModelKind.CODE)
 
 
@@ -276,7 +272,7 @@ def _table(nouns: Nouns, rows: Sequence[Runnable]) -> None:
         "at twice that before the others, then slower ones, each by the lower end of the score, "
         "and last older models of a shape: the published one of the 16-bit model, less what "
         "the format loses (its divergence as published for Llama-3-8B, at "
-        f"{number(points_per_nat())} points a nat, as between sizes of a family). Click a "
+        f"{number(runnable.points_per_nat())} points a nat, as between sizes of a family). Click a "
         "heading to sort."
     )
 
