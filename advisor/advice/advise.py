@@ -14,7 +14,7 @@ import numpy as np
 from advisor.advice.compare import compare, context_notes, readers, title_of, usable
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.edits.edit import Edit, Edited
-from advisor.advice.finder.runnable import nearest, rated_as_well
+from advisor.advice.finder.runnable import best_rated
 from advisor.advice.prices.price import priced_name
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.choice import (
@@ -94,9 +94,9 @@ def advise(
     decode = now.decode if now else 0.0
     level = judgement(decode, money.reading_tps)
     if not (nothing or instead or level is Judgement.FASTER):
-        another = rated_as_well(model, here, work, money.reading_tps, decode)
+        another = best_rated(model, here, work, max(money.reading_tps, decode), as_well=True)
         if another is None and level is Judgement.UNUSABLE:
-            closest = nearest(model, here, work, money.reading_tps)
+            closest = best_rated(model, here, work, money.reading_tps, as_well=False)
     task = None
     if best is not None and session is not None:
         from advisor.advice.task import task_of  # loaded only for a session

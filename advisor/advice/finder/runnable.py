@@ -360,31 +360,18 @@ FOR_CODE = re.compile(r"Code|Codestral|Devstral")
 """Words in names of models for coding, which are offered for one of their kind alone."""
 
 
-@lru_cache(maxsize=64)
-def rated_as_well(
-    model: Model, machine: Machine, work: Workload, reading_tps: float, decode: float
+@lru_cache(maxsize=128)
+def best_rated(
+    model: Model, machine: Machine, work: Workload, enough: float, *, as_well: bool
 ) -> Runnable | None:
-    """Best of the models that keep up with a reader here, leave other programs room, are faster
-    than a model is here [tokens/s] and are rated at least as well, format for format; None where
-    there is none, or the model has no score.
+    """Best of the other models with a score that write so fast here [tokens/s] and leave other
+    programs room; those for code only beside their kind. Where `as_well`, of those rated at least
+    as a model is, format for format, and None where it has no score.
     """
-    row = rating(model.name)
-    if row is None:
+    score = rating(model.name)
+    if score is None and as_well:
         return None
-    least = row.score - (lost_by(model) or 0.0)
-    return _best_rated(model, machine, work, max(reading_tps, decode), least)
-
-
-@lru_cache(maxsize=64)
-def nearest(model: Model, machine: Machine, work: Workload, reading_tps: float) -> Runnable | None:
-    """Best rated model that keeps up with a reader here; None where none does."""
-    return _best_rated(model, machine, work, reading_tps, 0.0)
-
-
-def _best_rated(
-    model: Model, machine: Machine, work: Workload, enough: float, least: float
-) -> Runnable | None:
-    """Lead of the other models with a speed and a score; code models only beside their kind."""
+    least = score.score - (lost_by(model) or 0.0) if score is not None and as_well else 0.0
     rows: list[Runnable] = []
     trials = Trials(machine, work, enough)
     for name, row in _rated():

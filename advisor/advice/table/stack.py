@@ -188,14 +188,21 @@ def _shares(placement: Placement) -> Iterator[Array]:
 
 
 def _possible(kind: MachineKind, run: Run, least: Floats) -> Mask:
-    """False where a placement cannot fit or be fast enough, shape (requests, machines)."""
-    model, work = run.beside_machines
+    """False where the model cannot fit or be fast enough, shape (requests, machines): where GPUs
+    cannot hold all of it; else where a part outside them can neither fit nor be read fast enough.
+    """
+    (model, work), machine = run.beside_machines, kind.machine
     if run.resident:
-        return kind.each(may_hold(model, kind.machine, work, run.runtime))
-    constants = run.constants(kind)
-    return kind.each(
-        may_reach(model, kind.machine, work, run.runtime, run.strategy, constants, least)
-    )
+        outside = least_outside(model, machine, work, run.runtime)
+        return kind.each(np.asarray(outside <= (ROUNDING - 1.0) * model.file_bytes))
+    fastest = most_tokens(model, machine, work, run.runtime, run.constants(kind))
+    able = fastest * ROUNDING >= least
+    if run.strategy is not PlacementStrategy.NVME_OFFLOAD:
+        further = machine.nodes - 1.0 if machine.unified else 0.0
+        whole = machine.host.memory.value * (1.0 + further)
+        whole = whole + (0.0 if machine.unified else machine.gpu_memory)
+        able = able & (model.bytes_without_table <= whole * ROUNDING)
+    return kind.each(np.asarray(able))
 
 
 def _by_size(kind: MachineKind, run: Run, request: Index, machine: Index) -> Iterator[Answered]:
@@ -480,33 +487,6 @@ def _size(machine: Machine, *, links: bool) -> Hashable:
 
 ROUNDING = 1.0 + 1e-9
 """Tolerance for rounding errors of sums in another order."""
-
-
-def may_hold(
-    model: Model, machine: Machine, work: Workload, runtime: Runtime
-) -> npt.NDArray[np.bool_]:
-    """False where the GPUs cannot hold the whole model, without placing it."""
-    outside = least_outside(model, machine, work, runtime)
-    return np.asarray(outside <= (ROUNDING - 1.0) * model.file_bytes)
-
-
-def may_reach(
-    model: Model,
-    machine: Machine,
-    work: Workload,
-    runtime: Runtime,
-    strategy: PlacementStrategy,
-    constants: Constants,
-    least: Array,
-) -> npt.NDArray[np.bool_]:
-    """False where a part outside the GPUs cannot fit, or be as fast as the least [tokens/s]."""
-    reaches = most_tokens(model, machine, work, runtime, constants) * ROUNDING >= least
-    if strategy is PlacementStrategy.NVME_OFFLOAD:
-        return np.asarray(reaches)
-    further = machine.nodes - 1.0 if machine.unified else 0.0
-    whole = machine.host.memory.value * (1.0 + further)
-    whole = whole + (0.0 if machine.unified else machine.gpu_memory)
-    return np.asarray(reaches & (model.bytes_without_table <= whole * ROUNDING))
 
 
 def least_outside(model: Model, machine: Machine, work: Workload, runtime: Runtime) -> Array:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from advisor.advice.advise import Answer
 from advisor.advice.compare import decode_tps
 from advisor.advice.edits.changes import SOME_QUALITY, smaller_format
-from advisor.advice.finder.runnable import JOINED, nearest, rating
+from advisor.advice.finder.runnable import JOINED, best_rated, rating
 from advisor.advice.table import choice as chosen
 from advisor.advice.table.option import Option, OptionKind, by_comparison
 from advisor.advice.table.options import BY_THE_MONTH
@@ -120,7 +120,8 @@ def _another_model(answer: Answer) -> Way | None:
     level, row, told = _level(answer), answer.advice.another_model, ""
     if row is None and level in (Judgement.MINUTES, Judgement.UNUSABLE, Judgement.NOTHING):
         nouns = answer.nouns
-        row = nearest(nouns.model, nouns.machine, nouns.work, nouns.money.reading_tps)
+        reading = nouns.money.reading_tps
+        row = best_rated(nouns.model, nouns.machine, nouns.work, reading, as_well=False)
         told = ": the best rated that keeps up here"
     if row is None:
         return None

@@ -9,13 +9,13 @@ from advisor.advice.finder.combinations import in_formats
 from advisor.advice.finder.runnable import (
     LOSS_SPREAD,
     Trials,
+    best_rated,
     joined_scores,
     lost_by,
     perplexity,
     points_lost,
     points_per_nat,
     quality_rows,
-    rated_as_well,
     rating,
     reads_images,
 )
@@ -138,7 +138,7 @@ def test_of_models_that_a_leaderboard_cannot_tell_apart_the_fastest_stands_first
     assert first.speed.decode > second.speed.decode
     assert third.most_score < second.least_score
     other = catalog.model("Gemma-3-12B", "Q4_K_M")
-    better = rated_as_well(other, machine, Workload(), 6.0, 1.0)
+    better = best_rated(other, machine, Workload(), 6.0, as_well=True)
     assert better is not None
     assert better.model.name == "Gemma-4-26B-A4B"
 
