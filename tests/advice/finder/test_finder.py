@@ -444,12 +444,12 @@ FORMATS = ("Q4_K_M", "Q8_0", "Q6_K", "BF16")
 def rows_of(*rows: tuple[int, float, str, str]) -> Combinations:
     """Rows of an option, with decode speed, format and cache."""
     at, decode, form, cache = zip(*rows, strict=True)
-    one = np.ones(len(rows))
+    column = np.ones(len(rows))
     return Combinations(
         candidate=np.array(at), decode=np.array(decode), form=np.array([*map(FORMATS.index, form)]),
         cache=np.array([*map(CACHES.index, cache)]), runtime=np.zeros(len(rows), dtype=int),
-        strategy=np.zeros(len(rows), dtype=int), context=8192 * one, low=one, high=one,
-        first_token=one, load=one, machines=one, tried=0,
+        strategy=np.zeros(len(rows), dtype=int), context=8192 * column, low=column, high=column,
+        first_token=column, load=column, machines=column, tried=0,
     )  # fmt: skip
 
 
