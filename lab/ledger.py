@@ -19,6 +19,7 @@ from advisor.evidence.accuracy.regimes import COVERAGE, CoverageRow
 from advisor.evidence.accuracy.scoring import Ledger, Score, scores
 from advisor.evidence.accuracy.text import stranger_scores
 from lab import rounded, write
+from lab.engines import SIMULATED
 from lab.held_out import GENERATED
 from lab.llama_cpp import APART, published, stated_tps
 from lab.points import drafting, engine, llama_cpp, paged
@@ -81,7 +82,7 @@ def ledger() -> Ledger:
         points=points,
         scores=scores(points),
         floor=noise_floor(llama_cpp.runs(published())),
-        simulated=scores(tuple(engine.simulated()))[:-1],
+        simulated=scores(tuple(engine.points(SIMULATED)))[:-1],
         unseen=scoring.stranger_score("architectures left out", llama_cpp.unseen()),
         doubtful=tuple(llama_cpp.doubtful()),
     )

@@ -341,12 +341,6 @@ PEERS = (
 # Facts of a published run.
 
 
-def answers(facts: Facts) -> dict[str, float]:
-    """Predictions of public advisors by name; absent where one has no formula [tokens/s]."""
-    speeds = ((peer.name, peer.answer(facts)) for peer in PEERS)
-    return {name: speed for name, speed in speeds if speed is not None}
-
-
 def facts_of(case: Case, category: str, *, ram_peak: float, prompt: bool = False) -> Facts:
     """Facts of one run with a timed prompt or generation; the peak of its RAM is theoretical or the
     source's [B/s].

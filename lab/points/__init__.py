@@ -15,6 +15,8 @@ from advisor.evidence.accuracy.regimes import Traits, regime_of
 from advisor.machine.spec import NO_GPU
 from lab import rounded
 
+NOBODY: Mapping[str, float | None] = {}
+
 
 def decode_of(row: Any, estimate: Estimate) -> Range:
     """Predicted speed of a row; raises InputError where its run is impossible [tokens/s]."""
@@ -37,11 +39,11 @@ def point_of(
     measured: float,
     predicted: float,
     margins: Margins,
-    peers: Mapping[str, float] | None = None,
+    peers: Mapping[str, float | None] = NOBODY,
     first_seen: str = "",
 ) -> AccuracyPoint:
     """Point of a published row of any file, in the regime of its traits; other arguments are
-    attributes of `AccuracyPoint`.
+    attributes of `AccuracyPoint`, with no speed of a public advisor that has no formula for it.
     """
     return AccuracyPoint(
         id=row.id,
@@ -59,5 +61,5 @@ def point_of(
         below=float(margins.below),
         above=float(margins.above),
         source=row.source_url,
-        peers="; ".join(f"{name}={rounded(speed, 6):g}" for name, speed in (peers or {}).items()),
+        peers="; ".join(f"{name}={rounded(speed, 6):g}" for name, speed in peers.items() if speed),
     )

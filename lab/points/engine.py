@@ -22,7 +22,6 @@ from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, Circumstances, 
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.evidence.accuracy.regimes import BOTH, GENERATION, PROMPT
-from advisor.evidence.published.row import PublishedRow
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
@@ -38,17 +37,6 @@ from lab.published import published_rows
 
 WIDER = (uncertainty.SEVERAL, uncertainty.TOGETHER, uncertainty.THIN)
 """Traits whose degree a row of engine_left_out.csv states."""
-
-
-def points() -> Iterable[AccuracyPoint]:
-    """Points of published runs."""
-    rows = (row for path in engines.FILES for row in published_rows(path))
-    return _points(engines.PUBLISHED, rows)
-
-
-def simulated() -> Iterable[AccuracyPoint]:
-    """Points of the simulator's answers."""
-    return _points(engines.SIMULATED, engines.simulated_rows())
 
 
 def of_frameworks() -> Iterable[AccuracyPoint]:
@@ -67,7 +55,10 @@ def of_frameworks() -> Iterable[AccuracyPoint]:
             )
 
 
-def _points(evidence: str, every: Iterable[PublishedRow]) -> Iterable[AccuracyPoint]:
+def points(evidence: str = engines.PUBLISHED) -> Iterable[AccuracyPoint]:
+    """Points of published runs, or of the simulator's answers."""
+    published = (row for path in engines.FILES for row in published_rows(path))
+    every = published if evidence == engines.PUBLISHED else engines.simulated_rows()
     rows = {row.id: row for row in every}
     for case in read(LEFT_OUT, EngineLeftOutRow):
         if case.evidence == evidence:

@@ -24,8 +24,8 @@ from advisor.runtimes import LLAMA_CPP
 from advisor.units import GB, Array
 from lab import llama_cpp
 from lab.held_out import GENERATED, READ, UNSEEN, left_out
-from lab.peers import PEERS, PLACES, SPLIT, Facts, Peer, answers, facts_of
-from lab.points import decode_of, margins_of, point_of
+from lab.peers import PEERS, PLACES, SPLIT, Facts, Peer, facts_of
+from lab.points import NOBODY, decode_of, margins_of, point_of
 from lab.published import group_of, ram_in_theory
 from lab.spreads import circumstances_of, other_evidence
 from lab.stack import Cases, Timed
@@ -84,7 +84,7 @@ def _point(
     traits: regimes.Traits,
     predicted: float,
     ranges: Margins,
-    peers: Mapping[str, float] | None = None,
+    peers: Mapping[str, float | None] = NOBODY,
 ) -> AccuracyPoint:
     """Point of a row whose time is predicted [s]."""
     measured = llama_cpp.stated_tps(timed.row, timed.timed)
@@ -134,7 +134,7 @@ def _doubts(timed: Sequence[Timed], gpu: Array) -> Floats:
     return np.asarray(of_gpu * gpu + of_host * (1.0 - gpu))
 
 
-def _peers(timed: Timed) -> Mapping[str, float]:
+def _peers(timed: Timed) -> Mapping[str, float | None]:
     """Predictions of the public formulas for a row; none for several sequences."""
     case, row = timed.case, timed.row
     if float(case.work.users) > 1 or row.category not in PLACES:
@@ -142,7 +142,7 @@ def _peers(timed: Timed) -> Mapping[str, float]:
     theory = ram_in_theory(row, case.machine.host.name)
     ram_peak = float(case.machine.host.bandwidth.value) if theory is None else theory
     facts = facts_of(case, row.category, ram_peak=ram_peak, prompt=timed.timed == READ)
-    return answers(facts)
+    return {peer.name: peer.answer(facts) for peer in PEERS}
 
 
 def traits(timed: Timed) -> regimes.Traits:
@@ -202,7 +202,6 @@ def _of_sweep(sweep: Sequence[LlamaCppRun]) -> Iterable[AccuracyPoint]:
     peer_rates = {peer: _peer_rate(peer, facts, speed) for peer in PEERS}
     for run in others:
         decode, facts = _decode(run, rate), _facts(run)
-        speeds = {peer.name: _peer_tps(peer, facts, own) for peer, own in peer_rates.items()}
         yield point_of(
             run.row,
             {"category": SPLIT, "timed": regimes.GENERATION, "ram": regimes.INFERRED},
@@ -210,7 +209,7 @@ def _of_sweep(sweep: Sequence[LlamaCppRun]) -> Iterable[AccuracyPoint]:
             measured=llama_cpp.stated_tps(run.row, GENERATED),
             predicted=float(decode.value),
             margins=margins_of(decode),
-            peers={name: speed for name, speed in speeds.items() if speed is not None},
+            peers={peer.name: _peer_tps(peer, facts, own) for peer, own in peer_rates.items()},
         )
 
 
