@@ -107,9 +107,10 @@ class Visitor:
 
     def connected(self, address: str) -> connect:
         """Connection of a page."""
+        stream = f"{address.replace('http', 'ws', 1)}/_stcore/stream"
         return connect(
-            f"{address}/_stcore/stream", subprotocols=[Subprotocol("streamlit")],
-            max_size=None, additional_headers={"Cookie": self.cookie},
+            stream, subprotocols=[Subprotocol("streamlit")], max_size=None,
+            additional_headers={"Cookie": self.cookie},
         )  # fmt: skip
 
     def question(self) -> str:
@@ -148,11 +149,8 @@ async def _closed(socket: ClientConnection, seconds: float) -> bool:
 def main() -> None:
     """Measure what is named, else all of it."""
     modes: dict[str, Callable[[], None]] = {
-        "people": people,
-        "change": change,
-        "memory": memory,
-        "replicas": replicas,
-    }
+        "people": people, "change": change, "memory": memory, "replicas": replicas,
+    }  # fmt: skip
     named = [word for word in sys.argv[1:] if not word.isdigit()]
     for name in named or (["people"] if sys.argv[1:] else modes):
         modes[name]()
@@ -189,14 +187,12 @@ def _measured(name: str, url: str, process: psutil.Process, number: int) -> None
 
 
 async def _visits(
-    url: str, number: int, pause: float = PAUSE, count: int = CHANGES
+    url: str, number: int, seed: int | None = None, pause: float = PAUSE, count: int = CHANGES
 ) -> list[Visitor]:
-    visitors = [
-        Visitor(random=Random(f"{number} {each}"), pause=pause, count=count)
-        for each in range(number)
-    ]
-    address = url.replace("http", "ws", 1)
-    await asyncio.gather(*(visitor.visit(address) for visitor in visitors))
+    """Visits at the same time, drawn with a seed, which is their number where none is given."""
+    drawn = number if seed is None else seed
+    visitors = [Visitor(Random(f"{drawn} {each}"), pause, count) for each in range(number)]
+    await asyncio.gather(*(visitor.visit(url) for visitor in visitors))
     return visitors
 
 
@@ -204,7 +200,7 @@ def change() -> None:
     """Processor time of the server for a change of a visitor who is alone."""
     with server() as (url, process):
         asyncio.run(_visits(url, 2))
-        times = asyncio.run(_alone(url.replace("http", "ws", 1), process))
+        times = asyncio.run(_alone(url, process))
     print(
         f"a change alone: {statistics.median(times):.2f} s of a processor at the median, "
         f"{statistics.quantiles(times, n=20)[-1]:.2f} s at the 95th percentile of {len(times)}"
@@ -226,16 +222,10 @@ async def _alone(address: str, process: psutil.Process) -> list[float]:
 def memory() -> None:
     """Memory of the server as visitors come and go [MB]."""
     with server() as (url, process):
-        address = url.replace("http", "ws", 1)
         asyncio.run(_visits(url, 2))
         curve = [process.memory_info().rss]
-
-        async def some(batch: int) -> None:
-            each = (Visitor(Random(f"{batch} {at}"), 0.1, 3) for at in range(AT_ONCE))
-            await asyncio.gather(*(visitor.visit(address) for visitor in each))
-
         for batch in range(VISITS // AT_ONCE):
-            asyncio.run(some(batch))
+            asyncio.run(_visits(url, AT_ONCE, batch, pause=0.1, count=3))
             curve.append(process.memory_info().rss)
     sizes = ", ".join(f"{size / 1e6:.0f}" for size in curve)
     print(f"memory before and after each {AT_ONCE} visits with {3 * AT_ONCE} changes: {sizes} MB")
@@ -285,7 +275,7 @@ def _cookie(site: str) -> str:
 
 
 async def _until_one_is_killed(site: str, visitors: list[Visitor], process: psutil.Process) -> None:
-    visits = asyncio.gather(*(each.visit(site.replace("http", "ws", 1)) for each in visitors))
+    visits = asyncio.gather(*(each.visit(site) for each in visitors))
     await asyncio.sleep(UNTIL_KILLED)
     process.kill()
     await visits
