@@ -125,7 +125,7 @@ class Watched:
 
     @property
     def longer(self) -> bool:
-        """Whether it has a longer context for each user."""
+        """Whether each user has a longer context than is expected."""
         return (self.reading.context or 0.0) > 1.5 * float(self.estimate.work.context)
 
     @property
