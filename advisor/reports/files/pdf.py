@@ -11,15 +11,8 @@ from fpdf import FPDF
 from fpdf.enums import XPos, YPos
 from fpdf.fonts import FontFace
 
+from advisor.reports import content
 from advisor.reports.charts import COLOURS, DARK, LETTERED, Bar, BarChart, LineChart
-from advisor.reports.content import (
-    OPTION_HEADINGS,
-    CardWords,
-    FrontPage,
-    ReportSection,
-    front_page,
-    sections,
-)
 from advisor.reports.files.svg import ON_PAPER, svg
 from advisor.reports.store.saved import SavedReport
 
@@ -36,7 +29,7 @@ BLACK, WHITE, SOFT, RULE, TRACK = (
 BAR = 3.6
 """Height of a bar [mm]."""
 WIDTHS = {
-    OPTION_HEADINGS: (36, 28, 30, 26, 44, 18),
+    content.OPTION_HEADINGS: (36, 28, 30, 26, 44, 18),
     ("Figure", "Value", "Kind", "Source", "Date"): (46, 26, 22, 66, 22),
     ("Placement", "Total", "Parts"): (36, 50, 96),
 }
@@ -215,9 +208,9 @@ def pdf(report: SavedReport, *, appendix: bool = False) -> bytes:
     The appendix has all options, runtimes and figures, which take a dozen pages more.
     """
     paper = blank(report)
-    _front(paper, front_page(report))
+    _front(paper, content.front_page(report))
     paper.add_page()
-    every = sections(report.document)
+    every = content.sections(report.document)
     for section in every:
         if appendix:
             _section(paper, section)
@@ -229,7 +222,7 @@ def pdf(report: SavedReport, *, appendix: bool = False) -> bytes:
     return bytes(paper.output())
 
 
-def _front(paper: FPDF, page: FrontPage) -> None:
+def _front(paper: FPDF, page: content.FrontPage) -> None:
     line(paper, page.name, size=11, bold=True)
     line(paper, page.title, size=9, soft=True)
     paper.ln(1)
@@ -254,7 +247,7 @@ def _front(paper: FPDF, page: FrontPage) -> None:
         line(paper, "Open this comparison", size=9, link=page.link)
 
 
-def _cards(paper: FPDF, cards: Sequence[CardWords]) -> None:
+def _cards(paper: FPDF, cards: Sequence[content.CardWords]) -> None:
     """Table of the placements side by side."""
     if not cards:
         return
@@ -277,7 +270,7 @@ def _cards(paper: FPDF, cards: Sequence[CardWords]) -> None:
     paper.ln(2)
 
 
-def _section(paper: FPDF, section: ReportSection, size: float = 12) -> None:
+def _section(paper: FPDF, section: content.ReportSection, size: float = 12) -> None:
     heading(paper, section.title, size)
     line(paper, section.text, size=9)
     for chart in section.charts:

@@ -24,6 +24,7 @@ from advisor.catalog.records import checked
 from advisor.errors import InputError, StoreError
 from advisor.reports.document import ReportDocument, from_json, to_json
 from advisor.reports.from_advice import MeasuredResult
+from advisor.reports.store import saved
 from advisor.reports.store.database import (
     ContentRow,
     ReportRow,
@@ -31,18 +32,6 @@ from advisor.reports.store.database import (
     TagRow,
     database_url,
     place,
-)
-from advisor.reports.store.saved import (
-    CLEANERS,
-    AnnotatedReport,
-    ReportHead,
-    SavedReport,
-    Value,
-    clean_author,
-    clean_name,
-    clean_notes,
-    clean_tags,
-    conflicts_of,
 )
 
 PAGE = 20
@@ -89,7 +78,7 @@ class ReportQuery:
 class ReportPage:
     """Page of a list of reports."""
 
-    heads: tuple[ReportHead, ...]  # the reports, newest first
+    heads: tuple[saved.ReportHead, ...]  # the reports, newest first
     total: int  # number of reports on all pages
 
 
@@ -110,7 +99,7 @@ another number."""
 MOST_RESULTS = 100
 """Measured results of a report."""
 _LARGEST_ID = 2**63 - 1  # of an integer column
-_COLUMNS = [name for name in ReportHead.__dataclass_fields__ if name != "tags"]
+_COLUMNS = [name for name in saved.ReportHead.__dataclass_fields__ if name != "tags"]
 _NEWEST = ReportRow.id.desc()
 """Order of lists: numbers follow the time of saving, and need no sorting."""
 _OF_ITS_MAKING = ("created_at", "link")
@@ -148,24 +137,24 @@ class ReportStore:
         tags: Iterable[str] = (),
         author: str = "",
         results: Iterable[MeasuredResult] = (),
-    ) -> SavedReport:
+    ) -> saved.SavedReport:
         """Save a report under a new number; the same report under the same name is saved once.
 
         An owner's reports are no more than the server keeps of each (`MOST_REPORTS`).
         """
         row = ReportRow(
-            name=clean_name(name),
+            name=saved.clean_name(name),
             created_at=datetime.now(UTC),
-            notes=clean_notes(notes),
+            notes=saved.clean_notes(notes),
             app_version=document.version,
             summary=document.verdict,
-            author=clean_author(author),
+            author=saved.clean_author(author),
             model=document.model,
             gpu=document.gpu,
             document_text=_document_text(document),
             owner=self._owner or "",
             share="",
-            tags=[TagRow(tag=tag) for tag in clean_tags(tags)],
+            tags=[TagRow(tag=tag) for tag in saved.clean_tags(tags)],
             content=ContentRow(
                 document=to_json(document), results=[asdict(result) for result in results]
             ),
@@ -189,7 +178,7 @@ class ReportStore:
                 raise
         return self._saved(row if same is None else same)
 
-    def list(self, search: str = "") -> tuple[ReportHead, ...]:
+    def list(self, search: str = "") -> tuple[saved.ReportHead, ...]:
         """Heads of all reports with the given words, newest first."""
         return self.page(ReportQuery(words=search), limit=None).heads
 
@@ -223,19 +212,19 @@ class ReportStore:
                 models=tuple(sorted(models)), gpus=tuple(sorted(gpus)), tags=tuple(sorted(tags))
             )
 
-    def load(self, number: int) -> SavedReport:
+    def load(self, number: int) -> saved.SavedReport:
         """Report with its contents."""
         with self._sessions.reading() as session:
             return self._saved(self._row(session, number))
 
-    def measured(self, limit: int = 200) -> tuple[SavedReport, ...]:
+    def measured(self, limit: int = 200) -> tuple[saved.SavedReport, ...]:
         """Newest reports with measured results."""
         with self._sessions.reading() as session:
             existing = self._visible([ReportRow.result_count > 0, ReportRow.deleted_at.is_(None)])
             chosen = _WHOLE.where(*existing).order_by(_NEWEST).limit(limit)
             return tuple(map(self._saved, session.scalars(chosen)))
 
-    def load_shared(self, secret: str) -> SavedReport:
+    def load_shared(self, secret: str) -> saved.SavedReport:
         """Report of a public link."""
         with self._sessions.reading() as session:
             shown = _WHOLE.where(
@@ -255,8 +244,8 @@ class ReportStore:
         name: str | None = None,
         notes: str | None = None,
         tags: Iterable[str] | None = None,
-        seen: ReportHead | None = None,
-    ) -> AnnotatedReport:
+        seen: saved.ReportHead | None = None,
+    ) -> saved.AnnotatedReport:
         """Change name, notes or tags; None leaves a field unchanged.
 
         A field that somebody else changed since `seen` stays as they left it, and is told; without
@@ -265,22 +254,22 @@ class ReportStore:
         edits: dict[str, Any] = {"name": name, "notes": notes, "tags": tags}
         wanted = {
             field: clean(value)
-            for field, clean in CLEANERS.items()
+            for field, clean in saved.CLEANERS.items()
             if (value := edits[field]) is not None
         }
         with self._sessions.writing() as session:
             row = self._row(session, number, lock=True)
             now = _head(row)
-            conflicts = conflicts_of(wanted, now, seen)
+            conflicts = saved.conflicts_of(wanted, now, seen)
             refused = {conflict.field for conflict in conflicts}
             for field, value in wanted.items():
                 same = seen is not None and value == getattr(seen, field)
                 if field not in refused and not same:
                     _change(row, field, value)
             row.annotation_text = _annotation_text(row)
-            return AnnotatedReport(head=_head(row), conflicts=conflicts)
+            return saved.AnnotatedReport(head=_head(row), conflicts=conflicts)
 
-    def attach(self, number: int, result: MeasuredResult) -> SavedReport:
+    def attach(self, number: int, result: MeasuredResult) -> saved.SavedReport:
         """Add a measured result to a report, once."""
         with self._sessions.writing() as session:
             row = self._row(session, number, lock=True)
@@ -292,7 +281,7 @@ class ReportStore:
             row.content.results, row.result_count = results, len(results)
             return self._saved(row)
 
-    def share(self, number: int, *, public: bool) -> ReportHead:
+    def share(self, number: int, *, public: bool) -> saved.ReportHead:
         """Make the report public for everyone with its link, or private again."""
         with self._sessions.writing() as session:
             row = self._row(session, number, lock=True)
@@ -309,7 +298,7 @@ class ReportStore:
                 session.execute(delete(table).where(theirs))
             session.execute(delete(ReportRow).where(forgotten))
 
-    def restore(self, number: int) -> ReportHead:
+    def restore(self, number: int) -> saved.ReportHead:
         """Restore a deleted report."""
         with self._sessions.writing() as session:
             row = self._row(session, number, lock=True, deleted=True)
@@ -363,9 +352,9 @@ class ReportStore:
             raise StoreError(f"No {which} has the number {number}; {there}")
         return row
 
-    def _saved(self, row: ReportRow) -> SavedReport:
+    def _saved(self, row: ReportRow) -> saved.SavedReport:
         try:
-            return SavedReport(
+            return saved.SavedReport(
                 **vars(_head(row)),
                 document=from_json(row.content.document),
                 results=checked(tuple[MeasuredResult, ...], row.content.results, "results"),
@@ -374,9 +363,9 @@ class ReportStore:
             raise StoreError(f"Report {row.id} in {self.place} cannot be read: {error}") from error
 
 
-def _head(row: ReportRow) -> ReportHead:
+def _head(row: ReportRow) -> saved.ReportHead:
     tags = tuple(sorted(each.tag for each in row.tags))
-    return ReportHead(**{name: getattr(row, name) for name in _COLUMNS}, tags=tags)
+    return saved.ReportHead(**{name: getattr(row, name) for name in _COLUMNS}, tags=tags)
 
 
 def _document_text(document: ReportDocument) -> str:
@@ -400,7 +389,7 @@ def _digest(row: ReportRow) -> str:
     return hashlib.sha256(json.dumps(words, sort_keys=True).encode()).hexdigest()
 
 
-def _change(row: ReportRow, field: str, value: Value) -> None:
+def _change(row: ReportRow, field: str, value: saved.Value) -> None:
     """Set a field that can be edited."""
     if isinstance(value, str):
         setattr(row, field, value)
