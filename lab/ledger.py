@@ -2,12 +2,11 @@
 
 import sys
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -25,9 +24,6 @@ from lab.llama_cpp import APART, published, stated_tps
 from lab.points import drafting, engine, llama_cpp, paged
 from lab.points.llama_cpp import LlamaCppRun
 from lab.published import publisher_of
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 # Noise floor: difference between two sources on the same GPU, model and format.
 #
@@ -121,14 +117,14 @@ def tables(ledger: Ledger) -> Mapping[Path, str]:
     return written
 
 
-Kept = TypeVar("Kept", bound="DataclassInstance")
+Kept = TypeVar("Kept")
 
 
 def _kept(record: type[Kept], source: object, /, digits: int = 6, **others: object) -> Kept:
     """Record with the fields of another one, its numbers with some digits."""
-    made = like(record, source, **others)
-    long = {name: value for name, value in vars(made).items() if isinstance(value, float)}
-    return replace(made, **{name: rounded(value, digits) for name, value in long.items()})
+    values = vars(like(record, source, **others))
+    long = {name: value for name, value in values.items() if isinstance(value, float)}
+    return record(**{**values, **{name: rounded(value, digits) for name, value in long.items()}})
 
 
 CONSTANTS = (DATA / "generated/efficiency.csv", DATA / "generated/engine_kernels.csv")

@@ -140,15 +140,15 @@ def _watched(row: OwnRow) -> Watched:
         model_of(row), machine_of(row), work, LLAMA_CPP, PlacementStrategy.NVME_OFFLOAD,
         fitted_constants(), settings,
     )  # fmt: skip
-    machine, step = run.machine, run.step
-    if not (run.placement and step and run.constants and machine and machine.disk):
+    step, disk = run.step, run.machine.disk
+    if not (run.placement and step and run.constants and disk):
         raise InputError(f"{row.id}: {run.refusal or 'the speed of its drive is not known.'}")
     token = ForwardPass(tokens=1.0, sequences=1.0, depth=work.decode_depth, kv_type="f16")
     load = step_load(run.model, run.placement, DISK, token)
     return Watched(
         row=row,
-        again=partial(reread, run.model, run.placement, load, machine),
-        disk=machine.disk,
+        again=partial(reread, run.model, run.placement, load, run.machine),
+        disk=disk,
         constants=run.constants,
         decode=decode_of(row, run),
         needed=float(run.model.read_bytes_per_token),
