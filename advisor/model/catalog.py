@@ -35,19 +35,16 @@ def in_many_formats(models: Sequence[Model]) -> Model:
     first = models[0]
     if all(model is first for model in models):
         return first
+    # as arrays; the cost model takes both
+    numbers: Any = {name: np.array([getattr(model, name) for model in models]) for name in NUMBERS}
     return replace(
         first,
         bytes_per_layer={
             group: np.stack([model.bytes_per_layer[group] for model in models]) for group in LAYERED
         },
         decode_class=STACKED.join(model.decode_class for model in models),
-        **{name: _numbers(models, name) for name in NUMBERS},
+        **numbers,
     )
-
-
-def _numbers(models: Sequence[Model], name: str) -> Any:
-    """Array of values, typed as the scalar that it replaces; the cost model takes both."""
-    return np.array([getattr(model, name) for model in models], dtype=float)
 
 
 def picked(model: Model, index: Any) -> Model:

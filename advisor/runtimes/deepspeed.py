@@ -38,10 +38,6 @@ from advisor.runtimes import weight_streaming as streaming
 from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.units import GB, Array
 
-MEMORY_USED = 0.92
-"""Share of VRAM that PyTorch can allocate beside the CUDA context; assumed."""
-BUFFERED = 2
-"""Layers in VRAM at a time: one in use, one being copied."""
 LIVE = 1e9
 """Most weights in VRAM at a time: modules are fetched one by one, and dropped from this number on
 (`stage3_max_live_parameters`, its default)."""
@@ -57,7 +53,7 @@ def place(
     passing = passing_bytes(model, len(machine.gpus))
     users = np.asarray(work.users, dtype=float) / len(machine.gpus)
     workspace = streaming.ACTIVATIONS + passing + streaming.prompt_workspace(model, work) * users
-    free = machine.gpu_memory * MEMORY_USED - len(machine.gpus) * workspace
+    free = machine.gpu_memory * streaming.MEMORY_USED - len(machine.gpus) * workspace
     in_ram = np.asarray(streaming.cache_bytes(model, work) > free, dtype=float)
     if settings.kv_in_ram is not None:
         in_ram = np.asarray(float(settings.kv_in_ram))
@@ -67,7 +63,7 @@ def place(
         strategy,
         nothing,
         {rest: 1.0 - nothing},
-        usable=MEMORY_USED,
+        usable=streaming.MEMORY_USED,
         workspace=workspace,
         cache_outside={RAM: in_ram},
         tables=rest,
@@ -81,7 +77,7 @@ def passing_bytes(model: Model, gpus: int) -> float:
     Several GPUs that fetch together need all experts of a layer, since their tokens use different
     ones (`set_z3_leaf_modules`); else modules come one by one, each expert's matrices apart.
     """
-    layers = BUFFERED * float(np.max(model.layer_bytes))
+    layers = streaming.BUFFERED * float(np.max(model.layer_bytes))
     if gpus > 1 and model.has_experts:
         return layers
     mixed = model.architecture.experts

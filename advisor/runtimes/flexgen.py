@@ -32,10 +32,6 @@ from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.parallelism import Parallel, exchanges
 from advisor.units import Array
 
-MEMORY_USED = 0.92
-"""Share of VRAM that PyTorch can allocate beside the CUDA context; assumed."""
-BUFFERED = 2
-"""Layers in VRAM at a time: one in use, one being copied."""
 RAM_USED = 0.85
 """Share of RAM used in its authors' runs (OPT-175B: 175 GB of weights in 208 GB; OPT-30B: 48 GB of
 weights and 109 GB of cache; benchmark/flexllmgen/bench_suite.py)."""
@@ -62,8 +58,10 @@ def place(
         layers = np.asarray(np.clip(settings.gpu_layers, 0, model.layers), dtype=float)
     elif not resident:
         fixed = len(machine.gpus) * streaming.ACTIVATIONS + model.embedding + model.output
-        budget = machine.gpu_memory * MEMORY_USED - (fixed + streaming.cache_bytes(model, work))
-        fitting = layers_that_fit(model.layer_bytes[::-1], budget - BUFFERED * largest)
+        budget = machine.gpu_memory * streaming.MEMORY_USED - (
+            fixed + streaming.cache_bytes(model, work)
+        )
+        fitting = layers_that_fit(model.layer_bytes[::-1], budget - streaming.BUFFERED * largest)
         away = sum(outside.values(), start=np.zeros(()))
         layers = np.where((budget >= model.layer_bytes.sum()) | (away > 0), 0.0, fitting)
     kept = streaming.first_layers(model, layers)
@@ -83,9 +81,9 @@ def place(
         strategy,
         kept,
         rest,
-        usable=MEMORY_USED,
+        usable=streaming.MEMORY_USED,
         workspace=streaming.ACTIVATIONS
-        + (0.0 if resident else BUFFERED * largest / len(machine.gpus)),
+        + (0.0 if resident else streaming.BUFFERED * largest / len(machine.gpus)),
         cache_outside=outside,
     )
 
@@ -95,8 +93,12 @@ def cache_outside(
 ) -> dict[Location, Array]:
     """Share of the KV cache outside the GPUs: 1 at the first location that holds it, else 0."""
     cache = streaming.cache_bytes(model, work)
-    tables = model.embedding + model.output + BUFFERED * float(np.max(model.layer_bytes))
-    free = machine.gpu_memory * MEMORY_USED - len(machine.gpus) * streaming.ACTIVATIONS - tables
+    tables = model.embedding + model.output + streaming.BUFFERED * float(np.max(model.layer_bytes))
+    free = (
+        machine.gpu_memory * streaming.MEMORY_USED
+        - len(machine.gpus) * streaming.ACTIVATIONS
+        - tables
+    )
     away = np.asarray((cache > free) | bool(settings.kv_in_ram), dtype=float)
     if strategy is PlacementStrategy.GPU_RESIDENT:
         return {}
@@ -114,11 +116,11 @@ def gpu_batch(model: Model, placement: Placement, machine: Machine, work: Worklo
     """Sequences that the GPUs compute at a time: as many prompts as fit in VRAM beside layers that
     pass through, the unpacked copy of one, and resident weights.
     """
-    passing = BUFFERED * float(np.max(model.layer_bytes))
+    passing = streaming.BUFFERED * float(np.max(model.layer_bytes))
     unpacked = 2.0 * streaming.unpacked_weights(model) / model.layers
     kept = placement.gpu_layers / model.layers * float(model.layer_bytes.sum())
     taken = passing + unpacked + kept + model.embedding + model.output
-    room = machine.gpu_memory * MEMORY_USED - taken
+    room = machine.gpu_memory * streaming.MEMORY_USED - taken
     users = np.maximum(np.asarray(work.users, dtype=float), 1.0)
     return np.clip(np.floor(room / streaming.prompt_workspace(model, work)), 1.0, users)
 

@@ -22,6 +22,10 @@ from advisor.model.architecture import Group
 from advisor.model.model import LAYERED, Floats, Model
 from advisor.units import GIB, Array
 
+MEMORY_USED = 0.92
+"""Share of VRAM that PyTorch can allocate beside the CUDA context; assumed."""
+BUFFERED = 2
+"""Layers in VRAM at a time: one in use, one being copied."""
 ACTIVATIONS = 1.0 * GIB
 """Workspace of the kernels and of one prompt chunk; assumed [B]."""
 WORKSPACE_VALUES = 13.0
