@@ -170,9 +170,7 @@ class Estimate:
         return fitted.wider(beside).around(amount / time.total)
 
     def _margins(self, time: StepTime, constants: Constants, constant: str) -> uncertainty.Margins:
-        """Margins of a speed from its constants, without those of the runtime or of a guessed
-        shape.
-        """
+        """Margins of a speed from its constants, not from the runtime or a guessed shape."""
         prompt = constant == uncertainty.IN_PROMPT
         run = uncertainty.circumstances(
             self.machine, constants,

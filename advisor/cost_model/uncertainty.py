@@ -59,9 +59,7 @@ class Range:
 
 
 def range_fields(name: str, figure: Range | None) -> dict[str, float | None]:
-    """Value and ends of a range under three names ("decode_tps", "decode_tps_low", ...); None where
-    there is none.
-    """
+    """Value and ends of a range as `name`, `name_low`, `name_high`; None without one."""
     ends = (None, None, None) if figure is None else (figure.value, figure.low, figure.high)
     names = (name, f"{name}_low", f"{name}_high")
     return {key: None if end is None else float(end) for key, end in zip(names, ends, strict=True)}

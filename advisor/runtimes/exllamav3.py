@@ -77,9 +77,7 @@ python main.py --model-name {folder} {" ".join(_options(placement, work))}"""
 
 
 def _options(placement: Placement, work: Workload) -> Iterable[str]:
-    """Length of a conversation, the cache of all users together in whole pages, and its bits;
-    experts in RAM; drafting.
-    """
+    """Length of a conversation, cache of all users in whole pages, its bits; experts; drafting."""
     yield f"--max-seq-len {int(work.context)}"
     if int(work.users) > 1:
         size = math.ceil(int(work.context) * int(work.users) / PAGE) * PAGE

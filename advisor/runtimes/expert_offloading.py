@@ -103,9 +103,7 @@ def schedule(
     on_drive = placement.strategy is PlacementStrategy.NVME_OFFLOAD
 
     def one_pass(step: ForwardPass) -> Schedule:
-        """Pass with the experts that are not in VRAM, and of them those not in RAM either; cores
-        compute them where they are.
-        """
+        """Pass with experts outside VRAM, some of them outside RAM; cores compute them there."""
         load = streaming.whole_load(model, placement, step)
         wanted = experts if whole else load.experts
         outside, missed = wanted * (1.0 - hit), wanted * (1.0 - in_ram)
@@ -124,9 +122,7 @@ def schedule(
 def _computed(
     model: Model, machine: Machine, work: Workload, load: Load, *, beside: Array
 ) -> tuple[Flow, ...]:
-    """Flows computed by the GPU, which has `beside` of the used experts, and by the cores, one
-    after the other.
-    """
+    """Flows of the GPU, which has `beside` of the used experts, and then of the cores."""
     if not machine.gpus:
         return (
             Flow(route=Route.IN_PLACE, load=load, kernels=streaming.kernels(model, work.users)),

@@ -78,9 +78,7 @@ CREATED = "[ -d ~/serving ] || (pip install uv && uv venv --python 3.12 --seed ~
 
 
 def served(work: Workload) -> Workload:
-    """Request with the cache in a type that vLLM and SGLang support: the model's own 16 bits, or
-    fp8 for all others.
-    """
+    """Request with the cache in 16 bits where they are asked for, else in fp8."""
     if work.kv_type in ("f16", "bf16"):
         return work
     return work.with_numbers(kv_type="bf16" if work.kv_type == "f32" else "fp8")
@@ -280,9 +278,7 @@ def weight_room(group: GpuGroup, work: Workload, room: Room) -> Array:
 
 
 def room_for_layers(room_of: RoomOf, model: Model, machine: Machine, work: Workload) -> Array:
-    """Upper bound on the layers in VRAM beside the cache of one user, by each group's smallest GPU
-    [B].
-    """
+    """Bound on the layers in VRAM beside one user's cache, by each group's smallest GPU [B]."""
     single = work.with_numbers(users=1.0)
     room = room_of(model, machine, single)
     division = parallel(model, machine)

@@ -211,9 +211,7 @@ def schedule(
     computed: serving.KernelsOf = serving.group_kernels,
     ahead: bool = True,
 ) -> Phases:
-    """One pass for the prompt and one for each token; layers are copied ahead while others compute,
-    or just before they do.
-    """
+    """One pass for the prompt and one for each token; layers are copied ahead or just in time."""
 
     def stages(group: GpuGroup, step: ForwardPass) -> Iterable[Stage]:
         """Resident and copied layers of a group of GPUs, then those read in RAM.

@@ -133,9 +133,7 @@ def _padded(tokens: Array) -> Array:
 
 
 def micro_batch(work: Workload) -> Array:
-    """Tokens computed together, at most the total context; `-b` is assumed to be at least as large
-    [tokens].
-    """
+    """Tokens computed together, at most the total context; `-b` is no smaller [tokens]."""
     return np.minimum(work.ubatch, np.asarray(work.context, dtype=float) * work.users)
 
 
