@@ -90,8 +90,10 @@ def servers_on_offer(question: Question) -> list[Servers]:
         counts = COUNTS if gpu in dict(money.own_rent) else {row.gpu_count for row in rents(gpu)}
         for count in sorted(counts):
             if (offer := rented(gpu, count, money.own_rent)) is not None:
-                cost = MonthlyCost(rent=offer[1] * hours)
-                rows.append(Servers(gpu=gpu, count=count, kind="rented", cost=cost, price=offer[0]))
+                cost = MonthlyCost(rent=offer.usd * hours)
+                rows.append(
+                    Servers(gpu=gpu, count=count, kind="rented", cost=cost, price=offer.price)
+                )
     few = [count for count in COUNTS if count <= FEW]
     for gpu, count in itertools.product(cards_for_sale(money.own_price), few):
         machine = with_gpus(gpu, count)

@@ -137,8 +137,8 @@ def offers(question: Question, machines: Sequence[Machine]) -> Offers:
         rent = None if machine.unified else rented(machine.name, len(machine.gpus), own_rent)
         if rent is not None:
             rents[at] = len(options)
-            options.append(_offered(question, OptionKind.RENT, machine, rent[0]))
-            hourly.append(rent[1])
+            options.append(_offered(question, OptionKind.RENT, machine, rent.price))
+            hourly.append(rent.usd)
     draws = [draw_of(machine) for machine in machines]
     power = np.zeros((2, len(options)))
     power[:, : len(machines)] = [draw.idle for draw in draws], [draw.busy for draw in draws]

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from advisor.advice.prices import rows as tables
 from advisor.advice.prices.power import HostPartRow, host_part_rows
@@ -120,30 +120,30 @@ def rents(gpu: str) -> tuple[PriceRow, ...]:
     return tuple(sorted(rows, key=lambda row: not row.date))
 
 
-def rented(gpu: str, count: int, own_rent: TypedPrices = ()) -> tuple[Price, float] | None:
-    """Cheapest rented machine with a number of GPUs, and its rent [USD/h]; None without one.
+class Rent(NamedTuple):
+    """Rent of a machine."""
+
+    price: Price  # nothing that is paid once, with the origin of the rent
+    usd: float  # of an hour [USD/h]
+    gpus: int  # number of its GPUs
+
+
+def rented(gpu: str, count: int, own_rent: TypedPrices = ()) -> Rent | None:
+    """Cheapest rented machine with a number of GPUs; None without one.
 
     A machine with more GPUs is rented whole; several single-GPU machines do not count as one.
     """
     typed = dict(own_rent).get(gpu)
     if typed is not None:
-        return Price(typed=True, note=f"{money_per_hour(typed)} each, as you typed"), typed * count
-    row = _rented_row(gpu, count)
+        price = Price(typed=True, note=f"{money_per_hour(typed)} each, as you typed")
+        return Rent(price, typed * count, count)
+    row = next((row for row in rents(gpu) if row.gpu_count >= count), None)
     if row is None:
         return None
     size = f" with {row.gpu_count}" if row.gpu_count > count else ""
     note = f"${row.usd:.2f} an hour, {row.provider}, {row.instance or row.gpu}{size}"
-    return Price(date=row.date, note=note, sources=(row.source,)), row.usd
-
-
-def _rented_row(gpu: str, count: int) -> PriceRow | None:
-    return next((row for row in rents(gpu) if row.gpu_count >= count), None)
-
-
-def rented_count(gpu: str, count: int, own_rent: TypedPrices) -> int:
-    """GPUs of the cheapest rented machine with a number of them; the number without one."""
-    row = None if gpu in dict(own_rent) else _rented_row(gpu, count)
-    return count if row is None else row.gpu_count
+    price = Price(date=row.date, note=note, sources=(row.source,))
+    return Rent(price, row.usd, row.gpu_count)
 
 
 SECOND_HAND = ("used", "used or new")

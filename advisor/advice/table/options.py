@@ -447,28 +447,28 @@ def rents(question: Question, cards: TimedCards) -> list[Option]:
         if offer is None or least.strategy is not PlacementStrategy.GPU_RESIDENT:
             continue
         count, speed = fewest, least
-        whole = prices.rented_count(card.name, fewest, question.money.own_rent)
-        if whole > fewest and (faster := cards.holding(card.name, whole)) is not None:
-            count, speed = whole, faster
-        rented_ones += _rented(question, (card,) * count, speed, *offer)
+        if offer.gpus > fewest and (faster := cards.holding(card.name, offer.gpus)) is not None:
+            count, speed = offer.gpus, faster
+        rented_ones += _rented(question, (card,) * count, speed, offer)
     return rented_ones
 
 
 def _rented(
-    question: Question, cards: tuple[Gpu, ...], speed: Speed, price: Price, usd_per_hour: float
+    question: Question, cards: tuple[Gpu, ...], speed: Speed, rent: prices.Rent
 ) -> Iterator[Option]:
     """Options of renting; the owned machine stays meanwhile, with its value tied up."""
     use, typed = question.use, question.money.rented_hours_per_day
     name = counted(len(cards), cards[0].name)
     each_day = float(use.rented_hours(speed)) / question.money.days
-    ways = [(name, use.rented(usd_per_hour, speed), each_day, f"{hours(each_day)} a day")]
+    ways = [(name, use.rented(rent.usd, speed), each_day, f"{hours(each_day)} a day")]
     if typed is None or typed < 24:
-        cost = use.rented_by_the_month(usd_per_hour)
+        cost = use.rented_by_the_month(rent.usd)
         ways.append((f"{name}{BY_THE_MONTH}", cost, 24.0, "day and night"))
     for way, (title, cost, kept_for, words) in enumerate(ways):
+        price = replace(rent.price, note=f"{rent.price.note}, {words}")
         yield question.option(
-            OptionKind.RENT, title, speed, cost, replace(price, note=f"{price.note}, {words}"),
-            always_on=way > 0, hours_rented=kept_for, bought=cards,
+            OptionKind.RENT, title, speed, cost, price, always_on=way > 0, hours_rented=kept_for,
+            bought=cards,
         )  # fmt: skip
 
 

@@ -165,7 +165,7 @@ def _dearer(scenario: Scenario, bigger: Scenario) -> float:
         costs.append(use.owned(draw_of(machine), then, usd=price.usd))
     rent = rented(name, len(gpus), use.money.own_rent)
     if rent is not None:
-        costs.append(use.rented(rent[1], then))
+        costs.append(use.rented(rent.usd, then))
     cost_now = use.owned(draw_of(scenario.machine), now)
     return max(min((cost.total - cost_now.total for cost in costs), default=np.nan), 0.0)
 

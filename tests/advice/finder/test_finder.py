@@ -226,7 +226,7 @@ def month_alone(hit: Hit, question: Question) -> float:
         return question.use.owned(draw_of(machine), speed, usd=hit.upfront).total
     offer = rented(hit.machine.name, hit.count, question.money.own_rent)
     assert offer is not None
-    return question.use.rented(offer[1], speed).total
+    return question.use.rented(offer.usd, speed).total
 
 
 @cache
@@ -407,7 +407,7 @@ def cheaper(hit: Hit, share: float) -> Question:
     if hit.offer == "rented":
         offer = rented(hit.machine.name, hit.count, money.own_rent)
         assert offer is not None
-        typed = {"own_rent": ((hit.machine.name, share * offer[1] / hit.count),)}
+        typed = {"own_rent": ((hit.machine.name, share * offer.usd / hit.count),)}
     else:
         price = selling_price(hit.machine.name)
         assert price is not None

@@ -69,8 +69,8 @@ def test_clouds_let_machines_that_only_the_list_of_machines_has() -> None:
     # VM.GPU.A10.2 of Oracle Cloud: 4 USD an hour for two A10
     in_prices = {(row.gpu, row.gpu_count) for row in price_rows() if row.kind == "rent"}
     assert ("A10", 2) not in in_prices
-    price, usd = rented("A10", 2) or (None, 0.0)
-    assert usd == 4
+    price, usd, gpus = rented("A10", 2) or (None, 0.0, 0)
+    assert (usd, gpus) == (4, 2)
     assert price is not None
     assert "VM.GPU.A10.2" in price.note
     clouds = {row.name for row in machine_rows().values() if row.per == "hour" and row.usd}

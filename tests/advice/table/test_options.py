@@ -191,7 +191,7 @@ def test_an_option_that_costs_no_more_pays_from_the_first_token() -> None:
 
 def test_a_rented_machine_exists_as_one() -> None:
     # two single machines at 0.13 USD are not one with two, which costs 2 x 0.22 USD
-    price, usd = rented("RTX 3090", 2, MONEY.own_rent) or (None, 0.0)
+    price, usd, _ = rented("RTX 3090", 2, MONEY.own_rent) or (None, 0.0, 0)
     assert usd == 0.44
     assert price is not None
     assert "runpod (community), 2x RTX 3090" in price.note
@@ -201,8 +201,8 @@ def test_a_rented_machine_exists_as_one() -> None:
 
 def test_a_larger_machine_is_rented_whole() -> None:
     # three RTX 4090: the machine with four, 4 x 0.34 USD
-    price, usd = rented("RTX 4090", 3, MONEY.own_rent) or (None, 0.0)
-    assert usd == 1.36
+    price, usd, gpus = rented("RTX 4090", 3, MONEY.own_rent) or (None, 0.0, 0)
+    assert (usd, gpus) == (1.36, 4)
     assert price is not None
     assert price.note.endswith("with 4")
 
