@@ -4,7 +4,7 @@ Nothing here knows models, machines or runtimes; a report of last year opens alt
 changed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -207,28 +207,25 @@ OPTIONS: dict[OptionKind, str] = {
     "api": "API",
 }
 
-INPUTS = {
-    "speed now": ("what you have", "tokens/s"),
-    "speed then": ("its speed", "tokens/s"),
-    "price": ("its price", "a month"),
-    "replies a day": ("replies a day", ""),
-    "worth of an hour": ("worth of an hour", ""),
+INPUTS: Mapping[str, tuple[str, Callable[[float], str], str]] = {
+    "speed now": ("what you have", number, "tokens/s"),
+    "speed then": ("its speed", number, "tokens/s"),
+    "price": ("its price", money, "a month"),
+    "replies a day": ("replies a day", number, ""),
+    "worth of an hour": ("worth of an hour", money, ""),
 }
-"""Words for the inputs of a verdict, and the unit behind their values."""
-IN_MONEY = ("price", "worth of an hour")
-"""Inputs that are amounts of money."""
+"""Words for the inputs of a verdict, how their values are said, and the unit behind these."""
 
 
 def interval(row: SensitivityRow) -> str:
     """Ends of an input's interval: "$24 to $48 a month"."""
-    _, unit = INPUTS.get(row.name, (row.name, ""))
-    amount = money if row.name in IN_MONEY else number
-    return f"{amount(row.low)} to {amount(row.high)} {unit}".strip()
+    _, say, unit = INPUTS.get(row.name, (row.name, number, ""))
+    return f"{say(row.low)} to {say(row.high)} {unit}".strip()
 
 
 def input_name(row: SensitivityRow) -> str:
     """Words for an input; an unknown one as it is."""
-    return INPUTS.get(row.name, (row.name, ""))[0]
+    return INPUTS[row.name][0] if row.name in INPUTS else row.name
 
 
 def time_part(key: str) -> str:

@@ -6,7 +6,7 @@ from functools import cache, cached_property
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.placement import Placement, PlacementStrategy
 from advisor.machine.quantity import Provenance
 
 STREAMED, STAGED, BATCHED = "streamed", "NVMe", "batched"
@@ -95,24 +95,26 @@ def coverage_like(estimate: Estimate) -> CoverageRow | None:
     """Coverage of published runs like an estimate's decoding; None where there are none."""
     if estimate.placement is None:
         return None
-    in_place = estimate.how.computes_in_ram
-    return coverage().get(regime_of((_in_place if in_place else _streaming)(estimate)))
+    traits = _of_llama_cpp if estimate.how.computes_in_ram else _of_framework
+    return coverage().get(regime_of(traits(estimate, estimate.placement)))
 
 
-def _streaming(estimate: Estimate) -> dict[str, object]:
+def _of_framework(estimate: Estimate, _: Placement) -> Traits:
     kinds = {PlacementStrategy.CPU_OFFLOAD: STREAMED, PlacementStrategy.NVME_OFFLOAD: STAGED}
     together = BATCHED if float(estimate.work.users) > 1 else RESIDENT
     return {"category": kinds.get(estimate.strategy, together), "timed": GENERATION}
 
 
-def _in_place(estimate: Estimate) -> dict[str, object]:
+def _of_llama_cpp(estimate: Estimate, placement: Placement) -> Traits:
     """Traits of a run of llama.cpp or one of its forks."""
-    ram_known = estimate.machine.host.bandwidth.kind in (
-        Provenance.MEASURED,
-        Provenance.GIVEN,
-    )
-    category = _where(estimate)
-    told = INFERRED if category == "partial" else STATED
+    split = "moe_offload" if float(placement.cpu_moe) > 0 else "partial"
+    category = {
+        PlacementStrategy.GPU_RESIDENT: "resident",
+        PlacementStrategy.NVME_OFFLOAD: PAGED,
+        PlacementStrategy.CPU_OFFLOAD: split if float(placement.gpu_layers) > 0 else "cpu",
+    }[estimate.strategy]
+    stated = estimate.machine.host.bandwidth.kind in (Provenance.MEASURED, Provenance.GIVEN)
+    origin = INFERRED if category == "partial" else STATED
     return {
         "category": category,
         "timed": GENERATION,
@@ -120,17 +122,5 @@ def _in_place(estimate: Estimate) -> dict[str, object]:
         "together": float(estimate.work.users) > 1,
         "deep": float(estimate.work.decode_depth) >= DEEP,
         "experts": estimate.model.architecture.experts is not None,
-        "ram": told if ram_known else DATASHEET,
+        "ram": origin if stated else DATASHEET,
     }
-
-
-def _where(estimate: Estimate) -> str:
-    """Category of published runs with the placement of an estimate."""
-    placement = estimate.placement
-    if estimate.strategy is PlacementStrategy.GPU_RESIDENT or placement is None:
-        return "resident"
-    if estimate.strategy is PlacementStrategy.NVME_OFFLOAD:
-        return PAGED
-    if float(placement.gpu_layers) == 0:
-        return "cpu"
-    return "moe_offload" if float(placement.cpu_moe) > 0 else "partial"
