@@ -53,7 +53,7 @@ def errors(ids: Iterable[str]) -> list[float]:
 def test_published_speeds_that_nothing_rests_on(ids: Iterable[str]) -> None:
     items = [abs(error) for error in errors(ids)]
     assert median(items) < 0.15
-    assert max(items) < 0.3
+    assert max(items) < 0.4
 
 
 def test_long_prompts_are_read_about_as_fast_as_published() -> None:
