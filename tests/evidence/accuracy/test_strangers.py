@@ -5,7 +5,8 @@ import math
 import pytest
 
 from advisor.catalog.accuracy_points import AccuracyPoint
-from advisor.evidence.accuracy.text import newest, stranger_score, stranger_scores
+from advisor.evidence.accuracy.scoring import stranger_score
+from advisor.evidence.accuracy.text import newest, stranger_scores
 
 
 def point(group: str, predicted: float, **more: object) -> AccuracyPoint:
