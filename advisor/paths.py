@@ -5,8 +5,7 @@ from pathlib import Path
 
 import platformdirs
 
-DATA_VARIABLE = "ADVISOR_DATA_DIR"
-"""Environment variable that overrides the user's data folder."""
+DATA_VARIABLE = "ADVISOR_DATA_DIR"  # environment variable that overrides the user's data folder
 
 HOMELESS = Path("/.local/share/offload-advisor")
 """Data folder of a user without a home folder, as in some containers."""

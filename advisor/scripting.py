@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Models = Model | str
-SPLIT = {entry.name for entry in PLACEMENT}
-"""Options of a placement."""
+SPLIT = {entry.name for entry in PLACEMENT}  # options of a placement
 
 
 def find_model(text: str, quant: str | None = None) -> Model:

@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from advisor.errors import InputError
 
-Array: TypeAlias = float | npt.NDArray[np.float64]
-"""A number, or an array of numbers along a sweep."""
+Array: TypeAlias = float | npt.NDArray[np.float64]  # a number, or an array of numbers along a sweep
 
 KB, MB, GB = 1e3, 1e6, 1e9
 KIB, MIB, GIB = 2.0**10, 2.0**20, 2.0**30
@@ -24,8 +23,7 @@ SECONDS_PER_HOUR = 3600.0
 HOURS_PER_MONTH = 365.25 * 24 / 12
 DAYS_PER_MONTH = 365.25 / 12
 
-FLOAT = 4.0
-"""Size of an activation value (32-bit float) [B]."""
+FLOAT = 4.0  # size of an activation value (32-bit float) [B]
 
 NUMBER_AND_UNIT = re.compile(
     r"\s*([\d_,]*\.?\d+(?:e[+-]?\d+)?)\s*([a-z]*?)(?:\s*/\s*s|ps)?\s*", re.IGNORECASE

@@ -32,10 +32,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "tests" / "samples" / "answers.tsv"
 TODAY = clock.datetime(2026, 11, 23, 12, tzinfo=clock.UTC)
-SHOWN = 40
-"""Most changed answers that are printed."""
-DIGITS = 6
-"""Significant digits that count; processors differ in the last ones of an exponential."""
+SHOWN = 40  # most changed answers that are printed
+DIGITS = 6  # significant digits that count; processors differ in the last ones of an exponential
 HEADLINE = (
     "verdict", "sentence", "holds", "kind", "name", "runtime", "placement", "machine", "model",
     "format", "params", "weight_bytes", "kv_bytes", "memory_gib", "bandwidth_gbs", "decode_tps",

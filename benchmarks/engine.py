@@ -35,8 +35,7 @@ from benchmarks.engine_parts.models import CONTEXTS, Target, larger, targets
 from benchmarks.engine_parts.readings import Readings, Run, prompt_rate, rates, until, within
 
 ROUNDS = 3
-MEDIAN, WORST = 0.08, 0.20
-"""Errors that the probe promises."""
+MEDIAN, WORST = 0.08, 0.20  # errors that the probe promises
 LEAST_MEMORY, LEAST_DISK = 13 * GIB, 12 * GB
 FAST = 0.1
 Rows = list[dict[str, object]]

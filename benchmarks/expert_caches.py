@@ -18,8 +18,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.model.expert_use import USUAL, ExpertUse, in_text, served_by_fixed, unevenness
 
 FILE = DATA / "measurements/expert_caches.csv"
-GRID = np.arange(0.5, 3.001, 0.05)
-"""Values of the unevenness tried in a fit."""
+GRID = np.arange(0.5, 3.001, 0.05)  # values of the unevenness tried in a fit
 FIXED = "fixed"
 
 

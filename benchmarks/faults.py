@@ -12,8 +12,7 @@ from collections.abc import Sequence
 
 import pytest
 
-KILLS = "100"
-"""Kills of a saving program, with SQLite and with PostgreSQL."""
+KILLS = "100"  # kills of a saving program, with SQLite and with PostgreSQL
 STORE, SOAK = "tests/reports/store/test_store.py", "tests/reports/store/test_soak.py"
 LOCAL, IMPORTED = (
     "tests/calibration/test_local_store.py",

@@ -38,8 +38,7 @@ from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP, Runtime
 
 CONTEXTS = (8192.0, 16_384.0, 32_768.0, 65_536.0, 131_072.0)
-MIN_TPS = 10.0
-"""Least speed of what is kept [tokens/s]."""
+MIN_TPS = 10.0  # least speed of what is kept [tokens/s]
 HOST = from_spec.machine(MachineSpec())
 
 

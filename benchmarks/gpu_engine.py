@@ -52,8 +52,7 @@ PROMISED: Mapping[str, str] = {
     "nvme": f"promised within {paged.WITHIN} times",
 }
 """Errors that the probes promise, by category."""
-FROM_DRIVE = "nvme"
-"""Category of rows that are promised within `paged.WITHIN`."""
+FROM_DRIVE = "nvme"  # category of rows that are promised within `paged.WITHIN`
 NOTE = "python -m benchmarks.gpu_engine --only"
 
 

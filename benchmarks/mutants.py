@@ -43,12 +43,9 @@ TESTS = (
     "tests/advice/words", "tests/advice/test_advice.py",
     "tests/runtimes", "tests/properties",
 )  # fmt: skip
-LONGEST = 20.0
-"""Tests of a mutant [s], as long as they take without it."""
-LARGE = 100
-"""Number from which one more may change no digit that is ever printed."""
-LIMIT = 120.0
-"""Time after which a mutant counts as noticed: it may never end [s]."""
+LONGEST = 20.0  # tests of a mutant [s], as long as they take without it
+LARGE = 100  # number from which one more may change no digit that is ever printed
+LIMIT = 120.0  # time after which a mutant counts as noticed: it may never end [s]
 OTHER_OPERATOR: dict[type[ast.AST], type[Any]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
     ast.FloorDiv: ast.Div, ast.Mod: ast.Mult, ast.Pow: ast.Mult,

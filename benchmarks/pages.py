@@ -52,11 +52,9 @@ CHANGES = {
 }  # fmt: skip
 """Changes by their input: what is opened first, and what is typed."""
 VISITORS = 12
-SETTLED = 15
-"""Seconds in which a server loads what its other pages need [s]."""
+SETTLED = 15  # seconds in which a server loads what its other pages need [s]
 READY = "[data-testid=stApp][data-test-script-state=notRunning]"
-QUIET = 500
-"""A picture is finished when nothing changed for this long [ms]."""
+QUIET = 500  # a picture is finished when nothing changed for this long [ms]
 LOCAL = re.compile(r"(https?|wss?)://127\.0\.0\.1[:/]|data:|blob:")
 WATCH = """
 window.seen = {answer: null, change: 0, key: 0, shift: 0, moved: 0};

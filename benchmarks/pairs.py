@@ -146,8 +146,7 @@ class ExpertCacheRow:
 
 WORK = Workload(prompt=64, output=200, context=2048)
 """Most rows of caches state a reply of 200 tokens or none at all."""
-ROOM_GIB = 256.0
-"""RAM of a machine whose row states none: all of the experts fit."""
+ROOM_GIB = 256.0  # RAM of a machine whose row states none: all of the experts fit
 
 
 def expert_cache() -> Iterator[Pair]:

@@ -55,8 +55,7 @@ time.sleep(3600)
 PROMPT, REPLY = 32, 64
 PROCESS_MADVISE, PAGEOUT = 440, 21
 """Number of the system call and of its advice (Linux, asm-generic/unistd.h and mman-common.h)."""
-EVERY = 0.5
-"""Time between two takings of pages [s]."""
+EVERY = 0.5  # time between two takings of pages [s]
 Planted = Callable[[int, Path], AbstractContextManager[None]]
 
 

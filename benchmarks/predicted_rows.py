@@ -26,8 +26,7 @@ FILES = (
     "offload_papers", "drafted_2026",
 )  # fmt: skip
 LENGTHS = ("context_depth", "prompt_len", "gen_len")
-LONGEST = 8192
-"""Longest length of a changed row [tokens]."""
+LONGEST = 8192  # longest length of a changed row [tokens]
 CHANCE = random.Random(5)
 
 

@@ -34,8 +34,7 @@ from advisor.units import GB, MIB
 from benchmarks.engine_parts.capped import forget
 
 PARTS = Path(__file__).parent / "engine_parts"
-ROUNDS = {"ram": 15, "disk": 7, "gpu": 5}
-"""Usual number of rounds."""
+ROUNDS = {"ram": 15, "disk": 7, "gpu": 5}  # usual number of rounds
 Turns = Iterator[tuple[str, float, float]]
 """Figures of one round, each with the probe's rate and the reference's [B/s]."""
 

@@ -40,10 +40,8 @@ from websockets.typing import Subprotocol
 from benchmarks.pages import ROOT, server
 
 PEOPLE = (1, 10, 30)
-PAUSE = 5.0
-"""Mean time between two changes of a visitor [s]."""
-CHANGES = 5
-"""Changes of each visitor."""
+PAUSE = 5.0  # mean time between two changes of a visitor [s]
+CHANGES = 5  # changes of each visitor
 MODELS = ("Qwen3-8B", "Llama-3.1-70B", "Qwen3-30B-A3B", "gpt-oss-20b", "Gemma 3 27B")
 CONTEXTS = (4096, 8192, 16384, 32768)
 VISITS, AT_ONCE = 200, 10
@@ -55,10 +53,8 @@ LAST, GROWN = 5, 1.1
 larger: what is remembered has a limit, so memory does not go on growing."""
 STAYING, UNTIL_KILLED = 10, 12.0
 """People at two replicas, and seconds until one of the two is killed [s]."""
-TRIED_AGAIN = 0.5
-"""Time after which a browser tries to reach its server again [s]."""
-GIVEN_UP = 60.0
-"""Time after which a visitor would have left [s]."""
+TRIED_AGAIN = 0.5  # time after which a browser tries to reach its server again [s]
+GIVEN_UP = 60.0  # time after which a visitor would have left [s]
 WAS = re.compile("<span class='oa-was'>.*?</span>")
 """Speed before the change, which a new connection's server does not know."""
 BARE = """

@@ -24,8 +24,7 @@ QUESTION = (
     "advise", "--model", NAME, "--gpu", "RTX 3090", "--cpu", "Ryzen 9 7950X", "--ram-gb", "64",
     "--usd-per-kwh", str(AMOUNT), "--json",
 )  # fmt: skip
-TENSORS = "build"
-"""Function that makes the tensors of a known model (advisor/model/build.py)."""
+TENSORS = "build"  # function that makes the tensors of a known model (advisor/model/build.py)
 
 
 def holds(value: Any, wanted: object, depth: int = 3) -> bool:

@@ -50,8 +50,7 @@ MODELS = ("Llama-3.1-8B", "Qwen3-8B", "Qwen3-14B", "Gemma 3 12B", "Qwen3-32B", "
 CARDS = ("RTX 3060 12GB", "RTX 3090", "RTX 4090", "RTX 5090", "RTX 4060 Ti 16GB", "RTX A6000")
 CPUS = ("Ryzen 9 7950X", "Core i5-12400", "Ryzen 5 5600", "EPYC 7763")
 TOKENS, PROMPT = 3000.0, 20000.0
-UNSEEN = 0.3
-"""Share of what a process shows that a system does not tell; assumed."""
+UNSEEN = 0.3  # share of what a process shows that a system does not tell; assumed
 Errors = Mapping[str, Sequence[float]]
 
 

@@ -22,8 +22,7 @@ from lab.held_out import left_out_row
 from lab.spreads import range_rows
 
 TABLE = DATA / "generated" / "efficiency.csv"
-SMALLEST = 0.004
-"""Smallest logarithm of a factor that is written; smaller ones make no difference."""
+SMALLEST = 0.004  # smallest logarithm of a factor that is written; smaller ones make no difference
 OF_HARDWARE = "expected of the hardware (lab/parameters.csv)"
 """Source of factors with too few groups to be fitted."""
 

@@ -40,8 +40,7 @@ from lab.stack import Cases
 
 Rows = dict[tuple[str, str, str], ConstantRow]
 """Rows by constant, engine and family; the latter two empty for all."""
-SUMS = "peer_sharing"
-"""Constant with the additional time of a long all-reduce for each further GPU."""
+SUMS = "peer_sharing"  # constant with the additional time of a long all-reduce for each further GPU
 THROUGH_HOST = f" {HOST_MEMORY}"
 """End of the names of constants of GPUs without access to other GPUs' memory."""
 
@@ -183,10 +182,8 @@ SOURCE = (
     "python -m lab on data/measurements/simulated_engines.csv, "
     "frameworks_more.csv, frameworks_2026.csv and offload_papers.csv"
 )
-SMALLEST = 0.03
-"""Smallest logarithm of a factor that is written; smaller ones make no difference."""
-FEWEST = 3
-"""Fewest cases for a row of a family or engine; others use the row of all."""
+SMALLEST = 0.03  # smallest logarithm of a factor that is written; smaller ones make no difference
+FEWEST = 3  # fewest cases for a row of a family or engine; others use the row of all
 SHARED = ("token", "all_reduce", "peer_share")
 """Constants that other runtimes have under the same name; rows here are for serving engines."""
 

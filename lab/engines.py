@@ -37,8 +37,7 @@ from lab.published import published_rows
 from lab.stack import Timed
 
 SIMULATED, PUBLISHED = "simulated", "published"
-NOISE = 0.1
-"""Standard deviation of usual runs around the model, as a logarithm."""
+NOISE = 0.1  # standard deviation of usual runs around the model, as a logarithm
 WEIGHTS = {SIMULATED: 1.0, PUBLISHED: 4.0}
 """Weight of a run by its evidence: published ones are twice as near to the model."""
 
@@ -153,8 +152,7 @@ FILES = tuple(
     DATA / "measurements" / f"{name}.csv"
     for name in ("offload_papers", "frameworks_more", "frameworks_2026")
 )
-SLOWEST = 50.0
-"""Multiple of the shortest possible time above which a run is excluded."""
+SLOWEST = 50.0  # multiple of the shortest possible time above which a run is excluded
 RELEASES = (("2025", "2024"), ("2026", "2025"))
 """Year before which a run was made, and the release it used; later runs used today's."""
 

@@ -33,8 +33,7 @@ from lab.stack import Cases
 LLAMA_CPP, FRAMEWORKS, SERVING_ENGINES = "llama.cpp", "frameworks", "engines"
 """Regimes that are fitted apart: llama.cpp and its forks, frameworks that stream, stage or batch,
 and serving engines."""
-DATE = "2026-11"
-"""Month of the fit."""
+DATE = "2026-11"  # month of the fit
 TABLE = Path(__file__).with_name("parameters.csv")
 
 
@@ -114,21 +113,16 @@ def parameters(regime: str) -> Mapping[str, Parameter]:
 
 # Least-squares problem of the runs.
 
-Scope = tuple[tuple[str, str], ...]
-"""Columns of runs and their values."""
-Term = tuple[str, Scope]
-"""Constant, and the scope of the term; an empty scope for all runs."""
+Scope = tuple[tuple[str, str], ...]  # columns of runs and their values
+Term = tuple[str, Scope]  # constant, and the scope of the term; an empty scope for all runs
 Weighed = tuple[Term, Floats, float, float]
 """A term, the runs that it applies to, its expected value and the width of its prior."""
 
-HELD = 1e-6
-"""Width of the prior of a term that keeps its expected value."""
-STEP = 1e-4
-"""Change of a logarithm by which times are differentiated."""
+HELD = 1e-6  # width of the prior of a term that keeps its expected value
+STEP = 1e-4  # change of a logarithm by which times are differentiated
 BEARING = 1e-3
 """Smallest derivative of a run's log time by a term at which the run is evidence for it."""
-SHARPNESS = 12
-"""Sharpness of limits: a constant whose terms reach its limit is 6 % below it."""
+SHARPNESS = 12  # sharpness of limits: a constant whose terms reach its limit is 6 % below it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -506,8 +500,7 @@ class HeldOut:
     predicted: Floats  # predicted time of each run, shape (runs,) [s]
 
 
-GROUP_POWER = -0.35
-"""Power of a run's weight: each run of a group of n weighs n^-0.35."""
+GROUP_POWER = -0.35  # power of a run's weight: each run of a group of n weighs n^-0.35
 
 
 def fitted(cases: Cases, settings: Settings) -> Fit:

@@ -35,12 +35,9 @@ from lab.spreads import COVERED, NOTES, RANGE_NOTE
 from lab.stack import Cases, Timed
 
 PAPERS = DATA / "measurements" / "offload_papers.csv"
-ROUNDING = 0.15
-"""Largest relative rounding error of a published figure that is used."""
-SERVING = ("vllm", "sglang", "tensorrt-llm")
-"""Keys of the serving engines' runtimes."""
-NOISE = 0.07
-"""Standard deviation of usual runs around the model, as a logarithm."""
+ROUNDING = 0.15  # largest relative rounding error of a published figure that is used
+SERVING = ("vllm", "sglang", "tensorrt-llm")  # keys of the serving engines' runtimes
+NOISE = 0.07  # standard deviation of usual runs around the model, as a logarithm
 
 
 @cache

@@ -18,10 +18,8 @@ from advisor.model.by_name.names import take_apart
 from advisor.model.config.values import Config, language_model
 from advisor.model.hub import Limits, endpoint, fetch, json_object, repository, small_file
 
-USUAL_COUNT = 500
-"""Repositories that are asked for; the Hub answers at most a thousand at once."""
-LISTING_CAP = 20_000_000
-"""A listing of a thousand repositories has some megabytes [B]."""
+USUAL_COUNT = 500  # repositories that are asked for; the Hub answers at most a thousand at once
+LISTING_CAP = 20_000_000  # a listing of a thousand repositories has some megabytes [B]
 PATIENT = Limits(seconds=60.0)
 
 

@@ -29,8 +29,7 @@ from lab.published import publisher_of
 #
 # No formula can be more exact than that.
 
-NEAR = 512
-"""Largest difference in context depth of two runs that are compared [tokens]."""
+NEAR = 512  # largest difference in context depth of two runs that are compared [tokens]
 
 
 def noise_floor(runs: Iterable[LlamaCppRun]) -> scoring.Floor:

@@ -62,8 +62,7 @@ class BoundRow:
     note: str
 
 
-WASTED = 0.05
-"""Every share of a program that wastes nearly everything; of a perfect one it is 1."""
+WASTED = 0.05  # every share of a program that wastes nearly everything; of a perfect one it is 1
 ROUNDED = 0.85
 """Smallest ratio of a row's time to the perfect time: datasheets round, boost clocks exceed them,
 and RAM is overclocked."""
@@ -76,24 +75,20 @@ SLOWEST = Columns({row.constant: row.wasteful for row in ROWS}, WASTED)
 
 # Published rows.
 
-SOURCE = "python -m lab on data/measurements/llama_cpp*.csv"
-"""Source of the constants."""
+SOURCE = "python -m lab on data/measurements/llama_cpp*.csv"  # source of the constants
 FILES = tuple(DATA / "measurements" / f"llama_cpp{part}.csv" for part in ("", "_more", "_2026"))
 """Files of published rows."""
 OWN = DATA / "measurements" / "own.csv"
 """Our own runs; those of llama-bench on a GPU are fitted like published ones."""
-MADE = " (synthetic)"
-"""Remark of a model whose weights were made for the run."""
+MADE = " (synthetic)"  # remark of a model whose weights were made for the run
 SHAPED_AS = {"MoE 30B-A3B": "Qwen3-30B-A3B", "MoE 7B-A1B": "OLMoE-1B-7B"}
 """Models whose layers such a model has; others are named after theirs."""
 OURSELVES = "this project"
-REPLY = 64
-"""Length of their replies (benchmarks/engine_parts/cases.py) [tokens]."""
+REPLY = 64  # length of their replies (benchmarks/engine_parts/cases.py) [tokens]
 FRAMEWORKS = tuple(DATA / "measurements" / f"frameworks_{part}.csv" for part in ("more", "2026"))
 """Files whose rows of MLX are added: MLX places and reads a model as llama.cpp does, with its own
 kernels, so only the factors of its build differ."""
-FITTED = ("resident", "cpu", "moe_offload", "partial")
-"""Categories whose speeds are fitted."""
+FITTED = ("resident", "cpu", "moe_offload", "partial")  # categories whose speeds are fitted
 EXPECTED = Columns({name: own.start for name, own in parameters(LLAMA_CPP).items()}, 1.0)
 """Expected values of the constants, by which the effects of stated software are limited."""
 BY_ROWS = "split mode row"
@@ -290,8 +285,7 @@ publisher share their ways of measuring."""
 APART = {"llamafile": 0.15}
 """Factor on the weight of a row by its build. LocalScore's rows, a sixth of all, are of old kernels
 on unprepared machines: they decide their own constants and hardly influence the others."""
-LEAST_GROUPS = 3
-"""Fewest groups of a scope with a factor of its own."""
+LEAST_GROUPS = 3  # fewest groups of a scope with a factor of its own
 SETTINGS = Settings(
     regime=LLAMA_CPP, far=1.0, farthest=0.4, rounds=40, close=5e-3, least_groups=LEAST_GROUPS,
     limited=False,

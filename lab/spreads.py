@@ -38,8 +38,7 @@ Mask = npt.NDArray[np.bool_]
 
 UNNAMED: Any = np.str_()
 NONE: Any = np.float64(0.0)
-ALL: Any = np.float64(1.0)
-"""Columns by which rows do not differ; they become arrays in `Errors.of`."""
+ALL: Any = np.float64(1.0)  # columns by which rows do not differ; they become arrays in `Errors.of`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,8 +181,7 @@ def sources(rows: Cases) -> Mapping[str, Set[str]]:
 
 Numbers = Mapping[str, float]
 
-FIRST, LAST = 0.4, 0.004
-"""First step tried, and the step below which the search ends."""
+FIRST, LAST = 0.4, 0.004  # first step tried, and the step below which the search ends
 ROUNDS = 80
 
 
@@ -222,8 +220,7 @@ constants and widths were fitted (six folds) it leaves 78 and 77 %, without thei
 SHRINKING = 2.0
 """Penalty on the square of a factor's logarithm, in groups; keeps factors with few groups near
 1."""
-FEW = 3
-"""Fewest groups of a backend with a factor of its own."""
+FEW = 3  # fewest groups of a backend with a factor of its own
 ASSUMED = {
     **{("spread_unmeasured", part): 0.0 for part in (Route.RESIDENT, LAYERS, TOKEN, CROSSINGS)},
     (IN_DECODE, Route.PAGED): 0.6,
@@ -252,10 +249,8 @@ OWN_TO_LLAMA_CPP = {
 }  # fmt: skip
 """Constants of ranges that are fitted for llama.cpp and its forks, with their neutral values for
 other runtimes: factors of 1, leans of 0."""
-ENGINES_OF_LLAMA_CPP = ("llama.cpp", "ollama", "lm-studio")
-"""Runtimes with the ranges of llama.cpp."""
-OF_ALL = (uncertainty.THIN, uncertainty.SEVERAL)
-"""Traits that widen the ranges of every runtime."""
+ENGINES_OF_LLAMA_CPP = ("llama.cpp", "ollama", "lm-studio")  # runtimes with the ranges of llama.cpp
+OF_ALL = (uncertainty.THIN, uncertainty.SEVERAL)  # traits that widen the ranges of every runtime
 RANGE_NOTE = "80 % range, as the logarithm of a factor"
 NOTES = {
     **dict.fromkeys(LEAN.values(), "how far an 80 % range leans to the slow side"),
@@ -359,8 +354,7 @@ ranges of publishers left out score best with these (1.20 for tokens, 1.26 with 
 prompts, 1.43 with twice of it)."""
 MOST_WIDER = np.log(2.5)
 """Logarithm of the largest factor by which one trait or build widens a range."""
-USUAL = 0.3
-"""Half width at the start of the search, and unit of the loss."""
+USUAL = 0.3  # half width at the start of the search, and unit of the loss
 
 
 def widths(off: Errors, constant: str) -> dict[str, float]:
@@ -417,8 +411,7 @@ def _scale(
     return high
 
 
-MOST_UNSEEN = 4.0
-"""Largest factor on the range of a model of new kinds of layers."""
+MOST_UNSEEN = 4.0  # largest factor on the range of a model of new kinds of layers
 
 
 def unseen_factor(off: Errors, numbers: Numbers, aimed: float = COVERED) -> float:
@@ -462,8 +455,7 @@ def fitted(off: Errors, constant: str) -> Iterator[ConstantRow]:
             yield from _apart(off.of(rows), numbers, constant, build)
 
 
-MANY = 10
-"""Fewest groups of a build whose range may be narrower than that of others."""
+MANY = 10  # fewest groups of a build whose range may be narrower than that of others
 
 
 def _apart(off: Errors, numbers: Numbers, constant: str, build: str) -> Iterator[ConstantRow]:

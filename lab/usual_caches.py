@@ -20,12 +20,9 @@ from advisor.model.by_name.names import stated_size, take_apart, words
 from advisor.model.by_name.stand_in import FILE, CacheRow, cached_values, family_of, year_of
 from lab import write
 
-SINCE = 2024
-"""Year of publication from which models are in the table."""
-OF_A_FAMILY = 4
-"""Largest number of models of a family in the table, spread over its sizes."""
-NEAR_ITS_NAME = 0.25
-"""Logarithm of how far counted weights may be from those in a name."""
+SINCE = 2024  # year of publication from which models are in the table
+OF_A_FAMILY = 4  # largest number of models of a family in the table, spread over its sizes
+NEAR_ITS_NAME = 0.25  # logarithm of how far counted weights may be from those in a name
 NO_TEXT = {"vl", "ocr", "embedding", "reranker", "audio", "omni"}
 """Words in names of models that have more than layers for text, or write none."""
 

@@ -111,8 +111,7 @@ def with_gpus(gpu: str, count: int) -> Machine:
 
 
 RESIDENT = PlacementStrategy.GPU_RESIDENT
-DEGREES = (1, 2, 4, 8)
-"""Numbers of GPUs that hold one copy of the model."""
+DEGREES = (1, 2, 4, 8)  # numbers of GPUs that hold one copy of the model
 
 
 class Replicas:
@@ -198,10 +197,8 @@ def divided(gpus: int, users_of: Callable[[int], int]) -> tuple[int, Sizes]:
 SIMULATED, SHOWN = 5, 3
 """Machines to rent, and as many to build, that are simulated and shown: the cheapest by the closed
 form and by the simulation."""
-MOST_MIXED = 20_000
-"""Largest number of users for which mixtures are searched."""
-MOST_DEAR = 3.0
-"""Largest cost of a fleet that is shown, as a multiple of the cheapest."""
+MOST_MIXED = 20_000  # largest number of users for which mixtures are searched
+MOST_DEAR = 3.0  # largest cost of a fleet that is shown, as a multiple of the cheapest
 WORTH_MIXING = 0.99
 """Largest cost of a mixture that is shown, as a share of the cheapest fleet of one kind."""
 

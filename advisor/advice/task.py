@@ -327,8 +327,7 @@ def _after_each(now: Task) -> Iterator[tuple[Edit, Task]]:
             yield edit, after
 
 
-SESSION = "session"
-"""Field of an edit that changes the session itself."""
+SESSION = "session"  # field of an edit that changes the session itself
 
 
 def _of_session(now: Task) -> Iterator[Edit]:

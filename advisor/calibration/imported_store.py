@@ -29,10 +29,8 @@ from advisor.units import GIB
 
 UNKNOWN = Fingerprint(cpu="", cores=0, memory=0, gpus=())
 FOLDER = "machines"
-THIS = "this"
-"""Name of the machine that the program runs on."""
-LONGEST_NAME = 40
-"""Most characters of a machine's name."""
+THIS = "this"  # name of the machine that the program runs on
+LONGEST_NAME = 40  # most characters of a machine's name
 _NAME = re.compile(r"\w([\w .()+-]*[\w)+])?")
 
 

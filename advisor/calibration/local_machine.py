@@ -34,11 +34,9 @@ from advisor.units import GB, GIB
 # Store of this machine's measurements, valid until its parts change.
 
 FILE_NAME = "calibration.json"
-FRESH = timedelta(days=92)
-"""Age from which measurements are stale."""
+FRESH = timedelta(days=92)  # age from which measurements are stale
 SOURCE = "probed on this machine"
-EARLIER = "earlier"
-"""Key of the file for histories from before the hardware changed."""
+EARLIER = "earlier"  # key of the file for histories from before the hardware changed
 NOT_OF_GPU = ("ram_", "disk_", ENGINE)
 """Prefixes of measurements that do not depend on the GPU driver."""
 

@@ -84,8 +84,7 @@ def other_driver(saved: Fingerprint, now: Fingerprint) -> str:
 
 
 VERSION = 1
-MOST_KEPT = 200
-"""Most measurements kept of each name; older ones are dropped."""
+MOST_KEPT = 200  # most measurements kept of each name; older ones are dropped
 LARGEST = 16_000_000
 """Largest file that is read, twice the size of 200 measurements of each name [B]."""
 UNITS = frozenset({"B", "B/s", "s", "FLOP/s", "generation", "lanes"})

@@ -92,5 +92,4 @@ class Peer:
     formula: str  # the formula in one line
 
 
-PEERS = read(DATA / "public_formulas.csv", Peer)
-"""Public advisors, in the order of the tables."""
+PEERS = read(DATA / "public_formulas.csv", Peer)  # public advisors, in the order of the tables

@@ -20,10 +20,8 @@ import numpy.typing as npt
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import DataError
 
-STACKED = "|"
-"""Separator of families, backends or classes of formats that are looked up at once."""
-FACTOR = "factor"
-"""Unit of rows that multiply another row."""
+STACKED = "|"  # separator of families, backends or classes of formats that are looked up at once
+FACTOR = "factor"  # unit of rows that multiply another row
 
 
 @dataclass(frozen=True, kw_only=True)

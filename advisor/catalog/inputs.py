@@ -38,8 +38,7 @@ READERS: Mapping[str, Callable[[str], float]] = {
     "GB/s": gigabytes_per_second,
 }
 """Reader of a number that is typed with its unit, by unit."""
-EXACT = 2.0**53
-"""Numbers from which on not every whole one has a float."""
+EXACT = 2.0**53  # numbers from which on not every whole one has a float
 SWITCHED = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -196,8 +195,7 @@ def shortest(number: float) -> str:
     return str(int(number)) if float(number).is_integer() else repr(float(number))
 
 
-INPUTS = read(DATA / "inputs.csv", Input)
-"""Every input, in the order of a form."""
+INPUTS = read(DATA / "inputs.csv", Input)  # every input, in the order of a form
 BY_NAME: Mapping[str, Input] = {entry.name: entry for entry in INPUTS}
 
 
@@ -207,22 +205,16 @@ def inputs_in(groups: str, without: str = "") -> tuple[Input, ...]:
     return tuple(each for each in INPUTS if each.group in chosen and each.name not in left_out)
 
 
-MACHINE = inputs_in("machine")
-"""Inputs of `MachineSpec`."""
-REQUEST, DRAFT = inputs_in("work"), inputs_in("draft")
-"""Inputs of `Workload`."""
+MACHINE = inputs_in("machine")  # inputs of `MachineSpec`
+REQUEST, DRAFT = inputs_in("work"), inputs_in("draft")  # inputs of `Workload`
 CACHED_SHARE = BY_NAME["cached_share"]
 """Cached part of a prompt as a share; `Workload` has it as tokens."""
-LOAD = inputs_in("load")
-"""Numbers of many users."""
-PLACEMENT = inputs_in("placement")
-"""Inputs of `Settings`."""
-MONEY = inputs_in("money")
-"""Numbers of `MoneyInputs`."""
+LOAD = inputs_in("load")  # numbers of many users
+PLACEMENT = inputs_in("placement")  # inputs of `Settings`
+MONEY = inputs_in("money")  # numbers of `MoneyInputs`
 OWN_PRICE, OWN_RENT = BY_NAME["own_price"], BY_NAME["own_rent"]
 """Typed prices and rents by name; `MoneyInputs` holds several of each."""
-OWNERSHIP = inputs_in("ownership")
-"""Inputs of `Ownership`."""
+OWNERSHIP = inputs_in("ownership")  # inputs of `Ownership`
 
 
 def check_all(

@@ -12,8 +12,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
 
 Made = TypeVar("Made")
-Size = Annotated[float, "not negative"]
-"""Number that means nothing below zero."""
+Size = Annotated[float, "not negative"]  # number that means nothing below zero
 
 
 def like(kind: type[Made], source: object, /, **others: Any) -> Made:

@@ -21,10 +21,8 @@ Record = dict[str, Any]
 HEADINGS = ("model", "machine", "tokens/s", "first token", "a month", "promises")
 SHOWN = ("decode_tps", "ttft_s", "monthly_usd")
 """Figures of the table, in the order of its headings."""
-LARGEST = 16_000_000
-"""Largest earlier answer that is read [B]."""
-MOVED = 0.01
-"""Change of a figure from which it has moved, as a share."""
+LARGEST = 16_000_000  # largest earlier answer that is read [B]
+MOVED = 0.01  # change of a figure from which it has moved, as a share
 
 
 def run(args: argparse.Namespace) -> int:

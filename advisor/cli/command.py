@@ -11,12 +11,9 @@ from typing import Any
 
 from advisor.errors import InputError
 
-Json = dict[str, Any]
-"""Record that a command prints."""
-INDENTED = 1000
-"""Most records of a list that is indented."""
-INSTALLED = "offload-advisor"
-"""The console command that an installed package offers."""
+Json = dict[str, Any]  # record that a command prints
+INDENTED = 1000  # most records of a list that is indented
+INSTALLED = "offload-advisor"  # the console command that an installed package offers
 
 
 def program() -> str:

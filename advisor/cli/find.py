@@ -96,8 +96,7 @@ def runnable_answer(runnable: Runnable, nouns: Nouns) -> Json:
 
 TEXT_LINES, UNSCORED_LINES = 40, 12
 """Most lines in the text output, and most models without a score; `--json` has all."""
-OFFERED_LINES = 12
-"""Most lines of each way to have a machine."""
+OFFERED_LINES = 12  # most lines of each way to have a machine
 
 
 def machine_text(findings: Findings) -> str:
@@ -225,12 +224,10 @@ def _score(runnable: Runnable) -> str:
     return f"{runnable.score:.0f}{star}{lost}"
 
 
-HALF = 0.5
-"""Loss below which a score is written as published [points]."""
+HALF = 0.5  # loss below which a score is written as published [points]
 
 
-FIRST = 5
-"""Number of models that are named."""
+FIRST = 5  # number of models that are named
 
 
 def here(args: argparse.Namespace) -> None:

@@ -27,10 +27,8 @@ from advisor.model.resolve import ReferenceKind, way
 from advisor.request import command_line
 from advisor.request.values import from_values
 
-Schema: TypeAlias = dict[str, Any]
-"""JSON Schema of an input or a tool."""
-MOST_ROWS = 20
-"""Rows of a list that an assistant is given; the rest is counted."""
+Schema: TypeAlias = dict[str, Any]  # JSON Schema of an input or a tool
+MOST_ROWS = 20  # rows of a list that an assistant is given; the rest is counted
 TYPES: Mapping[Kind, Schema] = {
     Kind.NAME: {"type": "string"},
     Kind.NUMBER: {"type": "number"},

@@ -51,10 +51,8 @@ class CommandOption:
     help: str
 
 
-COMMANDS = read(DATA / "commands/commands.csv", CommandRow)
-"""Commands, in the order of the help."""
-OPTIONS = read(DATA / "commands/options.csv", CommandOption)
-"""Options, in the order of the help."""
+COMMANDS = read(DATA / "commands/commands.csv", CommandRow)  # commands, in the order of the help
+OPTIONS = read(DATA / "commands/options.csv", CommandOption)  # options, in the order of the help
 
 
 def _day(text: str) -> datetime:

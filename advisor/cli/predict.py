@@ -19,18 +19,13 @@ from advisor.errors import InputError
 from advisor.evidence.published.row import ANSWERED, STATED
 from advisor.formatting import inert
 
-Cells: TypeAlias = dict[str, str]
-"""Cells of a row by column."""
-Prediction: TypeAlias = dict[str, object]
-"""Cells of an answer by column."""
-TOGETHER = 250
-"""Rows that a process answers at once."""
-WAITING = 3
-"""Groups of rows in work or waiting, for each process: what is read ahead stays small."""
+Cells: TypeAlias = dict[str, str]  # cells of a row by column
+Prediction: TypeAlias = dict[str, object]  # cells of an answer by column
+TOGETHER = 250  # rows that a process answers at once
+WAITING = 3  # groups of rows in work or waiting, for each process: what is read ahead stays small
 MODEL_COLUMNS = ("model", "params_b")
 """Columns of which a table needs at least the first, or the second for models without a name."""
-NO_UTF8 = "\ufffd"
-"""What stands in the text for bytes that are not UTF-8."""
+NO_UTF8 = "\ufffd"  # what stands in the text for bytes that are not UTF-8
 
 
 def run(args: argparse.Namespace) -> None:

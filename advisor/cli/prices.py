@@ -19,8 +19,7 @@ from advisor.errors import InputError, NetworkError
 from advisor.formatting import counted, money, money_per_hour
 from advisor.machine.catalog import find_gpu
 
-NAMED = 3
-"""Most implausible offers that are named."""
+NAMED = 3  # most implausible offers that are named
 
 
 def run(args: argparse.Namespace) -> int | None:

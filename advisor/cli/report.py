@@ -18,8 +18,7 @@ from advisor.reports.from_advice import result_of
 from advisor.reports.store.saved import SavedReport, read_report, report_json
 from advisor.reports.store.store import ReportQuery, open_store
 
-LARGEST_REPORT = 16_000_000
-"""JSON file that is imported [B]."""
+LARGEST_REPORT = 16_000_000  # JSON file that is imported [B]
 
 
 def list_reports(args: argparse.Namespace) -> None:

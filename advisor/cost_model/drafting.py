@@ -17,8 +17,7 @@ DRAFTING = 0.2
 """Half width that drafted tokens add to a range, as the logarithm of a factor: acceptance is 0.68
 to 0.88 by kind of text (nine kinds, llama.cpp pull request 24087), and published gains lie a fifth
 from what their own acceptance says (data/measurements/drafting.csv)."""
-Reads = Mapping[str, Array]
-"""Weights that a step reads, by route [B]."""
+Reads = Mapping[str, Array]  # weights that a step reads, by route [B]
 
 
 def with_drafting(time: StepTime, model: Model, work: Workload, reads: Reads) -> StepTime:

@@ -24,22 +24,18 @@ from advisor.machine.stated_software import effect_of_driver
 from advisor.model.model import Model
 from advisor.units import Array
 
-RUNTIMES = frozenset({"llama.cpp", "ollama", "lm-studio"})
-"""Runtimes whose engine is llama.cpp."""
+RUNTIMES = frozenset({"llama.cpp", "ollama", "lm-studio"})  # runtimes whose engine is llama.cpp
 CLOSE = 0.9
 """Share of the reachable RAM rate that the fastest storage type is assumed to use, where the result
 exceeds the fitted share."""
-USUAL_HEAD = 128
-"""Head size assumed where the model states none [values]."""
+USUAL_HEAD = 128  # head size assumed where the model states none [values]
 HEADS = r"[1-9]\d*_[1-9]\d*"
 """Key of an attention rate: head size, then the number of query heads that share a key."""
-PROMPT = 128.0
-"""Length of the prompts that the probe times [tokens]."""
+PROMPT = 128.0  # length of the prompts that the probe times [tokens]
 MOST_UNPACKING = 2.0
 """Upper limit of matrix speed over speed of the whole prompt, which bounds the time attributed to
 unpacking."""
-MOST = 0.5
-"""Share of a model's bytes above which a storage type, or those timed, decide its rate."""
+MOST = 0.5  # share of a model's bytes above which a storage type, or those timed, decide its rate
 
 
 def constants_on(host: Host, model: Model, constants: Constants) -> Constants:
@@ -169,8 +165,7 @@ def _row(fitted: ConstantRow, figure: Quantity, value: float) -> ConstantRow:
 # Published comparisons give each effect as a factor on constants of the parts that it concerns.
 # They are too few to be fitted, so a stated effect also widens the range.
 
-GPU_READS = ("gpu_read_share", "gpu_kv_share")
-"""Constants in proportion to the read rate of a GPU."""
+GPU_READS = ("gpu_read_share", "gpu_kv_share")  # constants in proportion to the read rate of a GPU
 GPU_TIMES = (
     "gpu_layer", "gpu_expert_layer", "gpu_state_layer", "gpu_scan_layer", "gpu_stream_layer",
     "gpu_latent_layer", "gpu_latent_value",

@@ -107,8 +107,7 @@ class Settings:
         return any(count is not None for count in (self.gpu_layers, self.cpu_moe, self.cpu_ffn))
 
 
-DEFAULT = Settings()
-"""Every choice left to the runtime."""
+DEFAULT = Settings()  # every choice left to the runtime
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -328,8 +327,7 @@ def over_gpus(
     ]
 
 
-EDGE = 1e-12
-"""Room for rounding where one GPU's part ends and the next one's begins."""
+EDGE = 1e-12  # room for rounding where one GPU's part ends and the next one's begins
 
 
 def _edges(machine: Machine) -> Iterator[tuple[Floats, Floats]]:

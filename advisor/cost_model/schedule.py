@@ -57,8 +57,7 @@ class Flow:
     alike: int = 1  # GPUs that run the same flow at once, whose reads of RAM add up
 
 
-Stage = tuple[Flow, ...]
-"""Flows that run in parallel."""
+Stage = tuple[Flow, ...]  # flows that run in parallel
 REDUCES_PER_LAYER = 2.0
 """All-reduces in a layer that GPUs share: after attention and after the feed-forward part."""
 

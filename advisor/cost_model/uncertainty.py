@@ -21,8 +21,7 @@ from advisor.model.architecture import OPERATORS, together
 from advisor.model.model import Floats
 from advisor.units import Array
 
-Shares = Sequence[tuple[str, Array]]
-"""Parts of a time with their shares of it."""
+Shares = Sequence[tuple[str, Array]]  # parts of a time with their shares of it
 IN_DECODE, IN_PROMPT = "spread", "spread_prompt"
 """Constants with the half widths of a token's time and of a prompt's, by part of the time."""
 BY_TRAIT = {IN_DECODE: "spread_by", IN_PROMPT: "spread_prompt_by"}

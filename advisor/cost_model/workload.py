@@ -23,8 +23,7 @@ ACCEPTED = {"mtp": 0.85}
 2412.19437, section 5.4.3)."""
 HEADS = {"eagle": "EAGLE_HEAD", "dflash": "DFLASH_DRAFTER"}
 """Placeholder for the repository or file of a drafter made for a model, by method."""
-DRAFT_MODEL = "model"
-"""Drafting method of a smaller model, which `Workload.draft_model` describes."""
+DRAFT_MODEL = "model"  # drafting method of a smaller model, which `Workload.draft_model` describes
 DRAFTED = {"mtp": 1, "eagle": 3, "dflash": 7, "ngram": 5, DRAFT_MODEL: 5}
 """Tokens drafted for a step where the number is not given: DeepSeek-V3's own one token, and those
 of the examples in vLLM's documentation (features/speculative_decoding, 2026-11)."""

@@ -118,8 +118,7 @@ DRIVER_LABELS = {MESA: "Mesa", AMDVLK: "AMDVLK", ROCM: "ROCm"}
 DRIVER_SPELLINGS = {"radv": MESA, "anv": MESA, "nvk": MESA, "hip": ROCM}
 """Parts of Mesa, and other names, by which people call a driver."""
 DRIVER = re.compile(r"([a-z]+)\s*v?(\d+(?:\.\d+)*)?")
-OLDEST_BUILD = "2024"
-"""Builds before October 2024, as in `catalog.constants.Scope`."""
+OLDEST_BUILD = "2024"  # builds before October 2024, as in `catalog.constants.Scope`
 KERNELS = {"rocm": "2025-12", "vulkan": "2025-11", "cuda": "2025-11", "metal": "2025-11"}
 """Month from which prompts in quantized formats use integer dot products for k-quants and, on AMD's
 RDNA 3, matrix units (llama.cpp, pull requests 17576 and 16536); from which CUDA joins norms, sums

@@ -27,22 +27,17 @@ def table(file: str, record: type[Row], key: str = "name") -> Callable[[], Mappi
     return cache(lambda: {getattr(row, key): row for row in read(HARDWARE / file, record)})
 
 
-gpu_rows = table("gpus.csv", GpuRow)
-"""GPUs by name."""
-host_rows = table("hosts.csv", HostRow)
-"""CPUs and platforms by name."""
-disk_rows = table("disks.csv", DiskRow)
-"""Drives by name."""
-machine_rows = table("machines.csv", rows.MachineRow)
-"""Machines that people own or rent, by name."""
+gpu_rows = table("gpus.csv", GpuRow)  # GPUs by name
+host_rows = table("hosts.csv", HostRow)  # CPUs and platforms by name
+disk_rows = table("disks.csv", DiskRow)  # drives by name
+machine_rows = table("machines.csv", rows.MachineRow)  # machines that people own or rent, by name
 cpu_models = cache(lambda: RowsByName(HARDWARE / "cpu_models.csv", rows.CpuModelRow))
 """Cores of processors without a row in data/hardware/hosts.csv, by name in lower case."""
 cpu_clocks = cache(lambda: RowsByName(HARDWARE / "cpu_clocks.csv", rows.CpuClockRow))
 """Clocks of processors, by name in lower case."""
 cpu_generations = cache(lambda: read(HARDWARE / "cpu_generations.csv", rows.CpuGenerationRow))
 """Properties of each generation of processors."""
-gpu_names = cache(lambda: GpuNames(gpu_rows()))
-"""Names of GPUs, ready to be matched."""
+gpu_names = cache(lambda: GpuNames(gpu_rows()))  # names of GPUs, ready to be matched
 cpu_names = cache(lambda: CpuNames(host_rows(), cpu_models(), cpu_generations()))
 """Names of processors, ready to be matched."""
 machine_names = cache(lambda: MachineNames(machine_rows(), gpu_names(), cpu_names()))
@@ -75,8 +70,7 @@ def find_gpu(name: str, memory: float | None = None) -> GpuRow:
     return gpu_named(name, memory).row
 
 
-WITH_GRAPHICS = ("unified", "laptop")
-"""Segments of processors whose own graphics are used as a GPU."""
+WITH_GRAPHICS = ("unified", "laptop")  # segments of processors whose own graphics are used as a GPU
 
 
 @lru_cache(maxsize=4096)

@@ -67,8 +67,7 @@ WITH_GRACE = ("GH200", "GB200", "GB300")
 """Beginning of the names of GPUs on a module with NVIDIA's Grace."""
 ON_BOARDS = re.compile(r".* SXM|B[23]00$|H20\b|Instinct MI3\d\d[AX]$|Gaudi 2$")
 """Names of GPUs that are modules on a server's board (SXM, OAM), as no desktop takes."""
-FEWEST_OF_A_SERVER = 8
-"""Number of cards from which on a machine of unknown processor is a server."""
+FEWEST_OF_A_SERVER = 8  # number of cards from which on a machine of unknown processor is a server
 FEWEST_OF_A_CALLED_SERVER = 3
 """The same of a machine that its name calls one: the desktops that people call so have two."""
 

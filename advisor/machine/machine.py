@@ -125,8 +125,7 @@ class Host:
     clock: float = 1.0  # clock of its cores at work beside the usual one of its kind
 
 
-LAPTOP_CARD = "Laptop"
-"""Word in the names of laptops' GPUs."""
+LAPTOP_CARD = "Laptop"  # word in the names of laptops' GPUs
 USUAL_READ_AHEAD = Quantity(
     128 * 2.0**10, Provenance.ASSUMED, "Linux, VM_READAHEAD_PAGES", "2026-11"
 )
@@ -246,8 +245,7 @@ class Machine:
 FILE = DATA / "hardware" / "networks.csv"
 RATE = re.compile(r"(?:\b(\d) ?x ?)?\b(\d+(?:\.\d+)?) ?-?g(?:be|bps|bit(?:/s)?|b/s|igabit|e|\b)")
 """Pattern of a nominal rate, and of a number of such links [Gbit/s]."""
-OF_RDMA = 100.0
-"""Rate of Ethernet from which its cards read memory themselves [Gbit/s]."""
+OF_RDMA = 100.0  # rate of Ethernet from which its cards read memory themselves [Gbit/s]
 OTHER = "Ethernet"
 
 

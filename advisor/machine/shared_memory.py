@@ -57,8 +57,7 @@ def with_screen(machine: Machine, stated_gib: float | None) -> Machine:
     return replace(machine, gpus=(replace(first, memory=left), *machine.gpus[1:]))
 
 
-PAGE = 4096
-"""Size of a page of memory in the settings of Linux [B]."""
+PAGE = 4096  # size of a page of memory in the settings of Linux [B]
 LEAST_OF_SYSTEM, MOST_OF_SYSTEM = 4 * GIB, 8 * GIB
 """Memory that a system with a few programs takes: 4 GB of 64 on an idle Mac without a screen
 (https://github.com/jundot/omlx/issues/1533, 2026-05-30), 6 of 96 left to macOS by people who raise
@@ -100,8 +99,7 @@ def shared_memory_row(gpu: Gpu, size: float, system: str) -> SharedMemoryRow | N
     return max(rows, key=lambda row: row.from_gib, default=None)
 
 
-WORTH_SETTING = 1.05
-"""Gain of a part by its setting from which the setting is named."""
+WORTH_SETTING = 1.05  # gain of a part by its setting from which the setting is named
 
 
 def with_shared_memory(machine: Machine) -> Machine:

@@ -16,8 +16,7 @@ NO_CARD = re.compile(
     r"(?:graphics(?: cards?)?|d?gpus?|video cards?)\b|\bcpu[ -]only\b"
 )
 """What says that a machine has no graphics card, in lower case."""
-MIXED = " + "
-"""Separator between GPUs of different kinds in one machine."""
+MIXED = " + "  # separator between GPUs of different kinds in one machine
 
 
 CHECKS: dict[str, Callable[[str], object]] = {

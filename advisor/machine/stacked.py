@@ -151,8 +151,7 @@ def _as_one(parts: Sequence[Part], *figures: str, **named: Any) -> Part:
     return cast(Part, replace(single, **_arrays(parts, *figures), **named))
 
 
-APPLE = "Apple "
-"""Prefix of the names of hosts with constants of their own."""
+APPLE = "Apple "  # prefix of the names of hosts with constants of their own
 
 
 def _maker(host: Host) -> str:

@@ -13,8 +13,7 @@ from advisor.machine.backends import SYSTEMS, GraphicsDriver, SoftwareEffect
 from advisor.machine.machine import Host, Machine
 from advisor.machine.spec import MachineSpec
 
-NOTABLE = 0.95
-"""Speed with an older driver, relative to today's, from which a note warns of it."""
+NOTABLE = 0.95  # speed with an older driver, relative to today's, from which a note warns of it
 
 
 def with_software(

@@ -30,10 +30,8 @@ _NODES, _MASSES = np.polynomial.hermite_e.hermegauss(48)
 _SHARES = _MASSES / _MASSES.sum()
 _below = np.vectorize(NormalDist().cdf, otypes=[float])
 _quantile = np.vectorize(NormalDist().inv_cdf, otypes=[float])
-STEPS = 60
-"""Halvings of an interval in search of a root."""
-USUAL = 0.5
-"""Variety of an ordinary text."""
+STEPS = 60  # halvings of an interval in search of a root
+USUAL = 0.5  # variety of an ordinary text
 VARIED = 1.4
 """Factor of the unevenness between a text that repeats itself and an ordinary one, and from there
 to mixed topics. Of Qwen3-30B-A3B, a repeated benchmark prompt has u = 2.9 (kekzl/imp, pull request

@@ -75,8 +75,7 @@ def more_bits(place: Place) -> bool:
     return not first <= place.position < last or (place.position - first) % 3 == 2
 
 
-ALWAYS = "always"
-"""Condition of a rule that asks nothing of the place."""
+ALWAYS = "always"  # condition of a rule that asks nothing of the place
 CONDITIONS: Mapping[str, Callable[[Place], bool]] = {
     ALWAYS: lambda _: True,
     "more_bits": more_bits,
@@ -144,12 +143,10 @@ def format_named(name: str) -> Format:
     return form
 
 
-UNQUANTIZED = "unquantized"
-"""Category of tensors that stay in plain floats whatever the format."""
+UNQUANTIZED = "unquantized"  # category of tensors that stay in plain floats whatever the format
 KEPT_ROLES = frozenset({"ffn_gate_inp", "position_embd", "ssm_conv1d"})
 """Matrices that llama.cpp never quantizes: routers, learned positions, short convolutions."""
-VALUES = "attn_v"
-"""Category of attention values."""
+VALUES = "attn_v"  # category of attention values
 VALUE_ROLES = frozenset({"attn_v", "attn_qkv", "attn_kv_b"})
 """Roles that carry attention values, which suffer most and share one category, `VALUES`."""
 FEED_FORWARD = ("ffn_down", "ffn_gate", "ffn_up")

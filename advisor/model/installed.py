@@ -18,8 +18,7 @@ from pathlib import Path
 
 # Bounded walk through a folder that never leaves it.
 
-MAX_ENTRIES = 20_000
-"""Entries looked at below one folder; a collection of models has a few hundred."""
+MAX_ENTRIES = 20_000  # entries looked at below one folder; a collection of models has a few hundred
 MAX_DEPTH = 6
 
 

@@ -24,10 +24,8 @@ ELSEWHERE = re.compile(r"~[/\\]|[A-Za-z]:[/\\]|.*\)$", re.DOTALL)
 what is not here is read as a name."""
 CACHED_REPOSITORY = re.compile(r"models--.+?--(.+)")
 """Folder of a repository in the cache of Hugging Face's libraries."""
-FOR_EXPERTS = ("MXFP4", "MXFP4-hf")
-"""Formats whose recipes tell nothing of dense layers."""
-LONGEST_CONFIG = 4_000_000
-"""A config.json has some kB; a few list every module of their model [B]."""
+FOR_EXPERTS = ("MXFP4", "MXFP4-hf")  # formats whose recipes tell nothing of dense layers
+LONGEST_CONFIG = 4_000_000  # a config.json has some kB; a few list every module of their model [B]
 
 
 class ReferenceKind(StrEnum):

@@ -14,10 +14,8 @@ from advisor.units import GB, KIB, MIB
 
 # Measurement: the record that probes return and calibration stores.
 
-UNSTEADY = 0.25
-"""Spread from which other programs probably disturbed a measurement."""
-USELESS = 0.5
-"""Spread from which a measurement says nothing of a machine, and is not saved."""
+UNSTEADY = 0.25  # spread from which other programs probably disturbed a measurement
+USELESS = 0.5  # spread from which a measurement says nothing of a machine, and is not saved
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,10 +57,8 @@ class ProbeStep:
     doing: str = ""  # current activity in a few words; may be empty
 
 
-Progress: TypeAlias = Callable[[ProbeStep], None]
-"""Receiver of a probe's progress."""
-Cancelled: TypeAlias = Callable[[], bool]
-"""Check between repeats; true stops the probe."""
+Progress: TypeAlias = Callable[[ProbeStep], None]  # receiver of a probe's progress
+Cancelled: TypeAlias = Callable[[], bool]  # check between repeats; true stops the probe
 
 
 def now() -> float:
@@ -276,8 +272,7 @@ def _curve_words(ordered: Sequence[Repeats]) -> str:
 
 # Display names.
 
-ENGINE = "engine_"
-"""Beginning of the figures of llama.cpp."""
+ENGINE = "engine_"  # beginning of the figures of llama.cpp
 ENGINE_NAMES = {"read": "{} weights", "plain": "{} as stored", "prompt": "prompt in {}"}
 """Figures of llama.cpp for one storage type or format."""
 

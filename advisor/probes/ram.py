@@ -24,8 +24,7 @@ from advisor.probes.measurement import (
 )
 from advisor.units import GIB, MIB
 
-Cpus: TypeAlias = frozenset[int] | None
-"""Logical processors to run on; None for all."""
+Cpus: TypeAlias = frozenset[int] | None  # logical processors to run on; None for all
 
 # Threads that read RAM together.
 #

@@ -23,10 +23,8 @@ from urllib.parse import SplitResult, urlsplit
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError, ProbeError
 
-SECONDS = 3.0
-"""Longest wait for an answer [s]."""
-MOST = 8_000_000
-"""Most bytes of an answer that are read [B]."""
+SECONDS = 3.0  # longest wait for an answer [s]
+MOST = 8_000_000  # most bytes of an answer that are read [B]
 SAMPLE = re.compile(r"^([a-zA-Z_:][\w:]*)(?:\{[^}]*\})?\s+(\S+)", re.MULTILINE)
 
 

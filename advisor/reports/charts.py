@@ -21,10 +21,8 @@ COLOURS = (
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8a9099", "#4d5560",
 )  # fmt: skip
 """Colours on a light page, by Okabe and Ito for colour-blind readers, and greys."""
-DARK = (0, 2, 4, 7)
-"""Places of the colours on which white letters read better than black ones."""
-LETTERED = 0.06
-"""Share of the chart's width from which a part of a bar has room for its letter."""
+DARK = (0, 2, 4, 7)  # places of the colours on which white letters read better than black ones
+LETTERED = 0.06  # share of the chart's width from which a part of a bar has room for its letter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,8 +127,7 @@ class LineChart:
 
 
 MEMORY_COLOURS = dict(zip(document.MEMORY_PARTS, (0, 1, 6), strict=True))
-WIDE = 100.0
-"""Largest over smallest, from which an axis counts in powers of ten."""
+WIDE = 100.0  # largest over smallest, from which an axis counts in powers of ten
 Item = TypeVar("Item")
 
 
@@ -341,8 +338,7 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[list
 DASHES = ("", "9 5", "2 4", "9 4 2 4")
 """Dashes of lines that differ in colour, for who cannot tell colours [pixels]."""
 MOST_TICKS = 8
-SMALLEST = 1e-300
-"""Size below which numbers count as 0."""
+SMALLEST = 1e-300  # size below which numbers count as 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,10 +32,8 @@ from advisor.request.command_line import from_argv
 from advisor.request.request import Request
 from advisor.request.texts import from_texts
 
-FEWEST, MOST = 2, 6
-"""Reports of a comparison."""
-_OPTIONS = 3
-"""Options of each report that are named."""
+FEWEST, MOST = 2, 6  # reports of a comparison
+_OPTIONS = 3  # options of each report that are named
 
 
 @dataclass(frozen=True, kw_only=True)

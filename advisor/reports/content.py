@@ -23,8 +23,7 @@ from advisor.reports.store.saved import SavedReport
 # measured, who made it and when.
 
 
-MOST_OPTIONS = 7
-"""Most options on the first page; the others follow behind it."""
+MOST_OPTIONS = 7  # most options on the first page; the others follow behind it
 OPTION_HEADINGS = ("Option", "Speed", "Cost", "Waiting", "Price", "Worth it")
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 

@@ -22,8 +22,7 @@ from advisor.formatting import Currency, money, number
 
 PlacementKey = Literal["gpu-resident", "cpu-offload", "nvme-offload"]
 Tier = Literal["VRAM", "RAM", "disk"]
-OptionKind = Literal["keep", "change", "add", "replace", "machine", "rent", "api"]
-"""Kind of option."""
+OptionKind = Literal["keep", "change", "add", "replace", "machine", "rent", "api"]  # kind of option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,8 +232,7 @@ def time_part(key: str) -> str:
     return TIME_PARTS.get(key, key.replace("_", " "))
 
 
-FORMAT = 2
-"""Version of the JSON form; a reader refuses another one."""
+FORMAT = 2  # version of the JSON form; a reader refuses another one
 
 
 @dataclass(frozen=True, kw_only=True)

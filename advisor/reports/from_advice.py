@@ -49,8 +49,7 @@ if TYPE_CHECKING:
 
 
 Outcome = Literal["inside", "above", "below", "no prediction"]
-SLOWEST, FASTEST = 1e-4, 1e6
-"""Speeds that a result may have [tokens/s]."""
+SLOWEST, FASTEST = 1e-4, 1e6  # speeds that a result may have [tokens/s]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -39,10 +39,8 @@ from advisor.request.request import Nouns, Request
 from advisor.request.values import check_names, from_values
 from advisor.runtimes import RUNTIMES
 
-LARGEST_FILE = 1_000_000
-"""Largest scenario file that is read [B]."""
-MOST_PAIRS = 2_000
-"""Models times machines."""
+LARGEST_FILE = 1_000_000  # largest scenario file that is read [B]
+MOST_PAIRS = 2_000  # models times machines
 KEYS = ("models", "machines", "request", "workload", "runtime", "conditions", "promises")
 """Keys of a file; `workload` was the name of `request`."""
 FITS, PLACEMENT = "fits", "placement"
@@ -64,8 +62,7 @@ FIGURES: dict[str, tuple[Callable[[float], str], str]] = {
     "monthly_usd": (money, " a month"),
 }
 """Figures that can be promised: a number of each in words, and what stands behind it."""
-PROMISED = (*FIGURES, FITS, PLACEMENT)
-"""Keys of `promises`."""
+PROMISED = (*FIGURES, FITS, PLACEMENT)  # keys of `promises`
 CONDITIONS = {
     "min_decode_tps": ("decode_tps", ">="),
     "min_decode_tps_low": ("decode_tps_low", ">="),

@@ -25,8 +25,7 @@ TITLES = {
     "target": "target",
 }
 """Headings of the groups in `--help`."""
-FULL = " ".join(group for group in TITLES if group != "target")
-"""Groups of a comparison."""
+FULL = " ".join(group for group in TITLES if group != "target")  # groups of a comparison
 
 
 def add_options(

@@ -87,10 +87,8 @@ MOST_CARDS = dict.fromkeys(Form, 0) | {Form.DESKTOP: 8, Form.SERVER: 8}
 """Number of cards that it takes with another board, case and power supply."""
 LANES_OF_A_SLOT, SLOTS_OF_ATX = 16, 7
 """Lanes of a full slot, and most slots of a board of the ATX standard (ATX specification 2.2)."""
-BESIDE = (Form.LAPTOP, Form.MINI)
-"""Forms that take a single card in a dock on a cable."""
-DOCK_LINK = (4, 4)
-"""PCI Express generation and lanes of an OCuLink cable; Thunderbolt carries less."""
+BESIDE = (Form.LAPTOP, Form.MINI)  # forms that take a single card in a dock on a cable
+DOCK_LINK = (4, 4)  # PCI Express generation and lanes of an OCuLink cable; Thunderbolt carries less
 
 
 @dataclass(frozen=True, kw_only=True)

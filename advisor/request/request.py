@@ -42,8 +42,7 @@ from advisor.units import GIB, Array
 
 # Names to choose from, for the inputs that are chosen from a list.
 
-CLOUD = "cloud"
-"""Kind of the machines that nobody owns."""
+CLOUD = "cloud"  # kind of the machines that nobody owns
 OTHER_FORMATS = ("AWQ", "GPTQ", "FP8")
 """Formats that llama.cpp does not read, which a person may have."""
 CURRENCIES = (
@@ -109,12 +108,9 @@ def respelled(name: str, text: str) -> str:
 
 Noun = TypeVar("Noun")
 Listed = TypeVar("Listed", bound=StrEnum)
-NOTHING = "nothing"
-"""Cards of who has no machine."""
-APPLE = "Apple"
-"""Vendor of the chips, and segment of the hosts, of Macs."""
-OF_A_GPU = ("gpu_count", "vram_gb", "bridge")
-"""Inputs that describe a GPU, which must be named."""
+NOTHING = "nothing"  # cards of who has no machine
+APPLE = "Apple"  # vendor of the chips, and segment of the hosts, of Macs
+OF_A_GPU = ("gpu_count", "vram_gb", "bridge")  # inputs that describe a GPU, which must be named
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,8 +21,7 @@ from advisor.errors import InputError, UnknownName
 from advisor.model.model import Floats
 from advisor.units import GIB
 
-PAGE = 256
-"""Step of the contexts that are asked for [tokens]."""
+PAGE = 256  # step of the contexts that are asked for [tokens]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

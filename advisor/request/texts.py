@@ -156,8 +156,7 @@ def _of_page(texts: Texts, address: Mapping[str, str], page: str) -> Texts:
 
 
 Problems = tuple[str, ...]
-PAID = ("currency", "usd_rate")
-"""Inputs that say in what money the others are."""
+PAID = ("currency", "usd_rate")  # inputs that say in what money the others are
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,8 +46,7 @@ from advisor.units import GIB, MIB, Array
 
 TABLE, NORM, HEAD = "table", "norm", "head"
 """Names of the blocks before and after the layers; layers are named by their number."""
-SIXTEEN_BITS = 2.0
-"""Size of a weight of the final norm [B]."""
+SIXTEEN_BITS = 2.0  # size of a weight of the final norm [B]
 
 
 @lru_cache(maxsize=64)
@@ -117,10 +116,8 @@ def room_needed(sizes: Floats, *, start: Array = 0.0, keeps_room: bool) -> Float
     return np.asarray(totals[1:] - behind[..., None] + following * keeps_room)
 
 
-MEMORY_USED = 0.90
-"""Share of free VRAM that `device_map="auto"` fills (accelerate, get_max_memory)."""
-SYSTEM_RAM = 2 * GIB
-"""RAM reserved for the system; assumed [B]."""
+MEMORY_USED = 0.90  # share of free VRAM that `device_map="auto"` fills (accelerate, get_max_memory)
+SYSTEM_RAM = 2 * GIB  # RAM reserved for the system; assumed [B]
 
 
 Parts = Mapping[Location, Floats]

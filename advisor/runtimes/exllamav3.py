@@ -29,14 +29,11 @@ from advisor.runtimes.format_support import check_takes, in_groups, whole_bits
 from advisor.runtimes.llama_cpp import layer_split
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 
-CHUNK = 2048
-"""Tokens of a prompt computed together (`chunk_size`, default) [tokens]."""
-PAGE = 256
-"""Step of the cache's size (`cache_size`) [tokens]."""
+CHUNK = 2048  # tokens of a prompt computed together (`chunk_size`, default) [tokens]
+PAGE = 256  # step of the cache's size (`cache_size`) [tokens]
 CACHE_BITS = {"q8_0": 8, "q5_1": 5, "q5_0": 5, "q4_1": 4, "q4_0": 4, "iq4_nl": 4}
 """Bits of keys and values by the type of the cache (`cache_mode`)."""
-DRAFTING = {"mtp": "mtp", "ngram": "ngram", DRAFT_MODEL: "model"}
-"""`draft_mode` by way of drafting."""
+DRAFTING = {"mtp": "mtp", "ngram": "ngram", DRAFT_MODEL: "model"}  # `draft_mode` by way of drafting
 UNFITTED = 0.2
 """Further half width of its ranges, as the logarithm of a factor: of 20 cards from RTX 3060 to
 5090, with 9 and 27 billion weights in 4 bits, sixteen write 0.88 to 1.14 of what llama.cpp's

@@ -33,8 +33,7 @@ from advisor.units import GIB, Array
 MOST_CACHED = 0.5
 """Largest share of experts that engines for small GPUs cache there: 4 of 8 by default
 (https://github.com/dvmazur/mixtral-offloading, `offload_per_layer`)."""
-VRAM_USED = 0.9
-"""Share of VRAM in use; assumed."""
+VRAM_USED = 0.9  # share of VRAM in use; assumed
 SYSTEM_RAM = 4 * GIB
 """RAM reserved for the system and the engine beside a cache of experts; assumed [B]."""
 

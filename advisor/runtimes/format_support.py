@@ -159,8 +159,7 @@ def kinds(form: str) -> frozenset[str]:
     return frozenset({texts("runtimes/file_kinds.csv", "format", "kind").get(form, form)})
 
 
-Processor = tuple[str, str]
-"""Vendor and family of a GPU; "none" and "" without a GPU."""
+Processor = tuple[str, str]  # vendor and family of a GPU; "none" and "" without a GPU
 
 
 def takes(key: str, machine: Machine, *, experts: bool = False) -> frozenset[str]:
@@ -222,8 +221,7 @@ def with_experts(key: str, loaded: LoadedFormat, machine: Machine) -> LoadedForm
     return LoadedFormat(format=near, reason=reason)
 
 
-AS_IT_IS = {"MXFP4": ("MXFP4-hf",)}
-"""Format with the same weights in the files of other runtimes."""
+AS_IT_IS = {"MXFP4": ("MXFP4-hf",)}  # format with the same weights in the files of other runtimes
 EIGHT_BITS, MIDDLE_BITS = 6.0, 12.0
 """Limits from which formats count as 8-bit and as 16-bit ones [bit]."""
 

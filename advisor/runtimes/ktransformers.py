@@ -45,8 +45,7 @@ from advisor.runtimes.serving import held_load, served
 from advisor.runtimes.weight_streaming import ACTIVATIONS
 from advisor.units import Array
 
-MEMORY_USED = 0.92
-"""`--mem-fraction-static` of its examples (kt-kernel/README.md)."""
+MEMORY_USED = 0.92  # `--mem-fraction-static` of its examples (kt-kernel/README.md)
 METHODS = ("AMXINT4", "AMXINT8", "FP8", "BF16")
 """`--kt-method` of formats of experts that have their own; llamafile's kernels take all others."""
 FILES = {"Q4_K+FP8": "Q4_K_M", "Q8_0+FP8": "Q8_0"}

@@ -44,10 +44,8 @@ from advisor.units import Array
 # scores all tokens with a small indexer and attends to a fixed number of them, as latents
 # (DeepSeek-V3.2-Exp, 2025). Linear attention reads and writes its state for each token.
 
-CHOSEN = 2048.0
-"""Tokens that an indexer selects (`index_topk` of DeepSeek-V3.2 and GLM-5) [tokens]."""
-MOST_CHECKED = 16.0
-"""Most tokens of a sequence that a step verifies together; more are a prompt."""
+CHOSEN = 2048.0  # tokens that an indexer selects (`index_topk` of DeepSeek-V3.2 and GLM-5) [tokens]
+MOST_CHECKED = 16.0  # most tokens of a sequence that a step verifies together; more are a prompt
 PER_STATE_VALUE = 4.0
 """Work on each value of a state for a token: it decays, is added to and is read [FLOP]."""
 
@@ -93,8 +91,7 @@ def state_work(model: Model, layers: Floats, step: ForwardPass) -> Array:
     return np.asarray(PER_STATE_VALUE * (layers @ model.per_layer.state_values) * step.tokens)
 
 
-ACTIVATION = 2.0
-"""Size of a value sent between GPUs, 16 bits [B]."""
+ACTIVATION = 2.0  # size of a value sent between GPUs, 16 bits [B]
 
 
 @dataclass(frozen=True, kw_only=True)

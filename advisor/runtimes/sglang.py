@@ -23,8 +23,7 @@ from advisor.runtimes.parallelism import Parallel, parallel, several
 from advisor.units import GIB, MIB, Array
 
 VERSION = "SGLang 0.5.23"
-BUFFERED = 1
-"""Layers in VRAM at a time for streaming."""
+BUFFERED = 1  # layers in VRAM at a time for streaming
 CHUNKS = ((20, 2048), (60, 4096), (160, 8192), (math.inf, 16384))
 """Tokens of a prompt computed together (`--chunked-prefill-size`) by VRAM below so many GiB, where
 it is not given (sglang/srt/arg_groups/memory_hook.py of 0.5.23) [GiB, tokens]."""

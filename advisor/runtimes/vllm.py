@@ -169,10 +169,8 @@ def grouped(layers: int, size: int, last: int) -> int:
 
 
 VERSION = "vLLM 0.33.0"
-MEMORY_USED = 0.92
-"""`--gpu-memory-utilization`, default of vLLM 0.33 (vllm/config/cache.py)."""
-PAGE = 16
-"""Tokens of a page of the cache (`--block-size`, default of vLLM 0.33 on CUDA)."""
+MEMORY_USED = 0.92  # `--gpu-memory-utilization`, default of vLLM 0.33 (vllm/config/cache.py)
+PAGE = 16  # tokens of a page of the cache (`--block-size`, default of vLLM 0.33 on CUDA)
 
 
 def place(

@@ -22,12 +22,9 @@ from advisor.model.architecture import Group
 from advisor.model.model import LAYERED, Floats, Model
 from advisor.units import GIB, Array
 
-MEMORY_USED = 0.92
-"""Share of VRAM that PyTorch can allocate beside the CUDA context; assumed."""
-BUFFERED = 2
-"""Layers in VRAM at a time: one in use, one being copied."""
-ACTIVATIONS = 1.0 * GIB
-"""Workspace of the kernels and of one prompt chunk; assumed [B]."""
+MEMORY_USED = 0.92  # share of VRAM that PyTorch can allocate beside the CUDA context; assumed
+BUFFERED = 2  # layers in VRAM at a time: one in use, one being copied
+ACTIVATIONS = 1.0 * GIB  # workspace of the kernels and of one prompt chunk; assumed [B]
 WORKSPACE_VALUES = 13.0
 """16-bit values per prompt token and hidden unit that a layer needs at the same time: queries,
 keys, values, outputs and the inside of the feed-forward part (FlexGen's cost model, peak memory;

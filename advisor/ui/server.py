@@ -40,8 +40,7 @@ after the first answer, while nobody is served."""
 FIRST = dict[int, bytes]()
 """Answer of a first visit as the page will draw it and shown until it does, by the time of the last
 measurement."""
-PARTLY = {b"range", b"if-none-match"}
-"""Headers of who asks for another part or state of a script."""
+PARTLY = {b"range", b"if-none-match"}  # headers of who asks for another part or state of a script
 EARLY = Markup("<div class='oa-early'><div class='st-key-answer'>{}</div></div>")
 _PRELOADED = re.compile(r"\./static/js/([\w.-]+\.js)")
 _IMPORTED = re.compile(r"(?:from|import)\"\./([\w.-]+\.js)\"")

@@ -9,8 +9,7 @@ from pathlib import Path
 
 ROOT = Path("/sys/fs/cgroup")
 NAME = "offload-advisor-benchmark"
-CAPS = ("memory.max", "memory.limit_in_bytes")
-"""Files that cap a group's memory, in cgroup 2 and 1."""
+CAPS = ("memory.max", "memory.limit_in_bytes")  # files that cap a group's memory, in cgroup 2 and 1
 LOOKS = 0.1  # seconds between two looks at what a control group holds
 TRIES = 50  # looks after which a group whose processes have ended ought to be empty
 

@@ -20,10 +20,8 @@ from advisor.units import GB, GIB
 from benchmarks.engine_parts import rows
 from benchmarks.engine_parts.readings import Readings, Run
 
-TOKENS = 64
-"""Generated at a time, at most."""
-LEFT = 2 * GB
-"""Room that a file leaves on the drive [B]."""
+TOKENS = 64  # generated at a time, at most
+LEFT = 2 * GB  # room that a file leaves on the drive [B]
 
 
 @dataclass(frozen=True, kw_only=True)

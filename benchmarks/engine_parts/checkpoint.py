@@ -18,10 +18,8 @@ from advisor.model.build import build
 from advisor.model.spec import ArchitectureSpec
 
 DEVIATION = 0.02
-TILE = 2**19
-"""Random weights that are written over and over: no cache of a drive folds them."""
-BYTES = 2
-"""Of a weight [B]."""
+TILE = 2**19  # random weights that are written over and over: no cache of a drive folds them
+BYTES = 2  # of a weight [B]
 ALIGNMENT = 8
 CONTEXT = 8192
 NAMES = {

@@ -27,14 +27,11 @@ from benchmarks.engine_parts.cases import TOKENS, Case, Session, in_turns, place
 from benchmarks.engine_parts.models import MANY_EXPERTS, Target, filled, target, targets
 from benchmarks.engine_parts.readings import Run, until
 
-DEPTHS = (512, 4096)
-"""Lengths of prompts, and of the cache while tokens are timed [tokens]."""
+DEPTHS = (512, 4096)  # lengths of prompts, and of the cache while tokens are timed [tokens]
 REPEATS, PROMPT_REPEATS = 5, 2
 MICRO_BATCH, LARGE_MICRO_BATCH = 512, 2048
-LONGEST = 150.0
-"""Time for one call; in the first a driver may have to compile kernels [s]."""
-FEW = 8
-"""Runs between two probes of the machine."""
+LONGEST = 150.0  # time for one call; in the first a driver may have to compile kernels [s]
+FEW = 8  # runs between two probes of the machine
 NAMES = (
     "MoE 30B-A3B Q4_K_M", "Llama-3.1-8B Q8_0", "MoE 7B-A1B Q4_K_M", "TinyLlama-1.1B Q6_K",
     "Llama-3.2-3B Q4_0", "Mistral-7B Q4_K_M", "Qwen3-1.7B F16",

@@ -45,11 +45,9 @@ PLACES = {
 """Name and category of each."""
 SECONDS, LEAST, LEAST_FROM_DRIVE = 6.0, 16, 4
 """Time for a run's tokens [s], and how many there are at least."""
-LONGEST = 240.0
-"""Time for a process, loading and all [s]."""
+LONGEST = 240.0  # time for a process, loading and all [s]
 DISK_SECONDS = 3.0
-PROCESS = 4 * GIB
-"""RAM for Python, its libraries and the GPU's driver, beside weights [B]."""
+PROCESS = 4 * GIB  # RAM for Python, its libraries and the GPU's driver, beside weights [B]
 PART, LEAST_PAGES = 0.1, 512 * MIB
 """Room under the cap for pages of files: a part of the weights, and what it is at least [B]."""
 IMPORTS = 180.0  # seconds in which libraries are to be imported

@@ -23,8 +23,7 @@ from typing import Any
 from advisor.probes.llama_cpp.child import answers, server, tell, words
 from advisor.probes.llama_cpp.die_with_parent import end_with_parent
 
-FIRST, SEED = 16, 9
-"""Tokens of a first prompt, which brings in all weights once."""
+FIRST, SEED = 16, 9  # tokens of a first prompt, which brings in all weights once
 ANY = {"top_k": 0, "top_p": 1.0, "min_p": 0.0}
 """No token is left out. The few that are likely after one prompt would go to few of the experts."""
 

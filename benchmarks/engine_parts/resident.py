@@ -32,8 +32,7 @@ TOKENS, TOKEN_SECONDS = 16, 1.5
 RAM_SECONDS, ENGINE_SECONDS = 2.5, 30.0
 """Time for the probes, which take turns with the targets: the speed of a shared machine drifts
 within minutes."""
-REFERENCE = "engine_read_q4_k"
-"""Figure of every probe by which the machine's steadiness is told."""
+REFERENCE = "engine_read_q4_k"  # figure of every probe by which the machine's steadiness is told
 VOCAB = 1000
 
 

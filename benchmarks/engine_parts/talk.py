@@ -31,8 +31,7 @@ class Answer:
     prompt: float | None
 
 
-Ask: TypeAlias = Callable[[dict[str, object]], Answer]
-"""Takes a line that `kept` understands."""
+Ask: TypeAlias = Callable[[dict[str, object]], Answer]  # takes a line that `kept` understands
 Enter: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
 """Turns a command into one that begins it elsewhere."""
 

@@ -25,8 +25,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
 from lab.points import decode_of, margins_of, point_of
 
-USUAL_FORMAT = "Q4_K_M"
-"""Format assumed for rows that state none."""
+USUAL_FORMAT = "Q4_K_M"  # format assumed for rows that state none
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

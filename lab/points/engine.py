@@ -94,10 +94,8 @@ def margins(case: EngineLeftOutRow, runtime: str, *, first: bool) -> Margins:
 # of one user, as 1 / time per token. A source's own test of long prompts tells how fast its card
 # reads them (`use` = card); the prompts of its other rows are slowed down as much.
 
-SCORED, CARD = "score", "card"
-"""Uses of a row."""
-CHECKPOINTS = {"FP16": "BF16-hf", "BF16": "BF16-hf"}
-"""Formats of checkpoints by the sources' words."""
+SCORED, CARD = "score", "card"  # uses of a row
+CHECKPOINTS = {"FP16": "BF16-hf", "BF16": "BF16-hf"}  # formats of checkpoints by the sources' words
 KERNEL_STARTS = 0.57e-3
 """Time in which Python starts a layer's kernels where no CUDA graph holds them [s]. GPT-2 (12
 layers) on an H200, with 32 tokens in 154.1 ms in vLLM and 156.0 ms in SGLang: 0.40 ms

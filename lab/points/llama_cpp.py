@@ -165,8 +165,7 @@ def traits(timed: Timed) -> regimes.Traits:
 # RAM. Our formula, inverted, gives the RAM rate from its speed, and the other runs are predicted
 # with that rate. Each public formula is inverted in the same way.
 
-RATES = np.geomspace(2 * GB, 2000 * GB, 400)
-"""Sustained RAM rates tried by the inversion [B/s]."""
+RATES = np.geomspace(2 * GB, 2000 * GB, 400)  # sustained RAM rates tried by the inversion [B/s]
 SAME = ("source_url", "runtime", "gpu", "cpu", "model", "quant", "context_depth")
 """Columns that the rows of a sweep have in common."""
 

@@ -38,16 +38,14 @@ from lab.published import published_rows
 # Rows of data/measurements/own.csv: our own runs of real engines beside their predictions.
 
 OWN = DATA / "measurements" / "own.csv"
-PAGED = "nvme"
-"""Category of rows with weights read from the drive."""
+PAGED = "nvme"  # category of rows with weights read from the drive
 SHAPE = (
     "hidden", "intermediate", "moe_intermediate", "experts", "experts_per_token", "heads",
     "kv_heads", "head_dim", "vocab",
 )  # fmt: skip
 """Columns of numbers that describe a synthetic model; fields of `ArchitectureSpec` with the same
 names."""
-TOKENS = 16
-"""Tokens generated in each of these runs [tokens]."""
+TOKENS = 16  # tokens generated in each of these runs [tokens]
 
 
 class OwnRow(PublishedRow):
@@ -99,8 +97,7 @@ RENEWED = 1e7 * np.arange(10, 101, dtype=np.float64)[:, None]
 GROWTH = np.arange(31) / 20
 WINDOWS, MOST = np.arange(21)[:, None] / 4, 1.0 + np.arange(21) / 20
 """Grids of values tried for the constants; of two that are fitted together, each is an axis."""
-AGAIN = 0.01
-"""Share of a token's bytes above which a run counts as reading from the drive again."""
+AGAIN = 0.01  # share of a token's bytes above which a run counts as reading from the drive again
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -255,8 +255,7 @@ def _forks() -> bool:
     return sys.platform == "linux" and threading.active_count() == 1
 
 
-WAIT = 10.0
-"""Seconds until a scheduler without an answer, or without workers, is given up [s]."""
+WAIT = 10.0  # seconds until a scheduler without an answer, or without workers, is given up [s]
 
 
 def on_cluster(address: str) -> Compute:
@@ -285,8 +284,7 @@ def on_cluster(address: str) -> Compute:
     return compute
 
 
-DASK_PORT = 8786
-"""Port of a scheduler where its address has none."""
+DASK_PORT = 8786  # port of a scheduler where its address has none
 
 
 def _client(distributed: Any, address: str) -> Any:

@@ -351,8 +351,7 @@ def _older_last(rows: Iterable[Runnable]) -> list[Runnable]:
     return [row for group in groups for row in group]
 
 
-AT_EASE = 2.0
-"""Multiple of reading speed, up to which a smaller faithful format is taken."""
+AT_EASE = 2.0  # multiple of reading speed, up to which a smaller faithful format is taken
 LOSS_SPREAD = 2.0
 """Loss of a format in another model than the one it is taken from, at most: 0.3 to 1.6 times in
 five of 7 to 230 billion parameters, without a trend by size (`data/models/format_loss.csv`)."""

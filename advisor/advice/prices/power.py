@@ -65,8 +65,7 @@ def draw_of(machine: Machine) -> PowerDraw:
     return PowerDraw(idle=idle, busy=max(busy, idle))
 
 
-BOARD = re.compile(r"Raspberry Pi|Orange Pi|Rock")
-"""Names of single-board computers."""
+BOARD = re.compile(r"Raspberry Pi|Orange Pi|Rock")  # names of single-board computers
 
 
 def _kinds(chip: Gpu) -> tuple[str, ...]:
@@ -107,8 +106,7 @@ FIRST_SUPPLY = 625.0
 SHARED_SLOTS = 4
 """Most cards on the board of a desktop; more take a server board, which comes with its processor
 and memory, and an open frame."""
-DESKTOP_SLOTS = OWN_ROOM[Form.DESKTOP]
-"""Cards on the board of a desktop without risers."""
+DESKTOP_SLOTS = OWN_ROOM[Form.DESKTOP]  # cards on the board of a desktop without risers
 DESKTOP_CORES, DESKTOP_RAM, DESKTOP_DRIVE = 8, 64, 2000
 """Cores, memory [GiB] and drive [GB] of a desktop that is built for cards; assumed."""
 

@@ -146,8 +146,7 @@ def rented(gpu: str, count: int, own_rent: TypedPrices = ()) -> Rent | None:
     return Rent(price, row.usd, row.gpu_count)
 
 
-SECOND_HAND = ("used", "used or new")
-"""Conditions of prices at which a used card sells."""
+SECOND_HAND = ("used", "used or new")  # conditions of prices at which a used card sells
 
 
 @lru_cache(maxsize=64)
@@ -236,8 +235,7 @@ def _on_record(gpu: str, count: int) -> Price:
     )
 
 
-NOTHING_YET = Price()
-"""Price to which the parts are added where nothing else is bought."""
+NOTHING_YET = Price()  # price to which the parts are added where nothing else is bought
 
 
 def with_part(price: Price, part: HostPartRow, prices: TypedPrices, count: int = 1) -> Price:
@@ -258,8 +256,7 @@ def with_part(price: Price, part: HostPartRow, prices: TypedPrices, count: int =
     return price.plus(f"{name} ${usd:,.0f}", usd, date=date, typed=False, sources=sources)
 
 
-ODD = 10.0
-"""Factor between a typed price and those on record from which it is remarked on."""
+ODD = 10.0  # factor between a typed price and those on record from which it is remarked on
 
 
 def odd_prices(own_price: TypedPrices, own_rent: TypedPrices) -> tuple[str, ...]:

@@ -24,8 +24,7 @@ PLAUSIBLE_HOUR = (0.02, 100.0)
 https://github.com/toolshedlabs-hash/gpu-price-feed, https://github.com/ewyluda/gpu-price-index."""
 PLAUSIBLE_TOKENS = (0.001, 1000.0)
 """Least and most for a million tokens [USD]; cached ones may be free."""
-MOST_GPUS = 8
-"""Most GPUs of one machine; larger offers are several machines."""
+MOST_GPUS = 8  # most GPUs of one machine; larger offers are several machines
 
 
 @dataclass(frozen=True, kw_only=True)

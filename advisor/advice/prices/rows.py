@@ -21,8 +21,7 @@ from advisor.machine.catalog import find_gpu, machine_rows
 from advisor.machine.rows import MachineRow
 from advisor.paths import data_folder
 
-STALE_DAYS = 90
-"""Age above which a price is called old, also in a verdict [days]."""
+STALE_DAYS = 90  # age above which a price is called old, also in a verdict [days]
 _ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
 
 
@@ -53,8 +52,7 @@ def oldest(dates: tuple[str, ...]) -> str:
     return min(dates, key=lambda when: last_day(when) or date.max)
 
 
-RENTS, CALLS = "rents.csv", "api_prices.csv"
-"""Files of rented machines and of APIs."""
+RENTS, CALLS = "rents.csv", "api_prices.csv"  # files of rented machines and of APIs
 
 
 def fetched_path(name: str) -> Path:
@@ -94,8 +92,7 @@ def provider_key(provider: str) -> str:
     )
 
 
-LAUNCH = "launch MSRP"
-"""Seller of rows with a maker's list price at launch."""
+LAUNCH = "launch MSRP"  # seller of rows with a maker's list price at launch
 STREET = "street"
 """Beginning of the seller of rows with a low or high price of shops; `instance` names them."""
 

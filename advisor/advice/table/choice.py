@@ -19,20 +19,16 @@ from advisor.units import Array
 
 BOUGHT = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE)
 """Kinds of options that are bought; a rent or an API is a reference beside them."""
-NOTABLE = 1.5
-"""Factor from which a free change, or a purchase that does not pay, is worth a word."""
+NOTABLE = 1.5  # factor from which a free change, or a purchase that does not pay, is worth a word
 FEW_HOURS = 5.0
 """Waiting that each user saves in a month from which who can read along buys something [h]: ten
 minutes of each day."""
-FASTER = 4.0
-"""Multiple of reading speed from which a model writes faster than one reads."""
+FASTER = 4.0  # multiple of reading speed from which a model writes faster than one reads
 RENT_LESS, RENT_SAVED = 0.5, 250.0
 """Share of a rent below which another machine is worth moving to, and the least that it saves in a
 month [USD]."""
-LATE = 30.0
-"""Wait for the first word from which nothing runs well [s]."""
-DOUBLED = 2.0
-"""Factor from which people notice that a purchase writes faster."""
+LATE = 30.0  # wait for the first word from which nothing runs well [s]
+DOUBLED = 2.0  # factor from which people notice that a purchase writes faster
 RENT_FIRST, ALL_DAY = 3000.0, 200.0
 """Price from which one rents before one buys [USD], unless so many answers a day are asked for: a
 card of 80 GB costs about two dollars an hour (data/prices/prices.csv)."""
@@ -254,8 +250,7 @@ def tornado(
     return tuple(sorted(bars, key=lambda bar: bar.swing, reverse=True))
 
 
-PRICE_BAND = 1.15
-"""Factor up and down of the 80 % interval of a fresh price; assumed."""
+PRICE_BAND = 1.15  # factor up and down of the 80 % interval of a fresh price; assumed
 STALE_BAND = 1.4
 """Factor for a price older than 90 days: RTX 3090s cost 700 to 990 USD within half a year."""
 
@@ -321,10 +316,8 @@ def what_matters(option: Option) -> tuple[TornadoBar, ...]:
     return tornado(inputs(option), lambda at: gain(at, option))
 
 
-REACH = 1000.0
-"""Largest factor on an input, up and down, that is searched."""
-STEPS = 60
-"""Number of bisections; the last interval is below 1e-15 of the value."""
+REACH = 1000.0  # largest factor on an input, up and down, that is searched
+STEPS = 60  # number of bisections; the last interval is below 1e-15 of the value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -448,8 +441,7 @@ def in_question(options: Sequence[Option], choice: Choice) -> Option | None:
     return None if option is None or option.gain is None else option
 
 
-FEW_CARDS = 2
-"""Most cards of a purchase that is named though it does not pay."""
+FEW_CARDS = 2  # most cards of a purchase that is named though it does not pay
 
 
 def nearest(options: Sequence[Option]) -> Option | None:

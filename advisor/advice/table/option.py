@@ -41,8 +41,7 @@ HARDWARE = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE, OptionKind.R
 """Kinds of hardware beside the present."""
 FELT = 1.15
 """Factor by which waiting must fall to be a reason to pay: predictions err by about that."""
-FREE = "free"
-"""Beginning of the note of a change that costs no money."""
+FREE = "free"  # beginning of the note of a change that costs no money
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -398,8 +397,7 @@ WORTH_A_WORD = 5.0
 """Smallest monthly saving of an option that the verdict names [USD]; nobody buys, rents or signs up
 for less.
 """
-OF_EACH = 2
-"""Number of options of a kind that are shown unfolded."""
+OF_EACH = 2  # number of options of a kind that are shown unfolded
 
 
 def rank(option: Option) -> tuple[bool, float, float]:

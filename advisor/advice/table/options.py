@@ -142,8 +142,7 @@ def _of_old_prices(question: Question, option: Option) -> Iterator[str]:
 LONG_AGO = 365
 """Age from which a price of shops says too little of today's for a safe choice [days]."""
 
-NOTHING_OWNED = "Nothing yet"
-"""Name of what is kept where there is no machine."""
+NOTHING_OWNED = "Nothing yet"  # name of what is kept where there is no machine
 
 
 def cost_of_keeping(question: Question, speed: Speed | None) -> MonthlyCost:
@@ -211,8 +210,7 @@ others (PCPartPicker, 2025-07-23, as in data/prices/host_parts.csv).
 """
 
 
-USUAL_MEMORY = "DDR5"
-"""Generation of memory of a processor that the catalogue does not know."""
+USUAL_MEMORY = "DDR5"  # generation of memory of a processor that the catalogue does not know
 
 
 def _memory(question: Question, size: float) -> Price:
@@ -228,10 +226,8 @@ def _memory(question: Question, size: float) -> Price:
     return prices.with_part(prices.NOTHING_YET, kit, question.money.own_price, count)
 
 
-PAIR = 2
-"""Modules that run at the rate of fast memory; with four, processors run them slower."""
-MODULE_RATE = re.compile(r"DDR\d-(\d+)")
-"""Rate in a module's name [MT/s]."""
+PAIR = 2  # modules that run at the rate of fast memory; with four, processors run them slower
+MODULE_RATE = re.compile(r"DDR\d-(\d+)")  # rate in a module's name [MT/s]
 
 
 def _faster_memory(question: Question) -> Price:
@@ -252,8 +248,7 @@ def _faster_memory(question: Question) -> Price:
     return prices.with_part(prices.NOTHING_YET, module, question.money.own_price, PAIR)
 
 
-WORTHWHILE = 1.1
-"""A card must make it this many times faster to be shown."""
+WORTHWHILE = 1.1  # a card must make it this many times faster to be shown
 ONE_MORE, LARGEST = "one more", "the largest"
 """Questions that people ask about cards: one more of mine? the largest that a gamer can buy?"""
 FOR_GAMES = {
@@ -432,8 +427,7 @@ def desktops(question: Question, held: Iterable[CardSpeed]) -> list[Option]:
     ]  # fmt: skip
 
 
-BY_THE_MONTH = ", by the month"
-"""End of the name of what is rented day and night."""
+BY_THE_MONTH = ", by the month"  # end of the name of what is rented day and night
 
 
 def rents(question: Question, cards: TimedCards) -> list[Option]:

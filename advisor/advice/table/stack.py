@@ -263,8 +263,7 @@ def fill(speeds: Speeds, places: tuple[Index, Index], part: Answered, least: Flo
         getattr(speeds, name)[places] = part.of_pairs(column)
 
 
-EMPTY = 2
-"""Most places of a kind with several numbers of cards, by its machines."""
+EMPTY = 2  # most places of a kind with several numbers of cards, by its machines
 
 
 class Stack:
@@ -485,8 +484,7 @@ def _size(machine: Machine, *, links: bool) -> Hashable:
 #     S >= max(x - e, 0) + share min(x, e),  x = bytes outside the GPUs, e = bytes of routed experts
 #     tokens/s <= tokens a step / (S / rate)
 
-ROUNDING = 1.0 + 1e-9
-"""Tolerance for rounding errors of sums in another order."""
+ROUNDING = 1.0 + 1e-9  # tolerance for rounding errors of sums in another order
 
 
 def least_outside(model: Model, machine: Machine, work: Workload, runtime: Runtime) -> Array:

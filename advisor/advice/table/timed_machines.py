@@ -103,8 +103,7 @@ class TimedStack:
         return speeds
 
 
-REMEMBERED = 16
-"""Hosts, and requests, whose machines and speeds are remembered."""
+REMEMBERED = 16  # hosts, and requests, whose machines and speeds are remembered
 
 
 @cache
@@ -131,10 +130,8 @@ def _whole_stack() -> Stack:
 
 IN_MEMORY = (PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD)
 """Placements that read nothing from the drive."""
-COUNTS = (1, 2, 3, 4, 6, 8)
-"""Cards that a machine has in all."""
-FEW = 4
-"""Most cards in a machine built from parts; more are found in rented machines only."""
+COUNTS = (1, 2, 3, 4, 6, 8)  # cards that a machine has in all
+FEW = 4  # most cards in a machine built from parts; more are found in rented machines only
 SMALLEST_FORMAT = 0.5
 """Smallest file of a runtime's own format, as a share of the requested format's file."""
 
@@ -238,8 +235,7 @@ def additions(
             yield (replace(card, link=from_catalog.pcie(*DOCK_LINK)) if dock else card,)
 
 
-CardSpeed = tuple[Gpu, int, Speed]
-"""Card, number of cards, and their speed."""
+CardSpeed = tuple[Gpu, int, Speed]  # card, number of cards, and their speed
 
 
 class TimedCards(TimedStack):

@@ -22,12 +22,9 @@ from advisor.evidence.accuracy.scoring import grouped
 from advisor.machine.from_spec import cards_of
 from advisor.paths import data_folder
 
-LARGEST = 4_000_000
-"""Largest file of kept runs that is read [B]."""
-MOST = 1000
-"""Runs that are kept."""
-LONGEST = 60
-"""Most characters of who measured."""
+LARGEST = 4_000_000  # largest file of kept runs that is read [B]
+MOST = 1000  # runs that are kept
+LONGEST = 60  # most characters of who measured
 
 
 @dataclass(frozen=True, kw_only=True)

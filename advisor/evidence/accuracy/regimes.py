@@ -12,15 +12,13 @@ from advisor.machine.quantity import Provenance
 STREAMED, STAGED, BATCHED = "streamed", "NVMe", "batched"
 RESIDENT, EXPERTS = "resident, other engines", "experts offloaded, other engines"
 """Kinds of runs of frameworks."""
-GENERATION, PROMPT, BOTH = "generation", "prompt", "prompt and generation"
-"""Timed part of a run."""
+GENERATION, PROMPT, BOTH = "generation", "prompt", "prompt and generation"  # timed part of a run
 STATED, DATASHEET, INFERRED = "stated", "datasheet", "inferred"
 """Origin of a run's RAM rate: its source, the processor's datasheet, or another run."""
 ALL = "all"
 PAGED = "paged"
 """Category of runs whose mapped file is larger than memory, read page by page by llama.cpp."""
-DEEP = 3000
-"""Tokens in the cache from which a run counts as deep context [tokens]."""
+DEEP = 3000  # tokens in the cache from which a run counts as deep context [tokens]
 
 Traits = Mapping[str, object]
 """Traits of a run by name: `category` (of its file, or a kind of framework run), `timed`, `deep`,

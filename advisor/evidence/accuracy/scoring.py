@@ -17,8 +17,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.model.model import Floats
 
-PROMISED = 0.8
-"""Share of figures that ranges should hold."""
+PROMISED = 0.8  # share of figures that ranges should hold
 CLOSE = 0.25
 
 
@@ -172,8 +171,7 @@ def chance(sizes: Iterable[int]) -> tuple[float, float]:
 LEAST_ROWS = 2
 """Fewest figures of a group that is listed among the worst; a single figure may be a mistake."""
 NAMED = 15
-FEW_GROUPS = 40
-"""Number of groups below which a share is shown with its bootstrap interval."""
+FEW_GROUPS = 40  # number of groups below which a share is shown with its bootstrap interval
 DRAWS = 400
 SEEN, UNSEEN = "cards that another source measured, too", "cards of one source alone"
 

@@ -48,8 +48,7 @@ from advisor.units import GB, Array
 
 Measure = Callable[[Scenario], Range]
 
-FLOAT = 4.0
-"""Size of an activation that crosses to another processor [B]."""
+FLOAT = 4.0  # size of an activation that crosses to another processor [B]
 
 
 UNKNOWN = StepTime(total=np.nan, parts={}, hidden=np.nan)
@@ -369,8 +368,7 @@ def _tried(scenario: Scenario, measure: Measure) -> tuple[Range, str]:
     return figure, f"not possible: {refusal}" if refusal else short
 
 
-POINTS = 100
-"""Number of values tried for each input."""
+POINTS = 100  # number of values tried for each input
 
 
 @dataclass(frozen=True, kw_only=True)

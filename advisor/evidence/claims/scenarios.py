@@ -207,8 +207,7 @@ class Scenario:
 # logarithmic scale; a case whose estimate lies outside the claimed range, but whose 80 % range
 # reaches it, is called near and does not hold.
 
-TO_SPARE = 0.1
-"""Widening of a claimed range at each end, for rounding, as a share of the end."""
+TO_SPARE = 0.1  # widening of a claimed range at each end, for rounding, as a share of the end
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -129,13 +129,11 @@ def _driver(row: PublishedRow) -> str | None:
     return f"mesa {mesa[1]}" if mesa and of_arc else None
 
 
-UNLIMITED_RAM_GIB = 100_000.0
-"""RAM of rows that do not state it but did fit [GiB]."""
+UNLIMITED_RAM_GIB = 100_000.0  # RAM of rows that do not state it but did fit [GiB]
 AT_HOME_GIB = 64.0
 """RAM of rows that read from a drive, or of home machines that stream experts, and do not state it
 [GiB]; assumed."""
-SERVERS_GIB = 256.0
-"""RAM of servers that offload and do not state it [GiB]; assumed."""
+SERVERS_GIB = 256.0  # RAM of servers that offload and do not state it [GiB]; assumed
 
 
 def ram_gib(row: PublishedRow, runtime: Runtime, gpu: str) -> float | None:
@@ -160,8 +158,7 @@ def ram_gib(row: PublishedRow, runtime: Runtime, gpu: str) -> float | None:
     return usual
 
 
-GENERIC = "generic"
-"""Vendor of typical platforms, which are not products."""
+GENERIC = "generic"  # vendor of typical platforms, which are not products
 
 
 def _known_cpu(row: PublishedRow) -> str | None:
@@ -231,8 +228,7 @@ def _cores_stated(cpu: str) -> int | None:
     return int(cores) if cores is not None and _host_called(cpu) is None else None
 
 
-OLD_DRIVE, SINCE = "NVMe PCIe 3.0 x4 (typical)", "2024"
-"""Drive assumed for runs before a year."""
+OLD_DRIVE, SINCE = "NVMe PCIe 3.0 x4 (typical)", "2024"  # drive assumed for runs before a year
 
 
 def _drive(row: PublishedRow) -> tuple[float | None, str | None]:

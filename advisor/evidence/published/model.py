@@ -20,8 +20,7 @@ from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 from advisor.runtimes.format_support import IN_GROUPS
 from advisor.units import GB, GIB
 
-FIRST = 2022
-"""Year of the oldest published runs."""
+FIRST = 2022  # year of the oldest published runs
 SAME_MODEL = 0.3
 """Largest |log| of the ratio of a stated number of weights to the model's: vision towers, drafting
 layers and rounding make up to a quarter."""

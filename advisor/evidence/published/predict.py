@@ -132,8 +132,7 @@ SERVER = "tensorrt-llm"
 """Engine whose published runs are saturated with requests, so its batch is not a guess."""
 ON_TRANSFORMERS = (ACCELERATE.engine, DEEPSPEED.engine)
 """Engines on Transformers, which computed logits of whole prompts until version 4.45."""
-LOGITS = 6.0
-"""Size of such a logit: 16 bits, and 32 for the softmax [B]."""
+LOGITS = 6.0  # size of such a logit: 16 bits, and 32 for the softmax [B]
 CACHE_COPIES = 2.0
 """Memory of their cache relative to its size: each step copies it into a longer one (OPT-6.7B and
 30B on a T4, batches of FlexGen's authors)."""
@@ -299,8 +298,7 @@ def with_build(row: PublishedRow, model: Model, machine: Machine, runtime: Runti
 
 
 STREAMING = ("stream_cpu", "kv_offload", "batched")
-MOST_KEPT = 1024
-"""Answers that are kept for rows that state the same."""
+MOST_KEPT = 1024  # answers that are kept for rows that state the same
 
 
 def predictions(rows: Iterable[Mapping[str, str]]) -> Iterator[dict[str, object]]:

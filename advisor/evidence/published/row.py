@@ -130,8 +130,7 @@ BESIDE = (
     "publisher", "first_seen",
 )  # fmt: skip
 """Columns that no prediction reads: what was measured, and who published it."""
-STATED = tuple(name for name in COLUMNS if name not in BESIDE)
-"""Columns that predictions read."""
+STATED = tuple(name for name in COLUMNS if name not in BESIDE)  # columns that predictions read
 ANSWERED = (
     "id", "tg_tps", "tg_low", "tg_high", "tg_tps_total", "e2e_tps_total", "pp_tps", "pp_low",
     "pp_high", "ttft_s", "fits", "bottleneck", "note",

@@ -14,8 +14,7 @@ from advisor.units import GIB
 
 # Properties of a llama.cpp run: lengths, cache type, backend, build.
 
-BENCH_PROMPT, BENCH_OUTPUT = 512.0, 128.0
-"""Default lengths of llama-bench's two tests [tokens]."""
+BENCH_PROMPT, BENCH_OUTPUT = 512.0, 128.0  # default lengths of llama-bench's two tests [tokens]
 USUAL_MICRO_BATCH = 512.0
 MOST_MICRO_BATCH = 65_536.0
 OF_NINE, EQUAL_TO_NINE = "mean of its 9 tests", 200.0
@@ -135,8 +134,7 @@ def in_fork_format(row: PublishedRow, model: Model) -> Model:
 
 USUAL_PROMPT = 64.0
 """Prompt of runs that time generation and state none: a sentence [tokens]; assumed."""
-USUAL_OUTPUT = 128.0
-"""Generated tokens where a row states none [tokens]; assumed."""
+USUAL_OUTPUT = 128.0  # generated tokens where a row states none [tokens]; assumed
 
 
 def settings(row: PublishedRow, model: Model, runtime: Runtime) -> Settings:

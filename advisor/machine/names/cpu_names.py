@@ -110,10 +110,8 @@ def without_remarks(text: str) -> str:
     return without_noise(re.sub(r"\([^)]*\)|\[[^]]*\]", " ", text))
 
 
-TYPICAL = "generic"
-"""Vendor of typical platforms."""
-MOST_SOCKETS = 8
-"""Sockets of the largest boards."""
+TYPICAL = "generic"  # vendor of typical platforms
+MOST_SOCKETS = 8  # sockets of the largest boards
 HINT = "`data/hardware/hosts.csv` lists those it knows, `cpu_generations.csv` their generations."
 
 
@@ -331,8 +329,7 @@ def other_brand(text: str, name: str) -> str:
 
 
 MODEL_NUMBER = re.compile(r"\d{4,5}")
-FEWEST_STATED_CORES = 2
-"""Fewest cores that count as a statement; "single-core" speeds are of one."""
+FEWEST_STATED_CORES = 2  # fewest cores that count as a statement; "single-core" speeds are of one
 
 
 def contradictions(text: str, single: HostRow, row: HostRow) -> Iterator[str]:

@@ -119,8 +119,7 @@ def agrees(row: GpuRow, words: frozenset[str], taken: GpuWords) -> bool:
 
 OLD_QUADRO = frozenset({"2000", "3000", "4000", "5000", "6000"})
 """Numbers of the Quadros of 2010, which have no other word in their names."""
-FAMILIES = {"lovelace": "ada"}
-"""Architectures by another name of them."""
+FAMILIES = {"lovelace": "ada"}  # architectures by another name of them
 
 # Slices of a data-centre card (NVIDIA's Multi-Instance GPU): "H100 MIG 3g.40gb".
 #
@@ -237,8 +236,7 @@ class _Spelling:
     own: bool
 
 
-SpellingIndex = dict[frozenset[str], list[_Spelling]]
-"""Rows by the words of their spellings."""
+SpellingIndex = dict[frozenset[str], list[_Spelling]]  # rows by the words of their spellings
 NUMBER = re.compile(r"\d+")
 
 

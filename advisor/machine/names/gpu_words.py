@@ -125,8 +125,7 @@ def either(sizes: tuple[float, ...]) -> str:
 LESS, MORE = 0.13, 0.075
 """Largest part of a card's memory by which a stated size may differ from it: with error correction
 a T4 shows 15 of its 16 GB and leaves programs 14; a B200 of 180 GB is sold as 192."""
-OF_VARIANT = 0.045
-"""Largest relative difference for a card that the size alone distinguishes."""
+OF_VARIANT = 0.045  # largest relative difference for a card that the size alone distinguishes
 
 
 class OtherMemory(UnknownName):

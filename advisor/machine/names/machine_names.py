@@ -447,12 +447,10 @@ class MachineNames:
 
 OF_GRAPHICS = ("unified", "laptop")
 """Segments of processors whose graphics compute where no card is named."""
-MOST_SOCKETS = 2
-"""Sockets of the hosts of rented machines."""
+MOST_SOCKETS = 2  # sockets of the hosts of rented machines
 TYPICAL_LAPTOP = "Laptop DDR5-5600 dual-channel (typical)"
 """Host of a laptop with a graphics card, whose modules are plugged in."""
-USUAL_MEMORY = "ddr5"
-"""Memory of a desktop without a graphics card whose name says none."""
+USUAL_MEMORY = "ddr5"  # memory of a desktop without a graphics card whose name says none
 FEWEST_CHANNELS = 2
 """Memory channels that a small part of a host reaches, as in data/hardware/machines.csv."""
 

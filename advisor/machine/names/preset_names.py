@@ -225,8 +225,7 @@ class InstanceFamilyRow:
 
 
 SIZE = r"\.(?:(?P<times>\d*)x?large|metal(?:-(?P<metal>\d+)xl)?)"
-OF_XLARGE = 4
-"""Virtual processors of Amazon's xlarge; large has half of them."""
+OF_XLARGE = 4  # virtual processors of Amazon's xlarge; large has half of them
 
 
 families = cache(lambda: read(DATA / "hardware/instance_families.csv", InstanceFamilyRow))

@@ -239,8 +239,7 @@ def _is_known(word: str) -> bool:
 
 # Memory in a machine's name: modules, RAM, and sizes that are a drive's or the cards'.
 
-SIZES_OF_MODULES = (4, 8, 16, 24, 32, 48, 64, 96, 128, 256)
-"""Sizes of memory modules [GiB]."""
+SIZES_OF_MODULES = (4, 8, 16, 24, 32, 48, 64, 96, 128, 256)  # sizes of memory modules [GiB]
 
 
 def with_modules_summed(text: str) -> str:
@@ -278,8 +277,7 @@ def main_memory(text: str) -> float | None:
 
 
 SIZES_OF_DRIVES = (128, 256, 500, 512, 1000, 1024)
-DRIVE_FROM = 8
-"""A size that is so many times the next smaller one of a PC is its drive's."""
+DRIVE_FROM = 8  # a size that is so many times the next smaller one of a PC is its drive's
 
 
 def names_ram(text: str) -> bool:
@@ -292,8 +290,7 @@ def server_memory(text: str) -> list[float]:
     return sizes_gib(any_of("drive").sub(" ", text))
 
 
-RATES = range(800, 12_801)
-"""Rates of memory modules, from DDR3-800 to LPDDR6-12800 [MT/s]."""
+RATES = range(800, 12_801)  # rates of memory modules, from DDR3-800 to LPDDR6-12800 [MT/s]
 
 
 def memory_rate(text: str) -> float | None:

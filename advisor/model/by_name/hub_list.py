@@ -19,8 +19,7 @@ from advisor.model.architecture import Architecture, Group
 from advisor.model.by_name.names import take_apart
 
 FILE = DATA / "models" / "hub_models.csv.xz"
-READ = "2026-11-22"
-"""Date of the list."""
+READ = "2026-11-22"  # date of the list
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -234,12 +233,9 @@ def _holds(condition: str, row: HubRow) -> bool:
 
 # Architecture of a listed repository: its sizes, and a rule of its family for the rest.
 
-UNNAMED = "unknown"
-"""Architecture of a row whose config.json could not be read for its name."""
-TWINS = 64
-"""Number of repositories of the same sizes that are looked through."""
-NEAR = 0.02
-"""Relative difference to the stated total within which an open value is confirmed."""
+UNNAMED = "unknown"  # architecture of a row whose config.json could not be read for its name
+TWINS = 64  # number of repositories of the same sizes that are looked through
+NEAR = 0.02  # relative difference to the stated total within which an open value is confirmed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -377,8 +373,7 @@ def _distance(architecture: Architecture, row: HubRow) -> float:
 # github.com/AlexsJones/llmfit, commit 3f44fd3, read on 2026-11-22). Such a total adds no
 # information to the sizes, and its formulas leave out norms, biases and all layers of other kinds.
 
-ROUNDED = 100_000_000
-"""Unit of rounded totals, which come from a name or a model card [weights]."""
+ROUNDED = 100_000_000  # unit of rounded totals, which come from a name or a model card [weights]
 PACKED = re.compile(
     r"awq|gptq|int[48]|[2-8][-_ ]?bit|fp[48]|mlx|w\da\d|gguf|exl|bnb|quant|oq\d|jang|npu|hqq"
     r"|autoround|mxfp|nf[34]|aqlm|q4|qat|onnx|ternary|bitnet|1\.58|draft|dspark|dflash|eagle|optiq",

@@ -52,8 +52,7 @@ class Named:
         return self.made or architecture_of(self.row)
 
 
-MIRROR = "unsloth"
-"""Publisher of copies of nearly every model, in 16 bits too."""
+MIRROR = "unsloth"  # publisher of copies of nearly every model, in 16 bits too
 SHORTEST_LAYERS = 8
 """Number of layers below which a model with a wide residual stream is a drafting model."""
 

@@ -194,10 +194,8 @@ def _drafting(text: str) -> Refusal:
 # gpt-oss comes in MXFP4, DeepSeek-V3 in FP8. Runtimes that support these formats load them by
 # default; for other models and runtimes the usual file format is the default.
 
-USUAL = "Q4_K_M"
-"""Default format of a model published in 16 bits."""
-GGUF_OF_NATIVE = {"MXFP4-hf": "MXFP4"}
-"""GGUF format with the same, unchanged weights."""
+USUAL = "Q4_K_M"  # default format of a model published in 16 bits
+GGUF_OF_NATIVE = {"MXFP4-hf": "MXFP4"}  # GGUF format with the same, unchanged weights
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -29,8 +29,7 @@ LEFT_OUT = frozenset({"container", "tuning", "maker", "mode"})
 """Kinds of words that change no shape."""
 SAME_START = 4
 """Letters that a file's name has in common with its repository's, if it tells the model too."""
-LAYER_ALONE = "mtp"
-"""First word of files that hold a model's drafting layer alone."""
+LAYER_ALONE = "mtp"  # first word of files that hold a model's drafting layer alone
 LONG_CONTEXTS = ("1m", "2m", "4m")
 """Tokens that mean a context, unless no other token is a size; then they mean parameters."""
 TABLE = NameWords("models/name_words.csv")
@@ -124,8 +123,7 @@ def _without_label(text: str) -> str:
     return f"{labels[label]} {rest}" if space and label in labels else text
 
 
-NO_NAME = {"ggml", "gguf", "model", "models"}
-"""Words of files and folders that name no model."""
+NO_NAME = {"ggml", "gguf", "model", "models"}  # words of files and folders that name no model
 
 
 def _without_publisher(text: str) -> tuple[str, str]:

@@ -82,8 +82,7 @@ def _same_words(name: ModelName) -> KnownRow | None:
 
 MONTH = re.compile(r"2[3-6](?:0[1-9]|1[0-2])")
 """Pattern of a year and month, as Mistral dates its models."""
-NEAR = 2
-"""Months by which a repository may be older or newer than its name says."""
+NEAR = 2  # months by which a repository may be older or newer than its name says
 
 
 def _of_month(name: ModelName) -> KnownRow | None:
@@ -146,8 +145,7 @@ EXPERTS = re.compile(r"\d+x\d+(?:\.\d+)?b")
 LABEL_NEAR = 0.1
 """A label of experts may be off by this share: it is rounded to two digits, and conversions for
 latent attention hold a part of its tensors twice."""
-ACTIVE_NEAR = 0.5
-"""Active weights are counted with and without tables, and rounded to billions."""
+ACTIVE_NEAR = 0.5  # active weights are counted with and without tables, and rounded to billions
 
 
 def _of_size_and_words(name: ModelName) -> KnownRow | None:
@@ -235,8 +233,7 @@ def _built(row: KnownRow) -> Architecture | None:
 # Base model of a fine-tune or conversion: family, version and sizes of its name.
 
 NOT_THEIR_BASE = frozenset({"cut", "merge", "draft"})
-LIKE_A_VARIANT = 75
-"""Similarity above which a word may be a misspelled variant of a family [%]."""
+LIKE_A_VARIANT = 75  # similarity above which a word may be a misspelled variant of a family [%]
 VERSION = re.compile(r"\d+(?:\.\d+)*")
 OF_A_FAMILY = re.compile(r"\d(?:\.\d+)*(?![.\d])")
 """Pattern of a family's version; a longer number is a size or a date."""
@@ -326,27 +323,21 @@ def _may_be_variant(token: str) -> bool:
 
 # Incomplete and misspelled names: what has all words of a name, and what is spelled alike.
 
-LEAST_WORDS = 3
-"""Number of words from which a name without a number may be incomplete."""
+LEAST_WORDS = 3  # number of words from which a name without a number may be incomplete
 WORDS_LEFT_OUT = 1
 """Number of words that an incomplete name may lack, besides sizes, versions and variants."""
 WORDS_OF_AN_END = 2
 """Words of a name that is the end of a listed one: "nemotron super 49b v1.5" of
 Llama-3.3-Nemotron-Super-49B-v1.5, but "qwen 32b" of no distillation."""
-WITH_EXPERTS = "moe"
-"""Word that people add to models with experts: "Gemma 26B MoE"."""
+WITH_EXPERTS = "moe"  # word that people add to models with experts: "Gemma 26B MoE"
 SHORTEST_FAMILY = 5
 """Letters of a family's name that may stand alone, if all its models have one shape."""
 ANOTHER_SIZE = "another size of a family"
 """Meaning of variants that are no other kind of model, in data/models/name_words.csv."""
-OFFERED = 5
-"""Number of similar names that are offered."""
-LEAST_ALIKE = 60
-"""Smallest similarity of an offered name [%]."""
-ONE_LETTER = 92
-"""Similarity above which numbers may differ, as a digit may be mistyped [%]."""
-MISSPELLED = 85
-"""Similarity above which a name counts as misspelled, not as a new model [%]."""
+OFFERED = 5  # number of similar names that are offered
+LEAST_ALIKE = 60  # smallest similarity of an offered name [%]
+ONE_LETTER = 92  # similarity above which numbers may differ, as a digit may be mistyped [%]
+MISSPELLED = 85  # similarity above which a name counts as misspelled, not as a new model [%]
 
 
 def _only_candidate(name: ModelName) -> KnownRow | None:

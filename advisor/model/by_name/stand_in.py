@@ -96,16 +96,14 @@ MOST_ROUTED = 0.8
 A_YEAR = 0.35
 """Distance of a year of age, as a logarithm of size: a relative a year older counts like one of 1.4
 times the size; assumed."""
-NEWEST = 2026
-"""Year of a name that states none."""
+NEWEST = 2026  # year of a name that states none
 RECENT_YEARS = 1
 """Years before a name's within which a model without a relative's name can lend its shape."""
 NEIGHBOURS = 3
 """Number of families, each with its recent model nearest in size, of which the middle one in cache
 lends its shape, as layer patterns of the same year differ by up to ten times; the middle one in
 active weights where the name states none; the nearest alone where the layers are stated."""
-LONG = 32_768
-"""Length at which caches are compared [tokens]."""
+LONG = 32_768  # length at which caches are compared [tokens]
 EXPERTS_FROM, EXPERTS_SINCE = 100e9, 2025
 """Weights and year from which a name that states no active weights is taken as one with experts.
 Of the listed repositories of 2025 and later with 100 billion weights and more that state their
@@ -238,8 +236,7 @@ CACHE_SPREAD = 4.0
 """Of the models of data/generated/usual_caches.csv, each described by its sizes and year without
 its family, four in five keep a long text in up to this many times the values, or in up to this many
 times fewer (`python -m benchmarks.stand_ins`)."""
-LEAST_DENSE = 0.002
-"""Smallest share of weights that every token uses; Kimi K2 has 0.01."""
+LEAST_DENSE = 0.002  # smallest share of weights that every token uses; Kimi K2 has 0.01
 
 
 def stand_in(name: names.ModelName, year: int = NEWEST, without: str = "") -> Named | None:

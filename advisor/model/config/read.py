@@ -239,8 +239,7 @@ def _left_out(quantization: Mapping[str, object]) -> tuple[str, ...]:
 
 
 SIZES = ("hidden", "vocab", "heads", "layers")
-MOST_WEIGHTS = 1e15
-"""Several hundred times the largest model that is published."""
+MOST_WEIGHTS = 1e15  # several hundred times the largest model that is published
 
 
 def describe(

@@ -22,8 +22,7 @@ MAX_TEXT = 4_000_000
 """Characters of a config.json; the longest published one lists its modules in 3.1 million."""
 MAX_NUMBER = 10**9
 """Larger than any size, rank or count of a model; a context of 10**9 tokens is the largest."""
-MAX_LAYERS = 1000
-"""Repeating layers; published models have at most a few hundred."""
+MAX_LAYERS = 1000  # repeating layers; published models have at most a few hundred
 NESTED = ("text_config", "llm_config", "language_config")
 """Keys under which multimodal models keep their language model."""
 

@@ -18,8 +18,7 @@ from advisor.errors import InputError, NeedMoreBytes
 
 # Names and values of a GGUF header as they may be shown: short and printable.
 
-Value = int | float | bool | str | tuple[int | float | bool, ...]
-"""Value of a header key."""
+Value = int | float | bool | str | tuple[int | float | bool, ...]  # value of a header key
 LONGEST = 60
 
 
@@ -35,22 +34,16 @@ def brief(value: Value) -> str:
 
 
 MAGIC = b"GGUF"
-CHUNK = 2**20
-"""Bytes asked for at a time [B]."""
-MAX_HEADER = 256 * 2**20
-"""Largest header read [B]; real ones stay under 40 MB."""
-MAX_KEYS, MAX_TENSORS = 4096, 16_384
-"""Real files have under 100 keys and under 3,000 tensors."""
+CHUNK = 2**20  # bytes asked for at a time [B]
+MAX_HEADER = 256 * 2**20  # largest header read [B]; real ones stay under 40 MB
+MAX_KEYS, MAX_TENSORS = 4096, 16_384  # real files have under 100 keys and under 3,000 tensors
 MAX_STRINGS = 2_000_000
 """Strings in all arrays of a header; 262,144 tokens and 514,906 merges are the most seen."""
-MAX_NAME = 256
-"""Bytes of a key or of a tensor's name [B]; llama.cpp allows tensors 64."""
-KEPT_STRING = 4096
-"""Longer strings, such as chat templates, are stepped over [B]."""
+MAX_NAME = 256  # bytes of a key or of a tensor's name [B]; llama.cpp allows tensors 64
+KEPT_STRING = 4096  # longer strings, such as chat templates, are stepped over [B]
 KEPT_ARRAY, KEPT_NUMBERS = 4096, 65_536
 """Entries of one array of numbers, and of all of them together, that are kept."""
-MAX_SIZE = 2**50
-"""Weights of a tensor, bytes of an offset: beyond a petabyte a header is damaged."""
+MAX_SIZE = 2**50  # weights of a tensor, bytes of an offset: beyond a petabyte a header is damaged
 
 STRING, ARRAY, BOOL = 8, 9, 7
 NUMBERS = {

@@ -83,8 +83,7 @@ def known_architecture(name: str) -> GgufArchitecture:
 
 # Keys of a GGUF header, read with checks and remembered as facts.
 
-LARGEST = 2**31
-"""No count of heads, layers, experts or tokens comes near it."""
+LARGEST = 2**31  # no count of heads, layers, experts or tokens comes near it
 
 
 class Keys:
@@ -153,8 +152,7 @@ LOOKS_BACK = frozenset({"attn_q", "attn_qkv", "attn_q_a", "attn_kv_a_mqa"})
 DELTA_NET = frozenset({"ssm_beta", "ssm_alpha", "ssm_ba"})
 NO_GROUPS = frozenset({"mamba", "jamba"})
 """Mamba of the first generation: B and C do not pass through the convolution."""
-RANKING = 4
-"""`pooling_type` of models that score answers; others above 0 make vectors (llama.h)."""
+RANKING = 4  # `pooling_type` of models that score answers; others above 0 make vectors (llama.h)
 
 
 def memory(keys: Keys, roles: Sequence[frozenset[str]], hidden: int) -> tuple[Mixing, ...]:
@@ -333,10 +331,8 @@ def _taps(keys: Keys, key: str) -> int:
     return max(keys.number(key) - 1, 0)
 
 
-GUESSED = 1024
-"""Added to a file type that a loader guessed."""
-MAX_LAYERS = 1024
-"""llama.cpp loads 512."""
+GUESSED = 1024  # added to a file type that a loader guessed
+MAX_LAYERS = 1024  # llama.cpp loads 512
 COMPANIONS = {
     "attn_k_b": (("attn_kv_a_norm",), ("attn_kv_a_mqa",)),
     "ssm_conv1d": (("ssm_out",),),

@@ -22,8 +22,7 @@ CAN_EMPTY_CACHE = hasattr(os, "posix_fadvise")
 SAMPLES = 256  # places of a file at which the page cache is looked for
 HELD = 0.02  # share of them from which it matters
 
-Open: TypeAlias = Callable[[], int]
-"""Descriptor of a file, opened in some way."""
+Open: TypeAlias = Callable[[], int]  # descriptor of a file, opened in some way
 Window: TypeAlias = Callable[[int, int, float], float]
 """Rate [B/s] of one repeat: bytes of a block, threads, seconds."""
 

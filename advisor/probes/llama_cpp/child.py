@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
-FIRST_WORD = 259
-"""Tokens before it are reserved, or single bytes."""
+FIRST_WORD = 259  # tokens before it are reserved, or single bytes
 
 
 def main(job: dict[str, Any]) -> None:

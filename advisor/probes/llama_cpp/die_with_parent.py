@@ -9,10 +9,8 @@ import os
 import signal
 import sys
 
-PR_SET_PDEATHSIG = 1
-"""Number of the request in linux/prctl.h."""
-CANNOT_START = 127
-"""The exit code of shells for it."""
+PR_SET_PDEATHSIG = 1  # number of the request in linux/prctl.h
+CANNOT_START = 127  # the exit code of shells for it
 
 
 def main(parent: int, command: list[str]) -> None:

@@ -34,8 +34,7 @@ from advisor.units import GB, GIB
 # the other samples; how long its tokens take at each turn, beside its mean over all turns, is the
 # machine's pace there. Each sample's times are divided by the pace at its own turn.
 
-WORTH_SAYING = 0.05
-"""Drift from which a note advises to repeat the probe."""
+WORTH_SAYING = 0.05  # drift from which a note advises to repeat the probe
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,10 +107,8 @@ TOO_SLOW = (
     "llama.cpp had not timed a model after {:.0f} s: the machine is busy, or too slow for this "
     "probe; close other programs and give it more time."
 )
-REPEATING = 0.8
-"""Longest time for the repeats of one figure [s]."""
-BUSY = 0.1
-"""Share of the processor used by other programs from which a note warns of it."""
+REPEATING = 0.8  # longest time for the repeats of one figure [s]
+BUSY = 0.1  # share of the processor used by other programs from which a note warns of it
 
 
 def measure(

@@ -48,8 +48,7 @@ class Timings:
     prompt_rates: tuple[float, ...] = ()  # speed of each prompt [tokens/s]
 
 
-Stop = Callable[[], bool]
-"""Check while an engine works; true ends it."""
+Stop = Callable[[], bool]  # check while an engine works; true ends it
 
 
 def output_of(

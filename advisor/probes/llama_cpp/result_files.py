@@ -31,8 +31,7 @@ from advisor.errors import InputError
 
 Row: TypeAlias = Mapping[str, Any]
 UNITS = {"ns": 1e-9, "ms": 1e-3}
-LARGEST = 1e18
-"""Above every count, duration in nanoseconds and size in bytes that a run has."""
+LARGEST = 1e18  # above every count, duration in nanoseconds and size in bytes that a run has
 KNOWN = (
     "llama-bench (-o json), Ollama (/api/generate), LM Studio (/api/v1/chat), vLLM (bench serve "
     "--save-result, bench throughput --output-json), llama-benchy (--format json), an answer of "

@@ -22,8 +22,7 @@ FIRST_TYPE = "Q4_K"
 WIDE, NARROW, ATTENDING, EXPERTS = "wide", "narrow", "attending", "experts"
 PLAIN, OWN = "plain", "own"
 VOCAB = 1024
-PROMPT = 128
-"""Length of the timed prompts [tokens]."""
+PROMPT = 128  # length of the timed prompts [tokens]
 SHALLOW, DEEP = 16, 1280
 """Lengths of the cache at which tokens are timed; the deep one takes a second or two to fill
 [tokens]."""
@@ -37,8 +36,7 @@ CACHES = 4
 token."""
 LEAST_BYTES, MOST_BYTES = int(256 * MIB), int(1024 * MIB)
 UNKNOWN_LLC = int(32 * MIB)
-BETWEEN = 4
-"""Samples between two turns of the first one."""
+BETWEEN = 4  # samples between two turns of the first one
 PARTS = 10
 """Free memory over a sample's weights: an engine that repacks weights holds them twice, and both
 copies with its buffers are to stay within a quarter."""
@@ -142,8 +140,7 @@ def _wide(kind: str, size: int) -> Sample:
 # which depends on the head size and on the number of heads that share a key.
 
 FEED_FORWARD = (Group.DENSE_FFN, Group.SHARED_EXPERTS, Group.ROUTED_EXPERTS)
-MIDDLE = (10, 90)
-"""Percentiles between which tokens are called usual."""
+MIDDLE = (10, 90)  # percentiles between which tokens are called usual
 Timed: TypeAlias = Mapping[tuple[str, str], tuple[Sample, Timings]]
 """Samples and their times by role and kind."""
 

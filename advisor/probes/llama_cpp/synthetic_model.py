@@ -37,8 +37,7 @@ from advisor.model.model import Model, from_tensors
 from advisor.model.spec import ArchitectureSpec
 
 MAGIC, VERSION, ALIGNMENT = b"GGUF", 3, 32
-UINT32, INT32, FLOAT32, STRING, ARRAY = 4, 5, 6, 8, 9
-"""Types of values [1]."""
+UINT32, INT32, FLOAT32, STRING, ARRAY = 4, 5, 6, 8, 9  # types of values [1]
 KINDS: Mapping[str, int] = {
     "F32": 0, "F16": 1, "Q4_0": 2, "Q8_0": 8, "Q2_K": 10, "Q3_K": 11, "Q4_K": 12, "Q5_K": 13,
     "Q6_K": 14,
@@ -55,8 +54,7 @@ DEVIATION = 0.02
 TILE = 2**20
 """Bytes of random weights that are written over and over [B]: no cache of a drive folds them."""
 RESERVED = ("<unk>", "<s>", "</s>")
-UNKNOWN, NORMAL, CONTROL, BYTE = 2, 1, 3, 6
-"""Kinds of tokens in a SentencePiece vocabulary [1]."""
+UNKNOWN, NORMAL, CONTROL, BYTE = 2, 1, 3, 6  # kinds of tokens in a SentencePiece vocabulary [1]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,10 +22,8 @@ CATEGORIES: dict[PlacementKey, str] = {
     "cpu-offload": "partial",
     "nvme-offload": "nvme",
 }
-TYPICAL = "(typical)"
-"""Suffix of the names of typical processors, which are not products."""
-RAM_RATE = "RAM, sustained read"
-"""Among the figures of a report."""
+TYPICAL = "(typical)"  # suffix of the names of typical processors, which are not products
+RAM_RATE = "RAM, sustained read"  # among the figures of a report
 
 
 @dataclass(frozen=True, kw_only=True)

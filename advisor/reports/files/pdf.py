@@ -21,13 +21,11 @@ from advisor.reports.store.saved import SavedReport
 # Fonts are those that Matplotlib brings along; text is never read as markup.
 
 FONT, MONO = "DejaVu", "DejaVu Mono"
-MARGIN = 14.0
-"""Margin of an A4 page [mm]."""
+MARGIN = 14.0  # margin of an A4 page [mm]
 BLACK, WHITE, SOFT, RULE, TRACK = (
     (0, 0, 0), (255, 255, 255), (80, 80, 80), (200, 200, 200), (238, 241, 245),
 )  # fmt: skip
-BAR = 3.6
-"""Height of a bar [mm]."""
+BAR = 3.6  # height of a bar [mm]
 WIDTHS = {
     content.OPTION_HEADINGS: (36, 28, 30, 26, 44, 18),
     ("Figure", "Value", "Kind", "Source", "Date"): (46, 26, 22, 66, 22),
@@ -196,10 +194,8 @@ def printable(text: str) -> str:
     return "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in text)
 
 
-CHART_WIDTH = 88.0
-"""Width of a line chart, two of which stand side by side [mm]."""
-CHART_HEIGHT = 75.0
-"""Largest height of a line chart [mm]."""
+CHART_WIDTH = 88.0  # width of a line chart, two of which stand side by side [mm]
+CHART_HEIGHT = 75.0  # largest height of a line chart [mm]
 
 
 def pdf(report: SavedReport, *, appendix: bool = False) -> bytes:

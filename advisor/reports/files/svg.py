@@ -11,12 +11,10 @@ from markupsafe import Markup
 
 from advisor.reports.charts import COLOURS, DASHES, LineChart, Scale, tick_words
 
-WIDTH, HEIGHT = 360.0, 200.0
-"""Size of a chart without its legend [px]."""
+WIDTH, HEIGHT = 360.0, 200.0  # size of a chart without its legend [px]
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 14.0, 22.0, 36.0
 """Room around the axes, for the words beside them [px]."""
-ROW = 14.0
-"""Height of a line of the legend [px]."""
+ROW = 14.0  # height of a line of the legend [px]
 
 
 @dataclass(frozen=True, kw_only=True)

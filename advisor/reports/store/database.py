@@ -129,8 +129,7 @@ class TagRow(Base):
     tag: Mapped[str] = mapped_column(sa.String(LONGEST_TAG), primary_key=True, index=True)
 
 
-BUSY_SECONDS = 5.0
-"""Longest wait for another program that is writing [s]."""
+BUSY_SECONDS = 5.0  # longest wait for another program that is writing [s]
 _OPTIONS = ("host", "port", "user", "password", "dbname", "sslmode", "options")
 """Names in a query that are no secret; another may be a password that was misplaced."""
 MIGRATION_LOCK = 0x0FF_10AD

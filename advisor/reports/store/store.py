@@ -34,8 +34,7 @@ from advisor.reports.store.database import (
     place,
 )
 
-PAGE = 20
-"""Reports of a page of the list."""
+PAGE = 20  # reports of a page of the list
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,21 +90,18 @@ class FilterChoices:
     tags: tuple[str, ...]
 
 
-KEPT_DELETED = timedelta(days=30)
-"""Time for which a deleted report can be restored."""
+KEPT_DELETED = timedelta(days=30)  # time for which a deleted report can be restored
 MOST_REPORTS, REPORTS_EACH = 1000, "ADVISOR_REPORTS_EACH"
 """Reports that an owner may keep, with deleted ones that can be restored, and the setting with
 another number."""
-MOST_RESULTS = 100
-"""Measured results of a report."""
+MOST_RESULTS = 100  # measured results of a report
 _LARGEST_ID = 2**63 - 1  # of an integer column
 _COLUMNS = [name for name in saved.ReportHead.__dataclass_fields__ if name != "tags"]
 _NEWEST = ReportRow.id.desc()
 """Order of lists: numbers follow the time of saving, and need no sorting."""
 _OF_ITS_MAKING = ("created_at", "link")
 """Fields of a document that differ each time the same comparison is made."""
-_WHOLE = select(ReportRow).options(selectinload(ReportRow.content))
-"""Reports with their contents."""
+_WHOLE = select(ReportRow).options(selectinload(ReportRow.content))  # reports with their contents
 
 
 class ReportStore:

@@ -33,14 +33,10 @@ from advisor.units import FLOAT, Array
 
 MASK_VALUE = {True: 2.0, False: 4.0}
 """Size of a value of the attention mask, with flash attention and without [B]."""
-CELLS = 256
-"""The number of cells is a multiple of this (`GGML_PAD` in [3])."""
-STREAMS = 5
-"""Vectors of the hidden size that are alive together with the widest part of a layer."""
-INDEXED = 2048
-"""Tokens selected by a sparse-attention indexer (DeepSeek-V3.2, GLM-5: `index_topk`)."""
-Roles = Mapping[str, Tensor]
-"""Tensors of a layer by role."""
+CELLS = 256  # the number of cells is a multiple of this (`GGML_PAD` in [3])
+STREAMS = 5  # vectors of the hidden size that are alive together with the widest part of a layer
+INDEXED = 2048  # tokens selected by a sparse-attention indexer (DeepSeek-V3.2, GLM-5: `index_topk`)
+Roles = Mapping[str, Tensor]  # tensors of a layer by role
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

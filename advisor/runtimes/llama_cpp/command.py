@@ -22,12 +22,9 @@ from advisor.model.model import Model
 from advisor.units import MIB
 
 VERSION = "llama.cpp v0.6.0 of October 2026, builds from b11480 on (server README at 00dc8057)"
-MICRO_BATCH = 512
-"""Default of `-ub` (server README) [tokens]."""
-BATCH = 2048
-"""Default of `-b` (server README) [tokens]."""
-RPC_PORT = 50052
-"""Default port of rpc-server (tools/rpc/README.md)."""
+MICRO_BATCH = 512  # default of `-ub` (server README) [tokens]
+BATCH = 2048  # default of `-b` (server README) [tokens]
+RPC_PORT = 50052  # default port of rpc-server (tools/rpc/README.md)
 
 
 def command(

@@ -78,8 +78,7 @@ def unfolded(model: Model, tokens: Array) -> Model:
     return read
 
 
-ALL_LAYERS = 999
-"""`-ngl` larger than any model's layers, for forks that do not have `all`."""
+ALL_LAYERS = 999  # `-ngl` larger than any model's layers, for forks that do not have `all`
 
 
 def options(model: Model, placement: Placement, machine: Machine, work: Workload) -> Iterable[str]:

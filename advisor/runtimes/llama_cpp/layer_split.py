@@ -51,13 +51,11 @@ from advisor.units import GIB, MIB, Array
 
 FIT_MARGIN = 1024 * MIB
 """VRAM that `--fit` leaves free on each GPU by default (`-fitt 1024`, server README) [B]."""
-CONTEXT = 400 * MIB
-"""VRAM of a CUDA context and its libraries on each GPU; assumed [B]."""
+CONTEXT = 400 * MIB  # VRAM of a CUDA context and its libraries on each GPU; assumed [B]
 LAZY = 4 * GIB
 """Size from which the rows of a table beside that of the tokens are read from the mapped file when
 they are asked for (`--lazy-mode auto`, the default) [B]."""
-SYSTEM_RAM = 2 * GIB
-"""RAM reserved for the system; assumed [B]."""
+SYSTEM_RAM = 2 * GIB  # RAM reserved for the system; assumed [B]
 
 
 def place(

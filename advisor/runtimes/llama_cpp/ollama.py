@@ -41,8 +41,7 @@ BATCHES = ((32_768, 2048, 0.60, 2 * GIB), (4096, 1024, 0.75, 768 * MIB))
 """Micro-batch above a total context, where there is room: the model takes at most this share of
 VRAM,
 and with this many more bytes at most 80 % of it (server/sched.go) [tokens, tokens, share, B]."""
-BATCH = 512
-"""Micro-batch in all other cases [tokens]."""
+BATCH = 512  # micro-batch in all other cases [tokens]
 FILLED = 0.80
 
 

@@ -19,8 +19,7 @@ from advisor.model.expert_use import USUAL
 from advisor.model.model import Model
 from advisor.units import Array
 
-MATRICES = 3
-"""Matrices of an expert, in separate places of the file: gate, up and down."""
+MATRICES = 3  # matrices of an expert, in separate places of the file: gate, up and down
 
 
 @dataclass(frozen=True, kw_only=True)

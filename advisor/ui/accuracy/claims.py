@@ -13,8 +13,7 @@ from advisor.request.values import from_values
 from advisor.ui.parts.markup import block, head, heading, joined, outward, say, show, table
 from advisor.ui.question import current
 
-REMEMBERED = 3600
-"""Seconds until all are computed again [s]."""
+REMEMBERED = 3600  # seconds until all are computed again [s]
 TONES = {Verdict.HOLDS: "good", Verdict.ONLY_IF: "partly", Verdict.DOES_NOT: "bad"}
 EVERY = "all"
 HOW = (
@@ -95,8 +94,7 @@ def _sources(claim: Claim) -> Markup:
     return Markup("Facts from {}.").format(Markup(", ").join(links))
 
 
-ELSEWHERE = ("upgrade",)
-"""Inputs of a scenario that the Advise page shows side by side."""
+ELSEWHERE = ("upgrade",)  # inputs of a scenario that the Advise page shows side by side
 
 
 def parameters(inputs: Mapping[str, object]) -> dict[str, str]:

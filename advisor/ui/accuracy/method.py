@@ -25,8 +25,7 @@ from advisor.ui.parts.markup import block, heading, joined, say, section, show, 
 # Table of the constants: share or cost, value, and what it rests on.
 
 HEADINGS = ("Constant", "Value", "Kind", "Measurements", "Cases of its own")
-RANGES = ("spread", "lean", "sources")
-"""Beginnings of the constants that are widths of ranges."""
+RANGES = ("spread", "lean", "sources")  # beginnings of the constants that are widths of ranges
 
 
 def constants_rows() -> Iterator[Sequence[str]]:
@@ -82,8 +81,7 @@ def software_rows() -> Iterator[Sequence[object]]:
 # Formulas of the cost model, and what they leave out.
 
 TEXT = DATA / "pages" / "method.md"
-LIMITS = "Limits"
-"""Title of the last section of the text, a list."""
+LIMITS = "Limits"  # title of the last section of the text, a list
 
 
 def general() -> None:

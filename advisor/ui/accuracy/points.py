@@ -33,10 +33,8 @@ SHAPES = {
 """Plotly's names of shapes, and the letters that look like them."""
 COLOURS = 7
 """Colours in use: with the twelve shapes, which share no divisor with seven, 84 different marks."""
-BAND = 1.25
-"""Edge of the band about the line of equals: 25 % too fast, or as many times too slow."""
-OWN = "your reports"
-"""Kind of run of a visitor's own results; they count in no score."""
+BAND = 1.25  # edge of the band about the line of equals: 25 % too fast, or as many times too slow
+OWN = "your reports"  # kind of run of a visitor's own results; they count in no score
 KIND = "Kind of run"
 
 

@@ -23,8 +23,7 @@ def judged() -> scoring.Ledger:
     return scoring.shipped_ledger()
 
 
-ENOUGH = 20
-"""Figures from which a kind of run is named in the verdict."""
+ENOUGH = 20  # figures from which a kind of run is named in the verdict
 HELD, WIDTH = term("In the range"), term("Range width")
 METRICS: Mapping[str, Callable[[scoring.Score], object]] = {
     term("Median error"): lambda score: percent(score.median, 1),

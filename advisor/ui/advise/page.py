@@ -88,8 +88,7 @@ def _sentences(row: CoverageRow | None, answer: Answer, assumed: str) -> Iterabl
         yield Markup("{}").format(seen.stale)
 
 
-TABS = "advise_tab"
-"""Session key of the open tab."""
+TABS = "advise_tab"  # session key of the open tab
 
 
 def drawn(answer: Answer, offered: Sequence[ways.Way], before: str = "") -> Markup:

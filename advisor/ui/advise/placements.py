@@ -14,8 +14,7 @@ from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, head, joined, press
 
 FOLDED = Markup("<details class='oa-more'><summary>Other placements</summary>{}</details>")
-WHY = "why"
-"""Key of the button that opens the winner's figures."""
+WHY = "why"  # key of the button that opens the winner's figures
 SHARED = {
     PlacementStrategy.GPU_RESIDENT: "In shared memory",
     PlacementStrategy.NVME_OFFLOAD: "In shared memory, the rest from the drive",

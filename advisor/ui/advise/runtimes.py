@@ -80,8 +80,7 @@ def choose(
     return named[st.selectbox(label, named, key=key)]
 
 
-SLOWEST, FASTEST = 0.1, 1000.0
-"""Speeds that can be asked for each user [tokens/s]."""
+SLOWEST, FASTEST = 0.1, 1000.0  # speeds that can be asked for each user [tokens/s]
 
 
 def _together(answer: Answer, ready: list[Estimate]) -> None:

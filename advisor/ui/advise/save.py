@@ -14,8 +14,7 @@ from advisor.ui.parts.session import author, login_configured, own_store
 from advisor.ui.question import current, models
 from advisor.ui.question.answer import current_answer
 
-SAVED = "saved_report"
-"""Session key of the number of the report saved last."""
+SAVED = "saved_report"  # session key of the number of the report saved last
 REPORTS = Path(__file__).parents[1] / "pages" / "reports.py"
 NO_LINK = "A link cannot carry what was pasted or uploaded."
 

@@ -104,8 +104,7 @@ def typing(speed: float) -> Markup:
     ).format(typed)
 
 
-PROMISED = 0.5
-"""Least speed that articles promise for a 70B model on a drive of 7 GB/s [tokens/s]."""
+PROMISED = 0.5  # least speed that articles promise for a 70B model on a drive of 7 GB/s [tokens/s]
 
 
 def cards(answer: Answer) -> None:
@@ -230,8 +229,7 @@ def _other_ways(answer: Answer, shown: Estimate) -> Iterable[Markup]:
     )
 
 
-POINTS = 12
-"""Turns that a curve has a point for."""
+POINTS = 12  # turns that a curve has a point for
 HOW_TO_ASK = (
     "How long does an agent's task take here? Choose a session in More settings, or state its "
     "turns and the tokens that each adds."

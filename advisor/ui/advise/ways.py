@@ -32,10 +32,8 @@ from advisor.ui.parts.markup import block, head, joined, press
 from advisor.ui.question import current
 from advisor.units import GIB
 
-COSTS = "What it costs"
-"""Title of the tab that the dearer ways lead to."""
-NONE = "none"
-"""Price tag of a way that does not help."""
+COSTS = "What it costs"  # title of the tab that the dearer ways lead to
+NONE = "none"  # price tag of a way that does not help
 PROVIDERS = {
     "openrouter": "OpenRouter",
     "novita": "Novita",
@@ -50,8 +48,7 @@ PROVIDERS = {
     "doubleword": "Doubleword",
 }
 """Providers of APIs as they spell themselves, by their name among prices."""
-EVEN = "even swap"
-"""Price of a card that costs no more than the one it replaces is sold for."""
+EVEN = "even swap"  # price of a card that costs no more than the one it replaces is sold for
 NOTABLE, WORTH_QUALITY = 1.15, 1.5
 """Factors of speed from which a smaller format is offered: below and at reading speed."""
 

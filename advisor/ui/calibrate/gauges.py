@@ -22,8 +22,7 @@ from advisor.units import GB
 
 STEADY, FAIR = 0.05, 0.12
 """Half the range of the repeats over their median, up to which a figure is called so."""
-BEYOND = 1.12
-"""Length of a gauge, in its mark; longer where more than the mark was measured."""
+BEYOND = 1.12  # length of a gauge, in its mark; longer where more than the mark was measured
 
 BEST = (
     ("ram_read", "of RAM reads alone", ("ram_read_while_copying",)),
@@ -146,8 +145,7 @@ def ago(when: str, now: datetime) -> str:
 COPIES = ("h2d_pinned", "h2d_pageable", "d2h_pinned", "d2h_pageable")
 HEADLINES = ("ram_read", "disk_read_direct", "h2d_pinned", "device_read")
 """Figures whose history is drawn."""
-DAY = 86400.0
-"""Seconds of a day [s]."""
+DAY = 86400.0  # seconds of a day [s]
 
 
 def curves(latest: Mapping[str, Measurement]) -> list[LineChart]:

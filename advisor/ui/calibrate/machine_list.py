@@ -18,12 +18,9 @@ from advisor.ui.parts.markup import block, copyable, say, show
 from advisor.ui.question import current
 from advisor.units import GIB
 
-MEASURED = "measured"
-"""Parameter of the address that names the chosen machine."""
-LIST, FORM = "machine_list", "machine_form"
-"""Places of outcomes."""
-MOST = 50
-"""Machines of a server, so that nobody fills its drive."""
+MEASURED = "measured"  # parameter of the address that names the chosen machine
+LIST, FORM = "machine_list", "machine_form"  # places of outcomes
+MOST = 50  # machines of a server, so that nobody fills its drive
 HOW = (
     "Run this line on the other computer, over ssh if you like. It measures for a minute and a "
     "half; paste all that it prints."

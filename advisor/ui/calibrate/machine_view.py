@@ -56,8 +56,7 @@ MEASURED, CURVES, EFFECT, HISTORY, RUNNING, RUNS, MACHINES, OTHER = (
     "A running server", "Runs of others", "Measured machines", "Another computer",
 )  # fmt: skip
 TAB, _MACHINE, PACE = "machine_tab", "calibrate_machine", "calibrate_pace"
-LITTLE_SPACE = 10 * GB
-"""Free space below which writing a test file is worth a warning [B]."""
+LITTLE_SPACE = 10 * GB  # free space below which writing a test file is worth a warning [B]
 POLITE = (
     "It takes at most a quarter of the free memory, and on the drive a temporary file that is "
     "removed again. The other pages can be used meanwhile."
@@ -231,8 +230,7 @@ def _history(history: Sequence[Measurement]) -> None:
 
 # Effect of the measurements on the prediction: the last request with and without them.
 
-SAME = 0.01
-"""Change of a speed that nobody would notice."""
+SAME = 0.01  # change of a speed that nobody would notice
 
 
 @dataclass(frozen=True, kw_only=True)

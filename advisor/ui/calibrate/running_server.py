@@ -21,8 +21,7 @@ from advisor.ui.parts.markup import heading, notice, say, show, table
 from advisor.ui.question import current
 from advisor.ui.question.models import pick
 
-EVERY = 2.0
-"""Time between two readings [s]."""
+EVERY = 2.0  # time between two readings [s]
 ADDRESS, MODEL, _WATCH = "server_address", "server_model", "server_watch"
 HOW = (
     "Reads what llama-server (--metrics), vLLM, SGLang (--enable-metrics) or Ollama count, and "

@@ -99,8 +99,7 @@ def cost_against_speed(hits: Sequence[Hit]) -> PointChart:
 
 # Heat map of speeds: other models on the machines shown.
 
-MODELS, MACHINES = 14, 6
-"""Rows where not every model is shown, and columns."""
+MODELS, MACHINES = 14, 6  # rows where not every model is shown, and columns
 
 
 def heat_map(answer: Findings, hits: Sequence[Hit]) -> None:
@@ -213,8 +212,7 @@ def _machine(hit: Hit, request: Request) -> dict[str, Any]:
 
 # Sortable table of the machines that reach the target; a row links to Advise.
 
-MOST_ROWS = 400
-"""Rows that the table shows; the command prints all."""
+MOST_ROWS = 400  # rows that the table shows; the command prints all
 
 
 def hits_table(answer: Findings, rows: Sequence[Hit]) -> None:
@@ -264,14 +262,12 @@ def _age(hit: Hit) -> str:
     return f"{hit.price.date}, old" if hit.stale else hit.price.date
 
 
-ANY_SPEED = (3.0, 6.0, 10.0, 20.0, 40.0)
-"""Least speeds to choose from [tokens/s]."""
+ANY_SPEED = (3.0, 6.0, 10.0, 20.0, 40.0)  # least speeds to choose from [tokens/s]
 FILTERS = ("max_usd_per_month", "max_usd", "format", "kv_type", "runtime", "contexts", "min_tps")
 _SPEED = "least_speed"
 TAB = "machines_tab"
 ALL_ROWS, OTHERS, TERMINAL = "All rows", "Other models on these", "Command"
-FIRST = 10
-"""Rows beside the picture."""
+FIRST = 10  # rows beside the picture
 
 
 class OfferKind(StrEnum):

@@ -9,8 +9,7 @@ import os
 
 import streamlit as st
 
-PUBLIC = "ADVISOR_PUBLIC"
-"""Setting: "off" trusts everybody who reaches the server, "on" nobody."""
+PUBLIC = "ADVISOR_PUBLIC"  # setting: "off" trusts everybody who reaches the server, "on" nobody
 LOCAL_FILES, PROBES = "ADVISOR_LOCAL_FILES", "ADVISOR_PROBES"
 """Settings of what is allowed by itself, whoever reaches the server."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

@@ -54,8 +54,7 @@ def palette() -> Palette:
 # Two axes as HTML: text and points in their places, over one stretched picture of all lines.
 
 
-Place = tuple[float, float]
-"""Position across and up, from the left and the bottom [% of the axes]."""
+Place = tuple[float, float]  # position across and up, from the left and the bottom [% of the axes]
 
 
 def stroke(places: Iterable[Place], colour: str, dash: str = "", width: float = 2.5) -> str:
@@ -167,12 +166,9 @@ def _bar_parts(bar: Bar, end: float, unit: str, mark: str) -> Iterable[Markup]:
 # Charts of lines as the reports describe them: the same words, numbers and ranges.
 
 
-ROW = 8.0
-"""Height of a row of words [%]."""
-WIDE = 30.0
-"""Width that words beside a mark take [%]."""
-MOST_POINTS = 40
-"""Points of a line that tell their values."""
+ROW = 8.0  # height of a row of words [%]
+WIDE = 30.0  # width that words beside a mark take [%]
+MOST_POINTS = 40  # points of a line that tell their values
 
 
 def curves(
@@ -265,10 +261,8 @@ def headed(chart: BarChart | LineChart, *, anchor: str | None = None) -> None:
 # Points over one pair of axes, each with its words under the pointer.
 
 
-POINT_COLOURS = 7
-"""Colours that are read well as points."""
-NAME_WIDE, NAME_HIGH = 45.0, 6.5
-"""Room of a name beside a point, of a phone's chart [%]."""
+POINT_COLOURS = 7  # colours that are read well as points
+NAME_WIDE, NAME_HIGH = 45.0, 6.5  # room of a name beside a point, of a phone's chart [%]
 
 
 @dataclass(frozen=True, kw_only=True)

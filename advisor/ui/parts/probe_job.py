@@ -16,10 +16,8 @@ from advisor.probes.measurement import UNSTEADY, USELESS, Measurement, ProbeStep
 
 HEADS = {"ram": "RAM", "disk": "Drive", "gpu": "GPU", "engine": "llama.cpp"}
 """Names of the measured parts, at the start of a line."""
-SHORT = ("ram", "disk")
-"""Parts that matter on every machine."""
-GRACE = 2.0
-"""Times its planned time and as many tens of seconds, after which a job is stopped."""
+SHORT = ("ram", "disk")  # parts that matter on every machine
+GRACE = 2.0  # times its planned time and as many tens of seconds, after which a job is stopped
 
 
 @dataclass

@@ -11,10 +11,8 @@ from advisor.advice.speeds import Speed
 from advisor.catalog.csv_tables import DATA, read
 from advisor.formatting import shown_currency
 
-HEIGHT = 458
-"""Height of the table, twelve rows; it scrolls [pixels]."""
-ADVISE = "Advise"
-"""Column of links to the page Advise."""
+HEIGHT = 458  # height of the table, twelve rows; it scrolls [pixels]
+ADVISE = "Advise"  # column of links to the page Advise
 Columns = Mapping[str, Sequence[Any]]
 
 

@@ -37,8 +37,7 @@ FAULT = (
     "this is a fault of the program, not of your input, which is kept: change it to try again. "
     "Whoever mends it needs these lines, and the log of the server"
 )
-SECRET = ("shared",)
-"""Parameters of an address that open what others must not see."""
+SECRET = ("shared",)  # parameters of an address that open what others must not see
 
 
 def report(error: Exception) -> str:

@@ -21,8 +21,7 @@ from advisor.ui.question import current
 from advisor.ui.question.row import MACHINE, MODEL, open_at
 from advisor.units import GIB
 
-STATED = (Provenance.MEASURED, Provenance.GIVEN)
-"""Kinds of speeds that are no assumption."""
+STATED = (Provenance.MEASURED, Provenance.GIVEN)  # kinds of speeds that are no assumption
 
 
 def row(machine: Machine, model: Model, work: Workload, taken: str) -> None:

@@ -31,8 +31,7 @@ MACHINE = ("machine", *(entry.name for entry in INPUTS if entry.group == "machin
 KEYS = frozenset((*BY_NAME, *texts.RENAMED, *texts.ELSEWHERE))
 """Parameters of the address that are inputs."""
 FORMER_PAGES = {"find": "find", "run": "runnable"}
-LATELY = 3
-"""Changes that can be undone by name."""
+LATELY = 3  # changes that can be undone by name
 _REQUEST, _VISIT = "request", "visit"
 
 

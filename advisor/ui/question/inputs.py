@@ -17,8 +17,7 @@ from advisor.ui.question import current, models
 
 # Other ways to give a model: installed models, pasted text, upload.
 
-REMEMBERED = 600
-"""Seconds until this machine is searched again [s]."""
+REMEMBERED = 600  # seconds until this machine is searched again [s]
 CUT = "head -c 32M model.gguf > header.gguf"
 _LOOKED, _PLACE = "looked_for_models", "other_model"
 """Session key of a search of this machine, and the place of outcomes."""
@@ -108,8 +107,7 @@ def _choose_installed(path: str) -> None:
 
 
 SWITCHES = (Kind.SWITCH, Kind.OFF)
-CODE = "typed_currency"
-"""Session key of a currency whose exchange rate is not typed yet."""
+CODE = "typed_currency"  # session key of a currency whose exchange rate is not typed yet
 
 
 def ask(name: str, empty: str = "") -> None:

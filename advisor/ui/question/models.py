@@ -18,14 +18,12 @@ from advisor.request.request import Request
 from advisor.ui.parts import audience
 
 LONGEST = 1000
-REMEMBERED = 900
-"""Seconds until a repository is asked again [s]."""
+REMEMBERED = 900  # seconds until a repository is asked again [s]
 NETWORK_PATH = re.compile(r"[/\\]{2}")
 PASTED, UPLOADED = "pasted: ", "uploaded: "
 """How the names of such models begin, in the model control and in the address."""
 LONGEST_PASTE = 400_000
-KEPT = 4
-"""Most models kept in a session; the oldest is dropped first."""
+KEPT = 4  # most models kept in a session; the oldest is dropped first
 _KEY = "given_models"
 
 

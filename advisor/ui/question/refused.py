@@ -16,8 +16,7 @@ from advisor.ui.parts.markup import heading, notice, plain_words, say, show
 from advisor.ui.question import current, models, presets
 from advisor.ui.question.answer import current_answer
 
-AT_HOME = "gpt-oss-20b"
-"""Model offered to who names one that runs at its maker alone."""
+AT_HOME = "gpt-oss-20b"  # model offered to who names one that runs at its maker alone
 MAKER = "maker alone"
 MOST = 5
 MODELS = Path(__file__).parents[1] / "pages" / "run.py"

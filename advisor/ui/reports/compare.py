@@ -23,8 +23,7 @@ from advisor.ui.parts.markup import block, notice, show, table
 from advisor.ui.question.models import pick
 from advisor.ui.reports.listing import back_button
 
-LETTERS = "ABCDEF"
-"""Letters of the reports that stand side by side."""
+LETTERS = "ABCDEF"  # letters of the reports that stand side by side
 
 # Saved comparison computed again with today's version and prices.
 

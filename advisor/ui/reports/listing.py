@@ -23,8 +23,7 @@ EMPTY = Markup(
 )
 ADVISE = Path(__file__).parents[1] / "pages" / "advise.py"
 ANY = "any"
-PLACE = "reports"
-"""Place of outcomes, in the list and above an open report."""
+PLACE = "reports"  # place of outcomes, in the list and above an open report
 DELETED = "report_deleted"
 CHOSEN = "report_chosen"
 

@@ -31,8 +31,7 @@ from advisor.ui.reports.listing import PLACE, back_button, delete_button
 
 # Editing and sharing of a report.
 
-NOTES = "report_notes_form"
-"""Place of the outcome below the notes."""
+NOTES = "report_notes_form"  # place of the outcome below the notes
 
 
 def _notes(store: ReportStore, report: SavedReport) -> None:
@@ -86,8 +85,7 @@ FILE_HELP = (
     "JSON of llama-bench, Ollama, LM Studio or vLLM, or an answer of llama-server or vLLM with its "
     "own timing."
 )
-FORM = "result_form"
-"""Place of the outcome below the form."""
+FORM = "result_form"  # place of the outcome below the form
 AGREE = "I measured this myself and agree that it is published."
 
 

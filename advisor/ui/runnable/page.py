@@ -143,8 +143,7 @@ class ModelKind(StrEnum):
 
 
 CODE = re.compile(r"code|codestral", re.IGNORECASE)
-CARDS = 9
-"""Models on cards."""
+CARDS = 9  # models on cards
 SHOWN, WHOLE, TAB = "kind", "in_card", "models_tab"
 """Keys of the pills, the switch and the tabs, in the address too."""
 TABLE, PICTURE, UNRATED, TERMINAL = "All rated models", "Quality and speed", "Not rated", "Command"

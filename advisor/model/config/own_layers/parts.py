@@ -241,10 +241,8 @@ def _with_value_experts(
 # `DeepseekV4CSACompressor`, `DeepseekV4HCACompressor`, `DeepseekV4Indexer`); of its main branch on
 # 2026-11-22, models/deepseek_v41 (`DeepseekV41TextConfig`, `DeepseekV41Compressor`).
 
-SPARSE = 4
-"""The ratio of layers whose entries an index chooses among."""
-HALF_OF_A_STATE = 2
-"""A window's values are kept in 16 bits; states are counted in 32."""
+SPARSE = 4  # the ratio of layers whose entries an index chooses among
+HALF_OF_A_STATE = 2  # a window's values are kept in 16 bits; states are counted in 32
 
 
 def deepseek_v4(config: Config, facts: ArchitectureSpec) -> Architecture:
