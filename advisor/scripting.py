@@ -242,7 +242,7 @@ def _columns(
         "model": estimate.model.name,
         "format": estimate.model.format,
         "machine": machine.name,
-        "runtime": estimate.runtime,
+        "runtime": estimate.runtime.name,
         "placement": estimate.strategy.value,
         **varied,
         "fits": fits,

@@ -140,15 +140,15 @@ def _instead(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
     runs = usable(estimates)
     if chosen is None or not runs:
         return ""
-    refusals = (each.refusal for each in estimates if each.how is chosen and each.refusal)
-    return f"{runs[0].runtime} runs it here. {next(refusals, '')}".strip()
+    refusals = (each.refusal for each in estimates if each.runtime is chosen and each.refusal)
+    return f"{runs[0].runtime.name} runs it here. {next(refusals, '')}".strip()
 
 
 def _refused_format(model: Model, best: Estimate | None, estimates: Iterable[Estimate]) -> str:
     """Why the format asked for does not run here where another one does; else empty."""
     if best is None or best.model.format == model.format:
         return ""
-    usual = [each for each in estimates if each.how.mainstream]
+    usual = [each for each in estimates if each.runtime.mainstream]
     takes = [each for each in usual if each.model.format == model.format]
     if any(bool(each.fits) for each in takes):
         return ""
@@ -172,7 +172,7 @@ def _estimated(
     wanted = (
         each
         for each in estimates
-        if chosen in (None, each.how) and placement in (None, each.strategy)
+        if chosen in (None, each.runtime) and placement in (None, each.strategy)
     )
     best = next(iter(usable(wanted)), None)
     return estimates, best, faster_changes(model, machine, work, best)

@@ -57,7 +57,7 @@ def _in_runtime(
     except Refusal as refusal:
         return [
             Estimate(
-                how=runtime,
+                runtime=runtime,
                 strategy=strategy,
                 model=stored,
                 machine=machine,
@@ -99,11 +99,13 @@ def _or_smaller(
     if result.strategy is PlacementStrategy.NVME_OFFLOAD or bool(result.fits):
         return result
     try:
-        model, reason = _loaded(chosen, result.how, machine)
+        model, reason = _loaded(chosen, result.runtime, machine)
     except Refusal:
         return result
     reason = f"The maker's own weights, {result.model.format}, do not fit. {reason}".strip()
-    smaller = estimate(model, machine, work, result.how, result.strategy, None, settings, reason)
+    smaller = estimate(
+        model, machine, work, result.runtime, result.strategy, None, settings, reason
+    )
     return smaller if bool(smaller.fits) else result
 
 
@@ -173,7 +175,9 @@ def lacks(runtime: Runtime, strategy: PlacementStrategy) -> str:
 def usable(estimates: Iterable[Estimate]) -> list[Estimate]:
     """Estimates that fit: runtimes in common use first, each group fastest first."""
     fitting = [each for each in estimates if bool(each.fits) and each.decode_tps is not None]
-    return sorted(fitting, key=lambda each: (each.how.mainstream, decode_tps(each)), reverse=True)
+    return sorted(
+        fitting, key=lambda each: (each.runtime.mainstream, decode_tps(each)), reverse=True
+    )
 
 
 def decode_tps(estimate: Estimate) -> float:
@@ -199,7 +203,7 @@ def readers(best: Estimate, reading_tps: float) -> int:
 
     def most(users: Floats) -> int:
         several = replace(best.work, users=users)
-        nouns = (best.model, best.machine, several, best.how, best.strategy)
+        nouns = (best.model, best.machine, several, best.runtime, best.strategy)
         every = estimate(*nouns, settings=best.settings)
         speed = np.broadcast_to(np.asarray(every.decode_tps, dtype=float), users.shape)
         able = (np.nan_to_num(speed) >= reading_tps) & (every.waiting == 0) & every.fits

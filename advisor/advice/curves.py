@@ -157,7 +157,7 @@ def _along(
         tried = [(side, again(side, work=vary(side.work, value, way))) for side in left]
         left = [side for side, varied in tried if bool(varied.fits)]
         rates = [
-            (varied.runtime, _rate(varied, phase))
+            (varied.runtime.name, _rate(varied, phase))
             for _, varied in tried
             if bool(varied.fits) and _goes(varied, phase, way)
         ]
@@ -270,7 +270,7 @@ def cost_by_tokens(advice: Advice, points: int = 60) -> dict[str, Line]:
 
 def page_cache_for(estimated: Estimate, speed: float) -> float | None:
     """Smallest page cache with which llama.cpp reaches a speed from the drive [B]; or None."""
-    if estimated.placement is None or estimated.how is not LLAMA_CPP:
+    if estimated.placement is None or estimated.runtime is not LLAMA_CPP:
         return None
     on_disk = float(weight_bytes(estimated.model, estimated.placement, DISK))
     sizes = np.linspace(0.0, on_disk, 65)

@@ -311,7 +311,7 @@ def _part(replicas: Replicas, offer: Servers, users: int, copies: Sizes) -> Serv
         copies=copies,
         users_each=users,
         users_low=min(sum(replicas.at_low_end(offer.gpu, size) for size in copies), users),
-        runtime=load.estimate.runtime if load else "",
+        runtime=load.estimate.runtime.name if load else "",
         format=load.estimate.model.format if load else "",
     )
 

@@ -44,8 +44,8 @@ def route_use(estimates: Iterable[Estimate]) -> Mapping[Route, RouteUse]:
             spent = float(np.ravel(estimate.step.parts.get(route, 0.0))[0]) if estimate.step else 0
             if size > 0 and spent > 0:
                 use = uses.setdefault(route, RouteUse(size / spent))
-                if estimate.runtime not in use.runtimes:
-                    use.runtimes.append(estimate.runtime)
+                if estimate.runtime.name not in use.runtimes:
+                    use.runtimes.append(estimate.runtime.name)
     return uses
 
 
@@ -94,7 +94,7 @@ def speed_of(estimate: Estimate) -> Speed | None:
         return None
     decode, load = estimate.decode, math.nan if estimate.load is None else estimate.load
     numbers = (decode.value, decode.low, decode.high, first, load, estimate.waiting)
-    return of_numbers(estimate.strategy, estimate.runtime, estimate.model.format, numbers)
+    return of_numbers(estimate.strategy, estimate.runtime.name, estimate.model.format, numbers)
 
 
 def of_numbers(

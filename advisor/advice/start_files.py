@@ -69,13 +69,13 @@ def start_file(kind: StartFile, estimate: Estimate) -> str:
     command = estimate.command
     if not estimate.fits or "\n" in command or not command.startswith(SERVERS):
         raise Refusal(
-            f"{estimate.runtime} has no single command that serves {estimate.model.name} here; "
-            "llama.cpp, vLLM and SGLang have."
+            f"{estimate.runtime.name} has no single command that serves {estimate.model.name} "
+            "here; llama.cpp, vLLM and SGLang have."
         )
     name = re.sub(r"[^a-z0-9]+", "-", estimate.model.name.casefold()).strip("-")
-    setup = estimate.how.setup
+    setup = estimate.runtime.setup
     port = setup.port if setup else 8000
-    head = f"# {estimate.model.name} in {estimate.model.format}, {estimate.how.version}\n"
+    head = f"# {estimate.model.name} in {estimate.model.format}, {estimate.runtime.version}\n"
     words = shlex.split(command)
     match kind:
         case StartFile.SYSTEMD:
@@ -103,7 +103,7 @@ def _service(estimate: Estimate, words: list[str], port: int) -> dict[str, Any]:
     """Service of a Compose file."""
     listening, gpus = ["--host", EVERY_ADDRESS, "--port", str(port)], estimate.machine.gpus
     nvidia = bool(gpus) and gpus[0].vendor == "NVIDIA"
-    if estimate.how.key == "llama.cpp":
+    if estimate.runtime.key == "llama.cpp":
         at = words.index("-m") + 1
         words[at] = f"{MODELS}/{words[at].rpartition('/')[2]}"
         backend = estimate.constants.scope.backend if estimate.constants else "cpu"
@@ -111,16 +111,17 @@ def _service(estimate: Estimate, words: list[str], port: int) -> dict[str, Any]:
             raise Refusal(f"llama.cpp has no image for {backend}; take systemd or llama-swap.")
         image, arguments = LLAMA_CPP + OF_BACKEND[backend], [*words[1:], *listening]
         options: dict[str, Any] = {"volumes": [f"./models:{MODELS}:ro"]}
-    elif estimate.how.key == "vllm" and nvidia:
+    elif estimate.runtime.key == "vllm" and nvidia:
         image, arguments = "vllm/vllm-openai:latest", ["--model", *words[2:], *listening]
         options = {"ipc": "host", "volumes": [CACHE]}
-    elif estimate.how.key == "sglang" and nvidia:
+    elif estimate.runtime.key == "sglang" and nvidia:
         image, arguments = "lmsysorg/sglang:latest", [*words, *listening]
         options = {"ipc": "host", "volumes": [CACHE]}
     else:
         cards = "" if nvidia else " for cards of this maker"
         raise Refusal(
-            f"No image of {estimate.runtime}{cards} is on record here; take systemd or llama-swap."
+            f"No image of {estimate.runtime.name}{cards} is on record here; take systemd or "
+            "llama-swap."
         )
     service = {
         "image": image,
@@ -183,11 +184,11 @@ def skypilot_task(estimate: Estimate) -> str:
     """Text of the file, to save as `task.yaml`, for a model on a machine with the GPUs to rent;
     raises Refusal where SkyPilot has no name for the GPU, or the runtime has no setup.
     """
-    setup = estimate.how.setup
+    setup = estimate.runtime.setup
     if setup is None:
         able = ", ".join(runtime.name for runtime in RUNTIMES if runtime.setup is not None)
         raise Refusal(
-            f"Task files are written for {able}. For {estimate.runtime}, rent the "
+            f"Task files are written for {able}. For {estimate.runtime.name}, rent the "
             "GPU and type its command there."
         )
     gpu, count = _gpus(estimate)
@@ -205,7 +206,7 @@ def skypilot_task(estimate: Estimate) -> str:
     ram = math.ceil(sum(float(size) for size in estimate.held[Tier.RAM]) / GIB) + SYSTEM_RAM
     return "\n".join(
         (
-            f"# {SKYPILOT}, {estimate.how.version}",
+            f"# {SKYPILOT}, {estimate.runtime.version}",
             f"# start: sky launch -c {name} task.yaml{given}",
             *(() if public else (f"# OWNER/NAME is a repository on Hugging Face {files}.",)),
             "# a repository with terms to accept also takes --secret HF_TOKEN",

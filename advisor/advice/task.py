@@ -217,7 +217,7 @@ def task_of(estimate: Estimate, session: AgentSession) -> Task | None:
     """Task of a session, in the runtime and placement of an estimate of any request; None where it
     does not fit.
     """
-    keeps = prefix_cache(estimate.how, estimate.model)
+    keeps = prefix_cache(estimate.runtime, estimate.model)
     task = _task(estimate, session, keeps, Tier.VRAM)
     if task is None or task.rounds == 1.0:
         return task
@@ -378,7 +378,7 @@ def sentences(task: Task) -> Sequence[str]:
         lines.extend(_waiting_words(task))
     if session.kept is None and task.keeps.kept < 1.0:
         lines.append(
-            f"{task.turns.runtime} reads the conversation of this model again on every turn"
+            f"{task.turns.runtime.name} reads the conversation of this model again on every turn"
             f"{f': {task.keeps.note}' if task.keeps.note else ''}. Where your server's log "
             "shows otherwise, state the share that is cached (--cached-share)."
         )
@@ -387,7 +387,7 @@ def sentences(task: Task) -> Sequence[str]:
 
 def _waiting_words(task: Task) -> Iterator[str]:
     """Where conversations wait, with the settings for it and what it means for a first token."""
-    session, runtime = task.session, task.turns.runtime
+    session, runtime = task.session, task.turns.runtime.name
     if task.waits in (Tier.RAM, Tier.DISK):
         middle = (session.turns - 1) // 2
         place = "in RAM" if task.waits is Tier.RAM else "on the drive"

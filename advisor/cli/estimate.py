@@ -94,13 +94,15 @@ def _assumption(assumption: Assumption) -> Json:
 def estimate_lines(estimates: Sequence[Estimate]) -> Iterator[str]:
     """Estimates as lines of text, and which runtimes take another format than the one asked for."""
     yield from aligned(
-        (each.runtime, each.strategy.value, each.model.format, _speed_words(each))
+        (each.runtime.name, each.strategy.value, each.model.format, _speed_words(each))
         for each in estimates
     )
     converted = [each for each in estimates if each.format_note and not each.refusal]
     yield from [""] if converted else []
     for note in dict.fromkeys(each.format_note for each in converted):
-        runtimes = dict.fromkeys(each.runtime for each in converted if each.format_note == note)
+        runtimes = dict.fromkeys(
+            each.runtime.name for each in converted if each.format_note == note
+        )
         yield f"{', '.join(runtimes)}: {note}"
 
 
@@ -138,4 +140,4 @@ def _task_cells(task: Task) -> tuple[str, ...]:
     low, high = float(task.range.low), float(task.range.high)
     reread = f"{percent(task.reread_share)} reading again"
     of_range = f"({range_of(low, high, seconds)}), {reread}"
-    return task.turns.runtime, task.turns.strategy.value, seconds(task.seconds), of_range
+    return task.turns.runtime.name, task.turns.strategy.value, seconds(task.seconds), of_range

@@ -100,7 +100,7 @@ more: other programs must be closed."""
 class Estimate:
     """Result for one runtime and placement; times are computed at first use."""
 
-    how: Runtime
+    runtime: Runtime
     strategy: PlacementStrategy
     model: Model  # model in the format that the runtime loads
     machine: Machine  # as the runtime uses it
@@ -120,7 +120,7 @@ class Estimate:
         """Schedules of prompt and token; None for an impossible combination."""
         if self.planned is not None or self.placement is None:
             return self.planned
-        return self.how.schedule(self.model, self.placement, self.machine, self.work)
+        return self.runtime.schedule(self.model, self.placement, self.machine, self.work)
 
     @cached_property
     def step(self) -> StepTime | None:
@@ -164,7 +164,7 @@ class Estimate:
         if time is None or self.constants is None:
             return None
         fitted = self._margins(time, self.constants, constant)
-        beside = np.hypot(self.how.extra_uncertainty, self.model.architecture.shape_uncertainty)
+        beside = np.hypot(self.runtime.extra_uncertainty, self.model.architecture.shape_uncertainty)
         if constant == uncertainty.IN_DECODE and self.work.draft:
             beside = np.hypot(beside, DRAFTING)
         return fitted.wider(beside).around(amount / time.total)
@@ -178,7 +178,7 @@ class Estimate:
             fresh=self.work.fresh if prompt else np.inf, served=prompt and not self.work.bench,
         )  # fmt: skip
         fitted = uncertainty.margins(time, run, constants, constant)
-        of_gpu, of_host = measured.doubt(self.machine, self.how, self.model, prompt=prompt)
+        of_gpu, of_host = measured.doubt(self.machine, self.runtime, self.model, prompt=prompt)
         if not of_gpu and not of_host:
             return fitted
         gpu = uncertainty.on_gpu(time, run)
@@ -238,17 +238,12 @@ class Estimate:
         memory = float(machine.host.memory.value)
         return held > min(TIGHT * memory, memory - min(LEAST_OF_SYSTEM, memory / 4))
 
-    @property
-    def runtime(self) -> str:
-        """Name of the runtime."""
-        return self.how.name
-
     @cached_property
     def command(self) -> str:
         """Command that starts the runtime; empty for an impossible combination."""
         if self.placement is None:
             return ""
-        return self.how.command(self.model, self.placement, self.machine, self.work)
+        return self.runtime.command(self.model, self.placement, self.machine, self.work)
 
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
@@ -320,8 +315,8 @@ def estimate(
         settings = replace(settings, cpu_ffn=None)
         notes.append("It leaves whole layers in RAM alone.")
     outcome = Estimate(
-        how=runtime, strategy=strategy, model=model, machine=machine, work=work, settings=settings,
-        format_note=" ".join(filter(None, notes)),
+        runtime=runtime, strategy=strategy, model=model, machine=machine, work=work,
+        settings=settings, format_note=" ".join(filter(None, notes)),
     )  # fmt: skip
     if strategy is PlacementStrategy.GPU_RESIDENT and machine.gpus:
         outcome = _queued(outcome)
@@ -356,9 +351,11 @@ def _check_memories(machine: Machine, strategy: PlacementStrategy, settings: Set
 def _queued(outcome: Estimate) -> Estimate:
     """Estimate with the users beyond `Runtime.at_once` in the queue; a single one never waits."""
     users = np.asarray(outcome.work.users, dtype=float)
-    if outcome.how.at_once is None or np.all(users <= 1.0):
+    if outcome.runtime.at_once is None or np.all(users <= 1.0):
         return outcome
-    at_once = outcome.how.at_once(outcome.model, outcome.machine, outcome.work, outcome.settings)
+    at_once = outcome.runtime.at_once(
+        outcome.model, outcome.machine, outcome.work, outcome.settings
+    )
     running = np.where(at_once >= 1, np.minimum(users, at_once), users)
     if np.all(running == users):
         return outcome

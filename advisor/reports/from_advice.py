@@ -261,7 +261,7 @@ def placement_card(estimate: Estimate, *, shown: bool) -> PlacementCard:
     card = as_record(
         "card",
         SimpleNamespace(all=estimate, run=estimate if fits else None),
-        title=f"{TITLES[estimate.strategy]}: {estimate.runtime}, {estimate.model.format}",
+        title=f"{TITLES[estimate.strategy]}: {estimate.runtime.name}, {estimate.model.format}",
         fits=fits,
         missing_bytes=None if fits or estimate.refusal else float(estimate.missing),
         bottleneck=estimate.bottleneck if fits else "",
@@ -308,7 +308,7 @@ def token_time(advice: Advice) -> tuple[TimePart, ...]:
 def layer_sweep(advice: Advice, machine: Machine) -> SweepSeries | None:
     """Speed against layers on the GPU; None where none can be placed."""
     runtime = advice.chosen or LLAMA_CPP
-    model = next(estimate.model for estimate in advice.estimates if estimate.how is runtime)
+    model = next(estimate.model for estimate in advice.estimates if estimate.runtime is runtime)
     sweep = speed_by_layers(model, machine, advice.question.work, runtime)
     return sweep and _series(runtime.name, ("layers on the GPU", "tokens/s"), *sweep)
 

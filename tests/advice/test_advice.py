@@ -71,7 +71,7 @@ def test_the_title_names_model_format_and_machine(situation: str) -> None:
 def test_all_placements_are_there_side_by_side(situation: str) -> None:
     answer = advice(situation)
     for strategy in PlacementStrategy:
-        names = [estimate.runtime for estimate in answer.placed(strategy)]
+        names = [estimate.runtime.name for estimate in answer.placed(strategy)]
         assert len(names) == len(set(names)) >= 2
 
 
@@ -80,7 +80,7 @@ def test_the_best_is_the_fastest_usual_one_that_fits(situation: str) -> None:
     answer = advice(situation)
     fitting = usable(answer.estimates)
     assert answer.best is (fitting[0] if fitting else None)
-    usual = [estimate for estimate in fitting if estimate.how.mainstream]
+    usual = [estimate for estimate in fitting if estimate.runtime.mainstream]
     assert all(decode_tps(entry) <= decode_tps(fitting[0]) for entry in usual)
 
 
@@ -221,10 +221,10 @@ def of(runtime: Runtime, situation: str) -> Advice:
 @pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda runtime: runtime.key)
 def test_the_runtime_chosen_is_carried_through_everything(runtime, situation) -> None:
     advice = of(runtime, situation)
-    assert {estimate.runtime for estimate in advice.estimates} == {
+    assert {estimate.runtime.name for estimate in advice.estimates} == {
         runtime.name for runtime in RUNTIMES
     }
-    assert advice.best is None or advice.best.how is runtime
+    assert advice.best is None or advice.best.runtime is runtime
     assert {option.speed.runtime for option in advice.options if option.speed} <= {
         runtime.name, ""
     }  # fmt: skip
@@ -233,7 +233,7 @@ def test_the_runtime_chosen_is_carried_through_everything(runtime, situation) ->
     else:
         assert runtime.name in advice.verdict
     for strategy in PlacementStrategy:
-        assert all(estimate.how is runtime for estimate in advice.meant(strategy))
+        assert all(estimate.runtime is runtime for estimate in advice.meant(strategy))
         assert advice.meant(strategy) or advice.why_not(strategy).startswith(runtime.name)
 
 
@@ -249,7 +249,9 @@ def test_a_faster_runtime_is_named_beside_the_one_chosen() -> None:
     advice = of(ACCELERATE, "offloads")
     first = usable(advice.estimates)[0]
     assert advice.verdict.startswith("With Accelerate, ")
-    assert advice.verdict.endswith(f"{first.runtime} would give {number(decode_tps(first))} here.")
+    assert advice.verdict.endswith(
+        f"{first.runtime.name} would give {number(decode_tps(first))} here."
+    )
 
 
 def test_a_runtime_that_cannot_says_why_and_what_could() -> None:

@@ -158,4 +158,4 @@ def test_doubt_about_a_speed_stands_in_the_money_by_hand() -> None:
 def test_a_server_that_few_measured_is_not_counted_on() -> None:
     replicas = Replicas(question_of(4), Request())
     load = replicas.load("Arc Pro B60", 1)
-    assert load is None or counts_in(load.estimate.machine, load.estimate.how.engine)
+    assert load is None or counts_in(load.estimate.machine, load.estimate.runtime.engine)

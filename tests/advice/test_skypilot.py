@@ -183,6 +183,6 @@ def test_a_gpu_without_a_name_there_is_refused() -> None:
     ids=lambda other: other.name,
 )
 def test_a_runtime_without_a_file_is_refused_and_says_what_to_do(other: Runtime) -> None:
-    elsewhere = replace(RENTED[0], how=other)
+    elsewhere = replace(RENTED[0], runtime=other)
     with pytest.raises(Refusal, match=f"For {re.escape(other.name)}, rent the GPU and type"):
         start_files.skypilot_task(elsewhere)

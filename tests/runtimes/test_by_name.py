@@ -106,9 +106,9 @@ def test_old_kernels_are_slower_and_little_evidence_is_a_wide_range() -> None:
 def test_mlx_stands_beside_the_others_on_apples_chips_alone() -> None:
     model = catalog.model("Llama-3.1-8B", "Q4_K_M")
     for where, there in ((MAC, True), (PC, False)):
-        names = {each.runtime for each in advise(model, where, Workload()).estimates}
+        names = {each.runtime.name for each in advise(model, where, Workload()).estimates}
         assert ("MLX" in names) == there
-    assert "MLX" not in {each.runtime for each in compare(model, MAC, Workload())}
+    assert "MLX" not in {each.runtime.name for each in compare(model, MAC, Workload())}
 
 
 @pytest.mark.parametrize(

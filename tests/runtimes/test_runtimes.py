@@ -180,13 +180,13 @@ def test_vllm_refuses_gpus_without_its_kernels() -> None:
 
 def test_usable_are_those_that_fit_usual_runtimes_first_and_fastest_first(rig: Machine) -> None:
     estimates = usable(compare(catalog.model("Llama-3.1-70B", "Q4_K_M"), rig, WORK))
-    kinds = [estimate.how.mainstream for estimate in estimates]
+    kinds = [estimate.runtime.mainstream for estimate in estimates]
     assert kinds == sorted(kinds, reverse=True)
     for kind in (True, False):
         speeds = [
             float(estimate.decode.value)
             for estimate in estimates
-            if estimate.decode and estimate.how.mainstream is kind
+            if estimate.decode and estimate.runtime.mainstream is kind
         ]
         assert speeds == sorted(speeds, reverse=True)
     assert all(bool(estimate.fits) for estimate in estimates)

@@ -387,7 +387,9 @@ CASES = [
 
 @pytest.mark.parametrize("runtime", [VLLM, SGLANG], ids=lambda runtime: runtime.key)
 def test_every_option_is_in_the_release(runtime: Runtime) -> None:
-    lines = [line for case in CASES if case.how is runtime for line in case.command.splitlines()]
+    lines = [
+        line for case in CASES if case.runtime is runtime for line in case.command.splitlines()
+    ]
     printed = set().union(*(flags(shlex.split(line, comments=True)[1:]) for line in lines))
     assert printed - {"-m"} <= listed(runtime.key)
     assert len(printed) > 8

@@ -155,9 +155,9 @@ def test_it_can_be_advised_on_and_compared_with_the_usual_split() -> None:
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
     advice = advise(model, cards(), WORK, chosen=LLAMA_CPP_TENSOR)
     assert advice.best is not None
-    assert advice.best.how is LLAMA_CPP_TENSOR
+    assert advice.best.runtime is LLAMA_CPP_TENSOR
     assert advice.verdict.startswith("With llama.cpp -sm tensor, runs well, ")
-    assert any(estimate.how is LLAMA_CPP for estimate in advice.estimates)
+    assert any(estimate.runtime is LLAMA_CPP for estimate in advice.estimates)
     alone = advise(model, cards(count=1), WORK, chosen=LLAMA_CPP_TENSOR)
     assert "does not run it here. -sm tensor divides layers over several GPUs" in alone.verdict
     able = [option for option in alone.options if option.speed and option.machine]
@@ -168,7 +168,7 @@ def test_a_measured_speed_of_it_is_explained() -> None:
     estimate = run(cards(), LLAMA_CPP_TENSOR)
     assert measurable([run(cards(), LLAMA_CPP), estimate])[-1] is estimate
     diagnosis = diagnose(estimate, Measured(decode=speed(estimate) / 3))
-    assert diagnosis.run.how is LLAMA_CPP_TENSOR
+    assert diagnosis.run.runtime is LLAMA_CPP_TENSOR
 
 
 def test_a_bridge_speeds_up_all_reduces() -> None:

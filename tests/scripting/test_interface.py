@@ -79,7 +79,7 @@ def test_it_answers_as_the_command_line(machine, capsys):
     answers = compare("Qwen3-30B-A3B", machine, Workload(users=2))
     assert len(answers) == len(printed)
     for answer, record in zip(answers, printed, strict=True):
-        assert (answer.runtime, answer.strategy) == (record["runtime"], record["placement"])
+        assert (answer.runtime.name, answer.strategy) == (record["runtime"], record["placement"])
         if record["decode_tps"] is not None:
             assert answer.decode.value == record["decode_tps"]
 
@@ -145,7 +145,9 @@ def test_every_row_of_a_sweep_is_an_estimate_of_its_own(machine):
     rows = table.set_index(["model", "context", "users", "runtime", "placement"])
     for name, context, count in product(models, contexts, users):
         for alone in compare(name, machine, Workload(context=context, users=count)):
-            row = rows.loc[(alone.model.name, context, count, alone.runtime, str(alone.strategy))]
+            row = rows.loc[
+                (alone.model.name, context, count, alone.runtime.name, str(alone.strategy))
+            ]
             assert row["fits"] == bool(alone.fits)
             assert row["note"] == (alone.refusal or alone.format_note)
             if row["fits"]:

@@ -182,8 +182,8 @@ def sentences(load: ServerLoad | None) -> Iterable[str]:
         return
     request, users = load.request, load.users_supported
     yield (
-        f"{load.estimate.runtime} serves {users} {'user' if users == 1 else 'users'} at once with "
-        f"{tokens_per_second(request.user_tps)} each and the first token within "
+        f"{load.estimate.runtime.name} serves {users} {'user' if users == 1 else 'users'} at once "
+        f"with {tokens_per_second(request.user_tps)} each and the first token within "
         f"{seconds(request.first_token_within)}; it saturates at "
         f"{number(load.full_per_hour)} requests an hour."
     )

@@ -164,7 +164,7 @@ def server(estimate: Estimate) -> Server | None:
 
     Caches take the tokens that requests have, not the whole context.
     """
-    machine, work, at_once = estimate.machine, estimate.work, estimate.how.at_once
+    machine, work, at_once = estimate.machine, estimate.work, estimate.runtime.at_once
     if at_once is None or not np.all(estimate.fits):
         return None
     whole = float(work.prompt) + float(work.output)
@@ -173,7 +173,7 @@ def server(estimate: Estimate) -> Server | None:
     settings = Settings(attention_by_user=placed is not None and placed.attention_by_user)
     fitting = float(at_once(estimate.model, machine, longest, settings))
     deep = whole - float(work.output) / 2.0
-    budget, slots = step_limits(machine, estimate.how)
+    budget, slots = step_limits(machine, estimate.runtime)
     bare = _decode(estimate, COUNTS, 1.0)
     caches = (_decode(estimate, COUNTS, 1.0 + deep) - bare) / (COUNTS * deep)
     later = _prefill(estimate, PIECE, BEFORE) - _prefill(estimate, PIECE, 0.0)
@@ -187,7 +187,7 @@ def server(estimate: Estimate) -> Server | None:
         budget=budget,
         slots=max(int(min(fitting, slots)), 1),
         room=max(fitting, 1.0) * whole,
-        mixed=estimate.how.chunk is None,
+        mixed=estimate.runtime.chunk is None,
         taking_in=TAKING_IN,
     )
 

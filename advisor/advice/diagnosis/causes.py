@@ -300,7 +300,7 @@ def old_driver(run: MeasuredRun) -> Edits:
             yield timed(
                 f"{label} before {row.before}" if row.before else label,
                 machine=aged,
-                constants=conditioned(run.constants, aged, run.how, run.model),
+                constants=conditioned(run.constants, aged, run.runtime, run.model),
             )
 
 

@@ -426,7 +426,7 @@ def measurable(estimates: Iterable[Estimate]) -> list[Estimate]:
     order = [runtime.name for runtime in (*RUNTIMES, *ASIDE)]
     return sorted(
         (each for each in estimates if each.decode is not None),
-        key=lambda each: (not bool(each.fits), order.index(each.runtime), -decode_tps(each)),
+        key=lambda each: (not bool(each.fits), order.index(each.runtime.name), -decode_tps(each)),
     )
 
 

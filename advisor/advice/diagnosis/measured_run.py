@@ -105,9 +105,9 @@ class MeasuredRun(Estimate):
         """Another schedule."""
 
         def schedule(*nouns: Any) -> Phases:
-            return self.how.schedule(*nouns).each(change)
+            return self.runtime.schedule(*nouns).each(change)
 
-        return timed(words, how=replace(self.how, schedule=schedule))
+        return timed(words, runtime=replace(self.runtime, schedule=schedule))
 
 
 def measured_run(estimate: Estimate, system: str = "") -> MeasuredRun:
@@ -146,17 +146,17 @@ def quantity_at(part: Any, path: str) -> Quantity | None:
 MARLIN_FROM = ("Ampere", "Ada", "Hopper", "Blackwell")
 """NVIDIA's generations for which vLLM has Marlin's kernels."""
 CONDITIONS: Mapping[str, Callable[[MeasuredRun], bool]] = {
-    "llama.cpp": lambda run: run.how.takes_layers,
+    "llama.cpp": lambda run: run.runtime.takes_layers,
     "usual build": lambda run: not run.constants.scope.build,
-    "CUDA graphs": lambda run: run.how in (VLLM, SGLANG),
+    "CUDA graphs": lambda run: run.runtime in (VLLM, SGLANG),
     "AWQ by Marlin": lambda run: (
-        run.how is VLLM
+        run.runtime is VLLM
         and run.model.format == "AWQ"
         and bool(run.machine.gpus)
         and run.machine.gpus[0].vendor == "NVIDIA"
         and run.machine.gpus[0].family.split()[0] in MARLIN_FROM
     ),
-    "serving engine": lambda run: run.how.at_once is not None,
+    "serving engine": lambda run: run.runtime.at_once is not None,
     "several users": lambda run: float(run.work.users) > 1,
     "GPU": lambda run: bool(run.machine.gpus),
     "several GPUs": lambda run: len(run.machine.gpus) > 1 and run.machine.nodes == 1,

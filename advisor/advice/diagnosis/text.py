@@ -128,7 +128,7 @@ def _too_low(diagnosis: Diagnosis) -> str:
 def diagnosis_text(diagnosis: Diagnosis) -> str:
     """Full report: summary, likeliest causes with test and remedy, required bandwidths."""
     run = diagnosis.run
-    lines = [f"{run.runtime}, {run.strategy}, {run.model.format}: {sentence(diagnosis)}"]
+    lines = [f"{run.runtime.name}, {run.strategy}, {run.model.format}: {sentence(diagnosis)}"]
     full, brief, heading = grouped_causes(diagnosis)
     prompt = diagnosis.measured.prompt is not None
     for number, each in enumerate(full, start=1):

@@ -168,7 +168,7 @@ class Watched:
 
     def _of_gpu(self, after: Estimate) -> float:
         busy = self.process.gpu_busy
-        if busy is None or not self.seconds or not after.how.takes_layers:
+        if busy is None or not self.seconds or not after.runtime.takes_layers:
             return 1.0
         spent = (self.reading.token_seconds or 0.0, self.reading.prompt_seconds or 0.0)
         shares = [_gpu_share(time) for time in (after.step, after.prompt)]
@@ -185,7 +185,7 @@ class Watched:
         share = float(parts.get(Route.IN_PLACE, 0.0)) / max(sum(map(float, parts.values())), 1e-12)
         if busy is None or not self.seconds or (allowed or 1) <= 2 or 0 < share < COMPUTES:
             return 1.0
-        if not after.how.takes_layers:  # other engines keep several busy without computing there
+        if not after.runtime.takes_layers:  # others keep several busy without computing there
             return 1.0
         return 1.0 if (busy / self.seconds >= BUSY) is (share > 0) else 1.0 / SHOWN
 
@@ -306,7 +306,7 @@ def _threads(seen: Watched) -> Iterator[Observation]:
     allowed, cores = seen.process.processors, seen.run.machine.host.cores
     given = [*_values(seen.process.words, "-t"), *_values(seen.process.words, "--threads")]
     set_to = next((float(word) for word in given if word.isdigit()), None)
-    if seen.run.how.takes_layers and (allowed or set_to):
+    if seen.run.runtime.takes_layers and (allowed or set_to):
         threads = min(set_to or cores, allowed or cores)
         words = (
             f"It computes with {threads:.0f} of {cores} cores: set `-t` to the physical cores, and "
@@ -445,7 +445,7 @@ def _below(diagnosis: Diagnosis) -> bool:
 
 
 def _kind(estimate: Estimate) -> str:
-    if not estimate.how.takes_layers:
+    if not estimate.runtime.takes_layers:
         return "engine"
     return "resident" if estimate.strategy is PlacementStrategy.GPU_RESIDENT else "in RAM"
 

@@ -93,7 +93,7 @@ def changes_of(model: Model, machine: Machine, work: Workload, best: Estimate) -
     """Every change that may make a placement faster; arguments as for `faster_changes`."""
     yield from _smaller_formats(machine, best)
     yield from _smaller_cache(work, best)
-    if (drafted := drafted_work(model.name, work, best.how)) is not None:
+    if (drafted := drafted_work(model.name, work, best.runtime)) is not None:
         words = f"draft {drafted.drafted:g} token a step by its own layers ({drafted.draft})"
         yield Edit(words=words, cost=SAME_TEXT, changes={"work": drafted})
     yield from _expert_cache(best)
@@ -107,7 +107,7 @@ def changes_of(model: Model, machine: Machine, work: Workload, best: Estimate) -
         yield from _of_today(machine)
         yield from _more_of_shared_memory(machine)
     yield from _a_thread_each(machine)
-    if best.how.binds_nodes:
+    if best.runtime.binds_nodes:
         yield from _memory_nodes(machine, best)
 
 
@@ -117,7 +117,7 @@ def _smaller_formats(machine: Machine, best: Estimate) -> Edits:
     steps = [(name, NEAR) for name in SMALLER_FORMATS]
     for name, part in (*steps, *((name, ANY_STEP) for name in FEW_FORMATS)):
         with suppress(Refusal):
-            loaded = best.how.loaded_format(name, machine).format == name
+            loaded = best.runtime.loaded_format(name, machine).format == name
             model = catalog.in_format(now.architecture, name) if loaded else now
             if part * now.file_bytes < model.file_bytes < 0.97 * now.file_bytes:
                 yield Edit(
@@ -138,7 +138,7 @@ def _loss(smaller: str, now: str) -> str:
 
 
 def _smaller_cache(work: Workload, best: Estimate) -> Edits:
-    kind = best.how.quantized_kv_type
+    kind = best.runtime.quantized_kv_type
     if work.kv_type in ("f16", "bf16", "f32") and kind:
         lighter = replace(work, kv_type=kind)
         yield Edit(words=f"KV cache in {kind}", cost="free", changes={"work": lighter})
@@ -184,7 +184,7 @@ def _expert_cache(best: Estimate) -> Edits:
     """VRAM for the experts in RAM that were used last, of the size that is fastest; the gain of a
     cache turns on its hits, the link and the RAM.
     """
-    if not (_is_split(best) and best.how.caches_experts and best.model.has_experts):
+    if not (_is_split(best) and best.runtime.caches_experts and best.model.has_experts):
         return
     if best.settings.expert_cache is None:
         most = float(np.max(best.machine.gpu_memory)) / GIB
@@ -201,7 +201,7 @@ def _feed_forward(best: Estimate) -> Edits:
     """Feed-forward of the fewest layers in RAM that leaves room for all attention and the cache on
     the GPU, where whole layers of a dense model lie in RAM.
     """
-    if not (_is_split(best) and best.how.parts_layers) or best.model.has_experts:
+    if not (_is_split(best) and best.runtime.parts_layers) or best.model.has_experts:
         return
     if best.settings.gpu_layers is None and best.settings.cpu_ffn is None:
         layers = np.arange(1.0, best.model.layers + 1.0)
@@ -232,8 +232,8 @@ BATCH_SETTINGS = {"ollama": "num_batch", "lm-studio": "its evaluation batch size
 
 def _micro_batch(work: Workload, best: Estimate) -> Edits:
     """Longer parts of a prompt, for each of which what lies in RAM is copied to the GPU once."""
-    if best.how.takes_layers and LARGER_BATCH > work.ubatch < float(work.fresh):
-        setting = BATCH_SETTINGS.get(best.how.key, "-ub")
+    if best.runtime.takes_layers and LARGER_BATCH > work.ubatch < float(work.fresh):
+        setting = BATCH_SETTINGS.get(best.runtime.key, "-ub")
         yield Edit(
             words=f"prompts in parts of {LARGER_BATCH:,} tokens ({setting} {LARGER_BATCH})",
             cost=SAME_TEXT,
@@ -301,7 +301,7 @@ def _other_read_ahead(machine: Machine, best: Estimate) -> Edits:
 def _other_backend(machine: Machine, best: Estimate) -> Edits:
     """Another backend of llama.cpp for the same card, with a driver of today."""
     now = backends.of_machine(machine)
-    if best.how.key not in BY_BACKEND or now == backends.UNKNOWN:
+    if best.runtime.key not in BY_BACKEND or now == backends.UNKNOWN:
         return
     for name in backends.of_vendor(machine.gpus[0].vendor, machine.system):
         if name != now:

@@ -31,7 +31,7 @@ class Rates(NamedTuple):
 def again(before: Estimate, **changes: Any) -> Estimate:
     """Estimate with some fields changed, placed and timed anew; they may be arrays."""
     after = replace(before, **changes)
-    nouns = (after.model, after.machine, after.work, after.how, after.strategy)
+    nouns = (after.model, after.machine, after.work, after.runtime, after.strategy)
     return estimate(*nouns, changes.get("constants"), after.settings)
 
 
@@ -104,7 +104,7 @@ def placements(after: Estimate) -> Iterator[Estimate]:
     loads, to be placed and timed anew; none where the runtime refuses it.
     """
     with suppress(Refusal):
-        model = as_run(after.model, after.how, after.machine)
-        for strategy in after.how.strategies:
+        model = as_run(after.model, after.runtime, after.machine)
+        for strategy in after.runtime.strategies:
             if could_hold(model, after.machine, strategy):
                 yield replace(after, model=model, strategy=strategy)

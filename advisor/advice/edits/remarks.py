@@ -27,7 +27,7 @@ def remarks(estimate: Estimate) -> tuple[str, ...]:
     """Sentences on an estimate; empty where it does not fit."""
     if estimate.placement is None or not bool(np.all(estimate.fits)):
         return ()
-    made_by = (*REMARKS.get(estimate.runtime, ()), _default_context, _tables)
+    made_by = (*REMARKS.get(estimate.runtime.name, ()), _default_context, _tables)
     return tuple(sentence for remark in made_by for sentence in remark(estimate))
 
 
@@ -37,7 +37,7 @@ COUNTED = {runtimes.LLAMA_CPP.name: "-ngl", runtimes.OLLAMA.name: "num_gpu"}
 
 def _layers_counted(estimate: Estimate) -> Iterable[str]:
     """Number of the command beside the number of layers that is shown everywhere else."""
-    option, placed = COUNTED.get(estimate.runtime), estimate.placement
+    option, placed = COUNTED.get(estimate.runtime.name), estimate.placement
     if option is None or placed is None:
         return
     layers = int(placed.gpu_layers)
@@ -86,7 +86,7 @@ def _divided(estimate: Estimate) -> Iterable[str]:
     several = len(estimate.machine.gpus) > 1 and estimate.machine.nodes == 1
     if not several or estimate.strategy is not PlacementStrategy.GPU_RESIDENT:
         return
-    divided = _fitting(estimate, Settings(), how=runtimes.LLAMA_CPP_TENSOR)
+    divided = _fitting(estimate, Settings(), runtime=runtimes.LLAMA_CPP_TENSOR)
     if divided is None or divided.decode is None:
         return
     speeds = range_of(float(divided.decode.low), float(divided.decode.high))
@@ -127,13 +127,13 @@ def _own_fit(estimate: Estimate) -> Iterable[str]:
 
 
 def _default_context(estimate: Estimate) -> Iterable[str]:
-    default = estimate.how.default_context
+    default = estimate.runtime.default_context
     if default is None or not estimate.machine.gpus:
         return
     tokens = default(estimate.machine)
     if tokens != int(estimate.work.context):
         yield (
-            f"Where no context is set, {estimate.runtime} allocates {tokens:,} tokens on this "
+            f"Where no context is set, {estimate.runtime.name} allocates {tokens:,} tokens on this "
             "machine."
         )
 

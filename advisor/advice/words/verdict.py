@@ -218,7 +218,7 @@ class Advice:
         """Estimates of one placement, or of all, that are of the chosen runtime; of every runtime
         without a choice.
         """
-        return tuple(each for each in self.placed(strategy) if self.chosen in (None, each.how))
+        return tuple(each for each in self.placed(strategy) if self.chosen in (None, each.runtime))
 
     def card(self, strategy: PlacementStrategy) -> Estimate | None:
         """Estimate that represents a placement: the fastest that is meant and fits, else the first
@@ -396,7 +396,7 @@ def _faster(advice: Advice) -> list[str]:
         return []
     least = NOTABLY * decode_tps(advice.best) if advice.best else 0.0
     first = usable(advice.placed(advice.placement))[:1]
-    speeds = {each.runtime: decode_tps(each) for each in first}
+    speeds = {each.runtime.name: decode_tps(each) for each in first}
     return [
         f"{name} would give {number(tps)} here." for name, tps in speeds.items() if tps >= least
     ]

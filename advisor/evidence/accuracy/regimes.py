@@ -93,7 +93,7 @@ def coverage_like(estimate: Estimate) -> CoverageRow | None:
     """Coverage of published runs like an estimate's decoding; None where there are none."""
     if estimate.placement is None:
         return None
-    traits = _of_llama_cpp if estimate.how.computes_in_ram else _of_framework
+    traits = _of_llama_cpp if estimate.runtime.computes_in_ram else _of_framework
     return coverage().get(regime_of(traits(estimate, estimate.placement)))
 
 
@@ -116,7 +116,7 @@ def _of_llama_cpp(estimate: Estimate, placement: Placement) -> Traits:
     return {
         "category": category,
         "timed": GENERATION,
-        "build": estimate.how.build,
+        "build": estimate.runtime.build,
         "together": float(estimate.work.users) > 1,
         "deep": float(estimate.work.decode_depth) >= DEEP,
         "experts": estimate.model.architecture.experts is not None,

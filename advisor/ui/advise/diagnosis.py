@@ -36,8 +36,8 @@ HOW = (
 def body(answer: Answer) -> None:
     """Fields for the measured speed, and the diagnosis of what they hold."""
     named = {
-        f"{TITLES[each.strategy]}, {each.runtime}{'' if each.fits else ' (does not fit)'}": each
-        for each in measurable(answer.advice.estimates)
+        f"{TITLES[run.strategy]}, {run.runtime.name}{'' if run.fits else ' (does not fit)'}": run
+        for run in measurable(answer.advice.estimates)
     }
     try:
         estimate, measured = _typed(named)

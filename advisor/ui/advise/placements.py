@@ -67,7 +67,7 @@ def _winner(answer: Answer, best: Estimate, before: str, folded: Markup | str = 
     speed, users = decode_tps(best), float(best.work.users)
     each = f" for each of {users:,.0f} users" if users > 1 else ""
     ends = (float(best.decode.low), float(best.decode.high)) if best.decode else None
-    bound = f"{best.runtime}, {best.model.format}, bound by {best.bottleneck}"
+    bound = f"{best.runtime.name}, {best.model.format}, bound by {best.bottleneck}"
     foot = block("oa-foot", escape(folded) + press(WHY, "Why this number?"))
     reading = answer.nouns.money.reading_tps
     was = block("oa-was", f"was {before}", "span") if before else ""
@@ -113,7 +113,7 @@ def _other(answer: Answer, strategy: PlacementStrategy, style: str) -> Markup:
         why = answer.advice.why_not(strategy) or UNKNOWN
         return grey(title, IMPOSSIBLE, figure, [why], style)
     if not bool(estimate.fits):
-        why = f"{estimate.runtime}, {estimate.model.format}"
+        why = f"{estimate.runtime.name}, {estimate.model.format}"
         figure = f"{memory(float(estimate.missing))} too big"
         return grey(title, TOO_BIG, figure, [why], style)
     speed, takes = decode_tps(estimate), f"{duration(float(estimate.reply))} for an answer"

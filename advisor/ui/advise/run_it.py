@@ -49,14 +49,14 @@ def shown(answer: Answer) -> None:
 def _command(answer: Answer) -> None:
     fastest: dict[str, Estimate] = {}
     for estimate in fitting(answer.advice.estimates):
-        fastest.setdefault(estimate.runtime, estimate)
+        fastest.setdefault(estimate.runtime.name, estimate)
     ready = {name: fastest[name] for name in (*FIRST, *fastest) if name in fastest}
     if not ready:
         say("Nothing runs it here; All runtimes says why.", "oa-why")
         return
     best = answer.advice.best
     if st.session_state.get("program") not in ready:
-        st.session_state["program"] = best.runtime if best else next(iter(ready))
+        st.session_state["program"] = best.runtime.name if best else next(iter(ready))
     name = st.pills(
         "Program", list(ready), key="program", required=True, label_visibility="collapsed"
     )
@@ -74,9 +74,9 @@ def told(picked: Estimate) -> None:
     copyable(picked.command)
 
     def about() -> None:
-        row = setup_efforts().get(picked.runtime)
-        written = f"Written for {picked.how.version}.{f' {row.why}' if row else ''}"
-        for sentence in explained_in_turn((written, *remarks(picked), *remarks_of(picked.how))):
+        row = setup_efforts().get(picked.runtime.name)
+        written = f"Written for {picked.runtime.version}.{f' {row.why}' if row else ''}"
+        for sentence in explained_in_turn((written, *remarks(picked), *remarks_of(picked.runtime))):
             say(sentence)
 
-    tabs.folded("About this command", f"about_{picked.runtime}_{picked.strategy.name}", about)
+    tabs.folded("About this command", f"about_{picked.runtime.name}_{picked.strategy.name}", about)

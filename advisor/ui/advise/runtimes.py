@@ -28,12 +28,12 @@ from advisor.ui.question import inputs
 from advisor.ui.question.answer import name_of
 
 COLUMNS: Mapping[str, Callable[[Estimate], object]] = {
-    "Runtime": lambda row: two_lines(row.runtime, explained(row.format_note)),
+    "Runtime": lambda row: two_lines(row.runtime.name, explained(row.format_note)),
     "Placement": lambda row: TITLES[row.strategy],
     "Speed": lambda row: _speed(row),
     "First token": lambda row: seconds(float(row.first_token.value)) if row.first_token else "",
     "Bound by": lambda row: explained(row.bottleneck),
-    "Setup": lambda row: effort(row.runtime),
+    "Setup": lambda row: effort(row.runtime.name),
 }
 
 
@@ -64,7 +64,7 @@ def _reasons(others: Sequence[Estimate]) -> Iterable[tuple[object, object, objec
     grouped: dict[tuple[str, str], list[str]] = {}
     for other in others:
         why = other.refusal or f"{other.model.format} is {memory(float(other.missing))} too large."
-        grouped.setdefault((other.runtime, why), []).append(TITLES[other.strategy])
+        grouped.setdefault((other.runtime.name, why), []).append(TITLES[other.strategy])
     for (runtime, why), placements in grouped.items():
         yield runtime, ", ".join(placements), explained(why)
 
@@ -73,7 +73,9 @@ def choose(
     label: str, estimates: Iterable[Estimate], best: Estimate | None, *, key: str
 ) -> Estimate:
     """Chosen estimate; an impossible choice falls back to the best, else to the first."""
-    named = {f"{estimate.runtime}, {TITLES[estimate.strategy]}": estimate for estimate in estimates}
+    named = {
+        f"{estimate.runtime.name}, {TITLES[estimate.strategy]}": estimate for estimate in estimates
+    }
     if st.session_state.get(key) not in named:
         first = next(iter(named))
         st.session_state[key] = next((name for name in named if named[name] is best), first)
@@ -121,7 +123,7 @@ def limits(together: Together) -> Iterable[str]:
     )
     yield f"The cache of a full context takes {memory(together.kv_bytes)}."
     users = "users" if most > 1 else "user"
-    if together.estimate.how.at_once is not None:
+    if together.estimate.runtime.at_once is not None:
         tokens = number(float(typical_tokens(together.estimate.work)))
         holding = f"{users} with {tokens} tokens each, as these requests hold on average"
     else:

@@ -127,7 +127,7 @@ def _card(
         yield block("oa-why", answer.advice.why_not(strategy) or UNKNOWN, "p")
     else:
         yield block("oa-speed oa-short", f"{memory(float(estimate.missing))} too big")
-        yield block("oa-range", f"with {estimate.runtime}, {estimate.model.format}")
+        yield block("oa-range", f"with {estimate.runtime.name}, {estimate.model.format}")
     if strategy is PlacementStrategy.GPU_RESIDENT:
         yield from _would_hold(answer)
     elif estimate is not None:
@@ -166,7 +166,7 @@ def _facts(answer: Answer, estimate: Estimate) -> Markup:
     named: dict[str, Markup | str] = {
         "First token": seconds(float(first.value)) if first else UNKNOWN,
         "Bound by": explained(estimate.bottleneck),
-        "Runtime": explained(f"{estimate.runtime}, {estimate.model.format}"),
+        "Runtime": explained(f"{estimate.runtime.name}, {estimate.model.format}"),
     }
     whole = estimate.strategy is PlacementStrategy.GPU_RESIDENT
     if not whole and answer.nouns.machine.gpus and placement:
@@ -220,7 +220,7 @@ def _other_ways(answer: Answer, shown: Estimate) -> Iterable[Markup]:
     text = Markup("{} instead: <b>{}</b> ({}, {}), bound by {}.")
     yield text.format(
         "Streamed to the GPU" if in_place else "Computed in place",
-        tokens_per_second(decode_tps(other)), other.runtime, explained(other.model.format),
+        tokens_per_second(decode_tps(other)), other.runtime.name, explained(other.model.format),
         other.bottleneck,
     )  # fmt: skip
     yield explained(

@@ -31,7 +31,7 @@ def one_of(name: str, strategy: PlacementStrategy, *args: object, **fields: obje
     answers = [
         estimate
         for estimate in estimates(*args, **fields)  # type: ignore[arg-type]
-        if estimate.runtime == name and estimate.strategy is strategy
+        if estimate.runtime.name == name and estimate.strategy is strategy
     ]
     return answers[0]
 
@@ -48,7 +48,7 @@ RESIDENT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("estimate", RESIDENT, ids=lambda estimate: estimate.runtime)
+@pytest.mark.parametrize("estimate", RESIDENT, ids=lambda estimate: estimate.runtime.name)
 def test_in_the_gpu_more_users_get_more_together_and_less_each(estimate: Estimate) -> None:
     growth = grown(estimate)
     assert np.all(np.diff(growth.total) > 0)
@@ -65,7 +65,7 @@ def test_a_point_is_the_speed_with_its_number_of_users(runtime) -> None:
         (
             estimate
             for estimate in estimates("Llama-3-8B")
-            if estimate.how is runtime and bool(estimate.fits)
+            if estimate.runtime is runtime and bool(estimate.fits)
         ),
         None,
     )

@@ -78,8 +78,8 @@ def test_the_last_time_a_line_gets_ahead_counts() -> None:
 
 def test_runtimes_stand_on_the_side_of_how_they_read_for_one_user() -> None:
     in_place, streamed = sides(estimates())
-    assert [estimate.runtime for estimate in in_place] == ["llama.cpp"]
-    assert [estimate.runtime for estimate in streamed] == ["vLLM"]
+    assert [estimate.runtime.name for estimate in in_place] == ["llama.cpp"]
+    assert [estimate.runtime.name for estimate in streamed] == ["vLLM"]
 
 
 def speeds(crossover: Crossover | None) -> Crossover:
@@ -153,7 +153,7 @@ def test_a_link_as_fast_as_ram_makes_streaming_faster_from_the_first_user() -> N
     (estimate,) = [
         answer
         for answer in estimates()
-        if answer.how is VLLM and answer.strategy is PlacementStrategy.CPU_OFFLOAD
+        if answer.runtime is VLLM and answer.strategy is PlacementStrategy.CPU_OFFLOAD
     ]
     gpu = estimate.machine.gpus[0]
     link = replace(gpu.link, pinned=given(400 * GB), zero_copy=given(400 * GB))
@@ -197,5 +197,5 @@ def test_reading_over_the_link_counts_as_streamed_though_ram_is_read_too() -> No
     model = catalog.model("Qwen3-235B-A22B", "Q4_K_M")
     estimates = compare(model, here, Workload(), runtimes=(LLAMA_CPP, VLLM))
     in_place, streamed = sides(estimates)
-    assert [estimate.runtime for estimate in in_place] == ["llama.cpp"]
-    assert [estimate.runtime for estimate in streamed] == ["vLLM"]
+    assert [estimate.runtime.name for estimate in in_place] == ["llama.cpp"]
+    assert [estimate.runtime.name for estimate in streamed] == ["vLLM"]

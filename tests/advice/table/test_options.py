@@ -396,9 +396,9 @@ def test_no_part_outside_the_gpus_is_faster_than_its_bound(name: str, users: int
         for own in compare(model, machine, work, runtimes=VALUED):
             if own.strategy is PlacementStrategy.GPU_RESIDENT or own.constants is None:
                 continue
-            bound = most_tokens(own.model, machine, own.work, own.how, own.constants)
+            bound = most_tokens(own.model, machine, own.work, own.runtime, own.constants)
             assert own.decode_tps is not None
-            assert float(own.decode_tps) <= float(bound) * ROUNDING, own.how.name
+            assert float(own.decode_tps) <= float(bound) * ROUNDING, own.runtime.name
             tried += 1
     assert tried > 10
 

@@ -184,7 +184,7 @@ def test_a_team_is_told_how_many_read_along(gpus, model, form, users) -> None:
     for number in (answer.served, answer.served + 1):
         work = replace(answer.best.work, users=float(max(number, 1)))
         alike = estimate(
-            answer.best.model, there, work, answer.best.how, answer.best.strategy,
+            answer.best.model, there, work, answer.best.runtime, answer.best.strategy,
             fitted_constants(),
         )  # fmt: skip
         speed, waits = float(alike.decode_tps or 0.0), float(alike.waiting)

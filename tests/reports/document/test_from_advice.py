@@ -107,7 +107,7 @@ def test_it_states_the_same_as_the_advice(situation: str) -> None:
     assert report.inputs == {"model": SITUATIONS[situation][0]}
     for card, estimate in zip(report.placements, advice.estimates, strict=True):
         assert (card.runtime, card.placement, card.fits) == (
-            estimate.runtime, estimate.strategy.value, bool(estimate.fits),
+            estimate.runtime.name, estimate.strategy.value, bool(estimate.fits),
         )  # fmt: skip
         assert card.decode_tps == (decode_tps(estimate) if estimate.fits else None)
         assert card.fits or card.missing_bytes or card.explanation
@@ -145,7 +145,7 @@ def test_the_card_of_a_placement_is_the_fastest_that_fits_else_the_first_possibl
     assert ram is advice.best
     assert vram is not None
     assert not vram.fits
-    assert vram.runtime == "llama.cpp"
+    assert vram.runtime.name == "llama.cpp"
 
 
 def test_every_input_is_listed_once_with_its_origin() -> None:
@@ -196,7 +196,7 @@ def test_one_card_of_each_placement_is_marked(situation: str) -> None:
     advice, report = answer(situation)
     marked = [(card.runtime, card.placement) for card in report.placements if card.shown]
     shown = [card for strategy in PlacementStrategy if (card := advice.card(strategy)) is not None]
-    assert sorted(marked) == sorted((card.runtime, card.strategy.value) for card in shown)
+    assert sorted(marked) == sorted((card.runtime.name, card.strategy.value) for card in shown)
 
 
 def test_the_request_is_in_words() -> None:
