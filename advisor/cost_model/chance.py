@@ -1,0 +1,133 @@
+"""Chance: how far machines, engines and runs of the same description differ.
+
+    log t = log t(constants, question) + sum over components of sd weight u + noise
+
+Each component has a standard normal u that runs share where they have the same attributes (the
+same machine; of it the same phase, engine, format or model), and weighs by the share of the time
+that its part takes. So two runs of one machine have a covariance, and a run that is known teaches
+what another one will do. The standard deviations (data/generated/chance.csv) are fitted by
+`python -m lab.chance` to errors of predictions that were made without the run's publisher.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+
+from advisor.catalog.csv_tables import DATA, read
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
+from advisor.units import Array
+
+TABLE = DATA / "generated/chance.csv"
+GPU, CPU, DRIVE, FIXED, WHOLE = "gpu", "cpu", "drive", "fixed", ""
+"""Parts of a time: read or computed by GPUs and their link, by the processor, from the drive, and
+fixed costs; the whole of it."""
+PART_OF: Mapping[str, str] = {
+    Route.RESIDENT: GPU,
+    Route.STREAMED: GPU,
+    Route.IN_PLACE: CPU,
+    Route.PAGED: DRIVE,
+    Route.STAGED: DRIVE,
+    LAYERS: FIXED,
+    TOKEN: FIXED,
+    CROSSINGS: FIXED,
+}
+"""Part of each route and fixed cost of a `StepTime`."""
+OF_LLAMA_CPP, OF_OTHERS = "llama.cpp", "others"
+"""Families of engines: llama.cpp with its forks, and all others."""
+ALIKE = ("phase", "engine", "format", "experts", "model")
+"""Attributes that two runs of a machine may have in common."""
+OF_RUN = "run"  # attribute that no two runs have in common: noise
+
+
+@dataclass(frozen=True, kw_only=True)
+class Component:
+    """One way in which runs of the same description differ; fields as the columns of chance.csv."""
+
+    family: str  # `OF_LLAMA_CPP` or `OF_OTHERS`
+    part: str  # part of the time by whose share it weighs; empty for all of it
+    same: str  # attributes of `ALIKE` that runs which share it have in common, joined by "+"
+    sd: float  # standard deviation of the logarithm of a time that is all of that part
+    groups: int  # publishers with a machine behind it
+    source: str  # the command that wrote the line
+
+    @cached_property
+    def attributes(self) -> Sequence[str]:
+        """Names of the attributes."""
+        return tuple(filter(None, self.same.split("+")))
+
+    @property
+    def own(self) -> bool:
+        """Whether each run has its own, so that it teaches nothing of others."""
+        return OF_RUN in self.attributes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """A timed part of a run, as far as chance sees it."""
+
+    # share of the time by route and fixed cost, as in `StepTime.parts`; the sum is 1
+    shares: Mapping[str, Array]
+    prompt: bool  # whether a prompt was timed, else a token
+    family: str = OF_LLAMA_CPP  # family of its engine
+    engine: str = ""  # name of the engine, and its fork
+    format: str = ""
+    experts: bool = False  # whether the model has routed experts
+    model: str = ""
+    scale: Array = 1.0  # factor on its standard deviation, from what widens its range
+
+    @property
+    def phase(self) -> str:
+        """Timed phase."""
+        return "prompt" if self.prompt else "token"
+
+    @cached_property
+    def weights(self) -> Mapping[str, Array]:
+        """Share of the time by part, with 1 for the whole."""
+        weights: dict[str, Array] = {WHOLE: 1.0}
+        for name, share in self.shares.items():
+            part = PART_OF.get(name, FIXED)
+            weights[part] = weights.get(part, 0.0) + share
+        return weights
+
+    def weight(self, component: Component) -> Array:
+        """Standard deviation that a component gives to the logarithm of its time."""
+        return component.sd * self.weights.get(component.part, 0.0) * self.scale
+
+
+def covariance(one: Run, other: Run) -> Array:
+    """Covariance of the logarithms of the times of two different runs on the same machine."""
+    others = {(row.part, row.same): row for row in components(other.family)}
+    total: Array = 0.0
+    for row in components(one.family):
+        alike = others.get((row.part, row.same))
+        if alike is not None and not row.own and _alike(one, other, row.attributes):
+            total = total + one.weight(row) * other.weight(alike)
+    return total
+
+
+def variance(run: Run) -> Array:
+    """Variance of the logarithm of a run's time, noise included."""
+    return _sum_of_squares(run, components(run.family))
+
+
+def noise(run: Run) -> Array:
+    """The part of `variance` of which no other run tells anything."""
+    return _sum_of_squares(run, (row for row in components(run.family) if row.own))
+
+
+def _sum_of_squares(run: Run, rows: Iterable[Component]) -> Array:
+    squares = (np.square(run.weight(row)) for row in rows)
+    return np.asarray(sum(squares, start=np.zeros(())))
+
+
+def _alike(one: Run, other: Run, attributes: Iterable[str]) -> bool:
+    return all(getattr(one, name) == getattr(other, name) for name in attributes)
+
+
+@cache
+def components(family: str) -> Sequence[Component]:
+    """Components of a family of engines."""
+    return tuple(row for row in read(TABLE, Component) if row.family == family)
