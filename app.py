@@ -47,11 +47,16 @@ def visit() -> None:
 
 def links(page: StreamlitPage, pages: Sequence[StreamlitPage]) -> Markup:
     """Links to the pages, with the present request; on a phone a row that scrolls sideways."""
-    request, here = current.present(), Markup(" aria-current='page'")
-    return LINKS.format(markup.joined(
-        LINK.format(current.link(request, each.url_path), here if each is page else "", each.title)
-        for each in pages
-    ))  # fmt: skip
+    request = current.present()
+    here = Markup(" aria-current='page'")
+    return LINKS.format(
+        markup.joined(
+            LINK.format(
+                current.link(request, each.url_path), here if each is page else "", each.title
+            )
+            for each in pages
+        )
+    )
 
 
 if __name__ == Path(__file__).stem:  # the server imports it; in a visitor's run it is the program

@@ -33,7 +33,9 @@ class UnknownName(InputError):
 
     def __init__(self, kind: str, name: str, names: Iterable[str], hint: str = "") -> None:
         super().__init__(kind, name)
-        self.kind, self.name, self.hint = kind, name, hint
+        self.kind = kind
+        self.name = name
+        self.hint = hint
         self._names = names
 
     @cached_property
@@ -43,10 +45,19 @@ class UnknownName(InputError):
 
     def __str__(self) -> str:
         *others, last = self.close or ("",)
-        either = f"{', '.join(others)} or {last}" if others else last
-        meant = f" Did you mean {either}?" if last else ""
+        if others:
+            either = f"{', '.join(others)} or {last}"
+        else:
+            either = last
+        if last:
+            meant = f" Did you mean {either}?"
+        else:
+            meant = ""
         hint = f" {self.hint}" if self.hint else ""
-        noun = self.kind if self.kind[1:2].isupper() else self.kind[:1].lower() + self.kind[1:]
+        if self.kind[1:2].isupper():
+            noun = self.kind
+        else:
+            noun = self.kind[:1].lower() + self.kind[1:]
         return f"No {noun} is called {self.name[:80]!r}.{meant}{hint}"
 
 

@@ -44,13 +44,17 @@ def short(value: float) -> str:
     for size, letter in _SHORT:
         if size <= abs(value) < 1e15:
             return f"{value / size:.3g}{letter}"
-    return f"{value:.3g}" if math.isfinite(value) else UNKNOWN
+    if math.isfinite(value):
+        return f"{value:.3g}"
+    return UNKNOWN
 
 
 def tokens_per_second(rate: float) -> str:
     """Speed of generation, written as time per token below `SLOWEST_RATE` [tokens/s]."""
     if 0 < rate < SLOWEST_RATE:
-        return f"a token every {seconds(1 / rate)}" if rate > 1e-12 else "0 tokens/s"
+        if rate > 1e-12:
+            return f"a token every {seconds(1 / rate)}"
+        return "0 tokens/s"
     return _with_unit(number(rate), "tokens/s")
 
 
@@ -78,7 +82,9 @@ def quantity(value: float, unit: str) -> str:
         return rate(value)
     if unit == "FLOP/s":
         return _with_unit(number(value / GB), "GFLOP/s")
-    return seconds(value) if unit == "s" else _with_unit(number(value), unit)
+    if unit == "s":
+        return seconds(value)
+    return _with_unit(number(value), unit)
 
 
 def seconds(duration: float) -> str:
@@ -132,10 +138,13 @@ def money(amount: float) -> str:
     if not math.isfinite(amount):
         return UNKNOWN
     currency = _shown.get()
-    sign, size = ("-" if amount < 0 else "") + currency.sign, abs(amount) / currency.usd
+    sign = ("-" if amount < 0 else "") + currency.sign
+    size = abs(amount) / currency.usd
     if size >= 9.995:
         return f"{sign}{size:,.0f}"
-    return f"{sign}{size:.2f}" if size >= 0.01 or size == 0 else f"{sign}{number(size)}"
+    if size >= 0.01 or size == 0:
+        return f"{sign}{size:.2f}"
+    return f"{sign}{number(size)}"
 
 
 def money_per_hour(amount: float) -> str:
@@ -143,7 +152,10 @@ def money_per_hour(amount: float) -> str:
     currency = _shown.get()
     size = abs(amount) / currency.usd
     cents = math.isfinite(amount) and 9.995 <= size < 99.995
-    text = f"{'-' if amount < 0 else ''}{currency.sign}{size:.2f}" if cents else money(amount)
+    if cents:
+        text = f"{'-' if amount < 0 else ''}{currency.sign}{size:.2f}"
+    else:
+        text = money(amount)
     return _with_unit(text, "an hour")
 
 
@@ -157,12 +169,15 @@ def hours(duration: float) -> str:
     if abs(duration) < 0.9917:
         return f"{duration * 60:.0f} min"
     text = number(duration)
-    return "1 hour" if text == "1.0" else _with_unit(text, "hours")
+    if text == "1.0":
+        return "1 hour"
+    return _with_unit(text, "hours")
 
 
 def range_of(low: float, high: float, say: Callable[[float], str] = number) -> str:
     """Text of a range, its ends formatted by `say`, with the unit once: `1.8 to 2.4 s`."""
-    first, last = say(low), say(high)
+    first = say(low)
+    last = say(high)
     if first == last:
         return first
     amount, _, unit = first.partition(" ")
@@ -176,18 +191,24 @@ def moment(when: str) -> str:
 
 
 def _with_unit(text: str, unit: str) -> str:
-    return text if text == UNKNOWN else f"{text} {unit}"
+    if text == UNKNOWN:
+        return text
+    return f"{text} {unit}"
 
 
 def counted(count: int, name: str) -> str:
     """Name of a thing with its number: "2x RTX 3090"; alone for a single one."""
-    return f"{count}x {name}" if count > 1 else name
+    if count > 1:
+        return f"{count}x {name}"
+    return name
 
 
 def context_size(tokens: float) -> str:
     """Context as people write it: 8192 is "8k", 100000 is "100000"."""
     size = int(tokens)
-    return f"{size // 1024}k" if size and size % 1024 == 0 else str(size)
+    if size and size % 1024 == 0:
+        return f"{size // 1024}k"
+    return str(size)
 
 
 def inert(text: str) -> str:
@@ -198,7 +219,9 @@ def inert(text: str) -> str:
     """
     shown = next((each for each in text if unicodedata.category(each) not in _UNSEEN), "")
     runs = unicodedata.normalize("NFKC", shown)[:1] in _FORMULA_STARTS
-    return f"'{text}" if runs or text[:1] in set("\t\r\n") else text
+    if runs or text[:1] in set("\t\r\n"):
+        return f"'{text}"
+    return text
 
 
 def aligned(rows: Iterable[Sequence[str]], right: Container[int] = ()) -> Iterator[str]:

@@ -59,7 +59,9 @@ def opened(path: Path) -> BinaryIO:
 def shown(path: Path) -> str:
     """A path as errors print it: one line of 200 characters at most."""
     printable = "".join(letter if letter.isprintable() else "?" for letter in str(path))
-    return printable if len(printable) <= 200 else f"{printable[:197]}..."
+    if len(printable) <= 200:
+        return printable
+    return f"{printable[:197]}..."
 
 
 def reason(error: Exception) -> str:

@@ -26,4 +26,6 @@ def product_folder() -> Path:
     A wheel copies them to advisor/installed/, which a clone does not have (pyproject.toml).
     """
     installed = Path(__file__).resolve().parent / "installed"
-    return installed if installed.is_dir() else installed.parents[1]
+    if installed.is_dir():
+        return installed
+    return installed.parents[1]

@@ -102,7 +102,8 @@ def compare(
 ) -> tuple[Estimate, ...]:
     """Estimates of every runtime in every placement; an impossible one states its reason."""
     if isinstance(model, Request):
-        nouns, runtime = model.nouns(), runtime or model.runtime
+        nouns = model.nouns()
+        runtime = runtime or model.runtime
         parts = nouns.model, nouns.machine, nouns.work, nouns.settings
     else:
         parts = _nouns(model, machine, workload, split)
@@ -133,7 +134,10 @@ def advise(
     if isinstance(model, Request):
         return whole_answer.answer(model.nouns()).advice
     resolved, owned, work, settings = _nouns(model, machine, workload, split)
-    chosen = None if runtime is None else runtime_named(runtime)
+    if runtime is None:
+        chosen = None
+    else:
+        chosen = runtime_named(runtime)
     return whole_answer.advise(resolved, owned, work, money=money, settings=settings, chosen=chosen)
 
 
@@ -155,7 +159,10 @@ def _nouns(
             f"{', '.join(unknown)} is no option of a placement; use one of "
             f"{', '.join(sorted(SPLIT))}. Numbers of the request go into Workload(...)."
         )
-    resolved = find_model(model) if isinstance(model, str) else model
+    if isinstance(model, str):
+        resolved = find_model(model)
+    else:
+        resolved = model
     return resolved, machine, workload or Workload(), Request(**split).nouns().settings
 
 
@@ -230,9 +237,10 @@ def _columns(
     count = max((values.size for values in varied.values()), default=1)
     fits = np.broadcast_to(estimate.fits, count)
     figures = {
-        "decode_tps": estimate.decode, "prefill_tps": estimate.prefill,
+        "decode_tps": estimate.decode,
+        "prefill_tps": estimate.prefill,
         "ttft_s": estimate.first_token,
-    }  # fmt: skip
+    }
     speeds = {
         f"{name}{end}": np.where(fits, getattr(figure, attribute, np.nan), np.nan)
         for name, figure in figures.items()

@@ -16,8 +16,12 @@ from advisor.errors import InputError
 
 Array: TypeAlias = float | npt.NDArray[np.float64]  # a number, or an array of numbers along a sweep
 
-KB, MB, GB = 1e3, 1e6, 1e9
-KIB, MIB, GIB = 2.0**10, 2.0**20, 2.0**30
+KB = 1e3
+MB = 1e6
+GB = 1e9
+KIB = 2.0**10
+MIB = 2.0**20
+GIB = 2.0**30
 TERA = 1e12
 SECONDS_PER_HOUR = 3600.0
 HOURS_PER_MONTH = 365.25 * 24 / 12
@@ -55,14 +59,18 @@ def gibibytes(text: str) -> float:
     """Memory size from typed text, as sold: "24", "24GB", "24 GiB", "512 MB", "1.5 TB" [GiB]."""
     number, unit = _parts(text, "memory, as 24, 24GB or 1.5TB")
     scale = _scale(unit, text, "memory, as 24, 24GB or 1.5TB")
-    return number if scale is None else number * 1024.0 ** (scale - 3)
+    if scale is None:
+        return number
+    return number * 1024.0 ** (scale - 3)
 
 
 def gigabytes_per_second(text: str) -> float:
     """Bandwidth from typed text: "7", "7 GB/s", "3500 MB/s", "1.8TB/s" [GB/s]."""
     number, unit = _parts(text, "a rate, as 7, 7GB/s or 3500MB/s")
     scale = _scale(unit, text, "a rate, as 7, 7GB/s or 3500MB/s")
-    return number if scale is None else number * 1000.0 ** (scale - 3)
+    if scale is None:
+        return number
+    return number * 1000.0 ** (scale - 3)
 
 
 def _parts(text: str, allowed: str) -> tuple[float, str]:

@@ -103,7 +103,8 @@ def printed(*arguments: str) -> Any:
     """Output of a command, or its exit code and message."""
     from advisor.cli.main import main
 
-    output, errors = io.StringIO(), io.StringIO()
+    output = io.StringIO()
+    errors = io.StringIO()
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
         try:
             code = main(arguments)
@@ -112,7 +113,9 @@ def printed(*arguments: str) -> Any:
     if code == 2:
         return {"code": code, "error": errors.getvalue().splitlines()[-1:]}
     text = output.getvalue()
-    return json.loads(text) if "--json" in arguments else {"code": code, "text": text.splitlines()}
+    if "--json" in arguments:
+        return json.loads(text)
+    return {"code": code, "text": text.splitlines()}
 
 
 def predicted(table: str, number: str) -> Any:
@@ -173,7 +176,9 @@ def rounded(value: Any) -> Any:
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, dict):
         return {key: rounded(part) for key, part in value.items()}
-    return [rounded(part) for part in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [rounded(part) for part in value]
+    return value
 
 
 def replayed(questions: Sequence[str]) -> dict[str, Any]:
@@ -205,7 +210,9 @@ def headline(answer: Any) -> str:
     if isinstance(answer, list):
         rows = [row for row in answer if isinstance(row, dict)]
         best = max(rows, key=lambda row: row.get("decode_tps") or 0.0, default=None)
-        return f"{len(answer)} rows; {headline(best)}" if best else _short(answer)
+        if best:
+            return f"{len(answer)} rows; {headline(best)}"
+        return _short(answer)
     keys = [key for key in HEADLINE if key in answer]
     shown = {key: answer[key] for key in keys} or answer
     return "; ".join(f"{key} {_short(value)}" for key, value in shown.items())
@@ -215,7 +222,10 @@ def _short(value: Any) -> str:
     """A value in at most 200 characters, texts without their title."""
     if isinstance(value, list) and all(isinstance(text, str) for text in value):
         value = " / ".join(value[2:5] or value)
-    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        text = f"{value:.4g}"
+    else:
+        text = str(value)
     return " ".join(text.split())[:200]
 
 
@@ -231,11 +241,14 @@ def kept() -> dict[str, set[str]]:
 def compare(every: int) -> int:
     """Number of answers that are not the kept ones, each printed with its headline."""
     lines = {question: kept()[question] for question in sorted(kept())[::every]}
-    return _told({
-        question: [*sorted(lines[question]), now]
-        for question, answer in replayed(list(lines)).items()
-        if digest(now := kept_line(question, answer)) not in map(digest, lines[question])
-    }, len(lines))  # fmt: skip
+    return _told(
+        {
+            question: [*sorted(lines[question]), now]
+            for question, answer in replayed(list(lines)).items()
+            if digest(now := kept_line(question, answer)) not in map(digest, lines[question])
+        },
+        len(lines),
+    )
 
 
 def _told(changed: Mapping[str, Sequence[str]], count: int) -> int:

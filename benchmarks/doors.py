@@ -35,7 +35,8 @@ from advisor.request import command_line, texts
 from advisor.request.request import Request
 from advisor.ui.advise.page import TABS
 
-COUNT, PAGES = 1000, 60
+COUNT = 1000
+PAGES = 60
 APP = Path(__file__).parents[1] / "app.py"
 MODELS = ("Llama-3.1-8B", "Llama-3.1-70B", "Qwen3-30B-A3B", "Qwen3-32B", "gpt-oss-120b",
           "gpt-oss-20b", "DeepSeek-R1", "Gemma 3 27B", "Qwen3-Next-80B-A3B", "Phi-4",
@@ -85,7 +86,9 @@ def printed(request: Request) -> list[dict[str, Any]]:
     text = StringIO()
     with redirect_stdout(text):
         code = command(["estimate", *command_line.to_argv(request), "--json"])
-    return list(json.loads(text.getvalue())) if code == 0 else []
+    if code == 0:
+        return list(json.loads(text.getvalue()))
+    return []
 
 
 def by_command(request: Request) -> list[Row]:
@@ -96,7 +99,9 @@ def by_command(request: Request) -> list[Row]:
 def by_link(request: Request) -> list[Row]:
     """A link of the page, opened again."""
     opened = texts.from_address(texts.to_texts(request))
-    return [] if opened.problems else by_python(opened.request)
+    if opened.problems:
+        return []
+    return by_python(opened.request)
 
 
 def by_assistant(request: Request) -> list[Row]:
@@ -104,7 +109,9 @@ def by_assistant(request: Request) -> list[Row]:
     record = mcp.answer("estimate", request.stated(), allow_files=False)[1]
     given = rows(record["estimates"])
     left_out = record.get("estimates_left_out", 0)
-    return given + by_python(request)[len(given) :] if left_out else given
+    if left_out:
+        return given + by_python(request)[len(given) :]
+    return given
 
 
 def on_page(request: Request) -> list[str]:
@@ -124,10 +131,13 @@ def lacking(request: Request) -> list[str]:
     """Rows of the command line's record that the page, which shows every runtime, shows no digits
     of.
     """
-    lines, absent = on_page(request), []
+    lines = on_page(request)
+    absent = []
     for each in printed(request):
         if each["fits"]:
-            low, high, first = each["decode_tps_low"], each["decode_tps_high"], each["ttft_s"]
+            low = each["decode_tps_low"]
+            high = each["decode_tps_high"]
+            first = each["ttft_s"]
             digits = (tokens_per_second(each["decode_tps"]), range_of(low, high), seconds(first))
             if not any(all(part in line for part in (each["runtime"], *digits)) for line in lines):
                 absent.append(f"{each['runtime']} {each['placement']} {digits}")
@@ -148,15 +158,19 @@ def pages_alike(requests: list[Request]) -> int:
 def checked(request: Request) -> dict[str, float | None]:
     """Figures of `check` for the same model and machine."""
     stated = request.stated()
-    model = {"name": stated.pop("model"), **{key: stated.pop(key) for key in ("format",)
-                                             if key in stated}}  # fmt: skip
+    model = {
+        "name": stated.pop("model"),
+        **{key: stated.pop(key) for key in ("format",) if key in stated},
+    }
     (result,) = run(scenarios({"models": [model], "machines": [stated]}))
     return {name: result.figures[name] for name in ("decode_tps", "prefill_tps", "ttft_s")}
 
 
 DOORS: Mapping[str, Callable[[Request], list[Row]]] = {
-    "command line": by_command, "link": by_link, "assistant": by_assistant,
-}  # fmt: skip
+    "command line": by_command,
+    "link": by_link,
+    "assistant": by_assistant,
+}
 
 
 def main() -> None:
@@ -164,7 +178,9 @@ def main() -> None:
     numbers = [int(word) for word in sys.argv[1:]]
     count, pages = (*numbers, *(COUNT, PAGES)[len(numbers) :])
     answered: list[Request] = []
-    random, equal, refused = Random("doors"), Counter[str](), 0
+    random = Random("doors")
+    equal = Counter[str]()
+    refused = 0
     for _ in range(count):
         request = asked_for(random)
         with redirect_stderr(StringIO()):
@@ -181,7 +197,10 @@ def main() -> None:
             fitting = {row[4:8:2] for row in expected if row[3]}
             figures = checked(request)
             pair = figures["decode_tps"], figures["prefill_tps"]
-            same = pair in fitting if fitting else pair == (None, None)
+            if fitting:
+                same = pair in fitting
+            else:
+                same = pair == (None, None)
         equal["check"] += same
         if not same:
             print(f"check differs: {request.stated()}: {pair}")

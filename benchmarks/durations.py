@@ -102,7 +102,8 @@ def answers() -> Iterator[str]:
     for change, acts in changes.items():
         yield line(f"answer with options, another {change}", list(map(timed, acts)))
     logging.getLogger("streamlit").setLevel(logging.ERROR)
-    app, times = page(), []
+    app = page()
+    times = []
     for run in range(RUNS):
         app.query_params["context"] = ("4k", "8k", "16k")[run % 3]
         app.query_params["replies"] = str(40 + run)
@@ -280,10 +281,15 @@ def fill(store: ReportStore, url: str) -> None:
     engine = create_engine(url)
     with engine.begin() as connection:
         rows = [
-            {"id": number, "name": f"report {number}", "model": f"model {number % 40}",
-             "words": f"report {number}\n{NOTES}", "digest": str(number)}
+            {
+                "id": number,
+                "name": f"report {number}",
+                "model": f"model {number % 40}",
+                "words": f"report {number}\n{NOTES}",
+                "digest": str(number),
+            }
             for number in range(2, REPORTS + 1)
-        ]  # fmt: skip
+        ]
         connection.execute(text(COPY), rows)
         connection.execute(text(CONTENTS))
         connection.execute(text(TAGS))

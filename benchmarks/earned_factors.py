@@ -43,12 +43,15 @@ class Worth:
 def worths(rows: Cases) -> Iterator[Worth]:
     """Worth of each kind of factor, in the order of the constants."""
     fit = solve(task(rows))
-    prior, clusters = fit.task.prior, left_out_with(rows)
+    prior = fit.task.prior
+    clusters = left_out_with(rows)
     kept = _left_out(fit, prior, fit.logs, clusters)
     bearing = fit.task.bearing(fit.slopes)
     for (constant, columns), terms in _kinds(fit.task).items():
-        width, start = prior.width.copy(), fit.logs.copy()
-        width[terms], start[terms] = HELD, prior.value[terms]
+        width = prior.width.copy()
+        start = fit.logs.copy()
+        width[terms] = HELD
+        start[terms] = prior.value[terms]
         dropped = _left_out(fit, replace(prior, width=width), start, clusters)
         bears = np.asarray(bearing[:, terms].any(axis=1), dtype=bool)
         yield Worth(

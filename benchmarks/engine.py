@@ -35,8 +35,11 @@ from benchmarks.engine_parts.models import CONTEXTS, Target, larger, targets
 from benchmarks.engine_parts.readings import Readings, Run, prompt_rate, rates, until, within
 
 ROUNDS = 3
-MEDIAN, WORST = 0.08, 0.20  # errors that the probe promises
-LEAST_MEMORY, LEAST_DISK = 13 * GIB, 12 * GB
+# errors that the probe promises
+MEDIAN = 0.08
+WORST = 0.20
+LEAST_MEMORY = 13 * GIB
+LEAST_DISK = 12 * GB
 FAST = 0.1
 Rows = list[dict[str, object]]
 
@@ -66,7 +69,8 @@ def _room(folder: Path) -> bool:
     from advisor.probes import host
 
     place = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    free, memory = shutil.disk_usage(place).free, host.facts().memory_available
+    free = shutil.disk_usage(place).free
+    memory = host.facts().memory_available
     if free >= LEAST_DISK and memory >= LEAST_MEMORY:
         return True
     print(
@@ -78,7 +82,8 @@ def _room(folder: Path) -> bool:
 
 def _resident(record: Readings, folder: Path, arguments: argparse.Namespace) -> Rows:
     chosen = [target for target in targets() if arguments.model in target.name][: arguments.targets]
-    over, quantile = until(arguments.seconds), FAST if arguments.fast else 0.5
+    over = until(arguments.seconds)
+    quantile = FAST if arguments.fast else 0.5
     for number in range(arguments.rounds):
         if not over():
             resident.read(chosen, record, quantile, folder, over, probing=arguments.probing)
@@ -106,8 +111,10 @@ def _compared(
     target: Target, depth: int, record: Readings
 ) -> tuple[float, float, bool, dict[str, object]]:
     """Error calibrated and not, whether most runs lie in their range, and the row."""
-    model, runs = target.synthetic.model, record.of(target.name, depth)
-    measured, prompt = rates(runs), prompt_rate(runs)
+    model = target.synthetic.model
+    runs = record.of(target.name, depth)
+    measured = rates(runs)
+    prompt = prompt_rate(runs)
     median = statistics.median(measured)
     machines = [resident.calibrated(record.around(run)) for run in runs]
     bare = [replace(each, host=replace(each.host, engine=None)) for each in machines]
@@ -128,16 +135,26 @@ def _compared(
     )
     predicted = median * (1.0 + error)
     read = statistics.median(float(prefill.value) for _, prefill in turns)
-    told = f"; prompt {prompt:6.1f}, predicted {read:6.1f}" if prompt else ""
+    if prompt:
+        told = f"; prompt {prompt:6.1f}, predicted {read:6.1f}"
+    else:
+        told = ""
     print(
         f"  {target.name:<24} at {depth:4}: measured {median:6.2f} {within(measured)}, "
         f"predicted {predicted:6.2f} tokens/s ({error:+.0%}; not calibrated {other:+.0%}){told}"
     )
     row = rows.row(
-        target.synthetic.facts, model, machines[-1], measured, predicted, **_here(),
-        category="cpu", context_depth=depth, **rows.prompt(prompt, read),
+        target.synthetic.facts,
+        model,
+        machines[-1],
+        measured,
+        predicted,
+        **_here(),
+        category="cpu",
+        context_depth=depth,
+        **rows.prompt(prompt, read),
         source_note="python -m benchmarks.engine --only resident",
-    )  # fmt: skip
+    )
     return error, other, 2 * inside >= len(runs), row
 
 
@@ -168,8 +185,10 @@ def _larger(
     target: Target, runs: Sequence[Run], machine: Machine
 ) -> tuple[float, dict[str, object]]:
     """Predicted over measured, and the row."""
-    machine, model = paged.on_drive(machine, runs), target.synthetic.model
-    measured, size = rates(runs), model.file_bytes
+    machine = paged.on_drive(machine, runs)
+    model = target.synthetic.model
+    measured = rates(runs)
+    size = model.file_bytes
     median = statistics.median(measured)
     cache, read = (
         statistics.median(getattr(run, name) for run in runs) for name in ("cache", "read")
@@ -183,10 +202,17 @@ def _larger(
         f"{read / GB:.2f} GB read for a token"
     )
     row = rows.row(
-        target.synthetic.facts, model, machine, measured, predicted, **_here(), category="nvme",
-        context_depth=paged.DEPTH, **rows.drive(machine, runs),
+        target.synthetic.facts,
+        model,
+        machine,
+        measured,
+        predicted,
+        **_here(),
+        category="nvme",
+        context_depth=paged.DEPTH,
+        **rows.drive(machine, runs),
         source_note="python -m benchmarks.engine --only paged",
-    )  # fmt: skip
+    )
     return predicted / median, row
 
 

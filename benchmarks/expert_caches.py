@@ -48,10 +48,19 @@ def predicted(row: CacheRow, usual: float | None = None) -> float:
     """Share of lookups served, by the model's unevenness in an ordinary text or another [%]."""
     if row.policy == FIXED:
         return 100.0 * float(served_by_fixed(row.slots / row.experts))
-    usual = unevenness(row.model) if usual is None else usual
-    variety = USUAL if row.variety is None else row.variety
+    if usual is None:
+        usual = unevenness(row.model)
+    else:
+        usual = usual
+    if row.variety is None:
+        variety = USUAL
+    else:
+        variety = row.variety
     use = ExpertUse(row.experts, row.used, in_text(usual, variety))
-    tokens = np.inf if row.tokens is None else row.tokens
+    if row.tokens is None:
+        tokens = np.inf
+    else:
+        tokens = row.tokens
     return 100.0 * float(use.served(row.slots, tokens, by_layer=row.policy == "layer"))
 
 
@@ -84,16 +93,21 @@ def main() -> int:
     without = {row.id: share for row, share in left_out(known)}
     print(f"{'publisher':16} {'model':22} {'slots':>12} {'tokens':>6} {'served':>6} {'law':>6}")
     for row in known:
-        tokens = "" if row.tokens is None else f"{row.tokens:g}"
+        if row.tokens is None:
+            tokens = ""
+        else:
+            tokens = f"{row.tokens:g}"
         print(
             f"{row.publisher:16} {row.model:22} {row.slots:6.1f} /{row.experts:4} {tokens:>6} "
             f"{row.hit_pct:6.1f} {predicted(row):6.1f}"
         )
     for words, errors in (
         ("as shipped", [_error(row) for row in known]),
-        ("its publisher left out", [without[row.id] - row.hit_pct for row in known
-                                    if row.id in without]),
-    ):  # fmt: skip
+        (
+            "its publisher left out",
+            [without[row.id] - row.hit_pct for row in known if row.id in without],
+        ),
+    ):
         sizes = np.abs(errors)
         print(
             f"{words}: {len(sizes)} rows, median {np.median(sizes):.1f} points, "

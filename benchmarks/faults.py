@@ -13,12 +13,12 @@ from collections.abc import Sequence
 import pytest
 
 KILLS = "100"  # kills of a saving program, with SQLite and with PostgreSQL
-STORE, SOAK = "tests/reports/store/test_store.py", "tests/reports/store/test_soak.py"
-LOCAL, IMPORTED = (
-    "tests/calibration/test_local_store.py",
-    "tests/calibration/test_imported_store.py",
-)
-HUB, GPU = "tests/model/hub/test_hub.py", "tests/probes/test_gpu.py"
+STORE = "tests/reports/store/test_store.py"
+SOAK = "tests/reports/store/test_soak.py"
+LOCAL = "tests/calibration/test_local_store.py"
+IMPORTED = "tests/calibration/test_imported_store.py"
+HUB = "tests/model/hub/test_hub.py"
+GPU = "tests/probes/test_gpu.py"
 FAULTS = {
     "kill -9 while saving": f"{SOAK} outlives_its_program",
     "PostgreSQL crashes while saving": f"{SOAK} crash_of_its_server",
@@ -56,7 +56,8 @@ def main() -> None:
 
 def _run(files: Sequence[str], words: str) -> tuple[int, int, float]:
     """Cases that held, all of them, and their time [s]; kills and damaged bytes count each."""
-    counts, start = _Counts(), time.perf_counter()
+    counts = _Counts()
+    start = time.perf_counter()
     quiet = ("-o", "addopts=--import-mode=importlib", "-p", "no:terminal")
     pytest.main([*files, "-k", words, *quiet], plugins=[counts])
     if not counts.cases:
@@ -73,7 +74,10 @@ class _Counts:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" or report.failed:
             stated = dict(report.user_properties).get("cases", 1)
-            number = stated if isinstance(stated, int) else 1
+            if isinstance(stated, int):
+                number = stated
+            else:
+                number = 1
             self.cases["held" if report.passed else "missed"] += number
 
 

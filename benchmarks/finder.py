@@ -44,7 +44,10 @@ HOST = from_spec.machine(MachineSpec())
 
 def main() -> None:
     """Print combinations, seconds and memory."""
-    name = sys.argv[1] if len(sys.argv) > 1 else "Llama-3.1-70B"
+    if len(sys.argv) > 1:
+        name = sys.argv[1]
+    else:
+        name = "Llama-3.1-70B"
     as_a_user(name)
     model = resolve.find(name).model
     curated = curated_models()

@@ -39,10 +39,17 @@ def rows(day: str) -> list[dict[str, object]]:
     """Predictions of all settings on a day."""
     settings = [(gpu, model, form) for gpu in CARDS for model, form in MODELS]
     rows = [
-        {"category": "resident", "runtime": "llama.cpp", "gpu": gpu, "model": model,
-         "quant": form, "context_depth": "0", "source_note": "test=tg128,pp512"}
+        {
+            "category": "resident",
+            "runtime": "llama.cpp",
+            "gpu": gpu,
+            "model": model,
+            "quant": form,
+            "context_depth": "0",
+            "source_note": "test=tg128,pp512",
+        }
         for gpu, model, form in settings
-    ]  # fmt: skip
+    ]
     return [
         {"day": day, "gpu": gpu, "model": model, "format": form}
         | {name: answer[name] for name in COLUMNS[4:]}

@@ -69,7 +69,10 @@ class Compared:
 
 def main(arguments: argparse.Namespace) -> None:
     """Measure and print, or say why not."""
-    reason = gpu_machine.missing() if arguments.rounds else ""
+    if arguments.rounds:
+        reason = gpu_machine.missing()
+    else:
+        reason = ""
     if reason:
         print(f"gpu_engine: skipped, {reason}")
         return
@@ -98,7 +101,9 @@ def main(arguments: argparse.Namespace) -> None:
 def _here(ram_gib: float | None) -> Fingerprint:
     """This machine, with the RAM that was stated."""
     seen = fingerprint()
-    return replace(seen, memory=int(ram_gib * GIB)) if ram_gib else seen
+    if ram_gib:
+        return replace(seen, memory=int(ram_gib * GIB))
+    return seen
 
 
 def measure(
@@ -139,7 +144,9 @@ def say(began: float, text: str) -> None:
 
 def free(ram_gib: float | None) -> float:
     """Memory that a run may take: as stated, or as the system shows [B]."""
-    return ram_gib * GIB if ram_gib else float(host.facts().memory_available)
+    if ram_gib:
+        return ram_gib * GIB
+    return float(host.facts().memory_available)
 
 
 def report(record: Readings, arguments: argparse.Namespace, parts: Sequence[str]) -> list[Compared]:
@@ -200,29 +207,55 @@ def _compared(
         machine = paged.on_drive(machine, runs)
     estimate = predicted(case, machine, depth)
     (decode, prefill), (before, _) = map(speeds_of, (estimate, predicted(case, bare, depth)))
-    measured, prompt = rates(runs), prompt_rate(runs)
-    median, speed, read = statistics.median(measured), float(decode.value), float(prefill.value)
-    told = f"; prompt {prompt:.2f}, predicted {read:.2f}" if prompt else ""
+    measured = rates(runs)
+    prompt = prompt_rate(runs)
+    median = statistics.median(measured)
+    speed = float(decode.value)
+    read = float(prefill.value)
+    if prompt:
+        told = f"; prompt {prompt:.2f}, predicted {read:.2f}"
+    else:
+        told = ""
     print(
         f"  {case.name:<22} {case.place:<20} at {depth:4}: measured {median:7.2f} "
         f"{within(measured)}, predicted {speed:7.2f} tokens/s ({speed / median:.2f} "
         f"times; not calibrated {float(before.value) / median:.2f}){told}"
     )
-    batch = f"-ub {case.ubatch}; " if case.ubatch != gpu_llama.MICRO_BATCH else ""
+    if case.ubatch != gpu_llama.MICRO_BATCH:
+        batch = f"-ub {case.ubatch}; "
+    else:
+        batch = ""
     # Nobody looked at what the kernel read ahead.
     drive = {**rows.drive(machine, runs), "read_ahead_kib": ""}
-    layers = estimate.placement.gpu_layers if estimate.placement else 0.0
+    if estimate.placement:
+        layers = estimate.placement.gpu_layers
+    else:
+        layers = 0.0
     row = rows.row(
-        case.facts, case.model, machine, measured, speed, category=case.category,
-        runtime=runs[-1].runtime, os=runs[-1].os, date=runs[-1].date, gpu=machine.gpus[0].name,
-        ngl=round(float(layers)), context_depth=depth, source_url="benchmarks/gpu_engine.py",
-        source_note=f"{note}; {batch}{_link(machine)}", **rows.prompt(prompt, read),
+        case.facts,
+        case.model,
+        machine,
+        measured,
+        speed,
+        category=case.category,
+        runtime=runs[-1].runtime,
+        os=runs[-1].os,
+        date=runs[-1].date,
+        gpu=machine.gpus[0].name,
+        ngl=round(float(layers)),
+        context_depth=depth,
+        source_url="benchmarks/gpu_engine.py",
+        source_note=f"{note}; {batch}{_link(machine)}",
+        **rows.prompt(prompt, read),
         **(drive if case.category == FROM_DRIVE else {}),
-    )  # fmt: skip
+    )
     return Compared(
-        case=case, ratio=speed / median, row=row, prompt=read / prompt if prompt else None,
+        case=case,
+        ratio=speed / median,
+        row=row,
+        prompt=read / prompt if prompt else None,
         inside=bool(decode.low <= median <= decode.high),
-    )  # fmt: skip
+    )
 
 
 def _link(machine: Machine) -> str:

@@ -32,7 +32,8 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[1]
-COUNT, SEED = 200, 1
+COUNT = 200
+SEED = 1
 MUTATED = (
     "advisor/cost_model", "advisor/request", "advisor/advice/table/cost.py",
     "advisor/advice/prices/power.py", "advisor/advice/table/choice.py",
@@ -183,7 +184,10 @@ def _changed_end(node: ast.AST) -> bool:
         case ast.Constant(value=bool(value)):
             node.value = not value
         case ast.Constant(value=int(value) | float(value)):
-            node.value = value * 2 if abs(value) >= LARGE else value + 1
+            if abs(value) >= LARGE:
+                node.value = value * 2
+            else:
+                node.value = value + 1
         case ast.Call(func=ast.Attribute(attr=name) as called) if name in OTHER_NAME:
             called.attr = OTHER_NAME[name]
         case ast.Call(func=ast.Name(id=name) as called) if name in OTHER_NAME:
@@ -195,7 +199,8 @@ def _changed_end(node: ast.AST) -> bool:
 
 def put_in_place(mutant: Mutant) -> None:
     """Change the running program: its function's code, or the constant where it was imported."""
-    path, place = ROOT / mutant.place.path, mutant.place
+    path = ROOT / mutant.place.path
+    place = mutant.place
     tree = ast.parse(path.read_text(encoding="utf-8"))
     (node,) = (node for other, node in _places(place.path, tree) if other == place)
     _change(next(part for at, part in enumerate(_walk(node)) if at == mutant.node))
@@ -219,7 +224,10 @@ def _rebind(place: Place, value: float) -> None:
     module = sys.modules[place.path[: -len(".py")].replace("/", ".")]
     former = vars(module)[place.name]
     for other in list(sys.modules.values()):
-        names = vars(other) if getattr(other, "__name__", "").startswith("advisor") else {}
+        if getattr(other, "__name__", "").startswith("advisor"):
+            names = vars(other)
+        else:
+            names = {}
         if names.get(place.name) is former:
             names[place.name] = value
 
@@ -308,7 +316,10 @@ class Judge:
     def _items(self, session: pytest.Session, mutant: Mutant) -> list[pytest.Item]:
         """Tests that call a mutant: those of its folder first, then the quickest."""
         place = mutant.place
-        called = self.users.get(place.name, []) if place.constant else [place]
+        if place.constant:
+            called = self.users.get(place.name, [])
+        else:
+            called = [place]
         folder = place.path.split("/")[1]
         chosen = [
             item

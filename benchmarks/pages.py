@@ -42,14 +42,29 @@ LINKED = ("Models", "Machines", "Reports", "How we know", "Advise")
 """Pages of the bar, in the order of a walk."""
 PC = "gaming PC with a {} and 64 GB RAM"
 CHANGES = {
-    "machine": ("", [PC.format(gpu) for gpu in ("4090", "3090", "4070", "5060 Ti 16GB", "7900 XTX",
-                                            "4080", "3080", "5090")]),
-    "model": ("", ["Qwen3 8B", "Llama 3.3 70B", "gpt oss 20b", "Gemma 3 12B", "Qwen3 32B",
-                            "gpt oss 120b", "Phi 4", "Gemma 3 4B"]),
-    "context": (".oa-assumed >> nth=-1", ["16k", "32k", "4k", "64k", "8k", "2k", "32k",
-                                                   "16k"]),
+    "machine": (
+        "",
+        [
+            PC.format(gpu)
+            for gpu in ("4090", "3090", "4070", "5060 Ti 16GB", "7900 XTX", "4080", "3080", "5090")
+        ],
+    ),
+    "model": (
+        "",
+        [
+            "Qwen3 8B",
+            "Llama 3.3 70B",
+            "gpt oss 20b",
+            "Gemma 3 12B",
+            "Qwen3 32B",
+            "gpt oss 120b",
+            "Phi 4",
+            "Gemma 3 4B",
+        ],
+    ),
+    "context": (".oa-assumed >> nth=-1", ["16k", "32k", "4k", "64k", "8k", "2k", "32k", "16k"]),
     "replies_per_day": (".st-key-use button", ["10", "100", "20", "300", "5", "80", "40", "200"]),
-}  # fmt: skip
+}
 """Changes by their input: what is opened first, and what is typed."""
 VISITORS = 12
 SETTLED = 15  # seconds in which a server loads what its other pages need [s]
@@ -97,7 +112,9 @@ def missing() -> str:
         import playwright.sync_api  # noqa: F401  they are installed
     except ImportError as error:
         return f"the Python package {error.name} is not installed"
-    return "" if CHROMIUM.exists() else f"{CHROMIUM} does not exist"
+    if CHROMIUM.exists():
+        return ""
+    return f"{CHROMIUM} does not exist"
 
 
 @contextmanager
@@ -109,9 +126,12 @@ def server(script: Path = ROOT / "app.py", **settings: str) -> Iterator[tuple[st
     command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}"]
     with tempfile.TemporaryDirectory() as folder:
         process = subprocess.Popen(
-            command, cwd=ROOT, env={**os.environ, "ADVISOR_DATA_DIR": folder, **settings},
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            command,
+            cwd=ROOT,
+            env={**os.environ, "ADVISOR_DATA_DIR": folder, **settings},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         try:
             _wait(f"http://127.0.0.1:{port}/_stcore/health")
             yield f"http://127.0.0.1:{port}", psutil.Process(process.pid)
@@ -144,9 +164,10 @@ def opened(
     """A page in an empty profile, at rest."""
     height = 900 if width > 640 else 844
     context = browser.new_context(
-        viewport={"width": width, "height": height}, reduced_motion="reduce",
+        viewport={"width": width, "height": height},
+        reduced_motion="reduce",
         color_scheme="dark" if dark else "light",
-    )  # fmt: skip
+    )
     page = context.new_page()
     page.set_default_timeout(60_000)
     page.add_init_script(WATCH)
@@ -178,7 +199,10 @@ def first_answers(browser: "Browser") -> None:
                             seconds, rest = page.evaluate(
                                 "[seen.answer / 1000, seen.change / 1000]"
                             )
-                        kind = "warm" if visit else "cold"
+                        if visit:
+                            kind = "warm"
+                        else:
+                            kind = "cold"
                         times.setdefault((name, kind), []).append(seconds)
                         times.setdefault((name, f"{kind}, to the finished page"), []).append(rest)
                         if not visit:
@@ -243,7 +267,8 @@ def memory(browser: "Browser") -> None:
         for script in (bare, ROOT / "app.py"):
             with server(script) as (address, process):
                 time.sleep(SETTLED)
-                context, sizes = browser.new_context(), []
+                context = browser.new_context()
+                sizes = []
                 for visitor in range(3 * VISITORS):
                     page = context.new_page()
                     page.goto(address)

@@ -104,14 +104,19 @@ def _rate_of_all(row: SecondMachineRow, machines: int) -> float:
 
     n reply / ( p / n t_prompts + reply t_token ), with p of the n users' prompts in that time.
     """
-    where = machine(MachineSpec(
-        gpu=row.gpu, ram_gb=row.ram_gb, machines=machines,
-        network=row.network if machines > 1 else None,
-        network_gbs=row.network_gbs if machines > 1 else None,
-    ))  # fmt: skip
+    where = machine(
+        MachineSpec(
+            gpu=row.gpu,
+            ram_gb=row.ram_gb,
+            machines=machines,
+            network=row.network if machines > 1 else None,
+            network_gbs=row.network_gbs if machines > 1 else None,
+        )
+    )
     context = row.prompt + row.reply
     work = Workload(prompt=row.prompt, output=row.reply, context=context, users=row.users)
-    model, engine = find_model(row.model, row.quant), runtime(row.runtime)
+    model = find_model(row.model, row.quant)
+    engine = runtime(row.runtime)
     share = row.prompts_counted / row.users
     rates = [0.0]
     for outcome in compare(model, where, work, runtimes=(engine,)):
@@ -165,11 +170,19 @@ def expert_cache() -> Iterator[Pair]:
 
 def _rate_beside_ram(row: ExpertCacheRow, settings: Settings) -> float:
     """Predicted rate of decoding with experts in RAM; NaN for what does not fit [tokens/s]."""
-    where = machine(MachineSpec(
-        gpu=row.gpu, gpu_count=row.gpu_count, backend=row.backend, ram_gb=ROOM_GIB,
-        ram_channels=row.ram_channels, ram_mts=row.ram_mts, pcie_gbs=row.pcie_gbs,
-    ))  # fmt: skip
-    engine, model = LLAMA_CPP, find_model(row.model, row.quant)
+    where = machine(
+        MachineSpec(
+            gpu=row.gpu,
+            gpu_count=row.gpu_count,
+            backend=row.backend,
+            ram_gb=ROOM_GIB,
+            ram_channels=row.ram_channels,
+            ram_mts=row.ram_mts,
+            pcie_gbs=row.pcie_gbs,
+        )
+    )
+    engine = LLAMA_CPP
+    model = find_model(row.model, row.quant)
     if row.misses == "computed":
         schedule = partial(phases, copies_experts=True, copies_misses=False)
         engine = replace(LLAMA_CPP, schedule=schedule)
@@ -236,7 +249,8 @@ AIMS = {
 def met(aim: Aim, pairs: tuple[Pair, ...]) -> bool:
     """Whether gains meet their aims; prints how near they are."""
     ratios = np.array([pair.predicted / pair.measured for pair in pairs])
-    right, off = sum(pair.right for pair in pairs), np.exp(np.median(np.abs(np.log(ratios))))
+    right = sum(pair.right for pair in pairs)
+    off = np.exp(np.median(np.abs(np.log(ratios))))
     print(f"signs right: {right} of {len(pairs)}")
     print(f"median of predicted over measured: {np.median(ratios):.2f}")
     print(f"median factor between them: {off:.2f}")

@@ -52,8 +52,10 @@ server = engine.Server(params)
 print(server.listening_address, flush=True)
 time.sleep(3600)
 """
-PROMPT, REPLY = 32, 64
-PROCESS_MADVISE, PAGEOUT = 440, 21
+PROMPT = 32
+REPLY = 64
+PROCESS_MADVISE = 440
+PAGEOUT = 21
 """Number of the system call and of its advice (Linux, asm-generic/unistd.h and mman-common.h)."""
 EVERY = 0.5  # time between two takings of pages [s]
 Planted = Callable[[int, Path], AbstractContextManager[None]]
@@ -63,9 +65,15 @@ def llama(megabytes: float) -> ArchitectureSpec:
     """Shapes of a Llama with a file of about this size in Q8_0."""
     layers = max(round(megabytes / 28), 2)  # a layer has 27 MB, the tables as much as four
     return ArchitectureSpec(
-        name="planted", layers=layers, hidden=1536, intermediate=4096, heads=12, kv_heads=4,
-        head_dim=128, vocab=32000,
-    )  # fmt: skip
+        name="planted",
+        layers=layers,
+        hidden=1536,
+        intermediate=4096,
+        heads=12,
+        kv_heads=4,
+        head_dim=128,
+        vocab=32000,
+    )
 
 
 @contextmanager
@@ -196,21 +204,33 @@ def _line(url: str, path: Path, cause: str) -> str:
     """What watch says of a server."""
     random = Random(url)
     complete(url, random)  # loads the file
-    before, process = read_server(url), ServerProcess(url)
+    before = read_server(url)
+    process = ServerProcess(url)
     while ((now := read_server(url).since(before)).tokens or 0) < LEAST_TOKENS:
         complete(url, random)
     request = Request(
-        model=str(path), runtime="llama.cpp", placement="cpu-offload", context=2048,
-        prompt=PROMPT, output=REPLY,
-    )  # fmt: skip
+        model=str(path),
+        runtime="llama.cpp",
+        placement="cpu-offload",
+        context=2048,
+        prompt=PROMPT,
+        output=REPLY,
+    )
     estimate = expected(request)
     if estimate is None or estimate.decode is None:
         return "this machine holds no such model"
     answer = Watched(reading=now, estimate=estimate, system="Linux", process=process.reading())
-    keys = [each.row.key for each in answer.diagnosis.causes] if answer.diagnosis else []
+    if answer.diagnosis:
+        keys = [each.row.key for each in answer.diagnosis.causes]
+    else:
+        keys = []
     speed = (now.tokens or 0.0) / (now.token_seconds or 1.0)
-    low, high = float(estimate.decode.low), float(estimate.decode.high)
-    rank = f", true cause at {keys.index(cause) + 1}" if cause in keys else ""
+    low = float(estimate.decode.low)
+    high = float(estimate.decode.high)
+    if cause in keys:
+        rank = f", true cause at {keys.index(cause) + 1}"
+    else:
+        rank = ""
     return (
         f"{tokens_per_second(speed)} of {low:.0f} to {high:.0f}, alarm {answer.alarm}{rank} of "
         f"{keys[:3]}; {' '.join(answer.signs) or 'no sign'}"

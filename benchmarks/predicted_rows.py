@@ -32,7 +32,10 @@ CHANCE = random.Random(5)
 
 def main() -> None:
     """Write a file, answer it, print what it took."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
+    if len(sys.argv) > 1:
+        count = int(sys.argv[1])
+    else:
+        count = ROWS
     rows = _rows()
     if "distinct" in sys.argv:
         rows = map(_changed, rows)
@@ -44,9 +47,11 @@ def main() -> None:
             writer.writeheader()
             writer.writerows(islice(rows, count))
         command = [sys.executable, "-m", "advisor", "predict", str(source), "-o", os.devnull]
-        before, start = os.times(), time.perf_counter()
+        before = os.times()
+        start = time.perf_counter()
         most = _largest(subprocess.Popen(command, stderr=subprocess.DEVNULL))
-        wall, after = time.perf_counter() - start, os.times()
+        wall = time.perf_counter() - start
+        after = os.times()
     used = sum(after[2:4]) - sum(before[2:4])
     load = os.getloadavg()[0]
     print(f"{count:,} rows: {wall:.0f} s, {used:.0f} s of processors, {most / 1e6:.0f} MB at most")

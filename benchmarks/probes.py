@@ -75,7 +75,8 @@ def _built(compiler: str, source: str, *flags: str) -> None:
 
 # Memory.
 
-SECONDS_OF_RAM, REPEATS = 0.6, 3
+SECONDS_OF_RAM = 0.6
+REPEATS = 3
 
 
 def ram_turns(folder: Path, rounds: int) -> Iterator[str]:
@@ -90,7 +91,8 @@ def ram_turns(folder: Path, rounds: int) -> Iterator[str]:
 
 
 def _ram_turn(read_rate: Callable[..., float]) -> Turns:
-    size, sink = ram.buffer_bytes(host.facts()), ctypes.c_uint64()
+    size = ram.buffer_bytes(host.facts())
+    sink = ctypes.c_uint64()
     (read,) = ram.measure(SECONDS_OF_RAM)
     passes = max(1, math.ceil(ram.WINDOW * read.value / size))
     loop = read_rate(ctypes.c_size_t(size), read.threads, passes, REPEATS, ctypes.byref(sink))
@@ -108,14 +110,16 @@ SAME = ((BLOCK, 4),)
 
 def disk_turns(folder: Path, rounds: int) -> Iterator[str]:
     """Line of the probe of the drive beside fio."""
-    fio, path = _program("fio"), folder / "random"
+    fio = _program("fio")
+    path = folder / "random"
     generator = np.random.default_rng()
     with path.open("wb") as file:
         for _ in range(FILE_BYTES // BLOCK):
             file.write(generator.bytes(BLOCK))
         file.flush()
         os.fsync(file.fileno())
-    read_rates.DIRECT, read_rates.THROUGH_CACHE = SAME, ((BLOCK, 1),)
+    read_rates.DIRECT = SAME
+    read_rates.THROUGH_CACHE = ((BLOCK, 1),)
     yield compared("disk beside fio", rounds, partial(_disk_turn, fio, path))
 
 
@@ -126,7 +130,8 @@ def _disk_turn(fio: str, path: Path) -> Turns:
 
 def fio_rate(fio: str, path: Path, read: Measurement) -> float:
     """Rate of fio for the same kind of read, with as much in flight [B/s]."""
-    depth, through_cache = f"--iodepth={read.threads}", ("--thread", "--fadvise_hint=0")
+    depth = f"--iodepth={read.threads}"
+    through_cache = ("--thread", "--fadvise_hint=0")
     ways = {
         "disk_read_direct": ("--ioengine=libaio", "--direct=1", depth, *ONE_SECOND),
         "disk_read_mmap": ("--ioengine=mmap", *through_cache),
@@ -146,8 +151,9 @@ def fio_rate(fio: str, path: Path, read: Measurement) -> float:
 SECONDS_OF_GPU = 3.0
 READS = 2**30
 NVBANDWIDTH = {
-    "h2d_pinned": "host_to_device_memcpy_ce", "d2h_pinned": "device_to_host_memcpy_ce",
-}  # fmt: skip
+    "h2d_pinned": "host_to_device_memcpy_ce",
+    "d2h_pinned": "device_to_host_memcpy_ce",
+}
 """Its tests that measure what the probe does."""
 Reference = Callable[[], Mapping[str, float]]
 
@@ -179,7 +185,8 @@ def cuda_loop(folder: Path) -> Reference:
 
 def nvbandwidth(_: Path) -> Reference:
     """NVIDIA's own benchmark."""
-    program, block = _program("nvbandwidth"), str(int(transfer.BLOCKS[0] / MIB))
+    program = _program("nvbandwidth")
+    block = str(int(transfer.BLOCKS[0] / MIB))
 
     def rates() -> Mapping[str, float]:
         command = (program, "-j", "-b", block, "-t", *NVBANDWIDTH.values())

@@ -195,7 +195,10 @@ class Draw:
         name = self._pick(PAGES)
         typed = {"model": self._pick(self.models), "machine": "Another machine",
                  "gpu": self._gpu(), "context": self._pick(("8k", "32k"))}  # fmt: skip
-        told = typed if name in ("advise", "find", "run") else {}
+        if name in ("advise", "find", "run"):
+            told = typed
+        else:
+            told = {}
         return ["page", name, *(f"{key}={value}" for key, value in told.items())]
 
     def rows(self, each: int) -> Iterator[list[str]]:
@@ -209,7 +212,10 @@ class Draw:
                     yield ["predict", table, number]
 
     def _model(self) -> list[str]:
-        form = ["--quant", self._pick(FORMATS)] if self.random.random() < 0.5 else []
+        if self.random.random() < 0.5:
+            form = ["--quant", self._pick(FORMATS)]
+        else:
+            form = []
         return ["--model", self._model_name(), *form]
 
     def _model_name(self) -> str:
@@ -225,7 +231,10 @@ class Draw:
             return ["--gpu", "none", *ram, *self._some({"--cpu": PARTS["--cpu"]})]
         if kind < 0.45:
             return ["--gpu", self._pick(("2x RTX 3090 + RTX 4090", "RTX 4090 + P40")), *ram]
-        count = ["--gpu-count", str(self._pick((2, 4, 8)))] if kind < 0.6 else []
+        if kind < 0.6:
+            count = ["--gpu-count", str(self._pick((2, 4, 8)))]
+        else:
+            count = []
         return ["--gpu", self._gpu(), *count, *ram, *self._some(PARTS, PARTS)]
 
     def _gpu(self) -> str:
@@ -242,7 +251,9 @@ class Draw:
         return words
 
     def _plain_or_json(self) -> list[str]:
-        return ["--json"] if self.random.random() < 0.7 else []
+        if self.random.random() < 0.7:
+            return ["--json"]
+        return []
 
     def _pick(self, values: Sequence[T]) -> T:
         return self.random.choice(values)

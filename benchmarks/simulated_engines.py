@@ -46,18 +46,26 @@ MODES = {
 
 def answer(row: Mapping[str, str]) -> Mapping[str, str]:
     """A row with the simulator's answer to its question."""
-    name, gpus = row["model"], int(row["gpu_count"])
+    name = row["model"]
+    gpus = int(row["gpu_count"])
     owner = next(owner for start, owner in OWNERS.items() if name.startswith(start))
     dense, experts = MODES[row["quant"]]
     whole = int(row["ep"])
     more = {"moe_quant_mode": experts, "moe_tp_size": gpus // whole, "moe_ep_size": whole}
     engine = row["runtime"].split()[0]
     answer = cli_estimate(
-        f"{owner}/{name}", SYSTEMS[row["gpu"]], mode="static", backend_name=ENGINES[engine],
-        isl=int(row["prompt_len"]), osl=int(row["gen_len"]), batch_size=int(row["batch"]),
-        tp_size=gpus, stride=64, gemm_quant_mode=dense,
+        f"{owner}/{name}",
+        SYSTEMS[row["gpu"]],
+        mode="static",
+        backend_name=ENGINES[engine],
+        isl=int(row["prompt_len"]),
+        osl=int(row["gen_len"]),
+        batch_size=int(row["batch"]),
+        tp_size=gpus,
+        stride=64,
+        gemm_quant_mode=dense,
         **({} if name.startswith(DENSE) else more),
-    )  # fmt: skip
+    )
     return {
         **row,
         "runtime": f"{engine} {answer.backend_version}",

@@ -44,14 +44,18 @@ PAUSE = 5.0  # mean time between two changes of a visitor [s]
 CHANGES = 5  # changes of each visitor
 MODELS = ("Qwen3-8B", "Llama-3.1-70B", "Qwen3-30B-A3B", "gpt-oss-20b", "Gemma 3 27B")
 CONTEXTS = (4096, 8192, 16384, 32768)
-VISITS, AT_ONCE = 200, 10
+VISITS = 200
+AT_ONCE = 10
 """Visits while memory is watched, and how many of them at a time; each changes three inputs."""
-ALONE, SETTLED = 60, 0.2
+ALONE = 60
+SETTLED = 0.2
 """Changes of a visitor who is alone, and seconds after each until its time is read [s]."""
-LAST, GROWN = 5, 1.1
+LAST = 5
+GROWN = 1.1
 """Readings at the end that are compared with as many before them, and by how much they may be
 larger: what is remembered has a limit, so memory does not go on growing."""
-STAYING, UNTIL_KILLED = 10, 12.0
+STAYING = 10
+UNTIL_KILLED = 12.0
 """People at two replicas, and seconds until one of the two is killed [s]."""
 TRIED_AGAIN = 0.5  # time after which a browser tries to reach its server again [s]
 GIVEN_UP = 60.0  # time after which a visitor would have left [s]
@@ -81,7 +85,8 @@ class Visitor:
 
     async def visit(self, address: str) -> None:
         """Open the page and change it; where the server is lost, open its address again."""
-        question, lost = self.question(), 0.0
+        question = self.question()
+        lost = 0.0
         while len(self.changes) < self.count:
             try:
                 async with self.connected(address) as socket:
@@ -105,9 +110,11 @@ class Visitor:
         """Connection of a page."""
         stream = f"{address.replace('http', 'ws', 1)}/_stcore/stream"
         return connect(
-            stream, subprotocols=[Subprotocol("streamlit")], max_size=None,
+            stream,
+            subprotocols=[Subprotocol("streamlit")],
+            max_size=None,
             additional_headers={"Cookie": self.cookie},
-        )  # fmt: skip
+        )
 
     def question(self) -> str:
         """Another question, as the address of a page has it."""
@@ -167,7 +174,8 @@ def people() -> None:
 
 
 def _measured(name: str, url: str, process: psutil.Process, number: int) -> None:
-    held, used = process.memory_info().rss, sum(process.cpu_times()[:2])
+    held = process.memory_info().rss
+    used = sum(process.cpu_times()[:2])
     visitors = asyncio.run(_visits(url, number))
     spent = sum(process.cpu_times()[:2]) - used
     changes = sorted(change for visitor in visitors for change in visitor.changes)
@@ -204,7 +212,8 @@ def change() -> None:
 
 
 async def _alone(address: str, process: psutil.Process) -> list[float]:
-    visitor, times = Visitor(random=Random(1)), []
+    visitor = Visitor(random=Random(1))
+    times = []
     async with visitor.connected(address) as socket:
         await visitor.run(socket, visitor.question())
         for _ in range(ALONE):
@@ -225,7 +234,8 @@ def memory() -> None:
             curve.append(process.memory_info().rss)
     sizes = ", ".join(f"{size / 1e6:.0f}" for size in curve)
     print(f"memory before and after each {AT_ONCE} visits with {3 * AT_ONCE} changes: {sizes} MB")
-    earlier, last = curve[-2 * LAST : -LAST], curve[-LAST:]
+    earlier = curve[-2 * LAST : -LAST]
+    last = curve[-LAST:]
     if statistics.mean(last) > GROWN * statistics.mean(earlier):
         sys.exit("It goes on growing.")
 

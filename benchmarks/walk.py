@@ -19,7 +19,8 @@ from typing import Any
 from advisor.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[1]
-NAME, AMOUNT = "llama3.1-70b", 0.2345
+NAME = "llama3.1-70b"
+AMOUNT = 0.2345
 QUESTION = (
     "advise", "--model", NAME, "--gpu", "RTX 3090", "--cpu", "Ryzen 9 7950X", "--ram-gb", "64",
     "--usd-per-kwh", str(AMOUNT), "--json",
@@ -40,7 +41,9 @@ def holds(value: Any, wanted: object, depth: int = 3) -> bool:
     if is_dataclass(value) and not isinstance(value, type):
         parts = (getattr(value, field.name, None) for field in fields(value))
         return any(holds(part, wanted, depth - 1) for part in parts)
-    return holds(vars(value), wanted, depth - 1) if type(value).__name__ == "Namespace" else False
+    if type(value).__name__ == "Namespace":
+        return holds(vars(value), wanted, depth - 1)
+    return False
 
 
 class Walk:

@@ -36,7 +36,8 @@ from advisor.probes.server_process import ProcessReading
 from advisor.request.request import Request
 from advisor.units import GIB
 
-SOUND, FAULTY = 300, 200
+SOUND = 300
+FAULTY = 200
 REGIMES = {
     "resident, dense": "resident", "resident, experts": "resident",
     "CPU alone": "in RAM", "CPU alone, RAM stated": "in RAM",
@@ -49,7 +50,8 @@ MODELS = ("Llama-3.1-8B", "Qwen3-8B", "Qwen3-14B", "Gemma 3 12B", "Qwen3-32B", "
           "gpt-oss-20b", "Llama-3.1-70B", "gpt-oss-120b", "GLM-4.5-Air")  # fmt: skip
 CARDS = ("RTX 3060 12GB", "RTX 3090", "RTX 4090", "RTX 5090", "RTX 4060 Ti 16GB", "RTX A6000")
 CPUS = ("Ryzen 9 7950X", "Core i5-12400", "Ryzen 5 5600", "EPYC 7763")
-TOKENS, PROMPT = 3000.0, 20000.0
+TOKENS = 3000.0
+PROMPT = 20000.0
 UNSEEN = 0.3  # share of what a process shows that a system does not tell; assumed
 Errors = Mapping[str, Sequence[float]]
 
@@ -90,10 +92,15 @@ def _without_gpu(request: Request, _: Estimate, __: Random) -> Faulty:
 
 def _fewer_layers(request: Request, estimate: Estimate, random: Random) -> Faulty | None:
     placed = estimate.placement
-    layers = float(placed.gpu_layers) if placed else 0.0
+    if placed:
+        layers = float(placed.gpu_layers)
+    else:
+        layers = 0.0
     fewer = int(layers * random.uniform(0.3, 0.8))
     split = replace(request, gpu_layers=fewer, placement="cpu-offload")
-    return Faulty(split) if layers >= 10 else None
+    if layers >= 10:
+        return Faulty(split)
+    return None
 
 
 def _in_ram(estimate: Estimate) -> bool:
@@ -101,19 +108,25 @@ def _in_ram(estimate: Estimate) -> bool:
 
 
 def _half_the_channels(request: Request, estimate: Estimate, _: Random) -> Faulty | None:
-    return Faulty(replace(request, ram_channels=1)) if _in_ram(estimate) else None
+    if _in_ram(estimate):
+        return Faulty(replace(request, ram_channels=1))
+    return None
 
 
 def _few_threads(request: Request, estimate: Estimate, random: Random) -> Faulty | None:
     cores = estimate.machine.host.cores
     used = random.randint(2, max(cores // 3, 2))
     shown = random.choice(({"processors": float(used)}, {"words": (*SERVER, "-t", str(used))}))
-    return Faulty(replace(request, cores=used), shown) if _in_ram(estimate) else None
+    if _in_ram(estimate):
+        return Faulty(replace(request, cores=used), shown)
+    return None
 
 
 def _cache_in_ram(request: Request, _: Estimate, __: Random) -> Faulty | None:
     moved = replace(request, kv_in_ram=True)
-    return Faulty(moved, {"words": (*SERVER, "-nkvo")}) if request.context >= 32768 else None
+    if request.context >= 32768:
+        return Faulty(moved, {"words": (*SERVER, "-nkvo")})
+    return None
 
 
 def _little_memory(shows: str) -> Callable[[Request, Estimate, Random], Faulty | None]:
@@ -163,7 +176,8 @@ def _shared_gpu(request: Request, estimate: Estimate, random: Random) -> Faulty:
 
 
 def _shared_processor(request: Request, estimate: Estimate, random: Random) -> Faulty | None:
-    machine, left = estimate.machine, random.uniform(0.3, 0.7)
+    machine = estimate.machine
+    left = random.uniform(0.3, 0.7)
     if not _in_ram(estimate):
         return None
     host = machine.host
@@ -205,10 +219,16 @@ FAULTS = (
 def request_of(random: Random) -> Request:
     """A model on a machine with a GPU."""
     return Request(
-        model=random.choice(MODELS), format=random.choice(("Q4_K_M", "Q6_K")),
-        gpu=random.choice(CARDS), cpu=random.choice(CPUS), ram_gb=128,
-        context=random.choice((8192, 32768)), prompt=1000, output=256, runtime="llama.cpp",
-    )  # fmt: skip
+        model=random.choice(MODELS),
+        format=random.choice(("Q4_K_M", "Q6_K")),
+        gpu=random.choice(CARDS),
+        cpu=random.choice(CPUS),
+        ram_gb=128,
+        context=random.choice((8192, 32768)),
+        prompt=1000,
+        output=256,
+        runtime="llama.cpp",
+    )
 
 
 def expected(request: Request) -> Estimate | None:
@@ -224,15 +244,22 @@ def drawn(speed: Range, error: float) -> float:
 
 
 def counted(
-    estimate: Estimate, random: Random, off: Errors,
+    estimate: Estimate,
+    random: Random,
+    off: Errors,
     factors: tuple[float, float] = (1.0, 1.0),
-) -> ServerReading:  # fmt: skip
+) -> ServerReading:
     """Counters of a server that runs as an estimate says, up to errors and factors."""
-    decode, prompt = estimate.decode, estimate.prefill
+    decode = estimate.decode
+    prompt = estimate.prefill
     assert decode is not None
     assert prompt is not None
-    kind = "resident" if estimate.strategy is PlacementStrategy.GPU_RESIDENT else "in RAM"
-    error, beside = random.choice(off[kind]), random.choice(off[f"prompt, {kind}"])
+    if estimate.strategy is PlacementStrategy.GPU_RESIDENT:
+        kind = "resident"
+    else:
+        kind = "in RAM"
+    error = random.choice(off[kind])
+    beside = random.choice(off[f"prompt, {kind}"])
     return ServerReading(
         server="llama.cpp",
         model=f"{estimate.model.name}-{estimate.model.format}.gguf",
@@ -256,20 +283,28 @@ def on_gpu(time: StepTime | None) -> float:
 
 
 def process(
-    run: Estimate, reading: ServerReading, sound: Estimate, random: Random,
+    run: Estimate,
+    reading: ServerReading,
+    sound: Estimate,
+    random: Random,
     factors: tuple[float, float] = (1.0, 1.0),
-) -> ProcessReading:  # fmt: skip
+) -> ProcessReading:
     """What this machine tells of a server that runs as an estimate says, up to factors of what its
     GPU does, on the machine of what it should reach.
     """
     assert run.step is not None
-    threads, needed = run.machine.host.cores, sum(map(float, sound.held.get(Tier.RAM, ())))
+    threads = run.machine.host.cores
+    needed = sum(map(float, sound.held.get(Tier.RAM, ())))
     ram = float(sound.machine.host.memory.value)
     parts = {str(route): float(part) for route, part in run.step.parts.items()}
     share = {name: part / sum(parts.values()) for name, part in parts.items()}
     seconds = (reading.token_seconds or 0.0) + (reading.prompt_seconds or 0.0)
-    disk, cards = run.machine.disk, run.machine.gpus
-    drive = float(disk.sequential.value) * share.get("paged", 0.0) * seconds if disk else 0.0
+    disk = run.machine.disk
+    cards = run.machine.gpus
+    if disk:
+        drive = float(disk.sequential.value) * share.get("paged", 0.0) * seconds
+    else:
+        drive = 0.0
     held = sum(map(float, run.held.get(Tier.VRAM, ())))
     spent = [reading.token_seconds or 0.0, reading.prompt_seconds or 0.0]
     computed = sum(
@@ -296,7 +331,8 @@ def process(
 
 def false_alarms(random: Random, off: Errors) -> int:
     """Alarms of sound servers."""
-    alarms, sound = 0, 0
+    alarms = 0
+    sound = 0
     while sound < SOUND:
         estimate = expected(request_of(random))
         if estimate is not None:
@@ -307,20 +343,27 @@ def false_alarms(random: Random, off: Errors) -> int:
 
 def faulty(random: Random) -> tuple[Fault, Estimate, Estimate, Faulty] | None:
     """A fault, what the server should reach, what it runs as; None where the fault does nothing."""
-    request, fault = request_of(random), random.choice(FAULTS)
+    request = request_of(random)
+    fault = random.choice(FAULTS)
     estimate = expected(request)
-    broken = fault.server(request, estimate, random) if estimate else None
+    if estimate:
+        broken = fault.server(request, estimate, random)
+    else:
+        broken = None
     if estimate is None or broken is None:
         return None
     with suppress(AdvisorError):
         run = expected(broken.request)
-        return None if run is None else (fault, estimate, run, broken)
+        if run is None:
+            return None
+        return (fault, estimate, run, broken)
     return None
 
 
 def main() -> None:
     """Print both kinds of error, and what each fault was taken for."""
-    random, off = Random(sys.argv[1] if len(sys.argv) > 1 else "watching"), errors()
+    random = Random(sys.argv[1] if len(sys.argv) > 1 else "watching")
+    off = errors()
     alarms = false_alarms(random, off)
     print(f"sound servers: {alarms} false alarms of {SOUND} ({alarms / SOUND:.1%})")
     cases: list[tuple[Fault, Estimate, ServerReading, ProcessReading]] = []
@@ -334,16 +377,20 @@ def main() -> None:
             cases.append((fault, estimate, reading, ProcessReading(**seen)))
     for whole in (False, True):
         print("\nwith its process:" if whole else "\ncounters alone:")
-        made, first, three = Counter[str](), Counter[str](), Counter[str]()
+        made = Counter[str]()
+        first = Counter[str]()
+        three = Counter[str]()
         taken: dict[str, Counter[str]] = {}
         signs = 0
         for fault, estimate, reading, shown in cases:
             name = fault.causes[0]
             made[name] += 1
             answer = Watched(
-                reading=reading, estimate=estimate, system="Linux",
+                reading=reading,
+                estimate=estimate,
+                system="Linux",
                 process=shown if whole else ProcessReading(),
-            )  # fmt: skip
+            )
             if answer.alarm and answer.diagnosis:
                 keys = [cause.row.key for cause in answer.diagnosis.causes] or ["none"]
                 taken.setdefault(name, Counter())[keys[0]] += 1
@@ -353,11 +400,15 @@ def main() -> None:
                 signs += bool(answer.diagnosis.measured.shown & set(fault.causes))
         for name in made:
             named = taken.get(name, Counter())
-            print(f"{name}: {made[name]} made, {named.total()} alarms, true cause first in "
-                  f"{first[name]}, among three in {three[name]}; {dict(named)}")  # fmt: skip
+            print(
+                f"{name}: {made[name]} made, {named.total()} alarms, true cause first in "
+                f"{first[name]}, among three in {three[name]}; {dict(named)}"
+            )
         total = sum(named.total() for named in taken.values())
-        print(f"all: {total} alarms of {FAULTY}; first in {first.total() / total:.0%}, among three "
-              f"in {three.total() / total:.0%}; a sign names {signs} without one")  # fmt: skip
+        print(
+            f"all: {total} alarms of {FAULTY}; first in {first.total() / total:.0%}, among three "
+            f"in {three.total() / total:.0%}; a sign names {signs} without one"
+        )
 
 
 if __name__ == "__main__":

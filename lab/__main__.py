@@ -35,7 +35,8 @@ def main() -> int:
 def refitted() -> Mapping[Path, str]:
     """Text of every file of data/generated/, fitted to the measurements."""
     done = llama_cpp.solved(llama_cpp.rows_of(llama_cpp.published()))
-    fit, ranges = tuple(_rows(done.fit)), tuple(range_rows(done))
+    fit = tuple(_rows(done.fit))
+    ranges = tuple(range_rows(done))
     anew = {(row.constant, row.runtime) for row in (*fit, *ranges)}
     before = tuple(constant_rows(TABLE))
     former = [row for row in before if (row.constant, row.runtime) in anew]
@@ -92,8 +93,13 @@ def _held_out(done: llama_cpp.LlamaFit) -> Iterable[held_out.LeftOutRow]:
 def _key(row: ConstantRow) -> tuple[str | None, ...]:
     """Scope of a row."""
     return (
-        row.constant, row.runtime, row.family, row.backend, row.build, row.decode_class,
-    )  # fmt: skip
+        row.constant,
+        row.runtime,
+        row.family,
+        row.backend,
+        row.build,
+        row.decode_class,
+    )
 
 
 def _rows(fit: Fit) -> Iterable[ConstantRow]:

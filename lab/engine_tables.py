@@ -69,7 +69,9 @@ def _kind(name: str) -> str:
         return "sum"
     if "_int4_" in name:
         return "int4"
-    return "share" if name.endswith("_share") else "start"
+    if name.endswith("_share"):
+        return "share"
+    return "start"
 
 
 def ordered_generations(rows: Rows) -> Rows:
@@ -77,10 +79,14 @@ def ordered_generations(rows: Rows) -> Rows:
     ordered = dict(rows)
     for name, engine in dict.fromkeys((name, engine) for name, engine, _ in rows):
         for order in (order for order in ORDERS if order.of == _kind(name)):
-            key, other = (name, engine, order.family), ordered.get((name, engine, order.other))
+            key = (name, engine, order.family)
+            other = ordered.get((name, engine, order.other))
             row = ordered.get(key)
             if row and other and (row.kind == "assumed" or not order.assumed):
-                nearer = max if order.bound == "at least" else min
+                if order.bound == "at least":
+                    nearer = max
+                else:
+                    nearer = min
                 value = nearer(row.value, other.value * order.share)
                 ordered[key] = replace(row, value=value)
     for key in (key for key in rows if key[0].startswith(SUMS)):
@@ -135,11 +141,17 @@ def spread_rows(done: HeldOut) -> Iterator[ConstantRow]:
     for constant, value, family, count in _ranges(done):
         for key in SERVING:
             yield ConstantRow(
-                constant=constant, runtime=key, family=family or None, value=rounded(value, 3),
-                unit="count" if constant == "sources" else "share", kind="fitted",
-                rows=count or None, source=SOURCE, date=DATE,
+                constant=constant,
+                runtime=key,
+                family=family or None,
+                value=rounded(value, 3),
+                unit="count" if constant == "sources" else "share",
+                kind="fitted",
+                rows=count or None,
+                source=SOURCE,
+                date=DATE,
                 note=NOTES.get(constant, spreads.RANGE_NOTE),
-            )  # fmt: skip
+            )
 
 
 def _ranges(done: HeldOut) -> Iterator[tuple[str, float, str, int]]:
@@ -152,8 +164,10 @@ def _ranges(done: HeldOut) -> Iterator[tuple[str, float, str, int]]:
         publishers=np.array([case.publisher for case in cases.timed]),
         traits=traits(cases),
     )
-    tokens, prompts = every.of(real & ~cases.read), every.of(real & cases.read)
-    numbers, count = widths(tokens, IN_DECODE), len(tokens.off)
+    tokens = every.of(real & ~cases.read)
+    prompts = every.of(real & cases.read)
+    numbers = widths(tokens, IN_DECODE)
+    count = len(tokens.off)
     for part in PARTS:
         yield IN_DECODE, float(np.exp(numbers[GPU])), part, count
         yield LEAN[IN_DECODE], numbers[LEAN_GPU], part, count
@@ -172,7 +186,9 @@ def _ranges(done: HeldOut) -> Iterator[tuple[str, float, str, int]]:
 
 # Fit of all cases, published and simulated.
 
-FAMILY, ENGINE, RELEASE = "family", "engine", "release"
+FAMILY = "family"
+ENGINE = "engine"
+RELEASE = "release"
 SETTINGS = Settings(
     regime=SERVING_ENGINES, far=2.0, damping=0.9, farthest=0.5, rounds=10, close=0.03
 )
@@ -230,10 +246,15 @@ def constants() -> Iterator[ConstantRow]:
         else:
             yield row
     yield ConstantRow(
-        constant="peer_sharing", family="NVLink", value=0.0, unit="ratio", kind="derived",
-        source="each GPU has links of its own", date=DATE,
+        constant="peer_sharing",
+        family="NVLink",
+        value=0.0,
+        unit="ratio",
+        kind="derived",
+        source="each GPU has links of its own",
+        date=DATE,
         note="time that each further GPU adds to a sum of long vectors",
-    )  # fmt: skip
+    )
     yield from spread_rows(done)
 
 
@@ -254,9 +275,14 @@ def _releases(fit: Fit) -> Iterator[ConstantRow]:
     """Rows of releases: factor on the time of earlier years, 1 for today's."""
     name = "engine_release"
     yield ConstantRow(
-        constant=name, value=1.0, unit="share", kind="derived", source="by definition",
-        date=DATE, note=parameters(SERVING_ENGINES)[name].note,
-    )  # fmt: skip
+        constant=name,
+        value=1.0,
+        unit="share",
+        kind="derived",
+        source="by definition",
+        date=DATE,
+        note=parameters(SERVING_ENGINES)[name].note,
+    )
     for (constant, scope), at in sorted(fit.at.items()):
         if constant == name and scope:
             yield fit.row(SOURCE, [at], int(fit.rows[at]), build=scope[0][1])
@@ -268,7 +294,7 @@ its own. The smaller has about half the bytes, so fewer bits are not predicted s
 OWN_PEAK = {
     "fp8": ("Ada", "Hopper", "Blackwell", "Blackwell HBM", "Blackwell LPDDR"),
     "nvfp4": ("Blackwell", "Blackwell HBM", "Blackwell LPDDR"),
-}  # fmt: skip
+}
 """Generations that multiply a format natively, at twice the peak; others reach the same share of
 the same peak as with more bits."""
 
@@ -282,8 +308,14 @@ def ordered_formats(rows: Rows) -> Rows:
         for (name, engine, family), row in list(ordered.items()):
             if name == f"{part}_{less}_{kind}":
                 larger = _nearest(ordered, f"{part}_{more}_{kind}", engine, family)
-                share = ratio if kind == "read_share" or family in OWN_PEAK[less] else 1.0
-                value = min(row.value, larger) if kind == "tile" else max(row.value, larger * share)
+                if kind == "read_share" or family in OWN_PEAK[less]:
+                    share = ratio
+                else:
+                    share = 1.0
+                if kind == "tile":
+                    value = min(row.value, larger)
+                else:
+                    value = max(row.value, larger * share)
                 ordered[name, engine, family] = replace(row, value=rounded(value, 4))
     return ordered
 

@@ -36,7 +36,8 @@ from lab.llama_cpp import placed_case
 from lab.published import published_rows
 from lab.stack import Timed
 
-SIMULATED, PUBLISHED = "simulated", "published"
+SIMULATED = "simulated"
+PUBLISHED = "published"
 NOISE = 0.1  # standard deviation of usual runs around the model, as a logarithm
 WEIGHTS = {SIMULATED: 1.0, PUBLISHED: 4.0}
 """Weight of a run by its evidence: published ones are twice as near to the model."""
@@ -56,7 +57,8 @@ def engine_run(
     The number of prompts is 1, 0, or the part of one that others' prompts take from a token of
     several users.
     """
-    gpus, counted = case.machine.gpus, ((prompts, case.phases.prefill), (steps, case.phases.decode))
+    gpus = case.machine.gpus
+    counted = ((prompts, case.phases.prefill), (steps, case.phases.decode))
     return Timed(
         row=row,
         case=case,
@@ -86,14 +88,17 @@ with 4-bit integers in the experts alone; MXFP4 has the same bytes within 2 %.""
 INTEGERS = {"INT4 experts": "GPTQ"}
 """Formats with the kernels of a simulated format, where `FORMATS` gives only its bytes."""
 ENGINES: Mapping[str, Runtime] = {
-    "vLLM": VLLM, "SGLang": SGLANG, "TensorRT-LLM": TENSORRT_LLM,
-}  # fmt: skip
+    "vLLM": VLLM,
+    "SGLang": SGLANG,
+    "TensorRT-LLM": TENSORRT_LLM,
+}
 RAM_GB = 2048.0
 
 
 SOURCE = {
-    "date": "2026-11", "source_url": "aiconfigurator 0.12.0, simulated from measured kernels",
-}  # fmt: skip
+    "date": "2026-11",
+    "source_url": "aiconfigurator 0.12.0, simulated from measured kernels",
+}
 """Columns that all of its rows share."""
 
 
@@ -110,17 +115,22 @@ def simulated() -> Iterator[Timed]:
             case = _simulated_case(row)
             for first, column in ((True, "ttft_s"), (False, "seconds_per_token")):
                 yield engine_run(
-                    row, case, SIMULATED, float(first), float(not first),
+                    row,
+                    case,
+                    SIMULATED,
+                    float(first),
+                    float(not first),
                     id=f"{row.id} {column}",
                     group=f"{row.model} {row.gpu}",
                     publisher=SIMULATED,
                     seconds=float(row.cells[column]),
                     tokens=1.0 if first else float(case.work.users),
-                )  # fmt: skip
+                )
 
 
 def _simulated_case(row: PublishedRow) -> Case:
-    prompt, output = row.prompt_len or 0.0, row.gen_len or 0.0
+    prompt = row.prompt_len or 0.0
+    output = row.gen_len or 0.0
     work = Workload(prompt=prompt, output=output, context=prompt + output, users=row.batch or 1.0)
     return Case(
         model=_model(row.model, row.quant),
@@ -170,14 +180,18 @@ def cases(row: PublishedRow) -> Iterator[Timed]:
     for prompts, steps, seconds in timed(row, case) if case else ():
         if case and believed(case, prompts, steps, seconds):
             yield engine_run(
-                row, case, PUBLISHED, prompts, steps,
+                row,
+                case,
+                PUBLISHED,
+                prompts,
+                steps,
                 id=row.id if steps else f"{row.id} ttft",
                 group=row.publisher or f"{source(row)} {row.gpu}",
                 publisher=row.publisher or source(row),
                 release=release(row.date),
                 seconds=seconds,
                 tokens=_tokens(case, steps),
-            )  # fmt: skip
+            )
 
 
 def _served(row: PublishedRow) -> Case | None:
@@ -190,7 +204,10 @@ def _served(row: PublishedRow) -> Case | None:
         return None
     if row.doubtful or any(stated(words, told) for words in ("unsure figure", "not served")):
         return None
-    case = None if (row.source_url, row.batch) in points_of_curves() else placed_case(row)
+    if (row.source_url, row.batch) in points_of_curves():
+        case = None
+    else:
+        case = placed_case(row)
     if case is None:
         return None
     how = parallel(case.model, case.machine)
@@ -200,7 +217,8 @@ def _served(row: PublishedRow) -> Case | None:
     mapping = stated("mapping", row.other_metric)
     if mapping and mapping[1] != f"TP{how.tensor}":  # "DEP8": attention data parallel
         return None
-    at_once, users = case.runtime.at_once, float(case.work.users)
+    at_once = case.runtime.at_once
+    users = float(case.work.users)
     if at_once and float(at_once(case.model, case.machine, case.work, DEFAULT)) < users:
         return None
     return case
@@ -270,7 +288,8 @@ def timed(row: PublishedRow, case: Case) -> Iterator[tuple[float, float, float]]
     """Number of prompts, number of steps, and their time in a row [s]: of tokens, and of the first
     one where a single sequence ran.
     """
-    tokens, alone = _of_tokens(row, case), float(case.work.users) == 1.0
+    tokens = _of_tokens(row, case)
+    alone = float(case.work.users) == 1.0
     if tokens:
         yield tokens
     first = figure("ms to the first token", row.other_metric)
@@ -289,7 +308,9 @@ def _of_tokens(row: PublishedRow, case: Case) -> tuple[float, float, float] | No
     (`Server.time_per_token`). A median does not, as most tokens wait for no prompt.
     """
     mean, median = (figure(f"{kind} ms a token", row.other_metric) for kind in ("mean", "median"))
-    users, output, rate = float(case.work.users), float(case.work.output), row.tg_tps_total
+    users = float(case.work.users)
+    output = float(case.work.output)
+    rate = row.tg_tps_total
     if median is not None:
         return 0.0, 1.0, median / 1e3
     if mean is not None:
@@ -298,7 +319,9 @@ def _of_tokens(row: PublishedRow, case: Case) -> tuple[float, float, float] | No
         return 0.0, 1.0, row.seconds_per_token
     if rate and all(lengths(row)):
         return 1.0, float(case.steps), users * case.replicas * output / rate
-    return (0.0, 1.0, users * case.replicas / rate) if rate and row.batch else None
+    if rate and row.batch:
+        return (0.0, 1.0, users * case.replicas / rate)
+    return None
 
 
 def believed(case: Case, prompts: float, steps: float, seconds: float) -> bool:
@@ -320,7 +343,8 @@ def least_seconds(schedule: Schedule, machine: Machine) -> float:
     for stage in schedule.stages:
         for flow in stage:
             if flow.load is not None and isinstance(flow.kernels, EngineKernels):
-                gpu, load = machine.gpus[flow.device], flow.load
+                gpu = machine.gpus[flow.device]
+                load = flow.load
                 reading = (load.weights + load.kv) / gpu.bandwidth.value
                 computing = load.flops / peak_flops(gpu, flow.kernels.dense)
                 total += float(np.max(np.maximum(reading, computing)))

@@ -30,7 +30,9 @@ from lab.stack import Cases
 # of links and drives, PyTorch's kernels, the values that FlexGen's authors fitted to their T4
 # (experimental/cost_model.py at 004ffef), and times of single operations (aiconfigurator 0.12.0).
 
-LLAMA_CPP, FRAMEWORKS, SERVING_ENGINES = "llama.cpp", "frameworks", "engines"
+LLAMA_CPP = "llama.cpp"
+FRAMEWORKS = "frameworks"
+SERVING_ENGINES = "engines"
 """Regimes that are fitted apart: llama.cpp and its forks, frameworks that stream, stage or batch,
 and serving engines."""
 DATE = "2026-11"  # month of the fit
@@ -180,7 +182,8 @@ class Problem:
         return {name: weighed[:, span].sum(axis=1) for name, span in self._spans.items()}
 
     def _value(self, name: str, total: Floats) -> Floats:
-        parameter, value = self.parameters[name], np.exp(total)
+        parameter = self.parameters[name]
+        value = np.exp(total)
         if self.settings.limited:
             value = limited(value, parameter)
         return np.where(self._has[name], value, parameter.absent)
@@ -208,7 +211,8 @@ class Problem:
         A term is added to the logarithm of its constant, so in the runs it applies to, the
         derivative by the term is that by the constant.
         """
-        values, sums = self.values(logs), self._sums(logs)
+        values = self.values(logs)
+        sums = self._sums(logs)
         here = self.cases.predicted(values)
         slopes = np.empty((len(here), len(logs)))
         for name, span in self._spans.items():
@@ -347,16 +351,23 @@ class Fit:
         of factors alone; its standard deviation is that of their sum where none is given.
         """
         name = self.task.terms[at[0]][0]
-        parameter, value = self.task.parameters[name], np.exp(self.logs[at].sum())
+        parameter = self.task.parameters[name]
+        value = np.exp(self.logs[at].sum())
         whole = self.at[name, ()] in at
         if whole and self.task.settings.limited:
             value = limited(value, parameter)
         if spread is None:
             spread = float(np.sqrt(self.covariance[np.ix_(at, at)].sum()))
         return fitted_row(
-            source, name.partition(" ")[0], value, parameter.unit if whole else FACTOR, rows,
-            parameter.note, spread, **{"runtime": parameter.runtime, **scope},
-        )  # fmt: skip
+            source,
+            name.partition(" ")[0],
+            value,
+            parameter.unit if whole else FACTOR,
+            rows,
+            parameter.note,
+            spread,
+            **{"runtime": parameter.runtime, **scope},
+        )
 
 
 def solve(task: Problem) -> Fit:
@@ -375,7 +386,10 @@ def best_values(
     """Problem with factors of too few groups held, and the best values of its terms, from `start`
     or the expected ones; the fit ends where no logarithm changes by more than `close`.
     """
-    logs = task.prior.value if start is None else start
+    if start is None:
+        logs = task.prior.value
+    else:
+        logs = start
     factors = np.array([bool(scope) for _, scope in task.terms])
     while True:
         beginning = np.where(task.prior.width <= HELD, task.prior.value, logs)
@@ -392,7 +406,8 @@ def best_values(
 
 def _best(task: Problem, logs: Floats, close: float) -> Floats:
     """Best logarithms of the terms, by Newton steps from the given ones, shape (terms,)."""
-    measured, settings = np.log(task.cases.seconds), task.settings
+    measured = np.log(task.cases.seconds)
+    settings = task.settings
     for _ in range(settings.rounds):
         here, slopes = task.slopes(logs)
         weights = task.trusted(measured - here)
@@ -459,7 +474,8 @@ def without_each(
     names = np.array(clusters)
     for cluster in dict.fromkeys(clusters):
         inside = np.flatnonzero(names == cluster)
-        own, weight = slopes[inside], weights[inside]
+        own = slopes[inside]
+        weight = weights[inside]
         plain = inverse @ (own.T @ (weight * residuals[inside]))
         between = np.linalg.inv(np.diag(1.0 / weight) - own @ inverse @ own.T)
         change = -(plain + inverse @ (own.T @ (between @ (own @ plain))))
@@ -467,7 +483,8 @@ def without_each(
     return without
 
 
-LEFT_OUT_STEPS, LEFT_OUT_FARTHEST = 3, 0.4
+LEFT_OUT_STEPS = 3
+LEFT_OUT_FARTHEST = 0.4
 """Steps of a fit without a group, and the largest change of a logarithm in each."""
 
 
@@ -476,7 +493,8 @@ def without_clusters(fit: Fit, clusters: Sequence[str]) -> Floats:
 
     Newton steps from the fit to all runs, with its slopes, and weights by the remaining residuals.
     """
-    task, names = fit.task, np.array(clusters)
+    task = fit.task
+    names = np.array(clusters)
     values = np.tile(fit.logs, (len(names), 1))
     for cluster in dict.fromkeys(clusters):
         inside = names == cluster

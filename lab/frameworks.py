@@ -59,7 +59,8 @@ def _run(row: PublishedRow) -> Timed | None:
     case = placed_case(row)
     if case is None or case.runtime.computes_in_ram:
         return None
-    prompt, step = case.phases.prefill, case.phases.decode
+    prompt = case.phases.prefill
+    step = case.phases.decode
     # The time of a rate includes prompts where both lengths are stated and no separate prompt rate.
     whole = all(lengths(row)) and not ("decode" in row.runtime or row.pp_tps)
     batch_stated = row.batch or row.seconds_per_token or case.runtime.key == SERVER
@@ -149,17 +150,22 @@ def _constants(fit: Fit, engines: Sequence[str]) -> Iterator[ConstantRow]:
             if parameter.in_scope({"engine": key}) and (key not in SERVING or name in OF_LINKS):
                 factor = fit.at.get((name, (("engine", key),)))
                 own = [fit.at[name, ()], *([] if factor is None else [factor])]
-                rows = int(fit.rows[own[-1]]) if factor is not None or not parameter.factors else 0
+                if factor is not None or not parameter.factors:
+                    rows = int(fit.rows[own[-1]])
+                else:
+                    rows = 0
                 yield fit.row(SOURCE, own, rows, runtime=key)
 
 
 def _spreads(done: HeldOut, engines: Sequence[str]) -> Iterator[ConstantRow]:
     """Half widths of ranges by part of the time and by engine, from left-out groups."""
     misses = _misses(done)
-    stated, guessed = misses[misses.stated], misses[~misses.stated]
+    stated = misses[misses.stated]
+    guessed = misses[~misses.stated]
     streamed, staged = (stated[stated.kind == kind] for kind in (STREAMED, STAGED))
     resident = stated[stated.kind.isin((BATCHED, RESIDENT))]
-    usual, behind = _most(resident), fitted_constants().value("spread_unmeasured", Route.STREAMED)
+    usual = _most(resident)
+    behind = fitted_constants().value("spread_unmeasured", Route.STREAMED)
     for route, runs, half in (
         (Route.STREAMED, streamed, _beside(_most(streamed), behind)),  # links are derived
         (Route.STAGED, staged, _most(staged)),
@@ -169,7 +175,8 @@ def _spreads(done: HeldOut, engines: Sequence[str]) -> Iterator[ConstantRow]:
         own = stated[stated.experts_of == key]
         half, lean = (usual, 0.0) if own.empty else _leaning(own)
         for part in ON_GPU if own.empty else EVERYWHERE:
-            scope, count = {"runtime": key, "family": part}, len(own) or len(resident)
+            scope = {"runtime": key, "family": part}
+            count = len(own) or len(resident)
             yield _row(IN_DECODE, half, "share", count, RANGE_NOTE, **scope)
             if not own.empty:
                 yield _row(LEAN[IN_DECODE], lean, "share", count, NOTES[LEAN[IN_DECODE]], **scope)
@@ -207,7 +214,9 @@ def _most(misses: pd.DataFrame) -> float:
 
 def _leaning(misses: pd.DataFrame) -> tuple[float, float]:
     """Half width and lean of a range with equal shares of runs below and above it."""
-    off, weights, inside = misses.off.to_numpy(), _weights(misses), (1.0 + COVERED) / 2.0
+    off = misses.off.to_numpy()
+    weights = _weights(misses)
+    inside = (1.0 + COVERED) / 2.0
     below, above = (max(_reach(side, weights, inside), LEAST) for side in (-off, off))
     lean = float(np.clip((below - above) / (below + above), -MOST_LEAN, MOST_LEAN))
     return (below + above) / 2.0, lean
@@ -239,6 +248,11 @@ def margins(run: Timed) -> Margins:
     else:
         behind = table.value("spread_unmeasured", Route.STREAMED)
         half = float(np.hypot(table.value(IN_DECODE, Route.STREAMED), behind))
-    lean = table.value(LEAN[IN_DECODE], Route.RESIDENT) if _streams(run) else 0.0
+    if _streams(run):
+        lean = table.value(LEAN[IN_DECODE], Route.RESIDENT)
+    else:
+        lean = 0.0
     usual = Margins(below=half * (1.0 + lean), above=half * (1.0 - lean))
-    return usual if run.weight else usual.wider(guessed_batch(run.case.model))
+    if run.weight:
+        return usual
+    return usual.wider(guessed_batch(run.case.model))

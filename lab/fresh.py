@@ -71,12 +71,21 @@ def figures(rows: Iterable[PublishedRow]) -> Iterator[Figure]:
 def _figures(row: PublishedRow, case: Case, cells: dict[str, object]) -> Iterator[Figure]:
     """Figures of a row: its tokens, and its prompt where that was timed."""
     of_llama_cpp = case.runtime.computes_in_ram
-    family = LLAMA_CPP if of_llama_cpp and case.runtime is not MLX else OTHERS
-    speeds = _of_llama_cpp(row, cells) if of_llama_cpp else _of_engine(row, case, cells)
+    if of_llama_cpp and case.runtime is not MLX:
+        family = LLAMA_CPP
+    else:
+        family = OTHERS
+    if of_llama_cpp:
+        speeds = _of_llama_cpp(row, cells)
+    else:
+        speeds = _of_engine(row, case, cells)
     for timed, measured, predicted in speeds:
         prompt = timed == READ
         name = DRAFTED if case.work.draft and not prompt else family
-        beside = ("pp_tps", "pp_low", "pp_high") if prompt else ("tg_tps", "tg_low", "tg_high")
+        if prompt:
+            beside = ("pp_tps", "pp_low", "pp_high")
+        else:
+            beside = ("tg_tps", "tg_low", "tg_high")
         value, low, high = (float(str(cells[column])) for column in beside)
         yield Figure(
             family=name + PROMPTS * prompt,
@@ -109,7 +118,8 @@ def _of_engine(
     if row.tg_tps and not row.tg_tps_total:
         yield GENERATED, row.tg_tps, float(str(cells["tg_tps"]))
     for prompts, steps, seconds in engines.timed(row, case):
-        first, token = float(str(cells["ttft_s"])), 1.0 / float(str(cells["tg_tps"]))
+        first = float(str(cells["ttft_s"]))
+        token = 1.0 / float(str(cells["tg_tps"]))
         predicted = prompts * first + steps * token
         tokens = users * max(steps, 1.0)
         yield GENERATED if steps else READ, tokens / seconds, tokens / predicted

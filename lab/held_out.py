@@ -11,7 +11,10 @@ from advisor.catalog.csv_tables import DATA, read
 from lab import rounded
 
 LEFT_OUT = DATA / "generated/left_out.csv"
-GENERATED, READ, WHOLE, UNSEEN = "generation", "prompt", "run", "generation, new layers"
+GENERATED = "generation"
+READ = "prompt"
+WHOLE = "run"
+UNSEEN = "generation, new layers"
 """Timed part of a row: a token, a prompt, the whole run of a framework, or a token predicted
 without any model of the same kinds of layers."""
 

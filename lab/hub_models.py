@@ -88,7 +88,10 @@ def as_bytes(rows: Iterable[HubRow]) -> bytes:
 
 def main(arguments: list[str]) -> int:
     """Write the list anew; returns the exit code."""
-    count = int(arguments[0]) if arguments else USUAL_COUNT
+    if arguments:
+        count = int(arguments[0])
+    else:
+        count = USUAL_COUNT
     listed = hub_list()
     try:
         unknown = [name for name in most_downloaded(count) if listed.named(name) is None]

@@ -49,7 +49,8 @@ def noise_floor(runs: Iterable[LlamaCppRun]) -> scoring.Floor:
 
 def _setting(run: LlamaCppRun) -> Hashable:
     """Key of a GPU, model and format; models with equal layers and weights count as the same."""
-    arch, gpus = run.case.model.architecture, run.case.machine.gpus
+    arch = run.case.model.architecture
+    gpus = run.case.machine.gpus
     build = run.case.runtime.build
     return gpus[0].name, len(gpus), arch.layers, arch.params, run.case.model.format, build
 
@@ -135,9 +136,16 @@ def history_table(ledger: Ledger) -> str:
     those of earlier constants.
     """
     content = b"".join(path.read_bytes() for path in CONSTANTS)
-    day, constants = datetime.now(UTC).date().isoformat(), sha256(content).hexdigest()[:8]
-    earlier = read(scoring.HISTORY, scoring.HistoryRow) if scoring.HISTORY.exists() else ()
-    unseen = [ledger.unseen] if ledger.unseen else []
+    day = datetime.now(UTC).date().isoformat()
+    constants = sha256(content).hexdigest()[:8]
+    if scoring.HISTORY.exists():
+        earlier = read(scoring.HISTORY, scoring.HistoryRow)
+    else:
+        earlier = ()
+    if ledger.unseen:
+        unseen = [ledger.unseen]
+    else:
+        unseen = []
     today = (
         _kept(scoring.HistoryRow, score, digits=4, day=day, constants=constants, kind=score.name)
         for score in (*stranger_scores(ledger.points), *unseen)

@@ -164,8 +164,14 @@ def _part(row: PublishedRow, case: Case, timed: str) -> Timed | None:
     speed = stated_tps(row, timed)
     if not speed or (timed == READ and MOSTLY_WAITING.search(row.source_note)):
         return None
-    work = case.prompt if timed == READ else case.work
-    fresh = np.maximum(work.fresh, 1.0) if timed == READ else 1.0
+    if timed == READ:
+        work = case.prompt
+    else:
+        work = case.work
+    if timed == READ:
+        fresh = np.maximum(work.fresh, 1.0)
+    else:
+        fresh = 1.0
     return Timed(
         id=row.id,
         group=group_of(row),
@@ -186,7 +192,10 @@ def _part(row: PublishedRow, case: Case, timed: str) -> Timed | None:
 def _schedules(case: Case, timed: str) -> Iterator[Schedule]:
     """Schedules that were timed together; of one with another after it, both."""
     following: Schedule | None
-    following = case.of_prompt.phases.prefill if timed == READ else case.phases.decode
+    if timed == READ:
+        following = case.of_prompt.phases.prefill
+    else:
+        following = case.phases.decode
     while following is not None:
         yield replace(following, then=None)
         following = following.then
@@ -214,7 +223,9 @@ def _taught(row: PublishedRow) -> Case | None:
     if case is None or not case.runtime.computes_in_ram or case.runtime.key != "llama.cpp":
         return None
     split = row.category == "partial"
-    return None if split and not (layers_stated(case) and row.cpu) else case
+    if split and not (layers_stated(case) and row.cpu):
+        return None
+    return case
 
 
 def layers_stated(case: Case) -> bool:
@@ -254,7 +265,8 @@ class TableColumns:
 
     def value(self, constant: str, family: str = "") -> Floats:
         """Value of a constant in each row, shape (rows,)."""
-        parameter, families = parameters(LLAMA_CPP).get(constant), family.split(STACKED)
+        parameter = parameters(LLAMA_CPP).get(constant)
+        families = family.split(STACKED)
         each = zip(self._rows, families * (len(self._rows) // len(families)), strict=True)
         return np.array(
             [
@@ -287,9 +299,14 @@ APART = {"llamafile": 0.15}
 on unprepared machines: they decide their own constants and hardly influence the others."""
 LEAST_GROUPS = 3  # fewest groups of a scope with a factor of its own
 SETTINGS = Settings(
-    regime=LLAMA_CPP, far=1.0, farthest=0.4, rounds=40, close=5e-3, least_groups=LEAST_GROUPS,
+    regime=LLAMA_CPP,
+    far=1.0,
+    farthest=0.4,
+    rounds=40,
+    close=5e-3,
+    least_groups=LEAST_GROUPS,
     limited=False,
-)  # fmt: skip
+)
 COMMON = 0.3
 """Largest share of the rows of an architecture that is left out whole: without the most common one,
 full attention without experts, hardly any constant has a value."""
@@ -336,7 +353,8 @@ def _without_publishers(fit: Fit, rows: Cases) -> Floats:
     One Newton step from the fit, and a fit of its own for each source with `LARGE` rows.
     """
     clusters = left_out_with(rows)
-    own, names = left_out(fit, clusters), np.array(clusters)
+    own = left_out(fit, clusters)
+    names = np.array(clusters)
     for cluster, size in Counter(clusters).items():
         if size >= LARGE:
             inside = names == cluster

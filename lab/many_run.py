@@ -34,7 +34,9 @@ def publisher(row: PublishedRow) -> str:
     """Who published a row: the owner of its page, its thread, or a stranger's test."""
     page = re.sub(r"^https?://(www\.|gist\.)?|[#?].*", "", row.source_url)
     known = STRANGER.search(row.source_note) or THREAD.match(page)
-    return known[0] if known else "/".join(page.split("/")[:2])
+    if known:
+        return known[0]
+    return "/".join(page.split("/")[:2])
 
 
 def many_run(rows: Iterable[PublishedRow]) -> list[ManyRunRow]:

@@ -78,7 +78,9 @@ class Peer:
             return None
         if not facts.prompt:
             return self.decode(facts)
-        return self.prefill(facts) if self.prefill and facts.where == IN_GPU else None
+        if self.prefill and facts.where == IN_GPU:
+            return self.prefill(facts)
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,8 +138,14 @@ def canirun_decode(facts: Facts) -> float:
     bits = int(named.group()) if named else 4
     stored = CANIRUN_BYTES[min(CANIRUN_BYTES, key=lambda known: abs(known - bits))]
     whole = facts.params * stored / GIB * 1.1 + 0.5
-    read = max(0.5, whole * facts.active_params / facts.params) if facts.experts else whole
-    efficiency = 0.65 if facts.gpu_vendor == "Apple" else 0.70
+    if facts.experts:
+        read = max(0.5, whole * facts.active_params / facts.params)
+    else:
+        read = whole
+    if facts.gpu_vendor == "Apple":
+        efficiency = 0.65
+    else:
+        efficiency = 0.70
     bandwidth = facts.gpu_bandwidth / GB
     if facts.where == IN_GPU:
         return efficiency * bandwidth / read
@@ -182,7 +190,10 @@ def gpu_poor_decode(facts: Facts) -> float:
     if facts.where == IN_RAM:
         return facts.ram_peak / GB / (1.6 * moved)
     factor = 2.0 if facts.format == "Q2_K" else 1.5
-    several = 1.25 / facts.gpus if facts.gpus > 1 else 1.0
+    if facts.gpus > 1:
+        several = 1.25 / facts.gpus
+    else:
+        several = 1.0
     return facts.gpu_bandwidth / GB / (factor * moved * several)
 
 
@@ -277,7 +288,10 @@ def _experts_in_gpu(facts: Facts, stored: float) -> float:
     read = facts.expert_params * stored + outside * 3.2
     full = facts.params * stored / facts.gpu_memory
     idle = 1.0 - facts.experts_used / facts.experts
-    pressed = max(1.0 - (full - 0.6) * idle, 0.3) if 0.6 <= full <= 1.0 else 1.0
+    if 0.6 <= full <= 1.0:
+        pressed = max(1.0 - (full - 0.6) * idle, 0.3)
+    else:
+        pressed = 1.0
     return pressed * facts.gpu_bandwidth / read
 
 
@@ -310,7 +324,10 @@ def whichllm_decode(facts: Facts) -> float:
         active = max(facts.active_params / 1e9, 0.5)
         return max(0.3, 18.0 / active * efficiency / in_tables("").whichllm)
     floor = min(0.05 * max(1.0, facts.gpu_bandwidth / 256e9), 0.25)
-    share = min(1.0, max(facts.active_params / facts.params, floor)) if facts.experts else 1.0
+    if facts.experts:
+        share = min(1.0, max(facts.active_params / facts.params, floor))
+    else:
+        share = 1.0
     read = facts.file_bytes * share
     rate = efficiency * VENDORS.get(facts.gpu_vendor, 0.7) * facts.gpu_bandwidth / read
     if facts.where == IN_GPU:
@@ -345,7 +362,9 @@ def facts_of(case: Case, category: str, *, ram_peak: float, prompt: bool = False
     """Facts of one run with a timed prompt or generation; the peak of its RAM is theoretical or the
     source's [B/s].
     """
-    work, machine, model = (case.prompt if prompt else case.work), case.machine, case.model
+    work = case.prompt if prompt else case.work
+    machine = case.machine
+    model = case.model
     placement = (case.of_prompt if prompt else case).placement
     fresh = float(work.fresh) if prompt else 0.0
     depth = float((work.prompt + work.cached) / 2 if prompt else work.decode_depth)
@@ -356,10 +375,15 @@ def facts_of(case: Case, category: str, *, ram_peak: float, prompt: bool = False
     loads = (*on_gpu, in_ram)
     in_vram = sum(float(weight_bytes(model, placement, device)) for device in devices)
     layers = float(placement.gpu_layers)
-    arch, host = model.architecture, machine.host
-    experts, gpu = arch.experts, machine.gpus[0] if machine.gpus else None
+    arch = model.architecture
+    host = machine.host
+    experts = arch.experts
+    gpu = machine.gpus[0] if machine.gpus else None
     peaks = gpu.tensor_flops if gpu else {}
-    used = experts.used / experts.total if experts else 0.0
+    if experts:
+        used = experts.used / experts.total
+    else:
+        used = 0.0
     widths = (tensor.width for tensor in arch.tensors if tensor.role == "ffn_down")
     return Facts(
         where=category,

@@ -25,7 +25,10 @@ def publisher_of(row: PublishedRow) -> str:
 def hardware_of(row: PublishedRow) -> str:
     """GPU and processor of a row; the GPU alone for GPU-resident runs."""
     gpu = "" if row.category == "cpu" else row.gpu
-    cpu = "" if row.category == "resident" else row.cpu
+    if row.category == "resident":
+        cpu = ""
+    else:
+        cpu = row.cpu
     return " and ".join(filter(None, (gpu, cpu)))
 
 
@@ -42,7 +45,9 @@ def ram_in_theory(row: PublishedRow, host: str) -> float | None:
     if listed is None:
         return None
     if row.ram_bw_gbs:
-        return row.ram_bw_gbs * GB if ram_peak(row) else None
+        if ram_peak(row):
+            return row.ram_bw_gbs * GB
+        return None
     if listed.bandwidth_gbs is None:
         return None
     if row.ram_mts:

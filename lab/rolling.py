@@ -36,7 +36,8 @@ def rolling(rows: Cases) -> Iterator[OriginRow]:
     """Scores of `ORIGINS`."""
     months = np.array([row.row.date[:7] for row in rows.timed])
     scored = ~rows.read & ~np.isin(rows.column("build"), tuple(llama_cpp.APART)) & (months != "")
-    whole, logs = llama_cpp.task(rows), None
+    whole = llama_cpp.task(rows)
+    logs = None
     for origin, before in zip(ORIGINS, (*ORIGINS[1:], ""), strict=True):
         earlier = months < origin
         known, logs = best_values(
@@ -78,7 +79,8 @@ def _scored(
 ) -> OriginRow:
     """Score of the rows of some months; `off` is log(measured speed / predicted speed)."""
     below, above = margins
-    publishers, groups = np.array(llama_cpp.left_out_with(rows)), np.array(rows.groups)
+    publishers = np.array(llama_cpp.left_out_with(rows))
+    groups = np.array(rows.groups)
     held = (off >= -below) & (off <= above)
     weights = equal_weights(publishers[inside], groups[inside])
     each = pd.DataFrame({"error": np.abs(np.expm1(-off)), "width": np.exp(below + above)})[inside]

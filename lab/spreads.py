@@ -92,7 +92,8 @@ def errors(done: LlamaFit, taught: Cases | None = None) -> Errors:
     """Errors of all rows, predicted by the fit without their publisher; where `taught` is given,
     only these rows' publishers count as evidence.
     """
-    rows, constants = done.fit.task.cases, done.fit.task.values(done.fit.logs)
+    rows = done.fit.task.cases
+    constants = done.fit.task.values(done.fit.logs)
     few = other_evidence(rows, taught)
     columns = defaultdict[str, Floats](lambda: np.ones(len(rows.timed)))
     for part in rows.stacks:
@@ -120,7 +121,8 @@ def circumstances_of(
     rows: Cases, part: Stack, few: Mapping[str, Floats]
 ) -> uncertainty.Circumstances:
     """Circumstances that widen the ranges of rows of the same shape."""
-    read, gpus = rows.read[part.at], len(part.machine.gpus)
+    read = rows.read[part.at]
+    gpus = len(part.machine.gpus)
     timed = [rows.timed[place] for place in part.at]
     works = [row.case.prompt if row.timed == READ else row.case.work for row in timed]
     fresh = np.where(read, [float(work.fresh) for work in works], np.inf)
@@ -141,10 +143,12 @@ def circumstances_of(
 
 def other_evidence(rows: Cases, taught: Cases | None = None) -> Mapping[str, Floats]:
     """Degrees of the traits that count publishers, without each row's own, of shape (rows,)."""
-    counted, by_family = layer_publishers(taught or rows), sources(taught or rows)
+    counted = layer_publishers(taught or rows)
+    by_family = sources(taught or rows)
     families, rare, unseen = np.zeros((3, len(rows.timed)))
     for place, (row, own) in enumerate(zip(rows.timed, left_out_with(rows), strict=True)):
-        kinds, backend = operators(row.case.model.architecture), row.scope["backend"]
+        kinds = operators(row.case.model.architecture)
+        backend = row.scope["backend"]
         by_kind = [counted.get((kind, backend), set()) for kind in kinds]
         families[place] = len(by_family.get(row.scope["family"], set()) - {row.publisher})
         rare[place] = min((len(names - {own}) for names in by_kind), default=0)
@@ -181,7 +185,9 @@ def sources(rows: Cases) -> Mapping[str, Set[str]]:
 
 Numbers = Mapping[str, float]
 
-FIRST, LAST = 0.4, 0.004  # first step tried, and the step below which the search ends
+# first step tried, and the step below which the search ends
+FIRST = 0.4
+LAST = 0.004
 ROUNDS = 80
 
 
@@ -194,7 +200,8 @@ def least(
     it is halved.
     """
     here = dict(start)
-    best, steps = loss(here), dict.fromkeys(here, FIRST)
+    best = loss(here)
+    steps = dict.fromkeys(here, FIRST)
     for _ in range(ROUNDS):
         for name in here:
             low, high = limits.get(name, (-np.inf, np.inf))
@@ -202,7 +209,8 @@ def least(
                 there = {**here, name: float(np.clip(here[name] + step, low, high))}
                 tried = loss(there)
                 if tried < best:
-                    here, best = there, tried
+                    here = there
+                    best = tried
                     steps[name] *= 1.3
                     break
             else:
@@ -237,10 +245,17 @@ measurements; ik_llama.cpp, many of whose rows time a change under review."""
 ON_GPUS = (IK_LLAMA_CPP.build,)
 """Those of them that have a width of their own on GPUs alone: ik_llama.cpp's errors on processors
 are like llama.cpp's, and few rows of that time a prompt there."""
-GPU, CPU, GUESSED, LEAN_GPU, LEAN_CPU = "gpu", "cpu", "guessed", "lean gpu", "lean cpu"
+GPU = "gpu"
+CPU = "cpu"
+GUESSED = "guessed"
+LEAN_GPU = "lean gpu"
+LEAN_CPU = "lean cpu"
 """Names of the fitted numbers: logarithms of half widths, extra half width of a guessed RAM rate,
 leans."""
-BACKEND, BUILD, BUILD_IN_RAM, TRAIT = "backend ", "build ", "build in RAM ", "by "
+BACKEND = "backend "
+BUILD = "build "
+BUILD_IN_RAM = "build in RAM "
+TRAIT = "by "
 """Prefixes of the names of factors' logarithms; a build has one for GPUs and one for RAM."""
 
 
@@ -267,7 +282,8 @@ def range_rows(done: LlamaFit) -> Iterator[ConstantRow]:
     for constant, neutral in OWN_TO_LLAMA_CPP.items():
         note = f"{NOTES[constant]}: the same for all where nothing is fitted"
         yield _row(constant, neutral, "share", 0, note)
-    rows, every = done.fit.task.cases, errors(done)
+    rows = done.fit.task.cases
+    every = errors(done)
     yield from fitted(every.of(~rows.read), IN_DECODE)
     yield from fitted(every.of(rows.read), IN_PROMPT)
     for (constant, part), value in ASSUMED.items():
@@ -376,7 +392,8 @@ def widths(off: Errors, constant: str) -> dict[str, float]:
     limits = {LEAN_GPU: (-most, most), LEAN_CPU: (-most, most)}
     limits |= {f"{TRAIT}{trait}": (0.0, MOST_WIDER) for trait in WIDER}
     if constant == IN_DECODE:
-        start[GUESSED], limits[GUESSED] = USUAL, (0.0, np.inf)
+        start[GUESSED] = USUAL
+        limits[GUESSED] = (0.0, np.inf)
     best = dict(least(lambda numbers: _score(off, numbers), start, limits))
     scale = _scale(off.off, ends(off, best), off.weights, AIMED[constant])
     scaled = {name: best[name] + np.log(scale) for name in (GPU, CPU)}
@@ -432,7 +449,8 @@ def fitted(off: Errors, constant: str) -> Iterator[ConstantRow]:
     gpu = off.on_gpu > 0.5
     usual = np.isin(off.builds, OWN_WIDTHS, invert=True)
     usual |= np.isin(off.builds, ON_GPUS) & ~gpu
-    numbers, count = dict(widths(off.of(usual), constant)), int(usual.sum())
+    numbers = dict(widths(off.of(usual), constant))
+    count = int(usual.sum())
     numbers[f"{TRAIT}{uncertainty.NEW}"] = float(np.log(unseen_factor(off.of(usual), numbers)))
     parts = {**dict.fromkeys(uncertainty.ON_GPU, (GPU, LEAN_GPU)), Route.IN_PLACE: (CPU, LEAN_CPU)}
     for part, (half, lean) in parts.items():
@@ -462,7 +480,8 @@ def _apart(off: Errors, numbers: Numbers, constant: str, build: str) -> Iterator
     """Factors and leans of a build of `OWN_WIDTHS`, so that `COVERED` of its rows are within range;
     it shares all other constants.
     """
-    gpu, most = off.on_gpu > 0.5, MOST_LEAN[constant]
+    gpu = off.on_gpu > 0.5
+    most = MOST_LEAN[constant]
     sides: dict[str, tuple[Mask, str, Sequence[str]]]
     sides = {f"{BUILD}{build}": (gpu, LEAN_GPU, uncertainty.ON_GPU)}
     if build not in ON_GPUS:
@@ -480,7 +499,8 @@ def _apart(off: Errors, numbers: Numbers, constant: str, build: str) -> Iterator
         scale = _scale(within.off, (below[rows], above[rows]), within.weights, COVERED)
         own[name] = float(np.clip(own[name] + np.log(scale), *limits[name]))
     for name, (rows, lean, parts) in sides.items():
-        scope, count = {"build": build}, int(rows.sum())
+        scope = {"build": build}
+        count = int(rows.sum())
         for part in parts:
             yield from _rows(constant, np.exp(own[name]), count, FACTOR, family=part, **scope)
             yield from _rows(LEAN[constant], own[lean], count, family=part, **scope)

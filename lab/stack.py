@@ -60,7 +60,8 @@ class Columns:
     """
 
     def __init__(self, values: Mapping[str, Any], others: Values | float) -> None:
-        self._values, self._others = values, others
+        self._values = values
+        self._others = others
         self.used: set[str] = set()
 
     def value(self, constant: str, family: str = "") -> Any:
@@ -91,10 +92,12 @@ class Stack:
             rate = machine.host.bandwidth.value * np.where(self.ram_stated, 1.0, share)
             machine = replace(machine, host=replace(machine.host, bandwidth=given(rate)))
         parts: dict[str, Any] = {}
-        total, hidden = np.zeros(len(self.at)), np.zeros(len(self.at))
+        total = np.zeros(len(self.at))
+        hidden = np.zeros(len(self.at))
         for count, schedule in self.parts:
             time = schedule_seconds(schedule, machine, constants)  # type: ignore[arg-type]  # arrays stand for numbers
-            total, hidden = total + count * time.total, hidden + count * time.hidden
+            total = total + count * time.total
+            hidden = hidden + count * time.hidden
             for name, seconds in time.parts.items():
                 parts[name] = parts.get(name, 0.0) + count * seconds
         return StepTime(total=total, parts=parts, hidden=hidden)
@@ -165,7 +168,10 @@ class Cases:
         """Predicted time of each run with constants of shape (runs,) [s]. Where one constant alone
         changed, stacks that do not use it keep their times before it.
         """
-        total = np.empty(len(self.timed)) if before is None else before.copy()
+        if before is None:
+            total = np.empty(len(self.timed))
+        else:
+            total = before.copy()
         for place, stack in enumerate(self.stacks):
             if before is None or changed in self._used.get(place, (changed,)):
                 columns = self.columns(values, stack)
@@ -176,7 +182,10 @@ class Cases:
 
 def _shape(run: Timed) -> Hashable:
     """Key of runs that can be stacked: what their schedules and machines have beside numbers."""
-    path = peer_path(run.machine.gpus[0]) if run.machine.gpus else ""
+    if run.machine.gpus:
+        path = peer_path(run.machine.gpus[0])
+    else:
+        path = ""
     schedules = tuple((_steps(schedule), schedule.workers) for _, schedule in run.parts)
     return schedules, len(run.machine.gpus), path, run.machine.disk is None
 

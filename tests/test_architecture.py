@@ -44,7 +44,9 @@ def imports(path: Path) -> Iterator[str]:
 
 def _imported(module: str, name: str) -> str:
     inner = ROOT / Path(*module.split(".")) / name
-    return f"{module}.{name}" if inner.is_dir() or inner.with_suffix(".py").exists() else module
+    if inner.is_dir() or inner.with_suffix(".py").exists():
+        return f"{module}.{name}"
+    return module
 
 
 def test_only_pages_draw_in_the_browser() -> None:

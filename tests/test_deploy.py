@@ -84,9 +84,21 @@ def test_every_step_of_the_image_is_one_that_is_checked_here() -> None:
     lines = DOCKERFILE.replace("\\\n", " ").splitlines()
     words = [line.split()[0] for line in lines if line and not line.startswith("#")]
     assert words == [
-        "FROM", "WORKDIR", "COPY", "RUN", "COPY", "COPY", "COPY", "COPY", "RUN", "USER", "ENV",
-        "EXPOSE", "HEALTHCHECK", "CMD",
-    ]  # fmt: skip
+        "FROM",
+        "WORKDIR",
+        "COPY",
+        "RUN",
+        "COPY",
+        "COPY",
+        "COPY",
+        "COPY",
+        "RUN",
+        "USER",
+        "ENV",
+        "EXPOSE",
+        "HEALTHCHECK",
+        "CMD",
+    ]
     declared = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     oldest = re.search(r'requires-python = ">=3\.(\d+)"', declared)
     stated = re.fullmatch(r"python:3\.(\d+)-slim", steps("FROM")[0])
@@ -108,14 +120,19 @@ def test_what_the_image_copies_starts_and_is_healthy(tmp_path: Path) -> None:
             shutil.copytree(ROOT / source, into, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(ROOT / source, into)
-    port, module = str(free_port()), [sys.executable, "-m"]
+    port = str(free_port())
+    module = [sys.executable, "-m"]
     (command,) = map(json.loads, steps("CMD"))
     (check,) = re.findall(r"CMD python -c (.+)$", steps("HEALTHCHECK")[0])
     settings = dict(setting.split("=") for setting in steps("ENV"))
     environment = {
-        **os.environ, **settings, "STREAMLIT_SERVER_PORT": port, "ADVISOR_PUBLIC": "on",
-        "ADVISOR_DATA_DIR": str(tmp_path / "kept"), "PYTHONDONTWRITEBYTECODE": "1",
-    }  # fmt: skip
+        **os.environ,
+        **settings,
+        "STREAMLIT_SERVER_PORT": port,
+        "ADVISOR_PUBLIC": "on",
+        "ADVISOR_DATA_DIR": str(tmp_path / "kept"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     health = [sys.executable, "-c", shlex.split(check.replace("8501", port))[0]]
     assert subprocess.run(health, check=False, **quiet).returncode, "nothing runs there yet"
@@ -140,12 +157,14 @@ def test_the_image_is_built_and_healthy() -> None:
     """With Docker or Podman, where a registry gives its base."""
     tools = [tool for tool in ("podman", "docker") if shutil.which(tool)]
     able = [
-        tool for tool in tools
+        tool
+        for tool in tools
         if subprocess.run([tool, "info"], capture_output=True, check=False).returncode == 0
-    ]  # fmt: skip
+    ]
     if not able:
         pytest.skip("neither Podman nor a running Docker is here; its steps are checked above")
-    tool, image = able[0], "offload-advisor-test"
+    tool = able[0]
+    image = "offload-advisor-test"
     if subprocess.run([tool, "pull", *steps("FROM")], capture_output=True, check=False).returncode:
         pytest.skip(f"no registry gives {steps('FROM')[0]}; its steps are checked above")
     build = [tool, "build", "-q", "-t", image, "-f", "deploy/Dockerfile", "."]

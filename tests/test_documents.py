@@ -63,7 +63,8 @@ def test_the_drawing_has_the_floors_that_are_held():
         for line in ARCHITECTURE.split("```")[1].splitlines()
         if line.startswith("  | ")
     ]
-    above, ground = drawn[:-1], drawn[-1]
+    above = drawn[:-1]
+    ground = drawn[-1]
     assert above == held[: len(above)]
     assert ground == set.union(*held[len(above) :])
 

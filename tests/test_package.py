@@ -103,7 +103,10 @@ def installed(wheel, tmp_path_factory):
     if not EMPTY:
         place = sysconfig.get_path("purelib", "venv", {"base": str(folder)})
         (Path(place) / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    options = () if EMPTY else ("--no-deps", "--no-index")
+    if EMPTY:
+        options = ()
+    else:
+        options = ("--no-deps", "--no-index")
     pip = (sys.executable, "-m", "pip", "--python", str(scripts / "python"), "install", "--quiet")
     subprocess.run((*pip, *options, f"{wheel}[app]"), cwd=folder, check=True)
     return scripts
@@ -128,7 +131,8 @@ def test_the_source_package_holds_everything(tmp_path):
 
 def needed(names):
     """Packages that are needed on this system by some, with them."""
-    waiting, packages = list(names), {}
+    waiting = list(names)
+    packages = {}
     while waiting:
         package = distribution(waiting.pop())
         if package.name not in packages:
@@ -176,8 +180,17 @@ def one_line(tool, index, folder):
     offline = ("--no-index", "--find-links", str(index))
     scripts = Path(sys.executable).parent
     if tool == "uvx":
-        command = (scripts / "uvx", "--offline", "--no-config", *offline, "--python",
-                   sys.executable, "--from", CORE, CORE)  # fmt: skip
+        command = (
+            scripts / "uvx",
+            "--offline",
+            "--no-config",
+            *offline,
+            "--python",
+            sys.executable,
+            "--from",
+            CORE,
+            CORE,
+        )
         return command, {"UV_CACHE_DIR": str(folder / "cache"), "UV_TOOL_DIR": str(folder / "tool")}
     command = (scripts / "pipx", "run", "--backend", "uv", "--python", sys.executable,
                "--spec", CORE, CORE)  # fmt: skip
@@ -194,9 +207,13 @@ def one_line(tool, index, folder):
 def answered(command, folder, settings):
     words = ("estimate", "--model", "Llama-3.1-8B", "--gpu", "RTX 3090", "--ram-gb", "64")
     done = subprocess.run(
-        (*map(str, command), *words), cwd=folder, env={**environment(folder), **settings},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        (*map(str, command), *words),
+        cwd=folder,
+        env={**environment(folder), **settings},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return "llama.cpp                 gpu-resident" in done.stdout
 
@@ -224,8 +241,16 @@ ON_POSIX = pytest.mark.skipif(os.name == "nt", reason="the folders are those of 
 @ON_POSIX
 def test_the_core_answers_alone(core, tmp_path):
     assert answered([core.parents[2] / "bin" / CORE], tmp_path, {})
-    assert not {"streamlit", "pandas", "plotly", "matplotlib", "sqlalchemy", "fpdf",
-                "huggingface_hub", "httpx2"} & {each.name for each in core.iterdir()}  # fmt: skip
+    assert not {
+        "streamlit",
+        "pandas",
+        "plotly",
+        "matplotlib",
+        "sqlalchemy",
+        "fpdf",
+        "huggingface_hub",
+        "httpx2",
+    } & {each.name for each in core.iterdir()}
 
 
 @ON_POSIX
@@ -250,8 +275,12 @@ def test_the_installed_command_answers(installed, tmp_path):
     )  # fmt: skip
     done = subprocess.run(
         (str(installed / "offload-advisor"), *command),
-        cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert "llama.cpp  gpu-resident" in done.stdout
     assert done.stderr == ""
 
@@ -259,16 +288,24 @@ def test_the_installed_command_answers(installed, tmp_path):
 def test_the_installed_command_names_itself(installed, tmp_path):
     done = subprocess.run(
         (str(installed / "offload-advisor"), "--help"),
-        cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.startswith("usage: offload-advisor ")
 
 
 def test_both_names_give_one_version(installed, tmp_path):
     done = subprocess.run(
         (str(installed / "offload-advisor"), "--version"),
-        cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.strip() == advisor.__version__
 
 
@@ -279,8 +316,11 @@ def dashboard(installed, tmp_path_factory):
     port = free_port()
     process = subprocess.Popen(
         (str(installed / "offload-advisor"), "app", "--port", str(port)),
-        cwd=folder, env=environment(folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        cwd=folder,
+        env=environment(folder),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         wait_for(f"http://127.0.0.1:{port}/_stcore/health", process)
         yield f"http://127.0.0.1:{port}"
@@ -331,8 +371,12 @@ print(any("tokens/s" in html.proto.body for html in page.get("html")))
 def test_the_installed_page_answers(installed, tmp_path):
     done = subprocess.run(
         (str(installed / "python"), "-c", PAGE),
-        cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.stdout.strip() == "True", done.stderr
 
 

@@ -53,6 +53,10 @@ print(data_folder())
 """
     done = subprocess.run(
         (sys.executable, "-c", code),
-        cwd=ROOT, env=environment, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout == f"{HOMELESS}\n"

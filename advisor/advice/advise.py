@@ -65,7 +65,8 @@ def advise(
     """
     if any(isinstance(value, np.ndarray) for value in vars(work).values()):
         raise InputError("Advice is for a single request, not for arrays; use `sweep` for several.")
-    money, settings = money or MoneyInputs(), settings or Settings()
+    money = money or MoneyInputs()
+    settings = settings or Settings()
     estimates, best, faster = _estimated(model, machine, work, settings, chosen, placement)
     here = owned or machine
     question = Question(
@@ -90,7 +91,9 @@ def advise(
     refused = _refused_format(model, best, estimates)
     if refused and choice.safe is None:
         choice = replace(choice, reason=f"{choice.reason} {refused}")
-    now, another, closest = options_found[0].speed, None, None
+    now = options_found[0].speed
+    another = None
+    closest = None
     decode = now.decode if now else 0.0
     level = judgement(decode, money.reading_tps)
     if not (nothing or instead or level is Judgement.FASTER):
@@ -132,7 +135,9 @@ def _in_linux(
         cost="free, an installation",
         changes={"machine": linux},
     )
-    return () if speed is None else (Edited(**vars(edit), speed=speed, gain=1.0),)
+    if speed is None:
+        return ()
+    return (Edited(**vars(edit), speed=speed, gain=1.0),)
 
 
 def _instead(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
@@ -153,7 +158,9 @@ def _refused_format(model: Model, best: Estimate | None, estimates: Iterable[Est
     if any(bool(each.fits) for each in takes):
         return ""
     why = next((each.refusal for each in takes if each.refusal), "")
-    return f"It runs in {best.model.format}. {why}" if why else ""
+    if why:
+        return f"It runs in {best.model.format}. {why}"
+    return ""
 
 
 @lru_cache(maxsize=16)
@@ -191,7 +198,8 @@ class Answer:
     @property
     def caveats(self) -> tuple[str, ...]:
         """Remarks: what a name was taken for, origin of sizes, age of prices."""
-        resolved, machine = self.nouns.resolved, self.nouns.machine
+        resolved = self.nouns.resolved
+        machine = self.nouns.machine
         return (
             *resolved.notes,
             *machine.software_notes,
@@ -226,7 +234,11 @@ def findings_of(nouns: Nouns, compute: "Compute | None" = None) -> "Findings":
     from advisor.advice.finder.search import find
 
     runtimes = (nouns.runtime,) if nouns.runtime else SEARCHED
-    host = cardless() if nouns.request.nothing else nouns.machine  # that cards are put into
+    # that cards are put into
+    if nouns.request.nothing:
+        host = cardless()
+    else:
+        host = nouns.machine
     question = question_of(nouns, host, runtimes)
     return find(question, nouns.request, compute or combinations)
 
@@ -234,7 +246,10 @@ def findings_of(nouns: Nouns, compute: "Compute | None" = None) -> "Findings":
 def question_of(nouns: Nouns, machine: Machine, runtimes: tuple[Runtime, ...] = VALUED) -> Question:
     """Question that a row of options answers, with the present machine or the host of cards."""
     nothing = Ownership(form=machine.form, nothing=True)
-    ownership = nothing if nouns.request.nothing else nouns.ownership
+    if nouns.request.nothing:
+        ownership = nothing
+    else:
+        ownership = nouns.ownership
     return Question(
         model=nouns.model,
         machine=machine,

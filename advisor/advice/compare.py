@@ -86,7 +86,9 @@ def as_chosen(stored: Model) -> Model | None:
         return None
     makers = catalog.in_format(stored.architecture, stored.native)
     smaller = stored.file_bytes < FAR_SMALLER * makers.file_bytes
-    return replace(stored, native="") if smaller else None
+    if smaller:
+        return replace(stored, native="")
+    return None
 
 
 FAR_SMALLER = 0.8  # size below which weights take the place of larger ones, as a share of those
@@ -106,7 +108,9 @@ def _or_smaller(
     smaller = estimate(
         model, machine, work, result.runtime, result.strategy, None, settings, reason
     )
-    return smaller if bool(smaller.fits) else result
+    if bool(smaller.fits):
+        return smaller
+    return result
 
 
 def settings_for(runtime: Runtime, settings: Settings | None) -> Settings:
@@ -150,7 +154,9 @@ def taken_format(stored: Model, runtime: Runtime, machine: Machine) -> LoadedFor
     if loaded.format != stored.format and stored.architecture.expert_type:
         # Another engine's checkpoint has the experts of the GGUF file as trained, too.
         loaded = runtime.loaded_format(stored.architecture.expert_type, machine)
-    return with_experts(runtime.key, loaded, machine) if stored.has_experts else loaded
+    if stored.has_experts:
+        return with_experts(runtime.key, loaded, machine)
+    return loaded
 
 
 def could_hold(model: Model, machine: Machine, strategy: PlacementStrategy) -> bool:
@@ -182,7 +188,9 @@ def usable(estimates: Iterable[Estimate]) -> list[Estimate]:
 
 def decode_tps(estimate: Estimate) -> float:
     """Decode speed of a single estimate; 0 for an impossible one [tokens/s]."""
-    return float(estimate.decode_tps) if estimate.decode_tps is not None else 0.0
+    if estimate.decode_tps is not None:
+        return float(estimate.decode_tps)
+    return 0.0
 
 
 TITLES = {
@@ -225,7 +233,8 @@ def title_of(model: Model, machine: Machine) -> str:
 
 def context_notes(model: Model, work: Workload) -> tuple[str, ...]:
     """Sentences about lengths beyond the allocated context, or the model's own."""
-    context, longest = float(np.max(work.context)), model.architecture.max_context
+    context = float(np.max(work.context))
+    longest = model.architecture.max_context
     needed = float(np.max(work.prompt)) + float(np.max(work.output))
     notes = []
     if needed > context:

@@ -69,7 +69,10 @@ def together(estimate: Estimate, target: float) -> Together | None:
     single, swept = (
         again(estimate, work=replace(estimate.work, users=users)) for users in (1, np.array(counts))
     )
-    held = parts_held(single.model, single.placement, single.work) if single.placement else {}
+    if single.placement:
+        held = parts_held(single.model, single.placement, single.work)
+    else:
+        held = {}
     return Together(
         estimate=estimate,
         users=np.array(counts, dtype=float),
@@ -130,7 +133,10 @@ def by_prompt(estimates: Sequence[Estimate]) -> Crossover | None:
         batch = np.minimum(work.ubatch, SMALL_BATCH if way is Route.IN_PLACE else np.inf)
         return replace(work, prompt=length, cached=0, ubatch=batch)
 
-    context = float(estimates[0].work.context) if estimates else 0.0
+    if estimates:
+        context = float(estimates[0].work.context)
+    else:
+        context = 0.0
     lengths = [length for length in PROMPTS if length <= context]
     return _sweep(estimates, lengths, "prefill", reading)
 
@@ -152,7 +158,9 @@ def _along(
     some: Sequence[Estimate], at: Iterable[int], phase: str, vary: Vary, way: Route
 ) -> RuntimeCurve:
     """Fastest runtime at each point; a runtime that no longer fits stays out at later points."""
-    left, names, speeds = list(some), [], []
+    left = list(some)
+    names = []
+    speeds = []
     for value in at:
         tried = [(side, again(side, work=vary(side.work, value, way))) for side in left]
         left = [side for side, varied in tried if bool(varied.fits)]
@@ -170,25 +178,36 @@ def _along(
 def _rate(estimate: Estimate, phase: str) -> float:
     """Speed of a phase, of all users together [tokens/s]."""
     speed = getattr(estimate, phase)
-    together = float(estimate.work.users) if phase == "decode" else 1.0
-    return 0.0 if speed is None else float(speed.value) * together
+    if phase == "decode":
+        together = float(estimate.work.users)
+    else:
+        together = 1.0
+    if speed is None:
+        return 0.0
+    return float(speed.value) * together
 
 
 def _goes(estimate: Estimate, phase: str, way: Route) -> bool:
     """Whether its weights take this way in a phase; any copied weights count as streamed."""
-    stages = getattr(estimate.phases, phase).stages if estimate.phases else ()
+    if estimate.phases:
+        stages = getattr(estimate.phases, phase).stages
+    else:
+        stages = ()
     flows = [flow for stage in stages for flow in stage]
     copied = any(flow.route is Route.STREAMED and np.any(flow.moved > 0) for flow in flows)
     read = any(
         flow.route is Route.IN_PLACE and flow.load is not None and np.any(flow.load.weights > 0)
         for flow in flows
     )
-    return copied if way is Route.STREAMED else read and not copied
+    if way is Route.STREAMED:
+        return copied
+    return read and not copied
 
 
 def sides(estimates: Iterable[Estimate]) -> tuple[list[Estimate], list[Estimate]]:
     """Runtimes that read weights in RAM for one user, and runtimes that stream them."""
-    in_place, streamed = [], []
+    in_place = []
+    streamed = []
     for each in estimates:
         if each.strategy is not PlacementStrategy.CPU_OFFLOAD or each.placement is None:
             continue
@@ -210,7 +229,8 @@ def crossing(at: Floats, first: Floats, second: Floats) -> float | None:
     there = np.isfinite(first) & np.isfinite(second)
     if not np.any(there):
         return None
-    points, ahead = np.asarray(at)[there], np.log(second[there] / first[there])
+    points = np.asarray(at)[there]
+    ahead = np.log(second[there] / first[there])
     if ahead[-1] <= 0:
         return None
     behind = np.flatnonzero(ahead <= 0)
@@ -218,7 +238,8 @@ def crossing(at: Floats, first: Floats, second: Floats) -> float | None:
         return float(points[0])
     before = behind[-1]
     share = -ahead[before] / (ahead[before + 1] - ahead[before])
-    low, high = np.log(points[before]), np.log(points[before + 1])
+    low = np.log(points[before])
+    high = np.log(points[before + 1])
     return float(np.exp(low + share * (high - low)))
 
 
@@ -244,7 +265,10 @@ def speed_by_layers(
     swept = estimate(*nouns, settings=Settings(gpu_layers=layers))
     placed = estimate(*nouns).placement
     # None where the whole model fits, which this placement then leaves in RAM.
-    most = float(placed.gpu_layers) if placed and placed.gpu_layers else float(model.layers)
+    if placed and placed.gpu_layers:
+        most = float(placed.gpu_layers)
+    else:
+        most = float(model.layers)
     if swept.decode is None:
         return None
     fits = np.broadcast_to(swept.fits, layers.shape) & (layers <= most)
@@ -256,11 +280,13 @@ def cost_by_tokens(advice: Advice, points: int = 60) -> dict[str, Line]:
     the present machine and the verdict's option, up to twice their break-even; none of what does
     not run, as where there is no machine yet.
     """
-    kept, option = advice.options[0], next(iter(advice.choice.named), None)
+    kept = advice.options[0]
+    option = next(iter(advice.choice.named), None)
     if advice.best is None or option is None or option.hours_lost is None or option.tokens <= 0:
         return {}
     most = max(2.0 * (option.break_even_tokens or 0.0), option.tokens)
-    tokens, lines = np.linspace(0.0, most, points), dict[str, Line]()
+    tokens = np.linspace(0.0, most, points)
+    lines = dict[str, Line]()
     for name, row in (("as it is", kept), (option.name, option)):
         if row.cost is not None and row.hours_lost is not None:
             each = (row.cost.by_use + row.hours_lost * row.worth) / row.tokens
@@ -283,4 +309,6 @@ def page_cache_for(estimated: Estimate, speed: float) -> float | None:
     if swept.decode is None:
         return None
     enough = np.flatnonzero(np.broadcast_to(swept.decode.value, sizes.shape) >= speed)
-    return float(sizes[enough[0]]) if enough.size else None
+    if enough.size:
+        return float(sizes[enough[0]])
+    return None

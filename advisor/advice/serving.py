@@ -69,7 +69,10 @@ class Servers:
     @property
     def most_machines(self) -> int:
         """Number of machines where each is as slow as the range of its speed says."""
-        low = self.users_each if self.users_low is None else max(self.users_low, 1)
+        if self.users_low is None:
+            low = self.users_each
+        else:
+            low = max(self.users_low, 1)
         return math.ceil(self.machines * self.users_each / low)
 
     @property
@@ -83,9 +86,14 @@ def servers_on_offer(question: Question) -> list[Servers]:
 
     They serve in the hours typed for rented ones, else day and night.
     """
-    use, money, rows = question.use, question.money, list[Servers]()
+    use = question.use
+    money = question.money
+    rows = list[Servers]()
     typed = money.rented_hours_per_day
-    hours = HOURS_PER_MONTH if typed is None else typed * money.days
+    if typed is None:
+        hours = HOURS_PER_MONTH
+    else:
+        hours = typed * money.days
     for gpu in cards_for_rent(money.own_rent):
         counts = COUNTS if gpu in dict(money.own_rent) else {row.gpu_count for row in rents(gpu)}
         for count in sorted(counts):
@@ -120,11 +128,15 @@ class Replicas:
     """
 
     def __init__(self, question: Question, request: Request, chosen: Runtime | None = None) -> None:
-        self.model, self.request, self.chosen = question.model, request, chosen
-        self.users, work = int(question.work.users), question.work
+        self.model = question.model
+        self.request = request
+        self.chosen = chosen
+        self.users = int(question.work.users)
+        work = question.work
         whole = max(float(work.prompt) + float(work.output), 1.0)
         self.typical = replace(work, users=1.0, context=whole)  # one user, with a cache as needed
-        self.load, self.simulated = cache(self._load), cache(self._simulated)
+        self.load = cache(self._load)
+        self.simulated = cache(self._simulated)
 
     def bound(self, gpu: str, gpus: int) -> int:
         """More users than one copy can serve: weights and caches fit, and are read in time.
@@ -134,7 +146,8 @@ class Replicas:
         M and B are memory and bandwidth of all GPUs, W and R the weights held and read for a token,
         K the cache of a user, S the speed that each should have.
         """
-        model, work = self.model, self.typical
+        model = self.model
+        work = self.typical
         cards = with_gpus(gpu, gpus).gpus
         held = sum(float(card.memory.value) for card in cards) - model.bytes_without_table
         rate = sum(float(card.bandwidth.value) for card in cards)
@@ -159,12 +172,17 @@ class Replicas:
     def by_closed_form(self, gpu: str, gpus: int) -> int:
         """Users of one copy by the mean time of a token."""
         load = self.load(gpu, gpus)
-        return 0 if load is None else min(load.by_closed_form, self.users)
+        if load is None:
+            return 0
+        return min(load.by_closed_form, self.users)
 
     def at_low_end(self, gpu: str, gpus: int) -> int:
         """Users of one copy by the mean time of a token, at the low end of its speed's range."""
         load = self.load(gpu, gpus)
-        decode = load.estimate.decode if load else None
+        if load:
+            decode = load.estimate.decode
+        else:
+            decode = None
         if load is None or decode is None:
             return 0
         slower = float(np.max(decode.value) / np.max(decode.low))
@@ -174,7 +192,9 @@ class Replicas:
     def _simulated(self, gpu: str, gpus: int) -> int:
         """Users of one copy who are all served in time, at most those there are."""
         load = self.load(gpu, gpus)
-        return load.users_up_to(self.users) if load else 0
+        if load:
+            return load.users_up_to(self.users)
+        return 0
 
 
 SMALLEST_FORMAT = 0.5
@@ -194,7 +214,8 @@ def divided(gpus: int, users_of: Callable[[int], int]) -> tuple[int, Sizes]:
     return best[gpus]
 
 
-SIMULATED, SHOWN = 5, 3
+SIMULATED = 5
+SHOWN = 3
 """Machines to rent, and as many to build, that are simulated and shown: the cheapest by the closed
 form and by the simulation."""
 MOST_MIXED = 20_000  # largest number of users for which mixtures are searched
@@ -257,7 +278,9 @@ def serving_fleets(
     replicas = Replicas(question, request, chosen)
     every = servers_on_offer(question)
     kinds = dict.fromkeys(offer.kind for offer in every)
-    users, parts, shown = replicas.users, list[Servers](), list[ServingFleet]()
+    users = replicas.users
+    parts = list[Servers]()
+    shown = list[ServingFleet]()
     for kind in kinds:
         served = _parts(replicas, [offer for offer in every if offer.kind == kind])
         parts += served
@@ -332,13 +355,16 @@ def cheapest_cover(users: int, each: Sequence[int], costs: Sequence[float]) -> l
 
     c(n) = min over kinds of c(max(n - u, 0)) + cost
     """
-    best, last = np.zeros(users + 1), np.zeros(users + 1, dtype=int)
-    served, usd = np.array(each), np.array(costs)
+    best = np.zeros(users + 1)
+    last = np.zeros(users + 1, dtype=int)
+    served = np.array(each)
+    usd = np.array(costs)
     for number in range(1, users + 1):
         sums = best[np.maximum(number - served, 0)] + usd
         last[number] = np.argmin(sums)
         best[number] = sums[last[number]]
-    chosen, left = [0] * len(each), users
+    chosen = [0] * len(each)
+    left = users
     while left > 0:
         chosen[last[left]] += 1
         left -= each[last[left]]
@@ -353,7 +379,8 @@ NONE_SERVES = (
 
 def heading(users: int, request: Request) -> str:
     """Heading above fleets: whom they serve how fast, and their order."""
-    speed, wait = tokens_per_second(request.user_tps), seconds(request.first_token_within)
+    speed = tokens_per_second(request.user_tps)
+    wait = seconds(request.first_token_within)
     return (
         f"Machines that serve {_counted(users, 'user')} with {speed} each and the first token "
         f"within {wait}, cheapest first:"
@@ -384,9 +411,15 @@ def _counted(number: int, what: str) -> str:
 
 def cost(fleet: ServingFleet) -> str:
     """Cost of a month, up to that of the most machines, and at once, with old prices named."""
-    once = f", {money(fleet.upfront)} at once" if fleet.upfront else ""
+    if fleet.upfront:
+        once = f", {money(fleet.upfront)} at once"
+    else:
+        once = ""
     high = money(fleet.monthly_high)
-    most = f" to {high}" if fleet.monthly_high > fleet.monthly else ""
+    if fleet.monthly_high > fleet.monthly:
+        most = f" to {high}"
+    else:
+        most = ""
     return f"{money(fleet.monthly)}{most} a month{once}{aged(fleet)}"
 
 

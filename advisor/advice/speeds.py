@@ -29,7 +29,10 @@ def route_bytes(estimate: Estimate) -> dict[Route, float]:
     carried: dict[Route, float] = {}
     for stage in estimate.phases.decode.stages if estimate.phases else ():
         for flow in stage:
-            size = flow.moved if flow.load is None else flow.load.weights + flow.load.kv
+            if flow.load is None:
+                size = flow.moved
+            else:
+                size = flow.load.weights + flow.load.kv
             carried[flow.route] = carried.get(flow.route, 0.0) + float(np.ravel(size)[0])
     return carried
 
@@ -41,7 +44,10 @@ def route_use(estimates: Iterable[Estimate]) -> Mapping[Route, RouteUse]:
     uses: dict[Route, RouteUse] = {}
     for estimate in estimates:
         for route, size in route_bytes(estimate).items():
-            spent = float(np.ravel(estimate.step.parts.get(route, 0.0))[0]) if estimate.step else 0
+            if estimate.step:
+                spent = float(np.ravel(estimate.step.parts.get(route, 0.0))[0])
+            else:
+                spent = 0
             if size > 0 and spent > 0:
                 use = uses.setdefault(route, RouteUse(size / spent))
                 if estimate.runtime.name not in use.runtimes:
@@ -103,10 +109,16 @@ def of_numbers(
     """Speed of the numbers of `COLUMNS`, of which an unknown one is NaN."""
     decode, low, high, first, load, waiting = map(float, numbers)
     return Speed(
-        strategy=strategy, runtime=runtime, format=form, decode=decode, low=low, high=high,
-        first_token=first, load=None if math.isnan(load) else load,
+        strategy=strategy,
+        runtime=runtime,
+        format=form,
+        decode=decode,
+        low=low,
+        high=high,
+        first_token=first,
+        load=None if math.isnan(load) else load,
         waiting=0.0 if math.isnan(waiting) else waiting,
-    )  # fmt: skip
+    )
 
 
 COLUMNS = ("decode", "low", "high", "first_token", "load", "waiting")
@@ -134,7 +146,8 @@ class Speeds:
         if not self.fits[index]:
             return None
         numbers = (getattr(self, name)[index] for name in COLUMNS)
-        runtime, form = str(self.runtimes[machine]), str(self.formats[machine])
+        runtime = str(self.runtimes[machine])
+        form = str(self.formats[machine])
         return of_numbers(self.strategies[machine], runtime, form, numbers)
 
     def __iter__(self) -> Iterator[Speed | None]:

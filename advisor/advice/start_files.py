@@ -101,21 +101,28 @@ def _unit(title: str, command: str) -> str:
 
 def _service(estimate: Estimate, words: list[str], port: int) -> dict[str, Any]:
     """Service of a Compose file."""
-    listening, gpus = ["--host", EVERY_ADDRESS, "--port", str(port)], estimate.machine.gpus
+    listening = ["--host", EVERY_ADDRESS, "--port", str(port)]
+    gpus = estimate.machine.gpus
     nvidia = bool(gpus) and gpus[0].vendor == "NVIDIA"
     if estimate.runtime.key == "llama.cpp":
         at = words.index("-m") + 1
         words[at] = f"{MODELS}/{words[at].rpartition('/')[2]}"
-        backend = estimate.constants.scope.backend if estimate.constants else "cpu"
+        if estimate.constants:
+            backend = estimate.constants.scope.backend
+        else:
+            backend = "cpu"
         if backend not in OF_BACKEND:
             raise Refusal(f"llama.cpp has no image for {backend}; take systemd or llama-swap.")
-        image, arguments = LLAMA_CPP + OF_BACKEND[backend], [*words[1:], *listening]
+        image = LLAMA_CPP + OF_BACKEND[backend]
+        arguments = [*words[1:], *listening]
         options: dict[str, Any] = {"volumes": [f"./models:{MODELS}:ro"]}
     elif estimate.runtime.key == "vllm" and nvidia:
-        image, arguments = "vllm/vllm-openai:latest", ["--model", *words[2:], *listening]
+        image = "vllm/vllm-openai:latest"
+        arguments = ["--model", *words[2:], *listening]
         options = {"ipc": "host", "volumes": [CACHE]}
     elif estimate.runtime.key == "sglang" and nvidia:
-        image, arguments = "lmsysorg/sglang:latest", [*words, *listening]
+        image = "lmsysorg/sglang:latest"
+        arguments = [*words, *listening]
         options = {"ipc": "host", "volumes": [CACHE]}
     else:
         cards = "" if nvidia else " for cards of this maker"
@@ -162,10 +169,14 @@ def rented_estimates(question: "Question", options: "Iterable[Option]") -> dict[
     from advisor.advice.table.option import OptionKind
     from advisor.advice.table.timed_machines import cardless
 
-    host = cardless() if question.machine.unified else question.machine
+    if question.machine.unified:
+        host = cardless()
+    else:
+        host = question.machine
     estimates: dict[str, Estimate] = {}
     for option in options:
-        gpus, speed = option.bought, option.speed
+        gpus = option.bought
+        speed = option.speed
         if option.kind is not OptionKind.RENT or speed is None or not gpus:
             continue
         name = counted(len(gpus), gpus[0].name)
@@ -192,16 +203,28 @@ def skypilot_task(estimate: Estimate) -> str:
             "GPU and type its command there."
         )
     gpu, count = _gpus(estimate)
-    model, placement, variable = estimate.model, estimate.placement, VARIABLES[setup.files]
+    model = estimate.model
+    placement = estimate.placement
+    variable = VARIABLES[setup.files]
     if placement is None:
         raise Refusal(estimate.refusal)
     started = setup.start(model, placement, estimate.machine, estimate.work, f"${variable}")
     name = f"{model.name}-{counted(count, gpu)}".casefold()
     name = re.sub(r"[^a-z0-9]+", "-", name).strip("-")  # as SkyPilot accepts it for a cluster
-    gguf, repository = setup.files is WeightFiles.GGUF, checkpoint(model)
-    public = "" if gguf or "/" not in repository or repository.startswith("OWNER/") else repository
-    given = "" if public else f" --env {variable}=OWNER/NAME"
-    files = "with the model as GGUF" if gguf else f"with the model in {model.format}"
+    gguf = setup.files is WeightFiles.GGUF
+    repository = checkpoint(model)
+    if gguf or "/" not in repository or repository.startswith("OWNER/"):
+        public = ""
+    else:
+        public = repository
+    if public:
+        given = ""
+    else:
+        given = f" --env {variable}=OWNER/NAME"
+    if gguf:
+        files = "with the model as GGUF"
+    else:
+        files = f"with the model in {model.format}"
     # RAM for what stays outside the GPU, and for the system [GiB]
     ram = math.ceil(sum(float(size) for size in estimate.held[Tier.RAM]) / GIB) + SYSTEM_RAM
     return "\n".join(
@@ -253,4 +276,6 @@ def accelerators(gpu: str, count: int) -> str:
     if spellings is None:
         raise Refusal(f"SkyPilot has no name on record for {gpu}; ask `sky gpus list -a`.")
     names = [f"{name}:{count}" for name in spellings.split(";")]
-    return names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"
+    if len(names) == 1:
+        return names[0]
+    return f"{{{', '.join(names)}}}"

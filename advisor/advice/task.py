@@ -29,7 +29,9 @@ from advisor.request.session import AgentSession
 from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
 from advisor.units import GIB, MIB, Array
 
-RECURRENT, WINDOW, ATTENTION = "recurrent", "window", "attention"
+RECURRENT = "recurrent"
+WINDOW = "window"
+ATTENTION = "attention"
 """Kinds of layers, the first of which a model has decides what of its cache can be kept."""
 
 
@@ -65,7 +67,9 @@ def kind_of_layers(model: Model) -> str:
     """Kind of layers that decides what of a model's cache can be kept."""
     if np.any(model.per_layer.state_values > 0):
         return RECURRENT
-    return WINDOW if np.any(np.isfinite(model.per_layer.windows)) else ATTENTION
+    if np.any(np.isfinite(model.per_layer.windows)):
+        return WINDOW
+    return ATTENTION
 
 
 def prefix_cache(runtime: Runtime, model: Model) -> PrefixCache:
@@ -73,7 +77,8 @@ def prefix_cache(runtime: Runtime, model: Model) -> PrefixCache:
 
     Without a row windows are as attention, attention is kept, and states are read again.
     """
-    kind, rows = kind_of_layers(model), prefix_caches()
+    kind = kind_of_layers(model)
+    rows = prefix_caches()
     kinds = (WINDOW, ATTENTION) if kind == WINDOW else (kind,)
     for layers in kinds:
         for name in (runtime.name, runtime.key, runtime.engine):
@@ -113,7 +118,9 @@ class Task:
         """Share of what went before that is cached still."""
         if self.session.kept is not None:
             return self.session.kept
-        return 0.0 if self.evicted else self.keeps.kept
+        if self.evicted:
+            return 0.0
+        return self.keeps.kept
 
     @cached_property
     def context(self) -> Floats:
@@ -133,7 +140,9 @@ class Task:
     @cached_property
     def copying(self) -> Floats:
         """Time of each turn to bring its conversation back, as others had its slot [s]."""
-        gpus, disk, work = self.machine.gpus, self.machine.disk, self.turns.work
+        gpus = self.machine.gpus
+        disk = self.machine.disk
+        work = self.turns.work
         if self.waits in (None, Tier.VRAM) or not gpus:
             return np.zeros(self.session.prompts.shape)
         moved = np.sum(self.turns.model.kv_bytes(self._each(work.cached), work.kv_type), axis=-1)
@@ -175,7 +184,8 @@ class Task:
     @cached_property
     def range(self) -> Range:
         """Time of the task, with prompts and replies at the ends of their ranges [s]."""
-        reads, writes = self.turns.prefill, self.turns.decode
+        reads = self.turns.prefill
+        writes = self.turns.decode
         if reads is None or writes is None:
             return Range(value=self.seconds, low=np.nan, high=np.nan)
 
@@ -183,7 +193,8 @@ class Task:
             turns = self.reading * reads.value / read + self.writing * writes.value / wrote
             return self.rounds * float(np.sum(turns + self.copying))
 
-        low, high = at(reads.high, writes.high), at(reads.low, writes.low)
+        low = at(reads.high, writes.high)
+        high = at(reads.low, writes.low)
         return Range(value=self.seconds, low=low, high=high)
 
     @cached_property
@@ -209,7 +220,8 @@ class Task:
         return np.broadcast_to(np.asarray(value, dtype=float), self.session.prompts.shape)
 
 
-MOST_SAVES, LEAST_SAVED = 3, 0.01
+MOST_SAVES = 3
+LEAST_SAVED = 0.01
 """Settings that are named, and the share of the task that one must save."""
 
 
@@ -227,15 +239,22 @@ def task_of(estimate: Estimate, session: AgentSession) -> Task | None:
 
 def _where_they_wait(task: Task) -> Tier | None:
     """Memory that holds the conversations without a slot; None where none does."""
-    session, keeps, free = task.session, task.keeps, _free_ram(task)
+    session = task.session
+    keeps = task.keeps
+    free = _free_ram(task)
     spare = (keeps.spare_gib or 0.0) * GIB
     if session.spare is not None and keeps.spare_setting:
         spare = min(session.spare, free)
     if _in_ram(task, Tier.RAM) <= spare:
         return Tier.RAM
-    drive = session.drive if keeps.drive_setting and task.machine.disk else 0.0
+    if keeps.drive_setting and task.machine.disk:
+        drive = session.drive
+    else:
+        drive = 0.0
     fits = _waiting(task) <= drive and _in_ram(task, Tier.DISK) <= free
-    return Tier.DISK if fits else None
+    if fits:
+        return Tier.DISK
+    return None
 
 
 def _waiting(task: Task) -> float:
@@ -251,7 +270,10 @@ def _conversation(task: Task) -> float:
 def _in_ram(task: Task, waits: Tier) -> float:
     """RAM for the conversations that wait there, or that come through it from the drive [B]."""
     turns = task.turns
-    size = _waiting(task) if waits is Tier.RAM else _conversation(task) * task.together
+    if waits is Tier.RAM:
+        size = _waiting(task)
+    else:
+        size = _conversation(task) * task.together
     if not task.keeps.above_gpu or turns.placement is None:
         return size
     left = sum(
@@ -263,13 +285,19 @@ def _in_ram(task: Task, waits: Tier) -> float:
 
 def held_by(task: Task, waits: Tier) -> str:
     """Settings of the runtime that hold waiting conversations; empty where it has none."""
-    keeps, gpus = task.keeps, len(task.machine.gpus) or 1
+    keeps = task.keeps
+    gpus = len(task.machine.gpus) or 1
     size = float(np.ceil(_in_ram(task, waits) / GIB)) * GIB
-    setting = keeps.drive_setting if waits is Tier.DISK else keeps.spare_setting
+    if waits is Tier.DISK:
+        setting = keeps.drive_setting
+    else:
+        setting = keeps.spare_setting
     return setting.format(
-        mib=f"{size / MIB:.0f}", gib=f"{size / GIB:.0f}", gb=f"{np.ceil(size / gpus / 1e9):.0f}",
+        mib=f"{size / MIB:.0f}",
+        gib=f"{size / GIB:.0f}",
+        gb=f"{np.ceil(size / gpus / 1e9):.0f}",
         bytes=f"{size:.0f}",
-    )  # fmt: skip
+    )
 
 
 def _free_ram(task: Task) -> float:
@@ -282,7 +310,8 @@ def _task(
     estimate: Estimate, session: AgentSession, keeps: PrefixCache, waits: Tier | None
 ) -> Task | None:
     """Task with the conversations kept, waiting elsewhere, or evicted by those of other agents."""
-    share, before = session.kept, session.before
+    share = session.kept
+    before = session.before
     if share is None:
         share = 0.0 if waits is None else keeps.kept
         if waits is not Tier.VRAM and not keeps.spare_replies:
@@ -295,9 +324,13 @@ def _task(
         return None
     together = float(np.min(turns.work.users))
     return Task(
-        session=session, turns=turns, machine=turns.machine, keeps=keeps, together=together,
+        session=session,
+        turns=turns,
+        machine=turns.machine,
+        keeps=keeps,
+        together=together,
         waits=waits,
-    )  # fmt: skip
+    )
 
 
 def best_task(before: Estimate, session: AgentSession) -> Task | None:
@@ -332,7 +365,8 @@ SESSION = "session"  # field of an edit that changes the session itself
 
 def _of_session(now: Task) -> Iterator[Edit]:
     """Edits of the session: its prefix kept, a slot for each agent, shorter results of tools."""
-    session, keeps = now.session, now.keeps
+    session = now.session
+    keeps = now.keeps
     if now.rounds > 1.0 and session.slots is not None:
         yield Edit(
             words=f"one slot for each of the {session.agents:g} agents",
@@ -341,7 +375,10 @@ def _of_session(now: Task) -> Iterator[Edit]:
         )
     held = replace(session, spare=_in_ram(now, Tier.RAM), drive=_waiting(now))
     if now.evicted and (waits := _where_they_wait(replace(now, session=held))):
-        place = "in RAM" if waits is Tier.RAM else "on the drive"
+        if waits is Tier.RAM:
+            place = "in RAM"
+        else:
+            place = "on the drive"
         yield Edit(
             words=f"evicted conversations held {place}: {held_by(now, waits)}",
             cost=f"free, if the {place.rpartition(' ')[2]} holds them",
@@ -364,7 +401,10 @@ def _of_session(now: Task) -> Iterator[Edit]:
 def sentences(task: Task) -> Sequence[str]:
     """The task in words: time, what is read again, and what the runtime keeps."""
     session = task.session
-    shape = f" ({session.shape.name})" if session.shape else ""
+    if session.shape:
+        shape = f" ({session.shape.name})"
+    else:
+        shape = ""
     lines = [
         f"A session of {session.turns} turns{shape} takes {seconds(task.seconds)}, "
         f"{percent(task.reread_share)} of it reading again what went before; it ends at "
@@ -387,10 +427,14 @@ def sentences(task: Task) -> Sequence[str]:
 
 def _waiting_words(task: Task) -> Iterator[str]:
     """Where conversations wait, with the settings for it and what it means for a first token."""
-    session, runtime = task.session, task.turns.runtime.name
+    session = task.session
+    runtime = task.turns.runtime.name
     if task.waits in (Tier.RAM, Tier.DISK):
         middle = (session.turns - 1) // 2
-        place = "in RAM" if task.waits is Tier.RAM else "on the drive"
+        if task.waits is Tier.RAM:
+            place = "in RAM"
+        else:
+            place = "on the drive"
         setting = held_by(task, task.waits)
         yield (
             f"The others wait {place}{f' ({setting})' if setting else ''}: the first token of the "
@@ -401,7 +445,10 @@ def _waiting_words(task: Task) -> Iterator[str]:
         needed, free = (
             number(np.ceil(size / GIB)) for size in (_in_ram(task, Tier.RAM), _free_ram(task))
         )
-        more = ", as much as its cache on the GPUs," if task.keeps.above_gpu else ""
+        if task.keeps.above_gpu:
+            more = ", as much as its cache on the GPUs,"
+        else:
+            more = ""
         setting = f"in RAM that takes {needed} GiB{more} of {free} GiB that are free"
         none = "it has no documented setting for it with this model"
         yield (

@@ -74,9 +74,13 @@ def keep(history: MeasurementHistory, name: str) -> MeasurementHistory:
     _check(name)
     name = _stored(name) or name
     with measurement_file.alone(data_folder() / FOLDER, f"{name} cannot be saved"):
-        earlier = probed(name) if name in names() else None
+        if name in names():
+            earlier = probed(name)
+        else:
+            earlier = None
         if earlier is not None:
-            before, added = earlier.fingerprint, history.fingerprint
+            before = earlier.fingerprint
+            added = history.fingerprint
             if before and added and (differs := difference(before, added)):
                 raise InputError(
                     f"{name} is another machine already. {differs.removesuffix('; probe again.')}. "
@@ -93,7 +97,8 @@ def rename(name: str, new: str) -> str:
     """New name of a machine after renaming it, without surrounding spaces."""
     if name.casefold() == THIS:
         raise InputError(f"{THIS!r} is the machine you are on; only others have names.")
-    old, new = _known(name), new.strip()
+    old = _known(name)
+    new = new.strip()
     _check(new)
     if _stored(new) not in ("", old):
         raise InputError(f"Another machine is called {new} already; give another name.")
@@ -203,4 +208,6 @@ def _cores(cpu: str, latest: dict[str, Measurement]) -> int:
         return find_host(cpu).cores
     except UnknownName:
         ram = latest.get("ram_read")
-        return max([1, *(point.threads for point in ram.curve)], default=1) if ram else 1
+        if ram:
+            return max([1, *(point.threads for point in ram.curve)], default=1)
+        return 1

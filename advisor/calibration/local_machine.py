@@ -56,7 +56,9 @@ class Calibration:
     def figure(self, name: str) -> Quantity | None:
         """Measured quantity, in its own unit; None without one, or on changed hardware."""
         measurement = self.measurements.get(name)
-        return None if measurement is None or self.changed else self._figure(measurement)
+        if measurement is None or self.changed:
+            return None
+        return self._figure(measurement)
 
     def engine(self, ram: float) -> EngineSpeed | None:
         """Measured speeds of llama.cpp at a read rate of RAM [B/s]; None as above."""
@@ -98,7 +100,8 @@ def save(measurements: Iterable[Measurement]) -> Path:
     Measurements of other hardware stay in the file, unused until that hardware is back. The driver
     is that of the last GPU measurement.
     """
-    added, now = tuple(measurements), fingerprint()
+    added = tuple(measurements)
+    now = fingerprint()
     path = data_folder() / FILE_NAME
     with measurement_file.alone(path.parent, "Measurements cannot be saved"):
         sets, notes = _kept()
@@ -130,9 +133,15 @@ def load(now: datetime | None = None) -> Calibration:
     here = _of_machine(sets, seen)
     if here not in sets:
         last = sets[0]
-        changed = measurement_file.difference(last.fingerprint, seen) if last.fingerprint else ""
+        if last.fingerprint:
+            changed = measurement_file.difference(last.fingerprint, seen)
+        else:
+            changed = ""
         return replace(judged(last, now), stale=changed, changed=True)
-    driver = measurement_file.other_driver(here.fingerprint, seen) if here.fingerprint else ""
+    if here.fingerprint:
+        driver = measurement_file.other_driver(here.fingerprint, seen)
+    else:
+        driver = ""
     calibration = judged(here, now)
     return replace(calibration, stale=driver or calibration.stale)
 
@@ -197,7 +206,9 @@ def _aged(measurements: Mapping[str, Measurement], now: datetime) -> str:
         for measurement in measurements.values()
         if now - moment(measurement.when) > FRESH
     )
-    return f"Measured over {FRESH.days} days ago: {', '.join(old)}; measure again." if old else ""
+    if old:
+        return f"Measured over {FRESH.days} days ago: {', '.join(old)}; measure again."
+    return ""
 
 
 # GPU of the catalogue with measured rates in place of datasheet values.
@@ -208,7 +219,9 @@ def gpu(card: Gpu, index: int, measured: Calibration, *, keep_link: bool = False
     if not keep_link and not card.unified:
         card = replace(card, link=_link(card.link, index, measured))
     read = measured.figure(figure_name("device_read", index))
-    return card if read is None else replace(card, bandwidth=peak(card.bandwidth, read))
+    if read is None:
+        return card
+    return replace(card, bandwidth=peak(card.bandwidth, read))
 
 
 def peak(sheet: Quantity, read: Quantity) -> Quantity:
@@ -223,7 +236,9 @@ def peak(sheet: Quantity, read: Quantity) -> Quantity:
     """
     share = fitted_constants().value("device_read_share")
     reached = replace(read, value=read.value / share, source=f"{read.source}, read / {share:g}")
-    return reached if reached.value < sheet.value else sheet
+    if reached.value < sheet.value:
+        return reached
+    return sheet
 
 
 def _link(link: Link, index: int, measured: Calibration) -> Link:
@@ -236,7 +251,8 @@ def _link(link: Link, index: int, measured: Calibration) -> Link:
     if pinned is None:
         return link
     derived = from_catalog.given_link(pinned)
-    generation, lanes = figure("pcie_generation"), figure("pcie_width")
+    generation = figure("pcie_generation")
+    lanes = figure("pcie_width")
     return replace(
         derived,
         name=f"PCIe {generation.value:.0f} x{lanes.value:.0f}"
@@ -252,11 +268,19 @@ def this_machine(
 ) -> Machine:
     """This host as detected, with measured rates, typed values on top; its notes say the rest."""
     cards, unseen = gpu_probe.gpus()
-    calibration = load() if measured is None else measured
+    if measured is None:
+        calibration = load()
+    else:
+        calibration = measured
     return seen_machine(
-        host_probe.facts(), cards, calibration, overrides, unseen=unseen, read_ahead=_read_ahead(),
+        host_probe.facts(),
+        cards,
+        calibration,
+        overrides,
+        unseen=unseen,
+        read_ahead=_read_ahead(),
         runs=OTHER_SPELLINGS.get(host_probe.operating_system(), LINUX),
-    )  # fmt: skip
+    )
 
 
 def seen_machine(
@@ -282,7 +306,10 @@ def seen_machine(
         notes=tuple(filter(None, notes)),
     )
     installed = with_software(described, inputs, runs or LINUX, seen=bool(runs))
-    shared = with_shared_memory(installed) if inputs.vram_gb is None else installed
+    if inputs.vram_gb is None:
+        shared = with_shared_memory(installed)
+    else:
+        shared = installed
     return with_screen(shared, inputs.screen_gb)
 
 
@@ -324,9 +351,10 @@ def _seen_host(
     seen: HostFacts, inputs: MachineSpec, measured: Calibration, notes: list[str]
 ) -> Host:
     """Processor and RAM; the measured bandwidth of RAM, else an assumed one with a note."""
-    bandwidth = (
-        measured.figure("ram_read") if inputs.ram_gbs is None else given(inputs.ram_gbs * GB)
-    )
+    if inputs.ram_gbs is None:
+        bandwidth = measured.figure("ram_read")
+    else:
+        bandwidth = given(inputs.ram_gbs * GB)
     if bandwidth is None:
         bandwidth = _assumed_bandwidth(seen, inputs, notes)
     memory = Quantity(float(seen.memory_total), Provenance.MEASURED, "operating system")

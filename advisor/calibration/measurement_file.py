@@ -170,7 +170,9 @@ def imported(text: str | bytes, name: str) -> MeasurementHistory:
 
 def _reason(error: Exception) -> str:
     missing = isinstance(error, KeyError)
-    return f"{error} is missing" if missing else str(error).removesuffix(".")[:120]
+    if missing:
+        return f"{error} is missing"
+    return str(error).removesuffix(".")[:120]
 
 
 @contextmanager
@@ -224,7 +226,9 @@ def delete(path: Path) -> None:
 def moment(when: str) -> datetime:
     """Time of a measurement, else in UTC; ValueError or TypeError for no ISO 8601 time."""
     time = datetime.fromisoformat(when)
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+    if time.tzinfo:
+        return time
+    return time.replace(tzinfo=UTC)
 
 
 def _measurement(number: int, row: Any) -> Measurement:

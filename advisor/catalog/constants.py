@@ -204,7 +204,10 @@ class Constants:
             for name in classes
         ]
         values = np.array([[float(scoped.value) for scoped in of_class] for of_class in each])
-        values = values[:, gpus] if np.any(values != values[:, :1]) else values[:, :1]
+        if np.any(values != values[:, :1]):
+            values = values[:, gpus]
+        else:
+            values = values[:, :1]
         if np.all(values == values[0]):
             values = values[0]
         return ScopedConstant(
@@ -233,7 +236,8 @@ def _distinct(
     families: str, backends: str
 ) -> tuple[tuple[tuple[str, str], ...], npt.NDArray[np.int_]]:
     """Distinct pairs of family and backend of several GPUs, and the place of each GPU's pair."""
-    parts, interfaces = families.split(STACKED), backends.split(STACKED)
+    parts = families.split(STACKED)
+    interfaces = backends.split(STACKED)
     count = max(len(parts), len(interfaces))
     pairs = list(
         zip(parts * (count // len(parts)), interfaces * (count // len(interfaces)), strict=True)

@@ -42,7 +42,9 @@ class CsvColumn(NamedTuple):
 
     def value(self, text: str) -> object:
         """Value of a cell without blanks around it."""
-        return self.read(text) if text or self.required else self.empty
+        if text or self.required:
+            return self.read(text)
+        return self.empty
 
 
 def read(path: Path, record: type[Row]) -> tuple[Row, ...]:
@@ -105,7 +107,8 @@ class RowsByName(Mapping[str, Row]):
     """Rows of a long file by its first column in lower case, each made when it is looked up."""
 
     def __init__(self, path: Path, record: type[Row]) -> None:
-        self._path, self._record = path, record
+        self._path = path
+        self._record = record
         self._columns = _columns_of(record)
         self._cells = {
             cells[0].strip().casefold(): (line, cells)
@@ -138,7 +141,10 @@ def _columns_of(record: type[Row]) -> tuple[CsvColumn, ...]:
 
 def _column(field: "Field[object]", annotation: Any) -> CsvColumn:
     optional = isinstance(annotation, types.UnionType) and type(None) in annotation.__args__
-    kind = annotation.__args__[0] if optional else annotation
+    if optional:
+        kind = annotation.__args__[0]
+    else:
+        kind = annotation
     has_default = field.default is not MISSING
     return CsvColumn(
         name=field.name,

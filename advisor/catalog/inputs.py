@@ -70,7 +70,9 @@ class Input:
     @property
     def title(self) -> str:
         """Label with its unit."""
-        return f"{self.label} ({self.unit})" if self.unit else self.label
+        if self.unit:
+            return f"{self.label} ({self.unit})"
+        return self.label
 
     @property
     def sentence(self) -> str:
@@ -80,7 +82,9 @@ class Input:
     @property
     def limits(self) -> tuple[float, float] | None:
         """Smallest and largest number; None for what is no number."""
-        return None if self.low is None or self.high is None else (self.low, self.high)
+        if self.low is None or self.high is None:
+            return None
+        return (self.low, self.high)
 
     @property
     def whole(self) -> bool:
@@ -96,12 +100,17 @@ class Input:
         """What a value should be in words; empty where it is that, or left open."""
         if value is None:
             return ""
-        switched, is_text = isinstance(value, bool), isinstance(value, str)
+        switched = isinstance(value, bool)
+        is_text = isinstance(value, str)
         match self.kind:
             case Kind.NAME:
-                return "" if is_text else "text"
+                if is_text:
+                    return ""
+                return "text"
             case Kind.SWITCH | Kind.OFF:
-                return "" if switched else "true or false"
+                if switched:
+                    return ""
+                return "true or false"
             case Kind.PRICES | Kind.SIZES:
                 listing = "names with amounts" if self.kind == Kind.PRICES else "a list of numbers"
                 return "" if isinstance(value, tuple) else listing
@@ -119,7 +128,9 @@ class Input:
         if self.kind == Kind.PRICES:
             return tuple(self._price(part) for part in text.split(";") if part.strip())
         if self.kind == Kind.SIZES:
-            return several_tokens(text) if text else ()
+            if text:
+                return several_tokens(text)
+            return ()
         if self.kind in (Kind.SWITCH, Kind.OFF):
             return self._switched(text)
         return self._number(text)
@@ -127,12 +138,16 @@ class Input:
     def text(self, value: Any) -> str:
         """Text of a value, which `read` takes back to the last digit."""
         if isinstance(value, bool):
-            return "true" if value else "false"
+            if value:
+                return "true"
+            return "false"
         if self.kind == Kind.PRICES:
             return ";".join(f"{name}={shortest(amount)}" for name, amount in value)
         if self.kind == Kind.SIZES:
             return ",".join(map(shortest, value))
-        return value if isinstance(value, str) else shortest(value)
+        if isinstance(value, str):
+            return value
+        return shortest(value)
 
     def check(self, value: Array | None, paid: Currency | None = None) -> None:
         """Refuse a number outside the limits [USD for money]; `paid` is the typed currency."""
@@ -150,15 +165,23 @@ class Input:
     def _number(self, text: str) -> float:
         if self.unit in READERS:
             value = READERS[self.unit](text)
-            return round(value) if self.whole and abs(value) < EXACT else value
+            if self.whole and abs(value) < EXACT:
+                return round(value)
+            return value
         with suppress(ValueError):
             value = float(text)
             if value.is_integer() and self.whole and abs(value) < EXACT:
                 return int(value)
             if not self.whole or not abs(value) < EXACT:  # refused by its limits
                 return value
-        kind = "a whole number" if self.whole else "a number"
-        currency = "; its currency is that of --currency" if self.in_money else ""
+        if self.whole:
+            kind = "a whole number"
+        else:
+            kind = "a number"
+        if self.in_money:
+            currency = "; its currency is that of --currency"
+        else:
+            currency = ""
         raise InputError(
             f"{text!r} cannot be read; give {kind} alone, without unit or separators of "
             f"thousands{currency}."
@@ -175,7 +198,10 @@ class Input:
             usd = float(amount)
             if name.strip() and 0 < usd < np.inf:
                 return name.strip(), usd
-        what = "rent" if self.unit.endswith("/h") else "price"
+        if self.unit.endswith("/h"):
+            what = "rent"
+        else:
+            what = "price"
         example = f"RTX 4090={0.4 if what == 'rent' else 1800}"
         raise InputError(
             f"{text!r} is no {what}; write NAME=AMOUNT with an amount above 0, as {example!r}."
@@ -192,7 +218,9 @@ class Input:
 
 def shortest(number: float) -> str:
     """Shortest text of a number that is read back to the last digit: "8192", "0.1"."""
-    return str(int(number)) if float(number).is_integer() else repr(float(number))
+    if float(number).is_integer():
+        return str(int(number))
+    return repr(float(number))
 
 
 INPUTS = read(DATA / "inputs.csv", Input)  # every input, in the order of a form
@@ -201,18 +229,22 @@ BY_NAME: Mapping[str, Input] = {entry.name: entry for entry in INPUTS}
 
 def inputs_in(groups: str, without: str = "") -> tuple[Input, ...]:
     """Inputs of some groups, but for some of them; both are names separated by blanks."""
-    chosen, left_out = groups.split(), without.split()
+    chosen = groups.split()
+    left_out = without.split()
     return tuple(each for each in INPUTS if each.group in chosen and each.name not in left_out)
 
 
 MACHINE = inputs_in("machine")  # inputs of `MachineSpec`
-REQUEST, DRAFT = inputs_in("work"), inputs_in("draft")  # inputs of `Workload`
+# inputs of `Workload`
+REQUEST = inputs_in("work")
+DRAFT = inputs_in("draft")
 CACHED_SHARE = BY_NAME["cached_share"]
 """Cached part of a prompt as a share; `Workload` has it as tokens."""
 LOAD = inputs_in("load")  # numbers of many users
 PLACEMENT = inputs_in("placement")  # inputs of `Settings`
 MONEY = inputs_in("money")  # numbers of `MoneyInputs`
-OWN_PRICE, OWN_RENT = BY_NAME["own_price"], BY_NAME["own_rent"]
+OWN_PRICE = BY_NAME["own_price"]
+OWN_RENT = BY_NAME["own_rent"]
 """Typed prices and rents by name; `MoneyInputs` holds several of each."""
 OWNERSHIP = inputs_in("ownership")  # inputs of `Ownership`
 

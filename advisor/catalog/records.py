@@ -32,9 +32,12 @@ LARGEST_NUMBER = 1e24  # far above any byte count, far below where sums overflow
 
 def checked(kind: Any, value: object, where: str) -> Any:
     """`value` as the type `kind`, with lists as tuples and mappings as dataclasses."""
-    origin, arguments = get_origin(kind), get_args(kind)
+    origin = get_origin(kind)
+    arguments = get_args(kind)
     if origin in (UnionType, Union):
-        return None if value is None else checked(arguments[0], value, where)
+        if value is None:
+            return None
+        return checked(arguments[0], value, where)
     if origin is Literal:
         if not isinstance(value, str) or value not in arguments:
             raise _wrong(where, value, f"one of {', '.join(arguments)}")
@@ -48,11 +51,16 @@ def checked(kind: Any, value: object, where: str) -> Any:
             _text(key, f"{where}: key"): _text(text, f"{where}[{str(key)[:80]!r}]")
             for key, text in texts.items()
         }
-    return _record(kind, value, where) if is_dataclass(kind) else _LEAVES[kind](value, where)
+    if is_dataclass(kind):
+        return _record(kind, value, where)
+    return _LEAVES[kind](value, where)
 
 
 def _wrong(where: str, value: object, wanted: str) -> InputError:
-    shown = repr(value) if isinstance(value, str | int | float | NoneType) else type(value).__name__
+    if isinstance(value, str | int | float | NoneType):
+        shown = repr(value)
+    else:
+        shown = type(value).__name__
     return InputError(f"{where} is {shown[:80]}; it should be {wanted}.")
 
 
@@ -180,7 +188,9 @@ class Column:
             if value is None:
                 return None
             value = getattr(value, name)
-        return value if self._form is None or value is None else self._form(value)
+        if self._form is None or value is None:
+            return value
+        return self._form(value)
 
 
 @cache

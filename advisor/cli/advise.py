@@ -60,11 +60,15 @@ def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
     """Verdict, estimates, options and changes; for who owns nothing and describes no machine, the
     verdict and the options.
     """
-    advice, request = answered.advice, answered.nouns.request
+    advice = answered.advice
+    request = answered.nouns.request
     question = advice.question
     somewhere = request.machine is not None or not request.spec.empty
     described = not question.ownership.nothing or somewhere
-    title = advice.title if described else f"{question.model.name}, {question.model.format}"
+    if described:
+        title = advice.title
+    else:
+        title = f"{question.model.name}, {question.model.format}"
     lines = [title, "", *filter(None, (advice.verdict, advice.what_changes)), ""]
     if described:
         lines += [*estimate_lines(advice.estimates), ""]
@@ -107,9 +111,18 @@ def _printed_options(advice: Advice, names: Sequence[str]) -> list[Option]:
 
 def _option_cells(option: Option) -> tuple[str, ...]:
     """Cells of an option's line."""
-    unknown = "speed not on record here" if option.kind is OptionKind.API else "does not run"
-    speed = tokens_per_second(option.speed.decode) if option.speed else unknown
-    lost = "" if option.hours_lost is None else f"{hours(option.hours_lost)} lost"
+    if option.kind is OptionKind.API:
+        unknown = "speed not on record here"
+    else:
+        unknown = "does not run"
+    if option.speed:
+        speed = tokens_per_second(option.speed.decode)
+    else:
+        speed = unknown
+    if option.hours_lost is None:
+        lost = ""
+    else:
+        lost = f"{hours(option.hours_lost)} lost"
     cost = option.price.note or NO_PRICE
     if option.monthly is not None:
         cost = f"{money(option.monthly)} a month{once(option)}{option.aged}"
@@ -144,7 +157,10 @@ def advice_answer(advice: Advice, taken_as: str = "") -> Json:
 
 def option_answer(option: Option) -> Json:
     """Record of one option of `advise`."""
-    runs = option.speed if option.speed and option.speed.format else None
+    if option.speed and option.speed.format:
+        runs = option.speed
+    else:
+        runs = None
     return as_record(
         "option",
         option,
@@ -157,8 +173,10 @@ def option_answer(option: Option) -> Json:
 
 def _many_users_lines(answered: Answer) -> Iterator[str]:
     """Users of this server, their waits, and the machines that serve all users."""
-    advice, request = answered.advice, answered.nouns.request
-    load, users = load_on(advice.meant(), request), int(advice.question.work.users)
+    advice = answered.advice
+    request = answered.nouns.request
+    load = load_on(advice.meant(), request)
+    users = int(advice.question.work.users)
     yield from sentences(load)
     if load is not None:
         yield from curve_lines(load)
@@ -171,12 +189,16 @@ def _many_users_answer(answered: Answer, *, wanted: bool) -> Json:
     """JSON record of many users, None where no runtime here queues requests; if wanted with waiting
     times for several numbers of users, and the machines that serve all.
     """
-    advice, request = answered.advice, answered.nouns.request
+    advice = answered.advice
+    request = answered.nouns.request
     load = load_on(advice.meant(), request)
     hidden = {} if wanted else {"curve": None}
     saturated = bool(load and load.request.requests_per_hour is not None and not load.waiting)
     several = wanted and int(advice.question.work.users) > 1
-    fleets = serving_fleets(advice.question, request, advice.chosen) if several else ()
+    if several:
+        fleets = serving_fleets(advice.question, request, advice.chosen)
+    else:
+        fleets = ()
     return {
         "users_supported": load and load.users_supported,
         "load": load and as_record("load", load, saturated=saturated, **hidden),

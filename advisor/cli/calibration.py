@@ -42,10 +42,16 @@ def list_machines(args: argparse.Namespace) -> None:
 def _record(name: str) -> dict[str, Any]:
     """Entry of a machine in the list; a damaged file is named with its problem."""
     try:
-        history, calibration = imported_store.probed(name), imported_store.measured(name)
+        history = imported_store.probed(name)
+        calibration = imported_store.measured(name)
     except StoreError as error:
-        return {"name": name, "fingerprint": None, "figures": 0, "measured_at": None,
-                "note": str(error)}  # fmt: skip
+        return {
+            "name": name,
+            "fingerprint": None,
+            "figures": 0,
+            "measured_at": None,
+            "note": str(error),
+        }
     return {
         "name": name,
         "fingerprint": None if history.fingerprint is None else asdict(history.fingerprint),
@@ -57,27 +63,36 @@ def _record(name: str) -> dict[str, Any]:
 
 def _line(record: dict[str, Any]) -> str:
     when = record["measured_at"]
-    measured = f"{_counted(record['figures'])}, {moment(when)}" if when else "nothing measured"
+    if when:
+        measured = f"{_counted(record['figures'])}, {moment(when)}"
+    else:
+        measured = "nothing measured"
     seen = record["fingerprint"]
     parts = told(Fingerprint(**seen) if seen else None)
     return f"{record['name']:<16} {measured}. {parts}. {record['note']}".rstrip()
 
 
 def _counted(figures: int) -> str:
-    return "1 figure" if figures == 1 else f"{figures} figures"
+    if figures == 1:
+        return "1 figure"
+    return f"{figures} figures"
 
 
 def told(seen: Fingerprint | None) -> str:
     """Parts of a machine in one line."""
     if seen is None:
         return "Its parts are unknown"
-    size = f"{memory(seen.memory)} of RAM" if seen.memory else "RAM of unknown size"
+    if seen.memory:
+        size = f"{memory(seen.memory)} of RAM"
+    else:
+        size = "RAM of unknown size"
     return ", ".join((seen.cpu or "unknown processor", *seen.gpus, size))
 
 
 def show_machine(args: argparse.Namespace) -> None:
     """Run `calibration show`."""
-    history, calibration = imported_store.probed(args.name), imported_store.measured(args.name)
+    history = imported_store.probed(args.name)
+    calibration = imported_store.measured(args.name)
     record = {**to_json(history), "stale": calibration.stale, "notes": list(calibration.notes)}
     show(args, record, lambda: "\n".join(_shown(history, calibration)))
 
@@ -223,7 +238,8 @@ def _known_gpus() -> list[str]:
 
 def _measurement_line(measurement: Measurement) -> str:
     """A figure as it was measured, with more digits than predictions have."""
-    size, unit = measurement.value, measurement.unit
+    size = measurement.value
+    unit = measurement.unit
     scaled = {"B/s": f"{size / GB:8.2f} GB/s", "B": f"{size / KIB:8.0f} KiB"}
     value = scaled.get(unit, f"{size:8.4g} {unit}")
     return f"{measurement.name:<22} {value}  within {measurement.spread:.0%}. {measurement.note}"

@@ -32,7 +32,9 @@ def run(args: argparse.Namespace) -> int:
     records = [_record(result, before.get((result.model, result.machine))) for result in results]
     holds = all(record["holds"] for record in records)
     show(args, {"holds": holds, "results": records}, lambda: "\n".join(_markdown(records)))
-    return 0 if holds else 1
+    if holds:
+        return 0
+    return 1
 
 
 def run_file(args: argparse.Namespace) -> int:
@@ -42,7 +44,9 @@ def run_file(args: argparse.Namespace) -> int:
     lines = [*map(_result_line, results), f"{len(results) - failed} of {len(results)} hold."]
     record = {"holds": not failed, "results": list(map(_result_json, results))}
     show(args, record, lambda: "\n".join(lines))
-    return 1 if failed else 0
+    if failed:
+        return 1
+    return 0
 
 
 def _result_line(result: ScenarioResult) -> str:
@@ -50,11 +54,16 @@ def _result_line(result: ScenarioResult) -> str:
     if result.best and (speed := speed_of(result.best)):
         text += f": {speed.words}, {speed.runtime}, {speed.strategy.value}"
     failures = "; ".join(result.failures)
-    return f"FAILS  {text}: {failures}" if failures else f"holds  {text}"
+    if failures:
+        return f"FAILS  {text}: {failures}"
+    return f"holds  {text}"
 
 
 def _result_json(result: ScenarioResult) -> Record:
-    estimate = estimate_answer(result.best) if result.best else None
+    if result.best:
+        estimate = estimate_answer(result.best)
+    else:
+        estimate = None
     return as_record("scenario", result, holds=not result.failures, estimate=estimate)
 
 
@@ -99,9 +108,11 @@ def _markdown(records: list[Record]) -> Iterator[str]:
     yield f"|{'---|' * len(HEADINGS)}"
     for record in records:
         cells = (
-            record["model"], record["machine"], *(_cell(record, name) for name in SHOWN),
+            record["model"],
+            record["machine"],
+            *(_cell(record, name) for name in SHOWN),
             "; ".join(record["failures"]) or "kept",
-        )  # fmt: skip
+        )
         yield f"| {' | '.join(map(_escaped, cells))} |"
     holding = sum(record["holds"] for record in records)
     yield ""

@@ -18,7 +18,9 @@ INSTALLED = "offload-advisor"  # the console command that an installed package o
 
 def program() -> str:
     """Name under which the program was started, for usage lines and hints."""
-    return INSTALLED if Path(sys.argv[0]).stem == INSTALLED else "python -m advisor"
+    if Path(sys.argv[0]).stem == INSTALLED:
+        return INSTALLED
+    return "python -m advisor"
 
 
 def tell(notes: Iterable[str]) -> None:

@@ -28,7 +28,8 @@ from advisor.request.request import Request
 
 def diagnose(args: argparse.Namespace) -> None:
     """Run `diagnose`."""
-    measured, nouns = measured_of(args), args.request.nouns()
+    measured = measured_of(args)
+    nouns = args.request.nouns()
     tell(nouns.notes)
     estimate = likeliest(estimates_of(nouns))
     answer = diagnosis_of(estimate, measured, system_of(nouns.request))
@@ -72,19 +73,23 @@ def watch(args: argparse.Namespace) -> int:
         raise InputError(f"--tokens is {args.tokens}; give {LEAST_TOKENS} or more.")
     request: Request = args.request
     first = read_server(args.url)
-    reading, seen = first, ProcessReading()
+    reading = first
+    seen = ProcessReading()
     if not args.total and first.tokens is not None:
         process = ServerProcess(args.url)
         reading = _counted(first, args, process)
         seen = process.reading()
     tell(request.nouns().notes)
-    estimate, system = expected(request, reading), system_of(request)
+    estimate = expected(request, reading)
+    system = system_of(request)
     answer = Watched(reading=reading, estimate=estimate, system=system, process=seen)
     record = as_record(
         "watched", answer, diagnosis=answer.diagnosis and diagnosis_answer(answer.diagnosis)
     )
     show(args, record, lambda: "\n".join(_watched_lines(answer)))
-    return 1 if answer.alarm else 0
+    if answer.alarm:
+        return 1
+    return 0
 
 
 def _counted(
@@ -102,21 +107,29 @@ def _counted(
         if not args.json:
             print(_progress(counted), flush=True)
         if (counted.tokens or 0) >= args.tokens:
-            mean = sum(users) / len(users) if users else None
+            if users:
+                mean = sum(users) / len(users)
+            else:
+                mean = None
             return replace(counted, running=mean)
 
 
 def _progress(reading: ServerReading) -> str:
     measured = speeds(reading)
     tokens = f"{reading.tokens or 0:,.0f} tokens"
-    return tokens if measured is None else f"{tokens}, {tokens_per_second(measured.decode)}"
+    if measured is None:
+        return tokens
+    return f"{tokens}, {tokens_per_second(measured.decode)}"
 
 
 def _watched_lines(answer: Watched) -> Iterator[str]:
     reading = answer.reading
     yield f"{reading.server}{f' serves {reading.model}' if reading.model else ''}."
     if answer.diagnosis is None:
-        why = "It counts no tokens" if reading.tokens is None else "Too few tokens so far"
+        if reading.tokens is None:
+            why = "It counts no tokens"
+        else:
+            why = "Too few tokens so far"
         yield f"{why}, so its speed is not judged."
     elif answer.alarm:
         yield diagnosis_text(answer.diagnosis)
@@ -129,7 +142,8 @@ def _watched_lines(answer: Watched) -> Iterator[str]:
 
 def add_run(args: argparse.Namespace) -> None:
     """Run `runs add FILE --model NAME`."""
-    measured, nouns = reported_in(args.file), args.request.nouns()
+    measured = reported_in(args.file)
+    nouns = args.request.nouns()
     tell(nouns.notes)
     run = brought_runs.brought(
         likeliest(estimates_of(nouns)), measured, args.by, date.today().isoformat()

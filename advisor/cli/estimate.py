@@ -26,7 +26,8 @@ def run(args: argparse.Namespace) -> None:
     """Run `estimate`."""
     nouns = args.request.nouns()
     tell(nouns.notes)
-    resolved, session = nouns.resolved, nouns.session
+    resolved = nouns.resolved
+    session = nouns.session
     estimates = estimates_of(nouns)
     if args.start is not None:
         print(_start(StartFile(args.start), estimates), end="")
@@ -126,7 +127,8 @@ def session_lines(tasks: Sequence[Task], session: AgentSession) -> Iterator[str]
     if not tasks:
         yield f"A session of {session.turns} turns fits in no runtime here."
         return
-    first, turn = tasks[0], session.middle(tasks[0].turns.work)
+    first = tasks[0]
+    turn = session.middle(tasks[0].turns.work)
     yield (
         f"Above, a reply is the middle turn of a session: a prompt of {turn.prompt:,.0f} tokens, "
         f"{turn.cached:,.0f} of them cached."
@@ -137,7 +139,8 @@ def session_lines(tasks: Sequence[Task], session: AgentSession) -> Iterator[str]
 
 
 def _task_cells(task: Task) -> tuple[str, ...]:
-    low, high = float(task.range.low), float(task.range.high)
+    low = float(task.range.low)
+    high = float(task.range.high)
     reread = f"{percent(task.reread_share)} reading again"
     of_range = f"({range_of(low, high, seconds)}), {reread}"
     return task.turns.runtime.name, task.turns.strategy.value, seconds(task.seconds), of_range

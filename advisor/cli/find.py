@@ -29,12 +29,16 @@ def run(args: argparse.Namespace) -> None:
     if not request.model:
         _models(args, request)
         return
-    compute = on_cluster(args.scheduler) if args.scheduler else on_cores
+    if args.scheduler:
+        compute = on_cluster(args.scheduler)
+    else:
+        compute = on_cores
     nouns = request.nouns()
     if not request.nothing:
         tell(nouns.notes)
     findings = findings_of(nouns, compute)
-    ownership, present = findings.question.ownership, findings.question.machine
+    ownership = findings.question.ownership
+    present = findings.question.machine
     if ownership.owned and ownership.takes_cards and not present.unified:
         remark(
             args,
@@ -52,9 +56,11 @@ def run(args: argparse.Namespace) -> None:
 
 
 OF_API = {
-    **dict.fromkeys(("format", "runtime", "placement", "kv_type")), "offer": "api", "count": 0,
+    **dict.fromkeys(("format", "runtime", "placement", "kv_type")),
+    "offer": "api",
+    "count": 0,
     "machines": 0,
-}  # fmt: skip
+}
 """Values of a provider's record; it tells neither format nor runtime."""
 
 
@@ -78,7 +84,8 @@ def _models(args: argparse.Namespace, request: Request) -> None:
         )
     nouns = request.nouns()
     tell(nouns.notes)
-    reading, engine = nouns.money.reading_tps, nouns.runtime or LLAMA_CPP
+    reading = nouns.money.reading_tps
+    engine = nouns.runtime or LLAMA_CPP
     models = Trials(nouns.machine, nouns.work, reading, engine).runnable()
     answer = [runnable_answer(model, nouns) for model in models]
     show(args, answer, lambda: model_text(models, reading))
@@ -86,15 +93,23 @@ def _models(args: argparse.Namespace, request: Request) -> None:
 
 def runnable_answer(runnable: Runnable, nouns: Nouns) -> Json:
     """JSON record of a model that runs on the machine."""
-    machine, work = nouns.machine, nouns.work
+    machine = nouns.machine
+    work = nouns.work
     return as_record(
-        "runnable", runnable, machine=machine.name, count=len(machine.gpus),
-        users=float(work.users), kv_type=work.kv_type, monthly_usd=None, upfront_usd=None,
+        "runnable",
+        runnable,
+        machine=machine.name,
+        count=len(machine.gpus),
+        users=float(work.users),
+        kv_type=work.kv_type,
+        monthly_usd=None,
+        upfront_usd=None,
         **_quality(runnable.model.name),
-    )  # fmt: skip
+    )
 
 
-TEXT_LINES, UNSCORED_LINES = 40, 12
+TEXT_LINES = 40
+UNSCORED_LINES = 12
 """Most lines in the text output, and most models without a score; `--json` has all."""
 OFFERED_LINES = 12  # most lines of each way to have a machine
 
@@ -122,7 +137,10 @@ def machine_text(findings: Findings) -> str:
         if hits:
             rows = (_machine_cells(hit, odd[id(hit)]) for hit in hits[:OFFERED_LINES])
             left = len(hits) - OFFERED_LINES
-            more = [f"{left:,} more machines."] if left > 0 else []
+            if left > 0:
+                more = [f"{left:,} more machines."]
+            else:
+                more = []
             lines += [*aligned([(title, *OF_A_MACHINE), *rows], right=(1, 5)), *more, ""]
     if findings.apis:
         lines += ["By API", *aligned(map(_api_cells, findings.apis[:OFFERED_LINES])), ""]
@@ -134,7 +152,10 @@ OF_A_MACHINE = ("context", "runtime", "format", "placement", "speed", "a month, 
 
 
 def _api_cells(option: Option) -> tuple[str, ...]:
-    reached = option.speed.words if option.speed else ""
+    if option.speed:
+        reached = option.speed.words
+    else:
+        reached = ""
     return option.name, reached, f"{money(option.monthly or 0.0)}, {option.price.note}"
 
 
@@ -170,7 +191,10 @@ def model_text(models: Sequence[Runnable], reading_tps: float) -> str:
         return "None of the models on record runs on this machine."
     scored = [model for model in models if model.quality]
     unscored = [model for model in models if not model.quality]
-    lines = [*_model_table(scored, TEXT_LINES), _order(scored, reading_tps)] if scored else []
+    if scored:
+        lines = [*_model_table(scored, TEXT_LINES), _order(scored, reading_tps)]
+    else:
+        lines = []
     if unscored:
         lines += ["", "Without a published score, the fastest first:"]
         lines += _model_table(unscored, UNSCORED_LINES)
@@ -179,7 +203,10 @@ def model_text(models: Sequence[Runnable], reading_tps: float) -> str:
 
 def _model_table(models: Sequence[Runnable], most: int) -> list[str]:
     head = ("model", "score", "format", "placement", "speed", "context")
-    more = [f"{len(models) - most} more; --json prints all."] if len(models) > most else []
+    if len(models) > most:
+        more = [f"{len(models) - most} more; --json prints all."]
+    else:
+        more = []
     return [*aligned([head, *map(_model_cells, models[:most])], right=(1, 4, 5)), *more]
 
 
@@ -201,7 +228,8 @@ def _order(models: Iterable[Runnable], reading_tps: float) -> str:
 
 
 def _model_cells(runnable: Runnable) -> tuple[str, ...]:
-    model, speed = runnable.model, runnable.speed
+    model = runnable.model
+    speed = runnable.speed
     return (
         model.name,
         _score(runnable),
@@ -218,9 +246,16 @@ def _score(runnable: Runnable) -> str:
     """
     if runnable.score is None:
         return "none"
-    star, lost = "*" if runnable.predecessor or runnable.joined else "", " (?)"
+    if runnable.predecessor or runnable.joined:
+        star = "*"
+    else:
+        star = ""
+    lost = " (?)"
     if runnable.lost is not None:
-        lost = f" (-{runnable.lost:.0f})" if runnable.lost >= HALF else ""
+        if runnable.lost >= HALF:
+            lost = f" (-{runnable.lost:.0f})"
+        else:
+            lost = ""
     return f"{runnable.score:.0f}{star}{lost}"
 
 
@@ -252,7 +287,10 @@ def _here_lines(machine: Machine, well: list[Runnable], reading: float) -> list[
         lines += [f"  {line}" for line in aligned(map(_here_cells, well))]
     else:
         lines += [f"No model on record reaches reading speed ({pace}) on it."]
-    name = well[0].model.name if well else "Llama-3.2-1B"
+    if well:
+        name = well[0].model.name
+    else:
+        name = "Llama-3.2-1B"
     start = program()
     following = {
         f'{start} advise --machine this --model "{name}"': "would a bigger GPU pay?",
@@ -265,14 +303,20 @@ def _here_lines(machine: Machine, well: list[Runnable], reading: float) -> list[
 
 
 def _here_cells(model: Runnable) -> tuple[str, ...]:
-    tight = ", tight: close other programs" if model.tight else ""
+    if model.tight:
+        tight = ", tight: close other programs"
+    else:
+        tight = ""
     return model.model.name, model.model.format, f"{model.speed.words}{tight}"
 
 
 def _parts(machine: Machine) -> str:
     """GPUs, processor, RAM and how sure its speed is."""
     host = machine.host
-    ram = "measured" if host.bandwidth.kind is Provenance.MEASURED else "assumed"
+    if host.bandwidth.kind is Provenance.MEASURED:
+        ram = "measured"
+    else:
+        ram = "assumed"
     parts = [
         machine.name,
         f"{host.cores} cores",

@@ -129,7 +129,10 @@ def further_of(tool: AdvisorTool) -> dict[str, CommandOption]:
 
 def _property(entry: Input) -> Schema:
     unit = f" [{entry.unit}]" if entry.unit else ""
-    limits = {"minimum": entry.low, "maximum": entry.high} if entry.limits else {}
+    if entry.limits:
+        limits = {"minimum": entry.low, "maximum": entry.high}
+    else:
+        limits = {}
     about = f"{entry.sentence.removesuffix('.')}{unit}."
     return {**TYPES[Kind(entry.kind)], **limits, "title": entry.label, "description": about}
 
@@ -171,7 +174,8 @@ def _words(tool: AdvisorTool, values: Mapping[str, Any], allow_files: bool) -> l
     (row,) = (row for row in COMMANDS if row.command == tool.command)
     positional = row.positional.split()
     inputs = {name: value for name, value in values.items() if name in taken - {*positional}}
-    words, placed = command_line.to_argv(from_values(inputs)), [values[name] for name in positional]
+    words = command_line.to_argv(from_values(inputs))
+    placed = [values[name] for name in positional]
     for name, option in further.items():
         if values.get(name) is not None and option.name.startswith("--"):
             words += [option.name, str(values[name])]

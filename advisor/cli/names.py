@@ -25,7 +25,8 @@ def model(args: argparse.Namespace) -> None:
 
 def model_answer(resolved_model: ResolvedModel, work: Workload) -> Json:
     """Record of `model`: sizes, bytes read per token, cache."""
-    model, architecture = resolved_model.model, resolved_model.model.architecture
+    model = resolved_model.model
+    architecture = resolved_model.model.architecture
     cache = model.kv_bytes(work.context, work.kv_type)
     per_token = model.kv_bytes(2.0, work.kv_type) - model.kv_bytes(1.0, work.kv_type)
     return as_record(
@@ -85,11 +86,18 @@ def machine(args: argparse.Namespace) -> None:
 
 def machine_answer(taken: Identified, name: str) -> Json:
     """Record of `machine`; datasheet rates, theoretical for RAM [GB/s]."""
-    host, preset = taken.host, taken.preset
-    theory = taken.channels * 8 * taken.mts / 1000 if taken.channels and taken.mts else None
+    host = taken.host
+    preset = taken.preset
+    if taken.channels and taken.mts:
+        theory = taken.channels * 8 * taken.mts / 1000
+    else:
+        theory = None
     gpu = taken.gpus[0] if taken.gpus else None
     of_ram = gpu is not None and gpu.of_ram and theory is not None
-    priced = preset if preset and taken.ram_gib == preset.ram_gib else None
+    if preset and taken.ram_gib == preset.ram_gib:
+        priced = preset
+    else:
+        priced = None
     row = preset or gpu or host
     return as_record(
         "machine",
@@ -121,8 +129,12 @@ def _machine_lines(answer: Json) -> list[str]:
         gpus = f"{answer['count']}x {gpus}"
     lines = [f"{answer['name']} ({answer['kind']})"]
     if gpus:
-        size, rate = answer["memory_gib"], answer["bandwidth_gbs"]
-        first = " (the first)" if len(answer["gpus"]) > 1 else ""
+        size = answer["memory_gib"]
+        rate = answer["bandwidth_gbs"]
+        if len(answer["gpus"]) > 1:
+            first = " (the first)"
+        else:
+            first = ""
         lines.append(f"  GPU: {gpus}, {size:.4g} GiB, {rate:,.0f} GB/s{first}")
     if answer["cpu"]:
         lines.append(f"  processor: {answer['cpu']}, {answer['cores']} cores")

@@ -134,8 +134,14 @@ def _check_options(row: CommandRow, words: Sequence[str]) -> None:
             continue
         takers = [f"`{each.command}`" for each in COMMANDS if name in option_names(each)]
         close = close_names(name, names)
-        meant = f" Did you mean {close[0]}?" if close else ""
-        elsewhere = f" It is an option of {', '.join(takers[:4])}." if takers else meant
+        if close:
+            meant = f" Did you mean {close[0]}?"
+        else:
+            meant = ""
+        if takers:
+            elsewhere = f" It is an option of {', '.join(takers[:4])}."
+        else:
+            elsewhere = meant
         raise InputError(
             f"`{row.command}` has no option {name[:80]}.{elsewhere} "
             f"`{program()} {row.command} --help` says what it takes."
@@ -148,8 +154,12 @@ def option_names(row: CommandRow) -> Iterator[str]:
 
     yield from ("--help", "--json") if row.json else ("--help",)
     yield from (each.option for each in inputs_in(row.groups, f"{row.without} {row.positional}"))
-    yield from (name for each in options_of(row.command) for name in each.name.split()
-                if name.startswith("-"))  # fmt: skip
+    yield from (
+        name
+        for each in options_of(row.command)
+        for name in each.name.split()
+        if name.startswith("-")
+    )
 
 
 def parser(command: str = "") -> CommandParser:

@@ -113,7 +113,9 @@ def _in_turn(
 def _result(rows: list[Cells], future: Future[list[Prediction]] | None) -> list[Prediction]:
     """Answers of a group; computed here where its process was ended, by a lack of memory, say."""
     try:
-        return future.result() if future else _predictions(rows)
+        if future:
+            return future.result()
+        return _predictions(rows)
     except BrokenExecutor:
         return _predictions(rows)
 

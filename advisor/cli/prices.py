@@ -68,22 +68,34 @@ def _line(answer: Json) -> str:
 def _show_each(args: argparse.Namespace, today: date) -> None:
     """Every price of a GPU or whole machine, the one in use first, with its seller and age."""
     machine = tables.machines_for_sale().get(args.of)
-    name = machine.price.gpu if machine else find_gpu(args.of).name
+    if machine:
+        name = machine.price.gpu
+    else:
+        name = find_gpu(args.of).name
     sold = [row for row in tables.price_rows() if row.gpu == name and row.kind == "purchase"]
     if machine is not None:
         memory = machine.price.memory_gib
         sold = [row for row in (*sold, machine.price) if row.memory_gib == memory]
     rows = dict.fromkeys([*sorted(sold, key=tables.standing, reverse=True), *rents(name)])
     answer = [asdict(row) | {"old": tables.is_stale(row.date, today)} for row in rows]
-    why = [] if sold else [f"{name}: {tables.no_price(name)}"]
+    if sold:
+        why = []
+    else:
+        why = [f"{name}: {tables.no_price(name)}"]
     show(args, answer, lambda: "\n".join([*why, *map(_price_line, answer)]))
 
 
 def _price_line(row: Json) -> str:
     cards = counted(row["gpu_count"], row["gpu"])
-    per = money_per_hour(row["usd"]) if row["per"] == "hour" else money(row["usd"])
+    if row["per"] == "hour":
+        per = money_per_hour(row["usd"])
+    else:
+        per = money(row["usd"])
     seller = ", ".join(filter(None, (row["provider"], row["instance"], row["condition"])))
-    when = f"{row['date']}{', old' if row['old'] else ''}" if row["date"] else "without a date"
+    if row["date"]:
+        when = f"{row['date']}{', old' if row['old'] else ''}"
+    else:
+        when = "without a date"
     return f"{cards}: {per} ({seller}), {when}, {row['source']}"
 
 
@@ -104,7 +116,9 @@ def _refresh(today: date, seconds: float) -> int:
         except NetworkError as error:
             print(f"advisor: {error}", file=sys.stderr)
     logging.disable(logging.NOTSET)
-    return 0 if refreshed else 2
+    if refreshed:
+        return 0
+    return 2
 
 
 def _keep(file: str, fetched: price_refresh.Fetched[Any], what: str, today: date) -> str:

@@ -40,7 +40,10 @@ def list_reports(args: argparse.Namespace) -> None:
         f"{row['id']:>4}  {row['created_at'][:10]}  {row['name']}: {parted(row['summary'])[0]}"
         for row in records
     ]
-    none = "No report is saved yet." if query == ReportQuery() else "No report matches."
+    if query == ReportQuery():
+        none = "No report is saved yet."
+    else:
+        none = "No report matches."
     show(args, records, lambda: "\n".join(lines) or none)
 
 
@@ -106,7 +109,8 @@ def attach(args: argparse.Namespace) -> None:
     from advisor.cli.diagnose import measured_of  # other commands need no diagnosis
 
     store = open_store()
-    document, measured = store.load(args.id).document, measured_of(args)
+    document = store.load(args.id).document
+    measured = measured_of(args)
     result = result_of(document, args.runtime, args.placement, measured, args.note)
     judged = store.attach(args.id, result).judged[-1]
     record = {"id": args.id, "outcome": judged.outcome, "words": judged.words}

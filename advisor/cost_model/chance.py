@@ -21,7 +21,11 @@ from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
 from advisor.units import Array
 
 TABLE = DATA / "generated/chance.csv"
-GPU, CPU, DRIVE, FIXED, WHOLE = "gpu", "cpu", "drive", "fixed", ""
+GPU = "gpu"
+CPU = "cpu"
+DRIVE = "drive"
+FIXED = "fixed"
+WHOLE = ""
 """Parts of a time: read or computed by GPUs and their link, by the processor, from the drive, and
 fixed costs; the whole of it."""
 PART_OF: Mapping[str, str] = {
@@ -35,7 +39,8 @@ PART_OF: Mapping[str, str] = {
     CROSSINGS: FIXED,
 }
 """Part of each route and fixed cost of a `StepTime`."""
-OF_LLAMA_CPP, OF_OTHERS = "llama.cpp", "others"
+OF_LLAMA_CPP = "llama.cpp"
+OF_OTHERS = "others"
 """Families of engines: llama.cpp with its forks, and all others."""
 ALIKE = ("phase", "engine", "format", "experts", "model")
 """Attributes that two runs of a machine may have in common."""
@@ -81,7 +86,9 @@ class Run:
     @property
     def phase(self) -> str:
         """Timed phase."""
-        return "prompt" if self.prompt else "token"
+        if self.prompt:
+            return "prompt"
+        return "token"
 
     @cached_property
     def weights(self) -> Mapping[str, Array]:

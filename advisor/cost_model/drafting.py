@@ -33,9 +33,13 @@ def with_drafting(time: StepTime, model: Model, work: Workload, reads: Reads) ->
     """
     if not work.draft or not np.any(work.drafted) or not DRAFTS.get(work.draft, 1.0):
         return time
-    runs = np.minimum(work.drafted, 1.0) if work.draft in AT_ONCE else np.asarray(work.drafted)
+    if work.draft in AT_ONCE:
+        runs = np.minimum(work.drafted, 1.0)
+    else:
+        runs = np.asarray(work.drafted)
     if work.draft_model is not None:
-        read, layers = work.draft_model.read_bytes_per_token, float(work.draft_model.layers)
+        read = work.draft_model.read_bytes_per_token
+        layers = float(work.draft_model.layers)
     else:
         layers = DRAFTS[work.draft]
         read = layers * (model.read_bytes_per_token - model.output) / model.layers + model.output
@@ -60,8 +64,14 @@ def weights_read(schedule: Schedule, model: Model, work: Workload, *, by_gpu: bo
     flows: dict[str, Array] = {}
     for stage in schedule.stages:
         for flow in stage:
-            moved = flow.moved if flow.load is None else flow.load.weights
-            size = np.sum(moved, axis=0) if by_gpu and np.ndim(moved) else moved
+            if flow.load is None:
+                moved = flow.moved
+            else:
+                moved = flow.load.weights
+            if by_gpu and np.ndim(moved):
+                size = np.sum(moved, axis=0)
+            else:
+                size = moved
             flows[flow.route] = flows.get(flow.route, 0.0) + size
     experts = np.sum(model.bytes_per_layer[Group.ROUTED_EXPERTS], axis=-1)
     further = token_step(work).touched(model) - model.expert_share(1.0)

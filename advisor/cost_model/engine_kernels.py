@@ -82,7 +82,8 @@ def _generations(family: str, bandwidths: bytes, shared: bool) -> str:
     """Generations of joined families and bandwidths [B/s], kept for the next kernel; with memory
     that the processor shares or with GPUs' own, GDDR7 without a word.
     """
-    families, rates = family.split(STACKED), np.frombuffer(bandwidths)
+    families = family.split(STACKED)
+    rates = np.frombuffer(bandwidths)
     count = max(len(families), len(rates))
     memories = [
         " LPDDR" if shared else " HBM" if rate > FAST_MEMORY else ""
@@ -92,7 +93,9 @@ def _generations(family: str, bandwidths: bytes, shared: bool) -> str:
         family + memory * (family == "Blackwell")
         for family, memory in zip(families * (count // len(families)), memories, strict=True)
     ]
-    return names[0] if len(set(names)) == 1 else STACKED.join(names)
+    if len(set(names)) == 1:
+        return names[0]
+    return STACKED.join(names)
 
 
 def engine_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Constants) -> FlowTime:
@@ -115,8 +118,10 @@ def dense_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Const
     layers = product_seconds(
         load.weights - load.experts - kernels.head_bytes,
         load.flops - kernels.head_flops,
-        gpu, f"dense_{kernels.dense}", constants,
-    )  # fmt: skip
+        gpu,
+        f"dense_{kernels.dense}",
+        constants,
+    )
     head = product_seconds(kernels.head_bytes, kernels.head_used, gpu, "dense_f16", constants)
     return layers + head
 
@@ -148,7 +153,8 @@ def product_seconds(
     """Time of a matrix product: smooth maximum of reading its weights [B] and computing [FLOP], by
     a kernel such as "dense_" or "experts_" and a format [s].
     """
-    family, form = generation(gpu), kernel.partition("_")[2]
+    family = generation(gpu)
+    form = kernel.partition("_")[2]
     reading = weights / (constants.value(f"{kernel}_read_share", family) * gpu.bandwidth.value)
     peak = peak_flops(gpu, form)
     computing = flops / (constants.value(f"{kernel}_flop_share", family) * peak)
@@ -190,8 +196,14 @@ def launch_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Cons
         + expert layers tau_e + state layers tau_s + sequences tau_q,  p = `products_per_layer`
     """
     family = generation(gpu)
-    attention = "attention_prompt_layer" if kernels.prompt else "attention_layer"
-    indexer = "indexed_prompt_layer" if kernels.prompt else "indexed_layer"
+    if kernels.prompt:
+        attention = "attention_prompt_layer"
+    else:
+        attention = "attention_layer"
+    if kernels.prompt:
+        indexer = "indexed_prompt_layer"
+    else:
+        indexer = "indexed_layer"
     return (
         kernels.products_per_layer * load.layers * constants.value("dense_layer", family)
         + kernels.attention_layers * constants.value(attention, family)

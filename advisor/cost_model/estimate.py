@@ -125,7 +125,10 @@ class Estimate:
     @cached_property
     def step(self) -> StepTime | None:
         """Time of a token by its parts; None for an impossible combination."""
-        time = self._timed(self.phases.decode) if self.phases else None
+        if self.phases:
+            time = self._timed(self.phases.decode)
+        else:
+            time = None
         if time is None or self.phases is None or not self.work.draft:
             return time
         several = self.machine.counts is not None
@@ -135,7 +138,9 @@ class Estimate:
     @cached_property
     def prompt(self) -> StepTime | None:
         """Time of the prompt by its parts; None for an impossible combination."""
-        return self._timed(self.phases.prefill) if self.phases else None
+        if self.phases:
+            return self._timed(self.phases.prefill)
+        return None
 
     def _timed(self, schedule: Schedule) -> StepTime | None:
         if self.constants is None:
@@ -145,7 +150,9 @@ class Estimate:
     @cached_property
     def decode_tps(self) -> Array | None:
         """Decoding speed of each user, without its range [tokens/s]."""
-        return self.work.tokens_per_step / self.step.total if self.step else None
+        if self.step:
+            return self.work.tokens_per_step / self.step.total
+        return None
 
     @cached_property
     def decode(self) -> uncertainty.Range | None:
@@ -173,10 +180,13 @@ class Estimate:
         """Margins of a speed from its constants, not from the runtime or a guessed shape."""
         prompt = constant == uncertainty.IN_PROMPT
         run = uncertainty.circumstances(
-            self.machine, constants,
-            users=self.work.users, kinds=operators(self.model.architecture),
-            fresh=self.work.fresh if prompt else np.inf, served=prompt and not self.work.bench,
-        )  # fmt: skip
+            self.machine,
+            constants,
+            users=self.work.users,
+            kinds=operators(self.model.architecture),
+            fresh=self.work.fresh if prompt else np.inf,
+            served=prompt and not self.work.bench,
+        )
         fitted = uncertainty.margins(time, run, constants, constant)
         of_gpu, of_host = measured.doubt(self.machine, self.runtime, self.model, prompt=prompt)
         if not of_gpu and not of_host:
@@ -194,7 +204,9 @@ class Estimate:
     @property
     def first_token_seconds(self) -> Array | None:
         """Time to the first token, without its range; None for an impossible combination [s]."""
-        return self.prompt.total if self.prompt else None
+        if self.prompt:
+            return self.prompt.total
+        return None
 
     @cached_property
     def first_token(self) -> uncertainty.Range | None:
@@ -213,20 +225,28 @@ class Estimate:
     @property
     def load(self) -> Array | None:
         """Time to read the file from the drive; None where the drive is unknown [s]."""
-        disk = None if self.refusal else self.machine.disk
-        return self.model.file_bytes / disk.sequential.value if disk else None
+        if self.refusal:
+            disk = None
+        else:
+            disk = self.machine.disk
+        if disk:
+            return self.model.file_bytes / disk.sequential.value
+        return None
 
     @cached_property
     def held(self) -> Mapping[Tier, tuple[Array, ...]]:
         """Memory in use by tier, a number for each device [B]."""
-        return held_bytes(self.model, self.placement, self.work) if self.placement else {}
+        if self.placement:
+            return held_bytes(self.model, self.placement, self.work)
+        return {}
 
     @property
     def tight(self) -> bool:
         """Whether it fills a memory that other programs use too: the RAM, or what the GPU shares
         with it, where pages of the file count that its speed needs there.
         """
-        machine, placement = self.machine, self.placement
+        machine = self.machine
+        placement = self.placement
         on_drive = self.strategy is PlacementStrategy.NVME_OFFLOAD
         if placement is None or (on_drive and not machine.unified):
             return False
@@ -307,7 +327,8 @@ def estimate(
         notes.append("It has no --numa.")
     if runtime.key in measured.RUNTIMES:
         notes.append(measured.kernel_note(machine, model))
-    machine, settings = measured.bound_to_node(machine, runtime), settings or DEFAULT
+    machine = measured.bound_to_node(machine, runtime)
+    settings = settings or DEFAULT
     if settings.expert_cache is not None and not runtime.caches_experts:
         settings = replace(settings, expert_cache=None)
         notes.append("It has no cache of experts.")
@@ -315,9 +336,14 @@ def estimate(
         settings = replace(settings, cpu_ffn=None)
         notes.append("It leaves whole layers in RAM alone.")
     outcome = Estimate(
-        runtime=runtime, strategy=strategy, model=model, machine=machine, work=work,
-        settings=settings, format_note=" ".join(filter(None, notes)),
-    )  # fmt: skip
+        runtime=runtime,
+        strategy=strategy,
+        model=model,
+        machine=machine,
+        work=work,
+        settings=settings,
+        format_note=" ".join(filter(None, notes)),
+    )
     if strategy is PlacementStrategy.GPU_RESIDENT and machine.gpus:
         outcome = _queued(outcome)
         work = outcome.work

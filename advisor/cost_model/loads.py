@@ -111,7 +111,8 @@ def prompt_step(work: Workload) -> ForwardPass:
 
 def token_step(work: Workload) -> ForwardPass:
     """Decoding step: a token for each user, with the drafted tokens that it verifies."""
-    prompts, checked = prompt_step(work), 1.0 + np.asarray(work.drafted)
+    prompts = prompt_step(work)
+    checked = 1.0 + np.asarray(work.drafted)
     return replace(
         prompts,
         tokens=prompts.sequences * checked,
@@ -136,7 +137,8 @@ def cut_batches(work: Workload, tail: float) -> tuple[MicroBatches, MicroBatches
     `tail` tokens before it; then those tokens, which no micro-batch is for in a shorter prompt.
     """
     whole = prompt_step(work)
-    users, fresh = whole.sequences, whole.tokens / whole.sequences
+    users = whole.sequences
+    fresh = whole.tokens / whole.sequences
     longer = np.where(fresh > tail, 1.0, 0.0)
     before = fresh - longer * tail
     near = np.minimum(before, work.ubatch)
@@ -164,10 +166,12 @@ def _held_parts(model: Model, placement: Placement, location: Location) -> Load:
     routed = shares.pop(Group.ROUTED_EXPERTS, nothing)
     head = placement.output.get(location, 0.0)
     each = model.per_layer
-    weights, flops = head * model.output, head * model.output_flops
+    weights = head * model.output
+    flops = head * model.output_flops
     for share, groups in by_share(shares):
         held, work = model.together(groups)
-        weights, flops = weights + np.vecdot(share, held), flops + share @ work
+        weights = weights + np.vecdot(share, held)
+        flops = flops + share @ work
     return Load(
         tokens=1.0,
         each=1.0,
@@ -193,10 +197,14 @@ def step_load(model: Model, placement: Placement, location: Location, step: Forw
     held = held_parts(model, placement, location)
     touched = step.touched(model)
     experts = held.experts * touched
-    cache, each = placement.kv.get(location, np.zeros(model.layers)), model.per_layer
+    cache = placement.kv.get(location, np.zeros(model.layers))
+    each = model.per_layer
     attended = np.minimum(np.asarray(step.depth, dtype=float)[..., None], each.windows)
     attention = np.vecdot(cache * each.attention_flops, attended)
-    scores = 0.0 if step.flash_attention else np.vecdot(cache * each.query_heads, attended)
+    if step.flash_attention:
+        scores = 0.0
+    else:
+        scores = np.vecdot(cache * each.query_heads, attended)
     return replace(
         held,
         tokens=step.tokens,

@@ -85,4 +85,6 @@ def _is_record(kind: type) -> bool:
 
 def _picked(value: Any, index: Index, size: int) -> Any:
     along = isinstance(value, np.ndarray) and value.shape[-1:] == (size,)
-    return value[..., index] if along else value
+    if along:
+        return value[..., index]
+    return value

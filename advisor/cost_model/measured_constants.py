@@ -42,7 +42,8 @@ def constants_on(host: Host, model: Model, constants: Constants) -> Constants:
     """Constants of a model on a host, in the scope of its estimate; unchanged where its storage
     types were not timed there.
     """
-    engine, scope = host.engine, constants.scope
+    engine = host.engine
+    scope = constants.scope
     if engine is None or scope.runtime not in RUNTIMES or scope.build:
         return constants
     read = mixed(engine.read, model)
@@ -118,11 +119,15 @@ def _measured(
     decoding = constants.row("core_decode_rate", vectors(host))
     yield _row(decoding, read, float(unpacking) / engine.cores)
     yield _row(constants.row("core_clock", host.segment), read, 1.0 / host.clock)
-    plain = mixed({**engine.read, **engine.plain}, model) if engine.plain else None
+    if engine.plain:
+        plain = mixed({**engine.read, **engine.plain}, model)
+    else:
+        plain = None
     if plain is not None:
         yield _row(constants.row("plain_layout_share"), plain, float(plain.value / read.value))
     if engine.layer is not None:
-        alone, each = constants.row("cpu_layer"), constants.row("cpu_barrier")
+        alone = constants.row("cpu_layer")
+        each = constants.row("cpu_barrier")
         scale = float(engine.layer.value / (alone.value + each.value * engine.cores))
         for row in (alone, each):
             yield _row(row, engine.layer, row.value * scale)
@@ -155,9 +160,18 @@ def _multiplying(timed: Quantity | None, unpacking: Array, model: Model) -> Quan
 def _row(fitted: ConstantRow, figure: Quantity, value: float) -> ConstantRow:
     """A fitted row with a measured value, valid in every scope."""
     return replace(
-        fitted, value=value, kind=str(Provenance.MEASURED), rows=None, source=figure.source,
-        date=figure.date, runtime=None, family=None, backend=None, build=None, decode_class=None,
-    )  # fmt: skip
+        fitted,
+        value=value,
+        kind=str(Provenance.MEASURED),
+        rows=None,
+        source=figure.source,
+        date=figure.date,
+        runtime=None,
+        family=None,
+        backend=None,
+        build=None,
+        decode_class=None,
+    )
 
 
 # Constants under the software that a machine's owner states: driver, build and memory nodes.
@@ -189,7 +203,10 @@ def scope_of(model: Model, machine: Machine, runtime: Runtime, backend: str, bui
     build that is stated, unless others are given; without either today's build.
     """
     interface = backend or backends.of_machine(machine)
-    stated = backends.kernels_of(machine.build, interface) if runtime.key in RUNTIMES else ""
+    if runtime.key in RUNTIMES:
+        stated = backends.kernels_of(machine.build, interface)
+    else:
+        stated = ""
     return Scope(
         runtime=runtime.key,
         decode_class=model.decode_class,
@@ -203,7 +220,8 @@ def conditioned(
 ) -> Constants:
     """Constants under the stated driver, build, threads and policy, where they are not already."""
     for effect in _published(machine, runtime, model):
-        factors, source = _factors(effect, constants), f"{effect.source}: {effect.note}"
+        factors = _factors(effect, constants)
+        source = f"{effect.source}: {effect.note}"
         there = constants.rows[next(iter(factors))]
         if all(row.source != source for row in there):
             constants = constants.scaled(factors, source)
@@ -226,13 +244,28 @@ def _published(
 ) -> Iterator[backends.SoftwareEffect]:
     """Published effects of the stated software on a runtime."""
     host = machine.host
-    driver = effect_of_driver(machine) if runtime.key in RUNTIMES else None
+    if runtime.key in RUNTIMES:
+        driver = effect_of_driver(machine)
+    else:
+        driver = None
     linear = runtime.key in RUNTIMES and model.has_delta_rule
-    builds = backends.effects_of_build(machine.build) if linear else ()
+    if linear:
+        builds = backends.effects_of_build(machine.build)
+    else:
+        builds = ()
     experts = driver and model.has_experts and effect_of_driver(machine, "experts")
-    kernel = kernel_effect(machine, model) if runtime.key in RUNTIMES else None
-    policy = backends.effect_of("numa", host.numa) if binds(host, runtime) else None
-    threads = backends.effect_of("threads", host.thread_excess) if runtime.takes_layers else None
+    if runtime.key in RUNTIMES:
+        kernel = kernel_effect(machine, model)
+    else:
+        kernel = None
+    if binds(host, runtime):
+        policy = backends.effect_of("numa", host.numa)
+    else:
+        policy = None
+    if runtime.takes_layers:
+        threads = backends.effect_of("threads", host.thread_excess)
+    else:
+        threads = None
     yield from filter(None, (driver, experts or None, *builds, kernel, policy, threads))
 
 
@@ -252,15 +285,20 @@ def kernel_note(machine: Machine, model: Model) -> str:
         f"{effect.value} on {backends.LABELS[backends.of_machine(machine)]}: a token takes "
         f"{number(1.0 / effect.token)} times as long as with one."
     )
-    return f"{slower} {effect.instead} has one." if effect.instead else slower
+    if effect.instead:
+        return f"{slower} {effect.instead} has one."
+    return slower
 
 
 def _factors(effect: backends.SoftwareEffect, constants: Constants) -> Mapping[str, float]:
     """Factors on constants of an effect, by the input that it belongs to."""
-    token, prompt, time = effect.token, effect.prompt, 1.0 / effect.token
+    token = effect.token
+    prompt = effect.prompt
+    time = 1.0 / effect.token
     match effect.option:
         case "driver":
-            times, products = dict.fromkeys(GPU_TIMES, time), dict.fromkeys(GPU_PRODUCTS, prompt)
+            times = dict.fromkeys(GPU_TIMES, time)
+            products = dict.fromkeys(GPU_PRODUCTS, prompt)
             return {**dict.fromkeys(GPU_READS, token), **times, **products}
         case "build":
             on_cpu = effect.backend == backends.CPU
@@ -271,7 +309,8 @@ def _factors(effect: backends.SoftwareEffect, constants: Constants) -> Mapping[s
             return {"gpu_expert_read_share": token, "gpu_expert_layer": time}
         case "numa":  # the share of several sockets' RAM rate is at most the whole
             return {"socket_share": min(token, 1.0 / constants.value("socket_share"))}
-    cores, times = dict.fromkeys(CORE_RATES, prompt), dict.fromkeys(CPU_TIMES, time)
+    cores = dict.fromkeys(CORE_RATES, prompt)
+    times = dict.fromkeys(CPU_TIMES, time)
     return {"cpu_read_share": token, **cores, "core_decode_rate": token, **times}
 
 

@@ -184,7 +184,9 @@ def embedding_share(placement: Placement, location: Location) -> Array:
     """Share of the token table at a location."""
     if placement.embedding_shares:
         return placement.embedding_shares.get(location, 0.0)
-    return 1.0 if placement.embedding == location else 0.0
+    if placement.embedding == location:
+        return 1.0
+    return 0.0
 
 
 def kv_bytes(model: Model, placement: Placement, location: Location, work: Workload) -> Array:
@@ -232,7 +234,9 @@ def capacity(machine: Machine, location: Location) -> Array:
     """Size of a location; a drive is taken as large enough [B]."""
     if location.tier is Tier.VRAM:
         return machine.gpus[location.device].memory.value
-    return machine.host.memory.value if location.tier is Tier.RAM else np.inf
+    if location.tier is Tier.RAM:
+        return machine.host.memory.value
+    return np.inf
 
 
 def held_bytes(model: Model, placement: Placement, work: Workload) -> dict[Tier, tuple[Array, ...]]:

@@ -38,7 +38,9 @@ def gpu_seconds(load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
     whole tiles of tokens (`padded_flops`). Attention waits for the matrices before it, so the two
     add.
     """
-    family, memory, peak = gpu.family, gpu.bandwidth.value, peak_16_bit(gpu)
+    family = gpu.family
+    memory = gpu.bandwidth.value
+    peak = peak_16_bit(gpu)
     apart = load.experts * (1.0 / constants.value("gpu_expert_read_share", family) - 1.0)
     weights = (load.weights + apart) / (constants.value("gpu_read_share", family) * memory)
     cache = load.kv / (constants.value("gpu_kv_share", family) * memory)
@@ -271,8 +273,12 @@ def matrices(host: Host) -> str:
         return "amx"
     widest = vectors(host)
     if widest == "avx512" and "avx_vnni" in host.instruction_sets:
-        return widest if "laptop" in host.segment else "avx512_wide"
-    return "vnni" if widest == "avx2" and "avx_vnni" in host.instruction_sets else widest
+        if "laptop" in host.segment:
+            return widest
+        return "avx512_wide"
+    if widest == "avx2" and "avx_vnni" in host.instruction_sets:
+        return "vnni"
+    return widest
 
 
 def vectors(host: Host) -> str:
@@ -301,4 +307,6 @@ def vectors(host: Host) -> str:
     ):
         if flags & host.instruction_sets:
             return name
-    return "scalar" if any(host.instruction_sets) else ""
+    if any(host.instruction_sets):
+        return "scalar"
+    return ""

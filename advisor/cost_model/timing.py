@@ -55,11 +55,13 @@ def link_seconds(moved: Array, link: Link, transfer: Transfer, constants: Consta
     a tensor and then sends it, and ROCm's runtime locks its pages first (1).
     """
     of = {Transfer.PINNED: link.pinned, Transfer.PAGEABLE: link.pageable}
-    rate, share = of.get(transfer, link.zero_copy).value, constants.value("link_share")
+    rate = of.get(transfer, link.zero_copy).value
+    share = constants.value("link_share")
     if transfer is not Transfer.PAGEABLE:
         return moved / (rate * share) + moved / constants.value("host_copy")
     core = constants.value("pageable_copy")
-    slower, faster = np.minimum(rate, core), np.maximum(link.pinned.value, core)
+    slower = np.minimum(rate, core)
+    faster = np.maximum(link.pinned.value, core)
     seconds = moved / (slower * share) + moved / constants.value("host_copy")
     return seconds + constants.value("staging_wait") * moved / faster
 
@@ -143,7 +145,9 @@ def ram_bytes(stage: Stage) -> Array:
         elif flow.route in (Route.IN_PLACE, Route.STREAMED):
             takes.append(flow.moved * flow.alike)
     several = len(takes) > 1 or any(flow.alike > 1 for flow in stage)
-    return sum(takes, start=np.zeros(())) if several else 0.0
+    if several:
+        return sum(takes, start=np.zeros(()))
+    return 0.0
 
 
 def exchange_seconds(exchange: Exchange, machine: Machine, constants: Constants) -> Array:
@@ -194,7 +198,8 @@ def sum_seconds(moved: Array, network: Network) -> Array:
     return first / network.staged.value + (moved - first) / rate
 
 
-NVLINK, HOST_MEMORY = "NVLink", "host memory"
+NVLINK = "NVLink"
+HOST_MEMORY = "host memory"
 """Paths between GPUs that have constants of their own; over PCIe they have the general ones."""
 PATHS = (HOST_MEMORY, "", NVLINK)
 
@@ -222,7 +227,9 @@ def peer_path(gpu: Gpu) -> str:
 def _joined(indices: bytes) -> str:
     """Paths at some places of `PATHS`, kept for the next exchange."""
     names = [PATHS[index] for index in indices]
-    return names[0] if len(set(names)) == 1 else STACKED.join(names)
+    if len(set(names)) == 1:
+        return names[0]
+    return STACKED.join(names)
 
 
 @lru_cache(maxsize=256)
@@ -230,7 +237,8 @@ def _or_else(paths: str, generations: str) -> str:
     """Path of each GPU, or its generation where it has the general one."""
     if STACKED not in paths:
         return paths or generations
-    each, others = paths.split(STACKED), generations.split(STACKED)
+    each = paths.split(STACKED)
+    others = generations.split(STACKED)
     others = others * (len(each) // len(others))
     return STACKED.join(path or other for path, other in zip(each, others, strict=True))
 
@@ -252,7 +260,10 @@ def schedule_seconds(schedule: Schedule, machine: Machine, constants: Constants)
         time = stage_seconds(stage, machine, constants)
         hidden = hidden + time.hidden
         for name, seconds in time.parts.items():
-            of_all = seconds if machine.counts is None else np.sum(seconds, axis=0)
+            if machine.counts is None:
+                of_all = seconds
+            else:
+                of_all = np.sum(seconds, axis=0)
             parts[name] = parts.get(name, 0.0) + of_all
     runs = passes(
         schedule.repeats, schedule.workers, constants.value("pipeline_share"), schedule.first

@@ -22,7 +22,8 @@ from advisor.model.model import Floats
 from advisor.units import Array
 
 Shares = Sequence[tuple[str, Array]]  # parts of a time with their shares of it
-IN_DECODE, IN_PROMPT = "spread", "spread_prompt"
+IN_DECODE = "spread"
+IN_PROMPT = "spread_prompt"
 """Constants with the half widths of a token's time and of a prompt's, by part of the time."""
 BY_TRAIT = {IN_DECODE: "spread_by", IN_PROMPT: "spread_prompt_by"}
 """Constants with the factors on the half width, by trait of a run."""
@@ -30,8 +31,16 @@ LEAN = {IN_DECODE: "lean", IN_PROMPT: "lean_prompt"}
 """Constants with the skew of each range to the slow side, as a share of the half width: 0 is
 symmetric, 1 entirely slow; negative values are skewed to the fast side."""
 SPLIT, THIN, SEVERAL, TOGETHER, UNKNOWN, OPERATOR, NEW, SERVED, SHORT = TRAITS = (
-    "split", "thin", "several", "together", "unknown backend", "operator", "new", "served", "short",
-)  # fmt: skip
+    "split",
+    "thin",
+    "several",
+    "together",
+    "unknown backend",
+    "operator",
+    "new",
+    "served",
+    "short",
+)
 """Traits of a run: layers divided between processors, a GPU family with few sources, several GPUs,
 several users, an unknown backend, a kind of layer that few timed on the backend, kinds of layers
 that few timed together on any, a prompt that a server reads rather than a bench, and a short one.
@@ -158,7 +167,8 @@ ON_GPU = (Route.RESIDENT, Route.STREAMED, *FIXED)
 """Parts of the time that depend on a GPU, its link and its runtime."""
 
 
-SHORTEST, SHORTER = 100.0, 300.0
+SHORTEST = 100.0
+SHORTER = 300.0
 """Longest prompt that is short to the degree 1, and the further tokens down to a degree of 0: what
 a server does beside reading takes as long as some hundred tokens [tokens]."""
 
@@ -268,5 +278,8 @@ def _known(part: str, machine: Machine) -> bool:
     elif part == Route.STREAMED and machine.gpus:
         figure = machine.gpus[0].link.pinned
     elif part in (Route.PAGED, Route.STAGED) and machine.disk:
-        figure = machine.disk.for_pages if part == Route.PAGED else machine.disk.sequential
+        if part == Route.PAGED:
+            figure = machine.disk.for_pages
+        else:
+            figure = machine.disk.sequential
     return figure is None or figure.kind in (Provenance.MEASURED, Provenance.GIVEN)

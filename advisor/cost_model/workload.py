@@ -182,6 +182,9 @@ def drafting_note(work: Workload) -> str:
     """Drafting in a sentence; empty without drafting, and along a sweep of it."""
     if not work.draft or np.ndim(work.drafted) or np.ndim(work.acceptance):
         return ""
-    who = work.draft_model.name if work.draft_model else work.draft
+    if work.draft_model:
+        who = work.draft_model.name
+    else:
+        who = work.draft
     tokens = f"{work.drafted:g} token{'s' if work.drafted != 1 else ''}"
     return f"Each step checks {tokens} drafted by {who}, {100 * work.acceptance:.0f} % accepted."

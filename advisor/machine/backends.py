@@ -14,7 +14,8 @@ from advisor.catalog.csv_tables import DATA, read, texts
 from advisor.errors import InputError
 from advisor.machine.machine import Machine
 
-CPU, UNKNOWN = "cpu", "unknown"
+CPU = "cpu"
+UNKNOWN = "unknown"
 """Backend without a GPU, and an unknown backend, which widens ranges."""
 OF_VENDOR = {
     "NVIDIA": ("cuda", "vulkan"),
@@ -38,7 +39,9 @@ GGML_SYCL_NAME and GGML_VK_NAME in its ggml/include)."""
 def of_vendor(vendor: str, system: str = "") -> tuple[str, ...]:
     """Backends of a vendor's cards on an operating system, the usual one first."""
     backends = OF_VENDOR.get(vendor, ("vulkan",))
-    return ON_WINDOWS.get(vendor, backends) if system == WINDOWS else backends
+    if system == WINDOWS:
+        return ON_WINDOWS.get(vendor, backends)
+    return backends
 
 
 def usual(vendor: str, system: str = "") -> str:
@@ -107,11 +110,15 @@ def check_system(system: str, vendors: Iterable[str], backend: str | None) -> No
 # Each is read from what a person types. Published speeds with and without are rows of
 # data/runtimes/software_effects.csv.
 
-LINUX, WINDOWS, MACOS = "linux", "windows", "macos"
+LINUX = "linux"
+WINDOWS = "windows"
+MACOS = "macos"
 SYSTEMS = {LINUX: "Linux", WINDOWS: "Windows", MACOS: "macOS"}
 """Operating systems and their names in words."""
 OTHER_SPELLINGS = {"win": WINDOWS, "win32": WINDOWS, "mac": MACOS, "osx": MACOS, "darwin": MACOS}
-MESA, AMDVLK, ROCM = "mesa", "amdvlk", "rocm"
+MESA = "mesa"
+AMDVLK = "amdvlk"
+ROCM = "rocm"
 DRIVER_BACKENDS = {MESA: "vulkan", AMDVLK: "vulkan", ROCM: "rocm"}
 """Drivers that can be stated, with the backend of llama.cpp that computes through each."""
 DRIVER_LABELS = {MESA: "Mesa", AMDVLK: "AMDVLK", ROCM: "ROCm"}
@@ -169,8 +176,14 @@ class GraphicsDriver:
 def driver_named(text: str) -> GraphicsDriver:
     """GraphicsDriver as typed: "Mesa 24.2.8", "radv 25.0", "ROCm 6.4", "amdvlk"."""
     match = DRIVER.fullmatch(text.strip().casefold())
-    name = DRIVER_SPELLINGS.get(match[1], match[1]) if match else ""
-    version = tuple(map(int, match[2].split("."))) if match and match[2] else ()
+    if match:
+        name = DRIVER_SPELLINGS.get(match[1], match[1])
+    else:
+        name = ""
+    if match and match[2]:
+        version = tuple(map(int, match[2].split(".")))
+    else:
+        version = ()
     if name not in DRIVER_BACKENDS or (name != AMDVLK and not version):
         raise InputError(
             f"Driver (--driver) is {text[:40]!r}; allowed is mesa or rocm with a version (mesa "
@@ -203,7 +216,9 @@ def kernels_of(month: str, backend: str) -> str:
         return ""
     if month < USUAL_FLASH_ATTENTION:
         return OLDEST_BUILD
-    return "2025" if month < KERNELS.get(backend, "") else ""
+    if month < KERNELS.get(backend, ""):
+        return "2025"
+    return ""
 
 
 def month_words(month: str) -> str:
@@ -241,7 +256,9 @@ class SoftwareEffect:
         if not self.before:
             return ()
         year, release = map(int, self.before.split("."))
-        return (year, release - 1) if release else (year - 1, 3)
+        if release:
+            return (year, release - 1)
+        return (year - 1, 3)
 
 
 def drivers_of(
@@ -300,5 +317,7 @@ def without_kernel(month: str, backend: str) -> Mapping[str, SoftwareEffect]:
     return {row.value: row for row in _at("kernel", month) if row.backend == backend}
 
 
-HYPER_THREADS, PAST_CORES, SLOWER_CORES = "every hyper-thread", "past the cores", "slower cores"
+HYPER_THREADS = "every hyper-thread"
+PAST_CORES = "past the cores"
+SLOWER_CORES = "slower cores"
 """Ways in which stated threads exceed the cores that llama.cpp takes by itself."""

@@ -60,9 +60,17 @@ def gpu_named(name: str, memory: float | None = None) -> GpuName:
     row = spelled("GPU", gpu_rows()).get(name.strip().casefold())
     if memory is not None:
         return gpu_names().match(name, memory / GIB)
-    named = gpu_names().match(name) if row is None else GpuName(row=row)
-    note = "" if size_gib(plain(name)) else size_unsaid(named, gpu_rows())
-    return replace(named, notes=(*named.notes, note)) if note else named
+    if row is None:
+        named = gpu_names().match(name)
+    else:
+        named = GpuName(row=row)
+    if size_gib(plain(name)):
+        note = ""
+    else:
+        note = size_unsaid(named, gpu_rows())
+    if note:
+        return replace(named, notes=(*named.notes, note))
+    return named
 
 
 def find_gpu(name: str, memory: float | None = None) -> GpuRow:
@@ -87,7 +95,9 @@ def cpu_named(name: str) -> CpuName:
 def find_host(name: str) -> HostRow:
     """Catalogue row of a CPU or platform, or one derived from its generation."""
     row = spelled("CPU", host_rows()).get(name.strip().casefold())
-    return row if row is not None else cpu_named(name).row
+    if row is not None:
+        return row
+    return cpu_named(name).row
 
 
 def memory_generation(host: str) -> str:

@@ -64,16 +64,24 @@ def usable_memory(row: GpuRow) -> Quantity:
     A typed size is used unchanged; memory used by a screen is not subtracted, and the source says
     so for cards that usually have one.
     """
-    sold, shown = row.memory_gib * GIB, catalog.published("memory shown").get(row.name)
-    screen = NO_SCREEN if drives_screens(row) else ""
+    sold = row.memory_gib * GIB
+    shown = catalog.published("memory shown").get(row.name)
+    if drives_screens(row):
+        screen = NO_SCREEN
+    else:
+        screen = ""
     if shown:
         source = f"memory that its driver shows: {shown.source}{screen}"
         return Quantity(shown.value * MIB, Provenance.DATASHEET, source, shown.source_date)
-    family = row.family if row.vendor == "NVIDIA" and not row.unified else ""
+    if row.vendor == "NVIDIA" and not row.unified:
+        family = row.family
+    else:
+        family = ""
     by_part = catalog.published("memory kept")
     kept = by_part.get(row.name) or by_part.get(family)
     if kept is None:
-        source, date = f"{row.source}{screen}", row.source_date
+        source = f"{row.source}{screen}"
+        date = row.source_date
         return Quantity(sold * row.usable_share, Provenance.DATASHEET, source, date)
     what = f"{row.memory_gib:g} GiB as sold less {kept.value:g} MiB that the driver keeps{screen}"
     return Quantity(sold - kept.value * MIB, Provenance.DERIVED, what, kept.source_date)
@@ -92,7 +100,8 @@ def _peer(row: PartFigure | None) -> Quantity | None:
     if row is None:
         return None
     reached = fitted_constants().row("peer_link_share")
-    rate, source = row.value * GB * reached.value, f"{row.source}; {reached.source}"
+    rate = row.value * GB * reached.value
+    source = f"{row.source}; {reached.source}"
     return Quantity(rate, Provenance.DERIVED, source, row.source_date)
 
 
@@ -112,7 +121,8 @@ def _link(row: GpuRow) -> Link:
 def pcie(generation: int, lanes: int) -> Link:
     """PCI Express link, in proportion to measured copies over 16 lanes of its generation."""
     row = fitted_constants().row("pcie_x16", f"PCIe {generation}")
-    rate, source = row.value * lanes / 16, f"{row.source}; {lanes} of 16 lanes"
+    rate = row.value * lanes / 16
+    source = f"{row.source}; {lanes} of 16 lanes"
     pinned = Quantity(rate, Provenance.DERIVED, source, row.date)
     return given_link(pinned, f"PCIe {generation} x{lanes}")
 
@@ -127,7 +137,8 @@ def given_link(pinned: Quantity, name: str = "link as given") -> Link:
     """Link with a rate from pinned memory; a core first copies pageable memory there."""
     copied = fitted_constants().row("pageable_copy")
     read = fitted_constants().row("zero_copy_share")
-    slower, over = np.minimum(pinned.value, copied.value), pinned.value * read.value
+    slower = np.minimum(pinned.value, copied.value)
+    over = pinned.value * read.value
     pageable = Quantity(slower, Provenance.DERIVED, copied.source, copied.date)
     zero_copy = Quantity(over, Provenance.DERIVED, read.source, read.date)
     return Link(name=name, pinned=pinned, pageable=pageable, zero_copy=zero_copy)
@@ -139,7 +150,8 @@ def host(name: str, memory: Quantity, bandwidth: Quantity | None = None) -> Host
     if bandwidth is None:
         if row.bandwidth_gbs is None:
             raise InputError(f"{row.name}: its RAM bandwidth is not published; give it in GB/s.")
-        peak, page = row.bandwidth_gbs * GB, catalog.published("RAM").get(row.name)
+        peak = row.bandwidth_gbs * GB
+        page = catalog.published("RAM").get(row.name)
         bandwidth = sustained(peak, ram_segment(row.name), row.source, row.source_date)
         if page:
             rate = page.value * GB
@@ -169,7 +181,9 @@ def usual_threads(row: HostRow) -> int:
     """
     if row.vendor in EFFICIENCY_CORES_WAIT:
         return row.performance_cores or row.cores
-    return max(row.cores // 2, 1) if any_of("of modules").match(row.name.casefold()) else row.cores
+    if any_of("of modules").match(row.name.casefold()):
+        return max(row.cores // 2, 1)
+    return row.cores
 
 
 def ram_segment(name: str) -> str:
@@ -188,7 +202,9 @@ def ram_segment(name: str) -> str:
     thin = row.segment in ("laptop", "desktop") and any_of("thin laptop").search(
         row.name.casefold()
     )
-    return THIN_LAPTOP if thin else row.segment
+    if thin:
+        return THIN_LAPTOP
+    return row.segment
 
 
 THIN_LAPTOP = "thin laptop"
@@ -209,7 +225,9 @@ def clock_beside(name: str) -> float:
         single = re.sub(r"^\d+x ", "", catalog.find_host(name).name.casefold())
         row = catalog.cpu_clocks().get(single)
         usual, power = USUAL_CLOCKS.get(ram_segment(name), (1.0, 0.0))
-        return 1.0 if row is None else float((row.base_ghz / usual) ** power)
+        if row is None:
+            return 1.0
+        return float((row.base_ghz / usual) ** power)
     return 1.0
 
 
@@ -224,5 +242,6 @@ def sustained(peak: float, segment: str, source: str, date: str) -> Quantity:
 def disk(name: str) -> Disk:
     """Drive of the catalogue, by name."""
     row = catalog.find_disk(name)
-    rate, kind = row.sequential_read_gbs * GB, Provenance.DATASHEET
+    rate = row.sequential_read_gbs * GB
+    kind = Provenance.DATASHEET
     return Disk(name=row.name, sequential=Quantity(rate, kind, row.source, row.source_date))

@@ -45,7 +45,8 @@ BETWEEN_KINDS = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*", re.IGNORECASE)
 """Separators between cards of different kinds."""
 TYPICAL_HOST = "Desktop DDR5 dual-channel (typical)"
 TYPICAL_DISK = "NVMe PCIe 4.0 x4 (typical)"
-TYPICAL_RAM_GIB, TYPICAL_LAPTOP_GIB = 64.0, 16.0
+TYPICAL_RAM_GIB = 64.0
+TYPICAL_LAPTOP_GIB = 16.0
 """Main memory where none is stated, of a desktop for models, and of a laptop: 16 GB are the most
 common of all PCs of players (40 %, Steam's survey of January 2026,
 https://prefersystems.com/?p=59538) [GiB]."""
@@ -73,7 +74,10 @@ def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
         network=_network(inputs, gpus),
     )
     stated = with_software(described, inputs, usual_system)
-    shared = with_shared_memory(stated) if inputs.vram_gb is None else stated
+    if inputs.vram_gb is None:
+        shared = with_shared_memory(stated)
+    else:
+        shared = stated
     return with_screen(shared, inputs.screen_gb)
 
 
@@ -82,7 +86,9 @@ def reached(gpus: tuple[Gpu, ...], inputs: MachineSpec) -> tuple[Gpu, ...]:
     if inputs.backend is None:
         return gpus
     backends.check(inputs.backend, (gpu.vendor for gpu in gpus))
-    return () if inputs.backend == backends.CPU else gpus
+    if inputs.backend == backends.CPU:
+        return ()
+    return gpus
 
 
 def at_work(host: Host, inputs: MachineSpec) -> Host:
@@ -90,7 +96,10 @@ def at_work(host: Host, inputs: MachineSpec) -> Host:
     if inputs.threads is None:
         return host
     bound = inputs.numa in ONE_NODE and host.sockets > 1
-    cores = host.cores // host.sockets if bound else host.cores
+    if bound:
+        cores = host.cores // host.sockets
+    else:
+        cores = host.cores
     return replace(
         host,
         cores=min(host.cores, inputs.threads),
@@ -107,8 +116,13 @@ def _excess(name: str, cores: int, threads: int) -> str:
         row = catalog.find_host(name)
         if cores == row.performance_cores and row.performance_cores < row.cores:
             return SLOWER_CORES
-        every = row.threads if row.threads and cores == row.cores else every
-    return HYPER_THREADS if threads == every else PAST_CORES
+        if row.threads and cores == row.cores:
+            every = row.threads
+        else:
+            every = every
+    if threads == every:
+        return HYPER_THREADS
+    return PAST_CORES
 
 
 def _assumptions(inputs: MachineSpec) -> tuple[str, ...]:
@@ -116,7 +130,10 @@ def _assumptions(inputs: MachineSpec) -> tuple[str, ...]:
     gpus = () if inputs.gpu in (None, NO_GPU) else cards_of(str(inputs.gpu))
     processors = (catalog.cpu_named(inputs.cpu),) if inputs.cpu else ()
     notes = [note for part in (*gpus, *processors) for note in part.notes]
-    most = 0.0 if inputs.vram_gb is None else np.max(inputs.vram_gb)
+    if inputs.vram_gb is None:
+        most = 0.0
+    else:
+        most = np.max(inputs.vram_gb)
     for row in (gpu.row for gpu in gpus if most and not gpu.row.unified):
         sizes = sizes_of(row, catalog.gpu_rows())
         if most > CHANGED * sizes[-1]:
@@ -131,7 +148,10 @@ def _assumptions(inputs: MachineSpec) -> tuple[str, ...]:
         and gpus[0].row.name in catalog.published("bridge")
     ):
         pair = sum(gpu.count for gpu in gpus) * inputs.gpu_count == 2
-        are = "are joined by one" if pair else "have none counted, as one joins two of a kind"
+        if pair:
+            are = "are joined by one"
+        else:
+            are = "have none counted, as one joins two of a kind"
         notes.append(f"NVLink is a bridge between two cards: these {are}.")
     return tuple(dict.fromkeys(notes))
 
@@ -145,10 +165,16 @@ def _network(inputs: MachineSpec, gpus: tuple[Gpu, ...]) -> Network | None:
     """Network between machines: stated, by a rate alone, or the usual one; None for one machine."""
     if inputs.machines == 1:
         return None
-    rate, gpu = inputs.network_gbs, gpus[0].name if gpus else ""
+    rate = inputs.network_gbs
+    gpu = gpus[0].name if gpus else ""
     stated = inputs.network or (f"{rate * 8:g}GbE" if rate is not None else "")
-    network = network_named(stated, gpu) if stated else usual_network(gpu)
-    return network if rate is None else replace(network, rate=given(rate * GB))
+    if stated:
+        network = network_named(stated, gpu)
+    else:
+        network = usual_network(gpu)
+    if rate is None:
+        return network
+    return replace(network, rate=given(rate * GB))
 
 
 def name_of(gpus: tuple[Gpu, ...], host: Host) -> str:
@@ -205,11 +231,17 @@ def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
 
 def _with_ram_rate(gpu: Gpu, inputs: MachineSpec) -> Gpu:
     """GPU whose memory is the machine's RAM, at the rate of that."""
-    row = catalog.find_host(inputs.cpu) if inputs.cpu else None
+    if inputs.cpu:
+        row = catalog.find_host(inputs.cpu)
+    else:
+        row = None
     channels = inputs.ram_channels or (row.memory_channels if row else None)
     rate = inputs.ram_mts or (row.memory_mts if row else None)
     peak: Array | None = channels * 8 * rate * 1e6 if channels and rate else None
-    peak = peak if inputs.ram_gbs is None else inputs.ram_gbs * GB
+    if inputs.ram_gbs is None:
+        peak = peak
+    else:
+        peak = inputs.ram_gbs * GB
     if not gpu.of_ram or peak is None:
         return gpu
     figure = Quantity(peak, Provenance.DERIVED, "the rate of the machine's RAM")
@@ -235,7 +267,10 @@ def link(inputs: MachineSpec, gpu: Gpu) -> Link:
     if inputs.pcie_gbs is not None:
         return from_catalog.given_link(given(inputs.pcie_gbs * GB))
     row = catalog.find_gpu(gpu.name)
-    slots = catalog.find_host(inputs.cpu).pcie_gen if inputs.cpu else None
+    if inputs.cpu:
+        slots = catalog.find_host(inputs.cpu).pcie_gen
+    else:
+        slots = None
     slower = slots is not None and not row.link_gbs and slots < (row.pcie_gen or 3)
     unstated = inputs.pcie_gen is None and inputs.pcie_lanes is None
     if gpu.unified or (unstated and not slower):
@@ -251,11 +286,17 @@ def _host(inputs: MachineSpec, gpu: Gpu | None) -> Host:
     else:
         laptop = gpu is not None and LAPTOP_CARD in gpu.name
         name = inputs.cpu or (TYPICAL_LAPTOP if laptop else TYPICAL_HOST)
-        size = TYPICAL_LAPTOP_GIB if laptop else TYPICAL_RAM_GIB
+        if laptop:
+            size = TYPICAL_LAPTOP_GIB
+        else:
+            size = TYPICAL_RAM_GIB
         if gpu is not None and gpu.unified and not gpu.of_ram:
             size = catalog.find_gpu(gpu.name).memory_gib  # a chip is sold with it
         host = from_catalog.host(name, _memory(inputs, size), _bandwidth(inputs, name))
-    known = host if inputs.cores is None else replace(host, cores=inputs.cores)
+    if inputs.cores is None:
+        known = host
+    else:
+        known = replace(host, cores=inputs.cores)
     return at_work(known, inputs)
 
 
@@ -284,7 +325,9 @@ def _unified_host(inputs: MachineSpec, gpu: Gpu) -> Host:
     memory = _memory(inputs, row.memory_gib)
     with suppress(UnknownName):
         return from_catalog.host(chip, memory, _bandwidth(inputs, chip))
-    rate, name, kind = row.bandwidth_gbs * GB, "its own processor", "unified"
+    rate = row.bandwidth_gbs * GB
+    name = "its own processor"
+    kind = "unified"
     usual = from_catalog.sustained(rate, kind, row.source, row.source_date)
     bandwidth = _bandwidth(inputs, TYPICAL_HOST) or usual
     return Host(name=name, segment=kind, cores=8, memory=memory, bandwidth=bandwidth)

@@ -27,13 +27,19 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     """Machine of a name: a preset, or the parts in the name; its notes state assumptions."""
     named = catalog.machine_named(name)
     typed = overrides or MachineSpec()
-    product = Form(named.preset.kind) if named.preset and not named.of_cloud else None
+    if named.preset and not named.of_cloud:
+        product = Form(named.preset.kind)
+    else:
+        product = None
     form = Form.SERVER if named.of_cloud else product or words.form_named(translated(plain(name)))
     several = named.spec.gpu_count >= FEWEST_OF_A_CALLED_SERVER and words.says(
         plain(name), "server"
     )
     server = form is Form.SERVER or several
-    host = _typical_server(named, server) if typed.cpu is None else MachineSpec()
+    if typed.cpu is None:
+        host = _typical_server(named, server)
+    else:
+        host = MachineSpec()
     spec = overridden(overridden(named.spec, host), typed)
     if spec.ram_gb is None and named.memory_note and named.preset is None:
         spec = replace(spec, ram_gb=catalog.find_gpu(str(spec.gpu)).memory_gib)
@@ -44,7 +50,10 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     told: tuple[str, ...] = () if named.name.casefold() == name.strip().casefold() else (taken,)
     processor = f"Its processor is not known: taken as {host.cpu}."
     told += (processor,) if host.cpu else ()
-    replaced = {named.memory_note} if typed.ram_gb is not None else set()
+    if typed.ram_gb is not None:
+        replaced = {named.memory_note}
+    else:
+        replaced = set()
     assumed = tuple(note for note in named.notes if note not in replaced)
     memory = machine.host.memory
     if memory.kind is Provenance.ASSUMED:  # neither the name nor the user states it
@@ -82,8 +91,12 @@ def _typical_server(named: MachineName, server: bool) -> MachineSpec:
         return MachineSpec()
     if str(named.spec.gpu).startswith(WITH_GRACE):
         return MachineSpec(cpu="NVIDIA Grace")
-    host, cores = catalog.find_host(SERVER), named.spec.cores
-    share = share_of_channels(host, cores) if cores and cores < host.cores else None
+    host = catalog.find_host(SERVER)
+    cores = named.spec.cores
+    if cores and cores < host.cores:
+        share = share_of_channels(host, cores)
+    else:
+        share = None
     return MachineSpec(cpu=SERVER, ram_channels=named.spec.ram_channels or share)
 
 
@@ -134,8 +147,14 @@ def identified(name: str) -> Identified:
         return _machine(catalog.machine_named(name))
     kind = words.is_laptop(text) or words.is_tower(text)
     sized = words.names_ram(text) or (kind and bool(words.memory_sizes(text)))
-    typed = name if name.isascii() else translated(plain(name))
-    gpu = None if sized or catalog.machine_names().cards.lists_several(text) else _gpu(typed)
+    if name.isascii():
+        typed = name
+    else:
+        typed = translated(plain(name))
+    if sized or catalog.machine_names().cards.lists_several(text):
+        gpu = None
+    else:
+        gpu = _gpu(typed)
     if gpu is not None:
         return gpu
     sized = sized or bool(words.server_memory(text)) or words.memory_rate(plain(name)) is not None
@@ -169,7 +188,8 @@ def _gpu(name: str) -> Identified | None:
         return None
     except UnknownName:
         return None
-    text, left_out = plain(name), any("left out" in note for note in gpu.notes)
+    text = plain(name)
+    left_out = any("left out" in note for note in gpu.notes)
     total = gpu.row.memory_gib * gpu.count
     of_machine = gpu.memory_gib in SIZES_OF_RAM and gpu.memory_gib > total
     # The title of a card in a shop.
@@ -177,7 +197,9 @@ def _gpu(name: str) -> Identified | None:
     chip = gpu.row.unified and not gpu.row.of_ram
     if (left_out and not title) or of_machine or chip:
         return None
-    return None if gpu.row.of_ram and _processor(name) is not None else _as_gpu(gpu)
+    if gpu.row.of_ram and _processor(name) is not None:
+        return None
+    return _as_gpu(gpu)
 
 
 def _as_gpu(gpu: GpuName) -> Identified:
@@ -217,7 +239,10 @@ def _machine(named: MachineName) -> Identified:
     spec = named.spec
     gpus: tuple[GpuName, ...] = () if spec.gpu == NO_GPU else from_spec.cards_of(str(spec.gpu))
     host = _host(named, gpus)
-    ram = None if spec.ram_gb is None else float(spec.ram_gb)
+    if spec.ram_gb is None:
+        ram = None
+    else:
+        ram = float(spec.ram_gb)
     shared = gpus[0].row.unified if gpus else False
     return Identified(
         kind="machine",
@@ -243,5 +268,7 @@ def _host(named: MachineName, gpus: tuple[GpuName, ...]) -> HostRow | None:
         chip = gpus[0].row
         name = chip.name.rpartition(" ")[0] or f"{chip.vendor} {chip.name}"
     with suppress(UnknownName):
-        return catalog.find_host(name) if name else None
+        if name:
+            return catalog.find_host(name)
+        return None
     return None

@@ -65,7 +65,8 @@ def fastest_first(gpus: Iterable[Gpu]) -> tuple[Gpu, ...]:
     """
 
     def rank(gpu: Gpu) -> tuple[float, float, str]:
-        rate, size = np.max(gpu.bandwidth.value), np.max(gpu.memory.value)
+        rate = np.max(gpu.bandwidth.value)
+        size = np.max(gpu.memory.value)
         return -float(rate), -float(size), gpu.name
 
     return tuple(sorted(gpus, key=rank))
@@ -199,7 +200,9 @@ class Machine:
     @property
     def gpu_count(self) -> Any:
         """Number of GPUs; an array for a stack of machines with several numbers."""
-        return len(self.gpus) if self.counts is None else self.counts
+        if self.counts is None:
+            return len(self.gpus)
+        return self.counts
 
     @property
     def form(self) -> Form:
@@ -213,7 +216,9 @@ class Machine:
         if self.host.segment.endswith("server"):
             return Form.SERVER
         small = self.unified or (not self.gpus and self.host.segment.endswith("laptop"))
-        return Form.MINI if small and self.host.segment != "desktop" else Form.DESKTOP
+        if small and self.host.segment != "desktop":
+            return Form.MINI
+        return Form.DESKTOP
 
     def node_of(self, device: int) -> int:
         """Index of the machine that a GPU is in."""
@@ -301,9 +306,15 @@ def network_named(text: str, gpu: str = "") -> Network:
         raise InputError(
             f"Network {text[:40]!r} is not known; name its kind ({kinds}) or its rate (200GbE)."
         )
-    nominal = float(stated[2]) * float(stated[1] or 1) if stated else None
+    if stated:
+        nominal = float(stated[2]) * float(stated[1] or 1)
+    else:
+        nominal = None
     if row is None or (row.name == OTHER and (nominal or 0.0) >= OF_RDMA):
-        kind = "RoCE" if (nominal or 0.0) >= OF_RDMA else OTHER
+        if (nominal or 0.0) >= OF_RDMA:
+            kind = "RoCE"
+        else:
+            kind = OTHER
         row = next(row for row in _rows() if row.name == kind)
     of_chip = (other for other in _rows() if other.name.startswith(f"{row.name},"))
     row = next((other for other in of_chip if gpu in other.chips.split("; ")), row)

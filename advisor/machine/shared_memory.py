@@ -42,8 +42,14 @@ def with_screen(machine: Machine, stated_gib: float | None) -> Machine:
         return machine
     first = machine.gpus[0]
     desktop_card = first.memory.source.endswith(NO_SCREEN)  # with the catalogue's memory
-    usual = ON_WINDOWS_GIB if machine.system == WINDOWS and desktop_card else 0.0
-    taken = usual if stated_gib is None else stated_gib
+    if machine.system == WINDOWS and desktop_card:
+        usual = ON_WINDOWS_GIB
+    else:
+        usual = 0.0
+    if stated_gib is None:
+        taken = usual
+    else:
+        taken = stated_gib
     if np.any(taken * GIB >= first.memory.value):
         size = float(np.min(first.memory.value)) / GIB
         raise InputError(
@@ -51,14 +57,18 @@ def with_screen(machine: Machine, stated_gib: float | None) -> Machine:
         )
     if taken == 0 and stated_gib is None:
         return machine
-    words = "that a screen takes on Windows" if stated_gib is None else "of screens, as stated"
+    if stated_gib is None:
+        words = "that a screen takes on Windows"
+    else:
+        words = "of screens, as stated"
     source = f"{first.memory.source.removesuffix(NO_SCREEN)}; less {taken:g} GiB {words}"
     left = Quantity(first.memory.value - taken * GIB, Provenance.DERIVED, source, first.memory.date)
     return replace(machine, gpus=(replace(first, memory=left), *machine.gpus[1:]))
 
 
 PAGE = 4096  # size of a page of memory in the settings of Linux [B]
-LEAST_OF_SYSTEM, MOST_OF_SYSTEM = 4 * GIB, 8 * GIB
+LEAST_OF_SYSTEM = 4 * GIB
+MOST_OF_SYSTEM = 8 * GIB
 """Memory that a system with a few programs takes: 4 GB of 64 on an idle Mac without a screen
 (https://github.com/jundot/omlx/issues/1533, 2026-05-30), 6 of 96 left to macOS by people who raise
 the GPU's part (https://github.com/antirez/ds4/issues/46, 2026-05-09), 8 of 128 on Linux
@@ -106,11 +116,15 @@ def with_shared_memory(machine: Machine) -> Machine:
     """Machine whose GPU has its part of the host's memory, with a note on how to set that part."""
     if not machine.unified:
         return machine
-    memory, gpus = machine.host.memory, []
+    memory = machine.host.memory
+    gpus = []
     for gpu in machine.gpus:
         row = shared_memory_row(gpu, float(np.max(memory.value)), machine.system)
         entry = row or find_gpu(gpu.name)
-        share = row.share if row else find_gpu(gpu.name).usable_share
+        if row:
+            share = row.share
+        else:
+            share = find_gpu(gpu.name).usable_share
         source = f"{share:.3g} of the memory that GPU and processor share: {entry.source}"
         part = Quantity(memory.value * share, Provenance.DERIVED, source, entry.source_date)
         gpus.append(replace(gpu, memory=part))
@@ -123,8 +137,12 @@ def _on_setting(machine: Machine) -> Iterable[str]:
     row = _row_of(machine)
     if row is None:
         return
-    size, part = float(machine.host.memory.value), float(machine.gpus[0].memory.value)
-    each = " of each machine" if machine.nodes > 1 else ""
+    size = float(machine.host.memory.value)
+    part = float(machine.gpus[0].memory.value)
+    if machine.nodes > 1:
+        each = " of each machine"
+    else:
+        each = ""
     most = size - row.system_gib * GIB
     if row.default_share < row.share:
         yield (

@@ -72,7 +72,10 @@ class MachineSpec:
         for name, check in CHECKS.items():
             if getattr(self, name) is not None:
                 check(getattr(self, name))
-        driver = None if self.driver is None else backends.driver_named(self.driver)
+        if self.driver is None:
+            driver = None
+        else:
+            driver = backends.driver_named(self.driver)
         if driver and self.backend not in (None, driver.backend):
             raise InputError(
                 f"Driver (--driver) is {driver.words}, through which llama.cpp computes with "

@@ -29,7 +29,9 @@ def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool = F
     """
     together = counts and of_one_card(machine)
     several = len(machine.gpus) > 1 and not together
-    host, disk, network = machine.host, machine.disk, machine.network
+    host = machine.host
+    disk = machine.disk
+    network = machine.network
     rates = tuple(float(gpu.bandwidth.value) for gpu in machine.gpus)
     times = (network.rate, network.reduce, network.message) if network else ()
     return (
@@ -89,7 +91,10 @@ def stacked(machines: Sequence[Machine]) -> Machine:
 def with_counts(machines: Sequence[Machine], counts: Sequence[int]) -> Machine:
     """Machines with one kind of card each, each with several numbers of it, as one machine."""
     single = stacked([replace(machine, gpus=machine.gpus[:1]) for machine in machines])
-    several = None if len(counts) == 1 else np.array(counts)[:, np.newaxis]
+    if len(counts) == 1:
+        several = None
+    else:
+        several = np.array(counts)[:, np.newaxis]
     return replace(single, gpus=single.gpus * (1 if len(counts) > 1 else counts[0]), counts=several)
 
 
@@ -100,7 +105,9 @@ def _same(parts: Sequence[Part]) -> bool:
 def _gpus(each: Sequence[tuple[Gpu, ...]]) -> tuple[Gpu, ...]:
     """Stacked GPUs of machines with as many GPUs each; stacked once where all are of one kind."""
     if all(_same(gpus) for gpus in each):
-        return (_gpu([gpus[0] for gpus in each]),) * len(each[0]) if each[0] else ()
+        if each[0]:
+            return (_gpu([gpus[0] for gpus in each]),) * len(each[0])
+        return ()
     return tuple(_gpu(gpus, at) for at, gpus in enumerate(zip(*each, strict=True)))
 
 
@@ -137,7 +144,9 @@ def _peer(links: Sequence[Quantity | None]) -> Quantity | None:
 def _joined(names: Iterable[str]) -> str:
     """Common name, or different names joined by `STACKED`."""
     listed = list(names)
-    return listed[0] if len(set(listed)) == 1 else STACKED.join(listed)
+    if len(set(listed)) == 1:
+        return listed[0]
+    return STACKED.join(listed)
 
 
 LINK_RATES = ("pinned", "pageable", "zero_copy")
@@ -155,7 +164,9 @@ APPLE = "Apple "  # prefix of the names of hosts with constants of their own
 
 
 def _maker(host: Host) -> str:
-    return APPLE if host.name.startswith(APPLE) else ""
+    if host.name.startswith(APPLE):
+        return APPLE
+    return ""
 
 
 def _disk(disks: Sequence[Disk]) -> Disk:
@@ -177,4 +188,6 @@ def _array(figures: Sequence[Any]) -> Any:
     if not isinstance(first, Quantity):
         return np.array(figures, dtype=float)
     values = [float(figure.value) for figure in figures]
-    return first if len(set(values)) == 1 else replace(first, value=np.array(values))
+    if len(set(values)) == 1:
+        return first
+    return replace(first, value=np.array(values))

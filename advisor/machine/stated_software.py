@@ -21,15 +21,24 @@ def with_software(
 ) -> Machine:
     """A machine with its software, as typed or as usual."""
     apple = any(gpu.vendor == "Apple" for gpu in machine.gpus)
-    system = backends.MACOS if apple else usual_system
+    if apple:
+        system = backends.MACOS
+    else:
+        system = usual_system
     vendors = {gpu.vendor for gpu in machine.gpus}
     if inputs.system is not None:
         system = backends.system_named(inputs.system)
         backends.check_system(system, vendors, inputs.backend)
-    driver = None if inputs.driver is None else backends.driver_named(inputs.driver)
+    if inputs.driver is None:
+        driver = None
+    else:
+        driver = backends.driver_named(inputs.driver)
     if driver is not None:
         system = _system_of(driver, vendors, system, inputs)
-    numa = "" if inputs.numa in (None, "none") else str(inputs.numa)
+    if inputs.numa in (None, "none"):
+        numa = ""
+    else:
+        numa = str(inputs.numa)
     stated = replace(
         machine,
         host=replace(machine.host, numa=numa),
@@ -64,13 +73,20 @@ def _system_of(driver: GraphicsDriver, vendors: set[str], system: str, inputs: M
 
 def _notes(machine: Machine, known: bool) -> Iterator[str]:
     """Notes on a machine's software; its operating system is known, or assumed."""
-    vendor = machine.gpus[0].vendor if machine.gpus else ""
+    if machine.gpus:
+        vendor = machine.gpus[0].vendor
+    else:
+        vendor = ""
     # NVIDIA's cards have CUDA in every usual build.
     if vendor in backends.ON_WINDOWS and not machine.backend:
         usual, other = backends.of_vendor(vendor, machine.system)
-        first, second = backends.LABELS[usual], backends.LABELS[other]
+        first = backends.LABELS[usual]
+        second = backends.LABELS[other]
         system = SYSTEMS[machine.system]
-        where = f"On {system}, llama.cpp" if known else f"{system} and, as usual there, llama.cpp"
+        if known:
+            where = f"On {system}, llama.cpp"
+        else:
+            where = f"{system} and, as usual there, llama.cpp"
         yield f"{where} with {first} is assumed; for {second}, state the backend {other}."
     if machine.gpus:
         yield from _driver_notes(machine)
@@ -84,7 +100,8 @@ def _notes(machine: Machine, known: bool) -> Iterator[str]:
 
 def _driver_notes(machine: Machine) -> Iterator[str]:
     """Effect of the stated driver, or that a driver of today is assumed where others are slower."""
-    effect, driver = effect_of_driver(machine), stated_driver(machine)
+    effect = effect_of_driver(machine)
+    driver = stated_driver(machine)
     if effect is not None and effect.token == effect.prompt == 1.0:
         yield f"{driver} is taken as fast as a driver of today {_compared(effect)}."
     elif effect is not None:
@@ -108,8 +125,14 @@ def _slower_drivers(machine: Machine) -> Iterator[str]:
     row = next((row for row in rows if min(row.token, row.prompt) <= NOTABLE), None)
     if row is not None:
         label = backends.DRIVER_LABELS[row.value]
-        older = f"{label} before {row.before}" if row.before else label
-        what = "tokens" if row.token <= NOTABLE else "prompts"
+        if row.before:
+            older = f"{label} before {row.before}"
+        else:
+            older = label
+        if row.token <= NOTABLE:
+            what = "tokens"
+        else:
+            what = "prompts"
         yield (
             f"A graphics driver of today is assumed; with {older}, {what} come at about "
             f"{number(min(row.token, row.prompt), 2)} of the speed: state yours (driver)."
@@ -118,14 +141,17 @@ def _slower_drivers(machine: Machine) -> Iterator[str]:
 
 def stated_driver(machine: Machine) -> str:
     """A machine's stated driver in words; empty without one."""
-    return backends.driver_named(machine.driver).words if machine.driver else ""
+    if machine.driver:
+        return backends.driver_named(machine.driver).words
+    return ""
 
 
 def effect_of_driver(machine: Machine, option: str = "driver") -> SoftwareEffect | None:
     """Published effect of the stated driver on all speeds, or on "experts"; None without one."""
     if not machine.driver or len({gpu.vendor for gpu in machine.gpus}) != 1:
         return None
-    card, driver = machine.gpus[0], backends.driver_named(machine.driver)
+    card = machine.gpus[0]
+    driver = backends.driver_named(machine.driver)
     interface = backends.of_machine(machine)
     for row in backends.drivers_of(card.vendor, card.family, interface, option):
         holds = driver.before(row.before) and not (row.since and driver.before(row.since))
@@ -140,7 +166,10 @@ def _rests_on(effect: SoftwareEffect) -> str:
 
 def _compared(effect: SoftwareEffect) -> str:
     few = effect.sources == 1
-    sources = "one published comparison" if few else f"{effect.sources} published comparisons"
+    if few:
+        sources = "one published comparison"
+    else:
+        sources = f"{effect.sources} published comparisons"
     return f"({sources}, {effect.date[:7]})"
 
 
@@ -150,7 +179,10 @@ def _threads_note(host: Host) -> str:
         return ""
     cores = host.cores_there or host.cores
     bound = host.numa in backends.ONE_NODE  # to one socket
-    usable = cores // host.sockets if bound else cores
+    if bound:
+        usable = cores // host.sockets
+    else:
+        usable = cores
     there = {
         backends.HYPER_THREADS: f"one on every hyper-thread of {usable} cores",
         backends.PAST_CORES: f"more than the {usable} cores",
@@ -163,13 +195,17 @@ def _threads_note(host: Host) -> str:
 
 
 def _build_note(machine: Machine) -> str:
-    when, backend = backends.month_words(machine.build), backends.of_machine(machine)
+    when = backends.month_words(machine.build)
+    backend = backends.of_machine(machine)
     if backends.kernels_of(machine.build, backend):
         return f"A build of llama.cpp of {when} is taken with the kernels of that time."
     slower = [f"models in {form}" for form in backends.without_kernel(machine.build, backend)]
     if backends.effects_of_build(machine.build):
         slower.append("models with linear attention (Qwen3-Next, 3.5 and 3.6)")
-    but = f", but for {' and '.join(slower)}" if slower else ""
+    if slower:
+        but = f", but for {' and '.join(slower)}"
+    else:
+        but = ""
     return f"A build of llama.cpp of {when} is taken as fast as one of today{but}."
 
 
@@ -188,5 +224,8 @@ def _numa_note(host: Host) -> str:
             "hold the model."
         )
     effect = backends.effect_of("numa", host.numa)
-    gain = "" if effect is None else f"{number(effect.token, 3)} times as fast {_rests_on(effect)}"
+    if effect is None:
+        gain = ""
+    else:
+        gain = f"{number(effect.token, 3)} times as fast {_rests_on(effect)}"
     return f"--numa {host.numa}: weights in RAM are read {gain}."

@@ -75,7 +75,9 @@ def group_outside(role: str) -> Group:
     """Purpose of a tensor outside the layers by its role."""
     if role in EMBEDDINGS:
         return Group.EMBEDDING
-    return Group.NORMS if role.endswith("_norm") else Group.OUTPUT
+    if role.endswith("_norm"):
+        return Group.NORMS
+    return Group.OUTPUT
 
 
 Shapes = Mapping[str, int | tuple[int, int]]
@@ -100,7 +102,10 @@ def tensors(
             raise DataError(f"No rule of the groups of tensors knows {role!r}; state its group.")
         made.append(Tensor(role=role, group=purpose, layer=layer, rows=stacked * rows, width=width))
         if bias:
-            each = rows if isinstance(shape, tuple) else width
+            if isinstance(shape, tuple):
+                each = rows
+            else:
+                each = width
             made.append(
                 Tensor(role=f"{role}.bias", group=purpose, layer=layer, rows=stacked, width=each)
             )
@@ -181,7 +186,10 @@ class Architecture:
 
         Tables of which a token reads one row per layer are not included.
         """
-        share = self.experts.used / self.experts.total if self.experts else 1.0
+        if self.experts:
+            share = self.experts.used / self.experts.total
+        else:
+            share = 1.0
         return sum(
             tensor.params * (share if tensor.group is Group.ROUTED_EXPERTS else 1.0)
             for tensor in self.tensors
@@ -198,7 +206,10 @@ def _query_heads(roles: Mapping[str, Tensor], attended: int, usual: int) -> floa
     if "attn_sinks" in roles:
         return roles["attn_sinks"].width
     queries = attended / 2
-    head = roles["attn_q_norm"].width if "attn_q_norm" in roles else usual
+    if "attn_q_norm" in roles:
+        head = roles["attn_q_norm"].width
+    else:
+        head = usual
     return queries / (head if head < queries else usual)
 
 
@@ -208,12 +219,16 @@ def _query_heads(roles: Mapping[str, Tensor], attended: int, usual: int) -> floa
 # evidence of its own (constant "publishers" of data/generated/efficiency.csv). Kinds are read from
 # the tensors: an architecture of tomorrow that is made of known kinds is one of known kinds.
 
-FULL, WINDOWED, LATENT, DELTA, STATE_SPACE = (
-    "full attention", "windowed attention", "latent attention", "linear attention", "state space",
-)  # fmt: skip
-INDEXED, STREAMS, TABLES, EXPERTS, SMALL_EXPERTS = (
-    "sparse attention", "residual streams", "tables by layer", "experts", "small experts",
-)  # fmt: skip
+FULL = "full attention"
+WINDOWED = "windowed attention"
+LATENT = "latent attention"
+DELTA = "linear attention"
+STATE_SPACE = "state space"
+INDEXED = "sparse attention"
+STREAMS = "residual streams"
+TABLES = "tables by layer"
+EXPERTS = "experts"
+SMALL_EXPERTS = "small experts"
 OPERATORS = (
     FULL, WINDOWED, LATENT, DELTA, STATE_SPACE, INDEXED, STREAMS, TABLES, EXPERTS, SMALL_EXPERTS,
 )  # fmt: skip
@@ -245,7 +260,9 @@ def _attention(cache: LayerCache) -> str:
         return ""
     if not cache.value_values:
         return LATENT
-    return FULL if cache.window is None else WINDOWED
+    if cache.window is None:
+        return FULL
+    return WINDOWED
 
 
 def _expert_width(architecture: Architecture) -> float:
@@ -255,7 +272,10 @@ def _expert_width(architecture: Architecture) -> float:
         for tensor in architecture.tensors
         if tensor.group is Group.ROUTED_EXPERTS and "down" not in tensor.role
     ]
-    total = architecture.experts.total if architecture.experts else 1
+    if architecture.experts:
+        total = architecture.experts.total
+    else:
+        total = 1
     return max(rows, default=0) / total
 
 

@@ -52,7 +52,10 @@ def stack(
 ) -> Architecture:
     """Architecture of some layers and tensors outside them between the embedding and the head."""
     built = tuple(layers)
-    experts = Experts(total=facts.experts, used=facts.experts_per_token) if facts.experts else None
+    if facts.experts:
+        experts = Experts(total=facts.experts, used=facts.experts_per_token)
+    else:
+        experts = None
     inner: list[Tensor] = []
     for at, layer in enumerate(built):
         inner += _norms(layer.facts, at) if layer.norms else ()
@@ -76,13 +79,19 @@ def stack(
 
 def _embedding(facts: ArchitectureSpec) -> tuple[Tensor, ...]:
     """Token embedding, vocab x hidden, and learned positions where a model has them."""
-    positions = {"position_embd": (facts.hidden, facts.positions)} if facts.positions else {}
+    if facts.positions:
+        positions = {"position_embd": (facts.hidden, facts.positions)}
+    else:
+        positions = {}
     return tensors(None, {"token_embd": (facts.hidden, facts.vocab), **positions})
 
 
 def _output_head(facts: ArchitectureSpec) -> tuple[Tensor, ...]:
     """Final norm and output head; a tied head is the embedding and has no tensor of its own."""
-    head = {} if facts.tied else {"output": (facts.hidden, facts.vocab)}
+    if facts.tied:
+        head = {}
+    else:
+        head = {"output": (facts.hidden, facts.vocab)}
     norm = tensors(None, {"output_norm": facts.hidden}, bias=facts.norm_bias)
     return norm + tensors(None, head)
 
@@ -115,7 +124,8 @@ def _experts(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     Routed experts may work in a narrower space, with projections into and out of it. Shared experts
     are held as one matrix of their summed width [1, 2].
     """
-    hidden, latent = facts.hidden, facts.moe_latent
+    hidden = facts.hidden
+    latent = facts.moe_latent
     shared = facts.shared_experts * (facts.shared_intermediate or facts.moe_intermediate)
     width = (latent or hidden, facts.moe_intermediate)
     router = {"ffn_gate_inp": (hidden, facts.experts)}
@@ -138,7 +148,10 @@ def _matrices(
     gate, 2 x without one.
     """
     inputs, width = shape
-    gate = {f"ffn_gate{suffix}": shape} if facts.gated_ffn else {}
+    if facts.gated_ffn:
+        gate = {f"ffn_gate{suffix}": shape}
+    else:
+        gate = {}
     shapes = gate | {f"ffn_up{suffix}": shape, f"ffn_down{suffix}": (width, inputs)}
     return tensors(layer, shapes, stacked=stacked, bias=facts.ffn_bias)
 

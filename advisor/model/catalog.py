@@ -110,7 +110,9 @@ def find_model(name: str) -> ArchitectureSpec:
 def repository(name: str) -> str:
     """Repository of the unquantized checkpoint on Hugging Face; else the name itself."""
     row = model_rows().get(name)
-    return row.hf_id if row and row.hf_id else name
+    if row and row.hf_id:
+        return row.hf_id
+    return name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

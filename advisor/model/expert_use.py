@@ -77,11 +77,13 @@ class ExpertUse:
     def lasting(self, slots: Array) -> Array:
         """Tokens whose experts fill a cache; 1e9 for one that holds all [tokens]."""
         wanted = np.asarray(slots, dtype=float)
-        low, high = np.zeros_like(wanted), np.full_like(wanted, np.log(1e9))
+        low = np.zeros_like(wanted)
+        high = np.full_like(wanted, np.log(1e9))
         for _ in range(STEPS):
             middle = (low + high) / 2.0
             full = self.touched(np.exp(middle)) >= wanted
-            low, high = np.where(full, low, middle), np.where(full, middle, high)
+            low = np.where(full, low, middle)
+            high = np.where(full, middle, high)
         return np.asarray(np.exp(high))
 
     def missed(self, tokens: Array) -> Array:
@@ -109,7 +111,10 @@ class ExpertUse:
         first = self.touched(cold) / (self.used * cold)
         share = np.where(np.isinf(length), 0.0, cold / length)
         hits = 1.0 - (share * first + (1.0 - share) * steady)
-        small = np.minimum(room / self.used, 1.0) if by_layer else (room >= self.used).astype(float)
+        if by_layer:
+            small = np.minimum(room / self.used, 1.0)
+        else:
+            small = (room >= self.used).astype(float)
         return np.asarray(np.clip(hits, 0.0, 1.0) * small)
 
 
@@ -117,7 +122,8 @@ class ExpertUse:
 def _probabilities(use: ExpertUse) -> Array:
     """Probability that a token uses an expert, at each node of the distribution of weights."""
     weights = np.exp(use.uneven * _NODES)
-    low, high = -80.0, 80.0
+    low = -80.0
+    high = 80.0
     for _ in range(STEPS + 20):
         middle = (low + high) / 2.0
         mean = -np.sum(_SHARES * np.expm1(-np.exp(middle) * weights))

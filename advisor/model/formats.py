@@ -71,7 +71,8 @@ class Place:
 
 def more_bits(place: Place) -> bool:
     """Whether a layer is in the first or last eighth, or every third between (`use_more_bits`)."""
-    first, last = place.count // 8, 7 * place.count // 8
+    first = place.count // 8
+    last = 7 * place.count // 8
     return not first <= place.position < last or (place.position - first) % 3 == 2
 
 
@@ -189,13 +190,17 @@ def tensor_types(architecture: Architecture, form: Format) -> tuple[StorageType,
     alike = {(tensor.role, tensor.rows == 1): tensor for tensor in architecture.tensors}
     kinds = {key: category(tensor, architecture.tied) for key, tensor in alike.items()}
     categories = [kinds[tensor.role, tensor.rows == 1] for tensor in architecture.tensors]
-    kept = architecture.expert_type if form.family == "gguf" else ""
+    if form.family == "gguf":
+        kept = architecture.expert_type
+    else:
+        kept = ""
     keys = [
         (tensor.role, kind) for tensor, kind in zip(architecture.tensors, categories, strict=True)
     ]
     rules = {key: _rules_for(*key, form) for key in set(keys)}
     by_place = {key for key, tried in rules.items() if not tried or tried[0].when != ALWAYS}
-    gqa, experts = heads_per_value_head(architecture.tensors), architecture.experts
+    gqa = heads_per_value_head(architecture.tensors)
+    experts = architecture.experts
     chosen: dict[tuple[tuple[str, str], int, int | None], StorageType] = {}
     stored = []
     for tensor, key, position in zip(
@@ -229,7 +234,9 @@ def category(tensor: Tensor, tied: bool) -> str:
     if tensor.rows == 1 or tensor.role in KEPT_ROLES or tensor.role.endswith((".bias", "_norm")):
         return UNQUANTIZED
     if tensor.role in ("token_embd", "per_layer_token_embd"):
-        return "output" if tied else "token_embd"
+        if tied:
+            return "output"
+        return "token_embd"
     if tensor.role in VALUE_ROLES:
         return VALUES
     part = (prefix for prefix in FEED_FORWARD if tensor.role.startswith(prefix))
@@ -279,7 +286,10 @@ def _holds(rule: RecipeRow, place: Place) -> bool:
 
 
 def _refusal(architecture: Architecture, form: Format, tensor: Tensor) -> Refusal:
-    dense = "" if architecture.experts else " (a model without experts)"
+    if architecture.experts:
+        dense = ""
+    else:
+        dense = " (a model without experts)"
     return Refusal(
         f"{form.name} does not fit {architecture.name}{dense}: it says nothing about its "
         f"{tensor.role} tensors. Choose another format, such as Q4_K_M or BF16."
@@ -291,7 +301,9 @@ def _fitting(wanted: StorageType, tensor: Tensor) -> StorageType:
     if wanted.family != "gguf" or tensor.width % wanted.block_weights == 0:
         return wanted
     fallback = _storage_type(FALLBACKS.get(wanted.name, "F16"))
-    return fallback if tensor.width % fallback.block_weights == 0 else _storage_type("F16")
+    if tensor.width % fallback.block_weights == 0:
+        return fallback
+    return _storage_type("F16")
 
 
 def _storage_type(name: str) -> StorageType:

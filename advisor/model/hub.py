@@ -159,7 +159,8 @@ def _read(response: "Response", cap: int, deadline: float) -> HubResponse:
 
 def _next_address(url: str, location: str) -> str:
     target = urljoin(url, location)
-    parts, home = urlsplit(target), urlsplit(endpoint())
+    parts = urlsplit(target)
+    home = urlsplit(endpoint())
     if not location or (parts.scheme, parts.netloc) == (home.scheme, home.netloc):
         return target
     host = parts.hostname or ""
@@ -265,7 +266,10 @@ def _kept_listing(identity: str) -> Mapping[str, object] | None:
 def _asked_listing(identity: str, kept: Mapping[str, object]) -> Mapping[str, object]:
     url = f"{endpoint()}/api/models/{identity}/revision/main?blobs=true"
     tag = kept.get("etag")
-    headers = {"If-None-Match": tag} if isinstance(tag, str) and tag else {}
+    if isinstance(tag, str) and tag:
+        headers = {"If-None-Match": tag}
+    else:
+        headers = {}
     answer = fetch(url, cap=LISTING, headers=headers)
     if kept and answer.status == 304:
         return kept
@@ -281,7 +285,8 @@ def _asked_listing(identity: str, kept: Mapping[str, object]) -> Mapping[str, ob
 
 
 def _from_listing(identity: str, listing: Mapping[str, object]) -> Repository:
-    commit, siblings = listing.get("sha"), listing.get("siblings")
+    commit = listing.get("sha")
+    siblings = listing.get("siblings")
     if (
         not isinstance(commit, str)
         or not COMMIT.fullmatch(commit)
@@ -289,8 +294,14 @@ def _from_listing(identity: str, listing: Mapping[str, object]) -> Repository:
     ):
         raise NetworkError(f"The server's answer about {identity} is not as expected. Try again.")
     counted = listing.get("safetensors")
-    numbers = counted.get("parameters") if isinstance(counted, Mapping) else None
-    counts = numbers if isinstance(numbers, Mapping) else {}
+    if isinstance(counted, Mapping):
+        numbers = counted.get("parameters")
+    else:
+        numbers = None
+    if isinstance(numbers, Mapping):
+        counts = numbers
+    else:
+        counts = {}
     return Repository(
         identity=identity,
         commit=commit,
@@ -302,9 +313,12 @@ def _from_listing(identity: str, listing: Mapping[str, object]) -> Repository:
 def _name_and_size(sibling: object) -> tuple[str, int] | None:
     if not isinstance(sibling, Mapping):
         return None
-    name, size = sibling.get("rfilename"), sibling.get("size")
+    name = sibling.get("rfilename")
+    size = sibling.get("size")
     usable = isinstance(name, str) and FILE_NAME.fullmatch(name) and ".." not in name
-    return (str(name), size if isinstance(size, int) and size >= 0 else 0) if usable else None
+    if usable:
+        return (str(name), size if isinstance(size, int) and size >= 0 else 0)
+    return None
 
 
 def small_file(repo: Repository, name: str) -> bytes:
@@ -350,7 +364,10 @@ def refuse_status(answer: HubResponse, what: str, expected: tuple[int, ...]) -> 
             (),
             "Check its spelling; a private one needs HF_TOKEN.",
         )
-    kind = "is busy" if answer.status == 429 else "has a problem"
+    if answer.status == 429:
+        kind = "is busy"
+    else:
+        kind = "has a problem"
     raise NetworkError(
         f"Hugging Face {kind} (status {answer.status} for {what}). Try again in a minute, or give "
         "the model's config.json or GGUF file."
@@ -374,7 +391,8 @@ class RemoteFile:
         self.name = name
         self.size = repo.files[name]
         self._url = _address(repo, name)
-        self._start, self._held = 0, b""
+        self._start = 0
+        self._held = b""
 
     def read_at(self, offset: int, count: int) -> bytes:
         """Bytes from an offset on, fewer only at the end of the file."""

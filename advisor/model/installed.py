@@ -154,7 +154,9 @@ def _places(home: Path | None) -> Iterator[tuple[str, Look, Path]]:
 
 
 def _chosen(environment: Mapping[str, str], name: str, usual: list[Path]) -> list[Path]:
-    return [Path(environment[name])] if environment.get(name) else usual
+    if environment.get(name):
+        return [Path(environment[name])]
+    return usual
 
 
 def _ollama(kind: str, walk: Walk) -> Iterator[InstalledModel]:
@@ -162,7 +164,10 @@ def _ollama(kind: str, walk: Walk) -> Iterator[InstalledModel]:
     manifests = walk.root / "manifests"
     for path in walk.files(manifests):
         parts = path.relative_to(manifests).parts
-        layer = _weights_layer(walk.text(path, MANIFEST)) if len(parts) == 4 else None
+        if len(parts) == 4:
+            layer = _weights_layer(walk.text(path, MANIFEST))
+        else:
+            layer = None
         if layer is None:
             continue
         digest, size = layer
@@ -184,7 +189,9 @@ def _weights_layer(manifest: str) -> tuple[str, int] | None:
 def _ollama_name(host: str, namespace: str, model: str, tag: str) -> str:
     if host != OLLAMA_HOST:
         return f"{host}/{namespace}/{model}:{tag}"
-    return f"{model}:{tag}" if namespace == "library" else f"{namespace}/{model}:{tag}"
+    if namespace == "library":
+        return f"{model}:{tag}"
+    return f"{namespace}/{model}:{tag}"
 
 
 def _files_and_folders(kind: str, walk: Walk) -> Iterator[InstalledModel]:

@@ -68,7 +68,9 @@ def feed_forward(facts: ArchitectureSpec, layer: int) -> FeedForward:
     if single is not None:
         return single
     routed = layer >= facts.first_dense and (layer + 1) % facts.moe_every == 0
-    return FeedForward.EXPERTS if facts.experts and routed else FeedForward.DENSE
+    if facts.experts and routed:
+        return FeedForward.EXPERTS
+    return FeedForward.DENSE
 
 
 def _letter(facts: ArchitectureSpec, layer: int) -> str:
@@ -117,7 +119,8 @@ def grouped_query_attention(facts: ArchitectureSpec, layer: int) -> Mixing:
     gate; no V where K serves as V. A query meets heads x (key + value head size) values.
     """
     kind, (kv_heads, head_dim) = mixer(facts, layer), key_value_heads(facts, layer)
-    queries, keys = facts.heads * head_dim, kv_heads * head_dim
+    queries = facts.heads * head_dim
+    keys = kv_heads * head_dim
     outputs = {
         "attn_q": queries * (2 if facts.attn_output_gate else 1),
         "attn_k": keys,
@@ -158,7 +161,9 @@ def latent_attention(facts: ArchitectureSpec, layer: int) -> Mixing:
     queries. One latent and one rotary key are cached, kv rank + rope. Attention is counted as
     runtimes decode it, absorbed: each head sees the latent, heads x (kv rank + rope + kv rank).
     """
-    rank, heads, hidden = facts.kv_lora_rank, facts.heads, facts.hidden
+    rank = facts.kv_lora_rank
+    heads = facts.heads
+    hidden = facts.hidden
     queries = heads * (facts.qk_nope_dim + facts.qk_rope_dim)
     latent = rank + facts.qk_rope_dim
     q_rank = facts.q_lora_rank
@@ -188,7 +193,8 @@ def indexer(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
 
     q rank x heads x dim + hidden x dim + hidden x heads weights.
     """
-    heads, dim = facts.index_heads, facts.index_dim
+    heads = facts.index_heads
+    dim = facts.index_dim
     weights = {
         "indexer.attn_q_b": (facts.q_lora_rank, heads * dim),
         "indexer.attn_k": (facts.hidden, dim),
@@ -203,7 +209,9 @@ def gated_delta_net(facts: ArchitectureSpec, layer: int) -> Mixing:
     hidden x (2 K + 2 V + 2 value heads) in, (2 K + V) x taps of convolution, V x hidden out. It
     keeps value heads x key x value values and the convolution's past, which do not grow [7].
     """
-    heads, hidden, taps = facts.linear_value_heads, facts.hidden, facts.linear_conv
+    heads = facts.linear_value_heads
+    hidden = facts.hidden
+    taps = facts.linear_conv
     values = heads * facts.linear_value_dim
     mixed = 2 * facts.linear_key_heads * facts.linear_key_dim + values
     weights: Shapes = {
@@ -227,7 +235,9 @@ def mamba2(facts: ArchitectureSpec, layer: int) -> Mixing:
     hidden x (2 D + 2 groups x state + heads) in, (D + 2 groups x state) x taps of convolution,
     D x hidden out. It keeps D x state values and the convolution's past [7].
     """
-    heads, hidden, taps = facts.ssm_heads, facts.hidden, facts.ssm_conv
+    heads = facts.ssm_heads
+    hidden = facts.hidden
+    taps = facts.ssm_conv
     inner = heads * facts.ssm_head_dim
     mixed = inner + 2 * facts.ssm_groups * facts.ssm_state
     weights: Shapes = {

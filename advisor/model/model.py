@@ -112,7 +112,8 @@ def per_layer(architecture: Architecture) -> PerLayer:
     attention = np.array(architecture.attention_values, dtype=float)
     mixing = with_any(lambda tensor: tensor.group is Group.ATTENTION)
     latent = of_cache(lambda cache: cache.key_values > 0 and not cache.value_values)
-    values, index_keys = total("attn_v_b"), total("indexer.attn_k")
+    values = total("attn_v_b")
+    index_keys = total("indexer.attn_k")
     queries = total("attn_q_b", "attn_q")
     return PerLayer(
         flops=flops,
@@ -201,7 +202,8 @@ class Model:
     def together(self, groups: tuple[Group, ...]) -> tuple[Floats, Floats]:
         """Bytes [B] and FLOPs of a token [FLOP] of several groups, each of shape (layers,)."""
         if groups not in self._sums:
-            sizes, work = self.bytes_per_layer, self.per_layer.flops
+            sizes = self.bytes_per_layer
+            work = self.per_layer.flops
             self._sums[groups] = (
                 np.sum([sizes[group] for group in groups], axis=0),
                 np.sum([work[group] for group in groups], axis=0),
@@ -261,7 +263,9 @@ class Model:
 
     def read_share(self, group: Group, tokens: Array) -> Array:
         """Share of a group's bytes that some tokens read, each of a text of its own."""
-        return self.expert_share(tokens) if group is Group.ROUTED_EXPERTS else 1.0
+        if group is Group.ROUTED_EXPERTS:
+            return self.expert_share(tokens)
+        return 1.0
 
     @property
     def read_bytes_per_token(self) -> float:

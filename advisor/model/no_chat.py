@@ -22,4 +22,6 @@ def refuse_no_chat_model(text: str, *kinds: str) -> None:
 
 def classes(value: object) -> Iterable[str]:
     """Names in a config's `architectures`; none where it is no list of names."""
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+    if isinstance(value, list):
+        return [each for each in value if isinstance(each, str)]
+    return []

@@ -95,10 +95,12 @@ def _resolved(text: str, form: str | None) -> ResolvedModel:
 def from_name(text: str, form: str | None = None) -> ResolvedModel:
     """Model from its name alone."""
     known = named(text)
-    chosen, notes = form or known.format, known.notes
+    chosen = form or known.format
+    notes = known.notes
     if form is None and chosen in FOR_EXPERTS and known.architecture.experts is None:
         note = f"{chosen} of a dense model is counted as NVFP4, 4.5 bits per weight for 4.25."
-        chosen, notes = "NVFP4", (*notes, note)
+        chosen = "NVFP4"
+        notes = (*notes, note)
     model = catalog.in_format(known.architecture, chosen or usual_format(known.native))
     return ResolvedModel(
         model=model if chosen else replace(model, native=known.native),
@@ -129,11 +131,9 @@ def way(text: str) -> ReferenceKind:
         return ReferenceKind.HUB_FILE
     if _is_path(text):
         return ReferenceKind.PATH
-    return (
-        ReferenceKind.REPOSITORY
-        if REPOSITORY.fullmatch(text) and not is_named(text)
-        else ReferenceKind.NAME
-    )
+    if REPOSITORY.fullmatch(text) and not is_named(text):
+        return ReferenceKind.REPOSITORY
+    return ReferenceKind.NAME
 
 
 def _is_path(text: str) -> bool:
@@ -162,7 +162,10 @@ def _existing(path: Path) -> Path:
         file = path.expanduser()
         if file.is_dir():
             missing = f"There is no config.json in {str(path)[:200]!r}"
-        file = file / "config.json" if file.is_dir() else file
+        if file.is_dir():
+            file = file / "config.json"
+        else:
+            file = file
         if file.is_file():
             return file
         if file.exists():
@@ -179,7 +182,10 @@ def _cached_name(file: Path) -> str:
     """Name of a cached repository, or of a folder that is called as a model; else empty."""
     folders = file.absolute().parent
     cached = (CACHED_REPOSITORY.fullmatch(part) for part in folders.parts)
-    folder = folders.name if is_named(folders.name) else ""
+    if is_named(folders.name):
+        folder = folders.name
+    else:
+        folder = ""
     return next((match[1] for match in cached if match), folder)
 
 
@@ -202,7 +208,10 @@ def from_config(text: str, name: str = "", form: str | None = None) -> ResolvedM
 def _own_name(values: Mapping[str, object]) -> str:
     """Name of a config.json's model: its origin, else its family."""
     origin = values.get("_name_or_path")
-    last = re.split(r"[/\\]", origin.rstrip("/\\"))[-1] if isinstance(origin, str) else ""
+    if isinstance(origin, str):
+        last = re.split(r"[/\\]", origin.rstrip("/\\"))[-1]
+    else:
+        last = ""
     family = values.get("model_type")
     name = last or (f"{family} model" if isinstance(family, str) else "Pasted model")
     return "".join(filter(str.isprintable, name[:80])).strip() or "Pasted model"

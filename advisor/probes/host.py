@@ -60,9 +60,14 @@ def read_ahead(path: Path) -> int | None:
         device = path.stat().st_dev
     except OSError:
         return None
-    name = f"{os.major(device)}:{os.minor(device)}" if hasattr(os, "major") else ""
+    if hasattr(os, "major"):
+        name = f"{os.major(device)}:{os.minor(device)}"
+    else:
+        name = ""
     size = number(Path("/sys/class/bdi") / name / "read_ahead_kb")
-    return None if size is None else size * 2**10
+    if size is None:
+        return None
+    return size * 2**10
 
 
 def sysctl(key: str) -> int | None:
@@ -71,7 +76,9 @@ def sysctl(key: str) -> int | None:
 
 
 def _whole(words: str) -> int | None:
-    return int(words) if words.isascii() and words.isdigit() else None
+    if words.isascii() and words.isdigit():
+        return int(words)
+    return None
 
 
 # Processor time taken by other programs during a measurement.
@@ -101,7 +108,8 @@ class Neighbours:
 
 def _times() -> tuple[float, float, float]:
     """Processor times: total, idle, and own with ended child processes [s]."""
-    seen, own = psutil.cpu_times(), os.times()
+    seen = psutil.cpu_times()
+    own = os.times()
     # Time of guests is counted in `user` and `nice` already.
     everything = sum(seen) - getattr(seen, "guest", 0.0) - getattr(seen, "guest_nice", 0.0)
     idle = seen.idle + getattr(seen, "iowait", 0.0)
@@ -138,7 +146,9 @@ def memory_left(root: Path = Path("/")) -> int | None:
         files = r"^(?:total_)?inactive_file (\d+)"
         match = re.search(files, text(folder / "memory.stat"), re.MULTILINE)
         left.append(limit - max(0, used - int(match[1]) if match else used))
-    return max(0, min(left)) if left else None
+    if left:
+        return max(0, min(left))
+    return None
 
 
 def _memory_groups(root: Path, process: str) -> Iterator[tuple[int, Path]]:
@@ -211,8 +221,11 @@ def nodes(root: Path = Path("/")) -> tuple[Node, ...]:
 
 def facts(root: Path = Path("/")) -> HostFacts:
     """Inventory of this machine."""
-    cpus, info = _usable_cpus(), text(root / "proc/cpuinfo")
-    name, llc, sets = _name(info), _llc(root, cpus), _instruction_sets(info)
+    cpus = _usable_cpus()
+    info = text(root / "proc/cpuinfo")
+    name = _name(info)
+    llc = _llc(root, cpus)
+    sets = _instruction_sets(info)
     total, available = _memory(root)
     return HostFacts(
         name=name,
@@ -270,7 +283,9 @@ def _name(info: str) -> str:
     match = re.search(r"^model name\s*:\s*(\S.*)$", info, re.MULTILINE)
     # Arm kernels print part numbers only; lscpu knows the names that go with them.
     match = match or re.search(r"^Model name:\s*([^\s-].*)$", command("lscpu"), re.MULTILINE)
-    return match[1].strip() if match else platform.processor()
+    if match:
+        return match[1].strip()
+    return platform.processor()
 
 
 def _windows_name() -> str:
@@ -288,14 +303,21 @@ def _instruction_sets(info: str) -> frozenset[str]:
         names = (name for key, name in _MAC_INSTRUCTION_SETS.items() if sysctl(key) == 1)
         return frozenset(names)
     match = re.search(r"^(?:flags|Features)\s*:(.*)$", info, re.MULTILINE)
-    return INSTRUCTION_SETS & set(match[1].split()) if match else frozenset()
+    if match:
+        return INSTRUCTION_SETS & set(match[1].split())
+    return frozenset()
 
 
 def _memory(root: Path) -> tuple[int, int]:
     seen = psutil.virtual_memory()
-    total, available = int(seen.total), int(seen.available)
-    limit, left = memory_limit(root), memory_left(root)
-    total = total if limit is None else min(total, limit)
+    total = int(seen.total)
+    available = int(seen.available)
+    limit = memory_limit(root)
+    left = memory_left(root)
+    if limit is None:
+        total = total
+    else:
+        total = min(total, limit)
     return total, min(total, available if left is None else min(available, left))
 
 
@@ -313,9 +335,13 @@ def _llc(root: Path, cpus: tuple[int, ...]) -> int | None:
 
 def _cache(folder: Path) -> tuple[int, str, int]:
     """Level, sharing processors and size [B] of a cache."""
-    level, size = text(folder / "level").strip(), text(folder / "size").strip()
+    level = text(folder / "level").strip()
+    size = text(folder / "size").strip()
     match = re.fullmatch(r"(\d+)([KMG]?)", size)
-    bytes_ = int(match[1]) * _SUFFIX.get(match[2], 1) if match else 0
+    if match:
+        bytes_ = int(match[1]) * _SUFFIX.get(match[2], 1)
+    else:
+        bytes_ = 0
     return int(level) if level.isdigit() else 0, text(folder / "shared_cpu_list").strip(), bytes_
 
 
@@ -330,4 +356,6 @@ def _os(root: Path) -> str:
         return f"macOS {platform.mac_ver()[0]}"
     pretty = re.search(r'^PRETTY_NAME="?([^"\n]+)', text(root / "etc/os-release"), re.MULTILINE)
     system = f"{platform.system()} {platform.release()}"
-    return f"{pretty[1]}, {system}" if pretty else system
+    if pretty:
+        return f"{pretty[1]}, {system}"
+    return system

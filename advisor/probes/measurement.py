@@ -123,7 +123,9 @@ class Repeats:
     @property
     def spread(self) -> float:
         """Half the range over the median; 0.03 for 3 %."""
-        return (max(self.rates) - min(self.rates)) / (2 * self.median) if self.median else 0.0
+        if self.median:
+            return (max(self.rates) - min(self.rates)) / (2 * self.median)
+        return 0.0
 
 
 def repeated(rate: Callable[[], float], seconds: float, watch: Watch) -> tuple[float, ...]:
@@ -154,7 +156,8 @@ def measured(series: Iterable[Series], seconds: float, watch: Watch) -> tuple[Me
     """Measurements of every series that this machine allows, and problems; empty when stopped."""
     measurements: list[Measurement] = []
     troubles: list[str] = []
-    every, done = list(series), 0.0
+    every = list(series)
+    done = 0.0
     for each in every:
         share = each.share / sum(other.share for other in every)
         part = watch.between(done, done + share)
@@ -209,7 +212,8 @@ def measurement(name: str, curve: Sequence[Repeats], note: str) -> Measurement:
     """
     best = max(curve, key=lambda repeats: repeats.median)
     ordered = sorted(curve, key=lambda repeats: (repeats.block, repeats.threads))
-    repeats, fastest = sum(len(point.rates) for point in curve), max(best.rates)
+    repeats = sum(len(point.rates) for point in curve)
+    fastest = max(best.rates)
     return Measurement(
         name=name,
         value=best.median,
@@ -252,7 +256,9 @@ def moment() -> str:
 
 def size(block: int) -> str:
     """Size of a block in words: 256 KiB, 4 MiB."""
-    return f"{block / MIB:.0f} MiB" if block >= MIB else f"{block / KIB:.0f} KiB"
+    if block >= MIB:
+        return f"{block / MIB:.0f} MiB"
+    return f"{block / KIB:.0f} KiB"
 
 
 def _curve_words(ordered: Sequence[Repeats]) -> str:
@@ -298,4 +304,6 @@ def _engine(name: str) -> str:
     if what == "attention" and kind:
         size, _, sharing = kind.partition("_")
         return f"attention, heads of {size}, {sharing} to a key"
-    return f"each {name.replace('_', ' ')}" if name.endswith("layer") else name.replace("_", " ")
+    if name.endswith("layer"):
+        return f"each {name.replace('_', ' ')}"
+    return name.replace("_", " ")

@@ -113,8 +113,10 @@ def measure(
 
     The largest thread count is always measured. Empty when cancelled.
     """
-    facts, nodes = host.facts(), host.nodes()
-    total, several = buffer_bytes(facts), len(nodes) > 1
+    facts = host.facts()
+    nodes = host.nodes()
+    total = buffer_bytes(facts)
+    several = len(nodes) > 1
 
     def series(name: str, what: str, share: float, counts: Sequence[int], cpus: Cpus) -> Series:
         return Series(
@@ -129,7 +131,8 @@ def measure(
     together = TOGETHER if several else 1.0
     read = [series("ram_read", "RAM", together, thread_counts(facts.cores), None)]
     for number, node in enumerate(nodes if several else ()):
-        words, share = f"memory node {number} by its own cores", (1.0 - TOGETHER) / len(nodes)
+        words = f"memory node {number} by its own cores"
+        share = (1.0 - TOGETHER) / len(nodes)
         read += [series(f"ram_read_node{number}", words, share, (node.cores,), node.cpus)]
     return measured(read, seconds, Watch(progress=progress, cancelled=cancelled, seconds=seconds))
 
@@ -142,7 +145,8 @@ def thread_counts(cores: int) -> tuple[int, ...]:
 
 def buffer_bytes(facts: host.HostFacts, share: float = 1 / 4) -> int:
     """Size of all threads' buffers, larger than every cache, within a share of free memory [B]."""
-    needed, wanted = "The memory probe needs", CACHES * (facts.llc or UNKNOWN_LLC)
+    needed = "The memory probe needs"
+    wanted = CACHES * (facts.llc or UNKNOWN_LLC)
     free = facts.memory_available
     return within_free(needed, free, share, LEAST_BYTES, max(LEAST_BYTES, wanted))
 

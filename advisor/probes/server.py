@@ -84,7 +84,9 @@ def read_server(url: str) -> ServerReading:
     if page is not None:
         reading = from_metrics(page)
         if reading is not None:
-            return reading if reading.server != "llama.cpp" else _with_props(reading, base)
+            if reading.server != "llama.cpp":
+                return reading
+            return _with_props(reading, base)
     models = _fetched(f"{base}/api/ps")
     if models is not None:
         return from_ollama(models)
@@ -152,7 +154,10 @@ def from_metrics(page: str) -> ServerReading | None:
 def _with_props(reading: ServerReading, base: str) -> ServerReading:
     props = _json(_fetched(f"{base}/props") or "")
     settings = props.get("default_generation_settings")
-    context = settings.get("n_ctx") if isinstance(settings, dict) else None
+    if isinstance(settings, dict):
+        context = settings.get("n_ctx")
+    else:
+        context = None
     model = str(props.get("model_path", "")).replace("\\", "/").rpartition("/")[2]
     return replace(reading, model=model, context=_above_zero(context))
 
@@ -166,14 +171,21 @@ def from_ollama(text: str) -> ServerReading:
     if not loaded:
         raise ProbeError("Ollama holds no model now; ask it something first.")
     last = max(loaded, key=lambda model: str(model.get("expires_at", "")))
-    size, context = _above_zero(last.get("size")), _above_zero(last.get("context_length"))
-    held, model = last.get("size_vram"), str(last.get("name", ""))
-    in_gpu = held / size if size and isinstance(held, int | float) else None
+    size = _above_zero(last.get("size"))
+    context = _above_zero(last.get("context_length"))
+    held = last.get("size_vram")
+    model = str(last.get("name", ""))
+    if size and isinstance(held, int | float):
+        in_gpu = held / size
+    else:
+        in_gpu = None
     return ServerReading(server="Ollama", model=model, context=context, in_gpu=in_gpu)
 
 
 def _above_zero(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and value > 0 else None
+    if isinstance(value, int | float) and value > 0:
+        return float(value)
+    return None
 
 
 def _json(text: str) -> dict[str, Any]:
@@ -181,4 +193,6 @@ def _json(text: str) -> dict[str, Any]:
         content = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return content if isinstance(content, dict) else {}
+    if isinstance(content, dict):
+        return content
+    return {}

@@ -49,11 +49,18 @@ class ServerProcess:
     """Process behind an address, watched from now on."""
 
     def __init__(self, url: str) -> None:
-        self._process = _listening(address(url).port or 80) if is_here(url) else None
-        facts = detect.gpus()[0] if self._process else ()
+        if is_here(url):
+            self._process = _listening(address(url).port or 80)
+        else:
+            self._process = None
+        if self._process:
+            facts = detect.gpus()[0]
+        else:
+            facts = ()
         self._buses = [gpu.bus for gpu in facts if gpu.bus and gpu.vendor == "NVIDIA"]
         self._states: list[tuple[GpuState, ...]] = []
-        self._neighbours, self._start = Neighbours(), time.monotonic()
+        self._neighbours = Neighbours()
+        self._start = time.monotonic()
         self._before = self._counted()
 
     def look(self) -> None:
@@ -71,7 +78,10 @@ class ServerProcess:
         )
         # Share of all processors that neither the server nor this program took.
         everything = (psutil.cpu_count() or 1) * (time.monotonic() - self._start)
-        others = None if busy is None else max(self._neighbours.share() - busy / everything, 0.0)
+        if busy is None:
+            others = None
+        else:
+            others = max(self._neighbours.share() - busy / everything, 0.0)
         reading = ProcessReading(busy=busy, others=others, read=read)
         with suppress(*UNSEEN):
             reading = replace(reading, words=tuple(self._process.cmdline()))
@@ -88,7 +98,9 @@ class ServerProcess:
                 memory_limit=math.inf if limit is None else float(limit),
                 spare=float(psutil.virtual_memory().available + private),
             )
-        return self._with_gpus(reading) if self._states else reading
+        if self._states:
+            return self._with_gpus(reading)
+        return reading
 
     def _with_gpus(self, reading: ProcessReading) -> ProcessReading:
         states = [state for states in self._states for state in states]
@@ -122,7 +134,8 @@ class ServerProcess:
 
     def _counted(self) -> tuple[float | None, float | None]:
         """Processor time [s] and bytes from the drive [B] so far."""
-        busy, read = None, None
+        busy = None
+        read = None
         for each in self._family():
             with suppress(*UNSEEN):
                 times = each.cpu_times()

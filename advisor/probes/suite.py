@@ -32,9 +32,14 @@ def measure(
         Refusal: an unsupported model.
     """
     if part == "engine":
-        model = path if path is not None and path.suffix == ".gguf" else None
+        if path is not None and path.suffix == ".gguf":
+            model = path
+        else:
+            model = None
         return engine.measure(seconds, progress, cancelled, path=model)
     if part == "disk":
         rates = read_rates.measure(seconds, progress, cancelled, path=path)
-        return (*rates, *read_rates.looking_ahead(path)) if rates else ()
+        if rates:
+            return (*rates, *read_rates.looking_ahead(path))
+        return ()
     return {"ram": ram.measure, "gpu": transfer.measure}[part](seconds, progress, cancelled)

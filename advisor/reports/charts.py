@@ -160,7 +160,10 @@ def turns(series: Sequence[document.SweepSeries]) -> LineChart:
 def costs(series: Sequence[document.SweepSeries]) -> LineChart:
     """Monthly cost against tokens generated per month, waiting included."""
     point = crossing(series)
-    text = "" if point is None else f"pays from {formatting.short(point)} tokens"
+    if point is None:
+        text = ""
+    else:
+        text = f"pays from {formatting.short(point)} tokens"
     note = () if point is None else (Note(x=point, text=text),)
     lines = [in_shown_currency(line) for line in series]
     return _line_chart("costs", "Cost of a month, waiting included", lines, note)
@@ -202,7 +205,9 @@ def crossing(lines: Sequence[document.SweepSeries]) -> float | None:
         return None
     ahead = np.subtract(lines[0].y, lines[1].y)
     there = ahead.size > 0 and ahead[0] < 0 <= ahead[-1]
-    return float(np.interp(0.0, ahead, lines[0].x)) if there else None
+    if there:
+        return float(np.interp(0.0, ahead, lines[0].x))
+    return None
 
 
 def speed_words(row: document.PlacementCard | document.OptionRow) -> str:
@@ -212,7 +217,9 @@ def speed_words(row: document.PlacementCard | document.OptionRow) -> str:
     if row.decode_tps is None:
         if isinstance(row, document.PlacementCard):
             return formatting.UNKNOWN
-        return "speed not published" if row.kind == "api" else "does not fit"
+        if row.kind == "api":
+            return "speed not published"
+        return "does not fit"
     text = formatting.tokens_per_second(row.decode_tps)
     return with_range(text, row.decode_tps_low, row.decode_tps_high)
 
@@ -221,24 +228,37 @@ def with_range(
     text: str, low: float | None, high: float | None, say: Callable[[float], str] = number
 ) -> str:
     """A figure with its range in brackets, where it has one."""
-    return text if low is None or high is None else f"{text} ({range_of(low, high, say)})"
+    if low is None or high is None:
+        return text
+    return f"{text} ({range_of(low, high, say)})"
 
 
 def option_name(row: document.OptionRow) -> str:
     """Kind and name of an option: "rent: L40S"."""
-    return row.name if row.kind == "change" else f"{document.OPTIONS[row.kind]}: {row.name}"
+    if row.kind == "change":
+        return row.name
+    return f"{document.OPTIONS[row.kind]}: {row.name}"
 
 
 def cost_words(row: document.OptionRow) -> str:
     """Cost of an option: "$700 once, $40 a month"; empty without a known price."""
-    once = f"{formatting.money(row.upfront_usd)} once" if row.upfront_usd else ""
+    if row.upfront_usd:
+        once = f"{formatting.money(row.upfront_usd)} once"
+    else:
+        once = ""
     free = row.monthly_usd == 0 and not once
-    month = "" if row.monthly_usd is None else f"{formatting.money(row.monthly_usd)} a month"
+    if row.monthly_usd is None:
+        month = ""
+    else:
+        month = f"{formatting.money(row.monthly_usd)} a month"
     per_token = row.usd_per_million_tokens
-    tokens = (
-        "" if per_token is None or month else f"{formatting.money(per_token)} per million tokens"
-    )
-    return "free" if free else ", ".join(filter(None, (once, month, tokens)))
+    if per_token is None or month:
+        tokens = ""
+    else:
+        tokens = f"{formatting.money(per_token)} per million tokens"
+    if free:
+        return "free"
+    return ", ".join(filter(None, (once, month, tokens)))
 
 
 def _tier_bar(uses: Sequence[document.TierUse]) -> Bar:
@@ -294,7 +314,10 @@ def _time_bar(parts: Sequence[document.TimePart], colours: Mapping[str, int]) ->
 def bar_chart(name: str, title: str, bars: tuple[Bar, ...], unit: str, mark: str = "") -> BarChart:
     """Bar chart with its alternative text."""
     words = "; ".join(f"{bar.head}: {bar.figure}" for bar in bars)
-    marked = mark if any(bar.limit is not None for bar in bars) else ""
+    if any(bar.limit is not None for bar in bars):
+        marked = mark
+    else:
+        marked = ""
     return BarChart(
         name=name, title=title, alt=f"{title}. {words}.", bars=bars, unit=unit, mark=marked
     )
@@ -373,7 +396,8 @@ def _even(low: float, high: float) -> list[float]:
     least = (high - low) / (MOST_TICKS - 1)
     power = 10.0 ** math.floor(math.log10(least))
     step = next(digit * power for digit in (1, 2, 5, 10) if digit * power >= least * (1 - 1e-9))
-    first, last = math.ceil(round(low / step, 9)), math.floor(round(high / step, 9))
+    first = math.ceil(round(low / step, 9))
+    last = math.floor(round(high / step, 9))
     return [step * count for count in range(first, last + 1)]
 
 
@@ -382,12 +406,14 @@ def scale_of(values: Iterable[float], *, powers: bool = False, from_zero: bool =
     from zero where asked, unless a value is negative.
     """
     known = [value for value in values if math.isfinite(value)]
-    low, high = min(known, default=1.0), max(known, default=1.0)
+    low = min(known, default=1.0)
+    high = max(known, default=1.0)
     if powers:
         room = max((high / low) ** 0.06, 1.15)
         return Scale(low=low / room, high=high * room, powers=True)
     if from_zero:
-        low, high = min(low, 0.0), max(high, 0.0)
+        low = min(low, 0.0)
+        high = max(high, 0.0)
     size = max(abs(low), abs(high))
     apart = high - low > max(1e-9 * size, SMALLEST)
     room = 0.05 * (high - low if apart else size if size > SMALLEST else 1.0)
@@ -396,4 +422,6 @@ def scale_of(values: Iterable[float], *, powers: bool = False, from_zero: bool =
 
 def tick_words(tick: float) -> str:
     """Number at a tick: 1,350 in full, 250k shortened."""
-    return f"{tick:,g}" if 0.001 <= abs(tick) < 10_000 else formatting.short(tick)
+    if 0.001 <= abs(tick) < 10_000:
+        return f"{tick:,g}"
+    return formatting.short(tick)

@@ -32,7 +32,9 @@ from advisor.request.command_line import from_argv
 from advisor.request.request import Request
 from advisor.request.texts import from_texts
 
-FEWEST, MOST = 2, 6  # reports of a comparison
+# reports of a comparison
+FEWEST = 2
+MOST = 6
 _OPTIONS = 3  # options of each report that are named
 
 
@@ -83,7 +85,9 @@ def distinct(names: Sequence[str]) -> tuple[str, ...]:
     parts = [name.split(", ") for name in names]
     shared = set.intersection(*map(set, parts))
     parted = tuple(", ".join(part for part in name if part not in shared) for name in parts)
-    return tuple(name.removeprefix("on ") for name in parted) if all(parted) else tuple(names)
+    if all(parted):
+        return tuple(name.removeprefix("on ") for name in parted)
+    return tuple(names)
 
 
 def _tables(names: tuple[str, ...], reports: Sequence[SavedReport]) -> Iterator[WordTable]:
@@ -111,7 +115,9 @@ def _speed(document: ReportDocument, placement: PlacementKey) -> str:
     card = shown_card(document, placement)
     if card is None:
         return NONE
-    return f"{speed_words(card)}, {card.runtime}" if card.fits else speed_words(card)
+    if card.fits:
+        return f"{speed_words(card)}, {card.runtime}"
+    return speed_words(card)
 
 
 def _option_rows(documents: Sequence[ReportDocument]) -> Iterator[tuple[str, ...]]:

@@ -83,7 +83,10 @@ def parted(verdict: str) -> tuple[str, str]:
 
 def _facts(report: SavedReport) -> Iterable[str]:
     document = report.document
-    made = f"Made by {report.author}, " if report.author else "Made "
+    if report.author:
+        made = f"Made by {report.author}, "
+    else:
+        made = "Made "
     when = formatting.moment(document.created_at)
     yield f"{made}{when}, with Offload Advisor {document.version}."
     yield from document.caveats
@@ -133,8 +136,12 @@ def card_words(card: PlacementCard) -> CardWords:
             range="" if missing is None else f"{formatting.memory(missing)} short",
             lines=tuple(filter(None, (card.runtime, card.explanation))),
         )
-    low, high = card.decode_tps_low, card.decode_tps_high
-    ends = None if low is None or high is None else (low, high)
+    low = card.decode_tps_low
+    high = card.decode_tps_high
+    if low is None or high is None:
+        ends = None
+    else:
+        ends = (low, high)
     return CardWords(
         placement=card.placement,
         name=name,
@@ -157,7 +164,9 @@ def unable(cards: Sequence[PlacementCard]) -> str:
     """Line with the runtimes that fit in no placement."""
     able = {card.runtime for card in cards if card.fits}
     names = dict.fromkeys(card.runtime for card in cards if card.runtime not in able)
-    return f"Runtimes that cannot run it here: {', '.join(names)}." if names else ""
+    if names:
+        return f"Runtimes that cannot run it here: {', '.join(names)}."
+    return ""
 
 
 def best_options(options: Sequence[OptionRow]) -> tuple[OptionRow, ...]:
@@ -199,7 +208,8 @@ def option_cells(row: OptionRow) -> tuple[str, ...]:
 
 def _best(rows: Sequence[OptionRow]) -> "ReportSection":
     """Options as bars of their speeds, each with waiting, worth and price below, and as a table."""
-    title, bars = "What it would cost to do better", []
+    title = "What it would cost to do better"
+    bars = []
     cells = [option_cells(row) for row in rows]
     for row, (name, _, _, waiting, price, worth) in zip(rows, cells, strict=True):
         part = BarPart(name="speed", size=row.decode_tps or 0.0, colour=6 * (row.kind == "keep"))
@@ -225,7 +235,10 @@ def _waiting(row: OptionRow) -> str:
     saved = formatting.hours(abs(row.saves_hours or 0.0))
     if saved == formatting.hours(0.0):
         return ""
-    word = "saves" if (row.saves_hours or 0.0) >= 0 else "costs"
+    if (row.saves_hours or 0.0) >= 0:
+        word = "saves"
+    else:
+        word = "costs"
     return f"{word} {saved} a month"
 
 
@@ -321,7 +334,9 @@ def word_table(
 ) -> tuple[WordTable, ...]:
     """Table whose empty cells are marked; none without rows."""
     cells = tuple(tuple(cell or NONE for cell in row) for row in rows)
-    return (WordTable(title=title, headings=headings, rows=cells),) if cells else ()
+    if cells:
+        return (WordTable(title=title, headings=headings, rows=cells),)
+    return ()
 
 
 def _figures(title: str, figures: Iterable[AssumptionRow]) -> ReportSection:
@@ -332,8 +347,14 @@ def _figures(title: str, figures: Iterable[AssumptionRow]) -> ReportSection:
 def _card_cells(card: PlacementCard) -> tuple[str, ...]:
     words = card_words(card)
     runs = card.fits and card.decode_tps is not None
-    first = "" if card.ttft_s is None or not runs else formatting.seconds(card.ttft_s)
-    reason = card.bottleneck if runs else card.explanation
+    if card.ttft_s is None or not runs:
+        first = ""
+    else:
+        first = formatting.seconds(card.ttft_s)
+    if runs:
+        reason = card.bottleneck
+    else:
+        reason = card.explanation
     ends = words.range.removesuffix(" tokens/s")  # the unit stands beside it, with the speed
     return (card.runtime, words.name, words.figure, ends, first, reason)
 

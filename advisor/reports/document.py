@@ -65,7 +65,9 @@ class PlacementCard(Record):
     def obstacle(self) -> str:
         """Reason why it does not run: missing memory, or another one."""
         short = self.missing_bytes is not None or not self.explanation
-        return "does not fit" if short else "not possible"
+        if short:
+            return "does not fit"
+        return "not possible"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,7 +226,9 @@ def interval(row: SensitivityRow) -> str:
 
 def input_name(row: SensitivityRow) -> str:
     """Words for an input; an unknown one as it is."""
-    return INPUTS[row.name][0] if row.name in INPUTS else row.name
+    if row.name in INPUTS:
+        return INPUTS[row.name][0]
+    return row.name
 
 
 def time_part(key: str) -> str:
@@ -305,11 +309,10 @@ def from_json(data: object) -> ReportDocument:
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise InputError(f"report.format is {str(version)[:80]!r}; it should be {FORMAT}.")
     if version != FORMAT:
-        remedy = (
-            "Update it, then open the report again."
-            if version > FORMAT
-            else "It is older than the first release: ask for the comparison again."
-        )
+        if version > FORMAT:
+            remedy = "Update it, then open the report again."
+        else:
+            remedy = "It is older than the first release: ask for the comparison again."
         raise InputError(
             f"This report has format {version}; this version of Offload Advisor reads format "
             f"{FORMAT}. {remedy}"

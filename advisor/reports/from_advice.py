@@ -49,7 +49,9 @@ if TYPE_CHECKING:
 
 
 Outcome = Literal["inside", "above", "below", "no prediction"]
-SLOWEST, FASTEST = 1e-4, 1e6  # speeds that a result may have [tokens/s]
+# speeds that a result may have [tokens/s]
+SLOWEST = 1e-4
+FASTEST = 1e6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,12 +86,15 @@ class JudgedResult:
     @property
     def outcome(self) -> Outcome:
         """Position of the measured speed relative to the range."""
-        card, speed = self.card, self.result.decode_tps
+        card = self.card
+        speed = self.result.decode_tps
         if card is None or card.decode_tps_low is None or card.decode_tps_high is None:
             return "no prediction"
         if speed < card.decode_tps_low:
             return "below"
-        return "above" if speed > card.decode_tps_high else "inside"
+        if speed > card.decode_tps_high:
+            return "above"
+        return "inside"
 
     @property
     def words(self) -> str:
@@ -99,7 +104,10 @@ class JudgedResult:
         card = self.card
         if card is None or card.decode_tps is None:
             return f"{measured}; the report predicts nothing for this."
-        told = "" if self.outcome == "no prediction" else f": {self.outcome} the range"
+        if self.outcome == "no prediction":
+            told = ""
+        else:
+            told = f": {self.outcome} the range"
         return f"{measured}; predicted {speed_words(card)}{told}."
 
 
@@ -160,8 +168,12 @@ def document(
     caveats: Iterable[str] = (),
 ) -> ReportDocument:
     """Report document with everything that the Advise page shows."""
-    question, shown, option = advice.question, _shown(advice), advice.in_question
-    model, work, money = question.model, question.work, question.money
+    question = advice.question
+    shown = _shown(advice)
+    option = advice.in_question
+    model = question.model
+    work = question.work
+    money = question.money
     return ReportDocument(
         title=advice.title,
         verdict=advice.verdict,
@@ -215,14 +227,18 @@ def answer_document(answer: Answer) -> ReportDocument:
     request = answer.nouns.request
     with formatting.money_shown_in(request.paying):
         return document(
-            answer.advice, answer.nouns.machine, to_texts(request, defaults=True),
-            command=command(request), caveats=answer.caveats,
-        )  # fmt: skip
+            answer.advice,
+            answer.nouns.machine,
+            to_texts(request, defaults=True),
+            command=command(request),
+            caveats=answer.caveats,
+        )
 
 
 def _chosen(advice: Advice) -> Iterator[str]:
     """What to buy, if anything, the cheapest beside it, and what both are counted with."""
-    safe, cheapest = advice.choice.safe, advice.choice.cheapest
+    safe = advice.choice.safe
+    cheapest = advice.choice.cheapest
     yield f"Safe choice: {_priced(safe) if safe else 'buy nothing'}. {advice.choice.reason}"
     if cheapest is not None and cheapest is not safe:
         yield " ".join((f"Cheapest: {_priced(cheapest)}.", *cheapest.odd))
@@ -233,7 +249,10 @@ def _priced(option: Option) -> str:
     """Name, price at once, and the date and source of that price."""
     price = option.price
     day = f" of {price.date}" if price.date else ""
-    page = f", {price.sources[0]}" if price.sources else ""
+    if price.sources:
+        page = f", {price.sources[0]}"
+    else:
+        page = ""
     return f"{option.name} for {formatting.money(option.upfront or 0.0)}{day}{page}"
 
 
@@ -285,13 +304,18 @@ def memory_use(advice: Advice, machine: Machine) -> tuple[TierUse, ...]:
         Tier.RAM: float(machine.host.memory.value),
     }
     return tuple(
-        TierUse(placement=card.strategy.value, tier=tier.value, part=part, bytes=size,
-                capacity_bytes=room.get(tier))
+        TierUse(
+            placement=card.strategy.value,
+            tier=tier.value,
+            part=part,
+            bytes=size,
+            capacity_bytes=room.get(tier),
+        )
         for card in _shown(advice)
         if card.placement is not None
         for tier, parts in parts_held(card.model, card.placement, advice.question.work).items()
         for part, size in parts.items()
-    )  # fmt: skip
+    )
 
 
 def token_time(advice: Advice) -> tuple[TimePart, ...]:
@@ -364,5 +388,8 @@ def _figure(row: Assumption) -> AssumptionRow:
 
 def figure_text(assumption: Assumption) -> str:
     """Value and unit of an input in words."""
-    value, unit = float(np.ravel(assumption.figure.value)[0]), assumption.unit
-    return f"{value:.2f}" if unit == "share" else formatting.quantity(value, unit)
+    value = float(np.ravel(assumption.figure.value)[0])
+    unit = assumption.unit
+    if unit == "share":
+        return f"{value:.2f}"
+    return formatting.quantity(value, unit)

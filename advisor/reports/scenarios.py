@@ -43,7 +43,8 @@ LARGEST_FILE = 1_000_000  # largest scenario file that is read [B]
 MOST_PAIRS = 2_000  # models times machines
 KEYS = ("models", "machines", "request", "workload", "runtime", "conditions", "promises")
 """Keys of a file; `workload` was the name of `request`."""
-FITS, PLACEMENT = "fits", "placement"
+FITS = "fits"
+PLACEMENT = "placement"
 BOUND = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
 SENSES: dict[str, tuple[Callable[[float, float], bool], str]] = {
     ">=": (operator.ge, "less than"),
@@ -129,7 +130,8 @@ def scenarios(data: object) -> tuple[Pair, ...]:
     for where in ("workload", "request"):
         shared |= _stated(top.get(where, {}), where)
     everywhere = tuple(_promises(top, ""))
-    models, machines = _entries(top, "models"), _entries(top, "machines")
+    models = _entries(top, "models")
+    machines = _entries(top, "machines")
     pairs = len(models) * len(machines)
     if pairs > MOST_PAIRS:
         raise InputError(f"models times machines is {pairs:,}; at most {MOST_PAIRS:,} are allowed.")
@@ -138,11 +140,15 @@ def scenarios(data: object) -> tuple[Pair, ...]:
         _machine(entry, f"machines[{index}]", everywhere) for index, entry in enumerate(machines)
     ]
     every = tuple(
-        Pair(model=model["model"], machine=name, promised=promised,
-             request=Request(**{**shared, **model, **parts}))
+        Pair(
+            model=model["model"],
+            machine=name,
+            promised=promised,
+            request=Request(**{**shared, **model, **parts}),
+        )
         for model in named
         for name, parts, promised in described
-    )  # fmt: skip
+    )
     _ = every[0].request.nouns().runtime
     return every
 
@@ -166,7 +172,10 @@ def figures(best: Estimate | None, nouns: Nouns) -> dict[str, float | None]:
     """Figures of an answer by their names; None for what is unknown or does not run."""
     if best is None:
         return dict.fromkeys(FIGURES)
-    task = task_of(best, nouns.session) if nouns.session else None
+    if nouns.session:
+        task = task_of(best, nouns.session)
+    else:
+        task = None
     every = {
         **range_fields("decode_tps", best.decode),
         **range_fields("prefill_tps", best.prefill),
@@ -196,7 +205,10 @@ def broken(
         if promise.name == PLACEMENT and best.strategy.value != promise.bound:
             yield f"runs by {best.strategy.value}, not {promise.bound}"
         if promise.name in FIGURES:
-            scale = usd if promise.name == "monthly_usd" else 1.0
+            if promise.name == "monthly_usd":
+                scale = usd
+            else:
+                scale = 1.0
             yield from _missed(promise, float(promise.bound) * scale, reached[promise.name])
 
 
@@ -204,7 +216,10 @@ def _missed(promise: Promise, bound: float, value: float | None) -> Iterator[str
     holds, otherwise = SENSES[promise.sense]
     if value is None or not holds(value, bound):
         shown, unit = FIGURES[promise.name]
-        text = "unknown" if value is None else shown(value)
+        if value is None:
+            text = "unknown"
+        else:
+            text = shown(value)
         yield f"{text}{unit}, {otherwise} {shown(bound)}"
 
 
@@ -226,12 +241,17 @@ def _promise(name: str, value: Any, where: str, sense: str = "") -> Promise:
         wrong = value not in list(PlacementStrategy)
         wanted = f"allowed are {', '.join(PlacementStrategy)}"
     elif name == FITS:
-        wrong, wanted = not isinstance(value, bool), "it should be true or false"
+        wrong = not isinstance(value, bool)
+        wanted = "it should be true or false"
     elif sense:
         wrong = isinstance(value, bool) or not isinstance(value, int | float)
-        wrong, wanted = wrong or not math.isfinite(value), "it should be a number"
+        wrong = wrong or not math.isfinite(value)
+        wanted = "it should be a number"
     else:
-        match = BOUND.fullmatch(value) if isinstance(value, str) else None
+        if isinstance(value, str):
+            match = BOUND.fullmatch(value)
+        else:
+            match = None
         sense, bound = (match[1], _number(match[2])) if match else ("", math.nan)
         wrong = not math.isfinite(bound)
         wanted = 'it should be a bound such as ">= 20" or "<= 5"'

@@ -51,23 +51,37 @@ def _add(group: "argparse._ArgumentGroup", entry: Input, *, required: bool) -> N
     help_text = _help(entry)
     if entry.kind in (Kind.SWITCH, Kind.OFF):
         group.add_argument(
-            entry.option, dest=entry.name, action="store_const", default=None,
-            const=entry.kind == Kind.SWITCH, help=help_text,
-        )  # fmt: skip
+            entry.option,
+            dest=entry.name,
+            action="store_const",
+            default=None,
+            const=entry.kind == Kind.SWITCH,
+            help=help_text,
+        )
         return
     several = entry.kind == Kind.PRICES
     group.add_argument(
-        entry.option, dest=entry.name, type=_reader(entry), required=required,
-        action="extend" if several else "store", default=None,
+        entry.option,
+        dest=entry.name,
+        type=_reader(entry),
+        required=required,
+        action="extend" if several else "store",
+        default=None,
         metavar="NAME=USD" if several else entry.unit.upper() or ("N" if entry.limits else "NAME"),
         help=help_text,
-    )  # fmt: skip
+    )
 
 
 def _help(entry: Input) -> str:
-    names = f": {', '.join(listed(entry.name))}" if entry.name in ("kv_type", "load_mode") else ""
+    if entry.name in ("kv_type", "load_mode"):
+        names = f": {', '.join(listed(entry.name))}"
+    else:
+        names = ""
     default = DEFAULTS[entry.name]
-    usual = f" ({default:g})" if type(default) in (float, int) else ""
+    if type(default) in (float, int):
+        usual = f" ({default:g})"
+    else:
+        usual = ""
     return f"{entry.help}{names}{usual}".replace("%", "%%")
 
 
@@ -128,7 +142,9 @@ def _words(entry: Input, value: Any) -> tuple[str, ...]:
     if entry.kind == Kind.PRICES:
         return tuple(word for price in value for word in (entry.option, entry.text((price,))))
     if isinstance(value, bool):
-        return (entry.option,) if value == (entry.kind == Kind.SWITCH) else ()
+        if value == (entry.kind == Kind.SWITCH):
+            return (entry.option,)
+        return ()
     return entry.option, entry.text(value)
 
 

@@ -85,7 +85,8 @@ OWN_ROOM = dict.fromkeys(Form, 0) | {Form.DESKTOP: 2, Form.SERVER: 8}
 """Number of cards that the machine takes as it is; assumed."""
 MOST_CARDS = dict.fromkeys(Form, 0) | {Form.DESKTOP: 8, Form.SERVER: 8}
 """Number of cards that it takes with another board, case and power supply."""
-LANES_OF_A_SLOT, SLOTS_OF_ATX = 16, 7
+LANES_OF_A_SLOT = 16
+SLOTS_OF_ATX = 7
 """Lanes of a full slot, and most slots of a board of the ATX standard (ATX specification 2.2)."""
 BESIDE = (Form.LAPTOP, Form.MINI)  # forms that take a single card in a dock on a cable
 DOCK_LINK = (4, 4)  # PCI Express generation and lanes of an OCuLink cable; Thunderbolt carries less
@@ -138,7 +139,10 @@ def slots(machine: Machine) -> int:
     boards for Threadrippers; two where they share 16 lanes, as on other boards.
     """
     row = host_rows().get(machine.host.name)
-    full = (row.pcie_lanes or 0) // LANES_OF_A_SLOT if row else 0
+    if row:
+        full = (row.pcie_lanes or 0) // LANES_OF_A_SLOT
+    else:
+        full = 0
     return max(OWN_ROOM[Form.DESKTOP], min(int(full), SLOTS_OF_ATX))
 
 

@@ -97,7 +97,9 @@ LISTS: Mapping[str, Callable[[], Iterable[str]]] = {
 @cache
 def listed(name: str) -> tuple[str, ...]:
     """Names that an input may have; empty for one without a list."""
-    return tuple(map(str, LISTS[name]())) if name in LISTS else ()
+    if name in LISTS:
+        return tuple(map(str, LISTS[name]()))
+    return ()
 
 
 def respelled(name: str, text: str) -> str:
@@ -274,7 +276,9 @@ class Request:
     @property
     def here(self) -> bool:
         """Whether the machine is the one that the program runs on."""
-        return self.spec.empty if self.machine is None else self.machine.casefold() == "this"
+        if self.machine is None:
+            return self.spec.empty
+        return self.machine.casefold() == "this"
 
     def stated(self) -> dict[str, Any]:
         """Values that differ from their defaults, as arrays always do, by name."""
@@ -328,7 +332,8 @@ class Nouns:
     @cached_property
     def described(self) -> Machine:
         """Machine named or described; this machine where nothing is stated."""
-        name, spec = self.request.machine, self.request.spec
+        name = self.request.machine
+        spec = self.request.spec
         if name is None:
             for part in OF_A_GPU:
                 if self.request.gpu is None and getattr(self.request, part) != DEFAULTS[part]:
@@ -373,7 +378,9 @@ class Nouns:
     @property
     def machine(self) -> Machine:
         """Machine that is answered for."""
-        return self.owned if self.request.gpu is None else self.described
+        if self.request.gpu is None:
+            return self.owned
+        return self.described
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -382,18 +389,25 @@ class Nouns:
         """
         if self.request.model:
             _ = self.resolved  # first, since it says where a GPU is typed as the model
-        told = self.described.software_notes if self._measured else self.described.notes
+        if self._measured:
+            told = self.described.software_notes
+        else:
+            told = self.described.notes
         cards = [gpu.name for gpu in self.described.gpus if gpu.vendor != APPLE]
         if cards and self.described.host.segment == APPLE:
             told += (
                 f"A Mac with Apple's chips takes no {cards[0]} (support.apple.com/102363); the "
                 "answer is as if it did.",
             )
-        return (*told, *self._split_notes()) if self.request.model else told
+        if self.request.model:
+            return (*told, *self._split_notes())
+        return told
 
     def _split_notes(self) -> Iterator[str]:
         """Sentences about layers that the model does not have."""
-        request, form, name = self.request, self.model.architecture, self.model.name
+        request = self.request
+        form = self.model.architecture
+        name = self.model.name
         layers = np.max(request.gpu_layers or 0)
         if layers > form.layers + 1:
             yield (
@@ -414,7 +428,9 @@ class Nouns:
     def work(self) -> Workload:
         """Request of one reply, which is the middle one of a session."""
         reply = self._reply
-        return reply if self.session is None else self.session.middle(reply)
+        if self.session is None:
+            return reply
+        return self.session.middle(reply)
 
     @property
     def _reply(self) -> Workload:
@@ -437,7 +453,8 @@ class Nouns:
         """Fixed choices of the placement; with a stated number of layers on the GPU the output head
         goes there with the last one.
         """
-        request, cache = self.request, self.request.cache_gb
+        request = self.request
+        cache = self.request.cache_gb
         experts = request.expert_cache_gb
         return _as(
             Settings,
@@ -451,7 +468,9 @@ class Nouns:
     @property
     def runtime(self) -> Runtime | None:
         """Runtime of the answer; None for any."""
-        return runtime_named(self.request.runtime) if self.request.runtime else None
+        if self.request.runtime:
+            return runtime_named(self.request.runtime)
+        return None
 
     @property
     def strategy(self) -> PlacementStrategy | None:
@@ -461,7 +480,8 @@ class Nouns:
     @cached_property
     def money(self) -> MoneyInputs:
         """Use and prices, in US dollars."""
-        request, usd = self.request, self.request.paying.usd
+        request = self.request
+        usd = self.request.paying.usd
         if (request.api_usd_in is None) != (request.api_usd_out is None):
             raise InputError(
                 "Half of an API's price is typed; give both --api-usd-in and --api-usd-out."
@@ -512,8 +532,14 @@ def drafting(who: str, acceptance: Array | None, drafted: Array | None) -> dict[
     if not who:
         return {}
     method = who.lower()
-    smaller = None if method in workload.DRAFTS else _draft_model(who)
-    method = method if smaller is None else workload.DRAFT_MODEL
+    if method in workload.DRAFTS:
+        smaller = None
+    else:
+        smaller = _draft_model(who)
+    if smaller is None:
+        method = method
+    else:
+        method = workload.DRAFT_MODEL
     accepted = acceptance if acceptance is not None else workload.ACCEPTED.get(method)
     if accepted is None:
         raise InputError(

@@ -114,8 +114,12 @@ class AgentSession:
         is stated to be cached already.
         """
         turn = (self.turns - 1) // 2
-        prompt, before = float(self.prompts[turn]), float(self.before[turn])
-        cached = before if turn == 0 or self.kept is None else round(self.kept * before)
+        prompt = float(self.prompts[turn])
+        before = float(self.before[turn])
+        if turn == 0 or self.kept is None:
+            cached = before
+        else:
+            cached = round(self.kept * before)
         return replace(base, **self._of_all(base), prompt=prompt, cached=cached)
 
     def _of_all(self, base: Workload) -> dict[str, Any]:
@@ -137,7 +141,8 @@ def session_of(values: Mapping[str, Any], usual: Mapping[str, Any]) -> AgentSess
         UnknownName: no such shape.
         InputError: a session that is stated in part.
     """
-    name, parts = values["session"], [key for key in PARTS if values[key] is not None]
+    name = values["session"]
+    parts = [key for key in PARTS if values[key] is not None]
     single = name is None and values["turns"] is None
     if single and not parts:
         return None
@@ -154,9 +159,12 @@ def session_of(values: Mapping[str, Any], usual: Mapping[str, Any]) -> AgentSess
     shape = shapes().get(name)
 
     def of(key: str, field: str) -> Any:
-        return getattr(shape, field) if shape and values[key] == usual[key] else values[key]
+        if shape and values[key] == usual[key]:
+            return getattr(shape, field)
+        return values[key]
 
-    turns, added = of("turns", "turns"), of("turn_tokens", "turn_tokens")
+    turns = of("turns", "turns")
+    added = of("turn_tokens", "turn_tokens")
     if turns is None or added is None:
         raise InputError(
             "A session needs its turns (--turns) and the tokens that tools and you add in each "
@@ -164,8 +172,15 @@ def session_of(values: Mapping[str, Any], usual: Mapping[str, Any]) -> AgentSess
         )
     spare = values["spare_ram_gb"]
     return AgentSession(
-        turns=turns, added=added, first=of("prompt", "first_prompt"), reply=of("output", "reply"),
-        cached=values["cached"], kept=values["cached_share"], agents=values["users"],
-        slots=values["slots"], spare=None if spare is None else spare * GIB,
-        drive=(values["spare_drive_gb"] or 0.0) * GIB, shape=shape,
-    )  # fmt: skip
+        turns=turns,
+        added=added,
+        first=of("prompt", "first_prompt"),
+        reply=of("output", "reply"),
+        cached=values["cached"],
+        kept=values["cached_share"],
+        agents=values["users"],
+        slots=values["slots"],
+        spare=None if spare is None else spare * GIB,
+        drive=(values["spare_drive_gb"] or 0.0) * GIB,
+        shape=shape,
+    )

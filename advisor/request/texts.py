@@ -22,7 +22,9 @@ from advisor.runtimes import LLAMA_CPP
 
 Texts = dict[str, str]
 RENAMED = {entry.former: entry.name for entry in INPUTS if entry.former}
-THIS, ANOTHER, NAMED = "this machine", "another machine", "by name"
+THIS = "this machine"
+ANOTHER = "another machine"
+NAMED = "by name"
 OPEN = ("auto", "any", "as stored", "as seen", "by its parts", "as in the sidebar")
 """Words of the options that left an input open."""
 ELSEWHERE = ("owned", "mygpu", "gpu2", "link", "having", "division", "repack", "rentgpu", "rentusd",
@@ -91,7 +93,10 @@ def _machine(address: Mapping[str, str], texts: Texts, page: str) -> Texts:
     parts = ("gpu", "gpu_count", "cpu", "ram_gb", "disk", "bridge")
     typed = {name: text for name in parts if (text := texts.pop(name, ""))}
     texts.pop("machine", None)
-    pool = {"ram_gb": address["pool"]} if "pool" in address else {}
+    if "pool" in address:
+        pool = {"ram_gb": address["pool"]}
+    else:
+        pool = {}
     if chosen == THIS:
         card = address.get("mygpu", OPEN[0])
         return {"machine": "this"} | ({} if card.casefold() in OPEN else {"gpu": _card(card)})
@@ -115,19 +120,26 @@ def _parts(address: Mapping[str, str], typed: Texts, pool: Texts, page: str) -> 
     if _unified(card):
         return {"gpu": card, **pool, **drive}
     cards = _cards(card, typed.get("gpu_count", "1"), address.get("gpu2", ""))
-    joined = {"bridge": "true"} if typed.get("bridge", "").casefold() == "nvlink bridge" else {}
+    if typed.get("bridge", "").casefold() == "nvlink bridge":
+        joined = {"bridge": "true"}
+    else:
+        joined = {}
     return {**cards, **joined, **host, **pool, **drive, **_link(address)}
 
 
 def _card(text: str) -> str:
-    return NO_GPU if text.casefold() == "no gpu" else text
+    if text.casefold() == "no gpu":
+        return NO_GPU
+    return text
 
 
 def _cards(card: str, count: str, other: str) -> Texts:
     """Cards of one kind, or of two as in "2x RTX 3090 + RTX 4090"."""
     if other.casefold() not in ("", "none"):
         return {"gpu": f"{card if count == '1' else f'{count}x {card}'}{MIXED}{other}"}
-    return {"gpu": card} if count == "1" else {"gpu": card, "gpu_count": count}
+    if count == "1":
+        return {"gpu": card}
+    return {"gpu": card, "gpu_count": count}
 
 
 def _unified(card: str) -> bool:
@@ -140,13 +152,18 @@ def _unified(card: str) -> bool:
 
 def _link(address: Mapping[str, str]) -> Texts:
     match = re.fullmatch(r"PCIe (\d+) x(\d+)", address.get("link", ""), re.IGNORECASE)
-    return {"pcie_gen": match[1], "pcie_lanes": match[2]} if match else {}
+    if match:
+        return {"pcie_gen": match[1], "pcie_lanes": match[2]}
+    return {}
 
 
 def _of_page(texts: Texts, address: Mapping[str, str], page: str) -> Texts:
     """Keys of a page in place of the form's; its runtime was llama.cpp where none was chosen."""
     for key, name in OF_PAGES.get(page, {}).items():
-        usual = LLAMA_CPP.name if name == "runtime" else ""
+        if name == "runtime":
+            usual = LLAMA_CPP.name
+        else:
+            usual = ""
         text = address.get(key, usual)
         if not text or text.casefold() == "any":
             texts.pop(name, None)
@@ -169,7 +186,10 @@ class Opened:
 
 def to_texts(request: Request, *, defaults: bool = False) -> dict[str, str]:
     """Texts by name, without what is left open, or has its default unless those are wanted."""
-    values = vars(request) if defaults else request.stated()
+    if defaults:
+        values = vars(request)
+    else:
+        values = request.stated()
     return {
         entry.name: entry.text(values[entry.name])
         for entry in INPUTS
@@ -198,14 +218,16 @@ def from_address(parameters: Mapping[str, str], page: str = "") -> Opened:
     try:
         Request(**paid)
     except InputError as error:
-        paid, problems = {}, (*problems, f"{error} Shown instead: US dollars.")
+        paid = {}
+        problems = (*problems, f"{error} Shown instead: US dollars.")
     values, more = _read(paid, named)
     return Opened(request=Request(**values), problems=(*problems, *more))
 
 
 def _read(paid: Mapping[str, Any], texts: Mapping[str, str]) -> tuple[dict[str, Any], Problems]:
     """Values that can be asked in a currency, and a sentence for each of the others."""
-    values, problems = {**paid}, []
+    values = {**paid}
+    problems = []
     for name, text in texts.items():
         try:
             value = _value(name, text)
@@ -237,6 +259,6 @@ def _value(name: str, text: str) -> Any:
 
 def _default(name: str) -> str:
     default = DEFAULTS[name]
-    return BY_NAME[name].empty or "nothing" if default in (None, "", ()) else (
-        BY_NAME[name].text(default)
-    )  # fmt: skip
+    if default in (None, "", ()):
+        return BY_NAME[name].empty or "nothing"
+    return BY_NAME[name].text(default)

@@ -20,7 +20,10 @@ def from_values(values: Mapping[str, Any], where: str = "the request") -> Reques
     try:
         return Request(**{name: _value(BY_NAME[name], typed[name], where) for name in typed})
     except InputError as error:
-        prefix = "" if str(error).startswith(where) else f"{where}: "
+        if str(error).startswith(where):
+            prefix = ""
+        else:
+            prefix = f"{where}: "
         raise InputError(f"{prefix}{error}") from error
 
 
@@ -37,7 +40,10 @@ def check_names(values: object, allowed: tuple[str, ...], where: str) -> None:
     for key in values:
         if key not in allowed:
             close = close_names(str(key), allowed)
-            meant = f"; did you mean {close[0]}?" if close else f"; known are {', '.join(allowed)}."
+            if close:
+                meant = f"; did you mean {close[0]}?"
+            else:
+                meant = f"; known are {', '.join(allowed)}."
             raise InputError(f"{where} has the key {str(key)[:80]!r}, which nothing reads{meant}")
 
 

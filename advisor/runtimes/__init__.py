@@ -36,7 +36,9 @@ ASIDE = (LLAMA_CPP_TENSOR, MLX, OLLAMA_MLX, EXLLAMAV3, LLAMAFILE)
 
 def beside(machine: Machine) -> tuple[Runtime, ...]:
     """Further engines for a comparison on a machine that they are made for."""
-    return (MLX,) if only_of(machine, "Apple") else ()
+    if only_of(machine, "Apple"):
+        return (MLX,)
+    return ()
 
 
 def runtime(name: str) -> Runtime:

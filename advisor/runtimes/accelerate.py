@@ -44,7 +44,9 @@ from advisor.units import GIB, MIB, Array
 # integrations/accelerate.py). A tied head needs no room beyond its table. Below, sizes of blocks
 # have the shape (blocks,) [B], limits [B] and indices of blocks the shape (...).
 
-TABLE, NORM, HEAD = "table", "norm", "head"
+TABLE = "table"
+NORM = "norm"
+HEAD = "head"
 """Names of the blocks before and after the layers; layers are named by their number."""
 SIXTEEN_BITS = 2.0  # size of a weight of the final norm [B]
 
@@ -58,7 +60,10 @@ def blocks(model: Model) -> Mapping[str, float]:
         if tensor.role.startswith("output_norm")
     )
     layers = {str(index): float(size) for index, size in enumerate(model.layer_bytes)}
-    head = {} if model.tied_copy else {HEAD: model.output - norm}
+    if model.tied_copy:
+        head = {}
+    else:
+        head = {HEAD: model.output - norm}
     return {TABLE: model.embedding, **layers, NORM: norm, **head}
 
 
@@ -191,7 +196,10 @@ def memory_limits(
     rest = up(sizes.sum() - np.append(0.0, np.cumsum(sizes))[beyond])
     ram = down(machine.host.memory.value * MEMORY_USED - SYSTEM_RAM)
     drive = strategy is PlacementStrategy.NVME_OFFLOAD
-    cpu = np.where(rest <= ram, 0.0, ram) if drive else np.maximum(ram, rest)
+    if drive:
+        cpu = np.where(rest <= ram, 0.0, ram)
+    else:
+        cpu = np.maximum(ram, rest)
     return {**dict(zip(map(vram, range(len(gpus))), gpus, strict=True)), RAM: cpu}
 
 
@@ -261,14 +269,20 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 
     def computed(step: ForwardPass, location: Location, device: int) -> Flow:
         load = step_load(model, placement, location, step)
-        sequences = step.sequences if location == vram(0) else 0.0
+        if location == vram(0):
+            sequences = step.sequences
+        else:
+            sequences = 0.0
         batch = streaming.kernels(
             model, sequences, streaming.unpacked_weights(model) * load.layers / model.layers
         )
         return Flow(route=Route.RESIDENT, load=load, device=device, kernels=batch)
 
     def copied(location: Location) -> Flow:
-        route = Route.STAGED if location == DISK else Route.STREAMED
+        if location == DISK:
+            route = Route.STAGED
+        else:
+            route = Route.STREAMED
         moved = streaming.moved_weights(model, placement, location)
         return Flow(route=route, moved=moved, transfer=Transfer.PAGEABLE)
 

@@ -48,7 +48,10 @@ def place(
 ) -> Placement:
     """All weights in RAM or on the drive, the KV cache in VRAM where it fits, else in RAM."""
     check_takes("deepspeed", machine, strategy)
-    rest = DISK if strategy is PlacementStrategy.NVME_OFFLOAD else RAM
+    if strategy is PlacementStrategy.NVME_OFFLOAD:
+        rest = DISK
+    else:
+        rest = RAM
     nothing = np.zeros(model.layers)
     passing = passing_bytes(model, len(machine.gpus))
     users = np.asarray(work.users, dtype=float) / len(machine.gpus)
@@ -81,7 +84,10 @@ def passing_bytes(model: Model, gpus: int) -> float:
     if gpus > 1 and model.has_experts:
         return layers
     mixed = model.architecture.experts
-    each = {Group.ROUTED_EXPERTS: mixed.total} if mixed else {}
+    if mixed:
+        each = {Group.ROUTED_EXPERTS: mixed.total}
+    else:
+        each = {}
     sizes = (tensor.params / each.get(tensor.group, 1) for tensor in model.architecture.tensors)
     return min(layers, 2.0 * (LIVE + max(sizes)))
 
@@ -91,7 +97,10 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
     its part of a layer and gets the others' parts from them.
     """
     count = len(machine.gpus)
-    rest = DISK if placement.strategy is PlacementStrategy.NVME_OFFLOAD else RAM
+    if placement.strategy is PlacementStrategy.NVME_OFFLOAD:
+        rest = DISK
+    else:
+        rest = RAM
     moved = streaming.moved_weights(model, placement, rest)
     gathered = Exchange(
         way=ExchangePath.PEER,
@@ -183,10 +192,14 @@ print(text.batch_decode(model.generate(**prompts, max_new_tokens={output})))"""
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """JSON, script and launch line; with the cache in RAM, DeepSpeed's own script."""
     launch = f"deepspeed --num_gpus {len(machine.gpus)}"
-    name, users = catalog.repository(model.name), each_gpu(machine, work)
+    name = catalog.repository(model.name)
+    users = each_gpu(machine, work)
     if RAM in placement.kv:
         drive = placement.strategy is PlacementStrategy.NVME_OFFLOAD
-        options = "--disk-offload --offload-dir /local_nvme" if drive else "--cpu-offload"
+        if drive:
+            options = "--disk-offload --offload-dir /local_nvme"
+        else:
+            options = "--cpu-offload"
         if streaming.packed_weights(model):
             options += " --quant_bits 4"
         return (

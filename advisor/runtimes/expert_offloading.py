@@ -43,14 +43,24 @@ def place(
 ) -> Placement:
     """Experts outside, everything else on the GPU, or in RAM without a GPU."""
     home = vram(0) if machine.gpus else RAM
-    outside = DISK if strategy is PlacementStrategy.NVME_OFFLOAD else RAM
-    everything, nothing = np.ones(model.layers), np.zeros(model.layers)
+    if strategy is PlacementStrategy.NVME_OFFLOAD:
+        outside = DISK
+    else:
+        outside = RAM
+    everything = np.ones(model.layers)
+    nothing = np.zeros(model.layers)
     at_home = all_of(everything) | {Group.ROUTED_EXPERTS: nothing}
     away = all_of(nothing) | {Group.ROUTED_EXPERTS: everything}
-    weights = {home: at_home, outside: away} if home != outside else {home: all_of(everything)}
+    if home != outside:
+        weights = {home: at_home, outside: away}
+    else:
+        weights = {home: all_of(everything)}
     cached: Array = 0.0  # RAM for experts of a model on the drive
     if strategy is PlacementStrategy.NVME_OFFLOAD and not machine.unified:
-        dense = 0.0 if machine.gpus else model.file_bytes - _experts(model)
+        if machine.gpus:
+            dense = 0.0
+        else:
+            dense = model.file_bytes - _experts(model)
         cached = np.maximum(machine.host.memory.value - SYSTEM_RAM - dense, 0.0)
     return Placement(
         strategy=strategy,
@@ -89,12 +99,18 @@ def schedule(
     """
     whole_size = _experts(model)
     experts = max(whole_size, 1.0)
-    most = 1.0 if placement.strategy is PlacementStrategy.NVME_OFFLOAD else MOST_CACHED
+    if placement.strategy is PlacementStrategy.NVME_OFFLOAD:
+        most = 1.0
+    else:
+        most = MOST_CACHED
     used = sum((gpu.memory.value * VRAM_USED for gpu in machine.gpus), start=np.zeros(()))
     beside_dense = used - streaming.ACTIVATIONS - (model.file_bytes - whole_size)
     near = np.clip(beside_dense, 0.0, most * whole_size) / experts
     kept = near + placement.page_cache / experts
-    use = model.expert_use(work.variety) if cached else None
+    if cached:
+        use = model.expert_use(work.variety)
+    else:
+        use = None
     hit, in_ram = (
         use.served(np.clip(pool, 0.0, 1.0) * use.total, by_layer=True) if use else np.zeros(())
         for pool in (near, kept)
@@ -105,13 +121,20 @@ def schedule(
         """Pass with experts outside VRAM, some of them outside RAM; cores compute them there."""
         load = streaming.whole_load(model, placement, step)
         wanted = experts if whole else load.experts
-        outside, missed = wanted * (1.0 - hit), wanted * (1.0 - in_ram)
+        outside = wanted * (1.0 - hit)
+        missed = wanted * (1.0 - in_ram)
         flows = [*_computed(model, machine, work, load, beside=hit if by_cores else 1.0)]
         if machine.gpus and not by_cores:
-            over_link = outside - missed if on_drive else outside
+            if on_drive:
+                over_link = outside - missed
+            else:
+                over_link = outside
             flows.append(Flow(route=Route.STREAMED, moved=over_link))
         if on_drive:
-            further = Transfer.PINNED if machine.gpus and not by_cores else None
+            if machine.gpus and not by_cores:
+                further = Transfer.PINNED
+            else:
+                further = None
             flows.append(Flow(route=Route.STAGED, moved=missed, transfer=further))
         return Schedule(stages=(tuple(flows),) if ahead else tuple((flow,) for flow in flows))
 

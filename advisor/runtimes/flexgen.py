@@ -140,7 +140,8 @@ def schedule(
     The processor may compute attention for a cache in RAM (`--cpu-cache-compute`), and streams run
     in parallel (`--overlap`).
     """
-    count, packed = len(machine.gpus), KV_BYTES_PER_VALUE[work.kv_type] < 1.0
+    count = len(machine.gpus)
+    packed = KV_BYTES_PER_VALUE[work.kv_type] < 1.0
     batches = np.ceil(work.users / gpu_batch(model, placement, machine, work))
 
     def one_pass(step: ForwardPass, cached: bool) -> Schedule:
@@ -172,7 +173,10 @@ def schedule(
             values = values + load.kv / KV_BYTES_PER_VALUE[work.kv_type]
         unpacking = streaming.kernels(model, 0.0, unpacked=values / count)
         apart = Flow(route=Route.RESIDENT, load=load.times(0.0), kernels=unpacking)
-        stages = [tuple(flows)] if overlap else [(flow,) for flow in flows]
+        if overlap:
+            stages = [tuple(flows)]
+        else:
+            stages = [(flow,) for flow in flows]
         division = Parallel(tensor=count, pipeline=1)
         return Schedule(
             stages=(*stages, (apart,)),
@@ -216,8 +220,16 @@ def percent(model: Model, placement: Placement) -> tuple[int, ...]:
     on_gpu = round(float(placement.gpu_layers) / model.layers * 100)
     in_ram = round(float(streaming.layer_weights(model, placement, RAM)) / whole * 100)
     in_ram = min(in_ram, 100 - on_gpu)
-    cache = (0, 100) if RAM in placement.kv else (0, 0) if DISK in placement.kv else (100, 0)
-    activations = (0, 100) if cache != (100, 0) else (100, 0)
+    if RAM in placement.kv:
+        cache = (0, 100)
+    elif DISK in placement.kv:
+        cache = (0, 0)
+    else:
+        cache = (100, 0)
+    if cache != (100, 0):
+        activations = (0, 100)
+    else:
+        activations = (100, 0)
     return (on_gpu, in_ram, *cache, *activations)
 
 

@@ -222,14 +222,17 @@ def with_experts(key: str, loaded: LoadedFormat, machine: Machine) -> LoadedForm
 
 
 AS_IT_IS = {"MXFP4": ("MXFP4-hf",)}  # format with the same weights in the files of other runtimes
-EIGHT_BITS, MIDDLE_BITS = 6.0, 12.0
+EIGHT_BITS = 6.0
+MIDDLE_BITS = 12.0
 """Limits from which formats count as 8-bit and as 16-bit ones [bit]."""
 
 
 def bits(form: str) -> float:
     """Number of bits in a format's name; 4 without one [bit]."""
     digits = re.search(r"(\d+)", form)
-    return float(digits.group(1)) if digits else 4.0
+    if digits:
+        return float(digits.group(1))
+    return 4.0
 
 
 def refusal(key: str, form: str, machine: Machine) -> str:
@@ -271,7 +274,8 @@ def in_groups(key: str, name: str) -> Callable[[str, Machine], LoadedFormat]:
 
     def loaded(form: str, machine: Machine) -> LoadedFormat:
         check_takes(key, machine)
-        near, number = IN_GROUPS[whole_bits(form)], whole_bits(form)
+        near = IN_GROUPS[whole_bits(form)]
+        number = whole_bits(form)
         if near == form and number == 16:
             return LoadedFormat(format=form)
         return LoadedFormat(format=near, reason=f"as {name}'s {number} bits, the size of {near}")

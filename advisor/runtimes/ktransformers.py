@@ -66,12 +66,16 @@ def place(
 ) -> Placement:
     """All but experts on the GPUs, with as many experts as fit, equally many in all layers."""
     check_takes("ktransformers", machine, strategy, model)
-    group, total = shared_by(model, machine), experts_of(model)
+    group = shared_by(model, machine)
+    total = experts_of(model)
     tensor = group.division.tensor
     cache = model.kv_bytes(work.context, served(work).kv_type)
     experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
     # those of one layer are copied to the GPUs for a long prompt
-    copied = float(np.max(experts)) if model.format in NATIVE else 0.0
+    if model.format in NATIVE:
+        copied = float(np.max(experts))
+    else:
+        copied = 0.0
     if settings.gpu_experts is not None:
         kept = np.asarray(settings.gpu_experts, dtype=float) * total
     else:
@@ -112,7 +116,9 @@ def shared_by(model: Model, machine: Machine) -> GpuGroup:
 
 def experts_of(model: Model) -> int:
     """Number of experts of a layer; 1 without any."""
-    return model.architecture.experts.total if model.architecture.experts else 1
+    if model.architecture.experts:
+        return model.architecture.experts.total
+    return 1
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
@@ -120,7 +126,8 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
     GPUs compute those of the RAM too, which are copied first.
     """
     group = shared_by(model, machine)
-    device, tensor = group.slowest, group.division.tensor
+    device = group.slowest
+    tensor = group.division.tensor
     on_card = placement.weights[vram(device)]
     share = on_card[Group.ROUTED_EXPERTS]
     if placement.answered is not None:
@@ -153,7 +160,8 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
             exchanges=tuple(exchanges(model, machine, group.division, step.tokens)),
         )
 
-    prompt, token = prompt_step(served(work)), token_step(served(work))
+    prompt = prompt_step(served(work))
+    token = token_step(served(work))
     long = np.where(np.asarray(prompt.tokens) > LONG, 1.0, 0.0) * (model.format in NATIVE)
     return Phases(of_prompt=lambda: one_pass(prompt, long), of_token=lambda: one_pass(token, 0.0))
 
@@ -169,7 +177,10 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     share = float(np.ravel(placement.weights[vram(0)][Group.ROUTED_EXPERTS])[0]) * division.tensor
     experts = FILES.get(model.format, model.format)
     form = model.format.removesuffix("-hf")
-    plain = catalog.repository(model.name) if form == "BF16" else ""
+    if form == "BF16":
+        plain = catalog.repository(model.name)
+    else:
+        plain = ""
     weights = plain or catalog.checkpoint(model.name, "FP8")
     layerwise = f"--kt-gpu-prefill-token-threshold {LONG} --chunked-prefill-size {CHUNK}"
     parts = [

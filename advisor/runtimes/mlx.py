@@ -47,13 +47,18 @@ def place(
         check_takes(key, machine, strategy, model, work)
     whole = layer_split.place(model, machine, work, strategy, settings)
     whole = replace(whole, embedding_shares={})  # mlx-lm reads all tables in
-    return divided(model, machine, whole) if shares_layers_between(model, machine) else whole
+    if shares_layers_between(model, machine):
+        return divided(model, machine, whole)
+    return whole
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """Passes of llama.cpp, with the prompt in steps of `PROMPT_STEP` tokens."""
     shared = shares_layers_between(model, machine)
-    through = split_mode_tensor.schedule if shared else passes.schedule
+    if shared:
+        through = split_mode_tensor.schedule
+    else:
+        through = passes.schedule
     return through(model, placement, machine, replace(work, ubatch=PROMPT_STEP, bench=True))
 
 
@@ -77,7 +82,8 @@ def folder_of(model: Model) -> str:
 
 def folder_line(model: Model) -> str:
     """Shell line that makes this folder from the maker's repository."""
-    source, folder = shlex.quote(catalog.repository(model.name)), shlex.quote(folder_of(model))
+    source = shlex.quote(catalog.repository(model.name))
+    folder = shlex.quote(folder_of(model))
     number = whole_bits(model.format)
     if number == 16:
         return f"hf download {source} --local-dir {folder}"
@@ -91,7 +97,10 @@ def _served(model: Model, machine: Machine, weights: str) -> str:
     shared = shares_layers_between(model, machine)
     hosts = ",".join(f"HOST{node}" for node in range(1, machine.nodes + 1))
     ethernet = over_ethernet(machine.network)
-    way = "jaccl" if shared and not ethernet else "ring"
+    if shared and not ethernet:
+        way = "jaccl"
+    else:
+        way = "ring"
     over = "ethernet" if ethernet else "thunderbolt"
     return (
         f"mlx.distributed_config --backend {way} --over {over} --hosts {hosts} "

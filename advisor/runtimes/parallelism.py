@@ -116,7 +116,9 @@ class Parallel:
 
     def of_groups(self, numbers: Sequence[Array]) -> Any:
         """Numbers of each group, of those by `turns`."""
-        return numbers if np.ndim(self.pipeline) == 0 else np.asarray(numbers[0])
+        if np.ndim(self.pipeline) == 0:
+            return numbers
+        return np.asarray(numbers[0])
 
 
 def parallel(model: Model, machine: Machine, *, by_user: bool = False) -> Parallel:
@@ -149,7 +151,10 @@ def shares_layers_between(model: Model, machine: Machine) -> bool:
     saved = model.read_bytes_per_token * (1 - 1 / nodes) / machine.gpus[0].bandwidth.value
     sums = REDUCES_PER_LAYER * model.layers
     moved = 2.0 * (nodes - 1) / nodes * model.architecture.hidden * ACTIVATION
-    delay = network.reduce.value if network.reduce else 0.0
+    if network.reduce:
+        delay = network.reduce.value
+    else:
+        delay = 0.0
     cost = sums * (math.ceil(math.log2(nodes)) * delay + sum_seconds(moved, network))
     return bool(np.all(saved > cost))
 
@@ -242,7 +247,8 @@ def cache_share(model: Model, tensor: int) -> Floats:
     Key heads are divided where possible, and repeated where there are more GPUs than heads. The
     latent of MLA, which has no values, is on every GPU.
     """
-    shares, heads = np.full(model.layers, 1.0 / tensor), query_heads(model)
+    shares = np.full(model.layers, 1.0 / tensor)
+    heads = query_heads(model)
     layers = zip(model.architecture.cache, model.architecture.attention_values, strict=True)
     for layer, (kept, values) in enumerate(layers):
         if kept.key_values and not kept.value_values:
@@ -331,14 +337,23 @@ def exchanges(
     if np.any(division.tensor > 1):
         ring = 2.0 * (division.tensor - 1) / division.tensor
         experts = float(np.sum(model.per_layer.expert_layers))
-        times = experts if division.by_user else REDUCES_PER_LAYER * model.layers
+        if division.by_user:
+            times = experts
+        else:
+            times = REDUCES_PER_LAYER * model.layers
         times = times * (division.tensor > 1)
         spans = np.all(division.tensor > len(machine.gpus) // machine.nodes)
-        way = ExchangePath.NETWORK if machine.nodes > 1 and spans else ExchangePath.PEER
+        if machine.nodes > 1 and spans:
+            way = ExchangePath.NETWORK
+        else:
+            way = ExchangePath.PEER
         yield Exchange(
             way=way, times=times, moved=ring * vector, reduces=True, gpus=division.tensor
         )
-    between = machine.nodes - 1 if np.any(division.pipeline > 1) else 0
+    if np.any(division.pipeline > 1):
+        between = machine.nodes - 1
+    else:
+        between = 0
     if np.any(division.pipeline - 1 > between):
         yield Exchange(
             way=ExchangePath.PEER, times=division.pipeline - 1.0 - between, moved=2.0 * vector

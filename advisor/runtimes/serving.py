@@ -268,7 +268,8 @@ def _layers_that_fit(group: GpuGroup, work: Workload, settings: Settings, room: 
 
 def weight_room(group: GpuGroup, work: Workload, room: Room) -> Array:
     """VRAM of each GPU in a group for layers, by the smallest GPU [B]."""
-    model, division = group.model, group.division
+    model = group.model
+    division = group.division
     shares = cache_of_each(model, division, work.users)
     cache = np.sum(group.layers * room.cache * shares, axis=-1) * work.users
     last = group.at == division.pipeline - 1
@@ -291,10 +292,15 @@ def room_for_layers(room_of: RoomOf, model: Model, machine: Machine, work: Workl
 
 def _spread(groups: list[GpuGroup], layers: list[Floats], room: Room, users: Array) -> Placement:
     """Placement of resident layers, cache, token table and head over all GPUs, the rest in RAM."""
-    model, machine, division = groups[0].model, groups[0].machine, groups[0].division
+    model = groups[0].model
+    machine = groups[0].machine
+    division = groups[0].division
     shares = cache_of_each(model, division, users)
     resident = sum(division.of_groups(layers), start=np.zeros(()))
-    part = 1.0 if division.by_user else 1.0 / division.tensor
+    if division.by_user:
+        part = 1.0
+    else:
+        part = 1.0 / division.tensor
     weights: dict[Location, Mapping[Group, Floats]] = {RAM: all_of(1.0 - resident)}
     kv: dict[Location, Floats] = {}
     outside = {RAM: room.in_ram, DISK: room.in_file}
@@ -341,8 +347,12 @@ def users_at_once(
     division = parallel(model, machine, by_user=settings.attention_by_user)
     single = work.with_numbers(users=0.0 * np.asarray(work.users) + 1.0)
     typical = single.with_numbers(context=typical_tokens(work))
-    room, usual = room_of(model, machine, single), room_of(model, machine, typical)
-    together = division.tensor if division.by_user else 1
+    room = room_of(model, machine, single)
+    usual = room_of(model, machine, typical)
+    if division.by_user:
+        together = division.tensor
+    else:
+        together = 1
     counts = []
     for group in gpu_groups(model, machine, division):
         held = np.vecdot(group.layers, held_by_each(model, division))
@@ -356,8 +366,12 @@ def users_at_once(
 
 def _cache_of_a_user(group: GpuGroup, work: Workload, room: Room) -> Array:
     """Cache of one user on each GPU of a group, that of who drafts included [B]."""
-    model, division = group.model, group.division
-    drafted = drafter_cache(model, served(work)) / division.tensor if work.draft else 0.0
+    model = group.model
+    division = group.division
+    if work.draft:
+        drafted = drafter_cache(model, served(work)) / division.tensor
+    else:
+        drafted = 0.0
     cache = np.sum(group.layers * room.cache * cache_of_each(model, division, 1.0), axis=-1)
     return np.asarray(cache + drafted)
 
@@ -371,7 +385,9 @@ def sequences_that_fit(model: Model, placement: Placement, machine: Machine, wor
         held = weight_bytes(model, placement, where) + placement.buffers.get(where, 0.0)
         if np.any(each > 0):
             counts.append(np.floor(np.maximum(gpu.memory.value - held, 0.0) / each))
-    return int(np.min(counts)) if counts else 0
+    if counts:
+        return int(np.min(counts))
+    return 0
 
 
 # Steps of vLLM and SGLang: what each GPU reads and computes, and with which kernels.
@@ -381,7 +397,9 @@ def held_load(group: GpuGroup, placement: Placement, step: ForwardPass) -> Load:
     """Load of one GPU of a group from its own memory, of the busiest one where each holds whole
     experts; each starts the kernels of every layer.
     """
-    model, division, where = group.model, group.division, vram(group.slowest)
+    model = group.model
+    division = group.division
+    where = vram(group.slowest)
     load = step_load(model, placement, where, step)
     if placement.expert_parallel:
         read, computed = busiest_gpu(model, division.tensor, step.tokens)
@@ -401,7 +419,10 @@ def held_load(group: GpuGroup, placement: Placement, step: ForwardPass) -> Load:
             attention["flops"] = load.flops * users
         attention["attention_flops"] = attention_work(model, heads, step)
         attention["kv"] = cache_read(model, cached, step)
-    rest = 1 if division.by_user else division.tensor
+    if division.by_user:
+        rest = 1
+    else:
+        rest = division.tensor
     return replace(
         load,
         **attention,
@@ -427,7 +448,8 @@ def phases(
 ) -> Phases:
     """One pass for the prompt and one for each token, through the `stages` of each group."""
     division = parallel(model, machine, by_user=placement.attention_by_user)
-    groups, running = gpu_groups(model, machine, division), served(work)
+    groups = gpu_groups(model, machine, division)
+    running = served(work)
 
     def through(step: ForwardPass) -> Schedule:
         turns = (stages(group, step) for group in groups)
@@ -452,7 +474,9 @@ def group_weights(group: GpuGroup, placement: Placement) -> Array:
 
 def group_kernels(group: GpuGroup, placement: Placement, step: ForwardPass) -> EngineKernels:
     """Kernels of one GPU of a group; those of the first group sample for all."""
-    model, division, mask = group.model, group.division, group.layers
+    model = group.model
+    division = group.division
+    mask = group.layers
     head = placement.output.get(vram(group.slowest), 0.0)
     tokens = np.asarray(step.tokens, dtype=float)
     users = share_of_users(division, step.sequences)
@@ -464,8 +488,12 @@ def group_kernels(group: GpuGroup, placement: Placement, step: ForwardPass) -> E
     if placement.expert_parallel:
         rows = rows * busiest_gpu(model, division.tensor, step.tokens)[0]
     dense, routed = engine_formats(model)
-    each, layers = model.per_layer, np.sum(mask, axis=-1)
-    divided = users if division.by_user else 1 / division.tensor
+    each = model.per_layer
+    layers = np.sum(mask, axis=-1)
+    if division.by_user:
+        divided = users
+    else:
+        divided = 1 / division.tensor
     return EngineKernels(
         number=PEAKS[dense][0],
         sequences=step.sequences * users * (group.at == 0),
@@ -511,7 +539,10 @@ FORMATS = ((12.0, "f16"), (6.0, "fp8"))
 def engine_formats(model: Model) -> tuple[str, str]:
     """Formats of dense weights and of routed experts, for the choice of kernels."""
     experts = model.architecture.experts
-    unused = experts.total / experts.used if experts else 1.0
+    if experts:
+        unused = experts.total / experts.used
+    else:
+        unused = 1.0
     dense = [group for group in LAYERED if group not in (Group.ROUTED_EXPERTS, Group.NORMS)]
     return _kernel(model, dense), _kernel(model, [Group.ROUTED_EXPERTS], unused)
 
@@ -534,5 +565,8 @@ FOUR_BITS = {"NVFP4": "nvfp4", "MXFP4": "mxfp4", "MXFP4-hf": "mxfp4"}
 def framework_kernels(group: GpuGroup, placement: Placement, step: ForwardPass) -> Kernels:
     """Kernels of engines without CUDA graphs, which compute as PyTorch does."""
     share = float(np.mean(group.layers)) / group.division.tensor
-    sequences = step.sequences if group.at == 0 else 0.0
+    if group.at == 0:
+        sequences = step.sequences
+    else:
+        sequences = 0.0
     return kernels(group.model, sequences, unpacked_weights(group.model) * share)

@@ -29,7 +29,10 @@ def _room(model: Model, _machine: Machine, work: Workload) -> serving.Room:
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Command line of trtllm-serve."""
     division = parallel(model, machine)
-    users = division.tensor if placement.attention_by_user else 1
+    if placement.attention_by_user:
+        users = division.tensor
+    else:
+        users = 1
     parts = [
         f"trtllm-serve {shlex.quote(serving.checkpoint(model))}",
         "--backend pytorch",

@@ -64,7 +64,8 @@ def read_in_place(
     """Weights that do not fit stay in RAM: experts of the first layers, else whole first layers; a
     given number of layers, the last ones, stays whole on the GPUs.
     """
-    nothing, still = replace(settings, gpu_layers=0), replace(room, buffered=0)
+    nothing = replace(settings, gpu_layers=0)
+    still = replace(room, buffered=0)
     base = serving.placed(model, machine, work, PlacementStrategy.CPU_OFFLOAD, nothing, still)
     division = parallel(model, machine)
     groups = chunks(model.layers, division.pipeline)
@@ -112,8 +113,14 @@ def _with(
     weights = {}
     for location, shares in base.weights.items():
         at = location.device // division.tensor
-        here = 1.0 - whole if location == RAM else kept[at] / division.tensor
-        full = np.zeros_like(whole) if location == RAM else groups[at] / division.tensor
+        if location == RAM:
+            here = 1.0 - whole
+        else:
+            here = kept[at] / division.tensor
+        if location == RAM:
+            full = np.zeros_like(whole)
+        else:
+            full = groups[at] / division.tensor
         weights[location] = {
             group: here if not only_experts or group is Group.ROUTED_EXPERTS else full
             for group in shares
@@ -216,8 +223,10 @@ def schedule(
 
         A prompt reads each weight in RAM once, as if every kernel kept the weights it has read.
         """
-        device, tensor = group.slowest, group.division.tensor
-        here, kernels = serving.held_load(group, placement, step), computed(group, placement, step)
+        device = group.slowest
+        tensor = group.division.tensor
+        here = serving.held_load(group, placement, step)
+        kernels = computed(group, placement, step)
         on_gpu = partial(Flow, route=Route.RESIDENT, device=device)
         if placement.strategy is PlacementStrategy.GPU_RESIDENT:
             yield (on_gpu(load=here, kernels=kernels),)
@@ -241,7 +250,10 @@ def command(
 ) -> str:
     """Command line of each machine; `source` is the repository where it is not the checkpoint's."""
     division = parallel(model, machine, by_user=placement.attention_by_user)
-    tensor = "--data-parallel-size" if division.by_user else "--tensor-parallel-size"
+    if division.by_user:
+        tensor = "--data-parallel-size"
+    else:
+        tensor = "--tensor-parallel-size"
     parts = [
         f"vllm serve {source or shlex.quote(serving.checkpoint(model))}",
         f"--max-model-len {int(work.context)}",

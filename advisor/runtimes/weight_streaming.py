@@ -155,7 +155,10 @@ def unpacked_weights(model: Model) -> float:
     if not packed_weights(model):
         return 0.0
     experts = model.architecture.experts
-    used = experts.used / experts.total if experts else 1.0
+    if experts:
+        used = experts.used / experts.total
+    else:
+        used = 1.0
     return sum(
         float(np.sum(work)) / 2.0 / (used if group is Group.ROUTED_EXPERTS else 1.0)
         for group, work in model.per_layer.flops.items()

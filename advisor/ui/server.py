@@ -34,7 +34,8 @@ WIDGETS = ("Html", "TextInput", "Selectbox", "ButtonGroup", "Popover", "Tabs", "
 """Kinds of element on the first screen, as Streamlit's files are called."""
 LATER = 3.0
 """Seconds from the start until the other pages are loaded, where nobody visits before [s]."""
-ANSWERED, RUNNING = threading.Event(), set[int]()
+ANSWERED = threading.Event()
+RUNNING = set[int]()
 """Set when a visitor has an answer, and the threads that work on one: the other pages are loaded
 after the first answer, while nobody is served."""
 FIRST = dict[int, bytes]()
@@ -68,10 +69,16 @@ class EarlyPage:
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """Answer a request: the page itself with what it needs first, its scripts from memory."""
-        fields = dict(scope["headers"]) if scope["type"] == "http" else {}
+        if scope["type"] == "http":
+            fields = dict(scope["headers"])
+        else:
+            fields = {}
         if b"text/html" not in fields.get(b"accept", b"") or scope["method"] != "GET":
             whole = fields and scope["method"] == "GET" and not fields.keys() & PARTLY
-            script = _needed().get(scope["path"]) if whole else None
+            if whole:
+                script = _needed().get(scope["path"])
+            else:
+                script = None
             await (script or self.app)(scope, receive, send)
             return
         # Whole and plain, so that it can be added to; what the browser has kept is not asked for.
@@ -84,7 +91,10 @@ class EarlyPage:
 
         await self.app({**scope, "headers": headers}, receive, hold)
         first = scope["path"] == "/" and not scope["query_string"]
-        answer = FIRST.get(this_machine.calibrated_at(), b"") if first else b""
+        if first:
+            answer = FIRST.get(this_machine.calibrated_at(), b"")
+        else:
+            answer = b""
         for message in _dressed(held, answer):
             await send(message)
 
@@ -129,7 +139,8 @@ def _early() -> tuple[dict[bytes, bytes], bytes]:
     """
     link = '<link rel="modulepreload" fetchpriority="low" crossorigin href="./static/js/{}">'
     links = {name.encode(): link.format(name).encode() for name in _scripts()}
-    sheet, script = SHEET.read_bytes(), SCRIPT.read_bytes()
+    sheet = SHEET.read_bytes()
+    script = SCRIPT.read_bytes()
     return links, b"<body><style>" + sheet + b"</style><script>" + script + b"</script>"
 
 
@@ -197,7 +208,8 @@ def advise() -> None:
     from advisor.ui.question.answer import answer
 
     this_machine.seen()
-    request, calibrated = current.begun(Request()), this_machine.calibrated_at()
+    request = current.begun(Request())
+    calibrated = this_machine.calibrated_at()
     shown = answer(request, pick(request.model), calibrated)
     FIRST[calibrated] = EARLY.format(page.drawn(shown, ways.ways(shown))).encode()
 

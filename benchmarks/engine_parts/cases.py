@@ -85,7 +85,8 @@ def work(case: Case, depth: int) -> Workload:
 
 def short_of_disk(case: Case, folder: Path) -> str:
     """Why the file of a model finds no room in a folder; empty where it does."""
-    free, needed = shutil.disk_usage(folder).free, case.model.file_bytes + LEFT
+    free = shutil.disk_usage(folder).free
+    needed = case.model.file_bytes + LEFT
     if free >= needed:
         return ""
     return f"it needs {needed / GB:.1f} GB of disk in {folder} and {free / GB:.1f} GB are free."
@@ -94,9 +95,14 @@ def short_of_disk(case: Case, folder: Path) -> str:
 def predicted(case: Case, machine: Machine, depth: int) -> Estimate:
     """What the program says of it."""
     return estimate(
-        case.model, machine, work(case, depth), case.runtime, case.strategy, fitted_constants(),
+        case.model,
+        machine,
+        work(case, depth),
+        case.runtime,
+        case.strategy,
+        fitted_constants(),
         case.settings,
-    )  # fmt: skip
+    )
 
 
 def speeds_of(estimate: Estimate) -> tuple[Range, Range]:

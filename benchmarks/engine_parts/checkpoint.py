@@ -72,7 +72,8 @@ def _write(file: BinaryIO, architecture: Architecture) -> None:
     header = header.ljust(-(-len(header) // ALIGNMENT) * ALIGNMENT)
     file.write(struct.pack("<Q", len(header)) + header)
     values = np.random.default_rng(0).normal(0.0, DEVIATION, TILE)
-    tile, ones = _sixteen_bits(values), _sixteen_bits(np.ones(1))
+    tile = _sixteen_bits(values)
+    ones = _sixteen_bits(np.ones(1))
     for tensor in architecture.tensors:
         for piece in _repeated(ones if tensor.rows == 1 else tile, tensor.params * BYTES):
             file.write(piece)
@@ -83,15 +84,21 @@ def _header(architecture: Architecture) -> dict[str, object]:
     header: dict[str, object] = {"__metadata__": {"format": "pt"}}
     end = 0
     for tensor in architecture.tensors:
-        start, end = end, end + tensor.params * BYTES
-        shape = [tensor.width] if tensor.rows == 1 else [tensor.rows, tensor.width]
+        start = end
+        end = end + tensor.params * BYTES
+        if tensor.rows == 1:
+            shape = [tensor.width]
+        else:
+            shape = [tensor.rows, tensor.width]
         header[_name(tensor)] = {"dtype": "BF16", "shape": shape, "data_offsets": [start, end]}
     return header
 
 
 def _name(tensor: Tensor) -> str:
     own = f"{NAMES[tensor.role]}.weight"
-    return own if tensor.layer is None else f"model.layers.{tensor.layer}.{own}"
+    if tensor.layer is None:
+        return own
+    return f"model.layers.{tensor.layer}.{own}"
 
 
 def _sixteen_bits(values: "np.typing.NDArray[np.float64]") -> bytes:

@@ -28,8 +28,10 @@ from benchmarks.engine_parts.models import MANY_EXPERTS, Target, filled, target,
 from benchmarks.engine_parts.readings import Run, until
 
 DEPTHS = (512, 4096)  # lengths of prompts, and of the cache while tokens are timed [tokens]
-REPEATS, PROMPT_REPEATS = 5, 2
-MICRO_BATCH, LARGE_MICRO_BATCH = 512, 2048
+REPEATS = 5
+PROMPT_REPEATS = 2
+MICRO_BATCH = 512
+LARGE_MICRO_BATCH = 2048
 LONGEST = 150.0  # time for one call; in the first a driver may have to compile kernels [s]
 FEW = 8  # runs between two probes of the machine
 NAMES = (
@@ -38,9 +40,15 @@ NAMES = (
 )  # fmt: skip
 """Models, those first that tell most."""
 TINY = ArchitectureSpec(
-    name="tiny", layers=2, hidden=256, intermediate=512, heads=4, kv_heads=2, head_dim=64,
+    name="tiny",
+    layers=2,
+    hidden=256,
+    intermediate=512,
+    heads=4,
+    kv_heads=2,
+    head_dim=64,
     vocab=512,
-)  # fmt: skip
+)
 
 
 def cases() -> list[Case]:
@@ -50,17 +58,28 @@ def cases() -> list[Case]:
 
 
 def _cases(target: Target) -> Iterator[Case]:
-    facts, layers = target.synthetic.facts, target.synthetic.model.layers
+    facts = target.synthetic.facts
+    layers = target.synthetic.model.layers
 
     def case(
-        place: str, category: str, strategy: PlacementStrategy, settings: Settings,
+        place: str,
+        category: str,
+        strategy: PlacementStrategy,
+        settings: Settings,
         ubatch: int = MICRO_BATCH,
-    ) -> Case:  # fmt: skip
+    ) -> Case:
         return Case(
-            name=target.name, place=place, category=category, facts=facts,
-            model=target.synthetic.model, runtime=LLAMA_CPP, strategy=strategy, settings=settings,
-            depths=DEPTHS, ubatch=ubatch,
-        )  # fmt: skip
+            name=target.name,
+            place=place,
+            category=category,
+            facts=facts,
+            model=target.synthetic.model,
+            runtime=LLAMA_CPP,
+            strategy=strategy,
+            settings=settings,
+            depths=DEPTHS,
+            ubatch=ubatch,
+        )
 
     half = Settings(gpu_layers=float(layers // 2), cpu_moe=0.0)
     yield case("all in the GPU", "resident", PlacementStrategy.GPU_RESIDENT, Settings())
@@ -106,11 +125,18 @@ def _timed(case: Case, path: Path, session: Session) -> list[Run]:
     depths = ",".join(map(str, case.depths))
     rows = _rows(
         (
-            *command(case, placement, path), "-p", "0", "-n", str(TOKENS), "-d", depths,
-            "-r", str(REPEATS),
+            *command(case, placement, path),
+            "-p",
+            "0",
+            "-n",
+            str(TOKENS),
+            "-d",
+            depths,
+            "-r",
+            str(REPEATS),
         ),
         LONGEST,
-    )  # fmt: skip
+    )
     prompts = ("-p", depths, "-n", "0", "-r", str(PROMPT_REPEATS))
     try:
         rates = _prompts(_rows((*command(case, placement, path), *prompts), LONGEST))
@@ -119,13 +145,16 @@ def _timed(case: Case, path: Path, session: Session) -> list[Run]:
         rates = {}
     return [
         Run(
-            target=case.name, place=case.place, runtime=_named(rows[0]), depth=int(speed.depth),
+            target=case.name,
+            place=case.place,
+            runtime=_named(rows[0]),
+            depth=int(speed.depth),
             seconds=statistics.median(1.0 / rate for rate in speed.samples),
             prompt=rates.get(int(speed.depth)),
         )
         for speed in read(json.dumps(rows))
         if speed.decode
-    ]  # fmt: skip
+    ]
 
 
 def _prompts(rows: Sequence[dict[str, Any]]) -> Mapping[int, float]:
@@ -136,7 +165,10 @@ def _prompts(rows: Sequence[dict[str, Any]]) -> Mapping[int, float]:
 
 def command(case: Case, placement: Placement, path: Path) -> tuple[str, ...]:
     """The call that puts layers and experts where a placement has them; one more for the head."""
-    experts = int(placement.cpu_moe) if placement.gpu_layers and case.facts.experts else 0
+    if placement.gpu_layers and case.facts.experts:
+        experts = int(placement.cpu_moe)
+    else:
+        experts = 0
     return (
         *_call(path, host.facts().cores),
         *("-ngl", str(int(placement.gpu_layers) + 1), "-fa", "1", "-ub", str(case.ubatch)),

@@ -43,12 +43,15 @@ PLACES = {
     PlacementStrategy.NVME_OFFLOAD: ("weights on the drive", "nvme"),
 }
 """Name and category of each."""
-SECONDS, LEAST, LEAST_FROM_DRIVE = 6.0, 16, 4
+SECONDS = 6.0
+LEAST = 16
+LEAST_FROM_DRIVE = 4
 """Time for a run's tokens [s], and how many there are at least."""
 LONGEST = 240.0  # time for a process, loading and all [s]
 DISK_SECONDS = 3.0
 PROCESS = 4 * GIB  # RAM for Python, its libraries and the GPU's driver, beside weights [B]
-PART, LEAST_PAGES = 0.1, 512 * MIB
+PART = 0.1
+LEAST_PAGES = 512 * MIB
 """Room under the cap for pages of files: a part of the weights, and what it is at least [B]."""
 IMPORTS = 180.0  # seconds in which libraries are to be imported
 SEES_GPU = "import torch, transformers, accelerate; print(torch.cuda.is_available())"
@@ -58,13 +61,18 @@ def cases() -> list[Case]:
     """Each model in its places."""
     return [
         Case(
-            name=f"{facts.name} {FORM}", place=place, category=category, facts=facts,
-            model=catalog.in_format(build(facts), FORM), runtime=ACCELERATE, strategy=strategy,
+            name=f"{facts.name} {FORM}",
+            place=place,
+            category=category,
+            facts=facts,
+            model=catalog.in_format(build(facts), FORM),
+            runtime=ACCELERATE,
+            strategy=strategy,
             depths=(DEPTH,),
         )
         for facts in map(_plain, NAMES)
         for strategy, (place, category) in PLACES.items()
-    ]  # fmt: skip
+    ]
 
 
 def _plain(name: str) -> ArchitectureSpec:
@@ -75,17 +83,20 @@ def missing() -> str:
     """Why Transformers cannot be run on the GPU; empty where it can."""
     try:
         done = subprocess.run(
-            (sys.executable, "-c", SEES_GPU), capture_output=True, text=True, timeout=IMPORTS,
+            (sys.executable, "-c", SEES_GPU),
+            capture_output=True,
+            text=True,
+            timeout=IMPORTS,
             check=False,
-        )  # fmt: skip
+        )
     except subprocess.TimeoutExpired:
         return f"torch, transformers and accelerate took over {IMPORTS:.0f} s to import."
     if done.returncode:
         last = (done.stderr.strip() or "no words").splitlines()[-1]
         return f"it needs torch with CUDA, transformers and accelerate ({last})."
-    return (
-        "" if done.stdout.split()[-1:] == ["True"] else "torch sees no GPU; install its CUDA build."
-    )
+    if done.stdout.split()[-1:] == ["True"]:
+        return ""
+    return "torch sees no GPU; install its CUDA build."
 
 
 def read_once(chosen: Sequence[Case], session: Session) -> None:
@@ -110,7 +121,8 @@ def _timed(case: Case, weights: Path, session: Session) -> Sequence[Run]:
     capped.forget(weights)
     with capped.capped(host.facts().memory_total) as group:
         generated = _generated(job, session.folder, group, room(case))
-    direct, mapped = rates["disk_read_direct"], rates.get("disk_read_mmap", 0.0)
+    direct = rates["disk_read_direct"]
+    mapped = rates.get("disk_read_mmap", 0.0)
     return [replace(_run(case, generated), direct=direct, mapped=mapped)]
 
 
@@ -152,13 +164,19 @@ def _generated(
         if group:
             capped.limit(group, capped.kept(group) + pages)
         first = exchange({"depth": DEPTH, "tokens": 1})["first"]
-        sizes = stack.enter_context(capped.looked_at(group)) if group else [0]
+        if group:
+            sizes = stack.enter_context(capped.looked_at(group))
+        else:
+            sizes = [0]
         tokens = tokens_in(SECONDS, first, LEAST_FROM_DRIVE if group else LEAST)
         run = {"depth": DEPTH, "tokens": tokens + 1}
         if not group:  # torch 2.11 prepares attention anew for each length that it first sees:
             exchange(run)  # 36 ms a token on an H100, more than the token itself
         answer = exchange(run)
-    cache = statistics.median(sizes) if sizes else 0.0
+    if sizes:
+        cache = statistics.median(sizes)
+    else:
+        cache = 0.0
     return Generated(runtime=runtime, first=answer["first"], steps=answer["steps"], cache=cache)
 
 
@@ -173,10 +191,15 @@ def _run(case: Case, generated: Generated) -> Run:
         case.strategy is PlacementStrategy.NVME_OFFLOAD
     )  # the drive may be slow now and fast then
     return Run(
-        target=case.name, place=case.place, runtime=generated.runtime, depth=DEPTH,
+        target=case.name,
+        place=case.place,
+        runtime=generated.runtime,
+        depth=DEPTH,
         seconds=(statistics.fmean if mean else statistics.median)(seconds),
-        prompt=DEPTH / generated.first, read=statistics.fmean(read), cache=generated.cache,
-    )  # fmt: skip
+        prompt=DEPTH / generated.first,
+        read=statistics.fmean(read),
+        cache=generated.cache,
+    )
 
 
 @contextmanager

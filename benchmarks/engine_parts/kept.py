@@ -23,7 +23,9 @@ from typing import Any
 from advisor.probes.llama_cpp.child import answers, server, tell, words
 from advisor.probes.llama_cpp.die_with_parent import end_with_parent
 
-FIRST, SEED = 16, 9  # tokens of a first prompt, which brings in all weights once
+# tokens of a first prompt, which brings in all weights once
+FIRST = 16
+SEED = 9
 ANY = {"top_k": 0, "top_p": 1.0, "min_p": 0.0}
 """No token is left out. The few that are likely after one prompt would go to few of the experts."""
 
@@ -36,7 +38,8 @@ def main(job: dict[str, Any]) -> None:
     tell({"ready": True})
     for line in sys.stdin:
         request = json.loads(line)
-        prompt, rate = words(job, request["depth"]), None
+        prompt = words(job, request["depth"])
+        rate = None
         if "slot" in request:
             slot(loaded, "restore", request["slot"])
         else:

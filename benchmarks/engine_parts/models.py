@@ -28,9 +28,15 @@ class Target:
         """Model with the same cache and next to no weights, which fills that cache quickly."""
         facts = self.synthetic.facts
         twin = ArchitectureSpec(
-            name="twin", layers=facts.layers, hidden=256, intermediate=256, heads=facts.kv_heads,
-            kv_heads=facts.kv_heads, head_dim=facts.head_dim, vocab=1024,
-        )  # fmt: skip
+            name="twin",
+            layers=facts.layers,
+            hidden=256,
+            intermediate=256,
+            heads=facts.kv_heads,
+            kv_heads=facts.kv_heads,
+            head_dim=facts.head_dim,
+            vocab=1024,
+        )
         return in_format(twin, "Q8_0")
 
 
@@ -40,31 +46,72 @@ def target(facts: ArchitectureSpec, form: str, shares: tuple[float, ...] = ()) -
 
 
 SMALL_EXPERTS = ArchitectureSpec(
-    name="MoE 3B-A0.8B", layers=32, hidden=1536, moe_intermediate=512, experts=40,
-    experts_per_token=8, heads=24, kv_heads=8, head_dim=64, vocab=49152, tied=True,
-)  # fmt: skip
+    name="MoE 3B-A0.8B",
+    layers=32,
+    hidden=1536,
+    moe_intermediate=512,
+    experts=40,
+    experts_per_token=8,
+    heads=24,
+    kv_heads=8,
+    head_dim=64,
+    vocab=49152,
+    tied=True,
+)
 """The shape of IBM's Granite 3.1 3B-A800M."""
 EXPERTS = ArchitectureSpec(
-    name="MoE 7B-A1B", layers=16, hidden=2048, moe_intermediate=1024, experts=64,
-    experts_per_token=8, heads=16, kv_heads=16, head_dim=128, vocab=50304,
-)  # fmt: skip
+    name="MoE 7B-A1B",
+    layers=16,
+    hidden=2048,
+    moe_intermediate=1024,
+    experts=64,
+    experts_per_token=8,
+    heads=16,
+    kv_heads=16,
+    head_dim=128,
+    vocab=50304,
+)
 """The shape of AllenAI's OLMoE-1B-7B."""
 
 MANY_EXPERTS = ArchitectureSpec(
-    name="MoE 30B-A3B", layers=48, hidden=2048, moe_intermediate=768, experts=128,
-    experts_per_token=8, heads=32, kv_heads=4, head_dim=128, vocab=151936,
-)  # fmt: skip
+    name="MoE 30B-A3B",
+    layers=48,
+    hidden=2048,
+    moe_intermediate=768,
+    experts=128,
+    experts_per_token=8,
+    heads=32,
+    kv_heads=4,
+    head_dim=128,
+    vocab=151936,
+)
 """The shape of Alibaba's Qwen3-30B-A3B."""
 
 
 SMALL_PIECES = ArchitectureSpec(
-    name="MoE 2.6B-A0.5B", layers=12, hidden=2048, moe_intermediate=1024, experts=32,
-    experts_per_token=4, heads=16, kv_heads=8, head_dim=128, vocab=4096,
-)  # fmt: skip
+    name="MoE 2.6B-A0.5B",
+    layers=12,
+    hidden=2048,
+    moe_intermediate=1024,
+    experts=32,
+    experts_per_token=4,
+    heads=16,
+    kv_heads=8,
+    head_dim=128,
+    vocab=4096,
+)
 LARGE_PIECES = ArchitectureSpec(
-    name="MoE 3.5B-A1.0B", layers=8, hidden=2048, moe_intermediate=4096, experts=16,
-    experts_per_token=4, heads=16, kv_heads=8, head_dim=128, vocab=4096,
-)  # fmt: skip
+    name="MoE 3.5B-A1.0B",
+    layers=8,
+    hidden=2048,
+    moe_intermediate=4096,
+    experts=16,
+    experts_per_token=4,
+    heads=16,
+    kv_heads=8,
+    head_dim=128,
+    vocab=4096,
+)
 NAMED = (
     ("Qwen3-0.6B", "Q8_0"), ("TinyLlama-1.1B", "Q6_K"), ("Llama-3.2-1B", "Q4_K_M"),
     ("Qwen3-1.7B", "F16"), ("Llama-3.2-3B", "Q4_0"), ("Qwen3-4B", "Q6_K"),
@@ -91,9 +138,13 @@ def larger() -> list[Target]:
     dense = ((find_model("TinyLlama-1.1B"), "Q8_0"), (find_model("Llama-3.2-1B"), "Q6_K"))
     # Random weights in Q4_0 are below zero on average, and would send all tokens to like experts.
     routed = ((SMALL_PIECES, "Q4_K_M"), (LARGE_PIECES, "Q4_K_M"))
-    scans, hits = (0.5, 0.75, 0.9, 1.05), (0.4, 0.6, 0.8)
-    return [target(*model, shares) for shares, models in ((scans, dense), (hits, routed))
-            for model in models]  # fmt: skip
+    scans = (0.5, 0.75, 0.9, 1.05)
+    hits = (0.4, 0.6, 0.8)
+    return [
+        target(*model, shares)
+        for shares, models in ((scans, dense), (hits, routed))
+        for model in models
+    ]
 
 
 @contextmanager

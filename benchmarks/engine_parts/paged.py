@@ -23,7 +23,10 @@ from benchmarks.engine_parts.capped import capped, forget, inside, looked_at
 from benchmarks.engine_parts.models import Target, filled
 from benchmarks.engine_parts.readings import Readings, Run
 
-DISK_SECONDS, TOKENS, TOKEN_SECONDS, DEPTH = 3.0, 8, 5.0, 16
+DISK_SECONDS = 3.0
+TOKENS = 8
+TOKEN_SECONDS = 5.0
+DEPTH = 16
 PROCESS = 25 * MIB
 """What the process takes beside the model's own buffers, as seen here; a cap need not be exact, as
 what it leaves for pages is looked at [B]."""
@@ -32,9 +35,12 @@ WORK = Workload(prompt=DEPTH, output=TOKENS, context=DEPTH + 4 * TOKENS)
 
 
 def read(
-    models: Sequence[Target], record: Readings, folder: Path, machine: Machine,
+    models: Sequence[Target],
+    record: Readings,
+    folder: Path,
+    machine: Machine,
     over: Callable[[], bool],
-) -> None:  # fmt: skip
+) -> None:
     """Each model under each cap, those first that were timed least; the drive before and after."""
     ahead = float(read_ahead(folder) or 0)
     for model in sorted(models, key=lambda each: len(record.of(each.name, DEPTH, each.shares[-1]))):
@@ -66,13 +72,23 @@ def _timed(model: Target, share: float, path: Path, machine: Machine) -> Run:
     link = path.with_name(f"linked-{path.name}")  # the process's own name for it, which goes
     link.hardlink_to(path)
     job = EngineJob(
-        path=link, threads=host.facts().cores, vocab=1000, depths=(DEPTH,), prompt=0,
-        tokens=TOKENS, seconds=TOKEN_SECONDS, plain=True, mapped=True,
-    )  # fmt: skip
+        path=link,
+        threads=host.facts().cores,
+        vocab=1000,
+        depths=(DEPTH,),
+        prompt=0,
+        tokens=TOKENS,
+        seconds=TOKEN_SECONDS,
+        plain=True,
+        mapped=True,
+    )
     placed = LLAMA_CPP.place(
-        model.synthetic.model, machine, WORK, PlacementStrategy.NVME_OFFLOAD,
+        model.synthetic.model,
+        machine,
+        WORK,
+        PlacementStrategy.NVME_OFFLOAD,
         Settings(page_cache=0.0),
-    )  # fmt: skip
+    )
     held = float(needed_bytes(model.synthetic.model, placed, RAM, WORK)) + PROCESS
     with (
         capped(int(share * path.stat().st_size + held)) as group,
@@ -84,9 +100,13 @@ def _timed(model: Target, share: float, path: Path, machine: Machine) -> Run:
         sizes.clear()
         answer = ask(what)
     return Run(
-        target=model.name, depth=DEPTH, share=share, seconds=statistics.fmean(answer.seconds),
-        read=statistics.fmean(answer.read), cache=statistics.median(sizes),
-    )  # fmt: skip
+        target=model.name,
+        depth=DEPTH,
+        share=share,
+        seconds=statistics.fmean(answer.seconds),
+        read=statistics.fmean(answer.read),
+        cache=statistics.median(sizes),
+    )
 
 
 def on_drive(machine: Machine, runs: Sequence[Run]) -> Machine:
@@ -108,6 +128,11 @@ def on_drive(machine: Machine, runs: Sequence[Run]) -> Machine:
 def predicted(model: Target, machine: Machine, cache: float) -> Estimate:
     """A model of which so much lies in the page cache."""
     return estimate(
-        model.synthetic.model, machine, WORK, LLAMA_CPP, PlacementStrategy.NVME_OFFLOAD,
-        fitted_constants(), Settings(page_cache=cache),
-    )  # fmt: skip
+        model.synthetic.model,
+        machine,
+        WORK,
+        LLAMA_CPP,
+        PlacementStrategy.NVME_OFFLOAD,
+        fitted_constants(),
+        Settings(page_cache=cache),
+    )

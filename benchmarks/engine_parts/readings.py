@@ -90,7 +90,8 @@ class Readings:
         """Print the median of every figure that probes measured."""
         for name, repeats in sorted(self.rounds.items()):
             values = [measurement.value for measurement in repeats]
-            median, unit = statistics.median(values), repeats[0].unit
+            median = statistics.median(values)
+            unit = repeats[0].unit
             print(f"  {name:<26} {median:10.4g} {unit:<10} {within(values)}")
 
     def medians(self) -> Iterable[Measurement]:
@@ -110,7 +111,10 @@ def read(path: Path, here: Fingerprint | None = None) -> Readings:
     stored = measurement_file.from_json(
         {"fingerprint": content.get("machine"), "measurements": content["probes"]}
     )
-    other = difference(stored.fingerprint, here) if stored.fingerprint and here else ""
+    if stored.fingerprint and here:
+        other = difference(stored.fingerprint, here)
+    else:
+        other = ""
     if other:
         raise InputError(f"{path} holds another machine's readings; give another folder. {other}")
     runs = [Run(**fields) for fields in content["runs"]]
@@ -123,9 +127,11 @@ def options(words: str | None, rounds: int, parts: Iterable[str]) -> argparse.Ar
     parser.add_argument("--rounds", type=int, default=rounds)
     parser.add_argument("--keep", type=Path, help="folder for readings, kept for the next run")
     parser.add_argument(
-        "--seconds", type=float, default=math.inf,
+        "--seconds",
+        type=float,
+        default=math.inf,
         help="begin nothing after them; what was begun on a GPU takes four minutes more at most",
-    )  # fmt: skip
+    )
     parser.add_argument("--only", choices=tuple(parts))
     parser.add_argument("--model", default="", help="only those with it in their name")
     parser.add_argument("--csv", type=Path, help="table that rows are added to")
@@ -151,7 +157,9 @@ def rates(runs: Iterable[Run]) -> list[float]:
 def prompt_rate(runs: Iterable[Run]) -> float | None:
     """Median speed of the prompt over runs; None where none was timed [tokens/s]."""
     prompts = [run.prompt for run in runs if run.prompt is not None]
-    return statistics.median(prompts) if prompts else None
+    if prompts:
+        return statistics.median(prompts)
+    return None
 
 
 def until(seconds: float) -> Callable[[], bool]:

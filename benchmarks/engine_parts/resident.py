@@ -28,8 +28,10 @@ from benchmarks.engine_parts import talk
 from benchmarks.engine_parts.models import CONTEXTS, Target
 from benchmarks.engine_parts.readings import Readings, Run, spread
 
-TOKENS, TOKEN_SECONDS = 16, 1.5
-RAM_SECONDS, ENGINE_SECONDS = 2.5, 30.0
+TOKENS = 16
+TOKEN_SECONDS = 1.5
+RAM_SECONDS = 2.5
+ENGINE_SECONDS = 30.0
 """Time for the probes, which take turns with the targets: the speed of a shared machine drifts
 within minutes."""
 REFERENCE = "engine_read_q4_k"  # figure of every probe by which the machine's steadiness is told
@@ -37,9 +39,14 @@ VOCAB = 1000
 
 
 def read(
-    targets: Sequence[Target], record: Readings, quantile: float, folder: Path,
-    over: Callable[[], bool], *, probing: float = ENGINE_SECONDS,
-) -> None:  # fmt: skip
+    targets: Sequence[Target],
+    record: Readings,
+    quantile: float,
+    folder: Path,
+    over: Callable[[], bool],
+    *,
+    probing: float = ENGINE_SECONDS,
+) -> None:
     """Every target once in turns with the probes of the engine, which take `probing` [s] each,
     those first that were timed least; a quantile of a round's tokens stands for the round, 0.5 for
     the median.
@@ -85,9 +92,13 @@ def _kept(synthetic: Synthetic, folder: Path, seconds: float) -> AbstractContext
     with path.open("wb") as file:
         write(file, synthetic)
     job = EngineJob(
-        path=path, threads=host.facts().cores, vocab=VOCAB, depths=CONTEXTS, tokens=TOKENS,
+        path=path,
+        threads=host.facts().cores,
+        vocab=VOCAB,
+        depths=CONTEXTS,
+        tokens=TOKENS,
         seconds=seconds,
-    )  # fmt: skip
+    )
     return talk.loaded(job, folder)
 
 

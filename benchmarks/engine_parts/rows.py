@@ -29,7 +29,8 @@ def row(
     """A measurement of so many tokens/s in each round, beside what was predicted; `told` are other
     columns, as they are to be written.
     """
-    arch, host = model.architecture, machine.host
+    arch = model.architecture
+    host = machine.host
     return dict.fromkeys(COLUMNS, "") | {
         "gpu": "none",
         "cpu": host.name,
@@ -67,7 +68,9 @@ def today() -> str:
 
 def prompt(rate: float | None, predicted: float) -> dict[str, str]:
     """Columns of the speed of the prompt; none where it was not timed."""
-    return {"pp_tps": f"{rate:.2f}", "predicted_pp_tps": f"{predicted:.2f}"} if rate else {}
+    if rate:
+        return {"pp_tps": f"{rate:.2f}", "predicted_pp_tps": f"{predicted:.2f}"}
+    return {}
 
 
 def drive(machine: Machine, runs: Sequence[Run]) -> dict[str, object]:
@@ -89,7 +92,10 @@ def append(path: Path, rows: Sequence[dict[str, object]], cpu: str | None) -> No
     """Write rows behind those that a file has, with the name of the processor where it is given;
     ids go on.
     """
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    if path.exists():
+        lines = path.read_text(encoding="utf-8").splitlines()
+    else:
+        lines = []
     old = list(csv.DictReader(lines))
     named = {"cpu": cpu} if cpu else {}
     numbered = [

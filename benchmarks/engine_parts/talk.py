@@ -46,10 +46,18 @@ def begun(command: Sequence[str], log: Path, seconds: float = math.inf) -> Itera
     seconds; `log` is a file for what it says besides. An exchange raises ProbeError where the
     process has ended.
     """
-    with log.open("w", encoding="utf-8") as complaints, subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints,
-        text=True, env={**os.environ, "GGML_NO_BACKTRACE": "1"},
-    ) as process:  # fmt: skip
+    with (
+        log.open("w", encoding="utf-8") as complaints,
+        subprocess.Popen(
+            command,
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            text=True,
+            env={**os.environ, "GGML_NO_BACKTRACE": "1"},
+        ) as process,
+    ):
 
         def exchange(what: Mapping[str, object] | None) -> dict[str, Any]:
             words = _exchanged(process, what)

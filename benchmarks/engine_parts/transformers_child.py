@@ -65,9 +65,12 @@ def timed(model: Any, depth: int, tokens: int) -> dict[str, Any]:
     clock = Clock()
     with redirect_stdout(sys.stderr):
         model.generate(
-            prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=tokens,
-            do_sample=False, streamer=clock,
-        )  # fmt: skip
+            prompt,
+            attention_mask=torch.ones_like(prompt),
+            max_new_tokens=tokens,
+            do_sample=False,
+            streamer=clock,
+        )
     steps = [(later[0] - before[0], later[1] - before[1]) for before, later in pairwise(clock.told)]
     return {"first": steps[0][0], "steps": steps[1:]}
 

@@ -27,7 +27,8 @@ def decode_of(row: Any, estimate: Estimate) -> Range:
 
 def margins_of(speed: Range) -> Margins:
     """Margins of a range around its value."""
-    below, above = speed.value / speed.low, speed.high / speed.value
+    below = speed.value / speed.low
+    above = speed.high / speed.value
     return Margins(below=math.log(float(below)), above=math.log(float(above)))
 
 

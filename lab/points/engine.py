@@ -44,7 +44,10 @@ def of_frameworks() -> Iterable[AccuracyPoint]:
     for run in papers():
         seconds = left_out().get((WHOLE, run.id))
         if seconds is not None:
-            timed = BOTH if len(run.parts) > 1 else GENERATION
+            if len(run.parts) > 1:
+                timed = BOTH
+            else:
+                timed = GENERATION
             yield point_of(
                 run.row,
                 {"category": regime(run), "timed": timed, "batch_stated": bool(run.weight)},
@@ -63,7 +66,8 @@ def points(evidence: str = engines.PUBLISHED) -> Iterable[AccuracyPoint]:
     for case in read(LEFT_OUT, EngineLeftOutRow):
         if case.evidence == evidence:
             name, _, part = case.id.partition(" ")
-            row, first = rows[name], part.startswith("ttft")
+            row = rows[name]
+            first = part.startswith("ttft")
             yield point_of(
                 row,
                 {
@@ -80,7 +84,8 @@ def points(evidence: str = engines.PUBLISHED) -> Iterable[AccuracyPoint]:
 
 def margins(case: EngineLeftOutRow, runtime: str, *, first: bool) -> Margins:
     """Margins of the 80 % range of a token's or a prompt's time in a serving engine."""
-    folded, constant = runtime.casefold(), IN_PROMPT if first else IN_DECODE
+    folded = runtime.casefold()
+    constant = IN_PROMPT if first else IN_DECODE
     key = next((key for key in ("vllm", "sglang") if key in folded), "tensorrt-llm")
     traits = {trait: getattr(case, trait) for trait in WIDER}
     run = Circumstances(on_gpu=True, traits=traits, unmeasured={})
@@ -94,7 +99,9 @@ def margins(case: EngineLeftOutRow, runtime: str, *, first: bool) -> Margins:
 # of one user, as 1 / time per token. A source's own test of long prompts tells how fast its card
 # reads them (`use` = card); the prompts of its other rows are slowed down as much.
 
-SCORED, CARD = "score", "card"  # uses of a row
+# uses of a row
+SCORED = "score"
+CARD = "card"
 CHECKPOINTS = {"FP16": "BF16-hf", "BF16": "BF16-hf"}  # formats of checkpoints by the sources' words
 KERNEL_STARTS = 0.57e-3
 """Time in which Python starts a layer's kernels where no CUDA graph holds them [s]. GPT-2 (12
@@ -119,7 +126,10 @@ def load_points() -> Iterable[AccuracyPoint]:
     for row in engines.load_curve_rows():
         if row.use == SCORED:
             served = under_load(row)
-            by_user = row.tpot_p50_s if row.rate_per_s is not None else None
+            if row.rate_per_s is not None:
+                by_user = row.tpot_p50_s
+            else:
+                by_user = None
             yield point_of(
                 row,
                 {"category": "load", "timed": GENERATION},
@@ -135,7 +145,9 @@ def slowdown(source: str, gpu: str) -> float:
     """Time of prompts on a source's card, over the predicted time; 1 where it does not tell."""
     rows = (row for row in engines.load_curve_rows() if (row.source_url, row.gpu) == (source, gpu))
     ratios = [under_load(row, 1.0).together_tps / row.output_tps for row in rows if row.use == CARD]
-    return float(np.median(ratios)) if ratios else 1.0
+    if ratios:
+        return float(np.median(ratios))
+    return 1.0
 
 
 def under_load(row: engines.LoadCurveRow, slower: float | None = None) -> UnderLoad:
@@ -146,7 +158,10 @@ def under_load(row: engines.LoadCurveRow, slower: float | None = None) -> UnderL
     there = server(answer)
     if there is None:
         raise InputError(f"{row.id}: {answer.refusal or 'does not fit'}")
-    slower = slowdown(row.source_url, row.gpu) if slower is None else slower
+    if slower is None:
+        slower = slowdown(row.source_url, row.gpu)
+    else:
+        slower = slower
     there = replace(
         there,
         passes=there.passes * slower,
@@ -157,12 +172,16 @@ def under_load(row: engines.LoadCurveRow, slower: float | None = None) -> UnderL
     lengths = Lengths(
         prompt=row.prompt_len, output=row.gen_len, spread=row.spread, cached_share=row.cached_share
     )
-    users, started = row.users or 1, 0
+    users = row.users or 1
+    started = 0
     if row.rate_per_s is not None:
         requests = at_random(row.rate_per_s, row.requests, lengths)
     else:
         requests = of_users(users, row.requests, lengths)
-        started = users if row.requests > users else 0
+        if row.requests > users:
+            started = users
+        else:
+            started = 0
     served = simulate(there, requests)
     return UnderLoad(
         together_tps=float(np.sum(served.outputs) / np.max(served.ends)),

@@ -90,9 +90,14 @@ def _point(
     measured = llama_cpp.stated_tps(timed.row, timed.timed)
     speed = measured * (timed.seconds / predicted)
     return point_of(
-        timed.row, traits, group=timed.group, measured=measured, predicted=speed, margins=ranges,
+        timed.row,
+        traits,
+        group=timed.group,
+        measured=measured,
+        predicted=speed,
+        margins=ranges,
         peers=peers,
-    )  # fmt: skip
+    )
 
 
 def by_table(rows: Cases, *, unseen: bool = False) -> Iterator[tuple[Timed, float, Margins]]:
@@ -106,7 +111,8 @@ def by_table(rows: Cases, *, unseen: bool = False) -> Iterator[tuple[Timed, floa
     if unseen:
         few[NEW] = np.ones(len(rows.timed))
     for part in rows.stacks:
-        timed, read = [rows.timed[place] for place in part.at], rows.read[part.at]
+        timed = [rows.timed[place] for place in part.at]
+        read = rows.read[part.at]
         constants = llama_cpp.TableColumns(timed)
         time = part.time(constants)
         run = circumstances_of(rows, part, few)
@@ -136,18 +142,23 @@ def _doubts(timed: Sequence[Timed], gpu: Array) -> Floats:
 
 def _peers(timed: Timed) -> Mapping[str, float | None]:
     """Predictions of the public formulas for a row; none for several sequences."""
-    case, row = timed.case, timed.row
+    case = timed.case
+    row = timed.row
     if float(case.work.users) > 1 or row.category not in PLACES:
         return {}
     theory = ram_in_theory(row, case.machine.host.name)
-    ram_peak = float(case.machine.host.bandwidth.value) if theory is None else theory
+    if theory is None:
+        ram_peak = float(case.machine.host.bandwidth.value)
+    else:
+        ram_peak = theory
     facts = facts_of(case, row.category, ram_peak=ram_peak, prompt=timed.timed == READ)
     return {peer.name: peer.answer(facts) for peer in PEERS}
 
 
 def traits(timed: Timed) -> regimes.Traits:
     """Traits of a row, by which `regimes.REGIMES` are distinguished."""
-    row, case = timed.row, timed.case
+    row = timed.row
+    case = timed.case
     return {
         "category": row.category,
         "timed": regimes.PROMPT if timed.timed == READ else regimes.GENERATION,
@@ -196,11 +207,13 @@ def sweeps(
 
 def _of_sweep(sweep: Sequence[LlamaCppRun]) -> Iterable[AccuracyPoint]:
     slowest, *others = sweep
-    rate, facts = ram_rate(slowest), _facts(slowest)
+    rate = ram_rate(slowest)
+    facts = _facts(slowest)
     speed = llama_cpp.stated_tps(slowest.row, GENERATED)
     peer_rates = {peer: _peer_rate(peer, facts, speed) for peer in PEERS}
     for run in others:
-        decode, facts = _decode(run, rate), _facts(run)
+        decode = _decode(run, rate)
+        facts = _facts(run)
         yield point_of(
             run.row,
             {"category": SPLIT, "timed": regimes.GENERATION, "ram": regimes.INFERRED},
@@ -222,9 +235,16 @@ def _decode(run: LlamaCppRun, rate: Array) -> Range:
     case = run.case
     host = replace(case.machine.host, bandwidth=given(rate))
     estimated = estimate(
-        case.model, replace(case.machine, host=host), case.work, LLAMA_CPP, case.strategy,
-        fitted_constants(), case.settings, backend=case.backend, build=case.build,
-    )  # fmt: skip
+        case.model,
+        replace(case.machine, host=host),
+        case.work,
+        LLAMA_CPP,
+        case.strategy,
+        fitted_constants(),
+        case.settings,
+        backend=case.backend,
+        build=case.build,
+    )
     return decode_of(run.row, estimated)
 
 
@@ -242,6 +262,8 @@ def _peer_rate(peer: Peer, facts: Facts, speed: float) -> float:
 
     def off(rate: float) -> float:
         answer = _peer_tps(peer, facts, rate)
-        return abs(math.log(answer / speed)) if answer else math.inf
+        if answer:
+            return abs(math.log(answer / speed))
+        return math.inf
 
     return min(map(float, RATES), key=off)

@@ -73,7 +73,8 @@ def paged(row: OwnRow) -> bool:
 def model_of(row: OwnRow) -> Model:
     """Synthetic model of a row."""
     shape: dict[str, Any] = {name: int(row.cells[name]) for name in SHAPE}
-    tied, layers = row.cells["tied"] == "True", int(row.cells["n_layers"])
+    tied = row.cells["tied"] == "True"
+    layers = int(row.cells["n_layers"])
     facts = ArchitectureSpec(name=row.model, layers=layers, tied=tied, **shape)
     return catalog.in_format(build(facts), row.quant)
 
@@ -95,7 +96,8 @@ def machine_of(row: OwnRow) -> Machine:
 SHARES = np.arange(51) / 100
 RENEWED = 1e7 * np.arange(10, 101, dtype=np.float64)[:, None]
 GROWTH = np.arange(31) / 20
-WINDOWS, MOST = np.arange(21)[:, None] / 4, 1.0 + np.arange(21) / 20
+WINDOWS = np.arange(21)[:, None] / 4
+MOST = 1.0 + np.arange(21) / 20
 """Grids of values tried for the constants; of two that are fitted together, each is an axis."""
 AGAIN = 0.01  # share of a token's bytes above which a run counts as reading from the drive again
 
@@ -131,13 +133,20 @@ def watched() -> tuple[Watched, ...]:
 
 
 def _watched(row: OwnRow) -> Watched:
-    depth, settings = row.context_depth or 0.0, Settings(page_cache=(row.cache_gib or 0.0) * GIB)
+    depth = row.context_depth or 0.0
+    settings = Settings(page_cache=(row.cache_gib or 0.0) * GIB)
     work = Workload(prompt=depth, output=TOKENS, context=depth + TOKENS)
     run = estimate(
-        model_of(row), machine_of(row), work, LLAMA_CPP, PlacementStrategy.NVME_OFFLOAD,
-        fitted_constants(), settings,
-    )  # fmt: skip
-    step, disk = run.step, run.machine.disk
+        model_of(row),
+        machine_of(row),
+        work,
+        LLAMA_CPP,
+        PlacementStrategy.NVME_OFFLOAD,
+        fitted_constants(),
+        settings,
+    )
+    step = run.step
+    disk = run.machine.disk
     if not (run.placement and step and run.constants and disk):
         raise InputError(f"{row.id}: {run.refusal or 'the speed of its drive is not known.'}")
     token = ForwardPass(tokens=1.0, sequences=1.0, depth=work.decode_depth, kv_type="f16")

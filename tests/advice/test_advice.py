@@ -125,7 +125,8 @@ def test_what_is_owned_and_not_the_machine_described_is_what_the_answer_begins_w
 
 
 def test_a_request_with_arrays_gets_a_sentence() -> None:
-    here, work = machine(MachineSpec(gpu="RTX 3090")), Workload(users=np.array([1.0, 2.0]))
+    here = machine(MachineSpec(gpu="RTX 3090"))
+    work = Workload(users=np.array([1.0, 2.0]))
     with pytest.raises(InputError, match="single request, not for arrays"):
         advise(catalog.model("Llama-3.1-8B", "Q4_K_M"), here, work)
 
@@ -225,9 +226,7 @@ def test_the_runtime_chosen_is_carried_through_everything(runtime, situation) ->
         runtime.name for runtime in RUNTIMES
     }
     assert advice.best is None or advice.best.runtime is runtime
-    assert {option.speed.runtime for option in advice.options if option.speed} <= {
-        runtime.name, ""
-    }  # fmt: skip
+    assert {option.speed.runtime for option in advice.options if option.speed} <= {runtime.name, ""}
     if advice.best is None:
         assert advice.verdict.startswith(f"{runtime.name} does not run it here")
     else:

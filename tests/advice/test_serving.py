@@ -70,7 +70,8 @@ def test_the_cheapest_cover_by_hand() -> None:
 
 @pytest.mark.parametrize("users", [1, 5, 17, 40])
 def test_the_cheapest_cover_is_that_of_every_combination(users: int) -> None:
-    each, costs = [13, 5, 2], [90.0, 37.0, 16.0]
+    each = [13, 5, 2]
+    costs = [90.0, 37.0, 16.0]
     chosen = cheapest_cover(users, each, costs)
     every = (
         sum(number * cost for number, cost in zip(numbers, costs, strict=True))
@@ -133,9 +134,17 @@ def test_nothing_serves_a_wish_beyond_every_machine() -> None:
 def test_words_have_machines_users_copies_and_the_age_of_prices() -> None:
     price = Price(usd=6000.0, date="2025-02", at_launch=6000.0, sources=("a",))
     part = Servers(
-        gpu="RTX 5090", count=4, kind="built", cost=MonthlyCost(purchase=250.0), price=price,
-        machines=3, copies=(2, 2), users_each=20, runtime="vLLM", format="FP8",
-    )  # fmt: skip
+        gpu="RTX 5090",
+        count=4,
+        kind="built",
+        cost=MonthlyCost(purchase=250.0),
+        price=price,
+        machines=3,
+        copies=(2, 2),
+        users_each=20,
+        runtime="vLLM",
+        format="FP8",
+    )
     assert list(lines([ServingFleet(parts=(part,))])) == [
         "$750 a month, $18,000 at once (launch price of 2025-02): 3 machines with 4x RTX 5090, "
         "built (20 users each in vLLM, FP8, 2 copies on 2 + 2 GPUs)."
@@ -145,9 +154,15 @@ def test_words_have_machines_users_copies_and_the_age_of_prices() -> None:
 def test_doubt_about_a_speed_stands_in_the_money_by_hand() -> None:
     # two machines of 12 users each for 24: at the low end 8 users each, so three machines
     part = Servers(
-        gpu="L4", count=1, kind="rented", cost=MonthlyCost(rent=100.0), machines=2, users_each=12,
-        price=Price(typed=True), users_low=8,
-    )  # fmt: skip
+        gpu="L4",
+        count=1,
+        kind="rented",
+        cost=MonthlyCost(rent=100.0),
+        machines=2,
+        users_each=12,
+        price=Price(typed=True),
+        users_low=8,
+    )
     fleet = ServingFleet(parts=(part,))
     assert (fleet.monthly, fleet.monthly_high) == (200.0, 300.0)
     assert cost(fleet) == "$200 to $300 a month"

@@ -74,9 +74,10 @@ def test_every_rented_gpu_has_a_file_with_the_fields_that_tasks_have(runtime: Ru
 @pytest.mark.parametrize("form", ["Q4_K_M", "BF16"])
 def test_skypilot_itself_takes_the_files(runtime: Runtime, form: str) -> None:
     sky = pytest.importorskip(
-        "sky", reason="SkyPilot is not installed (requirements-oracles.txt)",
+        "sky",
+        reason="SkyPilot is not installed (requirements-oracles.txt)",
         exc_type=ImportError,
-    )  # fmt: skip
+    )
     for each in rented(runtime, form):
         read = yaml.safe_load(start_files.skypilot_task(each))
         given = [(name, "owner/name") for name in read["envs"]]
@@ -99,9 +100,13 @@ def ran(script: str, **variables: str) -> str:
     text = "; ".join(f'{name}() {{ printf "%s|" {name} "$@"; echo; }}' for name in named[:3])
     script = script.replace(". ~/serving/bin/activate", "")
     done = subprocess.run(
-        ["bash", "-c", f"{text}\n{script}"], env={**os.environ, **variables},
-        capture_output=True, text=True, check=True, cwd=variables["HERE"],
-    )  # fmt: skip
+        ["bash", "-c", f"{text}\n{script}"],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=variables["HERE"],
+    )
     return done.stdout
 
 
@@ -163,8 +168,11 @@ def test_a_part_in_ram_asks_for_that_ram() -> None:
     part = estimate(
         catalog.model("Llama-3.1-70B", "Q4_K_M"),
         machine(MachineSpec(gpu="RTX 4090", ram_gb=64)),
-        Workload(), LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, fitted_constants(),
-    )  # fmt: skip
+        Workload(),
+        LLAMA_CPP,
+        PlacementStrategy.CPU_OFFLOAD,
+        fitted_constants(),
+    )
     read = yaml.safe_load(start_files.skypilot_task(part))
     wanted = read["resources"]["memory"]
     # 39.6 GiB of weights, 20 and a little less of them on a card of 24 GiB

@@ -28,7 +28,9 @@ from advisor.request.session import AgentSession
 from advisor.runtimes import ASIDE, RUNTIMES, SGLANG, VLLM, runtime
 from advisor.units import GIB
 
-DENSE, HYBRID, WINDOWED = "Llama-3.1-8B", "Qwen3.6-35B-A3B", "gemma-3-27b"
+DENSE = "Llama-3.1-8B"
+HYBRID = "Qwen3.6-35B-A3B"
+WINDOWED = "gemma-3-27b"
 
 
 def _estimates(model: str, name: str, **stated: object) -> list[Estimate]:
@@ -107,7 +109,8 @@ def test_more_turns_are_never_cheaper_and_a_cached_prefix_never_slower() -> None
     for model in (DENSE, HYBRID, "gpt-oss-120b"):
         for name in ("llama.cpp", "vllm", "ktransformers"):
             for estimate in _estimates(model, name):
-                shorter, less = 0.0, np.inf
+                shorter = 0.0
+                less = np.inf
                 for turns in (1, 2, 7, 36):
                     now = _task(estimate, turns=turns).seconds
                     assert now > shorter, (model, name, turns)
@@ -128,12 +131,17 @@ def test_replies_become_slower_as_the_context_grows() -> None:
 def test_what_is_kept_follows_runtime_and_kind_of_layers() -> None:
     share = {
         (model, name): _task(_estimates(model, name)[0]).kept
-        for model in (DENSE, HYBRID) for name in ("llama.cpp", "vllm", "ollama")
-    }  # fmt: skip
+        for model in (DENSE, HYBRID)
+        for name in ("llama.cpp", "vllm", "ollama")
+    }
     assert share == {
-        (DENSE, "llama.cpp"): 1, (DENSE, "vllm"): 1, (DENSE, "ollama"): 1,
-        (HYBRID, "llama.cpp"): 0, (HYBRID, "vllm"): 0, (HYBRID, "ollama"): 0,
-    }  # fmt: skip
+        (DENSE, "llama.cpp"): 1,
+        (DENSE, "vllm"): 1,
+        (DENSE, "ollama"): 1,
+        (HYBRID, "llama.cpp"): 0,
+        (HYBRID, "vllm"): 0,
+        (HYBRID, "ollama"): 0,
+    }
     hybrid, windowed = (_estimates(model, "llama.cpp")[0].model for model in (HYBRID, WINDOWED))
     assert (kind_of_layers(hybrid), kind_of_layers(windowed)) == ("recurrent", "window")
     assert prefix_cache(SGLANG, hybrid).kept == 1
@@ -150,7 +158,8 @@ def test_vllm_keeps_whole_blocks() -> None:
 
 def test_agents_beyond_the_slots_wait_and_evict_one_another() -> None:
     estimate = _estimates(DENSE, "vllm")[0]
-    alone, three = _task(estimate), _task(estimate, agents=3, slots=1)
+    alone = _task(estimate)
+    three = _task(estimate, agents=3, slots=1)
     assert three.rounds == 3
     assert three.evicted
     assert three.seconds == pytest.approx(3 * _task(estimate, kept=0.0).seconds)

@@ -19,15 +19,17 @@ COMMANDS = {
     "predict",
     "report",
 }
-A, B = "machine 3090 --json", "machine 4090 --json"
+A = "machine 3090 --json"
+B = "machine 4090 --json"
 
 
 def test_questions_of_every_command_are_kept() -> None:
     kept = answers.kept()
     assert {shlex.split(question)[0] for question in kept} == COMMANDS
     assert {shlex.split(question)[1] for question in kept if question.startswith("report")} == {
-        "compare", "run",
-    }  # fmt: skip
+        "compare",
+        "run",
+    }
     assert answers.KEPT.stat().st_size < 1e6
 
 
@@ -75,7 +77,9 @@ def test_after_a_merge_either_line_holds(kept, monkeypatch) -> None:
 
 
 def test_paths_of_values_that_differ() -> None:
-    before, now = {"a": [1, {"b": 2.0}], "c": 1}, {"a": [1, {"b": 3.0}, 4], "c": 1}
+    before = {"a": [1, {"b": 2.0}], "c": 1}
+    now = {"a": [1, {"b": 3.0}, 4], "c": 1}
     assert list(answers.differences(before, now)) == [
-        (".a: number of entries", 2, 3), (".a[1].b", 2.0, 3.0),
-    ]  # fmt: skip
+        (".a: number of entries", 2, 3),
+        (".a[1].b", 2.0, 3.0),
+    ]

@@ -24,11 +24,12 @@ def readings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Readings:
     monkeypatch.setattr(resident.ram, "measure", lambda _: ())
     monkeypatch.setattr(resident.engine, "measure", lambda _: (measured(next(rates)),))
     monkeypatch.setattr(
-        resident, "_timed",
+        resident,
+        "_timed",
         lambda target, *_: tuple(
             Run(target=target.name, depth=depth, seconds=0.1) for depth in resident.CONTEXTS
         ),
-    )  # fmt: skip
+    )
     kept = Readings(tmp_path / "readings.json")
     resident.read(targets()[:2], kept, 0.5, tmp_path, lambda: False, probing=1.0)
     return kept

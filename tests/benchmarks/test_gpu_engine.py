@@ -126,7 +126,8 @@ def test_a_probe_that_measures_nothing_is_reported(
 def test_llama_bench_gets_the_options_of_the_placement(
     server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    log, told = bench(monkeypatch, tmp_path), list[str]()
+    log = bench(monkeypatch, tmp_path)
+    told = list[str]()
     chosen = [case for case in gpu_llama.cases() if "MoE 7B" in case.name or "Tiny" in case.name]
     gpu_llama.read_once(chosen, session(tmp_path, server, told))
     calls = {(record["-ngl"], record.get("-ncmoe"), record["-ub"]) for record in asked_of(log)}
@@ -136,8 +137,9 @@ def test_llama_bench_gets_the_options_of_the_placement(
         *(("17", "16", size) for size in ("512", "2048")),
     }
     assert {(call["-p"], call["-n"], call.get("-d")) for call in asked_of(log)} == {
-        ("0", "64", "512,4096"), ("512,4096", "0", None),
-    }  # fmt: skip
+        ("0", "64", "512,4096"),
+        ("512,4096", "0", None),
+    }
     assert {record["-t"] for record in asked_of(log)} == {"16"}
     assert len(told) == 2 * 6
     assert "MoE 7B-A1B Q4_K_M, experts in RAM, at 4096: 75.00 tokens/s" in told
@@ -154,8 +156,11 @@ def test_predicted_stands_beside_measured(
     assert printed.count("TinyLlama-1.1B Q6_K") == 4
     rows = read_rows(table)
     assert [(row.category, row.ngl, row.context_depth) for row in rows] == [
-        ("resident", 22, 512), ("resident", 22, 4096), ("partial", 11, 512), ("partial", 11, 4096),
-    ]  # fmt: skip
+        ("resident", 22, 512),
+        ("resident", 22, 4096),
+        ("partial", 11, 512),
+        ("partial", 11, 4096),
+    ]
     assert [row.tg_tps for row in rows] == [100.0, 75.0] * 2
     assert [row.pp_tps for row in rows] == [1000.0, 750.0] * 2
     for case in [case for case in gpu_llama.cases() if "Tiny" in case.name]:
@@ -180,8 +185,10 @@ def test_rows_are_accepted_by_the_checks_of_the_file(
     assert table.read_text(encoding="utf-8").startswith(before)
     added = read_rows(table)[len(before.splitlines()) - 1 :]
     assert [row.category for row in added] == [
-        *["resident"] * 2, *["partial"] * 2, *["moe_offload"] * 4,
-    ]  # fmt: skip
+        *["resident"] * 2,
+        *["partial"] * 2,
+        *["moe_offload"] * 4,
+    ]
     for row in added:
         own_rows.check_ranges(row)
         own_rows.check_what_ran_where_and_how(row)
@@ -223,7 +230,9 @@ def test_readings_are_compared_anew_without_the_machine(
     server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
 ) -> None:
     bench(monkeypatch, tmp_path)
-    kept, first, second = tmp_path / "kept", tmp_path / "first.csv", tmp_path / "second.csv"
+    kept = tmp_path / "kept"
+    first = tmp_path / "first.csv"
+    second = tmp_path / "second.csv"
     run(*ONE_ROUND, "--keep", str(kept), "--csv", str(first), "--rounds", "2")
     capsys.readouterr()
     monkeypatch.setattr(gpu_machine, "missing", lambda: "it has no GPU")
@@ -341,7 +350,8 @@ def test_a_llama_bench_without_a_gpu_is_reported(
 def test_a_case_that_fails_does_not_stop_the_others(
     server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    log, told = bench(monkeypatch, tmp_path), list[str]()
+    log = bench(monkeypatch, tmp_path)
+    told = list[str]()
     chosen = [case for case in gpu_llama.cases() if "Tiny" in case.name]
     small = replace(server.gpus[0], memory=replace(server.gpus[0].memory, value=GIB))
     narrow = replace(server, gpus=(small,))

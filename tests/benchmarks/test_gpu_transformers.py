@@ -36,9 +36,15 @@ needs_transformers = pytest.mark.skipif(
     reason="accelerate, transformers and torch are not installed (requirements-oracles.txt)",
 )
 LITTLE = ArchitectureSpec(
-    name="little", layers=6, hidden=256, intermediate=704, heads=4, kv_heads=2, head_dim=64,
+    name="little",
+    layers=6,
+    hidden=256,
+    intermediate=704,
+    heads=4,
+    kv_heads=2,
+    head_dim=64,
     vocab=2048,
-)  # fmt: skip
+)
 
 
 @pytest.fixture
@@ -83,10 +89,15 @@ def test_too_little_disk_is_reported(
 def little(strategy: PlacementStrategy) -> cases.Case:
     place, category = gpu_transformers.PLACES[strategy]
     return cases.Case(
-        name="little BF16-hf", place=place, category=category, facts=LITTLE,
-        model=in_format(build(LITTLE), "BF16-hf"), runtime=ACCELERATE, strategy=strategy,
+        name="little BF16-hf",
+        place=place,
+        category=category,
+        facts=LITTLE,
+        model=in_format(build(LITTLE), "BF16-hf"),
+        runtime=ACCELERATE,
+        strategy=strategy,
         depths=(gpu_transformers.DEPTH,),
-    )  # fmt: skip
+    )
 
 
 def test_a_checkpoint_holds_what_the_formulas_count(tmp_path: Path) -> None:
@@ -195,9 +206,12 @@ def test_a_model_from_the_drive_runs_under_a_cap_beside_the_drives_own_speed(
 
 
 def test_without_a_right_to_groups_all_but_the_drive_runs(
-    server: Machine, pretended: list[tuple[bool, int]], tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch, capsys: Any,
-) -> None:  # fmt: skip
+    server: Machine,
+    pretended: list[tuple[bool, int]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Any,
+) -> None:
     monkeypatch.setattr(capped, "missing", lambda: "no right to make a control group; be root")
     run("--only", "transformers")
     assert len(pretended) == 2
@@ -206,9 +220,11 @@ def test_without_a_right_to_groups_all_but_the_drive_runs(
 
 
 def test_a_folder_in_memory_is_no_drive(
-    server: Machine, pretended: list[tuple[bool, int]], monkeypatch: pytest.MonkeyPatch,
+    server: Machine,
+    pretended: list[tuple[bool, int]],
+    monkeypatch: pytest.MonkeyPatch,
     capsys: Any,
-) -> None:  # fmt: skip
+) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise ProbeError("/tmp lies on tmpfs, which is memory and not a drive.")
 
@@ -237,8 +253,9 @@ def test_a_process_that_takes_too_long_is_ended(tmp_path: Path) -> None:
 
 def test_a_cap_excludes_unmapped_pages(tmp_path: Path) -> None:
     for name, text in (
-        ("memory.current", "9000"), ("memory.stat", "anon 5000\nfile 4000\nfile_mapped 300\n"),
-    ):  # fmt: skip
+        ("memory.current", "9000"),
+        ("memory.stat", "anon 5000\nfile 4000\nfile_mapped 300\n"),
+    ):
         (tmp_path / name).write_text(text, encoding="ascii")
     assert capped.kept(tmp_path) == 9000 - 4000 + 300
     assert capped.cached(tmp_path) == 4000

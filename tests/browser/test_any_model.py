@@ -27,8 +27,12 @@ def test_a_pasted_config_shows_its_reading(chromium, address):
         test.get_by_text("Model details").click()
         figures = test.get_by_role("region", name="Build").inner_text()
         # 24 layers, window and full in turn; 4 of 32 experts; 20.9B weights as published.
-        for text in (r"parameters\s+20\.9B", r"experts\s+4 of 32 in 24 layers",
-                     r"with window of 128\s+12", r"with full attention\s+12"):  # fmt: skip
+        for text in (
+            r"parameters\s+20\.9B",
+            r"experts\s+4 of 32 in 24 layers",
+            r"with window of 128\s+12",
+            r"with full attention\s+12",
+        ):
             assert re.search(text, figures), figures
 
 

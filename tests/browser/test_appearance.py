@@ -162,7 +162,8 @@ PAGES = ("", "run", "find", "reports", "accuracy", "calibrate", "method")
 def test_axe_finds_nothing_on_any_page_and_hardly_anything_moves_while_it_is_drawn(
     chromium, address, width, scheme
 ):
-    view, wrong = {"width": width, "height": 844}, []
+    view = {"width": width, "height": 844}
+    wrong = []
     with page(chromium, address, viewport=view, color_scheme=scheme) as test:
         test.add_init_script(MOVED)
         for place in PAGES:

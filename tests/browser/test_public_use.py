@@ -110,8 +110,10 @@ def test_no_upload_is_larger_than_the_limit(public):
             hello.ParseFromString(visitor.recv(30, decode=False))
         place = f"/_stcore/upload_file/{hello.new_session.initialize.session_id}/file"
         for size, sent, status in (
-            (LIMIT - 1000, token, 204), (LIMIT + 1, token, 413), (1, "", 403)
-        ):  # fmt: skip
+            (LIMIT - 1000, token, 204),
+            (LIMIT + 1, token, 413),
+            (1, "", 403),
+        ):
             assert uploaded(url, place, size, sent) == status
 
 

@@ -97,14 +97,18 @@ def test_hostile_text_is_text_on_every_page(chromium, address, shared_folder):
     store = open_store(f"sqlite:///{shared_folder / 'reports.sqlite'}")
     numbers = [
         store.save(
-            hostile(bad).document, f"{bad[:150]} {place}", bad, author=bad,
+            hostile(bad).document,
+            f"{bad[:150]} {place}",
+            bad,
+            author=bad,
             tags=(text[:40] for text in HOSTILE if text.isprintable()),
             results=hostile(bad).results,
         ).id
         for place in range(2)
-    ]  # fmt: skip
+    ]
     store.close()
-    tab, events = visitor(chromium, address).new_page(), []
+    tab = visitor(chromium, address).new_page()
+    events = []
     tab.on("dialog", lambda dialog: (events.append(dialog.message), dialog.dismiss()))
     tab.on("pageerror", lambda error: events.append(str(error)))
     tab.on("request", lambda made: None if LOCAL.match(made.url) else events.append(made.url))

@@ -26,11 +26,16 @@ from steps import (
 PC = "machine=gaming+PC+with+a+3060+12GB+and+32+GB+RAM"
 PROBED = [
     {
-        "name": name, "value": value, "unit": "B/s", "spread": 0.02, "threads": 64,
-        "when": "2026-11-20T10:00:00+00:00", "note": "",
+        "name": name,
+        "value": value,
+        "unit": "B/s",
+        "spread": 0.02,
+        "threads": 64,
+        "when": "2026-11-20T10:00:00+00:00",
+        "note": "",
     }
     for name, value in (("ram_read", 150e9), ("disk_read_direct", 6.4e9))
-]  # fmt: skip
+]
 
 
 @pytest.fixture
@@ -49,9 +54,11 @@ def test_1_read_the_first_answer_and_copy_its_command(at):
 
 def test_2_say_ones_machine_in_ones_own_words(at):
     with at(f"?{PC}&model=Llama-3.1-8B") as tab:
-        for words, taken in (("rtx 4090 with 64 gb", "RTX 4090"),
-                             ("4090 laptop", "RTX 4090 Laptop"),
-                             ("m3 ultra 512", "512 GB shared memory")):  # fmt: skip
+        for words, taken in (
+            ("rtx 4090 with 64 gb", "RTX 4090"),
+            ("4090 laptop", "RTX 4090 Laptop"),
+            ("m3 ultra 512", "512 GB shared memory"),
+        ):
             say_machine(tab, words)
             chip(tab, taken)
         say_machine(tab, "rtx 9090 with 32 GB RAM")
@@ -176,8 +183,11 @@ def test_12_bring_a_measured_machine_and_trace_a_figure_to_its_source(at):
     with at("accuracy") as tab:
         open_page(tab, "Measure every part, or another computer")
         open_tab(tab, "Another computer")
-        file = {"name": "it.json", "mimeType": "application/json",
-                "buffer": json.dumps(PROBED).encode()}  # fmt: skip
+        file = {
+            "name": "it.json",
+            "mimeType": "application/json",
+            "buffer": json.dumps(PROBED).encode(),
+        }
         with tab.expect_response(lambda answer: "upload_file" in answer.url and answer.ok):
             tab.locator("input[type=file]").set_input_files(file)
         tab.get_by_role("textbox", name="Name").fill("server")

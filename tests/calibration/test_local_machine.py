@@ -38,9 +38,13 @@ CARD = GpuFacts(
 
 def measurement(name: str, value: float) -> Measurement:
     return Measurement(
-        name=name, value=value, unit="B/s", spread=0.02, threads=8,
+        name=name,
+        value=value,
+        unit="B/s",
+        spread=0.02,
+        threads=8,
         when="2026-11-20T10:00:00+00:00",
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture
@@ -132,7 +136,8 @@ def test_typed_values_take_precedence_over_detected_and_measured_ones(sees) -> N
     machine = local_machine.this_machine(
         MachineSpec(ram_gb=128, ram_gbs=50, disk_gbs=7, vram_gb=7, pcie_gbs=9)
     )
-    gpu, disk = machine.gpus[0], machine.disk
+    gpu = machine.gpus[0]
+    disk = machine.disk
     assert disk is not None
     figures = (machine.host.memory, machine.host.bandwidth, disk.sequential, gpu.memory,
                gpu.link.pinned)  # fmt: skip

@@ -19,9 +19,12 @@ from advisor.probes.gpu.detect import GpuFacts
 from advisor.probes.measurement import Measurement
 
 CARD = GpuFacts(
-    name="NVIDIA GeForce RTX 4090", vendor="NVIDIA", memory_total=24564 * 2**20,
-    link_generation_max=4, link_width_now=16,
-)  # fmt: skip
+    name="NVIDIA GeForce RTX 4090",
+    vendor="NVIDIA",
+    memory_total=24564 * 2**20,
+    link_generation_max=4,
+    link_width_now=16,
+)
 MEASURED = {
     "h2d_pinned": 13.1e9,
     "h2d_pageable": 7.4e9,
@@ -36,12 +39,16 @@ def kept(**values: float) -> Calibration:
     return Calibration(
         measurements={
             name: Measurement(
-                name=name, value=value, unit="B/s", spread=0.01, threads=1,
+                name=name,
+                value=value,
+                unit="B/s",
+                spread=0.01,
+                threads=1,
                 when="2026-11-20T10:00:00+00:00",
             )
             for name, value in values.items()
         }
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture

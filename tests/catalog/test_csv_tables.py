@@ -40,9 +40,14 @@ def rows(tmp_path: Path):
 def test_each_field_has_the_type_of_its_annotation(rows) -> None:
     (card,) = rows("RTX 3090,16,936.2,false,350,two slots,0.5")
     assert card == Card(
-        name="RTX 3090", lanes=16, speed=936.2, unified=False, power=350.0, note="two slots",
+        name="RTX 3090",
+        lanes=16,
+        speed=936.2,
+        unified=False,
+        power=350.0,
+        note="two slots",
         share=0.5,
-    )  # fmt: skip
+    )
     assert [type(value) for value in (card.lanes, card.speed, card.unified)] == [int, float, bool]
 
 

@@ -22,8 +22,12 @@ def test_a_record_has_the_columns_of_its_kind_in_their_order() -> None:
     record = as_record("sensitivity_row", BAR)
     assert list(record) == [column.name for column in columns("sensitivity_row")]
     assert record == {
-        "name": "price", "low": 1.0, "high": 2.0, "gain_low_usd": -3.0, "gain_high_usd": 4.0,
-    }  # fmt: skip
+        "name": "price",
+        "low": 1.0,
+        "high": 2.0,
+        "gain_low_usd": -3.0,
+        "gain_high_usd": 4.0,
+    }
     assert as_record("sensitivity_row", BAR, name=None)["name"] is None
 
 

@@ -47,9 +47,14 @@ PROBE_KEYS = {"name", "value", "unit", "spread", "threads", "when", "note", "cur
 MACHINE = ("--gpu", "RTX 4090", "--ram-gb", "64", "--ram-gbs", "60", "--disk-gbs", "5")
 LLAMA = ("--model", "Llama-3.1-70B")
 RAM = Measurement(
-    name="ram_read", value=38.3e9, unit="B/s", spread=0.03, threads=8,
-    when="2026-11-20T10:00:00+00:00", note="8: 38.3 GB/s",
-)  # fmt: skip
+    name="ram_read",
+    value=38.3e9,
+    unit="B/s",
+    spread=0.03,
+    threads=8,
+    when="2026-11-20T10:00:00+00:00",
+    note="8: 38.3 GB/s",
+)
 LINK = replace(RAM, name="pcie_generation", value=4.0, unit="generation", spread=0.0)
 
 
@@ -208,29 +213,51 @@ class TestEstimate:
                 assert assumed["source"]
 
     def test_a_split_is_taken_as_given(self, answers) -> None:
-        result = answers("estimate", *LLAMA, *MACHINE, "--runtime", "llama.cpp",
-                        "--gpu-layers", "30")  # fmt: skip
+        result = answers(
+            "estimate", *LLAMA, *MACHINE, "--runtime", "llama.cpp", "--gpu-layers", "30"
+        )
         offloaded = [entry for entry in result if entry["placement"] != "gpu-resident"]
         assert [entry["gpu_layers"] for entry in offloaded] == [30, 30]
         # llama.cpp counts the head, which goes to the GPU with the last layer: 30 and the head's.
         assert all("-ngl 31 -ot" in entry["command"] for entry in offloaded)
 
     def test_a_load_mode_and_a_cache_in_ram_become_options_of_llama_cpp(self, answers) -> None:
-        result = answers("estimate", *LLAMA, *MACHINE, "--runtime", "llama.cpp",
-                         "--gpu-layers", "9", "--load-mode", "none", "--no-kv-offload")  # fmt: skip
+        result = answers(
+            "estimate",
+            *LLAMA,
+            *MACHINE,
+            "--runtime",
+            "llama.cpp",
+            "--gpu-layers",
+            "9",
+            "--load-mode",
+            "none",
+            "--no-kv-offload",
+        )
         offloaded = next(entry for entry in result if entry["placement"] == "cpu-offload")
         assert "-lm none" in offloaded["command"]
         assert "-nkvo" in offloaded["command"]
 
     def test_joined_machines_hold_more(self, answers) -> None:
-        result = answers("estimate", *LLAMA, "--gpu", "RTX 3090", "--machines", "4",
-                        "--network-gbs", "3", "--runtime", "vllm")  # fmt: skip
+        result = answers(
+            "estimate",
+            *LLAMA,
+            "--gpu",
+            "RTX 3090",
+            "--machines",
+            "4",
+            "--network-gbs",
+            "3",
+            "--runtime",
+            "vllm",
+        )
         assert all(len(entry["vram_bytes"]) == 4 for entry in result)
         assert "--nnodes 4" in result[0]["command"]
 
     def test_each_gpu_has_its_memory(self, answers) -> None:
-        result = answers("estimate", *LLAMA, "--gpu", "RTX 3090", "--gpu-count", "3",
-                        "--runtime", "llama.cpp")  # fmt: skip
+        result = answers(
+            "estimate", *LLAMA, "--gpu", "RTX 3090", "--gpu-count", "3", "--runtime", "llama.cpp"
+        )
         assert all(len(entry["vram_bytes"]) == 3 for entry in result)
 
     def test_the_page_cache_is_in_gib_as_memory_is_sold(self, run, monkeypatch) -> None:
@@ -524,9 +551,13 @@ class TestReport:
         assert changed == {"id": number, "name": "new", "notes": "why", "tags": ["lab"]}
         assert answers("report", "annotate", number, "--untag", "lab")["tags"] == []
         for option, value, count in (
-            ("--search", "WHY", 1), ("--search", "absent", 0), ("--model", "Llama-3.1-70B", 1),
-            ("--tag", "lab", 0), ("--since", "2020-01-01", 1), ("--until", "2020-01-01", 0),
-        ):  # fmt: skip
+            ("--search", "WHY", 1),
+            ("--search", "absent", 0),
+            ("--model", "Llama-3.1-70B", 1),
+            ("--tag", "lab", 0),
+            ("--since", "2020-01-01", 1),
+            ("--until", "2020-01-01", 0),
+        ):
             assert len(answers("report", "list", option, value)) == count
         assert "Nothing to change" in run("report", "annotate", number)[2]
 

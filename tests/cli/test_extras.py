@@ -45,7 +45,8 @@ models: [Qwen3-8B]
 machines: [{name: workstation, gpu: RTX 3090, ram_gb: 64}]
 promises: {fits: true}
 """
-FILE, ROWS = "FILE.yaml", "ROWS.csv"
+FILE = "FILE.yaml"
+ROWS = "ROWS.csv"
 ANSWERED = (
     (),
     ("estimate", *LLAMA),

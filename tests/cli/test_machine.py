@@ -79,10 +79,20 @@ def test_the_match_of_each_name_is_reported_beside_the_answer(capsys) -> None:
 
 def test_sizes_are_read_as_people_type_them(capsys) -> None:
     machine = ("--gpu", "4090 x2", "--cpu", "5950x")
-    short = answered(capsys, *ESTIMATE, *machine, "--ram-gb", "64GB", "--context", "32k",
-                     "--disk-gbs", "3500 MB/s")  # fmt: skip
-    long = answered(capsys, *ESTIMATE, *machine, "--ram-gb", "64", "--context", "32768",
-                    "--disk-gbs", "3.5")  # fmt: skip
+    short = answered(
+        capsys,
+        *ESTIMATE,
+        *machine,
+        "--ram-gb",
+        "64GB",
+        "--context",
+        "32k",
+        "--disk-gbs",
+        "3500 MB/s",
+    )
+    long = answered(
+        capsys, *ESTIMATE, *machine, "--ram-gb", "64", "--context", "32768", "--disk-gbs", "3.5"
+    )
     assert short == long
 
 

@@ -33,19 +33,22 @@ WRONG = {
     "nothing given": ("advise", {}, "model must be given"),
     "a file": ("describe_model", {"model": "/etc/passwd"}, "does not read"),
     "a file that drafts": (
-        "estimate", {"model": "Llama-3.1-8B", "draft": "./a.gguf", "acceptance": 0.5, **DESKTOP},
+        "estimate",
+        {"model": "Llama-3.1-8B", "draft": "./a.gguf", "acceptance": 0.5, **DESKTOP},
         "does not read",
     ),
     "a text for a number": ("estimate", {"model": "Llama-3.1-8B", "users": "many"}, "many"),
-}  # fmt: skip
+}
 
 
 def test_an_assistant_lists_and_calls_every_tool(tmp_path: Path) -> None:
     async def talk() -> dict[str, Any]:
         server = StdioServerParameters(
-            command=sys.executable, args=["-m", "advisor", "mcp"], cwd=ROOT,
+            command=sys.executable,
+            args=["-m", "advisor", "mcp"],
+            cwd=ROOT,
             env={"ADVISOR_DATA_DIR": str(tmp_path), "ADVISOR_OFFLINE": "1"},
-        )  # fmt: skip
+        )
         async with (
             stdio_client(server) as (incoming, outgoing),
             ClientSession(incoming, outgoing) as session,
@@ -74,12 +77,30 @@ def test_an_assistant_lists_and_calls_every_tool(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["estimate", "describe_machine", "diagnose"])
 def test_a_tool_gives_the_digits_of_the_command(name: str, capsys: pytest.CaptureFixture) -> None:
     commands = {
-        "estimate": ["estimate", "--model", "Llama-3.1-8B", "--gpu", "RTX 3090", "--ram-gb", "64",
-                     "--runtime", "llama.cpp"],
+        "estimate": [
+            "estimate",
+            "--model",
+            "Llama-3.1-8B",
+            "--gpu",
+            "RTX 3090",
+            "--ram-gb",
+            "64",
+            "--runtime",
+            "llama.cpp",
+        ],
         "describe_machine": ["machine", "Mac Studio M3 Ultra 512GB"],
-        "diagnose": ["diagnose", "--model", "Llama-3.1-8B", "--gpu", "RTX 3090", "--ram-gb", "64",
-                     "--measured", "20"],
-    }  # fmt: skip
+        "diagnose": [
+            "diagnose",
+            "--model",
+            "Llama-3.1-8B",
+            "--gpu",
+            "RTX 3090",
+            "--ram-gb",
+            "64",
+            "--measured",
+            "20",
+        ],
+    }
     text, record = mcp.answer(name, CALLS[name], False)
     capsys.readouterr()
     assert main(commands[name]) == 0

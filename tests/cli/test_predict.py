@@ -38,7 +38,8 @@ def test_groups_of_rows_answered_by_processes_are_those_of_this_one(
     models = ("Llama-3.1-8B", "Qwen3-32B", "Nobody", "Mistral-7B-v0.3")
     rows = [ROW | {"id": f"r{at}", "model": models[at % len(models)]} for at in range(90)]
     source = table(tmp_path / "rows.csv", rows)
-    alone, together = tmp_path / "alone.csv", tmp_path / "together.csv"
+    alone = tmp_path / "alone.csv"
+    together = tmp_path / "together.csv"
     assert main(["predict", str(source), "-o", str(alone)]) == 0
     monkeypatch.setattr(predict, "TOGETHER", 20)
     monkeypatch.setattr(predict.os, "cpu_count", lambda: 2)

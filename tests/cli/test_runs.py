@@ -48,7 +48,8 @@ def test_a_run_is_kept_with_its_ratio_and_deleted(
 
 def test_a_kept_run_stands_among_what_others_measured(file: str) -> None:
     answer = estimate("Qwen3-8B", describe_machine(gpu="RTX 3090", ram_gb=64))
-    before, value = measured_by_others(answer), answer.decode
+    before = measured_by_others(answer)
+    value = answer.decode
     main(["runs", "add", file, *MACHINE, "--by", "Ada"])
     after = measured_by_others(answer)
     assert after is not None

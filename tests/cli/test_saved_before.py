@@ -34,8 +34,10 @@ def test_its_store_of_reports_opens(data: Path, capsys) -> None:
             assert out.stat().st_size > 1000
     sides = printed(capsys, "report", "compare", "1", "2", "3")
     assert [report["name"] for report in sides["reports"]] == [
-        "Split experts", "Team server", "Laptop",
-    ]  # fmt: skip
+        "Split experts",
+        "Team server",
+        "Laptop",
+    ]
 
 
 def test_each_of_its_reports_is_answered_again_today(data: Path, capsys) -> None:

@@ -31,7 +31,10 @@ def test_every_line_of_the_page_answers(capsys: pytest.CaptureFixture[str]) -> N
             assert "reading again what went before" in text, line
             continue
         record = json.loads(text)
-        rows = record if isinstance(record, list) else [record]
+        if isinstance(record, list):
+            rows = record
+        else:
+            rows = [record]
         fitting = [row for row in rows if row["task_s"] is not None]
         assert fitting, line
         for row in fitting:

@@ -18,9 +18,15 @@ from advisor.probes.llama_cpp.synthetic_model import in_type, write
 from advisor.probes.server import from_metrics, from_ollama, read_server
 
 TINY = ArchitectureSpec(
-    name="tiny", layers=2, hidden=256, intermediate=512, heads=4, kv_heads=2, head_dim=64,
+    name="tiny",
+    layers=2,
+    hidden=256,
+    intermediate=512,
+    heads=4,
+    kv_heads=2,
+    head_dim=64,
     vocab=512,
-)  # fmt: skip
+)
 MACHINE = ("--model", "Llama-3.1-8B", "--gpu", "RTX 3090", "--ram-gb", "64")
 Pages = dict[str, str | list[str]]
 
@@ -35,7 +41,10 @@ def serve() -> Iterator[Callable[[Pages], str]]:
             def do_GET(self) -> None:
                 page = pages.get(self.path)
                 if isinstance(page, list):
-                    page = page.pop(0) if len(page) > 1 else page[0]
+                    if len(page) > 1:
+                        page = page.pop(0)
+                    else:
+                        page = page[0]
                 self.send_response(404 if page is None else 200)
                 self.end_headers()
                 self.wfile.write((page or "").encode())
@@ -72,12 +81,15 @@ def vllm(hits: float = 900, preemptions: float = 0) -> str:
     return "\n".join(
         f'vllm:{name}{{engine="{engine}",model_name="org/Some-8B"}} {value / 2}'
         for name, value in (
-            ("inter_token_latency_seconds_count", 4000), ("inter_token_latency_seconds_sum", 40),
-            ("prefix_cache_queries_total", 20000), ("prefix_cache_hits_total", hits),
-            ("num_preemptions_total", preemptions), ("num_requests_running", 2),
+            ("inter_token_latency_seconds_count", 4000),
+            ("inter_token_latency_seconds_sum", 40),
+            ("prefix_cache_queries_total", 20000),
+            ("prefix_cache_hits_total", hits),
+            ("num_preemptions_total", preemptions),
+            ("num_requests_running", 2),
         )
         for engine in (0, 1)
-    )  # fmt: skip
+    )
 
 
 PROPS = json.dumps({"model_path": "/models/a.gguf", "default_generation_settings": {"n_ctx": 8192}})
@@ -120,7 +132,8 @@ def test_only_what_is_counted_from_now_on_is_judged(
 
 
 def test_a_server_that_is_started_anew_counts_from_nothing() -> None:
-    before, now = from_metrics(llama(5000, 1000)), from_metrics(llama(300, 3))
+    before = from_metrics(llama(5000, 1000))
+    now = from_metrics(llama(300, 3))
     assert before is not None
     assert now is not None
     assert (now.since(before).tokens, now.since(before).token_seconds) == (300, 3)
@@ -136,7 +149,8 @@ def test_labels_of_several_engines_add_up() -> None:
 def test_a_cache_that_never_hits_and_users_thrown_out_are_named(
     serve: Callable[[Pages], str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    quiet, loud = serve({"/metrics": vllm()}), serve({"/metrics": vllm(hits=100, preemptions=7)})
+    quiet = serve({"/metrics": vllm()})
+    loud = serve({"/metrics": vllm(hits=100, preemptions=7)})
     main(["watch", quiet, *MACHINE, "--total"])
     assert "prefix cache" not in capsys.readouterr().out
     main(["watch", loud, *MACHINE, "--total"])

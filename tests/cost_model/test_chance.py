@@ -54,7 +54,8 @@ def test_another_family_of_engines_shares_the_machine() -> None:
 
 
 def test_a_wider_run_keeps_its_correlation() -> None:
-    run, wide = Run(shares=ALL, prompt=False), Run(shares=ALL, prompt=False, scale=2.0)
+    run = Run(shares=ALL, prompt=False)
+    wide = Run(shares=ALL, prompt=False, scale=2.0)
     plain = float(covariance(run, run)) / float(variance(run))
     wider = float(covariance(wide, run)) / float((variance(wide) * variance(run)) ** 0.5)
     assert wider == pytest.approx(plain)

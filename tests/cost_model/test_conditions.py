@@ -19,16 +19,20 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import IK_LLAMA_CPP, LLAMA_CPP, OLLAMA, VLLM
 
-RESIDENT, RAM = PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD
+RESIDENT = PlacementStrategy.GPU_RESIDENT
+RAM = PlacementStrategy.CPU_OFFLOAD
 A770 = MachineSpec(gpu="Arc A770", backend="vulkan")
 TWO = MachineSpec(gpu="none", cpu="2x EPYC 9654", ram_gb=256)
 WORK = Workload()
 
 
 def answer(
-    spec: MachineSpec, strategy: PlacementStrategy = RESIDENT, runtime: Runtime = LLAMA_CPP,
-    name: str = "Llama-3.1-8B", form: str = "Q4_K_M",
-) -> Estimate:  # fmt: skip
+    spec: MachineSpec,
+    strategy: PlacementStrategy = RESIDENT,
+    runtime: Runtime = LLAMA_CPP,
+    name: str = "Llama-3.1-8B",
+    form: str = "Q4_K_M",
+) -> Estimate:
     model = catalog.model(name, form)
     there = machine(spec)
     return estimate(model, there, WORK, runtime, strategy, fitted_constants())
@@ -50,7 +54,8 @@ def width(run: Estimate) -> float:
 
 
 def test_an_old_mesa_slows_an_arc_by_the_published_factor_and_widens_the_range() -> None:
-    new, old = answer(A770), answer(replace(A770, driver="mesa 24.2.8"))
+    new = answer(A770)
+    old = answer(replace(A770, driver="mesa 24.2.8"))
     # Arc B580 41.82 of 129.95, A770 39.14 of 96.42, Core Ultra 7 268V 13.75 of 36.87 tokens/s
     published = np.prod([41.82 / 129.95, 39.14 / 96.42, 13.75 / 36.87]) ** (1 / 3)
     assert token(old) / token(new) == pytest.approx(published, rel=0.02)
@@ -69,9 +74,8 @@ def test_a_published_speed_with_an_old_mesa_lies_in_the_range() -> None:
 
 
 def test_newer_mesa_changes_the_prompt_of_xe2_only() -> None:
-    new, old = answer(replace(A770, gpu="Arc B580")), answer(
-        replace(A770, gpu="Arc B580", driver="mesa 25.3")
-    )  # fmt: skip
+    new = answer(replace(A770, gpu="Arc B580"))
+    old = answer(replace(A770, gpu="Arc B580", driver="mesa 25.3"))
     assert token(old) == pytest.approx(token(new))
     assert width(old) == pytest.approx(width(new))
     assert prompt(old) / prompt(new) == pytest.approx(1 / np.sqrt(1.37 * 2.3), rel=0.05)
@@ -150,7 +154,8 @@ def test_policies_are_in_the_command() -> None:
 
 
 def test_ollama_has_no_such_option_and_says_so() -> None:
-    bound, plain = answer(replace(TWO, numa="isolate"), RAM, OLLAMA), answer(TWO, RAM, OLLAMA)
+    bound = answer(replace(TWO, numa="isolate"), RAM, OLLAMA)
+    plain = answer(TWO, RAM, OLLAMA)
     assert token(bound) == token(plain)
     assert "It has no --numa." in bound.format_note
 
@@ -219,9 +224,10 @@ def test_memory_nodes_and_threads_are_offered() -> None:
 
 def test_a_diagnosis_does_not_count_a_condition_twice() -> None:
     for spec, strategy in (
-        (replace(A770, driver="mesa 24.2"), RESIDENT), (replace(TWO, numa="isolate"), RAM),
+        (replace(A770, driver="mesa 24.2"), RESIDENT),
+        (replace(TWO, numa="isolate"), RAM),
         (replace(TWO, threads=300), RAM),
-    ):  # fmt: skip
+    ):
         run = answer(spec, strategy)
         placed = measured_run(run).placed("", Settings()).of(run)
         assert token(placed) == pytest.approx(token(run))

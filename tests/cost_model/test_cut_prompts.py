@@ -15,7 +15,9 @@ from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP, RUNTIMES
 from advisor.runtimes.llama_cpp.passes import TAIL, checkpoint
 
-HYBRID, WINDOWED, PLAIN = "Qwen3.6-27B", "Gemma-3-27B", "Qwen3-8B"
+HYBRID = "Qwen3.6-27B"
+WINDOWED = "Gemma-3-27B"
+PLAIN = "Qwen3-8B"
 WHERE = machine(MachineSpec(gpu="RTX 3090", ram_gb=64.0))
 
 

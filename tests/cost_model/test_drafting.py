@@ -71,7 +71,8 @@ def test_drafts_by_hand() -> None:
     read = model.read_bytes_per_token
     share = ((read - model.output) / 64 + model.output) / read
     parts = {"resident": 0.02, LAYERS: 0.0032, TOKEN: 0.001}
-    time, reads = StepTime(total=0.0242, parts=parts, hidden=0.0), {"resident": read}
+    time = StepTime(total=0.0242, parts=parts, hidden=0.0)
+    reads = {"resident": read}
     work = Workload(draft="mtp", drafted=2, acceptance=0.5)
     outcome = with_drafting(time, model, work, reads)
     expected = 0.02 * (1 + 2 * share) + 0.0032 * (1 + 2 / 64) + 0.001 * 3
@@ -114,7 +115,8 @@ def test_experts_in_ram_gain_as_published(drafted: int, share: float, gain: floa
 
 def test_deepseek_s_own_head_as_published() -> None:
     """1.8 times the tokens a second at 85 to 90 % (arXiv 2412.19437, section 5.4.3)."""
-    plain, drafted = Workload(), Workload(draft="mtp", drafted=1, acceptance=0.875)
+    plain = Workload()
+    drafted = Workload(draft="mtp", drafted=1, acceptance=0.875)
     rig = {"gpu": "H200 SXM", "gpu_count": 8, "ram_gb": 1024}
     gain = tps(run("DeepSeek-V3", "FP8", VLLM, drafted, **rig)) / tps(
         run("DeepSeek-V3", "FP8", VLLM, plain, **rig)
@@ -160,9 +162,12 @@ def test_a_smaller_model_by_hand() -> None:
         group: held[:16] * 0.1 * model.layers / 16 for group, held in model.bytes_per_layer.items()
     }
     smaller = replace(
-        model, bytes_per_layer=layers, output=model.output / 10, embedding=model.embedding / 10,
+        model,
+        bytes_per_layer=layers,
+        output=model.output / 10,
+        embedding=model.embedding / 10,
         architecture=replace(model.architecture, layers=16),
-    )  # fmt: skip
+    )
     assert smaller.read_bytes_per_token == pytest.approx(model.read_bytes_per_token / 10)
     work = Workload(draft=DRAFT_MODEL, draft_model=smaller, drafted=2, acceptance=0.5)
     time = StepTime(total=0.026, parts={"resident": 0.02, LAYERS: 0.004, TOKEN: 0.002}, hidden=0.0)
@@ -190,18 +195,26 @@ def test_a_smaller_model_by_hand() -> None:
 def test_commands_say_who_drafts(runtime: Runtime, draft: str, words: str) -> None:
     smaller = catalog.model("Qwen3-0.6B", "Q4_K_M")
     work = Workload(
-        draft=draft, draft_model=smaller if draft == DRAFT_MODEL else None, drafted=3,
+        draft=draft,
+        draft_model=smaller if draft == DRAFT_MODEL else None,
+        drafted=3,
         acceptance=0.6,
-    )  # fmt: skip
+    )
     assert words in run("Qwen3-32B", "Q4_K_M", runtime, work, gpu="H100 SXM", ram_gb=256).command
 
 
 @pytest.mark.parametrize("runtime", [*RUNTIMES, *ASIDE], ids=lambda runtime: runtime.name)
 def test_who_drafts_says_so_in_its_command(runtime: Runtime) -> None:
     apple = runtime in (MLX, OLLAMA_MLX)
-    gpu = {"gpu": "Apple M2 Ultra 76c"} if apple else {"gpu": "RTX 3090", "gpu_count": 2}
+    if apple:
+        gpu = {"gpu": "Apple M2 Ultra 76c"}
+    else:
+        gpu = {"gpu": "RTX 3090", "gpu_count": 2}
     where = machine(MachineSpec(**gpu, ram_gb=192))  # type: ignore[arg-type]
-    name = "Qwen3-30B-A3B" if runtime is KTRANSFORMERS else "Llama-3.1-8B"
+    if runtime is KTRANSFORMERS:
+        name = "Qwen3-30B-A3B"
+    else:
+        name = "Llama-3.1-8B"
     model = as_run(catalog.model(name, "Q4_K_M"), runtime, where)
     commands = [
         estimate(model, where, work, runtime, strategy, fitted_constants()).command
@@ -241,7 +254,10 @@ def test_memory_of_the_model_s_own_head_by_hand() -> None:
 def test_the_model_s_own_head_takes_room(runtime: Runtime) -> None:
     work = Workload(draft="mtp", drafted=1, acceptance=0.9)
     rig = {"gpu": "H100 SXM", "ram_gb": 256}
-    form = "Q4_K_M" if runtime is LLAMA_CPP else "FP8"
+    if runtime is LLAMA_CPP:
+        form = "Q4_K_M"
+    else:
+        form = "FP8"
     held = [run("Qwen3-32B", form, runtime, request, **rig).held for request in (work, Workload())]
     model = as_run(catalog.model("Qwen3-32B", form), runtime, machine(MachineSpec(**rig)))
     more = float(held[0][Tier.VRAM][0]) - float(held[1][Tier.VRAM][0])

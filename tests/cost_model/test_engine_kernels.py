@@ -84,9 +84,11 @@ def test_a_product_that_only_reads_by_hand() -> None:
 def test_a_product_that_only_computes_by_hand() -> None:
     """989.4 TFLOP at half the peak of as many a second take 2 s; FP8 has twice the peak."""
     shares = constants(
-        dense_f16_read_share=0.8, dense_f16_flop_share=0.5,
-        dense_fp8_read_share=0.8, dense_fp8_flop_share=0.5,
-    )  # fmt: skip
+        dense_f16_read_share=0.8,
+        dense_f16_flop_share=0.5,
+        dense_fp8_read_share=0.8,
+        dense_fp8_flop_share=0.5,
+    )
     card = gpu("H100 SXM")
     assert product_seconds(0.0, 989.4e12, card, "dense_f16", shares) == pytest.approx(2.0)
     assert product_seconds(0.0, 989.4e12, card, "dense_fp8", shares) == pytest.approx(1.0, rel=1e-3)
@@ -112,14 +114,23 @@ def test_launches_by_hand() -> None:
     with a latent of 7 us, 2 with an index of 40 us; half of each layer's products are experts.
     """
     shares = constants(
-        dense_layer=20e-6, attention_layer=10e-6, attention_prompt_layer=50e-6,
-        experts_layer=30e-6, state_layer=5e-6, latent_layer=7e-6, indexed_layer=40e-6,
+        dense_layer=20e-6,
+        attention_layer=10e-6,
+        attention_prompt_layer=50e-6,
+        experts_layer=30e-6,
+        state_layer=5e-6,
+        latent_layer=7e-6,
+        indexed_layer=40e-6,
         engine_sequence=1e-6,
-    )  # fmt: skip
+    )
     kernels = EngineKernels(
-        number="fp16", sequences=8.0, attention_layers=60.0, latent_layers=10.0,
-        indexed_layers=2.0, products_per_layer=0.5,
-    )  # fmt: skip
+        number="fp16",
+        sequences=8.0,
+        attention_layers=60.0,
+        latent_layers=10.0,
+        indexed_layers=2.0,
+        products_per_layer=0.5,
+    )
     work = load(layers=64, expert_layers=48, state_layers=4)
     array = launch_seconds(work, gpu("H100 SXM"), kernels, shares)
     assert array == pytest.approx((640 + 600 + 1440 + 20 + 70 + 80 + 8) * 1e-6)

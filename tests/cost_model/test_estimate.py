@@ -26,7 +26,8 @@ TWO_SOCKETS = machine(MachineSpec(gpu="RTX 3090", cpu="2x Xeon E5-2680 v4", ram_
 def run(
     where: Machine, strategy: PlacementStrategy = OFFLOAD, settings: Settings | None = None
 ) -> Estimate:
-    work, constants = Workload(), fitted_constants()
+    work = Workload()
+    constants = fitted_constants()
     return estimate(LLAMA, where, work, LLAMA_CPP, strategy, constants, settings)
 
 
@@ -83,11 +84,14 @@ def test_a_policy_for_one_node_leaves_half_of_two_sockets() -> None:
 
 def test_a_stated_policy_is_missed_where_a_runtime_takes_layers_but_no_policy() -> None:
     for policy, runtime, note in (
-        ("numactl", OLLAMA, "It has no --numa."), ("", OLLAMA, ""), ("numactl", VLLM, ""),
+        ("numactl", OLLAMA, "It has no --numa."),
+        ("", OLLAMA, ""),
+        ("numactl", VLLM, ""),
         ("numactl", LLAMA_CPP, ""),
-    ):  # fmt: skip
+    ):
         where = replace(TWO_SOCKETS, host=replace(TWO_SOCKETS.host, numa=policy))
-        strategy, constants = PlacementStrategy.GPU_RESIDENT, fitted_constants()
+        strategy = PlacementStrategy.GPU_RESIDENT
+        constants = fitted_constants()
         made = estimate(LLAMA, where, Workload(), runtime, strategy, constants)
         assert made.format_note == note, (policy, runtime.name)
 
@@ -96,7 +100,9 @@ def test_an_estimate_names_the_rates_of_the_memories_that_it_uses() -> None:
     def names(strategy: PlacementStrategy) -> list[str]:
         return [each.what for each in run(TWO_SOCKETS, strategy).assumptions]
 
-    ram, link, drive = "RAM, sustained read", "link, ", "drive, sequential read"
+    ram = "RAM, sustained read"
+    link = "link, "
+    drive = "drive, sequential read"
     offloaded = names(OFFLOAD)
     assert ram in offloaded
     assert any(name.startswith(link) for name in offloaded)
@@ -109,9 +115,14 @@ def test_an_estimate_names_the_rates_of_the_memories_that_it_uses() -> None:
 
 def test_a_prompt_that_is_cached_whole_computes_a_token_of_each_user() -> None:
     timed = estimate(
-        LLAMA, TWO_SOCKETS, Workload(prompt=512, cached=512, users=4), LLAMA_CPP,
-        PlacementStrategy.GPU_RESIDENT, fitted_constants(), None,
-    )  # fmt: skip
+        LLAMA,
+        TWO_SOCKETS,
+        Workload(prompt=512, cached=512, users=4),
+        LLAMA_CPP,
+        PlacementStrategy.GPU_RESIDENT,
+        fitted_constants(),
+        None,
+    )
     assert timed.prompt is not None
     assert timed.prefill is not None
     assert float(timed.prefill.value) == pytest.approx(4 / float(timed.prompt.total))

@@ -31,10 +31,15 @@ HEAD = 128_256 * 4096
 def divided(model: Model, on_gpu: float) -> Placement:
     share = np.full(model.layers, on_gpu)
     return Placement(
-        strategy=PlacementStrategy.CPU_OFFLOAD, gpu_layers=0.0, cpu_moe=0.0,
+        strategy=PlacementStrategy.CPU_OFFLOAD,
+        gpu_layers=0.0,
+        cpu_moe=0.0,
         weights={vram(0): all_of(share), RAM: all_of(1.0 - share)},
-        kv={vram(0): share, RAM: 1.0 - share}, embedding=RAM, output={vram(0): 1.0}, buffers={},
-    )  # fmt: skip
+        kv={vram(0): share, RAM: 1.0 - share},
+        embedding=RAM,
+        output={vram(0): 1.0},
+        buffers={},
+    )
 
 
 def step(tokens: float, depth: float, sequences: float = 1.0) -> ForwardPass:
@@ -165,12 +170,16 @@ def test_a_share_of_a_load_keeps_its_step(share: float) -> None:
 def test_rejected_drafts_use_experts_of_their_own() -> None:
     # 5 tokens of a text, 2 of them rejected: what the 3 use, and of the rest what 2 strangers use
     drafted = ForwardPass(tokens=5.0, sequences=1.0, depth=0, kv_type="f16", astray=2.0)
-    text, strangers = QWEN.expert_share(3.0, 1.0), QWEN.expert_share(2.0)
+    text = QWEN.expert_share(3.0, 1.0)
+    strangers = QWEN.expert_share(2.0)
     assert drafted.touched(QWEN) == pytest.approx(1 - (1 - text) * (1 - strangers))
     several = ForwardPass(
-        tokens=np.array([3.0, 5.0]), sequences=np.ones(2), depth=0, kv_type="f16",
+        tokens=np.array([3.0, 5.0]),
+        sequences=np.ones(2),
+        depth=0,
+        kv_type="f16",
         astray=np.array([0.0, 2.0]),
-    )  # fmt: skip
+    )
     assert several.touched(QWEN) == pytest.approx([float(text), float(drafted.touched(QWEN))])
 
 

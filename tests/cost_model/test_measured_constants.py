@@ -81,7 +81,8 @@ def test_timed_cores_are_not_scaled_by_the_clock_of_their_model() -> None:
 def test_a_mixture_takes_as_long_as_its_parts() -> None:
     # Q4_K_M: with a of its bytes in Q4_K and b in Q6_K, a second reads 1 / (a / 24 + b / 20) GB.
     model = catalog.model("Llama-3.1-8B", "Q4_K_M")
-    a, b = model.stored["Q4_K"], model.stored["Q6_K"]
+    a = model.stored["Q4_K"]
+    b = model.stored["Q6_K"]
     assert a > 0.6
     assert a + b == pytest.approx(1.0, abs=0.001)
     rate = (a + b) / (a / 24e9 + b / 20e9)
@@ -122,7 +123,8 @@ def test_layers_and_experts_take_their_timed_costs() -> None:
 def test_weights_in_the_files_layout_are_read_as_slowly_as_they_were_timed() -> None:
     # Q6_K, which was not timed so, is not put in another order and reads as fast either way.
     model = catalog.model("Llama-3.1-8B", "Q4_K_M")
-    a, b = model.stored["Q4_K"], model.stored["Q6_K"]
+    a = model.stored["Q4_K"]
+    b = model.stored["Q6_K"]
     rate = (a + b) / (a / 18e9 + b / 20e9)
     assert seconds(model, host(), repacked=False, weights=rate) == pytest.approx(1.0, rel=0.001)
 
@@ -212,9 +214,16 @@ def test_assumptions_name_the_timed_constants() -> None:
 
 def test_samples_come_out_as_they_were_timed() -> None:
     facts = HostFacts(
-        name="", cores=4, sockets=1, instruction_sets=frozenset(), memory_total=int(64 * GIB),
-        memory_available=int(60 * GIB), llc=32 * 2**20, os="", notes=(),
-    )  # fmt: skip
+        name="",
+        cores=4,
+        sockets=1,
+        instruction_sets=frozenset(),
+        memory_total=int(64 * GIB),
+        memory_available=int(60 * GIB),
+        llc=32 * 2**20,
+        os="",
+        notes=(),
+    )
     here = machine(MachineSpec(gpu="none", cpu="Ryzen 7 5800X", cores=4, ram_gbs=40, ram_gb=64))
     where = replace(here, host=replace(here.host, engine=ENGINE))
     for sample in samples(facts):

@@ -32,7 +32,8 @@ PUBLISHED = [
 def test_micro_batches_of_experts_are_read_as_fast_as_published(
     name: str, form: str, prompt: int, measured: dict[int, float]
 ) -> None:
-    model, card = catalog.model(name, form), machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
+    model = catalog.model(name, form)
+    card = machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
     speeds = []
     for tokens in measured:
         work = Workload(prompt=prompt, context=4096, ubatch=tokens, bench=True)

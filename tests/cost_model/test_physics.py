@@ -145,37 +145,60 @@ def test_70b_resident_on_48_gb_cards(llama_70b: Model, gpu: str, low: float, hig
 def test_70b_from_one_nvme_drive_gives_under_half_a_token(llama_70b: Model) -> None:
     # Half of it is 21.5 GB: 3.1 s at 7 GB/s even were faults free.
     estimate = run(
-        llama_70b, server(90), LLAMA_CPP, PlacementStrategy.NVME_OFFLOAD,
+        llama_70b,
+        server(90),
+        LLAMA_CPP,
+        PlacementStrategy.NVME_OFFLOAD,
         Settings(gpu_layers=40.0, page_cache=0.0),
-    )  # fmt: skip
+    )
     assert speed(estimate) < 0.33
     assert estimate.bottleneck == "the drive"
 
 
 def test_readme_shows_these_figures(llama_70b: Model) -> None:
-    awq, half = catalog.model("Llama-3.1-70B", "AWQ"), Settings(gpu_layers=40.0)
-    in_ram, paged = PlacementStrategy.CPU_OFFLOAD, replace(half, page_cache=0.0)
+    awq = catalog.model("Llama-3.1-70B", "AWQ")
+    half = Settings(gpu_layers=40.0)
+    in_ram = PlacementStrategy.CPU_OFFLOAD
+    paged = replace(half, page_cache=0.0)
     desktop = machine(
         MachineSpec(gpu="RTX 3090", cpu="Desktop DDR5-5600 dual-channel (typical)", ram_gb=64)
     )
     shown = {
-        "in an RTX A6000": [(machine(MachineSpec(gpu="RTX A6000")), llama_70b, LLAMA_CPP,
-                             PlacementStrategy.GPU_RESIDENT, None)],
-        "in an RTX 6000 Ada": [(machine(MachineSpec(gpu="RTX 6000 Ada")), llama_70b, LLAMA_CPP,
-                                PlacementStrategy.GPU_RESIDENT, None)],
-        "in the RAM of an 80 to 100": [(server(rate), llama_70b, LLAMA_CPP, in_ram, half)
-                                       for rate in (80, 100)],
+        "in an RTX A6000": [
+            (
+                machine(MachineSpec(gpu="RTX A6000")),
+                llama_70b,
+                LLAMA_CPP,
+                PlacementStrategy.GPU_RESIDENT,
+                None,
+            )
+        ],
+        "in an RTX 6000 Ada": [
+            (
+                machine(MachineSpec(gpu="RTX 6000 Ada")),
+                llama_70b,
+                LLAMA_CPP,
+                PlacementStrategy.GPU_RESIDENT,
+                None,
+            )
+        ],
+        "in the RAM of an 80 to 100": [
+            (server(rate), llama_70b, LLAMA_CPP, in_ram, half) for rate in (80, 100)
+        ],
         "half streamed": [(server(90), awq, VLLM, in_ram, half)],
         "20 of 80 layers": [(desktop, llama_70b, LLAMA_CPP, in_ram, Settings(gpu_layers=20.0))],
         "read from one NVMe": [
             (server(90), llama_70b, LLAMA_CPP, PlacementStrategy.NVME_OFFLOAD, paged)
         ],
-    }  # fmt: skip
+    }
     lines = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8").splitlines()
     for words, cases in shown.items():
         (line,) = (line for line in lines if line.startswith("|") and words in line)
-        figures = (f"{speed(run(model, *others)):.2g}"
-                   for where, model, *rest in cases for others in [(where, *rest)])  # fmt: skip
+        figures = (
+            f"{speed(run(model, *others)):.2g}"
+            for where, model, *rest in cases
+            for others in [(where, *rest)]
+        )
         assert line.endswith(f"| {' to '.join(figures)} |"), words
 
 

@@ -198,11 +198,13 @@ def test_more_memory_never_misses_more(number: float, other: float, share: float
     small, large = sorted((number, other))
     missing = [
         missing_bytes(
-            LLAMA, placed(share), machine(MachineSpec(gpu="RTX 3090", vram_gb=gib, ram_gb=32)),
+            LLAMA,
+            placed(share),
+            machine(MachineSpec(gpu="RTX 3090", vram_gb=gib, ram_gb=32)),
             Workload(users=4),
         )
         for gib in (small, large)
-    ]  # fmt: skip
+    ]
     assert missing[1] <= missing[0]
     # each GiB more removes a GiB of what is missing, until nothing is
     assert missing[0] - missing[1] <= (large - small) * GIB * (1 + 1e-12)

@@ -134,10 +134,19 @@ def load(
     tokens: float = 1.0,
 ) -> Load:
     return Load(
-        tokens=tokens, each=tokens, weights=weights, experts=0.0, kv=kv, flops=flops,
-        attention_flops=attention, expert_flops=0.0, layers=layers, matrices=layers,
-        expert_layers=moe, state_layers=0.0,
-    )  # fmt: skip
+        tokens=tokens,
+        each=tokens,
+        weights=weights,
+        experts=0.0,
+        kv=kv,
+        flops=flops,
+        attention_flops=attention,
+        expert_flops=0.0,
+        layers=layers,
+        matrices=layers,
+        expert_layers=moe,
+        state_layers=0.0,
+    )
 
 
 def test_a_gpu_reads_weights_and_cache_each_at_its_share(constants: Constants) -> None:
@@ -220,9 +229,14 @@ def test_scores_are_moved_in_memory_without_flash_attention(constants: Constants
 def test_a_gpu_without_matrix_cores_computes_in_its_faster_type(constants: Constants) -> None:
     # A GTX 1080 Ti's 16-bit rate is 1/64 of its 32-bit one: 4 TFLOP / (0.5 x 40) = 200 ms.
     old = Gpu(
-        name="old", vendor="", family="", memory=given(11e9), bandwidth=given(1e15),
-        tensor_flops={"fp32": 40e12, "fp16": 0.6e12}, link=LINK,
-    )  # fmt: skip
+        name="old",
+        vendor="",
+        family="",
+        memory=given(11e9),
+        bandwidth=given(1e15),
+        tensor_flops={"fp32": 40e12, "fp16": 0.6e12},
+        link=LINK,
+    )
     assert float(gpu_seconds(load(flops=4e12), old, constants).moving) == pytest.approx(0.2)
 
 
@@ -282,7 +296,8 @@ def test_two_sockets_compute_a_prompt_slower_than_one_program_could(constants: C
 def test_a_lower_clock_for_matrices_slows_prompts_alone(constants: Constants) -> None:
     # 8 cores x 10 GFLOP/s: 100 tokens of 1 GFLOP, of which the first is unpacked, take 99 / 80 s.
     slow = constants.scaled({"core_matrix_clock": 0.5}, "this test")
-    prompt, token = load(weights=1e3, flops=100e9, tokens=100), load(weights=10e9, flops=1e9)
+    prompt = load(weights=1e3, flops=100e9, tokens=100)
+    token = load(weights=10e9, flops=1e9)
     usual, slower = (float(cpu_seconds(prompt, HOST, entry).moving) for entry in (constants, slow))
     assert (usual, slower) == (pytest.approx(99 / 80), pytest.approx(99 / 40))
     assert cpu_seconds(token, HOST, slow).moving == cpu_seconds(token, HOST, constants).moving
@@ -383,11 +398,20 @@ def test_flows_share_the_ram_they_take(constants: Constants) -> None:
     wide = Link(name="c2c", pinned=given(1e12), pageable=given(1e12), zero_copy=given(1e12))
     machine = Machine(
         name="m",
-        gpus=(Gpu(name="g", vendor="", family="", memory=given(1e9), bandwidth=given(1e12),
-                  tensor_flops={"fp16": 1e12}, link=wide),),
+        gpus=(
+            Gpu(
+                name="g",
+                vendor="",
+                family="",
+                memory=given(1e9),
+                bandwidth=given(1e12),
+                tensor_flops={"fp16": 1e12},
+                link=wide,
+            ),
+        ),
         host=Host(name="h", cores=64, memory=given(1e12), bandwidth=given(10e9)),
         disk=None,
-    )  # fmt: skip
+    )
     # CPU: 8 GB at 0.8 x 10 = 1 s; copy: 8 GB / 900 + 8 / 10 = 0.81 s; RAM: 16 GB / 10 = 1.6 s.
     time = stage_seconds(stage(8e9, 8e9), machine, constants)
     assert float(time.total) == pytest.approx(1.6)
@@ -531,9 +555,12 @@ def test_a_drive_that_is_not_known_is_asked_for(constants: Constants) -> None:
 )
 def test_the_widest_arithmetic_names_a_host(flags: set[str], name: str) -> None:
     host = Host(
-        name="h", cores=1, memory=given(1.0), bandwidth=given(1.0),
+        name="h",
+        cores=1,
+        memory=given(1.0),
+        bandwidth=given(1.0),
         instruction_sets=frozenset(flags),
-    )  # fmt: skip
+    )
     assert vectors(host) == name
 
 
@@ -550,12 +577,15 @@ def test_an_expert_with_few_tokens_takes_a_whole_tile_of_a_core(constants: Const
 
 def test_cores_follow_the_clock_of_their_model(constants: Constants) -> None:
     # 2 s of multiplying at the usual clock; RAM, which binds a token, is no faster.
-    prompt, fast = load(flops=0.16e12 * 512 / 511, tokens=512), replace(HOST, clock=1.6)
+    prompt = load(flops=0.16e12 * 512 / 511, tokens=512)
+    fast = replace(HOST, clock=1.6)
     assert float(cpu_seconds(prompt, HOST, constants).moving) == pytest.approx(2.0)
     assert float(cpu_seconds(prompt, fast, constants).moving) == pytest.approx(1.25)
     slow = replace(HOST, bandwidth=given(1e9))
-    times = [float(cpu_seconds(load(weights=4e9), host, constants).moving)
-             for host in (slow, replace(slow, clock=1.6))]  # fmt: skip
+    times = [
+        float(cpu_seconds(load(weights=4e9), host, constants).moving)
+        for host in (slow, replace(slow, clock=1.6))
+    ]
     assert times[1] == pytest.approx(times[0], rel=0.01)
 
 
@@ -649,7 +679,8 @@ def test_masked_caches_of_other_users_cost_time_where_all_lie_in_one(constants: 
     constants = constants.with_measured(
         [replace(constants.row("core_attention_flops"), constant="others_cache_share", value=0.5)]
     )
-    alone, shared = load(attention=80e9), replace(load(attention=80e9), shared_with=3.0)
+    alone = load(attention=80e9)
+    shared = replace(load(attention=80e9), shared_with=3.0)
     assert float(cpu_seconds(alone, HOST, constants).moving) == pytest.approx(10.0)
     assert float(cpu_seconds(shared, HOST, constants).moving) == pytest.approx(25.0)
 
@@ -686,8 +717,9 @@ def test_some_of_several_messages_wait_for_the_protocol(constants: Constants) ->
 def test_one_copy_of_several_cards_counts_for_each_of_them() -> None:
     alone = (Flow(route=Route.STREAMED, moved=3e9, alike=1),)
     together = (
-            Flow(route=Route.STREAMED, moved=3e9, alike=4), Flow(route=Route.RESIDENT, moved=0.0),
-        )  # fmt: skip
+        Flow(route=Route.STREAMED, moved=3e9, alike=4),
+        Flow(route=Route.RESIDENT, moved=0.0),
+    )
     assert float(ram_bytes(alone)) == 0.0, "a copy by itself shares its RAM with nothing"
     assert float(ram_bytes(together)) == 12e9
 

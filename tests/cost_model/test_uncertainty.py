@@ -144,9 +144,15 @@ def test_a_rate_that_was_given_is_no_doubt() -> None:
 
 def test_kinds_of_layers_are_unmeasured_below_two_publishers() -> None:
     rows = [
-        ConstantRow(constant="publishers", value=count, unit="", kind="assumed", source="made up",
-                    family=kind)
+        ConstantRow(
+            constant="publishers",
+            value=count,
+            unit="",
+            kind="assumed",
+            source="made up",
+            family=kind,
+        )
         for kind, count in zip(OPERATORS[:3], (0.0, 1.0, 2.0), strict=True)
-    ]  # fmt: skip
+    ]
     assert unmeasured_kinds(frozenset(OPERATORS[:3]), Constants(rows)) == OPERATORS[:2]
     assert unmeasured_kinds(frozenset(OPERATORS[2:3]), Constants(rows)) == ()

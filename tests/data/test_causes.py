@@ -114,7 +114,8 @@ def test_vram_spills_on_windows_alone_unless_nobody_knows(
 
 
 def test_a_row_for_the_vendor_wins_over_one_for_all() -> None:
-    nvidia, intel = row_for("narrow_link", "NVIDIA", ""), row_for("narrow_link", "Intel", "")
+    nvidia = row_for("narrow_link", "NVIDIA", "")
+    intel = row_for("narrow_link", "Intel", "")
     assert nvidia is not None
     assert intel is not None
     assert nvidia.command.startswith("nvidia-smi")

@@ -111,9 +111,10 @@ def asked_for() -> set[str]:
         node
         for path in package.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
         and node.func.attr in ("value", "row")
-    )  # fmt: skip
+    )
     firsts = (call.args[0] for call in calls if call.args)
     spreads = {
         IN_DECODE,

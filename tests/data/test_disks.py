@@ -62,8 +62,12 @@ def test_measured_raid_stays_below_theory() -> None:
 
 
 def test_each_generation_is_faster_than_the_one_before() -> None:
-    names = ["7200 rpm HDD (typical)", "SATA SSD (typical)", "USB 3.2 Gen 2 external SSD (typical)",
-             *(f"NVMe PCIe {generation}.0 x4 (typical)" for generation in (3, 4, 5))]  # fmt: skip
+    names = [
+        "7200 rpm HDD (typical)",
+        "SATA SSD (typical)",
+        "USB 3.2 Gen 2 external SSD (typical)",
+        *(f"NVMe PCIe {generation}.0 x4 (typical)" for generation in (3, 4, 5)),
+    ]
     rates = [ROWS[name].sequential_read_gbs for name in names]
     assert rates == sorted(rates)
 

@@ -134,8 +134,9 @@ def test_every_family_that_people_have_is_there(subtests: pytest.Subtests) -> No
 @pytest.mark.parametrize("chip", ["M1", "M2", "M3", "M4", "M5"])
 def test_every_size_of_an_apple_chip_is_there(chip: str) -> None:
     sizes = {"", " Pro", " Max"} | ({" Ultra"} if chip in ("M1", "M2", "M3") else set())
-    assert all(any(row.name.startswith(f"Apple {chip}{size} ") for row in ROWS.values())
-               for size in sizes)  # fmt: skip
+    assert all(
+        any(row.name.startswith(f"Apple {chip}{size} ") for row in ROWS.values()) for size in sizes
+    )
 
 
 # GB/s, dense FP16 tensor TFLOPS with 32-bit accumulation, W: the makers' own pages and papers.
@@ -187,7 +188,8 @@ def test_ratios_between_cards() -> None:
         1008 / 936
     )
     # twice the memory, the same chip
-    small, large = ROWS["RTX 4060 Ti 8GB"], ROWS["RTX 4060 Ti 16GB"]
+    small = ROWS["RTX 4060 Ti 8GB"]
+    large = ROWS["RTX 4060 Ti 16GB"]
     assert (small.bandwidth_gbs, small.fp16_tflops) == (large.bandwidth_gbs, large.fp16_tflops)
     assert large.memory_gib == 2 * small.memory_gib
     # the same compute, HBM3e in place of HBM3
@@ -213,7 +215,8 @@ def test_a_link_between_gpus_reaches_its_share() -> None:
 
 
 def test_what_a_driver_keeps_is_a_small_part_and_the_rules_follow_from_the_cards() -> None:
-    shown, rules = published("memory shown"), published("memory kept")
+    shown = published("memory shown")
+    rules = published("memory kept")
     families = {row.family for row in ROWS.values()} & rules.keys()
     assert rules.keys() - families <= ROWS.keys()
     kept = {name: ROWS[name].memory_gib * 1024 - row.value for name, row in shown.items()}

@@ -97,8 +97,14 @@ def test_launch_prices_have_the_launch_date(gpu: str, usd: float) -> None:
 
 def test_machines_with_several_cards_have_dated_rents() -> None:
     dated = {(row.gpu, row.gpu_count) for row in RENTS if row.date >= "2026-10" and not row.spot}
-    for gpu in ("RTX 3090", "RTX 4090", "RTX 5090", "RTX A6000", "RTX 6000 Ada",
-                "RTX PRO 6000 Blackwell"):  # fmt: skip
+    for gpu in (
+        "RTX 3090",
+        "RTX 4090",
+        "RTX 5090",
+        "RTX A6000",
+        "RTX 6000 Ada",
+        "RTX PRO 6000 Blackwell",
+    ):
         assert {(gpu, 1), (gpu, 2), (gpu, 4), (gpu, 8)} <= dated
     assert {("H100 SXM", 2), ("H100 SXM", 4), ("A100 PCIe 40GB", 2), ("L40S", 4)} <= dated
 
@@ -115,7 +121,8 @@ def test_runpod_asks_the_same_for_each_card_of_a_machine() -> None:
 
 
 def test_there_is_something_to_rent_and_to_buy_for_most_budgets() -> None:
-    rented, sold = {row.gpu for row in RENTS}, {row.gpu for row in SALES}
+    rented = {row.gpu for row in RENTS}
+    sold = {row.gpu for row in SALES}
     assert {"RTX 4090", "A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200", "L40S"} <= rented
     assert {"RTX 3090", "RTX 4090", "RTX 5090", "RTX PRO 6000 Blackwell", "GB10"} <= sold
 

@@ -10,7 +10,9 @@ from enum import IntEnum
 from types import SimpleNamespace
 
 MIB = 2**20
-PINNED_AT, DEVICE_AT = 1 << 50, 1 << 52  # addresses far from those of ordinary memory
+# addresses far from those of ordinary memory
+PINNED_AT = 1 << 50
+DEVICE_AT = 1 << 52
 START = 4e-6  # seconds that starting a copy or a kernel costs
 RATES = {
     "h2d_pinned": 24e9,
@@ -184,5 +186,8 @@ class CudaDriver:
         size = blocks * threads * 64 * rounds
         assert self._held(sink, 4) == "device"
         self.launches.append((blocks, threads, rounds))
-        name = "device_read" if self._held(address, size) == "device" else "zero_copy_read"
+        if self._held(address, size) == "device":
+            name = "device_read"
+        else:
+            name = "zero_copy_read"
         return self._work(stream, size, name)

@@ -38,7 +38,9 @@ def missing():
         import playwright.sync_api  # noqa: F401  only whether it is installed
     except ImportError:
         return "the Python package playwright is not installed"
-    return "" if CHROMIUM.exists() else f"{CHROMIUM} does not exist"
+    if CHROMIUM.exists():
+        return ""
+    return f"{CHROMIUM} does not exist"
 
 
 def free_port():
@@ -99,7 +101,8 @@ def page(chromium, address, *, viewport=VIEW, color_scheme="light", reduced_moti
     tab.set_default_timeout(60_000)
     tab.set_viewport_size(viewport)
     tab.emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
-    complaints, foreign = [], []
+    complaints = []
+    foreign = []
 
     def hear(line):
         # Streamlit looks for its server below a page's own address first.

@@ -28,8 +28,14 @@ def write(
         size = stored(shape, kind)
         block, packed = GGML_QUANT_SIZES[kind]
         row = (*reversed(shape[1:]), shape[0] // block * packed)
-        dtype = np.dtype(np.float32) if kind is F32 else np.dtype(np.uint8)
-        dimensions = tuple(reversed(shape)) if kind is F32 else row
+        if kind is F32:
+            dtype = np.dtype(np.float32)
+        else:
+            dtype = np.dtype(np.uint8)
+        if kind is F32:
+            dimensions = tuple(reversed(shape))
+        else:
+            dimensions = row
         writer.add_tensor_info(name, dimensions, dtype, size, kind)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -74,7 +80,9 @@ def layered(layers: int, roles: Mapping[str, tuple[int, ...]]) -> Tensors:
 def table(hidden: int = 64, vocab: int = 96, *, tied: bool = True) -> Tensors:
     """Token table, final norm and, where not tied, an output head."""
     record = {"token_embd.weight": ((hidden, vocab), F32), "output_norm.weight": ((hidden,), F32)}
-    return record if tied else {**record, "output.weight": ((hidden, vocab), F32)}
+    if tied:
+        return record
+    return {**record, "output.weight": ((hidden, vocab), F32)}
 
 
 LLAMA_KEYS = {

@@ -16,21 +16,32 @@ from benchmarks.engine_parts import cases, gpu_llama, gpu_machine, readings
 from lab.points.paged import OwnRow, rows
 
 SERVER = Fingerprint(
-    cpu="AMD EPYC 9654 96-Core Processor", cores=16, memory=int(128 * GIB), gpus=("NVIDIA H200",),
-    instruction_sets=("avx2", "avx512f"), gpu_memory=(int(143_771 * MIB),), driver="580.159.04",
-)  # fmt: skip
-PINNED, PAGEABLE, READ = 52e9, 11e9, 4.2e12
+    cpu="AMD EPYC 9654 96-Core Processor",
+    cores=16,
+    memory=int(128 * GIB),
+    gpus=("NVIDIA H200",),
+    instruction_sets=("avx2", "avx512f"),
+    gpu_memory=(int(143_771 * MIB),),
+    driver="580.159.04",
+)
+PINNED = 52e9
+PAGEABLE = 11e9
+READ = 4.2e12
 FIGURES = {"h2d_pinned": PINNED, "h2d_pageable": PAGEABLE, "device_read": READ, "ram_read": 150e9}
 
 
 def measurements(_: float) -> list[Measurement]:
     return [
         Measurement(
-            name=name, value=value, unit="B/s", spread=0.01, threads=16,
+            name=name,
+            value=value,
+            unit="B/s",
+            spread=0.01,
+            threads=16,
             when="2026-11-21T12:00:00+00:00",
         )
         for name, value in FIGURES.items()
-    ]  # fmt: skip
+    ]
 
 
 def pretend(monkeypatch: pytest.MonkeyPatch) -> Machine:

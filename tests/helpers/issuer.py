@@ -12,7 +12,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
-CLIENT, SECRET = "advisor-under-test", "a client secret for tests alone"
+CLIENT = "advisor-under-test"
+SECRET = "a client secret for tests alone"
 PEOPLE = ("robin", "kim")
 METADATA = "/.well-known/openid-configuration"
 
@@ -50,14 +51,17 @@ class Issuer(ThreadingHTTPServer):
         }  # fmt: skip
         header = {"alg": "RS256", "kid": self.key.kid}
         return {
-            "access_token": secrets.token_urlsafe(), "token_type": "Bearer", "expires_in": 600,
+            "access_token": secrets.token_urlsafe(),
+            "token_type": "Bearer",
+            "expires_in": 600,
             "id_token": jwt.encode(header, claims, self.key),
-        }  # fmt: skip
+        }
 
 
 class _Handler(BaseHTTPRequestHandler):
     def do_GET(self):
-        url, issuer = urlsplit(self.path), self.server
+        url = urlsplit(self.path)
+        issuer = self.server
         query = {name: values[0] for name, values in parse_qs(url.query).items()}
         if url.path == METADATA:
             self._json(_metadata(issuer.address))

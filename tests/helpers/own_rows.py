@@ -33,7 +33,9 @@ ENGINES = {
     "stream_cpu": ACCELERATE,
 }
 """By category, how its rows name their engine; of rows from the drive it depends on the GPU."""
-MEDIAN, WORST, FROM_DRIVE = 0.10, 0.20, 1.5
+MEDIAN = 0.10
+WORST = 0.20
+FROM_DRIVE = 1.5
 """What the probes promise."""
 DEEP = 4096
 """Depth from which the processor's attention, beside a GPU, is slower than its probe says."""
@@ -54,7 +56,10 @@ def check_ranges(row: OwnRow) -> None:
 
 
 def check_what_ran_where_and_how(row: OwnRow) -> None:
-    from_drive = ENGINES["cpu"] if row.gpu == NO_GPU else ACCELERATE
+    if row.gpu == NO_GPU:
+        from_drive = ENGINES["cpu"]
+    else:
+        from_drive = ACCELERATE
     assert re.fullmatch(ENGINES.get(row.category, from_drive), row.runtime), row.runtime
     assert re.search(r"(AMD|Intel|Apple|Ampere)", row.cpu)
     assert row.os.startswith("Linux ")

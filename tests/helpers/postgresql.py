@@ -17,14 +17,17 @@ def programs() -> Path | None:
     if result := shutil.which("initdb"):
         return Path(result).resolve().parent
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-    return folders[-1] if folders else None
+    if folders:
+        return folders[-1]
+    return None
 
 
 class PostgreSQL:
     """A running server that listens on a socket in its own folder."""
 
     def __init__(self, folder: Path, bin_folder: Path) -> None:
-        self.folder, self._bin = folder, bin_folder
+        self.folder = folder
+        self._bin = bin_folder
         self._made = 0
 
     def new_database(self) -> str:
@@ -72,9 +75,18 @@ def server() -> Iterator[PostgreSQL]:
             shutil.chown(folder, USER, USER)
         database = PostgreSQL(folder, bin_folder)
         database.run(
-            "initdb", "-D", str(folder / "data"), "-U", USER, "-A", "trust", "-E", "UTF8",
-            "--locale=C.UTF-8", "--no-sync",
-        )  # fmt: skip
+            "initdb",
+            "-D",
+            str(folder / "data"),
+            "-U",
+            USER,
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--locale=C.UTF-8",
+            "--no-sync",
+        )
         database.start()
         try:
             yield database

@@ -26,8 +26,11 @@ def configuration(site, replicas):
     """
     text = subprocess.run(
         [program(), "adapt", "--config", str(CADDYFILE), "--adapter", "caddyfile"],
-        env={**os.environ, "ADVISOR_SITE": site}, stdout=subprocess.PIPE, text=True, check=True,
-    ).stdout  # fmt: skip
+        env={**os.environ, "ADVISOR_SITE": site},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    ).stdout
     for name, address in replicas.items():
         assert f"{name}:8501" in text
         text = text.replace(f"{name}:8501", address)

@@ -71,8 +71,11 @@ PUBLISHED_BENCH = {
 OLDER_BENCH = {key: value for key, value in PUBLISHED_BENCH.items() if key != "n_depth"}
 """Builds before May 2025 had no depth."""
 NEWER_BENCH = PUBLISHED_BENCH | {
-    "n_gpu_layers": -1, "flash_attn": -1, "devices": "auto", "load_mode": "auto",
-}  # fmt: skip
+    "n_gpu_layers": -1,
+    "flash_attn": -1,
+    "devices": "auto",
+    "load_mode": "auto",
+}
 """-1 where nobody says how many layers go to the GPU: the default since December 2025
 (github.com/ggml-org/llama.cpp/pull/18266; README at 08d0baa says so), read 2026-11-21."""
 PUBLISHED_OLLAMA = {

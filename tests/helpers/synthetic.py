@@ -61,8 +61,13 @@ def unlisted(arch: str, facts: ArchitectureSpec, built: Architecture) -> Tensors
 
 def name_of(arch: str, tensor: Tensor) -> str:
     role = NAMES.get(arch, {}).get(tensor.role, tensor.role)
-    suffix = "" if role.endswith(".bias") else SUFFIXES.get(role, ".weight")
-    return f"{role}{suffix}" if tensor.layer is None else f"blk.{tensor.layer}.{role}{suffix}"
+    if role.endswith(".bias"):
+        suffix = ""
+    else:
+        suffix = SUFFIXES.get(role, ".weight")
+    if tensor.layer is None:
+        return f"{role}{suffix}"
+    return f"blk.{tensor.layer}.{role}{suffix}"
 
 
 def shape(facts: ArchitectureSpec, tensor: Tensor) -> tuple[int, ...]:
@@ -75,7 +80,9 @@ def shape(facts: ArchitectureSpec, tensor: Tensor) -> tuple[int, ...]:
         return (1, tensor.width)
     if facts.ssm_heads and tensor.role == "ssm_norm":
         return (tensor.width // facts.ssm_groups, facts.ssm_groups)
-    return (tensor.width,) if tensor.rows == 1 else (tensor.width, tensor.rows)
+    if tensor.rows == 1:
+        return (tensor.width,)
+    return (tensor.width, tensor.rows)
 
 
 def keys(arch: str, facts: ArchitectureSpec) -> dict[str, Any]:
@@ -125,7 +132,9 @@ def attention(facts: ArchitectureSpec) -> dict[str, Any]:
 def cached_heads(facts: ArchitectureSpec, layer: int) -> int:
     """Key heads of a layer; in Nemotron-H a block without key heads is of another kind."""
     attends = mixer(facts, layer) not in (Mixer.NONE, Mixer.MAMBA2)
-    return key_value_heads(facts, layer)[0] if attends else 0
+    if attends:
+        return key_value_heads(facts, layer)[0]
+    return 0
 
 
 def latent_attention(facts: ArchitectureSpec) -> dict[str, Any]:

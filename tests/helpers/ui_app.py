@@ -82,7 +82,8 @@ def _with_unfolded(tree: ElementTree) -> object:
         for identity in (*popovers, *(block.proto.id for block in tree.get("expander"))):
             if identity.endswith(f"-{key}"):
                 state = states.widgets.add()
-                state.id, state.bool_value = identity, True
+                state.id = identity
+                state.bool_value = True
     return states
 
 

@@ -74,9 +74,15 @@ def test_runtimes_and_families_with_the_same_row_share_a_line(tmp_path: Path) ->
     # Two runtimes have the same range of two parts; a third has its own, and a factor stays alone.
     def row(runtime: str, family: str, value: float, unit: str = "share") -> ConstantRow:
         return ConstantRow(
-            constant="spread", runtime=runtime, family=family, value=value, unit=unit,
-            kind="fitted", source="python -m lab", date="2026-11",
-        )  # fmt: skip
+            constant="spread",
+            runtime=runtime,
+            family=family,
+            value=value,
+            unit=unit,
+            kind="fitted",
+            source="python -m lab",
+            date="2026-11",
+        )
 
     parts = ("resident", "layers")
     same = [row(key, part, 0.2) for key in ("vllm", "sglang") for part in parts]
@@ -85,18 +91,29 @@ def test_runtimes_and_families_with_the_same_row_share_a_line(tmp_path: Path) ->
     table.write_text(constant_table([*same, *others]))
     lines = table.read_text().splitlines()[1:]
     assert [line.split(",")[1:3] for line in lines] == [
-        ["vllm|sglang", "resident|layers"], ["flexgen", "resident"], ["vllm", "cuda"],
-    ]  # fmt: skip
+        ["vllm|sglang", "resident|layers"],
+        ["flexgen", "resident"],
+        ["vllm", "cuda"],
+    ]
     assert {str(each) for each in constant_rows(table)} == {str(each) for each in (*same, *others)}
 
 
 def test_a_scored_range_adds_traits_as_the_program_does() -> None:
     # Half a trait adds half of what its square adds: w sqrt(1 + (f^2 - 1) / 2).
     table = fitted_constants().bound(Scope(runtime="vllm"))
-    factor, lean = table.value(BY_TRAIT[IN_DECODE], THIN), table.value(LEAN[IN_DECODE], "resident")
+    factor = table.value(BY_TRAIT[IN_DECODE], THIN)
+    lean = table.value(LEAN[IN_DECODE], "resident")
     case = EngineLeftOutRow(
-        id="x", group="x", evidence="published", seconds=1.0, predicted=1.0, tokens=1.0,
-        experts=0.0, several=0.0, together=0.0, thin=0.5,
-    )  # fmt: skip
+        id="x",
+        group="x",
+        evidence="published",
+        seconds=1.0,
+        predicted=1.0,
+        tokens=1.0,
+        experts=0.0,
+        several=0.0,
+        together=0.0,
+        thin=0.5,
+    )
     below = table.value(IN_DECODE, "resident") * np.sqrt(1 + (factor**2 - 1) / 2) * (1 + lean)
     assert margins(case, "vLLM", first=False).below == pytest.approx(below)

@@ -34,9 +34,14 @@ ROW = {
 
 def constant(family: str, value: float, kind: str, source: str) -> ConstantRow:
     return ConstantRow(
-        constant="kernel_share", family=family or None, value=value, unit="factor", kind=kind,
-        source=source, rows=9 if kind == "fitted" else None,
-    )  # fmt: skip
+        constant="kernel_share",
+        family=family or None,
+        value=value,
+        unit="factor",
+        kind=kind,
+        source=source,
+        rows=9 if kind == "fitted" else None,
+    )
 
 
 def test_a_factor_from_published_runs_outlives_an_expected_one() -> None:
@@ -89,16 +94,22 @@ def test_no_month_knows_of_a_later_one() -> None:
         dated = [*speeds.items(), ("2025-08", later)]
         rows = [
             PublishedRow(
-                {**ROW, "id": f"{month}{place}", "date": month, "tg_tps": str(speed + place),
-                 "source_url": f"https://example.com/{place}"}
+                {
+                    **ROW,
+                    "id": f"{month}{place}",
+                    "date": month,
+                    "tg_tps": str(speed + place),
+                    "source_url": f"https://example.com/{place}",
+                }
             )
             for month, speed in dated
             for place in range(4)
-        ]  # fmt: skip
+        ]
         months = rolling(rows_of(rows))
         return [(row.origin, row.error, row.held, row.width) for row in months]
 
-    usual, slower = scores(100.0), scores(30.0)
+    usual = scores(100.0)
+    slower = scores(30.0)
     assert [row[0] for row in usual] == ["2024-10", "2025-01", "2025-07"]
     assert usual[:2] == slower[:2]
     assert usual[2][1] < 0.1 < slower[2][1]
@@ -146,11 +157,22 @@ def rows_of_sources(sources: str, formats: Sequence[str] = ("Q4_K_M", "Q8_0")) -
     """Rows of five models in some formats on one card, from each of some sources."""
     models = ("Llama-3.2-3B", "Llama-3.1-8B", "Qwen2.5-14B", "Qwen2.5-32B", "Llama-3.1-70B")
     return rows_of(
-        PublishedRow({**ROW, "id": f"{name} {form} {source}", "model": name, "params_b": "",
-                      "quant": form, "model_size_gib": "", "gpu": "RTX PRO 6000 Blackwell",
-                      "source_url": source})
-        for name in models for form in formats for source in sources
-    )  # fmt: skip
+        PublishedRow(
+            {
+                **ROW,
+                "id": f"{name} {form} {source}",
+                "model": name,
+                "params_b": "",
+                "quant": form,
+                "model_size_gib": "",
+                "gpu": "RTX PRO 6000 Blackwell",
+                "source_url": source,
+            }
+        )
+        for name in models
+        for form in formats
+        for source in sources
+    )
 
 
 def test_rows_made_with_known_constants_give_them_back() -> None:
@@ -189,10 +211,12 @@ def test_a_large_source_is_predicted_by_a_fit_that_does_not_know_it() -> None:
         formats = ("Q3_K_M", "Q4_0", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0", "IQ4_XS")
         return timed_with(rows_of_sources(source, formats), gpu_read_share=share)
 
-    slow, fast = of("a", 0.5), of("b", 0.85)
+    slow = of("a", 0.5)
+    fast = of("b", 0.85)
     both = rows_of(row.row for rows in (slow, fast) for row in rows.timed)
     object.__setattr__(both, "seconds", np.concatenate([slow.seconds, fast.seconds]))
-    fit, alone = solved(both), solved(fast).fit
+    fit = solved(both)
+    alone = solved(fast).fit
     assert len(slow.timed) >= LARGE
     expected = slow.predicted(task(slow).values(alone.logs))
     assert fit.predicted[: len(slow.timed)] == pytest.approx(expected, rel=0.01)
@@ -244,7 +268,8 @@ def constants() -> list[ConstantRow]:
 
 
 def test_constants_lie_where_physics_allows() -> None:
-    known, outside = constants(), []
+    known = constants()
+    outside = []
     for name, parameter in parameters(LLAMA_CPP).items():
         rows = [row for row in known if row.constant == name and row.unit != FACTOR]
         (own,) = (row for row in rows if row.runtime == (parameter.runtime or None))
@@ -266,8 +291,11 @@ def test_every_constant_of_every_row_lies_where_physics_allows() -> None:
 def test_factors_of_few_groups_keep_their_expected_values() -> None:
     fit = fit_of_a_seventh()
     known = zip(fit.task.terms, fit.logs, fit.groups, fit.task.prior.value, strict=True)
-    few = [(value, expected) for (_, scope), value, groups, expected in known
-           if scope and groups < LEAST_GROUPS]  # fmt: skip
+    few = [
+        (value, expected)
+        for (_, scope), value, groups, expected in known
+        if scope and groups < LEAST_GROUPS
+    ]
     assert few
     assert np.allclose(*zip(*few, strict=True), atol=1e-4)
 
@@ -329,7 +357,8 @@ def test_a_model_of_kinds_that_nobody_timed_gets_the_range_of_whole_architecture
 
 def test_cases_farther_from_evidence_get_a_wider_range() -> None:
     # Families that few measured err three times as much in one table, a third as much in another.
-    off, few = np.linspace(-0.3, 0.3, 400), np.arange(400) % 2
+    off = np.linspace(-0.3, 0.3, 400)
+    few = np.arange(400) % 2
     for factor, wider in ((3.0, True), (1 / 3, False)):
         rows = errors(off * np.where(few, factor, 1.0), traits={THIN: few.astype(float)})
         widened = values(rows, family=THIN)["spread_by"]
@@ -338,7 +367,8 @@ def test_cases_farther_from_evidence_get_a_wider_range() -> None:
 
 def test_a_separate_build_has_a_range_of_its_own() -> None:
     # LocalScore's rows err twice as much as the others and decide nothing of theirs.
-    off, old = np.linspace(-0.2, 0.2, 400), np.arange(400) % 2 > 0
+    off = np.linspace(-0.2, 0.2, 400)
+    old = np.arange(400) % 2 > 0
     builds = np.where(old, "llamafile", "")
     rows = errors(off * np.where(old, 2.0, 1.0), builds=builds)
     alone = errors(off[~old])
@@ -349,7 +379,8 @@ def test_a_separate_build_has_a_range_of_its_own() -> None:
 
 def test_ik_llama_cpp_on_processors_shares_the_range_of_llama_cpp() -> None:
     # Half of the rows are of the fork; errors to 0.3 on both sides, 80 in 100 of them within 0.24.
-    off, fork = np.linspace(-0.3, 0.3, 400), np.arange(400) % 2 > 0
+    off = np.linspace(-0.3, 0.3, 400)
+    fork = np.arange(400) % 2 > 0
     where = {"on_gpu": np.zeros(400), "backends": np.full(400, "cpu")}
     rows = errors(off, builds=np.where(fork, "ik", ""), **where)
     assert values(rows, family="in_place")[IN_DECODE] == pytest.approx(
@@ -361,7 +392,8 @@ def test_ik_llama_cpp_on_processors_shares_the_range_of_llama_cpp() -> None:
 @pytest.mark.parametrize(("groups", "width"), [(40, 0.5), (5, 1.0)])
 def test_few_groups_of_a_build_never_narrow_its_range(groups: int, width: float) -> None:
     # Rows of MLX that err half as much as the others, of many groups and of few.
-    off, own = np.linspace(-0.2, 0.2, 400), np.arange(400) % 2 > 0
+    off = np.linspace(-0.2, 0.2, 400)
+    own = np.arange(400) % 2 > 0
     names = np.where(own, np.arange(400) // 2 % groups, np.arange(400) + 1000).astype(str)
     builds = np.where(own, "mlx", "")
     rows = errors(off * np.where(own, 0.5, 1.0), builds=builds, groups=names)

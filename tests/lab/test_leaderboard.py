@@ -12,9 +12,13 @@ from lab.leaderboard import as_csv, rated, renewed
 
 def line(name: str, rating: float, category: str = "overall", **more: object) -> dict[str, object]:
     return {
-        "category": category, "model_name": name, "rating": rating,
-        "rating_lower": rating - 5.6, "rating_upper": rating + 5.6, **more,
-    }  # fmt: skip
+        "category": category,
+        "model_name": name,
+        "rating": rating,
+        "rating_lower": rating - 5.6,
+        "rating_upper": rating + 5.6,
+        **more,
+    }
 
 
 def board(*rows: dict[str, object], day: str = "2026-11-20") -> str:

@@ -10,24 +10,67 @@ from lab.peers import EXPERTS_IN_RAM, IN_GPU, IN_RAM, PEERS, Facts
 from lab.peers import SPLIT as DIVIDED
 
 DENSE = Facts(
-    where=IN_GPU, format="Q4_K_M", params=8e9, active_params=8e9, experts=0, experts_used=0,
-    expert_params=0.0, shared_params=1e9, layers=32, hidden=4096, intermediate=14336, vocab=128256,
-    file_bytes=5e9, gpu_read=4.6e9, ram_read=0.0, cache_read=0.1e9, depth=500.0, gpu_share=1.0,
-    gpu_layers=1.0, gpus=1, gpu_vendor="NVIDIA", gpu_unified=False, gpu_memory=24 * GIB,
-    gpu_bandwidth=1000e9, gpu_fp16=160e12, gpu_fp32=80e12, ram=60e9, ram_peak=80e9, cores=8,
-    arm=False, prompt=0.0, prompt_flops=0.0,
-)  # fmt: skip
+    where=IN_GPU,
+    format="Q4_K_M",
+    params=8e9,
+    active_params=8e9,
+    experts=0,
+    experts_used=0,
+    expert_params=0.0,
+    shared_params=1e9,
+    layers=32,
+    hidden=4096,
+    intermediate=14336,
+    vocab=128256,
+    file_bytes=5e9,
+    gpu_read=4.6e9,
+    ram_read=0.0,
+    cache_read=0.1e9,
+    depth=500.0,
+    gpu_share=1.0,
+    gpu_layers=1.0,
+    gpus=1,
+    gpu_vendor="NVIDIA",
+    gpu_unified=False,
+    gpu_memory=24 * GIB,
+    gpu_bandwidth=1000e9,
+    gpu_fp16=160e12,
+    gpu_fp32=80e12,
+    ram=60e9,
+    ram_peak=80e9,
+    cores=8,
+    arm=False,
+    prompt=0.0,
+    prompt_flops=0.0,
+)
 ALONE = replace(
-    DENSE, where=IN_RAM, gpus=0, gpu_vendor="", gpu_bandwidth=0.0, gpu_memory=0.0, gpu_read=0.0,
-    ram_read=4.6e9, gpu_share=0.0, gpu_layers=0.0,
-)  # fmt: skip
+    DENSE,
+    where=IN_RAM,
+    gpus=0,
+    gpu_vendor="",
+    gpu_bandwidth=0.0,
+    gpu_memory=0.0,
+    gpu_read=0.0,
+    ram_read=4.6e9,
+    gpu_share=0.0,
+    gpu_layers=0.0,
+)
 SPLIT = replace(
     DENSE, where=DIVIDED, gpu_read=2.3e9, ram_read=2.3e9, gpu_share=0.5, gpu_layers=16 / 33
 )
 EXPERTS = replace(
-    DENSE, where=EXPERTS_IN_RAM, params=30e9, active_params=3e9, experts=128, experts_used=8,
-    expert_params=2e9, file_bytes=18e9, gpu_read=0.6e9, ram_read=1.2e9, gpu_share=0.1,
-)  # fmt: skip
+    DENSE,
+    where=EXPERTS_IN_RAM,
+    params=30e9,
+    active_params=3e9,
+    experts=128,
+    experts_used=8,
+    expert_params=2e9,
+    file_bytes=18e9,
+    gpu_read=0.6e9,
+    ram_read=1.2e9,
+    gpu_share=0.1,
+)
 EXPERTS_IN_GPU = replace(
     EXPERTS, where=IN_GPU, gpu_read=1.8e9, ram_read=0.0, gpu_share=1.0, gpu_memory=48 * GIB
 )
@@ -95,9 +138,7 @@ def test_figures_their_authors_publish() -> None:
     # M1 Max of 409.6 GB/s gives 52.08 tokens/s at 512 tokens (0.25 GiB of cache).
     mistral = replace(DENSE, gpu_read=14.2e9, cache_read=0.0, gpu_bandwidth=1008e9)
     assert BY_NAME["bandwidth over bytes"].answer(mistral) == pytest.approx(1 / 14.1e-3, rel=0.01)
-    llama = replace(
-        DENSE, file_bytes=6.67 * GIB, cache_read=0.25 * GIB, gpu_bandwidth=409.6e9
-    )  # fmt: skip
+    llama = replace(DENSE, file_bytes=6.67 * GIB, cache_read=0.25 * GIB, gpu_bandwidth=409.6e9)
     assert BY_NAME["GGUF Parser"].answer(llama) == pytest.approx(52.08, rel=0.03)
 
 
@@ -106,10 +147,18 @@ def test_llmfit_gives_its_authors_value_for_olmoe(form: str, published: float) -
     # Comments of its estimate_tps: OLMoE-1B-7B on an RX 6900 XT of 16 GB and 512 GB/s. 16 layers,
     # 8 of 64 experts of 1024, width 2048, 50304 words.
     olmoe = replace(
-        EXPERTS_IN_GPU, format=form, params=6.9e9, experts=64, experts_used=8, vocab=50304,
-        hidden=2048, expert_params=16 * 8 * 3 * 2048 * 1024,
-        shared_params=16 * (4 * 2048**2 + 64 * 2048), gpu_bandwidth=512e9, gpu_memory=16 * GIB,
-    )  # fmt: skip
+        EXPERTS_IN_GPU,
+        format=form,
+        params=6.9e9,
+        experts=64,
+        experts_used=8,
+        vocab=50304,
+        hidden=2048,
+        expert_params=16 * 8 * 3 * 2048 * 1024,
+        shared_params=16 * (4 * 2048**2 + 64 * 2048),
+        gpu_bandwidth=512e9,
+        gpu_memory=16 * GIB,
+    )
     assert BY_NAME["llmfit"].answer(olmoe) == pytest.approx(published, abs=1)
 
 

@@ -12,9 +12,12 @@ import lab.ledger
     ("module", "makes"), [(lab.__main__, "refitted"), (lab.ledger, "ledger")], ids=["fit", "ledger"]
 )
 def test_tables_are_written_anew(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str],
-    module: object, makes: str,
-) -> None:  # fmt: skip
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    module: object,
+    makes: str,
+) -> None:
     # Fitting and scoring take minutes: what they would write is given.
     table = tmp_path / "coverage.csv"
     monkeypatch.setattr(module, makes, lambda: {table: "fitted\n"})

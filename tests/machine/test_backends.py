@@ -18,7 +18,8 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import IK_LLAMA_CPP, LLAMA_CPP, OLLAMA, VLLM
 
-RESIDENT, RAM = PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD
+RESIDENT = PlacementStrategy.GPU_RESIDENT
+RAM = PlacementStrategy.CPU_OFFLOAD
 
 
 def answer(spec: MachineSpec, strategy: PlacementStrategy = RESIDENT) -> Estimate:
@@ -139,7 +140,10 @@ def test_all_cores_and_another_backend_are_offered_where_they_gain() -> None:
         offers = faster_changes(run.model, machine(spec), Workload(), run)
         gains = {each.words: each.gain for each in offers if " in place of " in each.words}
         for change, gain in gains.items():
-            other = "vulkan" if change.startswith("Vulkan") else "rocm"
+            if change.startswith("Vulkan"):
+                other = "vulkan"
+            else:
+                other = "rocm"
             assert gain > 1.02
             assert other != name
     assert len(set(there.values())) == 2
@@ -147,7 +151,8 @@ def test_all_cores_and_another_backend_are_offered_where_they_gain() -> None:
 
 def test_accelerators_without_a_backend_are_refused_and_left_to_vllm() -> None:
     """Gaudi: llama.cpp's ggml/src has no backend for it, vLLM a plugin."""
-    model, gaudi = catalog.model("Llama-3.1-8B", "Q4_K_M"), machine(MachineSpec(gpu="Gaudi 3"))
+    model = catalog.model("Llama-3.1-8B", "Q4_K_M")
+    gaudi = machine(MachineSpec(gpu="Gaudi 3"))
     for runtime in (LLAMA_CPP, IK_LLAMA_CPP, OLLAMA):
         refused = estimate(model, gaudi, Workload(), runtime, RESIDENT, fitted_constants())
         assert "Gaudi 3" in refused.refusal

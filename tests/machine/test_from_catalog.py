@@ -83,7 +83,8 @@ def test_every_drive_can_be_made(subtests: pytest.Subtests) -> None:
 
 @pytest.mark.parametrize(("generation", "lanes", "of_sixteen"), [(4, 16, 1), (4, 8, 2), (3, 4, 4)])
 def test_lanes_share_a_link(generation: int, lanes: int, of_sixteen: int) -> None:
-    whole, part = from_catalog.pcie(generation, 16), from_catalog.pcie(generation, lanes)
+    whole = from_catalog.pcie(generation, 16)
+    part = from_catalog.pcie(generation, lanes)
     assert part.pinned.value * of_sixteen == pytest.approx(whole.pinned.value)
     assert part.name == f"PCIe {generation} x{lanes}"
 

@@ -87,7 +87,9 @@ class TestDescribed:
         machine = described(
             gpu="RTX 4090", vram_gb=48, ram_gb=96, ram_gbs=60, pcie_gbs=20, disk_gbs=5, cores=12
         )
-        gpu, host, disk = machine.gpus[0], machine.host, machine.disk
+        gpu = machine.gpus[0]
+        host = machine.host
+        disk = machine.disk
         assert disk is not None
         figures = (gpu.memory, host.memory, host.bandwidth, gpu.link.pinned, disk.sequential)
         # memory as sold in GiB, rates in GB/s
@@ -201,7 +203,10 @@ class TestDescribed:
         for entry in NUMBERS:
             with subtests.test(entry.name):
                 for value in entry.limits:
-                    typed = int(value) if entry.whole else value
+                    if entry.whole:
+                        typed = int(value)
+                    else:
+                        typed = value
                     described(gpu="RTX 4090", **{entry.name: typed})
 
     def test_beyond_the_limits_the_message_names_input_and_value(self) -> None:
@@ -241,10 +246,8 @@ class TestDescribed:
     ],
 )
 def test_nvlink_in_a_name_is_a_bridge_or_is_said_not_to_count(gpu, joined, words) -> None:
-    there, bridged = (
-        from_spec.machine(MachineSpec(gpu=gpu)),
-        from_spec.machine(MachineSpec(gpu="2x 3090", bridge=True)),
-    )
+    there = from_spec.machine(MachineSpec(gpu=gpu))
+    bridged = from_spec.machine(MachineSpec(gpu="2x 3090", bridge=True))
     assert (there.gpus[0].peer == bridged.gpus[0].peer) is joined
     assert words in " ".join(there.notes)
     assert ("NVLink" in " ".join(there.notes)) is bool(words)

@@ -58,9 +58,12 @@ def test_pairs_on_different_paths_exchange_together_as_alone() -> None:
     pairs = [
         machine(MachineSpec(gpu=gpu, gpu_count=2, ram_gb=64, bridge=bridge))
         for gpu, bridge in (
-            ("RTX 3090", True), ("RTX 3090", False), ("RTX A6000", False), ("RX 7900 XTX", False)
+            ("RTX 3090", True),
+            ("RTX 3090", False),
+            ("RTX A6000", False),
+            ("RX 7900 XTX", False),
         )
-    ]  # fmt: skip
+    ]
     constants = fitted_constants().bound(Scope(runtime="vllm"))
     for reduces in (True, False):
         exchange = Exchange(way=ExchangePath.PEER, times=3.0, moved=1e6, reduces=reduces, gpus=4)

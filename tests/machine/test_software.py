@@ -105,9 +105,10 @@ def test_a_driver_of_today_is_said_to_be_assumed_where_older_ones_are_slower() -
         machine(open_vulkan)
     )
     for other in (
-        replace(open_vulkan, system="windows"), replace(open_vulkan, backend="sycl"),
+        replace(open_vulkan, system="windows"),
+        replace(open_vulkan, backend="sycl"),
         MachineSpec(gpu="RTX 4090"),
-    ):  # fmt: skip
+    ):
         assert "driver of today is assumed" not in notes(machine(other))
 
 
@@ -160,12 +161,16 @@ def test_machines_with_other_software_are_not_stacked_as_one() -> None:
     kinds = [
         kind_of(machine(replace(plain, **change)), kernels=False, resident=False)
         for change in (
-            {}, {"driver": "amdvlk"}, {"build": "2025-10"}, {"backend": "unknown"},
+            {},
+            {"driver": "amdvlk"},
+            {"build": "2025-10"},
+            {"backend": "unknown"},
         )
-    ]  # fmt: skip
+    ]
     assert len(set(kinds)) == len(kinds)
     nvidia = machine(MachineSpec(gpu="RTX 4090", system="windows"))
-    windows, linux = machine(replace(plain, system="windows")), machine(plain)
+    windows = machine(replace(plain, system="windows"))
+    linux = machine(plain)
     # engines for servers refuse Windows
     assert (
         kind_of(nvidia, kernels=False, resident=False)

@@ -322,7 +322,8 @@ def test_a_token_has_a_score_for_each_query_head(name: str, heads: int) -> None:
 
 def test_latent_attention_keeps_llama_cpp_shapes() -> None:
     # ne[0] is qk_nope for K's up-projection and the rank for V's.
-    key, value = tensors("DeepSeek-V3", "attn_k_b")[0], tensors("DeepSeek-V3", "attn_v_b")[0]
+    key = tensors("DeepSeek-V3", "attn_k_b")[0]
+    value = tensors("DeepSeek-V3", "attn_v_b")[0]
     assert (key.width, key.rows) == (128, 512 * 128)
     assert (value.width, value.rows) == (512, 128 * 128)
 

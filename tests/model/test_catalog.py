@@ -144,7 +144,8 @@ def test_a_model_of_unknown_shape_is_refused_with_its_reason(name: str) -> None:
 def test_every_other_model_can_be_made(subtests: pytest.Subtests) -> None:
     for name in sorted({*catalog.model_rows()} - {*UNKNOWN_SHAPE}):
         with subtests.test(str(name)):
-            small, large = catalog.model(name, "Q4_K_M"), catalog.model(name, "BF16")
+            small = catalog.model(name, "Q4_K_M")
+            large = catalog.model(name, "BF16")
             # 2 bytes a weight in 16 bits; Q4_K is 4.5 bits, a mixture with 6 and 8 bits here and
             # there
             params = small.architecture.params

@@ -62,7 +62,8 @@ def test_cache_of_llama_3_70b_by_hand() -> None:
 def test_window_layers_stop_at_their_window() -> None:
     # Gemma 3 12B: 8 full layers, 40 of 1024 tokens; 8 KV heads of 256 are 8192 bytes a layer.
     model = catalog.model("gemma-3-12b-it", "Q4_K_M")
-    full, windowed = 8 * 8192, 40 * 8192
+    full = 8 * 8192
+    windowed = 40 * 8192
     assert float(model.kv_bytes(1000.0, "f16").sum()) == (full + windowed) * 1000
     assert float(model.kv_bytes(32_768.0, "f16").sum()) == full * 32_768 + windowed * 1024
 

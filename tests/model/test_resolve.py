@@ -89,15 +89,18 @@ def test_unknown_names_come_with_close_ones() -> None:
 def test_a_gguf_file_has_its_own_bytes_in_its_own_format(gguf_file: Path) -> None:
     resolved = resolve.find(str(gguf_file))
     assert (resolved.model.name, resolved.stored, resolved.model.format) == (
-        "Small Llama", "Q4_K_M", "Q4_K_M",
-    )  # fmt: skip
+        "Small Llama",
+        "Q4_K_M",
+        "Q4_K_M",
+    )
     # Q4_K is 144 bytes for 256 weights; norms are 4 bytes each. Two layers of 589,824 weights,
     # token table and head of 24,576 each, five norms of 256.
     assert resolved.model.file_bytes == (2 * 589_824 + 2 * 24_576) / 256 * 144 + 5 * 256 * 4
 
 
 def test_another_format_of_a_gguf_file_is_worked_out(gguf_file: Path) -> None:
-    own, resolved = resolve.from_file(gguf_file), resolve.from_file(gguf_file, "Q8_0")
+    own = resolve.from_file(gguf_file)
+    resolved = resolve.from_file(gguf_file, "Q8_0")
     assert (resolved.stored, resolved.model.format) == ("Q4_K_M", "Q8_0")
     assert resolved.model.file_bytes > own.model.file_bytes
 
@@ -337,7 +340,8 @@ def test_a_gguf_file_of_a_repository_is_read_by_its_header(
     monkeypatch.setattr(
         hub, "RemoteFile", lambda identity, name: HeldFile(identity, name, gguf_file)
     )
-    remote, local = resolve.find("owner/name-GGUF/small.gguf"), resolve.find(str(gguf_file))
+    remote = resolve.find("owner/name-GGUF/small.gguf")
+    local = resolve.find(str(gguf_file))
     assert way("owner/name-GGUF/small.gguf") is ReferenceKind.HUB_FILE
     assert remote.model.file_bytes == local.model.file_bytes
     assert remote.model.format == local.model.format

@@ -27,7 +27,8 @@ from advisor.units import GIB
 RESIDENT, OFFLOAD, PAGED = PlacementStrategy
 WORK = Workload(context=4096)
 TWO = MachineSpec(gpu="RTX PRO 6000", gpu_count=2, ram_gb=256)
-GRAMS, LAYERED = "Qwen3.8-Flash-Next", "Gemma-3n-E4B"
+GRAMS = "Qwen3.8-Flash-Next"
+LAYERED = "Gemma-3n-E4B"
 
 
 def model(name: str, form: str) -> Model:
@@ -35,7 +36,8 @@ def model(name: str, form: str) -> Model:
 
 
 def test_tables_of_ngrams_are_most_of_the_embedding() -> None:
-    grams, layered = model(GRAMS, "Q4_0"), model(LAYERED, "Q4_0")
+    grams = model(GRAMS, "Q4_0")
+    layered = model(LAYERED, "Q4_0")
     assert grams.by_ngrams
     assert not layered.by_ngrams
     assert layered.tables_share > 0.5
@@ -52,12 +54,24 @@ def test_several_formats_keep_their_own_shares() -> None:
 ENGINES = pytest.mark.parametrize(
     ("engine", "options"),
     [
-        (VLLM, {"GPUs": "--engram-config.cpu_offload false", "RAM": "",
-                "file": "--engram-config.host_file_gather true"}),
-        (SGLANG, {"GPUs": "", "RAM": "--ple-offload-embedding",
-                  "file": "--ple-offload-embedding --ple-offload-backend file"}),
+        (
+            VLLM,
+            {
+                "GPUs": "--engram-config.cpu_offload false",
+                "RAM": "",
+                "file": "--engram-config.host_file_gather true",
+            },
+        ),
+        (
+            SGLANG,
+            {
+                "GPUs": "",
+                "RAM": "--ple-offload-embedding",
+                "file": "--ple-offload-embedding --ple-offload-backend file",
+            },
+        ),
     ],
-)  # fmt: skip
+)
 
 
 def resident(name: str, form: str, engine: Runtime, spec: MachineSpec) -> Estimate:
@@ -112,7 +126,8 @@ def test_tables_by_layer_lie_in_the_gpu_of_serving_engines(
 
 def test_mlx_reads_all_tables_in() -> None:
     """llama.cpp leaves them in its mapped file on a Mac, too."""
-    mac, grams = machine(MachineSpec(gpu="Apple M3 Ultra 80c", ram_gb=256)), model(GRAMS, "Q4_0")
+    mac = machine(MachineSpec(gpu="Apple M3 Ultra 80c", ram_gb=256))
+    grams = model(GRAMS, "Q4_0")
     assert LLAMA_CPP.place(grams, mac, WORK, RESIDENT, Settings()).embedding_shares
     assert not MLX.place(grams, mac, WORK, RESIDENT, Settings()).embedding_shares
 
@@ -180,8 +195,9 @@ def test_a_config_of_one_that_chats_or_names_no_class_is_not() -> None:
 
 @pytest.mark.parametrize(("kind", "words"), [(3, "vectors"), (4, "scores"), (0, "")])
 def test_a_file_that_pools_its_answers_is_refused(tmp_path: Path, kind: int, words: str) -> None:
-    path = write(tmp_path / "m.gguf", "llama", {**LLAMA_KEYS, "pooling_type": kind},
-                 llama_tensors())  # fmt: skip
+    path = write(
+        tmp_path / "m.gguf", "llama", {**LLAMA_KEYS, "pooling_type": kind}, llama_tensors()
+    )
     if not words:
         assert find(str(path)).model.layers == 2
         return

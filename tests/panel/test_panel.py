@@ -91,7 +91,10 @@ def ruled_out(question: Entry) -> Iterator[tuple[Entry, str]]:
     names = [*PANEL["everywhere"], *PANEL["classes"][question["class"]]]
     rules = [{"rule": name} for name in names if name not in question.get("lifted", [])]
     for entry in [*rules, *question.get("ruled_out", [])]:
-        rule = PANEL["rules"][entry["rule"]] if "rule" in entry else entry
+        if "rule" in entry:
+            rule = PANEL["rules"][entry["rule"]]
+        else:
+            rule = entry
         yield rule["answer"], rule["because"]
 
 
@@ -108,7 +111,8 @@ def judge(question: Entry, answer: Answer) -> tuple[str, str]:
 
 def run(*arguments: str) -> tuple[Entry | None, str]:
     """A command's JSON, or what it complained of."""
-    printed, complaint = StringIO(), StringIO()
+    printed = StringIO()
+    complaint = StringIO()
     with redirect_stdout(printed), redirect_stderr(complaint):
         try:
             code = main([*arguments, "--json"])
@@ -123,11 +127,15 @@ def misread(question: Entry) -> str:
     if machine is None:
         return complaint
     read = {
-        "gpu": next(iter(machine["gpus"]), None), "count": machine["count"],
-        "cpu": machine["cpu"], "ram_gb": machine["ram_gib"],
-    }  # fmt: skip
+        "gpu": next(iter(machine["gpus"]), None),
+        "count": machine["count"],
+        "cpu": machine["cpu"],
+        "ram_gb": machine["ram_gib"],
+    }
     wrong = {key: read[key] for key, value in question["parts"].items() if read[key] != value}
-    return f"misread as {wrong}" if wrong else ""
+    if wrong:
+        return f"misread as {wrong}"
+    return ""
 
 
 def ask(question: Entry) -> tuple[Answer, bool]:

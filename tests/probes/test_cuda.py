@@ -24,13 +24,25 @@ from advisor.probes.gpu.detect import GpuFacts, GpuState, same_bus
 from advisor.units import GB, GIB, MIB
 
 HOST = host.HostFacts(
-    name="Example", cores=2, sockets=1, instruction_sets=frozenset(), memory_total=int(32 * GIB),
-    memory_available=int(2 * GIB), llc=int(32 * MIB), os="Linux", notes=(),
-)  # fmt: skip
+    name="Example",
+    cores=2,
+    sockets=1,
+    instruction_sets=frozenset(),
+    memory_total=int(32 * GIB),
+    memory_available=int(2 * GIB),
+    llc=int(32 * MIB),
+    os="Linux",
+    notes=(),
+)
 BUSY = GpuState(
-    link_generation=4, link_width=8, clock=2.52e9, memory_clock=10.501e9, power=212.0,
-    power_limit=450.0, slowed_by=("heat",),
-)  # fmt: skip
+    link_generation=4,
+    link_width=8,
+    clock=2.52e9,
+    memory_clock=10.501e9,
+    power=212.0,
+    power_limit=450.0,
+    slowed_by=("heat",),
+)
 COPIES = ("h2d_pinned", "h2d_pageable", "d2h_pinned", "d2h_pageable")
 RAM_RATE = 12e9
 
@@ -357,8 +369,10 @@ def test_the_kernel_takes_its_arguments():
     text = cuda.KERNEL.read_text(encoding="ascii")
     assert re.search(r"\.entry (\w+)\(", text)[1] == cuda.KERNEL.stem
     assert re.findall(r"\.param \.(u\d+) (\w+)", text) == [
-        ("u64", "source"), ("u64", "sink"), ("u32", "rounds"),
-    ]  # fmt: skip
+        ("u64", "source"),
+        ("u64", "sink"),
+        ("u32", "rounds"),
+    ]
     # What a round reads: so many loads of 4 x 4 bytes.
     assert text.count("ld.global.v4.u32") * 16 == cuda.BYTES_PER_ROUND
 
@@ -388,10 +402,13 @@ def test_the_real_bindings_pass_on_their_arguments(tmp_path):
         "print(device.name, device.bus)\n"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False,
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
         cwd=helpers.parents[1],
         env={"LD_LIBRARY_PATH": str(tmp_path), "PATH": "/usr/bin:/bin"},
-    )  # fmt: skip
+    )
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.strip() == "Stub GPU 0000:01:00.0"
     # The stub tells its calls: 2 processors x 4 blocks, 128 rounds, everything given back.

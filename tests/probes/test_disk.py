@@ -44,7 +44,9 @@ NAMES = ["disk_read_direct", "disk_read_mmap", "disk_read_buffered"]
 
 def open_files() -> int:
     folder = Path("/proc/self/fd")
-    return len(list(folder.iterdir())) if folder.is_dir() else 0
+    if folder.is_dir():
+        return len(list(folder.iterdir()))
+    return 0
 
 
 def test_a_folder_gets_a_file_that_is_gone_after(tmp_path):
@@ -208,7 +210,8 @@ def test_an_existing_file_is_read_and_not_changed(tmp_path):
     path = tmp_path / "model.gguf"
     path.write_bytes(os.urandom(10 * BLOCK + 7))
     path.chmod(0o400)
-    before, stat = path.read_bytes(), path.stat()
+    before = path.read_bytes()
+    stat = path.stat()
     measurements = read_rates.measure(0.05, path=path)
     assert len(measurements) == 3
     assert "Read a file" in measurements[0].note
@@ -409,8 +412,11 @@ def test_a_kill_leaves_nothing(tmp_path):
     root = Path(test_file.__file__).parents[3]
     with subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path)],
-        cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    ) as child:  # fmt: skip
+        cwd=root,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as child:
         assert int(child.stdout.readline()) > 0
         child.kill()
     assert list(tmp_path.iterdir()) == []

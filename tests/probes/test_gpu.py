@@ -21,7 +21,11 @@ class NVMLError(Exception):
         self.value = value
 
 
-NOT_SUPPORTED, NO_PERMISSION, LIBRARY_NOT_FOUND, NOT_LOADED, LOST = 3, 4, 12, 9, 15
+NOT_SUPPORTED = 3
+NO_PERMISSION = 4
+LIBRARY_NOT_FOUND = 12
+NOT_LOADED = 9
+LOST = 15
 ANSWERS = {
     "nvmlSystemGetDriverVersion": "580.95.05",
     "nvmlDeviceGetCount": 1,
@@ -63,7 +67,10 @@ RUNNING = {
 
 def answer(given):
     def query(*about):
-        result = given(*about) if callable(given) else given
+        if callable(given):
+            result = given(*about)
+        else:
+            result = given
         if isinstance(result, Exception):
             raise result
         return result
@@ -81,7 +88,9 @@ def driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
         module.NVML_ERROR_NO_PERMISSION = NO_PERMISSION
         module.NVML_ERROR_LIBRARY_NOT_FOUND = LIBRARY_NOT_FOUND
         module.NVML_ERROR_DRIVER_NOT_LOADED = NOT_LOADED
-        module.NVML_CLOCK_SM, module.NVML_CLOCK_MEM, module.nvmlMemory_v2 = 1, 2, 2
+        module.NVML_CLOCK_SM = 1
+        module.NVML_CLOCK_MEM = 2
+        module.nvmlMemory_v2 = 2
         for name, given in (ANSWERS | changes).items():
             setattr(module, name, answer(given))
         monkeypatch.setitem(sys.modules, "pynvml", module)
@@ -471,9 +480,12 @@ def profile(**entry: str) -> str:
 
 def test_apple_shares_memory_with_the_host(mac):
     told = profile(
-        spdisplays_vendor="sppci_vendor_Apple", sppci_bus="spdisplays_builtin", sppci_cores="32",
-        sppci_device_type="spdisplays_gpu", sppci_model="Apple M4 Max",
-    )  # fmt: skip
+        spdisplays_vendor="sppci_vendor_Apple",
+        sppci_bus="spdisplays_builtin",
+        sppci_cores="32",
+        sppci_device_type="spdisplays_gpu",
+        sppci_model="Apple M4 Max",
+    )
     (facts,), (note,) = mac("arm64", told)
     assert (facts.name, facts.vendor, facts.unified) == (
         "Apple M4 Max 32-core GPU",
@@ -492,9 +504,10 @@ def test_apple_without_a_profile_is_named_by_its_chip(mac, told):
 
 def test_a_mac_with_an_intel_processor(mac):
     told = profile(
-        spdisplays_vendor="sppci_vendor_amd", spdisplays_vram="8 GB",
+        spdisplays_vendor="sppci_vendor_amd",
+        spdisplays_vram="8 GB",
         sppci_model="AMD Radeon Pro 5500M",
-    )  # fmt: skip
+    )
     (facts,), notes = mac("x86_64", told)
     assert (facts.name, facts.vendor, facts.memory_total) == (
         "AMD Radeon Pro 5500M",

@@ -28,7 +28,8 @@ def two_sockets(root: Path) -> Path:
         "sys/devices/system/node/node2/cpulist": "\n",
     }
     for cpu in range(8):
-        folder, socket = f"sys/devices/system/cpu/cpu{cpu}", cpu // 4
+        folder = f"sys/devices/system/cpu/cpu{cpu}"
+        socket = cpu // 4
         files |= {
             f"{folder}/topology/core_cpus_list": f"{cpu // 2 * 2}-{cpu // 2 * 2 + 1}\n",
             f"{folder}/topology/physical_package_id": f"{socket}\n",

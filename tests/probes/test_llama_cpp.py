@@ -37,13 +37,21 @@ from advisor.units import GIB, MIB
 
 RATES = {"Q4_K": 20e9, "Q8_0": 24e9, "Q6_K": 22e9, "Q4_0": 18e9, "F16": 30e9, "Q4_K_M": 21e9}
 PLAIN = {"Q4_K": 16e9, "Q4_0": 12e9}
-LAYER, EXPERT_LAYER, ATTENTION = 120e-6, 40e-6, 15e9
+LAYER = 120e-6
+EXPERT_LAYER = 40e-6
+ATTENTION = 15e9
 PROMPT = 80.0
 FACTS = replace(host.facts(), memory_available=int(16 * GIB), llc=int(32 * MIB), cores=2)
 TINY = ArchitectureSpec(
-    name="tiny", layers=2, hidden=256, intermediate=512, heads=4, kv_heads=2, head_dim=64,
+    name="tiny",
+    layers=2,
+    hidden=256,
+    intermediate=512,
+    heads=4,
+    kv_heads=2,
+    head_dim=64,
     vocab=512,
-)  # fmt: skip
+)
 
 
 def seconds(model: Model, rate: float, depth: int) -> float:
@@ -91,7 +99,9 @@ def use(monkeypatch: pytest.MonkeyPatch, run) -> None:
 
 def open_files() -> int:
     folder = Path("/proc/self/fd")
-    return len(list(folder.iterdir())) if folder.is_dir() else 0
+    if folder.is_dir():
+        return len(list(folder.iterdir()))
+    return 0
 
 
 def test_the_formula_is_reproduced() -> None:
@@ -117,7 +127,8 @@ def test_a_prompt_skips_the_last_feed_forward_part() -> None:
     by_name = {measurement.name: measurement.value for measurement in engine.measure(600)}
     # A wide layer: attention of 4096 x (4096 + 1024 + 1024 + 4096) weights, then three matrices of
     # 4096 x 14336; two operations for each weight. 256 MiB hold one layer in Q8_0 and two in Q4_K.
-    attention, feed_forward = 2 * 4096 * 10240, 2 * 3 * 4096 * 14336
+    attention = 2 * 4096 * 10240
+    feed_forward = 2 * 3 * 4096 * 14336
     assert by_name["engine_prompt_q8_0"] == pytest.approx(PROMPT * attention, rel=1e-3)
     assert by_name["engine_prompt_q4_k"] == pytest.approx(
         PROMPT * (2 * attention + feed_forward), rel=1e-3
@@ -142,7 +153,8 @@ def drifting(monkeypatch: pytest.MonkeyPatch):
         parts = len(samples.samples(FACTS))
 
         def run(job: EngineJob, stop) -> Timings:
-            even, slow = exact(job, stop), pace((clock.now + 0.5) / parts)
+            even = exact(job, stop)
+            slow = pace((clock.now + 0.5) / parts)
             clock.now += 1.0
             return Timings(
                 token_seconds={
@@ -214,7 +226,8 @@ def test_progress_goes_up_to_its_end() -> None:
 
 @pytest.mark.parametrize("after", [0, 1, 5])
 def test_cancelling_gives_nothing_and_leaves_nothing(stubbed, after) -> None:
-    before, request = open_files(), iter([False] * after + [True] * 1000)
+    before = open_files()
+    request = iter([False] * after + [True] * 1000)
     assert engine.measure(600, cancelled=lambda: next(request)) == ()
     assert list(stubbed.iterdir()) == []
     assert open_files() == before
@@ -413,7 +426,8 @@ def test_any_engine_ends_with_a_probe_that_is_ended(tmp_path, number) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux alone ends a program with its parent")
 def test_an_engine_whose_probe_is_gone_already_does_not_begin(tmp_path) -> None:
-    script, path = str(Path(die_with_parent.__file__)), tmp_path / "begun"
+    script = str(Path(die_with_parent.__file__))
+    path = tmp_path / "begun"
     code = f"open({str(path)!r}, 'w')"
     not_its_parent = "1"
     done = subprocess.run((sys.executable, script, not_its_parent, sys.executable, "-c", code))
@@ -541,9 +555,15 @@ def test_llama_cpp_loads_and_times_the_written_file(tmp_path, experts, plain) ->
     with path.open("wb") as file:
         write(file, in_type(facts, "Q4_K"), filled=True)
     job = EngineJob(
-        path=path, threads=1, vocab=512, depths=(16, 64), prompt=32, tokens=8, seconds=0.1,
+        path=path,
+        threads=1,
+        vocab=512,
+        depths=(16, 64),
+        prompt=32,
+        tokens=8,
+        seconds=0.1,
         plain=plain,
-    )  # fmt: skip
+    )
     timings = XLLAMACPP.run(job, lambda: False)
     assert set(timings.token_seconds) == {16, 64}
     assert all(time > 0 for times in timings.token_seconds.values() for time in times)

@@ -75,10 +75,15 @@ def test_gpus_tell_what_the_process_holds_and_what_holds_them_back(
     port, program = busy
     idle = GpuState(busy=0.0, link_generation=1, link_width=16, held_by={program.pid: 6.0 * GIB})
     loaded = GpuState(
-        link_generation=4, link_width=16, power_limit=150.0, usual_power=300.0,
-        slowed_by=("heat",), held_by={program.pid: 6.0 * GIB, 999_999: 1.0 * GIB},
-        memory_used=8.0 * GIB, busy=1.0,
-    )  # fmt: skip
+        link_generation=4,
+        link_width=16,
+        power_limit=150.0,
+        usual_power=300.0,
+        slowed_by=("heat",),
+        held_by={program.pid: 6.0 * GIB, 999_999: 1.0 * GIB},
+        memory_used=8.0 * GIB,
+        busy=1.0,
+    )
     card = GpuFacts(name="RTX 3090", vendor="NVIDIA", bus="0000:01:00.0")
     monkeypatch.setattr(server_process.detect, "gpus", lambda: ((card,), ()))
     states = iter((idle, loaded))

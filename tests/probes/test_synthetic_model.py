@@ -12,13 +12,27 @@ from advisor.model.spec import ArchitectureSpec
 from advisor.probes.llama_cpp.synthetic_model import KINDS, Synthetic, in_format, in_type, write
 
 DENSE = ArchitectureSpec(
-    name="dense", layers=2, hidden=256, intermediate=512, heads=4, kv_heads=2, head_dim=64,
+    name="dense",
+    layers=2,
+    hidden=256,
+    intermediate=512,
+    heads=4,
+    kv_heads=2,
+    head_dim=64,
     vocab=512,
-)  # fmt: skip
+)
 EXPERTS = ArchitectureSpec(
-    name="experts", layers=2, hidden=256, moe_intermediate=256, experts=4, experts_per_token=2,
-    heads=4, kv_heads=4, head_dim=64, vocab=512,
-)  # fmt: skip
+    name="experts",
+    layers=2,
+    hidden=256,
+    moe_intermediate=256,
+    experts=4,
+    experts_per_token=2,
+    heads=4,
+    kv_heads=4,
+    head_dim=64,
+    vocab=512,
+)
 
 
 def written(path: Path, synthetic: Synthetic, *, filled: bool = False) -> Path:
@@ -31,7 +45,10 @@ def written(path: Path, synthetic: Synthetic, *, filled: bool = False) -> Path:
 @pytest.mark.parametrize("facts", [DENSE, EXPERTS], ids=lambda facts: facts.name)
 @pytest.mark.parametrize("kind", [*KINDS, "Q4_K_M"])
 def test_our_own_reader_finds_the_same_model(facts, kind, tmp_path):
-    synthetic = in_type(facts, kind) if kind in KINDS else in_format(facts, kind)
+    if kind in KINDS:
+        synthetic = in_type(facts, kind)
+    else:
+        synthetic = in_format(facts, kind)
     model = describe_path(written(tmp_path / "model.gguf", synthetic)).model
     assert model is not None
     assert model.file_bytes == synthetic.model.file_bytes
@@ -56,9 +73,15 @@ def test_filled_weights_are_finite_and_around_zero(facts, kind, tmp_path):
 
 def test_unfilled_files_take_no_room(tmp_path):
     facts = ArchitectureSpec(
-        name="wide", layers=2, hidden=2048, intermediate=8192, heads=16, kv_heads=16, head_dim=128,
+        name="wide",
+        layers=2,
+        hidden=2048,
+        intermediate=8192,
+        heads=16,
+        kv_heads=16,
+        head_dim=128,
         vocab=512,
-    )  # fmt: skip
+    )
     path = written(tmp_path / "hole.gguf", in_type(facts, "Q8_0"))
     assert path.stat().st_size > 100e6
     if path.stat().st_blocks * 512 > path.stat().st_size / 2:

@@ -121,7 +121,10 @@ def spoilt_text(value: Any, draw: random.Random) -> str:
 
 def spoil(value: Any, draw: random.Random) -> None:
     """Change one part of an object or list, at any depth."""
-    keys = list(value) if isinstance(value, dict) else list(range(len(value)))
+    if isinstance(value, dict):
+        keys = list(value)
+    else:
+        keys = list(range(len(value)))
     if not keys:
         return
     key = draw.choice(keys)

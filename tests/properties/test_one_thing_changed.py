@@ -56,11 +56,16 @@ def questions(seed: str) -> Iterator[Request]:
             yield replace(request, machine=random.choice(UNIFIED))
             continue
         cards = random.choices(CARDS, k=random.choice((1, 1, 1, 2, 2, 3, 4)))
-        cards = cards if random.random() < 0.6 else cards[:1] * len(cards)
+        if random.random() < 0.6:
+            cards = cards
+        else:
+            cards = cards[:1] * len(cards)
         yield replace(
-            request, gpu=" + ".join(cards), ram_gb=random.choice((16, 32, 64, 128, 192, 256, 512)),
+            request,
+            gpu=" + ".join(cards),
+            ram_gb=random.choice((16, 32, 64, 128, 192, 256, 512)),
             cpu=random.choice(CPUS),
-        )  # fmt: skip
+        )
 
 
 def placed(request: Request) -> tuple[Estimate, ...]:
@@ -98,7 +103,8 @@ def worse(
     harmed = []
     for request in islice(questions(seed), COUNT):
         try:
-            before, after = placed(request), placed(change(request))
+            before = placed(request)
+            after = placed(change(request))
         except AdvisorError:  # a model in no such format, a context beyond the model's own
             continue
         if best(after, by) < share * best(before, by):
@@ -120,9 +126,9 @@ def test_a_larger_memory_of_the_gpu_is_never_slower() -> None:
 @pytest.mark.parametrize("by", [together, sooner])
 def test_more_ram_is_never_slower(by: Callable[[Estimate], float]) -> None:
     def more(request: Request) -> Request:
-        return (
-            request if request.machine else replace(request, ram_gb=2 * float(request.ram_gb or 64))
-        )
+        if request.machine:
+            return request
+        return replace(request, ram_gb=2 * float(request.ram_gb or 64))
 
     assert worse(f"RAM {by.__name__}", more, by) == []
 
@@ -137,7 +143,9 @@ def test_a_longer_context_is_never_faster() -> None:
 
     def of_a_kind(request: Request) -> Request:
         kinds = set((request.gpu or "").split(" + "))
-        return request if request.machine or len(kinds) > 1 else shorter(request)
+        if request.machine or len(kinds) > 1:
+            return request
+        return shorter(request)
 
     assert worse("context", of_a_kind, together) == []
     assert worse("context of any", shorter, together, A_LAYER) == []
@@ -150,7 +158,9 @@ def test_a_longer_prompt_never_comes_sooner() -> None:
     def shorter(request: Request) -> Request:
         less = max(1, int(request.prompt / 1.1))
         copied = [tokens * request.users >= COPY_TOKENS for tokens in (less, request.prompt)]
-        return replace(request, prompt=less) if copied[0] == copied[1] else request
+        if copied[0] == copied[1]:
+            return replace(request, prompt=less)
+        return request
 
     assert worse("prompt", shorter, sooner, BATCHES) == []
 
@@ -169,13 +179,22 @@ def test_what_was_once_worse_with_half_the_context_or_twice_the_ram_is_not() -> 
         Request(model="gpt-oss-120b", format="Q8_0", machine="Strix Halo 128GB", users=8),
     )  # fmt: skip
     for request in halved:
-        before, after = placed(request), placed(replace(request, context=request.context / 2))
+        before = placed(request)
+        after = placed(replace(request, context=request.context / 2))
         assert best(after, together) >= ROUNDING * best(before, together) > 0, request
     cached = Request(
-        model="Llama-3.1-70B", format="Q3_K_M", gpu="RTX 4060 Ti 16GB", cpu="Core i5-12400",
-        ram_gb=32, context=65536, prompt=2000, output=64, users=8,
-    )  # fmt: skip
-    before, after = placed(cached), placed(replace(cached, ram_gb=64))
+        model="Llama-3.1-70B",
+        format="Q3_K_M",
+        gpu="RTX 4060 Ti 16GB",
+        cpu="Core i5-12400",
+        ram_gb=32,
+        context=65536,
+        prompt=2000,
+        output=64,
+        users=8,
+    )
+    before = placed(cached)
+    after = placed(replace(cached, ram_gb=64))
     assert best(after, together) >= ROUNDING * best(before, together) > 0
 
 

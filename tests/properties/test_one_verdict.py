@@ -31,7 +31,8 @@ NESTED = re.compile(r"\([^)]*\(")
 
 def questions(count: int) -> list[dict[str, Any]]:
     """Questions by the names of the inputs."""
-    chance, made = random.Random(SEED), []
+    chance = random.Random(SEED)
+    made = []
     for gpu in chance.sample(GPUS, count):
         asks = {"model": chance.choice(MODELS), "gpu": gpu, "ram_gb": chance.choice((16, 32, 64))}
         asks["replies_per_day"] = chance.choice((5, 40, 200))
@@ -97,7 +98,8 @@ def test_sums_of_the_verdict_can_be_subtracted(answers) -> None:
             if option is kept or option.gain is None or kept.monthly is None:
                 continue
             saved = (option.hours_saved or 0.0) * option.worth
-            now, then = kept.monthly + kept.standing, (option.monthly or 0.0) + option.standing
+            now = kept.monthly + kept.standing
+            then = (option.monthly or 0.0) + option.standing
             assert option.gain == pytest.approx(now - then + saved, abs=1e-6), (asks, option.name)
             compared += 1
     assert compared > 200
@@ -124,10 +126,13 @@ def test_what_is_rented_or_called_does_not_depend_on_ones_own_machine(answers) -
         speeds = []
         for gpu, ram in (("none", 16), ("RTX 5090", 128)):
             options = advise(Request(model=model, gpu=gpu, ram_gb=ram)).options
-            speeds.append({
-                (option.kind, option.name): (option.speed, option.monthly)
-                for option in options if option.kind in (OptionKind.RENT, OptionKind.API)
-            })  # fmt: skip
+            speeds.append(
+                {
+                    (option.kind, option.name): (option.speed, option.monthly)
+                    for option in options
+                    if option.kind in (OptionKind.RENT, OptionKind.API)
+                }
+            )
         assert speeds[0].keys() == speeds[1].keys()
         for key, (speed, monthly) in speeds[0].items():
             other, cost = speeds[1][key]

@@ -97,7 +97,10 @@ def test_more_users_are_slower_each_and_faster_together(
     name: str, strategy: PlacementStrategy, number: int, other: int
 ) -> None:
     few_users, many = sorted((number, other))
-    chosen = None if strategy is PlacementStrategy.GPU_RESIDENT else Settings(gpu_layers=0)
+    if strategy is PlacementStrategy.GPU_RESIDENT:
+        chosen = None
+    else:
+        chosen = Settings(gpu_layers=0)
     each = [
         tps(answer(name, LLAMA_CPP, strategy, work=Workload(users=users), chosen=chosen))
         for users in (few_users, many)
@@ -114,7 +117,8 @@ def test_an_array_equals_single_calls(
     def inputs(ram: object, disk: object) -> MachineSpec:
         return MachineSpec(gpu="RTX 3090", ram_gb=256, ram_gbs=ram, disk_gbs=disk)  # type: ignore[arg-type]
 
-    rams, disks = np.array([20.0, 60.0, 300.0]), np.array([1.0, 7.0, 14.0])
+    rams = np.array([20.0, 60.0, 300.0])
+    disks = np.array([1.0, 7.0, 14.0])
     contexts = np.array([1024.0, 8192.0, 32768.0])
     swept = answer(name, runtime, strategy, inputs(rams, disks), Workload(context=contexts))
     assert swept.decode is not None

@@ -83,7 +83,8 @@ def test_a_card_that_is_no_worse_is_never_slower() -> None:
 
 def no_worse(better: str, worse: str) -> bool:
     """Every figure of a card's datasheet that another has, it has no less of."""
-    mine, other = with_room(better).gpus[0], with_room(worse).gpus[0]
+    mine = with_room(better).gpus[0]
+    other = with_room(worse).gpus[0]
     pairs = [
         (mine.bandwidth.value, other.bandwidth.value),
         *((mine.tensor_flops.get(kind, 0.0), peak) for kind, peak in other.tensor_flops.items()),
@@ -92,7 +93,8 @@ def no_worse(better: str, worse: str) -> bool:
 
 
 def test_a_machine_is_worth_the_same_from_every_starting_point() -> None:
-    model, worth = resolve.find("Llama-3.3-70B", "Q4_K_M").model, []
+    model = resolve.find("Llama-3.3-70B", "Q4_K_M").model
+    worth = []
     for gpu, count in (("RTX 4060", 1), ("RTX 3090", 2)):  # llama.cpp, vLLM
         start = machine(MachineSpec(gpu=gpu, gpu_count=count, ram_gb=64))
         options = advise(model, start, Workload()).options

@@ -42,8 +42,11 @@ WIDEST = 6.0
 """Upper over lower end of a serving engine's range: on GPUs that nobody else measured, experts, a
 deep context, several users."""
 
-engines, cards, names = st.sampled_from(ENGINES), st.sampled_from(CARDS), st.sampled_from(MODELS)
-forms, users = st.sampled_from(FORMATS), st.integers(1, 256)
+engines = st.sampled_from(ENGINES)
+cards = st.sampled_from(CARDS)
+names = st.sampled_from(MODELS)
+forms = st.sampled_from(FORMATS)
+users = st.integers(1, 256)
 lengths = st.integers(1_000, 128_000)
 many = settings(max_examples=150, deadline=None)
 
@@ -67,19 +70,23 @@ def answer(
     strategy = engine.strategies[0]
     assert strategy is PlacementStrategy.GPU_RESIDENT
     result = estimate(model, where, work, engine, strategy, fitted_constants())
-    return None if result.refusal else result
+    if result.refusal:
+        return None
+    return result
 
 
 def each(estimated: Estimate | None) -> float | None:
     """Speed of each user [tokens/s]."""
-    return (
-        None if estimated is None or estimated.decode_tps is None else float(estimated.decode_tps)
-    )
+    if estimated is None or estimated.decode_tps is None:
+        return None
+    return float(estimated.decode_tps)
 
 
 def first(estimated: Estimate | None) -> float | None:
     """Time to the first token [s]."""
-    return None if estimated is None or estimated.prompt is None else float(estimated.prompt.total)
+    if estimated is None or estimated.prompt is None:
+        return None
+    return float(estimated.prompt.total)
 
 
 def request(users: int, prompt: int, kv_type: str = "f16") -> Workload:

@@ -39,7 +39,10 @@ def file_store(file: Path) -> Iterator[ReportStore]:
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store(request: pytest.FixtureRequest, file: Path) -> Iterator[ReportStore]:
     """An empty store of each kind."""
-    server = request.getfixturevalue("postgresql_server") if request.param == "postgresql" else None
+    if request.param == "postgresql":
+        server = request.getfixturevalue("postgresql_server")
+    else:
+        server = None
     store = open_store(server.new_database() if server else None)
     yield store
     store.close()

@@ -21,9 +21,11 @@ from advisor.request.money import Form, MoneyInputs, Ownership, room_for
 from advisor.request.request import CLOSED, Request, listed
 from advisor.units import GIB
 
-NAMES = st.text("abcdefgXYZ 0123456789.+-/xé", min_size=1, max_size=20).map(str.strip).filter(
-    lambda text: text and not text.startswith("-")
-)  # fmt: skip
+NAMES = (
+    st.text("abcdefgXYZ 0123456789.+-/xé", min_size=1, max_size=20)
+    .map(str.strip)
+    .filter(lambda text: text and not text.startswith("-"))
+)
 PRICED = st.text("abcXYZ 019", min_size=1, max_size=12).map(str.strip).filter(bool)
 AMOUNTS = st.lists(
     st.tuples(PRICED, st.floats(0.01, 1000.0)), max_size=2, unique_by=lambda price: price[0]
@@ -34,9 +36,9 @@ AMOUNTS = AMOUNTS.map(tuple)
 def value_of(entry):
     """Any value that an input takes."""
     if entry.name in CLOSED or entry.name == "context":
-        return (
-            st.sampled_from(listed(entry.name)) if entry.name in CLOSED else st.integers(1, 2**24)
-        )
+        if entry.name in CLOSED:
+            return st.sampled_from(listed(entry.name))
+        return st.integers(1, 2**24)
     if entry.name == "currency":
         return st.just("USD")
     low, high = entry.limits or (0, 0)
@@ -48,8 +50,9 @@ def value_of(entry):
         Kind.OFF: st.booleans(),
         Kind.PRICES: AMOUNTS,
         Kind.SIZES: st.lists(st.integers(1, 2**20), unique=True, max_size=3)
-        .map(sorted).map(lambda sizes: tuple(map(float, sizes))),
-    }[Kind(entry.kind)]  # fmt: skip
+        .map(sorted)
+        .map(lambda sizes: tuple(map(float, sizes))),
+    }[Kind(entry.kind)]
 
 
 REQUESTS = st.fixed_dictionaries(
@@ -105,11 +108,25 @@ def test_every_attribute_of_the_nouns_is_an_input():
 
 def test_the_nouns_have_what_is_stated_in_units_of_the_package():
     request = Request(
-        model="Llama-3.1-8B", format="Q8_0", gpu="RTX 3090", ram_gb=64, context=16_384, users=2,
-        prompt=4000, cached_share=0.25, gpu_layers=20, cache_gb=8, flash_attention=False,
-        runtime="llama.cpp", currency="EUR", usd_rate=1.25, usd_per_hour_of_time=40,
-        own_price=(("dock", 100.0),), resale=400, form="desktop",
-    )  # fmt: skip
+        model="Llama-3.1-8B",
+        format="Q8_0",
+        gpu="RTX 3090",
+        ram_gb=64,
+        context=16_384,
+        users=2,
+        prompt=4000,
+        cached_share=0.25,
+        gpu_layers=20,
+        cache_gb=8,
+        flash_attention=False,
+        runtime="llama.cpp",
+        currency="EUR",
+        usd_rate=1.25,
+        usd_per_hour_of_time=40,
+        own_price=(("dock", 100.0),),
+        resale=400,
+        form="desktop",
+    )
     nouns = request.nouns()
     assert nouns.model.format == "Q8_0"
     assert [gpu.name for gpu in nouns.machine.gpus] == ["RTX 3090"]
@@ -185,8 +202,16 @@ def test_what_does_not_go_together_is_said_where_it_is_built(stated, sentence):
 
 
 def test_an_address_shows_its_default_for_what_it_gets_wrong():
-    opened = texts.from_address({"users": "many", "gpu_count": "500", "context": "32k",
-                                 "kv_type": "Q8_0", "numa": "some", "colour": "red"})  # fmt: skip
+    opened = texts.from_address(
+        {
+            "users": "many",
+            "gpu_count": "500",
+            "context": "32k",
+            "kv_type": "Q8_0",
+            "numa": "some",
+            "colour": "red",
+        }
+    )
     assert opened.request == Request(context=32_768, kv_type="q8_0")
     assert len(opened.problems) == 3
     assert "'many' cannot be read" in opened.problems[0]
@@ -250,8 +275,11 @@ def test_a_file_may_state_numbers_with_their_units():
 def test_a_former_link_asks_what_it_asked(link, meant):
     opened = texts.from_address(link)
     assert not opened.problems
-    usual = {"cpu": "Desktop DDR5 dual-channel (typical)", "ram_gb": 64.0,
-             "disk": "NVMe PCIe 4.0 x4 (typical)"}  # fmt: skip
+    usual = {
+        "cpu": "Desktop DDR5 dual-channel (typical)",
+        "ram_gb": 64.0,
+        "disk": "NVMe PCIe 4.0 x4 (typical)",
+    }
     assert opened.request == Request(**(usual | meant))
 
 
@@ -297,9 +325,13 @@ def test_a_method_drafts_by_itself_and_any_other_name_is_a_model() -> None:
 
 def test_rents_and_prices_of_ones_own_are_in_the_money_that_is_typed() -> None:
     request = Request(
-        model="m", gpu="RTX 3090", currency="EUR", usd_rate=1.25,
-        own_rent=(("RTX 4090", 0.4),), own_price=(("dock", 100.0),),
-    )  # fmt: skip
+        model="m",
+        gpu="RTX 3090",
+        currency="EUR",
+        usd_rate=1.25,
+        own_rent=(("RTX 4090", 0.4),),
+        own_price=(("dock", 100.0),),
+    )
     assert request.nouns().money.own_rent == (("RTX 4090", 0.5),)
     assert request.nouns().money.own_price == (("dock", 125.0),)
 
@@ -376,8 +408,10 @@ def test_words_that_are_no_options_are_refused_in_words() -> None:
 
 def test_an_unknown_name_is_said_in_the_middle_of_a_sentence() -> None:
     """Labels of inputs begin with a capital; GPU and KV cache keep theirs."""
-    refused = {name: "".join(texts.from_address({"model": "Llama-3.1-8B", name: "foo"}).problems)
-            for name in ("session", "kv_type", "runtime")}  # fmt: skip
+    refused = {
+        name: "".join(texts.from_address({"model": "Llama-3.1-8B", name: "foo"}).problems)
+        for name in ("session", "kv_type", "runtime")
+    }
     assert "No session is called 'foo'" in refused["session"]
     assert "No KV cache is called 'foo'" in refused["kv_type"]
     assert "No runtime is called 'foo'" in refused["runtime"]

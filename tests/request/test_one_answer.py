@@ -18,15 +18,40 @@ from advisor.request.request import Request
 from advisor.request.texts import from_texts, to_texts
 
 REQUESTS = (
-    Request(model="Llama-3.1-70B", gpu="RTX 3090", ram_gb=64, ram_gbs=60.0, context=16_384,
-            flash_attention=False, gpu_layers=20, runtime="llama.cpp"),
-    Request(model="Qwen3-30B-A3B", format="Q8_0", machine="Mac Studio M3 Ultra 512GB", users=2,
-            kv_type="q8_0", currency="EUR", usd_rate=1.25, usd_per_kwh=0.4,
-            own_price=(("RTX 5090", 2500.0),)),
-    Request(model="gpt-oss-120b", gpu="RTX 4090", gpu_count=2, cpu="EPYC 9355",
-            cards_owned="nothing", vram_gb=48.0, machines=1, pcie_gbs=20.0, cpu_moe=10,
-            runtime="llama.cpp"),
-)  # fmt: skip
+    Request(
+        model="Llama-3.1-70B",
+        gpu="RTX 3090",
+        ram_gb=64,
+        ram_gbs=60.0,
+        context=16_384,
+        flash_attention=False,
+        gpu_layers=20,
+        runtime="llama.cpp",
+    ),
+    Request(
+        model="Qwen3-30B-A3B",
+        format="Q8_0",
+        machine="Mac Studio M3 Ultra 512GB",
+        users=2,
+        kv_type="q8_0",
+        currency="EUR",
+        usd_rate=1.25,
+        usd_per_kwh=0.4,
+        own_price=(("RTX 5090", 2500.0),),
+    ),
+    Request(
+        model="gpt-oss-120b",
+        gpu="RTX 4090",
+        gpu_count=2,
+        cpu="EPYC 9355",
+        cards_owned="nothing",
+        vram_gb=48.0,
+        machines=1,
+        pcie_gbs=20.0,
+        cpu_moe=10,
+        runtime="llama.cpp",
+    ),
+)
 
 
 @pytest.mark.parametrize("request_made", REQUESTS, ids=lambda request: request.model)
@@ -55,11 +80,13 @@ def test_the_answer_is_of_the_placement_that_is_stated():
     advice = answer(here.nouns()).advice
     assert advice.best is not None
     assert advice.best.strategy == "cpu-offload"
-    (fast,) = (answer(replace(here, placement=None).nouns()).advice.best,)
+    fast = answer(replace(here, placement=None).nouns()).advice.best
     assert fast is not None
     assert fast.decode.value > advice.best.decode.value
-    assert answer(replace(here, model="Llama-3.1-70B", placement="gpu-resident").nouns()
-                  ).advice.best is None  # fmt: skip
+    assert (
+        answer(replace(here, model="Llama-3.1-70B", placement="gpu-resident").nouns()).advice.best
+        is None
+    )
 
 
 def test_a_file_answers_as_the_command_line(capsys):

@@ -37,8 +37,11 @@ def test_what_is_stated_goes_before_the_shape() -> None:
     taken = Request(model="m", session="swe-bench").nouns().session
     assert taken is not None
     assert (taken.turns, taken.first, taken.added, taken.reply) == (
-        shape.turns, shape.first_prompt, shape.turn_tokens, shape.reply,
-    )  # fmt: skip
+        shape.turns,
+        shape.first_prompt,
+        shape.turn_tokens,
+        shape.reply,
+    )
     stated = Request(model="m", session="swe-bench", turns=7, prompt=900, users=2).nouns().session
     assert stated is not None
     assert (stated.turns, stated.first, stated.added) == (7, 900, shape.turn_tokens)

@@ -151,7 +151,10 @@ def test_blocks_are_as_large_as_theirs(kind: str) -> None:
 
     sizes = compute_module_sizes(theirs(kind))
     for module, size in sizes.items():
-        name = block_of(module) if module.count(".") <= 2 else None
+        if module.count(".") <= 2:
+            name = block_of(module)
+        else:
+            name = None
         outcome = blocks(ours(kind))
         if name in outcome and size:
             # Gemma keeps a factor of two bytes beside its table.
@@ -174,7 +177,8 @@ def test_two_gpus_are_filled_one_after_the_other(kind: str, monkeypatch: Any) ->
 
     monkeypatch.setattr(modeling, "get_max_memory", lambda limits: dict(limits))
     model = ours(kind)
-    gpu, ram = int(0.45 * model.file_bytes), int(0.2 * model.file_bytes)
+    gpu = int(0.45 * model.file_bytes)
+    ram = int(0.2 * model.file_bytes)
     expected = their_map(kind, {0: gpu, 1: gpu, "cpu": ram})
     assert device_map(model, [gpu, gpu], ram) == expected
     assert {0, 1} <= set(expected.values())
@@ -252,7 +256,10 @@ def test_the_snippet_runs_as_printed(
     saved(kind, tmp_path / "tiny")
     model = from_file(tmp_path / "tiny", "BF16-hf").model
     where = machine_for(model, shares[:1], shares[1])
-    strategy = PlacementStrategy.NVME_OFFLOAD if sum(shares) < 1 else PlacementStrategy.CPU_OFFLOAD
+    if sum(shares) < 1:
+        strategy = PlacementStrategy.NVME_OFFLOAD
+    else:
+        strategy = PlacementStrategy.CPU_OFFLOAD
     placement = ACCELERATE.place(model, where, SHORT, strategy, Settings())
     snippet = ACCELERATE.command(model, placement, where, SHORT)
     gpu, ram = (int(placement.limits[place]) // 2**20 for place in (vram(0), RAM))
@@ -262,9 +269,13 @@ def test_the_snippet_runs_as_printed(
     whole = "{'': 'cpu'}"  # a model on one device has no map
     shown = f"\nprint(sorted(set(getattr(model, 'hf_device_map', {whole}).values())))"
     done = subprocess.run(
-        [sys.executable, "-c", of_both + shown], cwd=tmp_path, capture_output=True, text=True,
-        env={**os.environ, "HF_HUB_OFFLINE": "1"}, check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", of_both + shown],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "HF_HUB_OFFLINE": "1"},
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     on_drive = placement.weights.keys() >= {DISK}
     assert done.stdout.splitlines()[-1] == ("['cpu', 'disk']" if on_drive else "['cpu']")

@@ -63,9 +63,14 @@ def test_exllamav3_computes_experts_in_ram() -> None:
     model = as_run(find_model("Qwen3.8-Flash-Next", "Q4_0"), EXLLAMAV3, where)
     settings = Settings(cpu_moe=43.0)
     answer = estimate(
-        model, where, Workload(prompt=2048, output=64), EXLLAMAV3, PlacementStrategy.CPU_OFFLOAD,
-        fitted_constants(), settings,
-    )  # fmt: skip
+        model,
+        where,
+        Workload(prompt=2048, output=64),
+        EXLLAMAV3,
+        PlacementStrategy.CPU_OFFLOAD,
+        fitted_constants(),
+        settings,
+    )
     assert "--cpu-moe-offload-layers 43" in answer.command
     assert answer.decode is not None
     assert answer.prefill is not None

@@ -42,9 +42,10 @@ def test_versions_and_placements_are_the_code_s() -> None:
 def gpus_used(runtime: Runtime, count: int, machines: int) -> int:
     """GPUs that hold weights of a model that fits into none of them alone."""
     where = machine(
-        MachineSpec(gpu="RTX 3090", gpu_count=count, machines=machines, ram_gb=1024,
-                      cpu="EPYC 9355")
-    )  # fmt: skip
+        MachineSpec(
+            gpu="RTX 3090", gpu_count=count, machines=machines, ram_gb=1024, cpu="EPYC 9355"
+        )
+    )
     chosen = as_run(model("Qwen3-235B-A22B", "Q4_K_M"), runtime, where)
     placement = runtime.place(chosen, where, Workload(), runtime.strategies[0], Settings())
     used = [place for place, shares in placement.weights.items() if place.tier is Tier.VRAM]

@@ -39,8 +39,9 @@ def flows(cache: float, work: Workload = WORK, spec: MachineSpec = WHERE) -> lis
 
 
 def streamed(cache: float, work: Workload = WORK, spec: MachineSpec = WHERE) -> float:
-    return sum(float(flow.moved) for flow in flows(cache, work, spec)
-               if flow.route is Route.STREAMED)  # fmt: skip
+    return sum(
+        float(flow.moved) for flow in flows(cache, work, spec) if flow.route is Route.STREAMED
+    )
 
 
 def test_experts_outside_the_cache_are_copied_and_no_other() -> None:
@@ -62,10 +63,15 @@ def test_the_processor_computes_no_expert_then() -> None:
 
 def test_a_larger_cache_copies_less_and_users_share_it() -> None:
     assert streamed(8 * GIB) < streamed(4 * GIB) < streamed(2 * GIB)
-    alone, four = (passes.served_by_cache(
-        MODEL, placed(8 * GIB), token_step(Workload(users=users)),
-        passes.Rules(experts=True, misses=True, length=np.inf),
-    ) for users in (1, 4))  # fmt: skip
+    alone, four = (
+        passes.served_by_cache(
+            MODEL,
+            placed(8 * GIB),
+            token_step(Workload(users=users)),
+            passes.Rules(experts=True, misses=True, length=np.inf),
+        )
+        for users in (1, 4)
+    )
     assert four < alone
 
 
@@ -75,7 +81,8 @@ def test_large_steps_do_without_it() -> None:
 
 
 def test_it_takes_memory_of_the_gpu() -> None:
-    plain, cached = placed(0), placed(4 * GIB)
+    plain = placed(0)
+    cached = placed(4 * GIB)
     more = cached.buffers[vram(0)] - plain.buffers[vram(0)]
     assert float(more) == pytest.approx(4 * GIB)
     assert cached.weights[RAM].keys() == plain.weights[RAM].keys()
@@ -113,8 +120,9 @@ def test_a_model_in_the_gpu_ignores_it() -> None:
 
 def test_other_runtimes_say_that_they_have_none() -> None:
     other = next(each for each in RUNTIMES if each.name == "ik_llama.cpp")
-    outcomes = compare(MODEL, machine(WHERE), WORK, settings=Settings(expert_cache=GIB),
-                       runtimes=(other,))  # fmt: skip
+    outcomes = compare(
+        MODEL, machine(WHERE), WORK, settings=Settings(expert_cache=GIB), runtimes=(other,)
+    )
     assert any("no cache of experts" in outcome.format_note for outcome in outcomes)
 
 
@@ -123,7 +131,8 @@ def test_vulkan_copies_a_mapped_file_twice() -> None:
     spec = MachineSpec(gpu="Radeon PRO V620", backend="vulkan", ram_gb=64.0)
     (copy,) = [flow for flow in flows(4 * GIB, spec=spec) if flow.route is Route.STREAMED]
     assert copy.transfer is Transfer.PAGEABLE
-    where, table = machine(spec), fitted_constants()
+    where = machine(spec)
+    table = fitted_constants()
     seconds = {
         backend: float(
             flow_seconds(

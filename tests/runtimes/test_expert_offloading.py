@@ -68,7 +68,8 @@ def test_without_a_gpu_the_cores_read_all_and_the_drive_the_rest(model: Model) -
 def test_cores_compute_experts_outside_the_gpu(model: Model) -> None:
     _, used = experts(model)
     record = flows(decode(model, rig("RTX 5090"), PlacementStrategy.NVME_OFFLOAD, by_cores=True))
-    on_gpu, on_cores = record[Route.RESIDENT].load, record[Route.IN_PLACE].load
+    on_gpu = record[Route.RESIDENT].load
+    on_cores = record[Route.IN_PLACE].load
     assert on_gpu is not None
     assert on_cores is not None
     assert on_gpu.experts + on_cores.experts == pytest.approx(used, rel=1e-3)
@@ -101,13 +102,18 @@ def test_more_ram_is_never_slower(model: Model) -> None:
         float(
             np.ravel(
                 estimate(
-                    model, rig(ram_gb=size), WORK, how, PlacementStrategy.NVME_OFFLOAD,
-                    fitted_constants(), Settings(),
+                    model,
+                    rig(ram_gb=size),
+                    WORK,
+                    how,
+                    PlacementStrategy.NVME_OFFLOAD,
+                    fitted_constants(),
+                    Settings(),
                 ).decode.value  # type: ignore[union-attr]
             )[0]
         )
         for size in (32, 64, 128, 256)
-    ]  # fmt: skip
+    ]
     assert speeds == sorted(speeds)
     assert speeds[-1] > speeds[0]
 

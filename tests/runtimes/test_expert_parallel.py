@@ -64,7 +64,8 @@ def test_no_gpu_reads_experts_that_it_does_not_hold(tokens: int, tensor: int):
 
 
 def test_memory_is_that_of_divided_experts():
-    whole, divided = run(VLLM, settings=Settings()), run(VLLM)
+    whole = run(VLLM, settings=Settings())
+    divided = run(VLLM)
     assert whole.placement is not None
     assert divided.placement is not None
     for device in range(4):
@@ -100,12 +101,17 @@ def test_simulated_groups_with_whole_experts_are_met():
     rows = [row for row in simulated_rows() if row.cells["ep"] != "1"][::9]
     off = []
     for row in rows:
-        prompt, output = row.prompt_len, row.gen_len
+        prompt = row.prompt_len
+        output = row.gen_len
         work = Workload(prompt=prompt, output=output, context=prompt + output, users=row.batch)
         answer = run(
-            ENGINES[row.runtime.split()[0]], row.model, row.gpu, row.gpu_count,
-            form=FORMATS.get(row.quant, row.quant), work=work,
-        )  # fmt: skip
+            ENGINES[row.runtime.split()[0]],
+            row.model,
+            row.gpu,
+            row.gpu_count,
+            form=FORMATS.get(row.quant, row.quant),
+            work=work,
+        )
         assert answer.decode is not None
         assert answer.first_token is not None
         times = 1.0 / float(answer.decode.value), float(answer.first_token.value)

@@ -125,7 +125,8 @@ def test_all_gpus_of_a_machine_must_take_it() -> None:
 
 def test_experts_take_a_format_that_has_kernels_for_them() -> None:
     """vLLM's experts of AWQ ask for a CUDA capability on Intel (vllm issue 54350)."""
-    arc, nvidia = rig("Arc Pro B60"), rig("RTX 3090")
+    arc = rig("Arc Pro B60")
+    nvidia = rig("RTX 3090")
     experts, dense = (catalog.model(name, "AWQ") for name in ("Qwen3-30B-A3B", "Qwen3-8B"))
     loaded_as = taken_format(experts, runtime("vLLM"), arc)
     assert loaded_as.format == "GPTQ"

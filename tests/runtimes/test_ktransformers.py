@@ -27,12 +27,18 @@ from advisor.runtimes import KTRANSFORMERS
 def run(name: str, form: str, work: Workload | None = None, **inputs: Any) -> Estimate:
     where = machine(MachineSpec(ram_gb=1024, **inputs))
     return estimate(
-        catalog.model(name, form), where, work or Workload(), KTRANSFORMERS,
-        PlacementStrategy.CPU_OFFLOAD, fitted_constants(), Settings(),
-    )  # fmt: skip
+        catalog.model(name, form),
+        where,
+        work or Workload(),
+        KTRANSFORMERS,
+        PlacementStrategy.CPU_OFFLOAD,
+        fitted_constants(),
+        Settings(),
+    )
 
 
-ONE_SOCKET, TWO_SOCKETS = "KTR-004", "KTR-002"
+ONE_SOCKET = "KTR-004"
+TWO_SOCKETS = "KTR-002"
 """Published rows that the runtime's own constants rest on, beside KTR-037."""
 DEEPSEEK = ("KTR-006", "KTR-007", "KTR-008", "KTR-009", "KTR-010", "KTR-077", "KTR-080")
 MINIMAX = tuple(f"KTR-{number:03d}" for number in range(24, 36))
@@ -81,8 +87,11 @@ def test_two_gpus_share_each_layer() -> None:
         for count in (1, 2)
     )
     for each in (estimate, two):
-        shares = [each.placement.weights[vram(at)][Group.ROUTED_EXPERTS][0] for at in range(2)
-                  if vram(at) in each.placement.weights]  # fmt: skip
+        shares = [
+            each.placement.weights[vram(at)][Group.ROUTED_EXPERTS][0]
+            for at in range(2)
+            if vram(at) in each.placement.weights
+        ]
         kept = each.placement.weights[RAM][Group.ROUTED_EXPERTS][0]
         assert sum(shares) + kept == pytest.approx(1.0)
     assert two.placement.weights[vram(1)][Group.ATTENTION][0] == 0.5
@@ -109,8 +118,10 @@ def test_as_many_experts_as_fit_lie_on_the_gpu_alike_in_all_layers() -> None:
 
 
 def test_more_memory_holds_more_experts_and_is_faster() -> None:
-    small, large = (run("Qwen3-30B-A3B", "FP8", gpu="RTX 4090", cpu="EPYC 9355", vram_gb=size)
-                    for size in (12, 24))  # fmt: skip
+    small, large = (
+        run("Qwen3-30B-A3B", "FP8", gpu="RTX 4090", cpu="EPYC 9355", vram_gb=size)
+        for size in (12, 24)
+    )
     assert small.decode is not None
     assert large.decode is not None
     assert float(large.decode.value) > float(small.decode.value)
@@ -151,8 +162,13 @@ def test_the_processor_decides_the_method(cpu: str, text: str, method: str) -> N
 def test_every_option_is_in_the_release() -> None:
     for form in ("Q4_K+FP8", "BF16", "AMXINT8"):
         for kv_type in ("f16", "q8_0"):
-            estimate = run("Qwen3-30B-A3B", form, Workload(kv_type=kv_type), gpu="RTX 4090",
-                      cpu="Xeon Platinum 8480+")  # fmt: skip
+            estimate = run(
+                "Qwen3-30B-A3B",
+                form,
+                Workload(kv_type=kv_type),
+                gpu="RTX 4090",
+                cpu="Xeon Platinum 8480+",
+            )
             assert flags(shlex.split(estimate.command)) - {"-m"} <= listed("ktransformers")
 
 
@@ -182,9 +198,14 @@ def test_the_most_used_experts_serve_more_than_their_share() -> None:
     for most_asked in (False, True):
         chosen = Settings(gpu_experts=0.2, most_asked=most_asked)
         answer = estimate(
-            catalog.model("Qwen3-30B-A3B", "FP8"), where, Workload(), KTRANSFORMERS,
-            PlacementStrategy.CPU_OFFLOAD, fitted_constants(), chosen,
-        )  # fmt: skip
+            catalog.model("Qwen3-30B-A3B", "FP8"),
+            where,
+            Workload(),
+            KTRANSFORMERS,
+            PlacementStrategy.CPU_OFFLOAD,
+            fitted_constants(),
+            chosen,
+        )
         assert answer.placement is not None
         assert answer.decode is not None
         assert answer.placement.weights[vram(0)][Group.ROUTED_EXPERTS] == pytest.approx(0.2)

@@ -216,7 +216,8 @@ def test_a_cache_in_ram_leaves_room_for_layers_and_crosses_twice_in_each(rig: Ma
 
 def test_the_cpu_attends_to_a_cache_in_ram(rig: Machine) -> None:
     """4097 tokens of 327,680 B, all 80 layers'; the GPU reads none."""
-    model, work = catalog.model("Llama-3.1-70B", "Q4_K_M"), Workload(prompt=4096, output=2)
+    model = catalog.model("Llama-3.1-70B", "Q4_K_M")
+    work = Workload(prompt=4096, output=2)
     settings = Settings(gpu_layers=40.0, kv_in_ram=True)
     result = LLAMA_CPP.place(model, rig, work, PlacementStrategy.CPU_OFFLOAD, settings)
     stages = LLAMA_CPP.schedule(model, result, rig, work).decode.stages
@@ -257,9 +258,15 @@ def test_llama_cpp_gets_every_option(rig: Machine) -> None:
     words = shlex.split(text)
     assert words[0] == "llama-server"
     for option, value in (
-        ("-c", "8192"), ("-np", "2"), ("-fa", "on"), ("-ctk", "q8_0"), ("-ctv", "q8_0"),
-        ("-ub", "1024"), ("-lm", "mmap"), ("--fit", "off"),
-    ):  # fmt: skip
+        ("-c", "8192"),
+        ("-np", "2"),
+        ("-fa", "on"),
+        ("-ctk", "q8_0"),
+        ("-ctv", "q8_0"),
+        ("-ub", "1024"),
+        ("-lm", "mmap"),
+        ("--fit", "off"),
+    ):
         assert words[words.index(option) + 1] == value
     assert "--no-repack" in words
     assert int(words[words.index("-ngl") + 1]) > 20
@@ -329,11 +336,14 @@ def test_whole_layers_leave_room_for_windows_that_keep_the_whole_context() -> No
     rig = machine(MachineSpec(gpu="RTX 3060", ram_gb=64))
     short, whole = (
         LM_STUDIO.place(
-            gemma, rig, Workload(context=32_768, swa_full=full), PlacementStrategy.CPU_OFFLOAD,
+            gemma,
+            rig,
+            Workload(context=32_768, swa_full=full),
+            PlacementStrategy.CPU_OFFLOAD,
             Settings(),
         )
         for full in (False, True)
-    )  # fmt: skip
+    )
     assert 0 < whole.gpu_layers < short.gpu_layers
     held = needed_bytes(gemma, whole, vram(0), Workload(context=32_768, swa_full=True))
     assert held <= rig.gpus[0].memory.value

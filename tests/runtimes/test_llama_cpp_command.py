@@ -32,10 +32,16 @@ def facts(name: str) -> ArchitectureSpec:
     """A catalogue model cut to six narrow layers, so that the engine loads it in a moment."""
     whole = find_model(name)
     return replace(
-        whole, layers=6, vocab=1024, hidden=512, heads=4, kv_heads=2,
-        intermediate=min(whole.intermediate, 1024), experts=min(whole.experts, 16),
+        whole,
+        layers=6,
+        vocab=1024,
+        hidden=512,
+        heads=4,
+        kv_heads=2,
+        intermediate=min(whole.intermediate, 1024),
+        experts=min(whole.experts, 16),
         moe_intermediate=min(whole.moe_intermediate, 256),
-    )  # fmt: skip
+    )
 
 
 @cache
@@ -125,7 +131,8 @@ def test_the_engine_loads_a_model_with_the_printed_command(case: str, tmp_path: 
 def printed() -> set[str]:
     """Every option that some case, and a second machine, make the command print."""
     far = machine(MachineSpec(gpu="RTX 3090", gpu_count=2, machines=2))
-    model, work = small("Qwen3-4B"), Workload()
+    model = small("Qwen3-4B")
+    work = Workload()
     placement = LLAMA_CPP.place(model, far, work, RESIDENT, Settings())
     there = LLAMA_CPP.command(model, placement, far, work).splitlines()[-1]
     lines = [line(**request) for request, _ in CASES.values()]
@@ -143,10 +150,29 @@ def test_every_option_is_in_the_help_as_it_was_read() -> None:
 
 def test_the_cases_print_every_option_there_is() -> None:
     assert printed() >= {
-        "-m", "-c", "-np", "-b", "-ub", "-ngl", "-ot", "-cmoe", "-ncmoe", "--rpc", "-sm", "-ts",
-        "--moe-cache-mib", "-ncffn", "-fa", "-ctk", "-ctv", "-nkvo", "--swa-full", "-lm",
-        "--no-repack", "--fit",
-    }  # fmt: skip
+        "-m",
+        "-c",
+        "-np",
+        "-b",
+        "-ub",
+        "-ngl",
+        "-ot",
+        "-cmoe",
+        "-ncmoe",
+        "--rpc",
+        "-sm",
+        "-ts",
+        "--moe-cache-mib",
+        "-ncffn",
+        "-fa",
+        "-ctk",
+        "-ctv",
+        "-nkvo",
+        "--swa-full",
+        "-lm",
+        "--no-repack",
+        "--fit",
+    }
 
 
 def test_flash_attention_is_turned_off_where_the_request_has_none() -> None:
@@ -156,7 +182,8 @@ def test_flash_attention_is_turned_off_where_the_request_has_none() -> None:
 
 def test_another_machine_serves_its_gpus() -> None:
     far = machine(MachineSpec(gpu="RTX 3090", machines=3))
-    model, work = small("Qwen3-4B"), Workload()
+    model = small("Qwen3-4B")
+    work = Workload()
     placement = LLAMA_CPP.place(model, far, work, RESIDENT, Settings())
     text = LLAMA_CPP.command(model, placement, far, work)
     assert "rpc-server -H 0.0.0.0 -p 50052" in text

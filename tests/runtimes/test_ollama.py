@@ -24,11 +24,9 @@ from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP, LM_STUDIO, OLLAMA, Runtime
 from advisor.runtimes.llama_cpp.ollama import default_context, served
 
-OFFLOAD, RESIDENT, PAGED = (
-    PlacementStrategy.CPU_OFFLOAD,
-    PlacementStrategy.GPU_RESIDENT,
-    PlacementStrategy.NVME_OFFLOAD,
-)
+OFFLOAD = PlacementStrategy.CPU_OFFLOAD
+RESIDENT = PlacementStrategy.GPU_RESIDENT
+PAGED = PlacementStrategy.NVME_OFFLOAD
 RIG = machine(MachineSpec(gpu="RTX 3090", ram_gb=128))
 
 
@@ -94,14 +92,16 @@ def test_a_micro_batch_that_is_given_is_kept() -> None:
 
 def test_it_fits_as_llama_cpp_does() -> None:
     for name in ("Llama-3.1-70B", "Qwen3-235B-A22B"):
-        own, other = place(OLLAMA, name), place(LLAMA_CPP, name)
+        own = place(OLLAMA, name)
+        other = place(LLAMA_CPP, name)
         assert float(own.gpu_layers) == float(other.gpu_layers)
         assert float(own.cpu_moe) == float(other.cpu_moe)
 
 
 def test_experts_stay_in_ram_by_the_environment() -> None:
     """Ollama hands its environment to llama-server (issue 11772)."""
-    model, name = catalog.model("Qwen3-30B-A3B", "Q4_K_M"), "Qwen3-30B-A3B"
+    model = catalog.model("Qwen3-30B-A3B", "Q4_K_M")
+    name = "Qwen3-30B-A3B"
     for experts, stated in ((20.0, "LLAMA_ARG_N_CPU_MOE=20"), (48.0, "LLAMA_ARG_CPU_MOE=1")):
         placement = place(OLLAMA, name, settings=Settings(gpu_layers=48.0, cpu_moe=experts))
         assert (float(placement.cpu_moe), float(placement.gpu_layers)) == (experts, 48)
@@ -123,7 +123,8 @@ def test_one_gpu_is_taken_where_it_holds_all() -> None:
     two = machine(MachineSpec(gpu="RTX 3090", gpu_count=2))
     assert vram(1) not in place(OLLAMA, "Llama-3.1-8B", two, RESIDENT).weights
     assert vram(1) in place(OLLAMA, "Llama-3.1-70B", two, RESIDENT).weights
-    model, work = catalog.model("Llama-3.1-8B", "Q4_K_M"), Workload()
+    model = catalog.model("Llama-3.1-8B", "Q4_K_M")
+    work = Workload()
     result = OLLAMA.place(model, two, work, RESIDENT, Settings())
     assert OLLAMA.schedule(model, result, two, work).decode.workers == 1
 
@@ -150,9 +151,13 @@ def test_ollama_is_configured_by_environment_modelfile_and_request() -> None:
     text = run(OLLAMA, users=2, context=16_384, kv_type="q8_0").command
     serve, _, create, call = text.splitlines()
     assert shlex.split(serve) == [
-        "OLLAMA_CONTEXT_LENGTH=16384", "OLLAMA_NUM_PARALLEL=2", "OLLAMA_KV_CACHE_TYPE=q8_0",
-        "OLLAMA_FLASH_ATTENTION=1", "ollama", "serve",
-    ]  # fmt: skip
+        "OLLAMA_CONTEXT_LENGTH=16384",
+        "OLLAMA_NUM_PARALLEL=2",
+        "OLLAMA_KV_CACHE_TYPE=q8_0",
+        "OLLAMA_FLASH_ATTENTION=1",
+        "ollama",
+        "serve",
+    ]
     modelfile = shlex.split(create)[1].replace(r"\n", "\n").splitlines()
     assert modelfile[0] == "FROM ./Llama-3.1-70B-Q4_K_M.gguf"
     request = json.loads(shlex.split(call)[-1])
@@ -163,7 +168,8 @@ def test_ollama_is_configured_by_environment_modelfile_and_request() -> None:
 
 
 def test_layers_and_experts_are_named() -> None:
-    dense, sparse = run(OLLAMA), run(OLLAMA, "Qwen3-235B-A22B")
+    dense = run(OLLAMA)
+    sparse = run(OLLAMA, "Qwen3-235B-A22B")
     assert dense.placement is not None
     # num_gpu counts the head, as -ngl does.
     assert f'"num_gpu": {int(dense.placement.gpu_layers) + 1}' in dense.command
@@ -197,7 +203,8 @@ def test_lm_studio_leaves_expert_layers_in_ram() -> None:
 
 def test_experts_left_in_ram_are_faster_than_whole_layers() -> None:
     small = machine(MachineSpec(gpu="RTX 4070", ram_gb=64))
-    model, constants = catalog.model("Qwen3-30B-A3B", "Q4_K_M"), fitted_constants()
+    model = catalog.model("Qwen3-30B-A3B", "Q4_K_M")
+    constants = fitted_constants()
     speeds = []
     for settings in (Settings(), Settings(gpu_layers=24.0, cpu_moe=0.0)):
         answer = estimate(model, small, Workload(), LM_STUDIO, OFFLOAD, constants, settings)
@@ -229,6 +236,7 @@ def test_lm_studio_gets_a_share_of_the_layers() -> None:
 
 @pytest.mark.parametrize(("strategy", "gpu"), [(RESIDENT, "max"), (OFFLOAD, "off")])
 def test_the_ends_of_the_slider_have_names(strategy: PlacementStrategy, gpu: str) -> None:
-    model, work = catalog.model("Llama-3.1-8B", "Q4_K_M"), Workload()
+    model = catalog.model("Llama-3.1-8B", "Q4_K_M")
+    work = Workload()
     result = LM_STUDIO.place(model, RIG, work, strategy, Settings())
     assert f"--gpu {gpu} " in LM_STUDIO.command(model, result, RIG, work)

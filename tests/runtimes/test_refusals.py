@@ -45,7 +45,8 @@ GAUDI = MachineSpec(gpu="Gaudi 3", ram_gb=128)
 MAC = MachineSpec(gpu="M4 Max", ram_gb=128)
 TWO_HOSTS = MachineSpec(gpu="RTX 3090", machines=2, network_gbs=10, ram_gb=128)
 ON_WINDOWS = MachineSpec(gpu="RTX 3090", ram_gb=128, system="windows")
-WORK, CHOSEN = Workload(), Settings()
+WORK = Workload()
+CHOSEN = Settings()
 
 
 @dataclass(frozen=True, kw_only=True)

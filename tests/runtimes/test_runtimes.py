@@ -241,8 +241,14 @@ def test_a_cache_in_ram_needs_deepspeeds_own_script(rig: Machine) -> None:
     # Options of run_model.py (DeepSpeedExamples at 45b4b71, 2026-03-29).
     work = Workload(context=4096, prompt=512, output=32, users=64)
     text = command(DEEPSPEED, rig, PlacementStrategy.CPU_OFFLOAD, "BF16", work)
-    for option in ("--batch-size 64", "--prompt-len 512", "--gen-len 32", "--cpu-offload",
-                   "--pin-memory 1", "--kv-offload"):  # fmt: skip
+    for option in (
+        "--batch-size 64",
+        "--prompt-len 512",
+        "--gen-len 32",
+        "--cpu-offload",
+        "--pin-memory 1",
+        "--kv-offload",
+    ):
         assert option in text
 
 
@@ -265,8 +271,10 @@ def test_the_printed_deepspeed_json_is_accepted_by_its_own_classes(
         )
         read = config.DeepSpeedConfig(written, world)
         assert read.train_micro_batch_size_per_gpu == math.ceil(users / gpus)
-        assert read.zero_config.offload_param.device == written["zero_optimization"][
-            "offload_param"]["device"]  # fmt: skip
+        assert (
+            read.zero_config.offload_param.device
+            == written["zero_optimization"]["offload_param"]["device"]
+        )
         if strategy is PlacementStrategy.NVME_OFFLOAD:
             assert read.aio_config == written["aio"]
         if form == "bnb-nf4":
@@ -299,8 +307,9 @@ def test_flexgen_runs_opt_and_says_so_of_others(rig: Machine) -> None:
     words = FLEXGEN.command(model, result, server, work).split()
     at = words.index("--percent")
     assert words[at + 1 : at + 7] == ["4", "96", "0", "100", "0", "100"]
-    size, count = (int(words[words.index(option) + 1])
-                   for option in ("--gpu-batch-size", "--num-gpu-batches"))  # fmt: skip
+    size, count = (
+        int(words[words.index(option) + 1]) for option in ("--gpu-batch-size", "--num-gpu-batches")
+    )
     assert 10 <= size <= 40
     assert (count - 1) * size < 80 <= count * size
     assert "--cpu-cache-compute" in words
@@ -339,8 +348,10 @@ def test_a_command_names_a_repository_that_exists_or_a_placeholder_that_says_so(
     listed = {row.partition(",")[0].casefold() for row in rows}
     for (name, form), repository in catalog.checkpoints().items():
         assert repository.casefold() in listed or repository == catalog.repository(name), (
-            name, form, repository,
-        )  # fmt: skip
+            name,
+            form,
+            repository,
+        )
     assert catalog.checkpoint("Qwen3-32B", "AWQ") == "Qwen/Qwen3-32B-AWQ"
     assert catalog.checkpoint("DeepSeek-V3", "FP8") == "deepseek-ai/DeepSeek-V3"
     assert catalog.checkpoint("OPT-13B", "AWQ") == "OWNER/OPT-13B-AWQ"

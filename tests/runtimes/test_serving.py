@@ -37,7 +37,8 @@ from advisor.runtimes.vllm import grouped, grouping
 from advisor.units import GIB
 
 WORK = Workload()
-OFFLOAD, RESIDENT = PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.GPU_RESIDENT
+OFFLOAD = PlacementStrategy.CPU_OFFLOAD
+RESIDENT = PlacementStrategy.GPU_RESIDENT
 
 
 def rig(gpu: str = "RTX 3090", count: int = 1, nodes: int = 1, **inputs: float) -> Machine:
@@ -173,7 +174,10 @@ def test_users_who_do_not_fit_wait(card: str, kept: float, users: int) -> None:
     left = memory * 0.92 - GIB - estimate.model.file_bytes
     assert float(estimate.work.users) == left // (16_128 * OF_A_TOKEN) == users
     assert float(estimate.waiting) == 8 - users
-    running = "2 users run at once" if users == 2 else "1 user runs"
+    if users == 2:
+        running = "2 users run at once"
+    else:
+        running = "1 user runs"
     assert any(f"{running} and {8 - users} wait" in note for note in remarks(estimate))
     assert bool(estimate.fits)
 
@@ -202,7 +206,8 @@ def test_first_tokens_come_in_turns_by_hand() -> None:
     """Two at once of eight: prompts after t / 2 and t, the next pair a whole reply later."""
     estimate = run(VLLM, rig("RTX 6000 Ada"), RESIDENT, "Qwen3-32B", form="FP8", work=LONG)
     assert estimate.first_token is not None
-    prompt, reply = float(estimate.first_token.value), float(estimate.reply)
+    prompt = float(estimate.first_token.value)
+    reply = float(estimate.reply)
     times = first_token_times(estimate)
     assert times[:3] == pytest.approx([prompt / 2, prompt, reply + prompt / 2])
     assert first_token_within(estimate, 0.5) == pytest.approx(reply + prompt)
@@ -267,10 +272,15 @@ def test_two_boxes_by_cable_are_twice_as_fast_as_published() -> None:
     """332.7 to 162.4 ms a token for two GB10 over 200GbE (unslothai/unsloth, pull request 10280,
     2026-09-04: 2.09 times, a pipeline 1.08); dense 16-bit weights."""
     entry, pair = (
-        run(VLLM, machine(MachineSpec(gpu="GB10", machines=count)), RESIDENT, "Qwen3-32B",
-            form="BF16")
+        run(
+            VLLM,
+            machine(MachineSpec(gpu="GB10", machines=count)),
+            RESIDENT,
+            "Qwen3-32B",
+            form="BF16",
+        )
         for count in (1, 2)
-    )  # fmt: skip
+    )
     assert tps(pair) / tps(entry) == pytest.approx(2.09, rel=0.2)
 
 
@@ -300,8 +310,9 @@ def test_of_many_experts_only_those_used_are_read() -> None:
     assert np.all(placement(estimate).zero_copy)
     assert set(placement(estimate).weights[RAM]) >= {Group.ROUTED_EXPERTS}
     assert placement(estimate).weights[RAM][Group.ATTENTION].sum() == 0
-    assert tps(estimate) > 3 * tps(run(VLLM, rig("RTX 4070"), name="Qwen3-30B-A3B",
-                                  settings=Settings(zero_copy=False)))  # fmt: skip
+    assert tps(estimate) > 3 * tps(
+        run(VLLM, rig("RTX 4070"), name="Qwen3-30B-A3B", settings=Settings(zero_copy=False))
+    )
     assert "--cpu-offload-params experts" in estimate.command
 
 

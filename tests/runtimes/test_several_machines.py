@@ -36,9 +36,13 @@ def test_published_speeds_of_several_machines_are_met() -> None:
         where = machine(MachineSpec(gpu=chip, machines=count))
         model = as_run(catalog.model(name, form), runtime, where)
         answer = estimate(
-            model, where, Workload(prompt=64), runtime, PlacementStrategy.GPU_RESIDENT,
+            model,
+            where,
+            Workload(prompt=64),
+            runtime,
+            PlacementStrategy.GPU_RESIDENT,
             fitted_constants(),
-        )  # fmt: skip
+        )
         assert answer.decode is not None, (name, count, answer.refusal)
         errors[name, count, source] = math.log(float(answer.decode.value) / measured)
     assert median(map(abs, errors.values())) < math.log(1.2), errors

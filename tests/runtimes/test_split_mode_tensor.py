@@ -79,7 +79,8 @@ def test_the_gpus_add_up_twice_in_each_layer(count: int) -> None:
 def test_two_cards_are_faster_than_in_turn_but_not_twice() -> None:
     for gpu in ("RTX 3090", "RTX 4090", "A100 SXM 80GB"):
         where = cards(gpu)
-        turn, at_once = speed(run(where, LLAMA_CPP)), speed(run(where, LLAMA_CPP_TENSOR))
+        turn = speed(run(where, LLAMA_CPP))
+        at_once = speed(run(where, LLAMA_CPP_TENSOR))
         assert 1.2 * turn < at_once < 2 * turn
 
 

@@ -95,9 +95,15 @@ def test_every_option_of_ten_configurations_is_of_the_release(runtime: Runtime) 
 
 def test_tabbyapi_divides_its_cache_among_users() -> None:
     request = Request(
-        model="Llama-3.1-8B", gpu="RTX 4090", users=3, context=5000, kv_type="q8_0",
-        draft="ngram", drafted=4, acceptance=0.5,
-    )  # fmt: skip
+        model="Llama-3.1-8B",
+        gpu="RTX 4090",
+        users=3,
+        context=5000,
+        kv_type="q8_0",
+        draft="ngram",
+        drafted=4,
+        acceptance=0.5,
+    )
     nouns = request.nouns()
     resident, _ = compare(nouns.model, nouns.machine, nouns.work, runtimes=[EXLLAMAV3])
     line = resident.command.splitlines()[-1]
@@ -109,8 +115,9 @@ def test_tabbyapi_divides_its_cache_among_users() -> None:
 
 def test_macs_by_ethernet_are_not_told_to_use_thunderbolt() -> None:
     for network, over, way in (
-        ("Thunderbolt 5", "thunderbolt", "jaccl"), ("10GbE", "ethernet", "ring"),
-    ):  # fmt: skip
+        ("Thunderbolt 5", "thunderbolt", "jaccl"),
+        ("10GbE", "ethernet", "ring"),
+    ):
         nouns = Request(
             model="GLM-5", format="Q8_0", gpu="M3 Ultra 512GB", machines=2, network=network
         ).nouns()

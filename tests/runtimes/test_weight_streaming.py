@@ -48,10 +48,9 @@ class Judged(NamedTuple):
 @pytest.fixture(scope="module")
 def runs() -> tuple[Judged, ...]:
     return tuple(
-        Judged(regime(run), run.row.source_url, run.row.gpu, run.seconds / seconds,
-               margins(run))
+        Judged(regime(run), run.row.source_url, run.row.gpu, run.seconds / seconds, margins(run))
         for run, seconds in zip(papers(), held_out().predicted.tolist(), strict=True)
-    )  # fmt: skip
+    )
 
 
 def off(runs: Iterable[Judged]) -> float:
@@ -82,9 +81,10 @@ def test_papers_by_name_are_met_from_their_own_rows_or_others(
     runs: tuple[Judged, ...], source: str, gpu: str
 ) -> None:
     mine = [
-        run for run in runs
+        run
+        for run in runs
         if source in run.source and gpu in run.gpu and run.regime in (STREAMED, STAGED)
-    ]  # fmt: skip
+    ]
     assert len(mine) >= 3
     assert off(mine) < 0.15
 
@@ -109,9 +109,10 @@ def test_shares_of_all_there_is_stay_below_it() -> None:
 
 def test_no_fitted_share_of_a_link_or_a_drive_exceeds_it() -> None:
     rows = [
-        row for row in constant_rows(TABLE)
+        row
+        for row in constant_rows(TABLE)
         if row.constant in ("link_share", "disk_share") and row.source == SOURCE
-    ]  # fmt: skip
+    ]
     assert len(rows) > 5
     assert max(row.value for row in rows) < 1.0
 

@@ -138,7 +138,9 @@ def test_combinations_are_all_of_them():
 
 
 def test_every_row_of_a_sweep_is_an_estimate_of_its_own(machine):
-    models, contexts, users = ("Llama-3.1-70B", "Qwen3-30B-A3B"), (8192, 32768), (1, 4)
+    models = ("Llama-3.1-70B", "Qwen3-30B-A3B")
+    contexts = (8192, 32768)
+    users = (1, 4)
     table = sweep(models, machine, context=contexts, users=users)
     placements = sum(len(runtime.strategies) for runtime in RUNTIMES)
     assert len(table) == len(models) * len(contexts) * len(users) * placements

@@ -18,20 +18,35 @@ SOURCE = "https://example.com/runs"
 
 
 def point(name, regime, measured, predicted, **more):
-    return AccuracyPoint(**{
-        "id": name, "regime": regime, "group": name, "gpu": "RTX 4090", "cpu": "",
-        "model": "Llama-3.1-8B", "format": "Q4_K_M", "measured": measured, "predicted": predicted,
-        "below": 0.2, "above": 0.2, "source": SOURCE, **more,
-    })  # fmt: skip
+    return AccuracyPoint(
+        **{
+            "id": name,
+            "regime": regime,
+            "group": name,
+            "gpu": "RTX 4090",
+            "cpu": "",
+            "model": "Llama-3.1-8B",
+            "format": "Q4_K_M",
+            "measured": measured,
+            "predicted": predicted,
+            "below": 0.2,
+            "above": 0.2,
+            "source": SOURCE,
+            **more,
+        }
+    )
 
 
 POINTS = (
-    *(point(f"a{at}", "resident, dense", 100.0, 100.0 + at,
-            peers="llmfit=120; LLMcalc=90") for at in range(20)),
+    *(
+        point(f"a{at}", "resident, dense", 100.0, 100.0 + at, peers="llmfit=120; LLMcalc=90")
+        for at in range(20)
+    ),
     *(point(f"b{at}", "CPU alone", 4.0, 6.0, gpu="", cpu="Ryzen 9 7950X") for at in range(20)),
-    point("c0", "experts in RAM", 9.0, 10.0, model="<img src=x>", gpu="RTX 3090",
-          peers="llmfit=8.1"),
-)  # fmt: skip
+    point(
+        "c0", "experts in RAM", 9.0, 10.0, model="<img src=x>", gpu="RTX 3090", peers="llmfit=8.1"
+    ),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +64,9 @@ def workshop(part="Every figure", **chosen):
     test = app("accuracy", knowledge="Workshop", bench=part)
     for name, values in chosen.items():
         test.multiselect(key=f"ledger_{name.replace('_', ' ')}").set_value(values)
-    return run(test) if chosen else test
+    if chosen:
+        return run(test)
+    return test
 
 
 def test_every_kind_of_run_is_of_one_family():

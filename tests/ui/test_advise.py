@@ -39,9 +39,16 @@ def ways(test):
     return [
         unescape(name)
         for name in re.findall(r"<span class='oa-name'>([^<]*)</span>", page_text(test))
-        if name in ("Another model", "A smaller format", "A bigger GPU", "A GPU",
-                    "A bigger machine", "Rent or API")
-    ]  # fmt: skip
+        if name
+        in (
+            "Another model",
+            "A smaller format",
+            "A bigger GPU",
+            "A GPU",
+            "A bigger machine",
+            "Rent or API",
+        )
+    ]
 
 
 def test_first_visit_shows_a_verdict_three_placements_and_four_ways():
@@ -140,9 +147,9 @@ def test_the_purchase_of_the_card_stands_in_the_table_and_over_what_it_depends_o
 def test_the_cheaper_of_rent_and_api_stands_first():
     text = page_text(app(machine=PC))
     card = text.partition("Rent or API")[2]
-    tag, second = (float(price.replace(",", "")) for price in re.findall(
-        r"\$([\d.,]+\d) a month", card
-    )[:2])  # fmt: skip
+    tag, second = (
+        float(price.replace(",", "")) for price in re.findall(r"\$([\d.,]+\d) a month", card)[:2]
+    )
     assert tag <= second
     # Both have a speed, so that the one in the figure is not taken for the other's.
     assert re.search(r"[Bb]y API from OpenRouter.* [\d.]+ tokens/s for \$", text)
@@ -308,9 +315,15 @@ def test_who_has_nothing_yet_is_answered():
 def test_amounts_are_typed_and_repeated_in_the_chosen_currency():
     # 2,000 euros are 2,500 dollars at 1.25
     test = app(
-        gpu="RTX 3090", ram_gb="64", model="Llama-3.1-70B", currency="EUR", usd_rate="1.25",
-        own_price="RTX 5090=2000", own_rent="L40S=0.1", resale="300",
-    )  # fmt: skip
+        gpu="RTX 3090",
+        ram_gb="64",
+        model="Llama-3.1-70B",
+        currency="EUR",
+        usd_rate="1.25",
+        own_price="RTX 5090=2000",
+        own_rent="L40S=0.1",
+        resale="300",
+    )
     text = page_text(tab(test, "What it costs"))
     assert "\u20ac2,000, as you typed" in text
     assert "\u20ac0.10 an hour each, as you typed" in text

@@ -132,9 +132,15 @@ def test_measuring_shows_gauges_curves_and_the_prediction(monkeypatch):
     assert "Steady: repeats within 2 %" in text
     titles = [tab.label for tab in test.tabs]
     assert titles == [
-        "Beside the datasheet", "Curves", "Effect on predictions", "Every measurement",
-        "A running server", "Runs of others", "Measured machines", "Another computer",
-    ]  # fmt: skip
+        "Beside the datasheet",
+        "Curves",
+        "Effect on predictions",
+        "Every measurement",
+        "A running server",
+        "Runs of others",
+        "Measured machines",
+        "Another computer",
+    ]
     assert len(chart_words(at("Curves"))) == 3
     assert local_machine.load().figure("ram_read").value == 150e9
 
@@ -304,9 +310,14 @@ def test_a_damaged_file_is_reported(tmp_path):
 def test_the_prediction_before_and_after(monkeypatch):
     local_machine.save([replace(RAM, value=75e9)])
     host = SimpleNamespace(
-        notes=(), memory_total=PARTS.memory, name=PARTS.cpu, cores=64, sockets=1,
-        instruction_sets=frozenset(), memory_available=PARTS.memory,
-    )  # fmt: skip
+        notes=(),
+        memory_total=PARTS.memory,
+        name=PARTS.cpu,
+        cores=64,
+        sockets=1,
+        instruction_sets=frozenset(),
+        memory_available=PARTS.memory,
+    )
     monkeypatch.setattr(local_machine.host_probe, "facts", lambda: host)
     monkeypatch.setattr(local_machine.gpu_probe, "gpus", lambda: ((), ()))
     text = page_text(at("Effect on predictions", model="Llama-3.1-70B", machine="this"))

@@ -59,8 +59,10 @@ def test_ticks_are_round_values_within_the_axis(scale, ticks):
 
 
 @given(
-    st.lists(st.floats(1e-6, 1e9), min_size=1, max_size=9), st.booleans(), st.booleans(),
-)  # fmt: skip
+    st.lists(st.floats(1e-6, 1e9), min_size=1, max_size=9),
+    st.booleans(),
+    st.booleans(),
+)
 def test_an_axis_has_room_for_its_values_and_few_ticks(values, powers, from_zero):
     scale = scale_of(values, powers=powers, from_zero=from_zero and not powers)
     assert all(0 <= scale.place(value) <= 100 for value in values)
@@ -91,7 +93,7 @@ def test_bars_are_as_wide_as_their_parts_and_say_what_they_are():
     bar = Bar(head="RAM", figure="40 GiB of 50 GiB", parts=parts, low=20.0, high=45.0, limit=50.0)
     html = bars(
         BarChart(name="m", title="M", alt="", bars=(bar,), unit="GiB", mark="what it can hold")
-    )  # fmt: skip
+    )
     # The mark at 50 is the right end: 30, 10 and the range from 20 to 45 are shares of it.
     assert re.findall(r"width:([\d.]+)%", html) == ["60.00", "20.00", "50.00"]
     assert re.findall(r"left:([\d.]+)%", html) == ["40.00", "100.00"]
@@ -102,13 +104,19 @@ def test_bars_are_as_wide_as_their_parts_and_say_what_they_are():
 
 def test_lines_have_their_values_names_and_notes():
     chart = LineChart(
-        name="c", title="C", alt="cost against tokens", x_label="tokens", y_label="USD",
+        name="c",
+        title="C",
+        alt="cost against tokens",
+        x_label="tokens",
+        y_label="USD",
         lines=(
             Line(name="keep", x=(1.0, 10.0, 100.0), y=(1.0, 2.0, 4.0), colour=0),
             Line(name="rent", x=(1.0, 10.0, 100.0), y=(3.0, 3.0, 3.0), colour=1),
         ),
-        x_powers=True, y_powers=False, notes=(Note(x=10.0, text="pays from 10"),),
-    )  # fmt: skip
+        x_powers=True,
+        y_powers=False,
+        notes=(Note(x=10.0, text="pays from 10"),),
+    )
     html = lines(chart)
     assert "aria-label='cost against tokens'" in html
     assert html.count("data-tip=") == 6
@@ -154,9 +162,13 @@ def test_points_of_a_kind_share_a_shape_and_the_front_has_stairs():
         Point(kind="rent", x=5.0, y=9.0, tip="undated", counts=False),
     )
     chart = PointChart(
-        lead="Nothing beats", points=spots, shapes={"buy": "circle", "rent": "triangle"},
-        x_label="USD", y_label="tokens/s", x_sign="$",
-    )  # fmt: skip
+        lead="Nothing beats",
+        points=spots,
+        shapes={"buy": "circle", "rent": "triangle"},
+        x_label="USD",
+        y_label="tokens/s",
+        x_sign="$",
+    )
     html = points(chart)
     assert html.count("oa-point oa-triangle") == 4
     assert html.count("oa-mark") == 1  # nothing is bought
@@ -179,18 +191,27 @@ def test_text_of_others_stays_text_in_every_chart():
         bars(BarChart(name="", title="", alt=HOSTILE, bars=(bar, bar), unit=HOSTILE, mark=HOSTILE)),
         lines(
             LineChart(
-                name="", title="", alt=HOSTILE, lines=(line, line), x_label=HOSTILE,
-                y_label=HOSTILE, x_powers=False, y_powers=False,
+                name="",
+                title="",
+                alt=HOSTILE,
+                lines=(line, line),
+                x_label=HOSTILE,
+                y_label=HOSTILE,
+                x_powers=False,
+                y_powers=False,
                 notes=(Note(x=1.0, text=HOSTILE),),
             )
         ),
         points(
             PointChart(
-                lead=HOSTILE, x_label=HOSTILE, y_label=HOSTILE, shapes={HOSTILE: "circle"},
+                lead=HOSTILE,
+                x_label=HOSTILE,
+                y_label=HOSTILE,
+                shapes={HOSTILE: "circle"},
                 points=(Point(kind=HOSTILE, x=1.0, y=1.0, tip=HOSTILE, name=HOSTILE),),
             )
         ),
-    )  # fmt: skip
+    )
     for html in shown:
         assert "&lt;img" in html
         assert "<img" not in html
@@ -200,7 +221,7 @@ def test_text_of_others_stays_text_in_every_chart():
 def test_a_tornado_reaches_from_the_gain_to_both_ends_and_marks_no_gain():
     row = SensitivityRow(
         name="price", low=500.0, high=900.0, gain_low_usd=30.0, gain_high_usd=-10.0
-    )  # fmt: skip
+    )
     html = tornado((row,), 10.0)
     # The track goes from -10 to 30: 10 is its middle, 0 a quarter.
     arms = re.findall(r"left:([\d.]+)%;width:([\d.]+)%", html)

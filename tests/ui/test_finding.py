@@ -68,7 +68,10 @@ def test_rows_meet_the_target_and_are_those_of_the_copied_command(capsys) -> Non
         table["Machine"], table["Bought or rented"], table["tokens/s"], strict=True
     ):
         count, _, gpu = name.partition("x ")
-        key = (gpu, int(count), offer) if count.isdigit() else (name, 1, offer)
+        if count.isdigit():
+            key = (gpu, int(count), offer)
+        else:
+            key = (name, 1, offer)
         assert speed == speeds[key]
 
 
@@ -77,8 +80,10 @@ def test_cards_in_a_new_desktop_cost_what_the_copied_command_says(capsys) -> Non
     page = opened("find", **stated)
     (command,) = copied(opened("find", **{**stated, "machines_tab": "Command"}))
     assert "--own nothing" in command
-    upfront = {(row["machine"], row["count"], row["offer"]): row["upfront_usd"]
-               for row in printed(command, capsys)}  # fmt: skip
+    upfront = {
+        (row["machine"], row["count"], row["offer"]): row["upfront_usd"]
+        for row in printed(command, capsys)
+    }
     table = page.dataframe[0].value
     # RTX 3090 at 990 on record, and a desktop of 188.99, 699.99, 203, 244.94, 124.99 and 125.99 USD
     (mine,) = table[(table["Machine"] == "RTX 3090") & (table["Bought or rented"] == "bought")][

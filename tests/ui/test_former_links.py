@@ -28,9 +28,11 @@ def test_links_ask_what_they_asked() -> None:
     for row in rows:
         page = tab(app(**dict(parse_qsl(row["link"]))), "Sources")
         (command,) = (text for text in copied(page) if text.startswith("python -m advisor "))
-        now, before = meaning(command.removeprefix("python -m advisor ")), meaning(row["command"])
+        now = meaning(command.removeprefix("python -m advisor "))
+        before = meaning(row["command"])
         if now != before:
-            changed[row["link"]] = {key: (before[key], now[key]) for key in before
-                                    if before[key] != now[key]}  # fmt: skip
+            changed[row["link"]] = {
+                key: (before[key], now[key]) for key in before if before[key] != now[key]
+            }
     assert len(rows) == 12
     assert changed == {}

@@ -118,7 +118,9 @@ def saved(monkeypatch):
 
 def measures_ram(part, _seconds, progress, _cancelled):
     progress(ProbeStep(share=1.0, seconds_left=0.0))
-    return (FOUND,) if part == "ram" else ()
+    if part == "ram":
+        return (FOUND,)
+    return ()
 
 
 def test_measuring_saves_what_it_finds(monkeypatch, saved):

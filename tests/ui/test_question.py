@@ -45,9 +45,7 @@ def test_every_input_of_the_registry_is_within_reach():
 @pytest.mark.parametrize("group", row.SETTINGS)
 def test_every_group_of_the_drawer_opens(group):
     test = drawer(app(), group)
-    keys = {
-        each.key for kind in ("text_input", "selectbox", "toggle") for each in test.get(kind)
-    }  # fmt: skip
+    keys = {each.key for kind in ("text_input", "selectbox", "toggle") for each in test.get(kind)}
     assert {f"in_{name}" for name in row.SETTINGS[group]} <= keys
 
 

@@ -129,7 +129,8 @@ def test_downloads_in_six_forms():
 
 def test_two_tabs_that_edit_one_report_lose_nothing():
     keep("mine", "before")
-    first, second = noted("1"), noted("1")
+    first = noted("1")
+    second = noted("1")
     first.text_area(key="text_1").set_value("theirs")
     saved(first)
     second.text_input(key="name_1").set_value("another name")

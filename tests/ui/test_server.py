@@ -13,11 +13,16 @@ PAGE = b"<html><head><title>x</title></head><body><div id='root'></div></body></
 
 
 def answered(
-    accept=b"text/html", kind=b"text/html; charset=utf-8", method="GET", path="/", kept=b"old",
+    accept=b"text/html",
+    kind=b"text/html; charset=utf-8",
+    method="GET",
+    path="/",
+    kept=b"old",
     query=b"",
-):  # fmt: skip
+):
     """Headers and body that reach a browser, and the headers that reached the program behind."""
-    seen, sent = {}, []
+    seen = {}
+    sent = []
 
     async def program(scope, _receive, send):
         seen.update(scope["headers"])
@@ -32,9 +37,12 @@ def answered(
 
     headers = [(b"accept", accept), (b"accept-encoding", b"gzip"), (b"if-none-match", kept)]
     scope = {
-        "type": "http", "method": method, "path": path, "query_string": query,
+        "type": "http",
+        "method": method,
+        "path": path,
+        "query_string": query,
         "headers": headers[: 3 if kept else 2],
-    }  # fmt: skip
+    }
     with pytest.raises(StopIteration):  # nothing of it waits, so no loop is needed
         server.EarlyPage(program)(scope, None, keep).send(None)
     body = b"".join(message.get("body", b"") for message in sent)
@@ -92,7 +100,8 @@ def test_scripts_of_the_first_screen_come_whole_from_memory():
 
 
 def test_other_pages_are_loaded_when_nobody_is_served(monkeypatch):
-    loaded, beside = [], []
+    loaded = []
+    beside = []
     monkeypatch.setattr(server, "LATER", 0.0)
     monkeypatch.setattr(server, "_load", lambda page: (loaded.append(page), run.close()))
     monkeypatch.setattr(server.asyncio, "sleep", lambda _: _waited())

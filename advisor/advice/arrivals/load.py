@@ -22,7 +22,9 @@ from advisor.formatting import number, seconds, tokens_per_second
 from advisor.request.request import Request
 from advisor.units import SECONDS_PER_HOUR
 
-ROUNDS, FEWEST = 4, 40  # requests of each user in a simulation, and fewest requests of all users
+# requests of each user in a simulation, and fewest requests of all users
+ROUNDS = 4
+FEWEST = 40
 SAMPLE = 400  # number of requests in a simulation of random arrivals
 MOST_USERS = 1024  # largest number of users that is searched
 LATE = 0.95  # share of requests that must be served in time
@@ -51,8 +53,12 @@ def _waiting(served: Served, skipped: int, users: float | None = None) -> Waitin
     measured = slice(skipped, None)
     stays = served.ends[measured] - served.arrivals[measured]
     lasted = float(np.max(served.ends) - np.min(served.arrivals[measured]))
-    first, token = served.waits[measured], served.per_token[measured]
-    token_times = token[~np.isnan(token)] if not np.all(np.isnan(token)) else np.zeros(1)
+    first = served.waits[measured]
+    token = served.per_token[measured]
+    if not np.all(np.isnan(token)):
+        token_times = token[~np.isnan(token)]
+    else:
+        token_times = np.zeros(1)
     return Waiting(
         users=float(np.sum(stays)) / lasted if users is None else users,
         per_hour=len(first) / lasted * SECONDS_PER_HOUR,
@@ -105,14 +111,20 @@ class ServerLoad:
         """Largest number of simultaneous users, at most that many, who are all served in time; 0 if
         a single one is not. The search starts from the closed form and ends at 3 % of the number.
         """
-        low, high = 0, min(most, MOST_USERS) + 1
+        low = 0
+        high = min(most, MOST_USERS) + 1
         tried = min(max(self.by_closed_form, 1), high - 1)
         while high - low > max(1, NEAR * low):
             if self.with_users(tried).meets(self.request):
-                low, wider = tried, int(np.ceil(1.2 * tried))
+                low = tried
+                wider = int(np.ceil(1.2 * tried))
             else:
-                high, wider = tried, int(0.8 * tried)
-            tried = wider if low < wider < high else (low + high) // 2
+                high = tried
+                wider = int(0.8 * tried)
+            if low < wider < high:
+                tried = wider
+            else:
+                tried = (low + high) // 2
         return low
 
     @cached_property
@@ -147,9 +159,13 @@ def load_on(estimates: Iterable[Estimate], request: Request) -> ServerLoad | Non
     """Load on the runtime that serves most users of mean lengths; None where none queues."""
     loads = []
     for estimate in usable(estimates):
-        engine = server(estimate) if estimate.strategy is PlacementStrategy.GPU_RESIDENT else None
+        if estimate.strategy is PlacementStrategy.GPU_RESIDENT:
+            engine = server(estimate)
+        else:
+            engine = None
         if engine is not None:
-            work, prompt = estimate.work, max(float(estimate.work.prompt), 1.0)
+            work = estimate.work
+            prompt = max(float(estimate.work.prompt), 1.0)
             lengths = Lengths(
                 prompt=prompt,
                 output=float(work.output),
@@ -164,8 +180,14 @@ def curve_lines(load: ServerLoad) -> Iterable[str]:
     """Waiting times by number of users as a table, with the limits marked."""
     yield f"{'users':>6}  {'first token':>12}  {'one in twenty':>14}  {'tokens/s each':>14}"
     for point in load.curve:
-        missed = "" if point.meets(load.request) else "  beyond the limits"
-        speed = number(1.0 / point.token_p50) if point.token_p50 else ""
+        if point.meets(load.request):
+            missed = ""
+        else:
+            missed = "  beyond the limits"
+        if point.token_p50:
+            speed = number(1.0 / point.token_p50)
+        else:
+            speed = ""
         yield (
             f"{point.users:>6.0f}  {seconds(point.first_p50):>12}  {seconds(point.first_p95):>14}  "
             f"{speed:>14}{missed}"
@@ -180,14 +202,16 @@ def sentences(load: ServerLoad | None) -> Iterable[str]:
             "TensorRT-LLM)."
         )
         return
-    request, users = load.request, load.users_supported
+    request = load.request
+    users = load.users_supported
     yield (
         f"{load.estimate.runtime.name} serves {users} {'user' if users == 1 else 'users'} at once "
         f"with {tokens_per_second(request.user_tps)} each and the first token within "
         f"{seconds(request.first_token_within)}; it saturates at "
         f"{number(load.full_per_hour)} requests an hour."
     )
-    per_hour, waiting = request.requests_per_hour, load.waiting
+    per_hour = request.requests_per_hour
+    waiting = load.waiting
     if per_hour is None:
         return
     if waiting is None:

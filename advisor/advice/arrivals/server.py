@@ -102,14 +102,16 @@ def of_users(users: int, count: int, lengths: Lengths) -> Requests:
 WIDE_MEMORY = 70 * GIB
 """GPU memory above which vLLM allows four times the tokens and sequences in a step, except on A100s
 (EngineArgs.get_batch_defaults in vllm/engine/arg_utils.py, read 2026-11) [B]."""
-WIDE, NARROW = (8192, 1024), (2048, 256)
+WIDE = (8192, 1024)
+NARROW = (2048, 256)
 """Largest numbers of tokens and sequences in a step (`--max-num-batched-tokens`, `--max-num-seqs`),
 above and below that memory."""
 COUNTS = np.array(sorted({*np.round(np.geomspace(1, 1024, 25))}))
 """Numbers of sequences in the table."""
 CHUNKS = np.array(sorted({*np.round(np.geomspace(17, 16384, 30))}))
 """Numbers of tokens of a pass in the table [tokens]."""
-PIECE, BEFORE = np.array([1024.0]), 4096.0
+PIECE = np.array([1024.0])
+BEFORE = 4096.0
 """Tokens of a chunk and of the prompt before it, for timing attention to earlier tokens
 [tokens]."""
 
@@ -164,7 +166,9 @@ def server(estimate: Estimate) -> Server | None:
 
     Caches take the tokens that requests have, not the whole context.
     """
-    machine, work, at_once = estimate.machine, estimate.work, estimate.runtime.at_once
+    machine = estimate.machine
+    work = estimate.work
+    at_once = estimate.runtime.at_once
     if at_once is None or not np.all(estimate.fits):
         return None
     whole = float(work.prompt) + float(work.output)
@@ -203,7 +207,9 @@ def step_limits(machine: Machine, runtime: Runtime) -> tuple[float, int]:
         float(np.max(card.memory.value)) >= WIDE_MEMORY and "A100" not in card.name
         for card in machine.gpus
     )
-    return WIDE if wide else NARROW
+    if wide:
+        return WIDE
+    return NARROW
 
 
 def _decode(estimate: Estimate, counts: Floats, depth: float) -> Floats:
@@ -217,7 +223,10 @@ def _prefill(estimate: Estimate, tokens: Floats, before: float) -> Floats:
     """Times of passes over prompt tokens, by number of tokens and of earlier tokens [s]."""
     placed = estimate.placement
     by_user = placed is not None and placed.attention_by_user
-    ranks = float(len(estimate.machine.gpus)) if by_user else 1.0
+    if by_user:
+        ranks = float(len(estimate.machine.gpus))
+    else:
+        ranks = 1.0
     work = replace(
         estimate.work,
         users=ranks,
@@ -287,13 +296,16 @@ class _Run:
     """One simulation."""
 
     def __init__(self, server: Server, requests: Requests) -> None:
-        self.server, self.requests = server, requests
+        self.server = server
+        self.requests = requests
         count = len(requests.prompts)
         self.arrivals = requests.arrivals.copy()
-        self.firsts, self.ends = np.full(count, np.nan), np.full(count, np.nan)
+        self.firsts = np.full(count, np.nan)
+        self.ends = np.full(count, np.nan)
         self.kept = np.minimum(np.broadcast_to(requests.cached, count), requests.prompts - 1.0)
         at_set_times = [index for index in range(count) if not math.isnan(self.arrivals[index])]
-        self.later, self.coming = deque(range(len(at_set_times), count)), deque(at_set_times)
+        self.later = deque(range(len(at_set_times), count))
+        self.coming = deque(at_set_times)
         self.waiting: deque[int] = deque()  # requests that have arrived
         self.inside: list[_Sequence] = []  # requests that are served
         self.held = 0.0  # tokens of their caches, at full length
@@ -320,7 +332,8 @@ class _Run:
     def _admit(self) -> None:
         while self.waiting and len(self.inside) < self.server.slots:
             index = self.waiting[0]
-            prompt, output = self.requests.prompts[index], self.requests.outputs[index]
+            prompt = self.requests.prompts[index]
+            output = self.requests.outputs[index]
             if self.inside and self.held + prompt + output > self.server.room:
                 return
             self.waiting.popleft()
@@ -343,7 +356,10 @@ class _Run:
 
     def _mixed(self, reading: list[tuple[_Sequence, float]]) -> None:
         """Run one step that reads prompts, with decoding beside it."""
-        inside = self.inside if self.server.mixed else []
+        if self.server.mixed:
+            inside = self.inside
+        else:
+            inside = []
         writing = [sequence for sequence in inside if sequence.unread <= 0]
         self.now += self.server.step(
             len(writing),

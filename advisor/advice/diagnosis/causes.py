@@ -112,7 +112,8 @@ def more_context(run: MeasuredRun) -> Edits:
             return
         work = replace(run.work, context=context)
         larger, split = _automatic(run, f"a context of {context:,.0f} tokens", work=work)
-        after, before = split.of(run).placement, run.placement
+        after = split.of(run).placement
+        before = run.placement
         if after is None or fits(larger.of(run)):
             continue
         fewer = float(after.gpu_layers) < float(before.gpu_layers)
@@ -123,7 +124,10 @@ def more_context(run: MeasuredRun) -> Edits:
 def _automatic(run: MeasuredRun, words: str, **changes: object) -> list[Edit]:
     """llama.cpp's automatic placements: all in VRAM, and the rest elsewhere."""
     on_drive = run.strategy is PlacementStrategy.NVME_OFFLOAD
-    rest = PlacementStrategy.NVME_OFFLOAD if on_drive else PlacementStrategy.CPU_OFFLOAD
+    if on_drive:
+        rest = PlacementStrategy.NVME_OFFLOAD
+    else:
+        rest = PlacementStrategy.CPU_OFFLOAD
     strategies = (PlacementStrategy.GPU_RESIDENT, rest)
     return [run.placed(words, Settings(), strategy=strategy, **changes) for strategy in strategies]
 
@@ -164,7 +168,8 @@ def old_build(run: MeasuredRun) -> Edits:
 def no_flash_attention(run: MeasuredRun) -> Edits:
     """No flash attention: the cache is read as fast as in old builds, all else as today."""
     scope = run.constants.scope
-    name, family = "gpu_kv_share", run.machine.gpus[0].family
+    name = "gpu_kv_share"
+    family = run.machine.gpus[0].family
     old = run.constants.bound(replace(scope, build=backends.OLDEST_BUILD)).value(name, family)
     share = old / run.constants.bound(scope).value(name, family)
     yield timed("", constants=run.constants.scaled({name: share}, "builds without flash attention"))
@@ -200,7 +205,10 @@ def spilled(run: MeasuredRun) -> Edits:
         share = float(np.sum(short) / np.sum(used))
         if 0 < share < 1:
             lost = f"{memory(float(np.sum(short)))} spilled"
-            words = f"{lost} beside {others:.0f} GiB of other programs" if others else lost
+            if others:
+                words = f"{lost} beside {others:.0f} GiB of other programs"
+            else:
+                words = lost
             yield run.rescheduled(words, partial(_over_link, share))
 
 
@@ -208,7 +216,8 @@ def _over_link(share: float, schedule: Schedule) -> Schedule:
     """Schedule in which a share of what lies in VRAM is read over the link."""
     stages: list[Stage] = []
     for stage in schedule.stages:
-        there, carried = [], []
+        there = []
+        carried = []
         for flow in stage:
             if flow.route is not Route.RESIDENT or flow.load is None:
                 there.append(flow)
@@ -243,10 +252,14 @@ def one_gpu(run: MeasuredRun) -> Edits:
 
 def fewer_layers(run: MeasuredRun) -> Edits:
     """Fewer layers on the GPU than assumed."""
-    now, layers = int(run.placement.gpu_layers), run.model.layers
+    now = int(run.placement.gpu_layers)
+    layers = run.model.layers
     tried = {round(now * share) for share in FEWER} | ({now - 1} if now == layers else set())
     resident = run.strategy is PlacementStrategy.GPU_RESIDENT
-    beside = PlacementStrategy.CPU_OFFLOAD if resident else run.strategy
+    if resident:
+        beside = PlacementStrategy.CPU_OFFLOAD
+    else:
+        beside = run.strategy
     for count in sorted(tried - {now}, reverse=True):
         split = replace(run.layout, gpu_layers=float(count))
         yield run.placed(f"{count} of {layers} layers", split, strategy=beside)
@@ -256,7 +269,8 @@ def whole_layers(run: MeasuredRun) -> Edits:
     """Whole layers on the GPU, as many as fit, with their experts."""
     if not float(run.placement.cpu_moe):
         return
-    model, work = run.model, run.work
+    model = run.model
+    work = run.work
     cache = kv_cache_bytes(model, work) * float(work.users)
     budget = gpu_budget(model, run.machine, work)
     count = float(layers_that_fit(model.layer_bytes + cache, budget))
@@ -273,7 +287,8 @@ def cache_in_ram(run: MeasuredRun) -> Edits:
 
 def more_layers(run: MeasuredRun) -> Edits:
     """More layers, or experts of more layers, on the GPU than a placement with a margin allows."""
-    now, layers = float(run.placement.gpu_layers), float(run.model.layers)
+    now = float(run.placement.gpu_layers)
+    layers = float(run.model.layers)
     moe = float(run.placement.cpu_moe)
     for more in (1.0, 2.0, 4.0, 8.0):
         if now < layers:
@@ -291,7 +306,8 @@ def old_driver(run: MeasuredRun) -> Edits:
     machine = run.machine
     if machine.driver or run.system not in ("", "Linux", "macOS"):
         return
-    card, backend = machine.gpus[0], run.constants.scope.backend
+    card = machine.gpus[0]
+    backend = run.constants.scope.backend
     for row in backends.drivers_of(card.vendor, card.family, backend):
         if min(row.token, row.prompt) <= NOTABLE:
             driver = str(backends.GraphicsDriver(row.value, row.last_version))
@@ -309,7 +325,8 @@ def other_backend(run: MeasuredRun) -> Edits:
 
     NVIDIA's cards have CUDA in every usual build.
     """
-    machine, scope = run.machine, run.constants.scope
+    machine = run.machine
+    scope = run.constants.scope
     vendor = machine.gpus[0].vendor
     if machine.backend or vendor not in backends.ON_WINDOWS:
         return
@@ -370,12 +387,16 @@ SLOWER_DRIVES = ("NVMe PCIe 3.0 x4 (typical)", "USB 3.2 Gen 2 external SSD (typi
 
 def many_threads(run: MeasuredRun) -> Edits:
     """More threads than cores, which wait for each other in every layer."""
-    row, excesses = run.host_row, {"threads past the cores": backends.PAST_CORES}
+    row = run.host_row
+    excesses = {"threads past the cores": backends.PAST_CORES}
     if row is None or not row.threads or row.threads > row.cores:
         excesses = {"all hyper-threads": backends.HYPER_THREADS, **excesses}
     for words, excess in excesses.items():
         effect = backends.effect_of("threads", excess)
-        share = 1.0 if effect is None else effect.token
+        if effect is None:
+            share = 1.0
+        else:
+            share = effect.token
         factors = dict.fromkeys(("cpu_read_share", *CORE_RATES), share)
         yield timed(words, constants=run.constants.scaled(factors, "sweeps over threads"))
 
@@ -392,7 +413,10 @@ def few_threads(run: MeasuredRun) -> Edits:
 def one_channel(run: MeasuredRun) -> Edits:
     """Half of the memory channels in use, down to one of up to eight."""
     row = run.host_row
-    channels = int(row.memory_channels or 2) if row else 2
+    if row:
+        channels = int(row.memory_channels or 2)
+    else:
+        channels = 2
     for filled in (1, 2, 4, 6, 8):
         if channels / 8 <= filled <= channels / 2:
             words = f"{filled} of {channels} channels"
@@ -417,7 +441,8 @@ def older_memory(run: MeasuredRun) -> Edits:
     if not row.name.endswith("(typical)") and not any_of("takes both").match(row.name):
         return
     older = find_host(OLDER_TYPE)
-    rate, now = older.memory_mts, row.memory_mts
+    rate = older.memory_mts
+    now = row.memory_mts
     if row.segment in ("desktop", "laptop") and rate and now:
         words = f"{older.memory_type}-{rate:.0f} in place of {row.memory_type}-{now:.0f}"
         yield run.with_rates(words, "host.bandwidth", rate / now)
@@ -482,7 +507,8 @@ def slow_drive(run: MeasuredRun) -> Edits:
 
 def narrow_link(run: MeasuredRun) -> Edits:
     """A link with fewer lanes or of an older generation than the card supports."""
-    machine, card = run.machine, run.machine.gpus[0]
+    machine = run.machine
+    card = run.machine.gpus[0]
     row = find_gpu(card.name)
     if card.link.pinned.kind is Provenance.MEASURED or not row.pcie_gen or not row.pcie_lanes:
         return
@@ -500,11 +526,36 @@ FUNCTIONS: Mapping[str, Callable[[MeasuredRun], Edits]] = {
 } | {
     cause.__name__: cause
     for cause in (
-        whole_reply, cpu_alone, one_gpu, fewer_layers, whole_layers, more_context, deeper_context,
-        spilled, one_channel, slow_modules, older_memory, pages_lost, memory_limit, slow_drive,
-        narrow_link, many_threads, few_threads, no_flash_attention, old_build, old_driver,
-        other_backend, no_repacking, cache_in_ram, all_users, empty_context,
-        more_layers, kept_prompt, short_prompt, eager_mode, other_requests,
+        whole_reply,
+        cpu_alone,
+        one_gpu,
+        fewer_layers,
+        whole_layers,
+        more_context,
+        deeper_context,
+        spilled,
+        one_channel,
+        slow_modules,
+        older_memory,
+        pages_lost,
+        memory_limit,
+        slow_drive,
+        narrow_link,
+        many_threads,
+        few_threads,
+        no_flash_attention,
+        old_build,
+        old_driver,
+        other_backend,
+        no_repacking,
+        cache_in_ram,
+        all_users,
+        empty_context,
+        more_layers,
+        kept_prompt,
+        short_prompt,
+        eager_mode,
+        other_requests,
     )
-}  # fmt: skip
+}
 """Causes that are no mere factors, by their key in data/diagnosis/causes.csv."""

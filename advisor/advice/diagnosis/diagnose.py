@@ -93,7 +93,10 @@ class DegreeRow:
             "gpu_flop_share": self.gpu_flops,
         }
         changed = {name: factor for name, factor in factors.items() if factor != 1.0}
-        constants = run.constants.scaled(changed, self.source) if changed else run.constants
+        if changed:
+            constants = run.constants.scaled(changed, self.source)
+        else:
+            constants = run.constants
         words = self.words.format(run)
         edit = run.with_rates(words, "gpus.link", self.link, constants=constants)
         return replace(edit, read=partial(multiplied, decode=self.generation))
@@ -180,8 +183,12 @@ def required(run: MeasuredRun, measured: float) -> Iterator[RequiredBandwidth]:
     """Required bandwidths for the measured speed of each user, of the routes with a large share of
     a token's time, largest first.
     """
-    rows, disk = bandwidth_rows(), run.machine.disk
-    parts = {name: float(part) for name, part in run.step.parts.items()} if run.step else {}
+    rows = bandwidth_rows()
+    disk = run.machine.disk
+    if run.step:
+        parts = {name: float(part) for name, part in run.step.parts.items()}
+    else:
+        parts = {}
     least = LEAST_SHARE * sum(parts.values())
     for route in sorted(rows, key=lambda route: -parts.get(route, 0.0)):
         mapped = disk is not None and disk.mapped is not None
@@ -189,7 +196,10 @@ def required(run: MeasuredRun, measured: float) -> Iterator[RequiredBandwidth]:
         assumed = quantity_at(run.machine, row.path)
         if assumed is not None and parts.get(route, 0.0) >= least:
             factor = _factor(run, row.path, measured)
-            value = None if factor is None else float(assumed.value) * factor
+            if factor is None:
+                value = None
+            else:
+                value = float(assumed.value) * factor
             yield RequiredBandwidth(row=row, assumed=assumed, value=value, most=_peak(run, route))
 
 
@@ -207,8 +217,13 @@ def _peak(run: MeasuredRun, route: str) -> float | None:
     """Peak of a route's bandwidth; None where it is unknown [B/s]."""
     if route == Route.RESIDENT:
         return float(run.machine.gpus[0].bandwidth.value)
-    row = run.host_row if route == Route.IN_PLACE else None
-    return row.bandwidth_gbs * GB if row is not None and row.bandwidth_gbs else None
+    if route == Route.IN_PLACE:
+        row = run.host_row
+    else:
+        row = None
+    if row is not None and row.bandwidth_gbs:
+        return row.bandwidth_gbs * GB
+    return None
 
 
 LIMITS = {
@@ -254,7 +269,10 @@ class Measured:
         values = (self.decode, self.prompt, self.prompt_tokens)
         for (name, (low, high)), value in zip(LIMITS.items(), values, strict=True):
             if value is not None and not low <= value <= high:
-                unit = "tokens" if name.startswith("tokens") else "tokens/s"
+                if name.startswith("tokens"):
+                    unit = "tokens"
+                else:
+                    unit = "tokens/s"
                 raise InputError(
                     f"{name} is {value:g} {unit}; allowed is {low:g} to {high:,.0f}. Give what the "
                     f"runtime prints, in {unit}."
@@ -287,7 +305,9 @@ class Measured:
             causes.add("whole_reply")
         if self.prompt_tokens is not None:
             causes |= {"short_prompt", "kept_prompt"}
-        return causes if self.depth is None else causes | {"deeper_context", "empty_context"}
+        if self.depth is None:
+            return causes
+        return causes | {"deeper_context", "empty_context"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -343,7 +363,9 @@ class Diagnosis:
         off = distance(*self.speeds)
         if abs(off) <= 1:
             return Outcome.AS_PREDICTED
-        return Outcome.SLOWER if off < 0 else Outcome.FASTER
+        if off < 0:
+            return Outcome.SLOWER
+        return Outcome.FASTER
 
     @property
     def far(self) -> bool:
@@ -354,7 +376,9 @@ class Diagnosis:
     def needed(self) -> tuple[RequiredBandwidth, ...]:
         """Bandwidths that alone would give the measured speed of generation."""
         apart = self.far and not self.of_prompt
-        return tuple(required(self.run, self.measured.decode)) if apart else ()
+        if apart:
+            return tuple(required(self.run, self.measured.decode))
+        return ()
 
     @cached_property
     def causes(self) -> tuple[Cause, ...]:
@@ -366,9 +390,14 @@ class Diagnosis:
 
     def _cause(self, key: str) -> Cause | None:
         """A cause in the degree that fits best; None where it explains no part of the gap."""
-        run, measured = self.run, self.measured
-        vendor = run.machine.gpus[0].vendor if run.machine.gpus else ""
-        row, shown = row_for(key, vendor, run.system), key in measured.shown
+        run = self.run
+        measured = self.measured
+        if run.machine.gpus:
+            vendor = run.machine.gpus[0].vendor
+        else:
+            vendor = ""
+        row = row_for(key, vendor, run.system)
+        shown = key in measured.shown
         every = degrees(run, key) if row else ()
         tried = [(edit, speeds) for edit, speeds in every if shown or self._helps(speeds)]
         if row is None or not tried:
@@ -379,7 +408,11 @@ class Diagnosis:
         ]
         edit, speeds = tried[max(range(len(tried)), key=weights.__getitem__)]
         share = self._moved(speeds) / self.gap
-        share = min(share, 1.0 / share) if share > 0 else share  # a milder degree goes as far
+        # a milder degree goes as far
+        if share > 0:
+            share = min(share, 1.0 / share)
+        else:
+            share = share
         explains = all(abs(distance(*pair)) <= 1 for pair in measured.beside(speeds))
         if not (explains or shown or (share >= PART and self._nearer(speeds))):
             return None
@@ -415,7 +448,10 @@ def system_of(request: Request) -> str:
     """
     if request.system:
         return SYSTEMS[system_named(request.system)]
-    name = operating_system() if request.here else ""
+    if request.here:
+        name = operating_system()
+    else:
+        name = ""
     return SYSTEMS.get(OTHER_SPELLINGS.get(name, name), "")
 
 

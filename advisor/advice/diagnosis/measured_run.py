@@ -136,7 +136,10 @@ def multiplied(estimate: Estimate, decode: Array = 1.0, prompt: Array = 1.0) -> 
 def quantity_at(part: Any, path: str) -> Quantity | None:
     """First quantity at a path of fields, as for `scaled`; None where there is no such part."""
     for name in path.split("."):
-        first = next(iter(part), None) if isinstance(part, tuple) else part
+        if isinstance(part, tuple):
+            first = next(iter(part), None)
+        else:
+            first = part
         part = getattr(first, name, None)
     if part is None or isinstance(part, Quantity):
         return part

@@ -69,7 +69,9 @@ def _depth(generation: EngineRun) -> float | None:
     if generation.tool == BENCH:
         return generation.depth
     prompt = generation.prompt_tokens
-    return None if prompt is None else generation.depth + prompt
+    if prompt is None:
+        return None
+    return generation.depth + prompt
 
 
 FIRST = 5  # most causes shown that explain the whole gap, and most that explain a part of it
@@ -80,11 +82,15 @@ CHANCE = "One run in ten falls below its range without a fault."
 def sentence(diagnosis: Diagnosis) -> str:
     """Summary in a few words: measured and predicted speeds, and the conclusion."""
     decode, prompt = diagnosis.predicted
-    measured, outcome = diagnosis.measured, diagnosis.outcome
+    measured = diagnosis.measured
+    outcome = diagnosis.outcome
     parts = [_compared(measured.decode, decode)]
     if measured.prompt is not None:
         tokens = measured.prompt_tokens
-        length = "" if tokens is None else f" of {tokens:,.0f} tokens"
+        if tokens is None:
+            length = ""
+        else:
+            length = f" of {tokens:,.0f} tokens"
         parts.append(f"prompt{length} {_compared(measured.prompt, prompt)}")
     speeds = f"{'; '.join(parts)}."
     if outcome is Outcome.AS_PREDICTED:
@@ -117,11 +123,15 @@ def _too_low(diagnosis: Diagnosis) -> str:
     first = next(iter(diagnosis.needed), None)
     if first is None:
         return ""
-    assumed, kind = rate(float(first.assumed.value)), first.assumed.kind.value
+    assumed = rate(float(first.assumed.value))
+    kind = first.assumed.kind.value
     taken = f"{first.row.what[0].upper()}{first.row.what[1:]} was taken as {assumed} ({kind})"
     if first.value is None:
         return f"{taken}; no value of it alone gives this speed."
-    most = "" if first.possible else f", more than the {rate(float(first.most or 0.0))} it can give"
+    if first.possible:
+        most = ""
+    else:
+        most = f", more than the {rate(float(first.most or 0.0))} it can give"
     return f"{taken} and would have to be {rate(first.value)}{most}."
 
 
@@ -152,7 +162,8 @@ def grouped_causes(diagnosis: Diagnosis) -> tuple[list[Cause], list[Cause], str]
     """
     explaining = [at for at, cause in enumerate(diagnosis.causes, 1) if cause.explains][:FIRST]
     last = min(max(explaining, default=0), FIRST)
-    whole, part = list(diagnosis.causes[:last]), list(diagnosis.causes[last:][:FIRST])
+    whole = list(diagnosis.causes[:last])
+    part = list(diagnosis.causes[last:][:FIRST])
     if diagnosis.outcome is Outcome.AS_PREDICTED:
         return [], whole, "Possible causes nevertheless"
     if not whole:
@@ -162,14 +173,19 @@ def grouped_causes(diagnosis: Diagnosis) -> tuple[list[Cause], list[Cause], str]
 
 def cause_words(cause: Cause) -> str:
     """A cause and its degree."""
-    words, degree = cause.row.cause, cause.edit.words
-    return f"{words} ({degree})" if degree else words
+    words = cause.row.cause
+    degree = cause.edit.words
+    if degree:
+        return f"{words} ({degree})"
+    return words
 
 
 def speed_words(cause: Cause, *, prompt: bool) -> str:
     """Speed under a cause, in words, with the prompt's where wanted."""
     speed = _with_range(cause.speeds.decode)
-    return f"{speed}, prompt {_with_range(cause.speeds.prompt)}" if prompt else speed
+    if prompt:
+        return f"{speed}, prompt {_with_range(cause.speeds.prompt)}"
+    return speed
 
 
 def _with_range(speed: Range) -> str:
@@ -182,5 +198,8 @@ def needed_words(needed: RequiredBandwidth) -> str:
     assumed = f"Assumed: {rate(float(needed.assumed.value))} ({needed.assumed.kind.value})."
     if needed.value is None:
         return f"No value of {needed.row.what} alone gives the measured speed. {assumed}"
-    most = "" if needed.possible else f"; at most {rate(float(needed.most or 0.0))} is possible"
+    if needed.possible:
+        most = ""
+    else:
+        most = f"; at most {rate(float(needed.most or 0.0))} is possible"
     return f"Alone, {needed.row.what} would have to be {rate(needed.value)}{most}. {assumed}"

@@ -44,7 +44,8 @@ from advisor.units import GIB
 
 SHOWN = 50.0
 """Factor of a cause that an observation shows; its reciprocal is that of one it speaks against."""
-SLACK, SHARE = 0.5 * GIB, 0.05
+SLACK = 0.5 * GIB
+SHARE = 0.05
 """Memory of a GPU that may be off beside what is placed there: its context and libraries, and a
 share of all."""
 LARGE = 4 * SLACK  # expected memory of a GPU whose absence is seen [B]
@@ -157,11 +158,17 @@ class Watched:
         for each in self.observations:
             if key in each.causes:
                 factor *= SHOWN if each.shows else 1.0 / SHOWN
-        form = served_format(self.reading) if key in OF_FILE else ""
-        return factor / SHOWN if form and after.model.format != form else factor
+        if key in OF_FILE:
+            form = served_format(self.reading)
+        else:
+            form = ""
+        if form and after.model.format != form:
+            return factor / SHOWN
+        return factor
 
     def _of_memory(self, after: Estimate) -> float:
-        held, used = _in_gpu(after), self.process.gpu_bytes
+        held = _in_gpu(after)
+        used = self.process.gpu_bytes
         if used is None or not _in_gpu(self.estimate):
             return 1.0
         return _likelihood(abs(used - held) / (SLACK + SHARE * held))
@@ -176,18 +183,27 @@ class Watched:
             sum(each * share for each, share in zip(spent, ends, strict=True)) / sum(spent)
             for ends in zip(*shares, strict=True)
         )
-        off = max(least - busy, busy - most) if after.machine.gpus else busy
+        if after.machine.gpus:
+            off = max(least - busy, busy - most)
+        else:
+            off = busy
         return _likelihood(max(off, 0.0) / UNSURE)
 
     def _of_processors(self, after: Estimate) -> float:
-        busy, allowed = self.process.busy, self.process.processors
-        parts = after.step.parts if after.step else {}
+        busy = self.process.busy
+        allowed = self.process.processors
+        if after.step:
+            parts = after.step.parts
+        else:
+            parts = {}
         share = float(parts.get(Route.IN_PLACE, 0.0)) / max(sum(map(float, parts.values())), 1e-12)
         if busy is None or not self.seconds or (allowed or 1) <= 2 or 0 < share < COMPUTES:
             return 1.0
         if not after.runtime.takes_layers:  # others keep several busy without computing there
             return 1.0
-        return 1.0 if (busy / self.seconds >= BUSY) is (share > 0) else 1.0 / SHOWN
+        if (busy / self.seconds >= BUSY) is (share > 0):
+            return 1.0
+        return 1.0 / SHOWN
 
 
 def _likelihood(off: float) -> float:
@@ -203,7 +219,8 @@ def _gpu_share(time: StepTime | None) -> tuple[float, float]:
         return 0.0, 1.0
     parts = {name: float(part) for name, part in time.parts.items()}
     whole = max(sum(parts.values()), 1e-12)
-    there, beside = parts.get(Route.RESIDENT, 0.0), sum(parts.get(route, 0.0) for route in OFF_GPU)
+    there = parts.get(Route.RESIDENT, 0.0)
+    beside = sum(parts.get(route, 0.0) for route in OFF_GPU)
     layers = parts.get(LAYERS, 0.0) * beside / max(there + beside, 1e-12)  # of the processor
     hidden = sum(parts.get(name, 0.0) for name in (Route.STREAMED, CROSSINGS, TOKEN))
     most = 1.0 - (beside + layers) / whole
@@ -258,7 +275,8 @@ def _counts(seen: Watched) -> Iterator[Observation]:
 
 
 def _file(seen: Watched) -> Iterator[Observation]:
-    form, model = served_format(seen.reading), seen.run.model
+    form = served_format(seen.reading)
+    model = seen.run.model
     if form == model.format:
         yield Observation(False, OF_FILE)
     elif form:
@@ -273,7 +291,8 @@ def _file(seen: Watched) -> Iterator[Observation]:
 
 
 def _memory(seen: Watched) -> Iterator[Observation]:
-    expected, used = _in_gpu(seen.run), seen.process.gpu_bytes
+    expected = _in_gpu(seen.run)
+    used = seen.process.gpu_bytes
     if used is not None and expected >= LARGE:
         words = (
             f"It holds no GPU memory, where {memory(expected)} is expected: it does not use the "
@@ -303,7 +322,8 @@ def _values(words: tuple[str, ...], name: str) -> Iterator[str]:
 
 
 def _threads(seen: Watched) -> Iterator[Observation]:
-    allowed, cores = seen.process.processors, seen.run.machine.host.cores
+    allowed = seen.process.processors
+    cores = seen.run.machine.host.cores
     given = [*_values(seen.process.words, "-t"), *_values(seen.process.words, "--threads")]
     set_to = next((float(word) for word in given if word.isdigit()), None)
     if seen.run.runtime.takes_layers and (allowed or set_to):
@@ -317,7 +337,8 @@ def _threads(seen: Watched) -> Iterator[Observation]:
 
 
 def _others(seen: Watched) -> Iterator[Observation]:
-    others, programs = seen.process.others, seen.process.gpu_programs
+    others = seen.process.others
+    programs = seen.process.gpu_programs
     if others is not None and others >= MUCH:
         words = f"Other programs take {others:.0%} of the processors: close them."
         yield Observation(True, ("other_load",), words)
@@ -332,22 +353,32 @@ def _others(seen: Watched) -> Iterator[Observation]:
 
 def _limit(seen: Watched) -> Iterator[Observation]:
     """Room for the weights that RAM is to hold: under a limit, and beside other programs."""
-    run, weights = seen.run, 0.0
+    run = seen.run
+    weights = 0.0
     if run.strategy is PlacementStrategy.CPU_OFFLOAD:
         weights = float(weight_bytes(run.model, run.placement, RAM))
     for key, room, words in (
-        ("memory_limit", seen.process.memory_limit, "A limit leaves it {} of RAM (`--memory` of a "
-         "container, MemoryMax of a unit), where the model takes {}: raise it."),
-        ("pages_lost", seen.process.spare, "Programs leave {} of RAM, where the model takes {}: "
-         "close what takes RAM, or choose a smaller format."),
-    ):  # fmt: skip
+        (
+            "memory_limit",
+            seen.process.memory_limit,
+            "A limit leaves it {} of RAM (`--memory` of a "
+            "container, MemoryMax of a unit), where the model takes {}: raise it.",
+        ),
+        (
+            "pages_lost",
+            seen.process.spare,
+            "Programs leave {} of RAM, where the model takes {}: "
+            "close what takes RAM, or choose a smaller format.",
+        ),
+    ):
         if weights and room is not None:
             text = words.format(memory(room), memory(weights))
             yield Observation(room < weights, (key,), text)
 
 
 def _drive(seen: Watched) -> Iterator[Observation]:
-    read, disk = seen.process.read, seen.run.machine.disk
+    read = seen.process.read
+    disk = seen.run.machine.disk
     on_drive = seen.run.strategy is PlacementStrategy.NVME_OFFLOAD
     if read is None or disk is None or on_drive or not seen.seconds:
         return
@@ -361,7 +392,8 @@ def _drive(seen: Watched) -> Iterator[Observation]:
 
 
 def _clocks(seen: Watched) -> Iterator[Observation]:
-    reasons, power = seen.process.slowed_by, seen.process.power
+    reasons = seen.process.slowed_by
+    power = seen.process.power
     if reasons is None:
         return
     amiss = [why for why in reasons if why != USUAL_REASON]
@@ -378,7 +410,8 @@ def _clocks(seen: Watched) -> Iterator[Observation]:
 
 
 def _link(seen: Watched) -> Iterator[Observation]:
-    link, gpus = seen.process.link, seen.run.machine.gpus
+    link = seen.process.link
+    gpus = seen.run.machine.gpus
     if link is not None and gpus:
         now = from_catalog.pcie(*link)
         words = f"Its link was never faster than {now.name}, where more is expected."
@@ -429,10 +462,14 @@ def speeds(reading: ServerReading, ruled_out: frozenset[str] = frozenset()) -> M
     """Mean speeds of a reading, with causes that are ruled out; None before enough tokens."""
     if not reading.tokens or not reading.token_seconds or reading.tokens < LEAST_TOKENS:
         return None
-    prompt, length = None, None
+    prompt = None
+    length = None
     if reading.prompt_tokens and reading.prompt_seconds and reading.prompt_tokens >= LEAST_PROMPT:
         prompt = reading.prompt_tokens / reading.prompt_seconds
-        length = reading.prompt_tokens / reading.prompts if reading.prompts else None
+        if reading.prompts:
+            length = reading.prompt_tokens / reading.prompts
+        else:
+            length = None
     decode = reading.tokens / reading.token_seconds
     return Measured(decode=decode, prompt=prompt, prompt_tokens=length, ruled_out=ruled_out)
 
@@ -447,7 +484,9 @@ def _below(diagnosis: Diagnosis) -> bool:
 def _kind(estimate: Estimate) -> str:
     if not estimate.runtime.takes_layers:
         return "engine"
-    return "resident" if estimate.strategy is PlacementStrategy.GPU_RESIDENT else "in RAM"
+    if estimate.strategy is PlacementStrategy.GPU_RESIDENT:
+        return "resident"
+    return "in RAM"
 
 
 @cache

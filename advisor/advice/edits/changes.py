@@ -42,12 +42,14 @@ LAST_RESORTS = ("IQ3_XXS", "Q2_K")
 (https://llmconfigurator.com/en/guides/troubleshooting/which-gguf-quant, 2026-06-15)."""
 FEW_FORMATS = ("FP8", "bnb-int8", "AWQ")
 """Formats of other files that are suggested in place of larger ones, largest first."""
-NEAR, ANY_STEP = 0.6, 0.2
+NEAR = 0.6
+ANY_STEP = 0.2
 """Smallest size of a suggested format relative to the present one, among GGUF and other formats."""
 READ_AHEAD = (USUAL_READ_AHEAD.value, 2.0 * MIB)
 """Read-ahead: Linux's default, and a size above which more gains little (`python -m
 benchmarks.engine`) [B]."""
-FAST_RAM, FASTER_RAM = "fast-ram", 1.25
+FAST_RAM = "fast-ram"
+FASTER_RAM = 1.25
 """Part to buy for faster RAM, and its rate relative to the present one."""
 WORTH_NAMING = 1.02  # a change must be this many times faster to be shown
 SOME_QUALITY = "free, some quality"
@@ -70,7 +72,9 @@ def faster_changes(
     """
     if best is None:
         return ()
-    rows, now, least = list[Edited](), decode_tps(best), WORTH_NAMING
+    rows = list[Edited]()
+    now = decode_tps(best)
+    least = WORTH_NAMING
     before = replace(best, model=model, machine=machine, work=work)
     for edit in changes_of(model, machine, work, best):
         placed = map(again, placements(replace(before, **edit.changes)))
@@ -85,7 +89,8 @@ def _gain(before: Estimate, edit: Edit, speed: Speed, now: float) -> float:
     """Factor of the decode speed; where it is of prompts, of the time of an answer."""
     if not edit.of_prompt:
         return speed.decode / now
-    reply, first = float(before.work.output), float(before.first_token_seconds or 0.0)
+    reply = float(before.work.output)
+    first = float(before.first_token_seconds or 0.0)
     return (first + reply / now) / (speed.first_token + reply / speed.decode)
 
 
@@ -118,7 +123,10 @@ def _smaller_formats(machine: Machine, best: Estimate) -> Edits:
     for name, part in (*steps, *((name, ANY_STEP) for name in FEW_FORMATS)):
         with suppress(Refusal):
             loaded = best.runtime.loaded_format(name, machine).format == name
-            model = catalog.in_format(now.architecture, name) if loaded else now
+            if loaded:
+                model = catalog.in_format(now.architecture, name)
+            else:
+                model = now
             if part * now.file_bytes < model.file_bytes < 0.97 * now.file_bytes:
                 yield Edit(
                     words=f"{name} instead of {now.format}",
@@ -133,7 +141,10 @@ def _loss(smaller: str, now: str) -> str:
     if smaller not in rows or now not in rows:
         return ""
     times = rows[smaller].kl_divergence / rows[now].kl_divergence
-    last = ": a last resort" if smaller in LAST_RESORTS else ""
+    if smaller in LAST_RESORTS:
+        last = ": a last resort"
+    else:
+        last = ""
     return f" ({number(times, 2)} times the loss of {now}, measured on {rows[smaller].model}{last})"
 
 
@@ -350,11 +361,19 @@ def _memory_nodes(machine: Machine, best: Estimate) -> Edits:
         return
     fits = best.model.file_bytes <= ROOM * float(host.memory.value) / host.sockets
     policies = (
-        ("distribute", host.numa != "distribute", "threads and pages on all sockets",
-         "free, after dropping the page cache"),
-        ("isolate", host.numa not in ONE_NODE and fits, "one socket alone, with its own memory",
-         "free, the other cores idle"),
-    )  # fmt: skip
+        (
+            "distribute",
+            host.numa != "distribute",
+            "threads and pages on all sockets",
+            "free, after dropping the page cache",
+        ),
+        (
+            "isolate",
+            host.numa not in ONE_NODE and fits,
+            "one socket alone, with its own memory",
+            "free, the other cores idle",
+        ),
+    )
     for policy, able, meaning, cost in policies:
         if able:
             words = f"--numa {policy}: {meaning}"
@@ -365,11 +384,13 @@ def smaller_format(changes: Iterable[Edited], reading_tps: float, least: float) 
     """Smaller format that loses least and keeps up, else the fastest; no last resort."""
     mild = sorted(
         (
-            each for each in changes
-            if each.of_format and each.gain >= least
+            each
+            for each in changes
+            if each.of_format
+            and each.gain >= least
             and each.changes["model"].format not in LAST_RESORTS
         ),
         key=lambda each: each.gain,
-    )  # fmt: skip
+    )
     enough = (each for each in mild if each.speed.decode >= reading_tps)
     return next(enough, mild[-1] if mild else None)

@@ -81,7 +81,9 @@ class Edit:
 
     def of(self, before: Estimate) -> Estimate:
         """Estimate after the edit."""
-        return again(before, **self.changes) if self.moves else replace(before, **self.changes)
+        if self.moves:
+            return again(before, **self.changes)
+        return replace(before, **self.changes)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,7 +37,8 @@ COUNTED = {runtimes.LLAMA_CPP.name: "-ngl", runtimes.OLLAMA.name: "num_gpu"}
 
 def _layers_counted(estimate: Estimate) -> Iterable[str]:
     """Number of the command beside the number of layers that is shown everywhere else."""
-    option, placed = COUNTED.get(estimate.runtime.name), estimate.placement
+    option = COUNTED.get(estimate.runtime.name)
+    placed = estimate.placement
     if option is None or placed is None:
         return
     layers = int(placed.gpu_layers)
@@ -49,11 +50,15 @@ def _layers_counted(estimate: Estimate) -> Iterable[str]:
 def _fitting(before: Estimate, settings: Settings, **changes: Any) -> Estimate | None:
     """Estimate with other settings; None if refused or too large."""
     changed = again(before, settings=settings, **changes)
-    return changed if changed.decode is not None and bool(np.all(changed.fits)) else None
+    if changed.decode is not None and bool(np.all(changed.fits)):
+        return changed
+    return None
 
 
 def _speed(estimate: Estimate) -> str:
-    return tokens_per_second(float(estimate.decode.value)) if estimate.decode else ""
+    if estimate.decode:
+        return tokens_per_second(float(estimate.decode.value))
+    return ""
 
 
 def _llama_cpp(estimate: Estimate) -> Iterable[str]:
@@ -72,7 +77,8 @@ def _llama_cpp(estimate: Estimate) -> Iterable[str]:
     pinned = _fitting(estimate, fixed)
     if pinned is None or pinned.first_token is None or estimate.first_token is None:
         return
-    now, then = float(estimate.first_token.value), float(pinned.first_token.value)
+    now = float(estimate.first_token.value)
+    then = float(pinned.first_token.value)
     if then < WORTH_NAMING * now:
         yield (
             f"With -lm none the weights in RAM are page-locked: the first token comes after "
@@ -112,9 +118,13 @@ def _own_fit(estimate: Estimate) -> Iterable[str]:
     automatic = _fitting(estimate, Settings())
     if automatic is None or automatic.placement is None:
         return
-    layers, moe = int(automatic.placement.gpu_layers), int(automatic.placement.cpu_moe)
+    layers = int(automatic.placement.gpu_layers)
+    moe = int(automatic.placement.cpu_moe)
     if (layers, moe) != (int(estimate.placement.gpu_layers), int(estimate.placement.cpu_moe)):
-        experts = f" and leave the experts of {moe} in RAM" if moe else ""
+        if moe:
+            experts = f" and leave the experts of {moe} in RAM"
+        else:
+            experts = ""
         yield (
             f"Its automatic choice (--fit on) would put {layers} layers on the GPU{experts}: "
             f"{_speed(automatic)}."
@@ -155,7 +165,10 @@ def _read_or_copied(estimate: Estimate) -> Iterable[str]:
     other = _fitting(estimate, Settings(zero_copy=not read))
     if other is None:
         return
-    name = "--offload-backend prefetch" if read else "--cpu-offload-gb, read over the link,"
+    if read:
+        name = "--offload-backend prefetch"
+    else:
+        name = "--cpu-offload-gb, read over the link,"
     yield f"The other way, {name} would give {_speed(other)}."
 
 
@@ -178,7 +191,8 @@ def _accelerate(estimate: Estimate) -> Iterable[str]:
 def _served(estimate: Estimate) -> Iterable[str]:
     if estimate.placement is None:
         return
-    card, constants = estimate.machine.gpus[0], estimate.constants
+    card = estimate.machine.gpus[0]
+    constants = estimate.constants
     if constants is not None and float(constants.value("sources", card.family)) < ENOUGH:
         yield (
             "Few speeds of serving engines on GPUs of the generation of "
@@ -190,7 +204,10 @@ def _served(estimate: Estimate) -> Iterable[str]:
     count = sequences_that_fit(estimate.model, estimate.placement, estimate.machine, estimate.work)
     if np.any(estimate.waiting):
         several = f"{float(estimate.work.users):.0f} users run at once"
-        running = several if float(estimate.work.users) > 1 else "1 user runs"
+        if float(estimate.work.users) > 1:
+            running = several
+        else:
+            running = "1 user runs"
         yield (
             f"{running} and {float(estimate.waiting):.0f} wait: the GPU has no room for the cache "
             "of all, each with its prompt and half of its reply on average. The speed is that of "
@@ -203,11 +220,16 @@ def _served(estimate: Estimate) -> Iterable[str]:
 
 def _tables(estimate: Estimate) -> Iterable[str]:
     """Where tables lie outside the GPUs, of which a token reads a few rows."""
-    model, placement, machine = estimate.model, estimate.placement, estimate.machine
+    model = estimate.model
+    placement = estimate.placement
+    machine = estimate.machine
     if placement is None or not machine.gpus or not model.tables_share:
         return
     size = memory(model.embedding * model.tables_share)
-    kind = "of n-grams" if model.by_ngrams else "by layer"
+    if model.by_ngrams:
+        kind = "of n-grams"
+    else:
+        kind = "by layer"
     if np.any(embedding_share(placement, DISK)):
         yield (
             f"Its tables {kind}, {size}, stay in the file on the drive: a token reads a few rows "

@@ -45,7 +45,10 @@ class SecondMachine:
         if self.before is None:
             return f"As many machines again by {self.network}: it runs, {then}."
         now = f"{number(self.gain or 0.0, 2)} times {tokens_per_second(self.before.decode)} in "
-        verdict = "helps" if self.helps else "does not help"
+        if self.helps:
+            verdict = "helps"
+        else:
+            verdict = "does not help"
         return (
             f"As many machines again by {self.network} {verdict}: {then}, {now}"
             f"{self.before.runtime}."
@@ -63,5 +66,8 @@ def second_machine(model: Model, machine: Machine, work: Workload) -> SecondMach
         fitting = (estimate for estimate in estimates if bool(estimate.fits))
         best = max(fitting, key=decode_tps, default=None)
         speeds.append(speed_of(best) if best else None)
-    name = network.name if machine.network is None else "the same network"
+    if machine.network is None:
+        name = network.name
+    else:
+        name = "the same network"
     return SecondMachine(network=name, before=speeds[0], after=speeds[1])

@@ -68,13 +68,17 @@ def cache_types(runtime: Runtime) -> tuple[str, ...]:
     least = runtime.quantized_kv_type
     if least == "q8_0":
         return ("f16", "q8_0", "q4_0")
-    return ("f16", least) if least else ("f16",)
+    if least:
+        return ("f16", least)
+    return ("f16",)
 
 
 def card_host(host: Machine) -> Machine:
     """Machine that takes GPUs: the given one, one of several joined, or a typical desktop."""
     several = not host.unified and Ownership(form=host.form).takes_cards
-    return replace(host, nodes=1, network=None) if several else cardless()
+    if several:
+        return replace(host, nodes=1, network=None)
+    return cardless()
 
 
 def stack_of(host: Machine) -> Stack:
@@ -165,7 +169,8 @@ def cases(
         forms = [at for at, model in enumerate(models) if every or model.format not in BY_BITS]
         alone = [(form,) for form in forms]
         for together in [tuple(forms)] if runtime.takes_several_formats else alone:
-            several, caches = tuple(models[at] for at in together), common.caches
+            several = tuple(models[at] for at in together)
+            caches = common.caches
             setup = replace(common, runtime=runtime.name, models=several, forms=together)
             setups.append(replace(setup, caches=caches or cache_types(runtime)))
     return setups
@@ -173,7 +178,8 @@ def cases(
 
 def combinations(host: Machine, wanted: Sequence[RunSetup]) -> Combinations:
     """Combinations that are fast enough, each machine in the first placement that fits."""
-    stack, parts = stack_of(host), []
+    stack = stack_of(host)
+    parts = []
     for case in wanted:
         contexts = np.unique(np.asarray(case.work.context, dtype=float))
         reached = np.zeros((len(case.forms) * len(contexts), len(stack.machines)), dtype=bool)
@@ -203,7 +209,8 @@ def _in_cache(
     """Combinations of a setup that are fast enough with one cache format, where nothing is placed
     yet, shape (formats x contexts, machines).
     """
-    runtime, users = runtime_named(case.runtime), float(work.users)
+    runtime = runtime_named(case.runtime)
+    users = float(work.users)
     contexts = np.asarray(work.context)
     for at, strategy in enumerate(STRATEGIES):
         if strategy not in runtime.strategies or placed.all():

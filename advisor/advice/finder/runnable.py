@@ -98,19 +98,26 @@ def joined_scores() -> Mapping[str, QualityRow]:
     """Scores of models that the second board alone rates, by the straight line through the models
     that both rate; the margin is twice the scatter about it.
     """
-    first, second = quality_rows(), read(DATA / "models/second_scores.csv", SecondScoreRow)
+    first = quality_rows()
+    second = read(DATA / "models/second_scores.csv", SecondScoreRow)
     both = [(row.index, first[row.model].score) for row in second if row.model in first]
     index, score = np.array(both).T
     line = np.polynomial.Polynomial.fit(index, score, 1)
     scatter = float(np.std(score - line(index)))
     return {
         row.model: QualityRow(
-            model=row.model, score=round(float(line(row.index))), plus_minus=round(2 * scatter),
-            scale=JOINED, rated_as=row.rated_as, date=row.date, retrieved=row.retrieved,
+            model=row.model,
+            score=round(float(line(row.index))),
+            plus_minus=round(2 * scatter),
+            scale=JOINED,
+            rated_as=row.rated_as,
+            date=row.date,
+            retrieved=row.retrieved,
             source=row.source,
         )
-        for row in second if row.model not in first
-    }  # fmt: skip
+        for row in second
+        if row.model not in first
+    }
 
 
 def rating(name: str) -> QualityRow | None:
@@ -163,16 +170,23 @@ def points_lost(form: str) -> float | None:
     Formats of serving engines lose as much as the next smaller GGUF format.
     """
     rows = format_loss_rows()
-    smaller = BY_LOSS[BY_LOSS.index(form) :] if form in BY_LOSS else (form,)
+    if form in BY_LOSS:
+        smaller = BY_LOSS[BY_LOSS.index(form) :]
+    else:
+        smaller = (form,)
     row = next((rows[name] for name in smaller if name in rows), None)
-    return None if row is None else points_per_nat() * row.kl_divergence
+    if row is None:
+        return None
+    return points_per_nat() * row.kl_divergence
 
 
 def lost_by(model: Model) -> float | None:
     """Points that a model's format loses; 0 in the format in which its maker publishes it."""
     native = native_format(model.name)
     unchanged = native and model.format in (native, GGUF_OF_NATIVE.get(native))
-    return 0.0 if unchanged else points_lost(model.format)
+    if unchanged:
+        return 0.0
+    return points_lost(model.format)
 
 
 FORMATS = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
@@ -214,8 +228,13 @@ class Runnable:
     @property
     def predecessor(self) -> str:
         """Model whose score stands for its own; empty where it has one."""
-        rated = self.quality.model if self.quality else ""
-        return "" if rated == self.model.name else rated
+        if self.quality:
+            rated = self.quality.model
+        else:
+            rated = ""
+        if rated == self.model.name:
+            return ""
+        return rated
 
     @property
     def joined(self) -> bool:
@@ -225,18 +244,26 @@ class Runnable:
     @property
     def score(self) -> float | None:
         """Published score less what the format loses; None without a published score."""
-        return None if self.quality is None else self.quality.score - (self.lost or 0.0)
+        if self.quality is None:
+            return None
+        return self.quality.score - (self.lost or 0.0)
 
     @property
     def least_score(self) -> float:
         """Lower end of the margin of the score, at which the format loses twice as much."""
-        margin = self.quality.plus_minus if self.quality else 0.0
+        if self.quality:
+            margin = self.quality.plus_minus
+        else:
+            margin = 0.0
         return (self.score or 0.0) - margin - (LOSS_SPREAD - 1) * (self.lost or 0.0)
 
     @property
     def most_score(self) -> float:
         """Upper end of the margin of the score, at which the format loses half as much."""
-        margin = self.quality.plus_minus if self.quality else 0.0
+        if self.quality:
+            margin = self.quality.plus_minus
+        else:
+            margin = 0.0
         return (self.score or 0.0) + margin + (1 - 1 / LOSS_SPREAD) * (self.lost or 0.0)
 
 
@@ -266,7 +293,9 @@ class Trials:
 
     def best(self, forms: Iterable[Model], strategies: Strategies) -> Runnable | None:
         """Best of a model's formats in some placements; None where none of them runs it."""
-        best, tight, forms = None, None, iter(forms)
+        best = None
+        tight = None
+        forms = iter(forms)
         for trial in filter(None, (self._trial(model, strategies) for model in forms)):
             read = best is not None and decode_tps(best) >= self.reading_tps
             if read and trial.model.format in LAST_RESORTS:
@@ -299,7 +328,8 @@ class Trials:
         """Estimate of a smaller format that the GPU holds whole, in place of one that it does not
         hold, where the score's margin cannot tell what it loses more; the same without one.
         """
-        row, lost = rating(best.model.name), lost_by(best.model)
+        row = rating(best.model.name)
+        lost = lost_by(best.model)
         if row is None or lost is None or row.scale == JOINED:
             return best
         if best.strategy is PlacementStrategy.GPU_RESIDENT:
@@ -370,7 +400,10 @@ def best_rated(
     score = rating(model.name)
     if score is None and as_well:
         return None
-    least = score.score - (lost_by(model) or 0.0) if score is not None and as_well else 0.0
+    if score is not None and as_well:
+        least = score.score - (lost_by(model) or 0.0)
+    else:
+        least = 0.0
     rows: list[Runnable] = []
     trials = Trials(machine, work, enough)
     for name, row in _rated():
@@ -390,7 +423,9 @@ def _lead(rows: Iterable[Runnable]) -> Runnable | None:
     """Fastest of those that the first cannot be told from by its score; None of none."""
     rows = sorted(rows, key=_order)
     if not rows or rows[0].score is None:
-        return rows[0] if rows else None
+        if rows:
+            return rows[0]
+        return None
     alike = (row for row in rows if _order(row)[:3] == _order(rows[0])[:3] and not row.tight)
     near = [row for row in alike if not row.joined and row.most_score >= rows[0].least_score]
     return max(near, key=lambda row: row.speed.decode, default=rows[0])
@@ -406,7 +441,10 @@ def _rated() -> tuple[tuple[str, QualityRow], ...]:
 
 def _in_memory(name: str, machine: Machine, forms: Sequence[str] = FORMATS) -> Iterator[Model]:
     """Formats of a model that are no larger than all memory of a machine."""
-    ram = 0.0 if machine.unified else float(machine.host.memory.value)
+    if machine.unified:
+        ram = 0.0
+    else:
+        ram = float(machine.host.memory.value)
     most = ram + float(machine.gpu_memory)
     held = _formats(name, most, forms)
     return (model for model in held if model.bytes_without_table <= most)

@@ -65,12 +65,16 @@ class Hit(Option):
     @property
     def offer(self) -> str:
         """How it is to be had, in a word."""
-        return "rented" if self.kind is OptionKind.RENT else "bought"
+        if self.kind is OptionKind.RENT:
+            return "rented"
+        return "bought"
 
     @property
     def title(self) -> str:
         """Machine with its number, where several are needed."""
-        return f"{self.machines} machines, {self.name}" if self.machines > 1 else self.name
+        if self.machines > 1:
+            return f"{self.machines} machines, {self.name}"
+        return self.name
 
 
 @dataclass(frozen=True)
@@ -130,11 +134,16 @@ class Offers:
 
 def offers(question: Question, machines: Sequence[Machine]) -> Offers:
     """Purchase of every machine, with or without a price, and existing rents."""
-    cards, own_rent = set(question.for_sale), question.money.own_rent
+    cards = set(question.for_sale)
+    own_rent = question.money.own_rent
     options = [_purchase(question, machine, cards) for machine in machines]
-    rents, hourly = np.full(len(machines), -1), [0.0] * len(machines)
+    rents = np.full(len(machines), -1)
+    hourly = [0.0] * len(machines)
     for at, machine in enumerate(machines):
-        rent = None if machine.unified else rented(machine.name, len(machine.gpus), own_rent)
+        if machine.unified:
+            rent = None
+        else:
+            rent = rented(machine.name, len(machine.gpus), own_rent)
         if rent is not None:
             rents[at] = len(options)
             options.append(_offered(question, OptionKind.RENT, machine, rent.price))
@@ -164,10 +173,15 @@ def _purchase(question: Question, machine: Machine, cards: set[str]) -> Option:
 
     Server modules, which are not among the cards sold, can only be rented.
     """
-    name, gpus, ownership = machine.name, machine.gpus, question.ownership
+    name = machine.name
+    gpus = machine.gpus
+    ownership = question.ownership
     typed = question.money.own_price
     into = ownership.owned and ownership.takes_cards and not question.machine.unified
-    kind = OptionKind.REPLACE if into and not machine.unified else OptionKind.MACHINE
+    if into and not machine.unified:
+        kind = OptionKind.REPLACE
+    else:
+        kind = OptionKind.MACHINE
     parts: tuple[HostPartRow, ...] = ()
     if kind is OptionKind.REPLACE:
         before = discrete(question.machine)
@@ -203,15 +217,19 @@ class Findings:
 
     def _hits(self, rows: Combinations) -> Iterator[Hit]:
         """Rows as hits. Columns are lists, since picking numbers out of arrays is slow."""
-        use, uses, speeds = self.question.use, dict[tuple[float, int], Use](), cast(Any, rows)
+        use = self.question.use
+        uses = dict[tuple[float, int], Use]()
+        speeds = cast(Any, rows)
         costs = self.offers.cost(rows.candidate, rows).times(rows.machines)
         hours = np.asarray(use.rented_hours(speeds) / use.money.days).tolist()
         columns = zip(*(getattr(rows, name).tolist() for name in COLUMNS), strict=True)
         for values, cost, each_day in zip(columns, costs.each(len(hours)), hours, strict=True):
             row = dict(zip(COLUMNS, values, strict=True))
-            option, several = self.offers.options[row["candidate"]], int(row["machines"])
+            option = self.offers.options[row["candidate"]]
+            several = int(row["machines"])
             numbers = (*(row[name] for name in SPEED_COLUMNS[:-1]), rows.waiting)
-            strategy, engine = STRATEGIES[row["strategy"]], NAMES[row["runtime"]]
+            strategy = STRATEGIES[row["strategy"]]
+            engine = NAMES[row["runtime"]]
             kept = row["context"], row["cache"]
             if kept not in uses:
                 work = use.work.with_numbers(context=kept[0], kv_type=CACHES[kept[1]])
@@ -254,7 +272,10 @@ def find(question: Question, request: Request, compute: Compute = combinations) 
     rows = rows.at(offered.within(rows, budget))
     alike = (rows.candidate, rows.runtime, rows.form, rows.context)
     rows = rows.at(_first_of_each(alike, (rows.cache,)))
-    most = math.inf if budget[1] is None else budget[1]
+    if budget[1] is None:
+        most = math.inf
+    else:
+        most = budget[1]
     called = (option for option in apis(question) if option.decode >= request.min_tps)
     return Findings(
         request=request,
@@ -315,5 +336,10 @@ def _whole_points(form: str) -> int:
     """
     if form in AS_TRAINED and form not in BY_LOSS:
         return 0
-    lost = points_lost(form) if form in BY_LOSS else None
-    return sys.maxsize if lost is None else int(lost)
+    if form in BY_LOSS:
+        lost = points_lost(form)
+    else:
+        lost = None
+    if lost is None:
+        return sys.maxsize
+    return int(lost)

@@ -58,8 +58,12 @@ def draw_of(machine: Machine) -> PowerDraw:
         )
     form: str = machine.form
     if form not in (Form.LAPTOP, Form.SERVER):
-        form = "board" if BOARD.match(machine.host.name) else "desktop"
-    host, cards = rows["host", form], machine.gpus
+        if BOARD.match(machine.host.name):
+            form = "board"
+        else:
+            form = "desktop"
+    host = rows["host", form]
+    cards = machine.gpus
     idle = host.idle_w + sum(_idle(card) for card in cards if "Laptop" not in card.name)
     busy = (host.busy_w or host.idle_w) + sum(card.board_power or 0.0 for card in cards)
     return PowerDraw(idle=idle, busy=max(busy, idle))
@@ -76,13 +80,18 @@ def _kinds(chip: Gpu) -> tuple[str, ...]:
     return chip.name, bare, size, chip.vendor, "mini PC"
 
 
-CORES, CLASSES = re.compile(r"\d+c"), ("Pro", "Max", "Ultra")
+CORES = re.compile(r"\d+c")
+CLASSES = ("Pro", "Max", "Ultra")
 """Number of cores in a chip's name, and the classes of Apple's chips."""
 
 
 def _idle(gpu: Gpu) -> float:
     """Power of a card that waits with a model loaded: of its own row, its family's, its kind's."""
-    rows, kind = power_rows(), "data center" if gpu.family in DATA_CENTER else "consumer"
+    rows = power_rows()
+    if gpu.family in DATA_CENTER:
+        kind = "data center"
+    else:
+        kind = "consumer"
     names = (gpu.name, gpu.family, kind)
     return next(rows["gpu", name] for name in names if ("gpu", name) in rows).idle_w
 
@@ -107,7 +116,9 @@ SHARED_SLOTS = 4
 """Most cards on the board of a desktop; more take a server board, which comes with its processor
 and memory, and an open frame."""
 DESKTOP_SLOTS = OWN_ROOM[Form.DESKTOP]  # cards on the board of a desktop without risers
-DESKTOP_CORES, DESKTOP_RAM, DESKTOP_DRIVE = 8, 64, 2000
+DESKTOP_CORES = 8
+DESKTOP_RAM = 64
+DESKTOP_DRIVE = 2000
 """Cores, memory [GiB] and drive [GB] of a desktop that is built for cards; assumed."""
 
 
@@ -154,8 +165,11 @@ def parts_for(
     cards. Its board has the usual slots, or more.
     """
     if in_dock(form):
-        dock, docked = smallest("dock", 1), further(before, after)
-        return (dock, *supplies(supply_watts(docked))) if dock and docked else ()
+        dock = smallest("dock", 1)
+        docked = further(before, after)
+        if dock and docked:
+            return (dock, *supplies(supply_watts(docked)))
+        return ()
     if form is not Form.DESKTOP:
         return ()
     parts = _housing(len(before), len(after), max(slots, OWN_ROOM[form]))
@@ -176,11 +190,13 @@ def _housing(before: int, after: int, slots: int) -> list[HostPartRow | None]:
     """
     board: list[HostPartRow | None] = []
     if after > max(slots, before, SHARED_SLOTS):
-        board, slots = [smallest("board", after)], after
+        board = [smallest("board", after)]
+        slots = after
     room = max(before, OWN_ROOM[Form.DESKTOP])
     if after <= room:
         return board
-    case, risers = smallest("case", after), _risers(after, slots)
+    case = smallest("case", after)
+    risers = _risers(after, slots)
     return [
         *board,
         *([case] if case != smallest("case", room) else []),
@@ -215,5 +231,8 @@ def desktop_parts(cards: tuple[Gpu, ...]) -> tuple[HostPartRow, ...]:
 
 def _risers(cards: int, slots: int = DESKTOP_SLOTS) -> list[HostPartRow | None]:
     """A riser for each card that has no slot on the board; in an open frame for each card."""
-    count = cards if cards > SHARED_SLOTS else max(cards - slots, 0)
+    if cards > SHARED_SLOTS:
+        count = cards
+    else:
+        count = max(cards - slots, 0)
     return [smallest("riser", 1)] * count

@@ -27,8 +27,14 @@ class Price:
 
     def plus(self, note: str, usd: float | None, **changes: Any) -> "Price":
         """Price with something more, without an amount where either has none [USD]."""
-        total = None if self.usd is None or usd is None else self.usd + usd
-        note = f"{self.note}, {note}" if self.note else note
+        if self.usd is None or usd is None:
+            total = None
+        else:
+            total = self.usd + usd
+        if self.note:
+            note = f"{self.note}, {note}"
+        else:
+            note = note
         return replace(self, usd=total, note=note, **changes)
 
     @property
@@ -44,7 +50,9 @@ class Price:
     @property
     def launch_share(self) -> float:
         """Share of it that is a maker's list price at launch."""
-        return self.at_launch / self.usd if self.usd else 0.0
+        if self.usd:
+            return self.at_launch / self.usd
+        return 0.0
 
 
 def age_remark(date: str, *, listed: bool, stale: bool) -> str:
@@ -53,7 +61,9 @@ def age_remark(date: str, *, listed: bool, stale: bool) -> str:
         return f" (launch price of {date})"
     if not stale:
         return ""
-    return f" (old price of {date})" if date else " (no date)"
+    if date:
+        return f" (old price of {date})"
+    return " (no date)"
 
 
 TypedPrices = tuple[tuple[str, float], ...]
@@ -140,7 +150,10 @@ def rented(gpu: str, count: int, own_rent: TypedPrices = ()) -> Rent | None:
     row = next((row for row in rents(gpu) if row.gpu_count >= count), None)
     if row is None:
         return None
-    size = f" with {row.gpu_count}" if row.gpu_count > count else ""
+    if row.gpu_count > count:
+        size = f" with {row.gpu_count}"
+    else:
+        size = ""
     note = f"${row.usd:.2f} an hour, {row.provider}, {row.instance or row.gpu}{size}"
     price = Price(date=row.date, note=note, sources=(row.source,))
     return Rent(price, row.usd, row.gpu_count)
@@ -159,14 +172,18 @@ def used_value(cards: tuple[str, ...], typed: TypedPrices) -> Price:
         rows = (
             row for row in tables.rows_for_sale(name) if row.condition in SECOND_HAND and row.date
         )
-        row, cards_sold = max(rows, key=tables.standing, default=None), counted(count, name)
+        row = max(rows, key=tables.standing, default=None)
+        cards_sold = counted(count, name)
         if row is None:
             price = price.plus(f"{cards_sold}: no used price on record", 0.0)
             continue
         now = bought(name, 1, typed).usd
         usd = count * min(row.usd / row.gpu_count, row.usd if now is None else now)
         note = f"{cards_sold} at the used price of {row.date}, ${usd:,.0f}"
-        date = tables.oldest((price.date, row.date)) if price.date else row.date
+        if price.date:
+            date = tables.oldest((price.date, row.date))
+        else:
+            date = row.date
         price = price.plus(note, usd, date=date, sources=(*price.sources, row.source))
     return price
 
@@ -179,7 +196,9 @@ than on record moves the sum by 6 % at most."""
 def _date_with(price: Price, date: str, usd: float) -> str:
     """Date of a price with a further part [USD]: the older of both, unless the part is small."""
     small = price.usd is not None and usd < SMALL_PART * (price.usd + usd)
-    return price.date if small else tables.oldest((price.date, date))
+    if small:
+        return price.date
+    return tables.oldest((price.date, date))
 
 
 def less(price: Price, resale: Price) -> Price:
@@ -190,7 +209,10 @@ def less(price: Price, resale: Price) -> Price:
         note = f"{price.note}, less {money_words(resale.usd)} for what you sell"
         return replace(price, note=note)
     note = f"{price.note}, less what you sell: {resale.note}"
-    date = _date_with(price, resale.date, resale.usd) if price.date else ""
+    if price.date:
+        date = _date_with(price, resale.date, resale.usd)
+    else:
+        date = ""
     return replace(price, note=note, date=date, sources=(*price.sources, *resale.sources))
 
 
@@ -207,11 +229,15 @@ def bought(
 
 def _typed(gpu: str, count: int, prices: TypedPrices) -> Price | None:
     """Typed price of it, or of the chip of a whole machine."""
-    typed, machine = dict(prices), tables.machines_for_sale().get(gpu)
+    typed = dict(prices)
+    machine = tables.machines_for_sale().get(gpu)
     usd = typed.get(gpu, typed.get(machine.price.gpu) if machine else None)
     if usd is None:
         return None
-    each = f"{money_words(usd)} each" if count > 1 else money_words(usd)
+    if count > 1:
+        each = f"{money_words(usd)} each"
+    else:
+        each = money_words(usd)
     return Price(usd=usd * count, typed=True, note=f"{each}, as you typed")
 
 
@@ -219,7 +245,10 @@ def _on_record(gpu: str, count: int) -> Price:
     row = selling_price(gpu)
     if row is None:
         return Price(usd=None, note=f"{tables.no_price(gpu)}; type yours")
-    each = f"${row.usd:,.0f} each" if count > 1 else f"${row.usd:,.0f}"
+    if count > 1:
+        each = f"${row.usd:,.0f} each"
+    else:
+        each = f"${row.usd:,.0f}"
     what = row.instance if gpu == row.gpu else ""
     seller: tuple[str, ...] = row.provider, what
     if row.provider.startswith(tables.STREET):  # the shop where it is known
@@ -242,7 +271,8 @@ def with_part(price: Price, part: HostPartRow, prices: TypedPrices, count: int =
     """Price increased by a number of one host part, at its known or typed price."""
     typed = dict(prices).get(part.part)
     each = part.usd if typed is None else typed
-    name, first = counted(count, part.name), price == NOTHING_YET
+    name = counted(count, part.name)
+    first = price == NOTHING_YET
     if each is None:
         return price.plus(
             f"{name}: {tables.NO_PRICE}; type yours as --own-price {part.part}=USD", None
@@ -251,7 +281,10 @@ def with_part(price: Price, part: HostPartRow, prices: TypedPrices, count: int =
     if typed is not None:
         note = f"{name} {money_words(usd)}, as you typed"
         return price.plus(note, usd, typed=price.typed or first)
-    date = part.date if price.typed or first else _date_with(price, part.date, usd)
+    if price.typed or first:
+        date = part.date
+    else:
+        date = _date_with(price, part.date, usd)
     sources = (*price.sources, part.source)
     return price.plus(f"{name} ${usd:,.0f}", usd, date=date, typed=False, sources=sources)
 

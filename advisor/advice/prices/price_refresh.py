@@ -61,7 +61,10 @@ def within(seconds: float, fetch: Callable[[], ANSWER], what: str) -> ANSWER:
     worker.join(seconds)
     if answers:
         return answers[0]
-    why = f"{failures[0]}"[:200] if failures else f"no answer within {seconds:g} s"
+    if failures:
+        why = f"{failures[0]}"[:200]
+    else:
+        why = f"no answer within {seconds:g} s"
     raise NetworkError(f"{what} gave no prices ({why}); those on record stay.")
 
 
@@ -87,17 +90,30 @@ def _rent(machine: Any, today: date) -> PriceRow | None:
     """Rent of a machine of gpuhunt: `price` in USD per hour, `gpu_memory` in GB per GPU."""
     if not machine.gpu_name or not 1 <= machine.gpu_count <= MOST_GPUS:
         return None
-    memory = machine.gpu_memory * GIB if machine.gpu_memory else None
+    if machine.gpu_memory:
+        memory = machine.gpu_memory * GIB
+    else:
+        memory = None
     try:
         gpu = find_gpu(machine.gpu_name, memory)
     except UnknownName:
         return None
     return PriceRow(
-        gpu=gpu.name, kind="rent", provider=machine.provider, instance=machine.instance_name,
-        condition="", gpu_count=machine.gpu_count, memory_gib=None, usd=machine.price,
-        currency="USD", per="hour", spot=machine.spot, date=today.isoformat(),
-        retrieved=today.isoformat(), source=f"gpuhunt, {machine.provider}",
-    )  # fmt: skip
+        gpu=gpu.name,
+        kind="rent",
+        provider=machine.provider,
+        instance=machine.instance_name,
+        condition="",
+        gpu_count=machine.gpu_count,
+        memory_gib=None,
+        usd=machine.price,
+        currency="USD",
+        per="hour",
+        spot=machine.spot,
+        date=today.isoformat(),
+        retrieved=today.isoformat(),
+        source=f"gpuhunt, {machine.provider}",
+    )
 
 
 def calls_of(prices: TokenPrices, today: date) -> Fetched[ApiPriceRow]:
@@ -111,11 +127,17 @@ def calls_of(prices: TokenPrices, today: date) -> Fetched[ApiPriceRow]:
             continue
         sent, answered, again = price
         if least <= sent <= most and least <= answered <= most and 0 <= (again or 0) <= sent:
-            rows.append(replace(
-                shipped, usd_per_mtok_in=sent, usd_per_mtok_out=answered, usd_per_mtok_cached=again,
-                date=today.isoformat(), retrieved=today.isoformat(),
-                source="genai-prices, fetched",
-            ))  # fmt: skip
+            rows.append(
+                replace(
+                    shipped,
+                    usd_per_mtok_in=sent,
+                    usd_per_mtok_out=answered,
+                    usd_per_mtok_cached=again,
+                    date=today.isoformat(),
+                    retrieved=today.isoformat(),
+                    source="genai-prices, fetched",
+                )
+            )
         else:
             per = f"{money(sent)} and {money(answered)} a million tokens"
             left_out.append(f"{shipped.provider} {shipped.model_id} at {per}")
@@ -151,7 +173,10 @@ def by_genai_prices() -> TokenPrices:
         except LookupError:
             return None
         each = [1000.0 * float(part.total_price) for part in (sent, answered, again)]
-        cached = each[2] if again.model_price.cache_read_mtok is not None else None
+        if again.model_price.cache_read_mtok is not None:
+            cached = each[2]
+        else:
+            cached = None
         return each[0], each[1], cached
 
     return price

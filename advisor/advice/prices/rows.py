@@ -31,7 +31,8 @@ def last_day(when: str) -> date | None:
     match = _ISO.fullmatch(when.strip())
     if match is None:
         return None
-    year, month = int(match[1]), int(match[2] or 12)
+    year = int(match[1])
+    month = int(match[2] or 12)
     if not 1 <= month <= 12:
         return None
     end = calendar.monthrange(year, month)[1]
@@ -52,7 +53,9 @@ def oldest(dates: tuple[str, ...]) -> str:
     return min(dates, key=lambda when: last_day(when) or date.max)
 
 
-RENTS, CALLS = "rents.csv", "api_prices.csv"  # files of rented machines and of APIs
+# files of rented machines and of APIs
+RENTS = "rents.csv"
+CALLS = "api_prices.csv"
 
 
 def fetched_path(name: str) -> Path:
@@ -63,7 +66,9 @@ def fetched_path(name: str) -> Path:
 def fetched(name: str, record: type[Row]) -> tuple[Row, ...]:
     """Fetched rows; none without a readable file."""
     with suppress(DataError):
-        return read(fetched_path(name), record) if fetched_path(name).exists() else ()
+        if fetched_path(name).exists():
+            return read(fetched_path(name), record)
+        return ()
     return ()
 
 
@@ -168,7 +173,9 @@ NO_PRICE = "no price on record"
 def no_price(gpu: str) -> str:
     """Remark on a GPU without a price, with the reason where it is known."""
     reason = texts("prices/without_price.csv", "gpu", "reason").get(gpu)
-    return f"{NO_PRICE}: {REASONS[reason]}" if reason else NO_PRICE
+    if reason:
+        return f"{NO_PRICE}: {REASONS[reason]}"
+    return NO_PRICE
 
 
 AT_LAUNCH = 6
@@ -217,14 +224,20 @@ def machines_for_sale() -> Mapping[str, MachineForSale]:
 def _sized(row: MachineRow) -> str:
     size = f"{row.ram_gib:g}"
     named = f"{size}GB" in row.name.replace(" ", "") or row.ram_gib is None
-    return row.name if named else f"{row.name}, {size} GB"
+    if named:
+        return row.name
+    return f"{row.name}, {size} GB"
 
 
 def _price_of(row: MachineRow) -> PriceRow:
     """Price of a preset, dated where it stands on the page of the parts."""
-    date = row.source_date if row.source == row.price_source else ""
+    if row.source == row.price_source:
+        date = row.source_date
+    else:
+        date = ""
     per_hour = row.per == "hour"
-    released, dated = last_day(find_gpu(row.gpu).released), last_day(date)
+    released = last_day(find_gpu(row.gpu).released)
+    dated = last_day(date)
     launch = False
     if released is not None and dated is not None and not per_hour:
         months = 12 * (dated.year - released.year) + dated.month - released.month

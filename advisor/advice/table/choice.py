@@ -24,12 +24,14 @@ FEW_HOURS = 5.0
 """Waiting that each user saves in a month from which who can read along buys something [h]: ten
 minutes of each day."""
 FASTER = 4.0  # multiple of reading speed from which a model writes faster than one reads
-RENT_LESS, RENT_SAVED = 0.5, 250.0
+RENT_LESS = 0.5
+RENT_SAVED = 250.0
 """Share of a rent below which another machine is worth moving to, and the least that it saves in a
 month [USD]."""
 LATE = 30.0  # wait for the first word from which nothing runs well [s]
 DOUBLED = 2.0  # factor from which people notice that a purchase writes faster
-RENT_FIRST, ALL_DAY = 3000.0, 200.0
+RENT_FIRST = 3000.0
+ALL_DAY = 200.0
 """Price from which one rents before one buys [USD], unless so many answers a day are asked for: a
 card of 80 GB costs about two dollars an hour (data/prices/prices.csv)."""
 
@@ -53,7 +55,8 @@ def choice_of(
     options: Sequence[Option], reading_tps: float, replies_per_day: float, runtime: str = ""
 ) -> Choice:
     """What to choose of the options; nothing where only the chosen runtime refuses."""
-    kept, free = options[0], free_change(options)
+    kept = options[0]
+    free = free_change(options)
     able = list(_able(options))
     cheapest = min(able, key=by_comparison, default=None)
     if runtime:
@@ -122,7 +125,8 @@ def _notable(option: Option, kept: Option, *, enough: bool) -> bool:
     some did, half the rent.
     """
     if option.kind is OptionKind.RENT:
-        now, then = kept.monthly or 0.0, option.monthly or 0.0
+        now = kept.monthly or 0.0
+        then = option.monthly or 0.0
         return then <= RENT_LESS * now and now - then >= RENT_SAVED
     if kept.speed is not None and kept.speed.waiting:
         return option.speed is not None and not option.speed.waiting
@@ -143,13 +147,19 @@ def _order(option: Option) -> tuple[bool, bool, int, bool, float, float]:
 
 def _why(option: Option) -> str:
     """Why many choose it, what is said of its price, and whether it is used."""
-    used = " Used: without its maker's warranty." if "used" in option.price.note else ""
+    if "used" in option.price.note:
+        used = " Used: without its maker's warranty."
+    else:
+        used = ""
     old = ""
     if option.price.listed:
         old = f" The price is its maker's at launch, of {option.price.date}."
     elif option.stale:
         old = f" The price is of {option.price.date or 'an unknown day'}: look it up."
-    where = "" if option.price.typed else " Prices are of the United States."
+    if option.price.typed:
+        where = ""
+    else:
+        where = " Prices are of the United States."
     why = {
         OptionKind.RENT: "A smaller machine for rent serves it",
         OptionKind.CHANGE: "It goes in as it is",
@@ -167,7 +177,10 @@ def _why_nothing(
 ) -> str:
     if reads_along(kept, reading_tps):
         faster = kept.decode >= FASTER * reading_tps
-        pace = "faster than" if faster else "as fast as"
+        if faster:
+            pace = "faster than"
+        else:
+            pace = "as fast as"
         return f"It writes {pace} you read: {larger(kept)} would save little."
     if any(not option.odd and _too_dear(option, replies_per_day) for option in able):
         return "What holds it costs as much as a workstation: rent it for some hours first."
@@ -185,7 +198,9 @@ def larger(kept: Option) -> str:
     machine = kept.machine
     if machine is None or (machine.gpus and not machine.unified):
         return "a bigger GPU"
-    return "a bigger machine" if machine.gpus else "a GPU"
+    if machine.gpus:
+        return "a bigger machine"
+    return "a GPU"
 
 
 def free_change(options: Sequence[Option]) -> Option | None:
@@ -193,7 +208,8 @@ def free_change(options: Sequence[Option]) -> Option | None:
     where the first word is late; None for none.
     """
     kept = options[0]
-    now, late = kept.decode, begins_late(kept)
+    now = kept.decode
+    late = begins_late(kept)
     able = [
         option
         for option in options[1:]
@@ -213,7 +229,9 @@ def free_change(options: Sequence[Option]) -> Option | None:
 def _seconds(option: Option) -> float:
     """Time of an answer [s]."""
     speed = option.speed
-    return speed.first_token + option.use.generated / speed.decode if speed else math.inf
+    if speed:
+        return speed.first_token + option.use.generated / speed.decode
+    return math.inf
 
 
 # Dependence of a verdict on its inputs: tornado and turning points.
@@ -268,7 +286,10 @@ def inputs(option: Option) -> dict[str, Range]:
     if option.speed and option.speed.high > option.speed.low:
         uncertain["speed then"] = option.speed.range
     if option.cost is not None and option.cost.paid > 0:
-        band = STALE_BAND if option.stale else PRICE_BAND
+        if option.stale:
+            band = STALE_BAND
+        else:
+            band = PRICE_BAND
         uncertain["price"] = _band(option.cost.paid, band)
     if money.replies_per_day > 0:
         uncertain["replies a day"] = _band(money.replies_per_day, 2.0)
@@ -282,14 +303,18 @@ def gain(at: Mapping[str, Floats], option: Option) -> Floats:
 
     Waiting follows speeds and replies, costs by use the replies; first tokens and starts stay.
     """
-    kept, money = option.kept or option, option.use.money
+    kept = option.kept or option
+    money = option.use.money
     if kept.cost is None or option.cost is None:
         return np.zeros(())
     replies = at.get("replies a day", np.asarray(money.replies_per_day))
     worth = at.get("worth of an hour", np.asarray(option.worth))
     waits = _hours(kept, at.get("speed now"), replies)
     waits_then = _hours(option, at.get("speed then"), replies)
-    use = replies / money.replies_per_day if money.replies_per_day else np.asarray(1.0)
+    if money.replies_per_day:
+        use = replies / money.replies_per_day
+    else:
+        use = np.asarray(1.0)
     dearer = at["price"] / option.cost.paid if "price" in at and option.cost.paid else 1.0
     saved = kept.cost.at(use) - option.cost.at(use, dearer) - option.standing
     return np.asarray((waits - waits_then) * worth + saved)
@@ -297,7 +322,9 @@ def gain(at: Mapping[str, Floats], option: Option) -> Floats:
 
 def _hours(option: Option, decode: Floats | None, replies: Floats) -> Floats:
     """Waiting per month at another speed and number of replies, starts included [h]."""
-    lost, speed, use = option.hours_lost or 0.0, option.speed, option.use
+    lost = option.hours_lost or 0.0
+    speed = option.speed
+    use = option.use
     usual = use.money.replies_per_day
     if speed is None or usual <= 0:
         return np.asarray(lost)
@@ -347,11 +374,13 @@ def turning_points(option: Option) -> tuple[TurningPoint, ...]:
 
     now = pays(np.ones(len(values)))
     down, up = (pays(np.full(len(values), end)) != now for end in (1 / REACH, REACH))
-    near, far = np.zeros(len(values)), np.where(down, -np.log(REACH), np.log(REACH))
+    near = np.zeros(len(values))
+    far = np.where(down, -np.log(REACH), np.log(REACH))
     for _ in range(STEPS):
         middle = (near + far) / 2
         same = pays(np.exp(middle)) == now
-        near, far = np.where(same, middle, near), np.where(same, far, middle)
+        near = np.where(same, middle, near)
+        far = np.where(same, far, middle)
     shares = map(float, np.exp((near + far) / 2))
     points = [
         TurningPoint(
@@ -367,8 +396,12 @@ def turning_points(option: Option) -> tuple[TurningPoint, ...]:
 
 def least_speed(option: Option) -> float | None:
     """Speed, after a usual first token, from which an option without one pays [tokens/s]."""
-    before = option.kept.with_waiting if option.kept else None
-    use, money = option.use, option.use.money
+    if option.kept:
+        before = option.kept.with_waiting
+    else:
+        before = None
+    use = option.use
+    money = option.use.money
     if option.speed is not None or before is None or option.cost is None or not use.replies:
         return None
     left = before - option.cost.total - option.standing
@@ -402,10 +435,18 @@ def what_changes(option: Option) -> str:
     ][:3]
     if not points:
         clear = option.pays and "replies a day" in uncertain
-        return f"{option.name} pays, and would with a tenth of the answers." if clear else ""
-    turns = "It would not" if option.pays else "It would"
+        if clear:
+            return f"{option.name} pays, and would with a tenth of the answers."
+        return ""
+    if option.pays:
+        turns = "It would not"
+    else:
+        turns = "It would"
     *first, last = (_condition(option, point) for point in points)
-    when = f"{', '.join(first)} or {last}" if first else last
+    if first:
+        when = f"{', '.join(first)} or {last}"
+    else:
+        when = last
     return f"{option.name} {'pays' if option.pays else 'does not pay'}. {turns} {when}."
 
 
@@ -422,7 +463,10 @@ def _condition(option: Option, point: TurningPoint) -> str:
         price = money_words(once * point.share if once else point.value)
         return f"if it cost {side} {price}{'' if once else ' a month'}"
     speed = tokens_per_second(point.value)
-    whose = "what you have" if point.name == "speed now" else "it"
+    if point.name == "speed now":
+        whose = "what you have"
+    else:
+        whose = "it"
     return f"if {whose} gave {side} {speed}"
 
 
@@ -436,9 +480,14 @@ def in_question(options: Sequence[Option], choice: Choice) -> Option | None:
     nothing else would; None without any.
     """
     cheapest = choice.cheapest
-    sound = None if cheapest is None or cheapest.odd else cheapest
+    if cheapest is None or cheapest.odd:
+        sound = None
+    else:
+        sound = cheapest
     option = choice.safe or sound or nearest(options) or cheapest
-    return None if option is None or option.gain is None else option
+    if option is None or option.gain is None:
+        return None
+    return option
 
 
 FEW_CARDS = 2  # most cards of a purchase that is named though it does not pay
@@ -452,9 +501,14 @@ def nearest(options: Sequence[Option]) -> Option | None:
     able = [
         (option.kind is OptionKind.RENT, tokens, option)
         for option in options[1:]
-        if option.kind in HARDWARE and option.pays is False and option.may_win
-        and not option.odd and option.decode >= NOTABLE * now
-        and option.speed is not None and len(option.bought) <= FEW_CARDS
-        and (tokens := option.break_even_tokens) and tokens > option.tokens
-    ]  # fmt: skip
+        if option.kind in HARDWARE
+        and option.pays is False
+        and option.may_win
+        and not option.odd
+        and option.decode >= NOTABLE * now
+        and option.speed is not None
+        and len(option.bought) <= FEW_CARDS
+        and (tokens := option.break_even_tokens)
+        and tokens > option.tokens
+    ]
     return min(able, key=lambda row: row[:2], default=(False, 0.0, None))[2]

@@ -225,7 +225,9 @@ class Use:
     @cached_property
     def _starts(self) -> float:
         """Starts of a rented machine in a month."""
-        return self.money.starts_per_day * self.money.days if self.money.replies_per_day else 0.0
+        if self.money.replies_per_day:
+            return self.money.starts_per_day * self.money.days
+        return 0.0
 
     def hours_starting(self, speed: Speed) -> Array:
         """Waiting for a rented machine to start, in a month [h]; none for one that stays on."""
@@ -257,14 +259,20 @@ class Use:
         (replies x session + starts x start) / 3600
         """
         turn = session_seconds(
-            speed.first_token, speed.decode, self.money.thinking_tokens, self.shown,
+            speed.first_token,
+            speed.decode,
+            self.money.thinking_tokens,
+            self.shown,
             self.money.reading_tps,
-        ) / self.running(speed)  # fmt: skip
+        ) / self.running(speed)
         return (self.replies * turn + self._starts * self.start_seconds(speed)) / SECONDS_PER_HOUR
 
     def power(self, draw: PowerDraw, speed: Speed | None) -> tuple[Any, Any]:
         """Electricity per month, idle while it is on and busy [USD/month]: W / 1000 x h x price."""
-        busy = np.minimum(self.busy_hours(speed), HOURS_PER_MONTH) if speed else 0.0
+        if speed:
+            busy = np.minimum(self.busy_hours(speed), HOURS_PER_MONTH)
+        else:
+            busy = 0.0
         on = min(self.money.hours_on_per_day * self.money.days, HOURS_PER_MONTH)
         price = self.money.usd_per_kwh / 1000.0
         return draw.idle * np.maximum(on - busy, 0.0) * price, draw.busy * busy * price
@@ -293,7 +301,8 @@ class Use:
         if stopped:
             fills = self._hours_asked(speed) >= self._starts * LEAST_SESSION
             fixed = np.minimum(np.where(fills, self.hours_starting(speed), np.inf), hours)
-        rent, starts = usd_per_hour * (hours - fixed), usd_per_hour * fixed
+        rent = usd_per_hour * (hours - fixed)
+        starts = usd_per_hour * fixed
         return MonthlyCost(rent=rent, starts=starts, stopped=stopped, storage=self.storage)
 
     def rented_by_the_month(self, usd_per_hour: float) -> MonthlyCost:
@@ -307,8 +316,12 @@ class Use:
 
         replies x ((prompt - cached) p_in + cached p_cached + generated p_out)
         """
-        prompt, cached = float(self.work.prompt), float(self.work.cached)
-        again = usd_in if usd_cached is None else usd_cached
+        prompt = float(self.work.prompt)
+        cached = float(self.work.cached)
+        if usd_cached is None:
+            again = usd_in
+        else:
+            again = usd_cached
         each = (prompt - cached) * usd_in + cached * again + self.generated * usd_out
         return MonthlyCost(api=self.replies * each / 1e6)
 

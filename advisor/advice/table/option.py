@@ -77,7 +77,9 @@ class Option:
     @property
     def decode(self) -> float:
         """Decode speed, 0 where none is known [tokens/s]."""
-        return self.speed.decode if self.speed else 0.0
+        if self.speed:
+            return self.speed.decode
+        return 0.0
 
     @property
     def tokens(self) -> float:
@@ -92,13 +94,17 @@ class Option:
     @cached_property
     def hours_starting(self) -> float:
         """Waiting per month for starts of a rented machine [h]."""
-        return float(self.use.hours_starting(self.speed)) if self.started and self.speed else 0.0
+        if self.started and self.speed:
+            return float(self.use.hours_starting(self.speed))
+        return 0.0
 
     @cached_property
     def hours_lost(self) -> float | None:
         """Waiting per month, starts included [h]; None without a known speed."""
         speed = self.speed
-        return None if speed is None else float(self.use.hours_lost(speed)) + self.hours_starting
+        if speed is None:
+            return None
+        return float(self.use.hours_lost(speed)) + self.hours_starting
 
     @cached_property
     def keeps_up(self) -> bool:
@@ -108,7 +114,9 @@ class Option:
     @property
     def monthly(self) -> float | None:
         """Monthly cost [USD/month]."""
-        return None if self.cost is None else self.cost.total
+        if self.cost is None:
+            return None
+        return self.cost.total
 
     @cached_property
     def with_waiting(self) -> float | None:
@@ -134,25 +142,40 @@ class Option:
     @property
     def gain(self) -> float | None:
         """Monthly saving compared with keeping the machine, waiting included [USD/month]."""
-        now = self.kept.with_waiting if self.kept else None
+        if self.kept:
+            now = self.kept.with_waiting
+        else:
+            now = None
         then = self.with_waiting
-        return None if now is None or then is None else now - then
+        if now is None or then is None:
+            return None
+        return now - then
 
     @property
     def pays(self) -> bool | None:
         """It keeps up and costs less than what is kept, waiting included; None where unknown."""
-        before = self.kept.with_waiting if self.kept else None
+        if self.kept:
+            before = self.kept.with_waiting
+        else:
+            before = None
         if before is None or self.cost is None:
             return None
         if self.gain is None:
-            return None if self.cost.total + self.standing < before else False
+            if self.cost.total + self.standing < before:
+                return None
+            return False
         return self.keeps_up and bool(self.gain > 0)
 
     @property
     def hours_saved(self) -> float | None:
         """Waiting saved per month, compared with keeping the machine [h]."""
-        before = self.kept.hours_lost if self.kept else None
-        return None if before is None or self.hours_lost is None else before - self.hours_lost
+        if self.kept:
+            before = self.kept.hours_lost
+        else:
+            before = None
+        if before is None or self.hours_lost is None:
+            return None
+        return before - self.hours_lost
 
     @property
     def worth_from(self) -> float | None:
@@ -160,13 +183,20 @@ class Option:
 
         0 where it pays and costs no more; None where it saves nothing, or something is not known.
         """
-        before = self.kept.cost if self.kept else None
+        if self.kept:
+            before = self.kept.cost
+        else:
+            before = None
         if before is None or self.cost is None or self.hours_saved is None:
             return None
         more = self.cost.total + self.standing - before.total
         if more <= 0:
-            return 0.0 if self.pays else None
-        return more / self.hours_saved if self.hours_saved > 0 else None
+            if self.pays:
+                return 0.0
+            return None
+        if self.hours_saved > 0:
+            return more / self.hours_saved
+        return None
 
     @property
     def break_even_months(self) -> float | None:
@@ -176,12 +206,19 @@ class Option:
         """
         if self.gain is None or self.upfront is None or self.cost is None or self.kept is None:
             return None
-        before = self.kept.cost.tied_up if self.kept.cost else 0.0
+        if self.kept.cost:
+            before = self.kept.cost.tied_up
+        else:
+            before = 0.0
         spread = self.cost.purchase + self.cost.tied_up + self.standing
         monthly = self.gain + spread - before
         if self.upfront <= 0:
-            return 0.0 if self.gain > 0 else None
-        return self.upfront / monthly if monthly > 0 else None
+            if self.gain > 0:
+                return 0.0
+            return None
+        if monthly > 0:
+            return self.upfront / monthly
+        return None
 
     @property
     def break_even_tokens(self) -> float | None:
@@ -199,7 +236,9 @@ class Option:
         waiting = kept.hours_lost - self.hours_lost + self.hours_starting - kept.hours_starting
         each = (kept.cost.by_use - self.cost.by_use + waiting * self.worth) / self.tokens
         if each <= 0:
-            return 0.0 if fixed <= 0 and (each == 0 or self.pays) else None
+            if fixed <= 0 and (each == 0 or self.pays):
+                return 0.0
+            return None
         return max(fixed / each, 0.0)
 
     @property
@@ -211,17 +250,22 @@ class Option:
     @property
     def rests_on_resale(self) -> bool:
         """It is slower and pays only by a resale value that nobody stated: no reason to sell."""
-        gain, now = self.gain, self.kept.speed if self.kept else None
+        gain = self.gain
+        now = self.kept.speed if self.kept else None
         slower = now is None or self.speed is None or self.speed.decode <= now.decode
         return gain is not None and slower and 0 < gain <= self.assumed_resale
 
     @property
     def rests_on_little(self) -> bool:
         """It is dearer, and pays only by waits that fall by less than a prediction errs."""
-        gain, saved = self.gain, self.hours_saved
+        gain = self.gain
+        saved = self.hours_saved
         if gain is None or saved is None or not 0 < gain < saved * self.worth:
             return False
-        now = self.kept.hours_lost if self.kept else None
+        if self.kept:
+            now = self.kept.hours_lost
+        else:
+            now = None
         return now is not None and now < FELT * (now - saved)
 
     @property
@@ -278,7 +322,9 @@ class Question:
     @property
     def tied_up_usd(self) -> float:
         """Part of it that counts while it is kept [USD]."""
-        return self.resale_usd if self.money.resale_counts else 0.0
+        if self.money.resale_counts:
+            return self.resale_usd
+        return 0.0
 
     def paid_for(self, price: Price) -> float:
         """Amount that is spread over the months of what replaces the owned: its price, less the
@@ -387,7 +433,8 @@ def on_front(cost: Floats, speed: Floats) -> npt.NDArray[np.bool_]:
 
 def beaten(cost: Floats, speed: Floats) -> npt.NDArray[np.bool_]:
     """True where another point is both cheaper and faster; false where a number is missing."""
-    cost, speed = np.asarray(cost, dtype=float), np.asarray(speed, dtype=float)
+    cost = np.asarray(cost, dtype=float)
+    speed = np.asarray(speed, dtype=float)
     cheaper = cost[None, :] < cost[:, None]
     faster = speed[None, :] > speed[:, None]
     return np.asarray(np.any(cheaper & faster, axis=1))
@@ -448,7 +495,9 @@ def split(options: Sequence[Option], chosen: Iterable[Option]) -> tuple[list[Opt
     card, its maker's largest (added, and in its place), a machine of each maker, and all that the
     verdict names. Of changes that lose quality the mildest are shown.
     """
-    hidden, named, nothing = folded(options), list(chosen), options[0].speed is None
+    hidden = folded(options)
+    named = list(chosen)
+    nothing = options[0].speed is None
     able = [
         each for each in options[1:] if each.may_win and (each.pays or (nothing and each.speed))
     ]
@@ -459,9 +508,10 @@ def split(options: Sequence[Option], chosen: Iterable[Option]) -> tuple[list[Opt
     for kind in OptionKind:
         of_kind = [at for at, option in enumerate(options) if option.kind is kind]
         best = [
-            at for at in of_kind
+            at
+            for at in of_kind
             if not hidden[at] and options[at].cost is not None and not options[at].loses_quality
-        ]  # fmt: skip
+        ]
         topics: dict[str, int] = {}
         for at in of_kind:
             if options[at].topic:

@@ -37,7 +37,8 @@ from advisor.units import GIB
 
 def options(question: Question, now: Speed | None, edits: Iterable[Edited]) -> tuple[Option, ...]:
     """Options, the present machine and its edits among them, by what they save."""
-    kept, cards = keep(question, now), cards_held(question)
+    kept = keep(question, now)
+    cards = cards_held(question)
     others = (
         *changes(question, edits),
         *added(question, now),
@@ -51,14 +52,20 @@ def options(question: Question, now: Speed | None, edits: Iterable[Edited]) -> t
     for option in others:
         if not refusal(question, option):
             odd = odd_about(question, option)  # nobody asks for a machine that is odd
-            topic = "" if odd and option.kind is OptionKind.MACHINE else option.topic
+            if odd and option.kind is OptionKind.MACHINE:
+                topic = ""
+            else:
+                topic = option.topic
             rows.append(replace(option, kept=kept, odd=odd, topic=topic))
     return (kept, *sorted(rows, key=rank))
 
 
 def cards_here(question: Question) -> TimedCards:
     """Present machine with other cards, and with more."""
-    form = question.ownership.form if question.ownership.owned else None
+    if question.ownership.owned:
+        form = question.ownership.form
+    else:
+        form = None
     return _timed(question, question.machine, question.for_sale, form)
 
 
@@ -102,12 +109,20 @@ def odd_about(question: Question, option: Option) -> tuple[str, ...]:
     if not option.bought:
         return ()
     form, machine = _together(question, option)
-    before = discrete(question.machine) if question.ownership.owned else ()
+    if question.ownership.owned:
+        before = discrete(question.machine)
+    else:
+        before = ()
     odd = oddities(
-        form, machine, option.bought, option.parts, before=before, built_anew=option.kind in ANEW,
+        form,
+        machine,
+        option.bought,
+        option.parts,
+        before=before,
+        built_anew=option.kind in ANEW,
         takes_docks=form is Form.MINI and not question.machine.one_pool,
         users=float(option.use.work.users),
-    )  # fmt: skip
+    )
     speed = option.speed
     few = speed is not None and not counts_in(machine, runtime(speed.runtime).engine)
     ran = (f"Few ran {speed.runtime} on it.",) if speed and few else ()
@@ -131,10 +146,14 @@ def _of_old_prices(question: Question, option: Option) -> Iterator[str]:
     if option.kind is OptionKind.RENT:
         return
     for name in dict.fromkeys(card.name for card in option.bought):
-        row = None if name in dict(question.money.own_price) else prices.selling_price(name)
-        day = (
-            tables.last_day(row.date) if row is not None and row.provider != tables.LAUNCH else None
-        )
+        if name in dict(question.money.own_price):
+            row = None
+        else:
+            row = prices.selling_price(name)
+        if row is not None and row.provider != tables.LAUNCH:
+            day = tables.last_day(row.date)
+        else:
+            day = None
         if day is not None and (question.today - day).days > LONG_AGO:
             yield f"Its newest price on record is of {row.date if row else ''}: look it up first."
 
@@ -151,7 +170,9 @@ def cost_of_keeping(question: Question, speed: Speed | None) -> MonthlyCost:
     if ownership.nothing:
         return MonthlyCost()
     if ownership.rented_at is not None:
-        return question.use.rented(ownership.rented_at, speed) if speed else MonthlyCost()
+        if speed:
+            return question.use.rented(ownership.rented_at, speed)
+        return MonthlyCost()
     return question.use.owned(power.draw_of(question.machine), speed, tied_up=question.tied_up_usd)
 
 
@@ -160,13 +181,15 @@ def keep(question: Question, speed: Speed | None) -> Option:
     ownership = question.ownership
     if ownership.nothing:
         return question.option(OptionKind.KEEP, NOTHING_OWNED, None, MonthlyCost())
-    price, resale = Price(), question.resale
+    price = Price()
+    resale = question.resale
     if ownership.rented_at is not None:
         price = _rent(question, ownership.rented_at)
     elif question.money.resale_counts and resale.note and not resale.typed:
         note = f"value tied up: {resale.note}; type what yours would sell for (--resale)"
         price = replace(resale, usd=0.0, note=note)
-    cost, machine = cost_of_keeping(question, speed), question.machine
+    cost = cost_of_keeping(question, speed)
+    machine = question.machine
     return question.option(OptionKind.KEEP, machine.name, speed, cost, price, machine=machine)
 
 
@@ -184,7 +207,8 @@ def _rent(question: Question, usd: float) -> Price:
 def changes(question: Question, edits: Iterable[Edited]) -> Iterator[Option]:
     """Options of changed formats, caches, memory and drives, with their prices."""
     for edit in edits:
-        cost, price = cost_of_keeping(question, edit.speed), _price(question, edit)
+        cost = cost_of_keeping(question, edit.speed)
+        price = _price(question, edit)
         if price.usd:
             cost = replace(cost, purchase=float(question.use.spread(price.usd)))
         yield question.option(OptionKind.CHANGE, edit.words, edit.speed, cost, price)
@@ -249,7 +273,8 @@ def _faster_memory(question: Question) -> Price:
 
 
 WORTHWHILE = 1.1  # a card must make it this many times faster to be shown
-ONE_MORE, LARGEST = "one more", "the largest"
+ONE_MORE = "one more"
+LARGEST = "the largest"
 """Questions that people ask about cards: one more of mine? the largest that a gamer can buy?"""
 FOR_GAMES = {
     "NVIDIA": re.compile(r"[GR]TX \d{4}(?: Ti)?(?: Super)?(?: \d+GB)?"),
@@ -293,7 +318,8 @@ def _one_more(present: tuple[Gpu, ...], machine: Machine) -> bool:
 
 def _needless(machine: Machine, speed: Speed, faster: Iterable[tuple[Machine, Speed]]) -> bool:
     """Whether fewer of the same cards are as fast."""
-    name, number = machine.gpus[0].name, len(machine.gpus)
+    name = machine.gpus[0].name
+    number = len(machine.gpus)
     return _alike(machine, name) and any(
         _alike(each, name) and len(each.gpus) < number and WORTHWHILE * fewer.decode >= speed.decode
         for each, fewer in faster
@@ -305,16 +331,29 @@ def _alike(machine: Machine, name: str) -> bool:
 
 
 def _added(question: Question, machine: Machine, speed: Speed) -> Option:
-    present, form = discrete(question.machine), question.ownership.form
+    present = discrete(question.machine)
+    form = question.ownership.form
     new = further(present, machine.gpus)
     name = counted(len(new), new[0].name)
-    vendor = present[0].vendor if present else "NVIDIA"
-    topic = LARGEST if name == largest(question.for_sale, vendor) else ""
+    if present:
+        vendor = present[0].vendor
+    else:
+        vendor = "NVIDIA"
+    if name == largest(question.for_sale, vendor):
+        topic = LARGEST
+    else:
+        topic = ""
     if len(machine.gpus) > 1 and _alike(machine, new[0].name):
         name += f", {len(machine.gpus)} in all"
-        topic = ONE_MORE if _one_more(present, machine) else topic
+        if _one_more(present, machine):
+            topic = ONE_MORE
+        else:
+            topic = topic
     parts = parts_for(form, present, machine.gpus, slots(question.machine))
-    name = f"{name} in a dock" if in_dock(form) else name
+    if in_dock(form):
+        name = f"{name} in a dock"
+    else:
+        name = name
     return _purchase(question, OptionKind.ADD, name, machine, new, parts, speed, topic)
 
 
@@ -329,17 +368,29 @@ def _purchase(
     topic: str = "",
 ) -> Option:
     """Cards and parts, or a machine sold whole; all but what is added replaces what is owned."""
-    adds, typed = kind is OptionKind.ADD, question.money.own_price
+    adds = kind is OptionKind.ADD
+    typed = question.money.own_price
     whole = kind is OptionKind.MACHINE and not parts
     what, count = (name, 1) if whole else (cards[0].name, len(cards))
     price = prices.bought(what, count, typed, parts)
-    usd = price.usd or 0.0 if adds else question.paid_for(price)
+    if adds:
+        usd = price.usd or 0.0
+    else:
+        usd = question.paid_for(price)
     tied_up = question.tied_up_usd if adds else 0.0
     cost = question.use.owned(power.draw_of(machine), speed, usd=usd, tied_up=tied_up)
     return question.option(
-        kind, name, speed, cost, price, sells=not adds, topic=topic, machine=machine, bought=cards,
+        kind,
+        name,
+        speed,
+        cost,
+        price,
+        sells=not adds,
+        topic=topic,
+        machine=machine,
+        bought=cards,
         parts=parts,
-    )  # fmt: skip
+    )
 
 
 def replaced(question: Question, now: Speed | None, held: Iterable[CardSpeed]) -> list[Option]:
@@ -360,15 +411,26 @@ def replaced(question: Question, now: Speed | None, held: Iterable[CardSpeed]) -
     if has:
         # A single one of each card that holds the model only with others; it then holds a part.
         rows += cards_here(question).alone(card.name for card, count, _ in rows if count > 1)
-    before, purchases = question.machine.gpus, []
+    before = question.machine.gpus
+    purchases = []
     for card, count, speed in rows:
         if room_for(form, count) and count <= most and _faster(speed, now) and (has or count > 1):
-            cards, name = (card,) * count, counted(count, card.name)
+            cards = (card,) * count
+            name = counted(count, card.name)
             machine = replace(question.machine, gpus=cards)
             parts = parts_for(form, before, cards, slots(machine))
-            kind = OptionKind.REPLACE if before else OptionKind.ADD
-            vendor = before[0].vendor if before else ""
-            topic = LARGEST if name == largest(question.for_sale, vendor) else ""
+            if before:
+                kind = OptionKind.REPLACE
+            else:
+                kind = OptionKind.ADD
+            if before:
+                vendor = before[0].vendor
+            else:
+                vendor = ""
+            if name == largest(question.for_sale, vendor):
+                topic = LARGEST
+            else:
+                topic = ""
             purchases.append(_purchase(question, kind, name, machine, cards, parts, speed, topic))
     return purchases
 
@@ -379,7 +441,9 @@ def largest(names: tuple[str, ...], vendor: str) -> str:
     pattern = FOR_GAMES.get(vendor)
     rows = [find_gpu(name) for name in names if pattern and pattern.fullmatch(name)]
     best = max(rows, key=lambda row: (row.memory_gib, row.bandwidth_gbs), default=None)
-    return best.name if best else ""
+    if best:
+        return best.name
+    return ""
 
 
 def _faster(speed: Speed, now: Speed | None) -> bool:
@@ -391,9 +455,15 @@ def machines(question: Question, now: Speed | None) -> list[Option]:
 
     Those that would read from their drive are left out where memory holds the model now.
     """
-    present = question.machine.name if question.ownership.owned else ""
+    if question.ownership.owned:
+        present = question.machine.name
+    else:
+        present = ""
     reads_drive = now is None or now.strategy is PlacementStrategy.NVME_OFFLOAD
-    strategies = tuple(PlacementStrategy) if reads_drive else timed_machines.IN_MEMORY
+    if reads_drive:
+        strategies = tuple(PlacementStrategy)
+    else:
+        strategies = timed_machines.IN_MEMORY
     others = np.array(
         [present != machine.name for machine in timed_machines.whole_machines().values()]
     )
@@ -411,20 +481,29 @@ def machines(question: Question, now: Speed | None) -> list[Option]:
 
 def desktops(question: Question, held: Iterable[CardSpeed]) -> list[Option]:
     """New desktops with the fewest cards that hold the model, where a card needs one."""
-    ownership, unified = question.ownership, question.machine.unified
+    ownership = question.ownership
+    unified = question.machine.unified
     if ownership.owned and ownership.takes_cards and not unified:
         return []
-    host, for_sale = timed_machines.cardless(), prices.cards_for_sale(question.money.own_price)
-    rows = held if unified else _timed(question, host, for_sale).holders
+    host = timed_machines.cardless()
+    for_sale = prices.cards_for_sale(question.money.own_price)
+    if unified:
+        rows = held
+    else:
+        rows = _timed(question, host, for_sale).holders
     return [
         _purchase(
-            question, OptionKind.MACHINE, f"New desktop with {counted(count, card.name)}",
-            replace(host, gpus=(card,) * count), (card,) * count,
-            power.desktop_parts((card,) * count), speed,
+            question,
+            OptionKind.MACHINE,
+            f"New desktop with {counted(count, card.name)}",
+            replace(host, gpus=(card,) * count),
+            (card,) * count,
+            power.desktop_parts((card,) * count),
+            speed,
         )
         for card, count, speed in rows
         if card.name in for_sale and count <= timed_machines.FEW and speed.whole
-    ]  # fmt: skip
+    ]
 
 
 BY_THE_MONTH = ", by the month"  # end of the name of what is rented day and night
@@ -440,9 +519,11 @@ def rents(question: Question, cards: TimedCards) -> list[Option]:
         offer = prices.rented(card.name, fewest, question.money.own_rent)
         if offer is None or least.strategy is not PlacementStrategy.GPU_RESIDENT:
             continue
-        count, speed = fewest, least
+        count = fewest
+        speed = least
         if offer.gpus > fewest and (faster := cards.holding(card.name, offer.gpus)) is not None:
-            count, speed = offer.gpus, faster
+            count = offer.gpus
+            speed = faster
         rented_ones += _rented(question, (card,) * count, speed, offer)
     return rented_ones
 
@@ -451,7 +532,8 @@ def _rented(
     question: Question, cards: tuple[Gpu, ...], speed: Speed, rent: prices.Rent
 ) -> Iterator[Option]:
     """Options of renting; the owned machine stays meanwhile, with its value tied up."""
-    use, typed = question.use, question.money.rented_hours_per_day
+    use = question.use
+    typed = question.money.rented_hours_per_day
     name = counted(len(cards), cards[0].name)
     each_day = float(use.rented_hours(speed)) / question.money.days
     ways = [(name, use.rented(rent.usd, speed), each_day, f"{hours(each_day)} a day")]
@@ -461,9 +543,15 @@ def _rented(
     for way, (title, cost, kept_for, words) in enumerate(ways):
         price = replace(rent.price, note=f"{rent.price.note}, {words}")
         yield question.option(
-            OptionKind.RENT, title, speed, cost, price, always_on=way > 0, hours_rented=kept_for,
+            OptionKind.RENT,
+            title,
+            speed,
+            cost,
+            price,
+            always_on=way > 0,
+            hours_rented=kept_for,
             bought=cards,
-        )  # fmt: skip
+        )
 
 
 def apis(question: Question) -> list[Option]:
@@ -482,15 +570,26 @@ def apis(question: Question) -> list[Option]:
 
 
 def _called(question: Question, row: ApiPriceRow) -> Option:
-    sent, answered = row.usd_per_mtok_in, row.usd_per_mtok_out
+    sent = row.usd_per_mtok_in
+    answered = row.usd_per_mtok_out
     cost = question.use.called(sent, answered, row.usd_per_mtok_cached)
-    cached = row.usd_per_mtok_cached if question.work.cached else None
-    again = "" if cached is None else f" (${cached:g} for what is cached)"
+    if question.work.cached:
+        cached = row.usd_per_mtok_cached
+    else:
+        cached = None
+    if cached is None:
+        again = ""
+    else:
+        again = f" (${cached:g} for what is cached)"
     note = f"${sent:g} in, ${answered:g} out per million tokens{again}, {row.provider}"
     usual = tables.api_usual_speeds().get(row.model)
-    waits = tables.USUAL_API_FIRST_TOKEN if usual is None else usual.first_token_s
+    if usual is None:
+        waits = tables.USUAL_API_FIRST_TOKEN
+    else:
+        waits = usual.first_token_s
     first = tables.api_first_tokens().get((row.provider, row.model_id), waits)
-    speed, sources = _at(row.decode_tps or question.money.api_tps, first), [row.source]
+    speed = _at(row.decode_tps or question.money.api_tps, first)
+    sources = [row.source]
     if speed is None and usual is not None:
         speed = _at(usual.decode_tps, first, tables.API_SPREAD)
         sources.append(usual.source)

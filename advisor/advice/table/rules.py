@@ -17,8 +17,10 @@ from advisor.formatting import memory
 from advisor.machine.catalog import gpu_rows
 from advisor.machine.machine import Form, Gpu, Machine
 
-LLAMA_CPP, DOCK = "llama.cpp", "dock"
-MANY, MANY_OF_MAKER = 25, 10
+LLAMA_CPP = "llama.cpp"
+DOCK = "dock"
+MANY = 25
+MANY_OF_MAKER = 10
 """Publishers of a family of cards from which many run it, a quarter of the most of any family
 (data/measurements/what_many_run.csv); fewer where one's cards are of that maker, since drivers and
 engines stay."""
@@ -84,9 +86,15 @@ class Installed(NamedTuple):
 def installed(form: Form, machine: Machine, card: Gpu) -> Installed:
     """A card in a machine with it."""
     return Installed(
-        form, machine.host.name, len(machine.gpus), card.name, card.vendor, card.family,
-        card.board_power or 0.0, card.unified,
-    )  # fmt: skip
+        form,
+        machine.host.name,
+        len(machine.gpus),
+        card.name,
+        card.vendor,
+        card.family,
+        card.board_power or 0.0,
+        card.unified,
+    )
 
 
 @cache
@@ -156,7 +164,8 @@ def oddities(
     """What is odd about buying or renting cards for some users, a sentence each. Parts of a machine
     that is built anew are no change; where its kind has a port for a dock, a dock is none.
     """
-    had, first = () if built_anew else before, not (before or built_anew)
+    had = () if built_anew else before
+    first = not (before or built_anew)
     for card in {card.name: card for card in cards}.values():
         if not card.unified:
             yield from _of_makers(card, had)
@@ -191,7 +200,10 @@ def _of_makers(card: Gpu, had: tuple[Gpu, ...]) -> Iterator[str]:
         yield f"Another maker's card: drivers and engines change with {had[0].vendor}'s."
     count = run_by(card.vendor, card.family)
     if count < (MANY_OF_MAKER if same else MANY):
-        few = f"{count} publishers have" if count != 1 else "one publisher has"
+        if count != 1:
+            few = f"{count} publishers have"
+        else:
+            few = "one publisher has"
         yield f"Few run it: {few} figures of {card.vendor}'s {card.family} in llama.cpp."
 
 

@@ -135,7 +135,10 @@ class Answered:
 def estimates(kind: MachineKind, run: Run, wanted: Mask, least: Floats) -> Iterator[Answered]:
     """Estimates of a kind where wanted, and where the model may fit and be fast enough."""
     bound = bound_to_node(kind.machine, run.runtime)
-    kind = kind if bound is kind.machine else replace(kind, machine=bound)
+    if bound is kind.machine:
+        kind = kind
+    else:
+        kind = replace(kind, machine=bound)
     needed = wanted & _possible(kind, run, least)
     if not needed.any():
         return
@@ -175,7 +178,8 @@ def _divided_alike(before: Placement | None, now: Placement | None) -> bool:
     """Whether two placements have the same shares of the layers and of the head everywhere."""
     if before is None or now is None:
         return False
-    there, here = list(_shares(before)), list(_shares(now))
+    there = list(_shares(before))
+    here = list(_shares(now))
     return len(there) == len(here) and all(map(np.array_equal, there, here))
 
 
@@ -198,7 +202,10 @@ def _possible(kind: MachineKind, run: Run, least: Floats) -> Mask:
     fastest = most_tokens(model, machine, work, run.runtime, run.constants(kind))
     able = fastest * ROUNDING >= least
     if run.strategy is not PlacementStrategy.NVME_OFFLOAD:
-        further = machine.nodes - 1.0 if machine.unified else 0.0
+        if machine.unified:
+            further = machine.nodes - 1.0
+        else:
+            further = 0.0
         whole = machine.host.memory.value * (1.0 + further)
         whole = whole + (0.0 if machine.unified else machine.gpu_memory)
         able = able & (model.bytes_without_table <= whole * ROUNDING)
@@ -239,7 +246,8 @@ def _timed(
         picks = constants.of_pairs(request, machine)
         several = on_machines(plan, model, pairs, row, picks)
     else:  # Kernels of serving engines are named by the generation of all GPUs of a kind.
-        shape, places = (len(run.contexts), np.size(kind.size)), (request, machine)
+        shape = (len(run.contexts), np.size(kind.size))
+        places = (request, machine)
         index = np.zeros(shape, dtype=int)
         index[places] = row
         several = on_machines(plan, run.beside_machines[0], kind.machine, index, constants)
@@ -251,10 +259,14 @@ def fill(speeds: Speeds, places: tuple[Index, Index], part: Answered, least: Flo
     numbers = part.estimate
     if numbers.decode_tps is None:
         return
-    fits, decode = part.of_pairs(part.fits), part.of_pairs(numbers.decode_tps)
+    fits = part.of_pairs(part.fits)
+    decode = part.of_pairs(numbers.decode_tps)
     speeds.fits[places] = fits
     speeds.decode[places] = decode
-    first = numbers.first_token_seconds if np.any(fits & (decode >= least)) else None
+    if np.any(fits & (decode >= least)):
+        first = numbers.first_token_seconds
+    else:
+        first = None
     if first is None or not numbers.decode:
         return
     load = np.nan if numbers.load is None else numbers.load
@@ -310,8 +322,14 @@ class Stack:
         contexts = np.atleast_1d(np.asarray(work.context, dtype=float))
         speeds = nothing(runtime.name, strategy, len(self.machines), len(contexts))
         wanted = np.broadcast_to(np.True_ if skip is None else ~skip, speeds.fits.shape)
-        least = np.zeros(len(self.machines)) if least is None else least
-        loaded = self._loaded(requested, runtime) if strategy in runtime.strategies else {}
+        if least is None:
+            least = np.zeros(len(self.machines))
+        else:
+            least = least
+        if strategy in runtime.strategies:
+            loaded = self._loaded(requested, runtime)
+        else:
+            loaded = {}
         for form, able in loaded.items():
             model = requested
             if form != requested.format:
@@ -322,7 +340,9 @@ class Stack:
             speeds.formats[able] = form
             run = Run(model=model, work=work, contexts=contexts, runtime=runtime, strategy=strategy)
             self._time(speeds, run, np.arange(len(contexts)), wanted, able, least)
-        return speeds if np.ndim(work.context) else of_one_context(speeds)
+        if np.ndim(work.context):
+            return speeds
+        return of_one_context(speeds)
 
     def fast_speeds(
         self,
@@ -349,9 +369,12 @@ class Stack:
         requests = np.flatnonzero(wanted.any(axis=1))
         if len(requests):
             run = Run(
-                model=in_many_formats([models[at] for at in form[requests]]), work=work,
-                contexts=contexts[context[requests]], runtime=runtime, strategy=strategy,
-            )  # fmt: skip
+                model=in_many_formats([models[at] for at in form[requests]]),
+                work=work,
+                contexts=contexts[context[requests]],
+                runtime=runtime,
+                strategy=strategy,
+            )
             # A runtime for one vendor's cards refuses a kind with another's. Others take all, so
             # that their formats share kinds.
             among = able.any(axis=0) | np.array(not runtime.takes_several_formats)
@@ -431,7 +454,8 @@ class Stack:
         numbers, row = np.unique([len(each.gpus) for each in machines], return_inverse=True)
         card = _numbered(map(card_of, machines))
         cards = [machines[at] for at in np.unique(card, return_index=True)[1]]
-        several, backend = with_counts(cards, numbers.tolist()), backends_of(cards)
+        several = with_counts(cards, numbers.tolist())
+        backend = backends_of(cards)
         return MachineKind(
             machine=several, backend=backend, places=(row, card), sizes=several, size=card
         )
@@ -522,7 +546,8 @@ def outside_rate(machine: Machine, work: Workload, runtime: Runtime, constants: 
     single = np.all(np.asarray(work.users) * (1.0 + np.asarray(work.drafted)) <= 1.0)
     if not machine.gpus or (runtime.computes_in_ram and single):
         return np.asarray(ram)
-    share, copying = constants.value("link_share"), 1.0 / constants.value("host_copy")
+    share = constants.value("link_share")
+    copying = 1.0 / constants.value("host_copy")
     links = (np.maximum(gpu.link.pinned.value, gpu.link.zero_copy.value) for gpu in machine.gpus)
     fastest = 1.0 / (1.0 / (share * functools.reduce(np.maximum, links)) + copying)
     limit = np.maximum(machine.host.bandwidth.value, fastest)

@@ -34,8 +34,10 @@ class TimedStack:
     def __init__(
         self, stack: Stack, model: Model, work: Workload, runtimes: Iterable[Runtime]
     ) -> None:
-        self.stack, self.runtimes = stack, tuple(runtimes)
-        self._model, self._work = model, work
+        self.stack = stack
+        self.runtimes = tuple(runtimes)
+        self._model = model
+        self._work = work
         self._timed: dict[tuple[str, PlacementStrategy], tuple[Speeds, Floats]] = {}
 
     def fastest(
@@ -48,7 +50,10 @@ class TimedStack:
         Placements are tried in the order given, the fastest first. A runtime is left out where a
         bound on its speed is below that of one before it.
         """
-        wanted = np.ones(len(self.stack.machines), dtype=bool) if wanted is None else wanted
+        if wanted is None:
+            wanted = np.ones(len(self.stack.machines), dtype=bool)
+        else:
+            wanted = wanted
         fastest = nothing("", None, len(wanted))
         least = np.zeros(len(wanted))
         for runtime in self.runtimes:
@@ -202,7 +207,9 @@ class OnHost(Sequence[Machine]):
     """Machines of one host with various cards, each made when it is looked at."""
 
     def __init__(self, host: Machine, gpus: tuple[tuple[Gpu, ...], ...]) -> None:
-        self.host, self.gpus = host, gpus  # gpus: cards of each machine
+        # gpus: cards of each machine
+        self.host = host
+        self.gpus = gpus
         self._alone = replace(host, nodes=1, network=None)  # for fewer cards than machines
 
     def __len__(self) -> int:
@@ -214,7 +221,10 @@ class OnHost(Sequence[Machine]):
 
     def like(self, stacked: Machine) -> Machine:
         """The host with the cards of stacked machines on another."""
-        host = self.host if stacked.nodes == self.host.nodes else self._alone
+        if stacked.nodes == self.host.nodes:
+            host = self.host
+        else:
+            host = self._alone
         return replace(host, gpus=stacked.gpus, counts=stacked.counts)
 
 
@@ -223,7 +233,10 @@ def additions(
 ) -> Iterator[tuple[Gpu, ...]]:
     """Cards that can be added: more of the present kind, or another; in a dock by cable."""
     dock = in_dock(form)
-    alike = present[0] if len({gpu.name for gpu in present}) == 1 else None
+    if len({gpu.name for gpu in present}) == 1:
+        alike = present[0]
+    else:
+        alike = None
     for count in COUNTS if alike and not dock else ():
         if alike and count > len(present) and room_for(form, count):
             yield (alike,) * (count - len(present))
@@ -270,14 +283,17 @@ class TimedCards(TimedStack):
     def _rows(self, places: Iterable[int], speeds: Speeds) -> Iterator[CardSpeed]:
         """Cards and speed of machines that hold the model, by index."""
         for at in places:
-            gpus, speed = self.stack.machines.gpus[at], speeds.at(at)
+            gpus = self.stack.machines.gpus[at]
+            speed = speeds.at(at)
             if speed is not None:
                 yield gpus[0], len(gpus), speed
 
     def holding(self, name: str, count: int) -> Speed | None:
         """Speed of some cards of a kind that hold the whole model; None where they do not."""
         at = self.stack.alike.get((name, count))
-        return None if at is None else self._whole.at(at)
+        if at is None:
+            return None
+        return self._whole.at(at)
 
     def alone(self, names: Iterable[str]) -> list[CardSpeed]:
         """One of each named card, holding a part of the model."""

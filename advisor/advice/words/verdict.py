@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 def price_notes(question: Question) -> tuple[str, ...]:
     """Notes on typed prices far from those on record, and on a rent that nobody knows."""
-    money, rent = question.money, unknown_rent(question.ownership, question.machine)
+    money = question.money
+    rent = unknown_rent(question.ownership, question.machine)
     return *odd_prices(money.own_price, money.own_rent), *rent
 
 
@@ -58,19 +59,30 @@ def pays_when(option: Option) -> str:
         return ONLY_SOLD
     if option.rests_on_little:
         return HARDLY_FASTER
-    months, tokens = option.break_even_months, option.break_even_tokens or 0.0
+    months = option.break_even_months
+    tokens = option.break_even_tokens or 0.0
     after = ""
     if months and months <= NAMED_MONTHS:
-        after = "within a month" if months < 1.0 else f"after {number(months)} months"
+        if months < 1.0:
+            after = "within a month"
+        else:
+            after = f"after {number(months)} months"
     few = tokens <= NAMED_SHARE * option.tokens
-    least = "" if few or not option.pays else f"from {short(tokens)} tokens a month"
+    if few or not option.pays:
+        least = ""
+    else:
+        least = f"from {short(tokens)} tokens a month"
     speed = least_speed(option)
-    at = "" if speed is None else f"yes from {tokens_per_second(speed)}"
+    if speed is None:
+        at = ""
+    else:
+        at = f"yes from {tokens_per_second(speed)}"
     return ", ".join(filter(None, (after, least, at)))
 
 
 MOST_WORDS = 45  # most words of the two lines together
-SLOWER, LEAST = 1.0 / 3.0, 0.5
+SLOWER = 1.0 / 3.0
+LEAST = 0.5
 """Ends of the levels of speed: a share of reading speed, and the least for a chat [tokens/s]."""
 TOKENS_PER_WORD = 1.4
 """Tokens of a word; four in three in English, more in other languages
@@ -110,7 +122,9 @@ def judgement(decode: float | None, reading_tps: float) -> Judgement:
         return Judgement.KEEPS_UP
     if decode < LEAST:
         return Judgement.UNUSABLE
-    return Judgement.SLOWER if decode >= SLOWER * reading_tps else Judgement.MINUTES
+    if decode >= SLOWER * reading_tps:
+        return Judgement.SLOWER
+    return Judgement.MINUTES
 
 
 GIVES = {
@@ -203,12 +217,16 @@ class Advice:
         words = choices.what_changes(option)
         if not words or not option.pays or option is self.choice.safe:
             return words
-        return "" if option.odd else f"Counted in money and waiting alone, {words}"
+        if option.odd:
+            return ""
+        return f"Counted in money and waiting alone, {words}"
 
     @property
     def what_matters(self) -> tuple[choices.TornadoBar, ...]:
         """Monthly gain of that option at the ends of each input, the most influential first."""
-        return choices.what_matters(self.in_question) if self.in_question else ()
+        if self.in_question:
+            return choices.what_matters(self.in_question)
+        return ()
 
     def placed(self, strategy: PlacementStrategy | None) -> tuple[Estimate, ...]:
         """Estimates of one placement, in the order of the runtimes; None for all."""
@@ -236,10 +254,20 @@ class Advice:
 
 def verdict(advice: Advice) -> VerdictText:
     """What the machine gives, then what an answer takes and the best way out of all."""
-    kept, best, money = advice.options[0], advice.best, advice.question.money
-    speed = kept.speed if advice.elsewhere else None if best is None else speed_of(best)
+    kept = advice.options[0]
+    best = advice.best
+    money = advice.question.money
+    if advice.elsewhere:
+        speed = kept.speed
+    elif best is None:
+        speed = None
+    else:
+        speed = speed_of(best)
     level = judgement(speed.decode if speed else None, money.reading_tps)
-    gives = _kept(level, kept) if advice.elsewhere else _gives(level, advice)
+    if advice.elsewhere:
+        gives = _kept(level, kept)
+    else:
+        gives = _gives(level, advice)
     ways = _faster(advice) or _ways(advice, level, speed.decode if speed else 0.0)
     counted = (
         f"Counted with {number(money.replies_per_day)} answers a day, an hour of waiting at "
@@ -251,19 +279,26 @@ def verdict(advice: Advice) -> VerdictText:
 
 
 def _gives(level: Judgement, advice: Advice) -> str:
-    best, chosen = advice.best, advice.chosen
+    best = advice.best
+    chosen = advice.chosen
     if best is None:
         return _nothing(advice)
     sentence = (_queued if best.waiting else _written)(level, best)
-    runs = f"With {chosen.name}, {sentence[0].lower()}{sentence[1:]}" if chosen else sentence
-    return f"{runs} Memory is tight: close other programs." if best.tight else runs
+    if chosen:
+        runs = f"With {chosen.name}, {sentence[0].lower()}{sentence[1:]}"
+    else:
+        runs = sentence
+    if best.tight:
+        return f"{runs} Memory is tight: close other programs."
+    return runs
 
 
 def _written(level: Judgement, best: Estimate) -> str:
     """Speed words and speed of each user: "38 tokens a second to each of 5 users"; one user's wait
     for the first token where it is longer than the writing.
     """
-    users, speed = float(best.work.users), f"{number(decode_tps(best))} tokens a second"
+    users = float(best.work.users)
+    speed = f"{number(decode_tps(best))} tokens a second"
     if users > 1:
         speed = f"{speed} to each of {users:,.0f} users, {_first(best)}"
     elif float(best.first_token_seconds or 0.0) * decode_tps(best) > float(best.work.output):
@@ -274,13 +309,19 @@ def _written(level: Judgement, best: Estimate) -> str:
 
 def _sentence(level: Judgement, strategy: PlacementStrategy) -> str:
     drive = strategy is PlacementStrategy.NVME_OFFLOAD
-    return FROM_DRIVE if drive and level.enough else GIVES[level]
+    if drive and level.enough:
+        return FROM_DRIVE
+    return GIVES[level]
 
 
 def _queued(level: Judgement, best: Estimate) -> str:
     """Users who wait: "Runs, keeps up with reading, but 9 of 50 users wait: ..."."""
-    running, waiting = float(best.work.users), float(best.waiting)
-    runs = f"Runs, {level}, but" if level.enough else f"It runs, but {level}, and"
+    running = float(best.work.users)
+    waiting = float(best.waiting)
+    if level.enough:
+        runs = f"Runs, {level}, but"
+    else:
+        runs = f"It runs, but {level}, and"
     who = f"{waiting:,.0f} of {running + waiting:,.0f} users wait"
     speed = f"{number(decode_tps(best))} tokens a second to the others"
     return f"{runs} {who}: {speed}, {_first(best)}."
@@ -307,11 +348,20 @@ def _nothing(advice: Advice) -> str:
     of_choice = advice.meant(advice.placement)
     able = (estimate for estimate in of_choice if not estimate.refusal)
     least = min(able, key=lambda estimate: float(estimate.missing), default=None)
-    short = math.nan if least is None else float(least.missing)
+    if least is None:
+        short = math.nan
+    else:
+        short = float(least.missing)
     if chosen is None or math.isfinite(short):
-        who = f"{chosen.name} does not run it here" if chosen else "It does not run here"
+        if chosen:
+            who = f"{chosen.name} does not run it here"
+        else:
+            who = "It does not run here"
         drive = least is not None and least.strategy is PlacementStrategy.NVME_OFFLOAD
-        even = "even read from the drive, " if drive else ""
+        if drive:
+            even = "even read from the drive, "
+        else:
+            even = ""
         return f"{who}: {even}{memory_words(short)} of memory are missing."
     refusal = next((estimate.refusal for estimate in of_choice), "")
     return f"{chosen.name} does not run it here. {refusal}".strip()
@@ -321,20 +371,33 @@ def _takes(advice: Advice, speed: Speed | None) -> str:
     """Time of a task or an answer, or how many users are served: "An answer of 180 words takes 1.6
     minutes."; empty where nothing runs.
     """
-    task, users, use = advice.task, advice.served, advice.options[0].use
+    task = advice.task
+    users = advice.served
+    use = advice.options[0].use
     if task is not None and not advice.elsewhere:
         takes = f"A task of {task.session.turns} turns takes {duration(task.seconds)}"
         again = f", {percent(task.reread_share)} of it reading again"
         return f"{takes}{again if task.reread_share >= NAMED_REREADING else ''}."
     if users is not None and speed and not advice.elsewhere:
-        who = "one user" if users == 1 else f"{users:,} users"
-        more = " or more" if users == MOST_READERS else ""
+        if users == 1:
+            who = "one user"
+        else:
+            who = f"{users:,} users"
+        if users == MOST_READERS:
+            more = " or more"
+        else:
+            more = ""
         served = f"At reading speed it serves {who}{more}."
-        return served if users else "Even one user reads faster than it writes."
+        if users:
+            return served
+        return "Even one user reads faster than it writes."
     if speed is None or use.tokens <= 0:
         return ""
     words = 10 * round(use.shown / TOKENS_PER_WORD / 10)
-    counted = f"An answer of {words:,.0f} words" if words else "An answer"
+    if words:
+        counted = f"An answer of {words:,.0f} words"
+    else:
+        counted = "An answer"
     return f"{counted} takes {duration(speed.first_token + use.generated / speed.decode)}."
 
 
@@ -349,12 +412,17 @@ def duration(seconds: float) -> str:
 
 def _ways(advice: Advice, level: Judgement, decode: float) -> list[str]:
     """Sentences on the best way out at a speed [tokens/s], each shorter than the one before."""
-    options, choice, another = advice.options, advice.choice, advice.another_model
+    options = advice.options
+    choice = advice.choice
+    another = advice.another_model
     reading_tps = advice.question.money.reading_tps
     drive = advice.best and advice.best.strategy is PlacementStrategy.NVME_OFFLOAD
     settled = level.enough and not drive
     late = begins_late(options[0])
-    free = None if settled and not late else choice.free
+    if settled and not late:
+        free = None
+    else:
+        free = choice.free
     if free is not None and reads_along(free, reading_tps):
         return [_free(free, options[0])]
     if another is not None and not settled:
@@ -386,7 +454,8 @@ BESIDE = "Free and rated as high: {0}, {2} tokens a second."
 
 
 def _of_model(sentences: Iterable[str], row: Runnable) -> list[str]:
-    name, speed = row.model.name.rpartition("/")[2], number(row.speed.decode)
+    name = row.model.name.rpartition("/")[2]
+    speed = number(row.speed.decode)
     return [sentence.format(name, row.model.format, speed) for sentence in sentences]
 
 
@@ -394,7 +463,10 @@ def _faster(advice: Advice) -> list[str]:
     """Another runtime that is notably faster than the chosen one; nothing without one."""
     if advice.chosen is None:
         return []
-    least = NOTABLY * decode_tps(advice.best) if advice.best else 0.0
+    if advice.best:
+        least = NOTABLY * decode_tps(advice.best)
+    else:
+        least = 0.0
     first = usable(advice.placed(advice.placement))[:1]
     speeds = {each.runtime.name: decode_tps(each) for each in first}
     return [
@@ -403,7 +475,8 @@ def _faster(advice: Advice) -> list[str]:
 
 
 def _free(option: Option, kept: Option) -> str:
-    speed, now = option.speed, kept.speed
+    speed = option.speed
+    now = kept.speed
     if speed and now and begins_late(kept) and speed.first_token * NOTABLY <= now.first_token:
         gives = f"gives the first word after {duration(speed.first_token)}"
     else:
@@ -413,22 +486,34 @@ def _free(option: Option, kept: Option) -> str:
 
 def _bought(option: Option, kept: Option, decode: float) -> list[str]:
     """What to buy, its price at once, its speed, what it saves, and when that is worth it."""
-    speed = number(option.speed.decode) if option.speed else ""
-    name, price = plain(option.name), money_words(option.upfront or 0.0)
+    if option.speed:
+        speed = number(option.speed.decode)
+    else:
+        speed = ""
+    name = plain(option.name)
+    price = money_words(option.upfront or 0.0)
     added = after_name(option, " in its place")
     if option.kind is OptionKind.RENT:
-        monthly, now = money_words(option.monthly or 0.0), money_words(kept.monthly or 0.0)
+        monthly = money_words(option.monthly or 0.0)
+        now = money_words(kept.monthly or 0.0)
         rented = f"{name.removesuffix(BY_THE_MONTH)}, rented {hours_rented(option)} in its place,"
         gives = f"{rented} gives {speed} for {monthly} a month"
         return [f"{gives}, not {now}.", f"{gives}."]
     if kept.name == NOTHING_OWNED:
         return [f"{name} gives {speed} for {price}{dated(option)}.", f"{name}: {price}."]
-    sold = " once yours is sold" if option.assumed_resale else ""
+    if option.assumed_resale:
+        sold = " once yours is sold"
+    else:
+        sold = ""
     faster = f"{name}{added} gives {speed} for {price}{sold}{dated(option)}"
-    saved, worth = option.hours_saved, option.worth_from
+    saved = option.hours_saved
+    worth = option.worth_from
     if saved is None or worth is None or saved <= 0 or not decode:
         return [f"{faster}.", f"{name}: {price}{sold}."]
-    hours = f"{number(saved)} hours" if saved >= 1 else f"{60 * saved:.0f} minutes"
+    if saved >= 1:
+        hours = f"{number(saved)} hours"
+    else:
+        hours = f"{60 * saved:.0f} minutes"
     when = f"worth it if an hour is worth more than {money_words(worth)} to you"
     return [
         f"{faster} and saves {hours} of waiting a month: {when}.",
@@ -442,7 +527,9 @@ def after_name(option: Option, replaced: str) -> str:
     if option.kind is OptionKind.REPLACE:
         return replaced
     told = option.name.endswith((" in a dock", " in all"))
-    return " added" if option.kind is OptionKind.ADD and not told else ""
+    if option.kind is OptionKind.ADD and not told:
+        return " added"
+    return ""
 
 
 def hours_rented(option: Option) -> str:
@@ -459,9 +546,15 @@ def _keep(kept: Option) -> str:
     """Keeping what is there, and its power."""
     if kept.name == NOTHING_OWNED:
         return "Buy nothing yet."
-    rent = kept.cost.rent + kept.cost.starts if kept.cost else 0.0
+    if kept.cost:
+        rent = kept.cost.rent + kept.cost.starts
+    else:
+        rent = 0.0
     cost = money_words(kept.monthly or 0.0)
-    paid = f" Rent: {cost} a month." if rent else f" Power: {cost} a month."
+    if rent:
+        paid = f" Rent: {cost} a month."
+    else:
+        paid = f" Power: {cost} a month."
     return f"Keep what you have.{paid if kept.monthly else ''}"
 
 
@@ -471,7 +564,9 @@ def dated(option: Option) -> str:
         return f", its launch price of {option.price.date}"
     if not option.stale:
         return ""
-    return f", its price of {option.price.date}" if option.price.date else ", a price without date"
+    if option.price.date:
+        return f", its price of {option.price.date}"
+    return ", a price without date"
 
 
 def plain(name: str) -> str:
@@ -494,4 +589,6 @@ def once(option: Option) -> str:
     paid = option.upfront or 0.0
     if paid < 0:
         return f", {money_words(-paid)} left over at once"
-    return f", {money_words(paid)} at once" if paid else ""
+    if paid:
+        return f", {money_words(paid)} at once"
+    return ""

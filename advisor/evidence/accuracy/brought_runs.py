@@ -77,7 +77,8 @@ def brought(estimate: Estimate, measured: Measured, by: str, date: str) -> Broug
     if len(by) > LONGEST:
         raise InputError(f"The name of who measured has {len(by)} characters; {LONGEST} are kept.")
     speed = diagnose(estimate, measured).predicted.decode
-    row, machine = coverage_like(estimate), estimate.machine
+    row = coverage_like(estimate)
+    machine = estimate.machine
     cards = [gpu.name for gpu in machine.gpus]
     return BroughtRun(
         by=by,
@@ -142,7 +143,8 @@ def measured_by_others(estimate: Estimate) -> Others | None:
 
     They are shown beside a prediction. Doubtful rows and cards of several kinds are left out.
     """
-    row, machine = coverage_like(estimate), estimate.machine
+    row = coverage_like(estimate)
+    machine = estimate.machine
     if row is None or len(machine.gpus) != 1:
         return None
     key = machine.gpus[0].name, estimate.model.name, estimate.model.format.upper(), row.regime

@@ -10,7 +10,9 @@ from advisor.catalog.csv_tables import DATA, read
 
 SCORES = DATA / "generated/fresh_scores.csv"
 """Written by `python -m lab.fresh`, a day's scores after those of earlier days."""
-LLAMA_CPP, OTHERS, DRAFTED = "llama.cpp family", "other engines", "drafted"
+LLAMA_CPP = "llama.cpp family"
+OTHERS = "other engines"
+DRAFTED = "drafted"
 PROMPTS = ", prompts"  # end of the name of a family's prompts
 WITHIN = ": "  # between a family and one of its regimes or years
 

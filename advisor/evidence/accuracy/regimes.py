@@ -9,11 +9,19 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Placement, PlacementStrategy
 from advisor.machine.quantity import Provenance
 
-STREAMED, STAGED, BATCHED = "streamed", "NVMe", "batched"
-RESIDENT, EXPERTS = "resident, other engines", "experts offloaded, other engines"
+STREAMED = "streamed"
+STAGED = "NVMe"
+BATCHED = "batched"
+RESIDENT = "resident, other engines"
+EXPERTS = "experts offloaded, other engines"
 """Kinds of runs of frameworks."""
-GENERATION, PROMPT, BOTH = "generation", "prompt", "prompt and generation"  # timed part of a run
-STATED, DATASHEET, INFERRED = "stated", "datasheet", "inferred"
+# timed part of a run
+GENERATION = "generation"
+PROMPT = "prompt"
+BOTH = "prompt and generation"
+STATED = "stated"
+DATASHEET = "datasheet"
+INFERRED = "inferred"
 """Origin of a run's RAM rate: its source, the processor's datasheet, or another run."""
 ALL = "all"
 PAGED = "paged"
@@ -99,20 +107,29 @@ def coverage_like(estimate: Estimate) -> CoverageRow | None:
 
 def _of_framework(estimate: Estimate, _: Placement) -> Traits:
     kinds = {PlacementStrategy.CPU_OFFLOAD: STREAMED, PlacementStrategy.NVME_OFFLOAD: STAGED}
-    together = BATCHED if float(estimate.work.users) > 1 else RESIDENT
+    if float(estimate.work.users) > 1:
+        together = BATCHED
+    else:
+        together = RESIDENT
     return {"category": kinds.get(estimate.strategy, together), "timed": GENERATION}
 
 
 def _of_llama_cpp(estimate: Estimate, placement: Placement) -> Traits:
     """Traits of a run of llama.cpp or one of its forks."""
-    split = "moe_offload" if float(placement.cpu_moe) > 0 else "partial"
+    if float(placement.cpu_moe) > 0:
+        split = "moe_offload"
+    else:
+        split = "partial"
     category = {
         PlacementStrategy.GPU_RESIDENT: "resident",
         PlacementStrategy.NVME_OFFLOAD: PAGED,
         PlacementStrategy.CPU_OFFLOAD: split if float(placement.gpu_layers) > 0 else "cpu",
     }[estimate.strategy]
     stated = estimate.machine.host.bandwidth.kind in (Provenance.MEASURED, Provenance.GIVEN)
-    origin = INFERRED if category == "partial" else STATED
+    if category == "partial":
+        origin = INFERRED
+    else:
+        origin = STATED
     return {
         "category": category,
         "timed": GENERATION,

@@ -97,7 +97,8 @@ def groups(points: Iterable[AccuracyPoint]) -> Sequence[Sequence[AccuracyPoint]]
 
 def score_of(regime: str, points: Sequence[AccuracyPoint]) -> Score:
     """Score of some points under a name."""
-    error, by_group = _errors(points), groups(points)
+    error = _errors(points)
+    by_group = groups(points)
     low, high = chance(map(len, by_group))
     return Score(
         regime=regime,
@@ -156,7 +157,8 @@ def chance(sizes: Iterable[int]) -> tuple[float, float]:
     """
     rows = tuple(sizes)
     count = max(round(sum(rows) ** 2 / sum(size * size for size in rows)), 1)
-    below, ends = 0.0, []
+    below = 0.0
+    ends = []
     for held in range(count + 1):
         below += math.comb(count, held) * PROMISED**held * (1.0 - PROMISED) ** (count - held)
         ends.append(below)
@@ -173,7 +175,8 @@ LEAST_ROWS = 2
 NAMED = 15
 FEW_GROUPS = 40  # number of groups below which a share is shown with its bootstrap interval
 DRAWS = 400
-SEEN, UNSEEN = "cards that another source measured, too", "cards of one source alone"
+SEEN = "cards that another source measured, too"
+UNSEEN = "cards of one source alone"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,7 +248,9 @@ def source_of(url: str) -> str:
     if thread:
         return f"{thread[1]}#{thread[2]}"
     repository = REPOSITORY.match(url)
-    return repository[1] if repository else re.sub(r"^https?://(?:www\.)?", "", url)
+    if repository:
+        return repository[1]
+    return re.sub(r"^https?://(?:www\.)?", "", url)
 
 
 DOUBTED = "with doubtful rows"

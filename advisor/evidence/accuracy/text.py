@@ -60,8 +60,11 @@ def stranger_scores(
 ) -> tuple[scoring.StrangerScore, ...]:
     """Scores of the parts of a table, without those that have no point."""
     runs = Counter(point.publisher for point in points)
-    parts = {part.name: [point for point in points if part.has(point, runs)]
-             for part in PARTS if part.table == table}  # fmt: skip
+    parts = {
+        part.name: [point for point in points if part.has(point, runs)]
+        for part in PARTS
+        if part.table == table
+    }
     return tuple(scoring.stranger_score(name, inside) for name, inside in parts.items() if inside)
 
 
@@ -75,7 +78,8 @@ def newest(points: Iterable[AccuracyPoint]) -> str:
 
 def _months_old(point: AccuracyPoint) -> float:
     """Months from the first appearance of a model's architecture to the run; below 0 if unknown."""
-    seen, ran = MONTH.match(point.first_seen), MONTH.match(point.date)
+    seen = MONTH.match(point.first_seen)
+    ran = MONTH.match(point.date)
     if seen is None or ran is None:
         return -1.0
     months = [int(match[1]) * 12 + int(match[2]) for match in (seen, ran)]
@@ -102,7 +106,10 @@ def best(score: scoring.Score) -> str:
     peer = score.best_peer
     if peer is None:
         return "none"
-    part = "" if peer.rows == score.rows else f", on {peer.rows} rows"
+    if peer.rows == score.rows:
+        part = ""
+    else:
+        part = f", on {peer.rows} rows"
     return f"{peer.name}, {errors(peer)}{part}"
 
 
@@ -146,7 +153,9 @@ class ScoreColumn:
     def cell(self, score: object) -> str:
         """Text of a score."""
         text = FORMS[self.form](getattr(score, self.field) if self.field else score)
-        return f"{text} ({FORMS[self.form_beside](score)})" if self.form_beside else text
+        if self.form_beside:
+            return f"{text} ({FORMS[self.form_beside](score)})"
+        return text
 
 
 @cache
@@ -170,7 +179,10 @@ def _markdown(heads: Sequence[str], *rows: Sequence[str]) -> Iterator[str]:
 
 def plain(ledger: scoring.Ledger) -> str:
     """Tables for a terminal."""
-    unseen = [ledger.unseen] if ledger.unseen else []
+    if ledger.unseen:
+        unseen = [ledger.unseen]
+    else:
+        unseen = []
     parts = [*scoring.by_card(ledger.points)]
     if ledger.doubtful:
         parts.append(scoring.with_doubtful(ledger.points, ledger.doubtful))
@@ -233,7 +245,9 @@ def front_page(ledger: scoring.Ledger) -> str:
 
 def _best_median(score: scoring.Score) -> str:
     peer = score.best_peer
-    return "none" if peer is None else f"{peer.name}, {percent(peer.median, 1)}"
+    if peer is None:
+        return "none"
+    return f"{peer.name}, {percent(peer.median, 1)}"
 
 
 TOLD = ("llama.cpp family, 2026", "other engines, 2026", "publishers with a single run")
@@ -255,7 +269,8 @@ def strangers_sentence(ledger: scoring.Ledger) -> str:
 
 def history_markdown(rows: Sequence[scoring.HistoryRow]) -> str:
     """Table of the first and the last constants, kind by kind."""
-    first, last = rows[0], rows[-1]
+    first = rows[0]
+    last = rows[-1]
     before = {row.kind: row for row in rows if row.constants == first.constants}
     now = [row for row in rows if row.constants == last.constants]
     told = (

@@ -87,7 +87,10 @@ def ram_used(scenario: Scenario) -> Range:
 def pinned_used(scenario: Scenario) -> Range:
     """RAM pinned by the runtime, relative to the machine's RAM."""
     phases = scenario.estimate.phases
-    flows = [flow for stage in phases.decode.stages for flow in stage] if phases else []
+    if phases:
+        flows = [flow for stage in phases.decode.stages for flow in stage]
+    else:
+        flows = []
     streamed = [flow for flow in flows if flow.route is Route.STREAMED]
     pinned = sum(flow.moved for flow in streamed if flow.transfer is Transfer.PINNED)
     return exact(np.asarray(pinned) / scenario.machine.host.memory.value)
@@ -132,7 +135,9 @@ def paying_replies(scenario: Scenario) -> Range:
     """
     resident = PlacementStrategy.GPU_RESIDENT
     bigger = scenario.changed({"gpu": scenario.inputs["upgrade"], "placement": resident})
-    slow, fast, spent = _waits(scenario), _waits(bigger), scenario.nouns.money
+    slow = _waits(scenario)
+    fast = _waits(bigger)
+    spent = scenario.nouns.money
     cost = _dearer(scenario, bigger)
 
     def enough(now: Array, then: Array) -> Array:
@@ -151,12 +156,15 @@ def _dearer(scenario: Scenario, bigger: Scenario) -> float:
     """What a month of a machine with another GPU costs more, bought or rented, whichever is less;
     as options of a verdict are priced [USD/month].
     """
-    now, then = speed_of(scenario.estimate), speed_of(bigger.estimate)
+    now = speed_of(scenario.estimate)
+    then = speed_of(bigger.estimate)
     if then is None:
         return np.nan
-    weights, machine = float(scenario.model.file_bytes), bigger.machine
+    weights = float(scenario.model.file_bytes)
+    machine = bigger.machine
     use = Use(work=scenario.nouns.work, money=scenario.nouns.money, weights=weights)
-    name, gpus = machine.gpus[0].name, machine.gpus
+    name = machine.gpus[0].name
+    gpus = machine.gpus
     costs = []
     parts = parts_for(Form.DESKTOP, scenario.machine.gpus, gpus)
     price = bought(name, len(gpus), use.money.own_price, parts)
@@ -230,7 +238,8 @@ def _in_ram(scenario: Scenario) -> Array:
 
 def _waits(scenario: Scenario) -> Range:
     """Time of a reply for a person who waits for it, or reads it as it comes [s]."""
-    there, output = scenario.estimate, scenario.nouns.work.output
+    there = scenario.estimate
+    output = scenario.nouns.work.output
     if there.first_token is None or there.decode is None:
         return exact(np.nan)
     reading = output / (scenario.number("reading_tps") or np.inf)
@@ -296,13 +305,14 @@ class Finding:
         """The figure with its range, in words."""
         if not self.fits:
             return self.problem
-        say, figure = self.claimed.say, self.figure
-        middle, ends = (
-            say(float(figure.value)),
-            range_of(float(figure.low), float(figure.high), say),
-        )
+        say = self.claimed.say
+        figure = self.figure
+        middle = say(float(figure.value))
+        ends = range_of(float(figure.low), float(figure.high), say)
         beside = f" ({ends.removesuffix(f' {self.claimed.name}')})"
-        return middle if ends == middle else f"{middle}{beside}"
+        if ends == middle:
+            return middle
+        return f"{middle}{beside}"
 
     @property
     def outcome(self) -> str:
@@ -313,7 +323,10 @@ class Finding:
             return "no figure"
         if self.holds:
             return "as claimed"
-        side = "less" if self.figure.value < self.claimed.ends[0] else "more"
+        if self.figure.value < self.claimed.ends[0]:
+            side = "less"
+        else:
+            side = "more"
         return f"{side} than claimed{', though our range reaches it' if self.near else ''}"
 
     @property
@@ -359,7 +372,8 @@ def measured(name: str, against: str) -> Measure:
 def _tried(scenario: Scenario, measure: Measure) -> tuple[Range, str]:
     """The figure, NaN where there is none, and the reason for a missing one."""
     try:
-        figure, refusal = measure(scenario), scenario.refusal
+        figure = measure(scenario)
+        refusal = scenario.refusal
     except Refusal as refused:
         return exact(np.nan), f"not possible: {refused}"
     if not np.isnan(figure.value):
@@ -416,7 +430,8 @@ def needs(scenario: Scenario, measure: Measure, claimed: Claimed, vary: str) -> 
         )
     told = []
     for varied in map(VARIED.__getitem__, names):
-        tried, now = varied.tried, varied.value(scenario)
+        tried = varied.tried
+        now = varied.value(scenario)
         figure = measure(scenario.changed({varied.key: tried}))
         enough = tried[np.broadcast_to(holds(figure, claimed), tried.shape)]
         near = enough[np.argsort(np.abs(np.log(enough / now)), kind="stable")]
@@ -453,7 +468,9 @@ class Claim:
         held = [[finding.holds for finding in part] for part in self.parts]
         if all(all(part) for part in held):
             return Verdict.HOLDS
-        return Verdict.ONLY_IF if all(any(part) for part in held) else Verdict.DOES_NOT
+        if all(any(part) for part in held):
+            return Verdict.ONLY_IF
+        return Verdict.DOES_NOT
 
     @property
     def condition(self) -> str:
@@ -515,7 +532,10 @@ def shared(findings: Sequence[Finding]) -> str:
         safe = [
             clause for finding in left for clause in finding.conditions if clause not in failing
         ]
-        chosen = max(safe, key=safe.count) if safe else left[0].condition
+        if safe:
+            chosen = max(safe, key=safe.count)
+        else:
+            chosen = left[0].condition
         chosen_clauses.append(chosen)
         left = [
             finding for finding in left if chosen not in (finding.condition, *finding.conditions)
@@ -528,12 +548,16 @@ def _compared(part: Sequence[Finding], *, condition_said: bool) -> str:
     held, failed = (
         [finding for finding in part if finding.holds is wanted] for wanted in (True, False)
     )
-    reach = (
-        ", which our range reaches" if not held and any(finding.near for finding in failed) else ""
-    )
+    if not held and any(finding.near for finding in failed):
+        reach = ", which our range reaches"
+    else:
+        reach = ""
     ours = f"we find {_span(part)}"
     if held and failed:
-        start = "then" if condition_said else f"if {shared(part)},"
+        if condition_said:
+            start = "then"
+        else:
+            start = f"if {shared(part)},"
         ours = f"{start} {_span(held)}, else {_span(failed)}"
     return f"{ours}; claimed: {part[0].claimed.words}{reach}"
 
@@ -543,12 +567,15 @@ def _span(findings: Sequence[Finding]) -> str:
     fitting = [finding for finding in findings if finding.fits]
     if not fitting:
         return "no figure"
-    claimed, values = fitting[0].claimed, [float(finding.figure.value) for finding in fitting]
+    claimed = fitting[0].claimed
+    values = [float(finding.figure.value) for finding in fitting]
     text = f"{range_of(min(values), max(values), claimed.say)} {claimed.figure}".strip()
     if len(fitting) < len(findings):
         text = f"{text} where it is possible"
     bound = {finding.scenario.estimate.bottleneck for finding in fitting if finding.is_speed}
-    return f"{text}, bound by {bound.pop()}" if len(bound) == 1 else text
+    if len(bound) == 1:
+        return f"{text}, bound by {bound.pop()}"
+    return text
 
 
 def _needs(findings: Iterable[Finding]) -> Iterable[str]:

@@ -134,7 +134,9 @@ class Scenario:
     def number(self, key: str) -> float | None:
         """Numeric input by key; None where it is missing."""
         value: Any = self.inputs.get(key)
-        return None if value is None else float(value)
+        if value is None:
+            return None
+        return float(value)
 
     @cached_property
     def request(self) -> Request:
@@ -184,12 +186,16 @@ class Scenario:
     def refusal(self) -> str:
         """Reason why the runtime cannot place the model; empty where it can or none is given."""
         both = {"model", "placement"} <= self.inputs.keys()
-        return self.estimate.refusal if both else ""
+        if both:
+            return self.estimate.refusal
+        return ""
 
     @property
     def routes(self) -> tuple[Route, ...]:
         """Routes that take time; none without a model and a GPU."""
-        return self.estimate.routes if {"model", "gpu"} <= self.inputs.keys() else ()
+        if {"model", "gpu"} <= self.inputs.keys():
+            return self.estimate.routes
+        return ()
 
     @property
     def words(self) -> str:
@@ -229,7 +235,9 @@ def _settings(count: float) -> str:
 
 
 def _replies(count: float) -> str:
-    return f"{number(count)} replies a day" if np.isfinite(count) else "no number of them"
+    if np.isfinite(count):
+        return f"{number(count)} replies a day"
+    return "no number of them"
 
 
 UNITS = {
@@ -271,11 +279,18 @@ class Claimed:
     @property
     def ends(self) -> tuple[float, float]:
         """Both ends in SI units, widened for rounding."""
-        size, spare = UNITS[self.unit].size, TO_SPARE
+        size = UNITS[self.unit].size
+        spare = TO_SPARE
         if self.low is None or self.high is None:
             spare = 0.0
-        low = -np.inf if self.low is None else self.low * (1 - spare) * size
-        high = np.inf if self.high is None else self.high * (1 + spare) * size
+        if self.low is None:
+            low = -np.inf
+        else:
+            low = self.low * (1 - spare) * size
+        if self.high is None:
+            high = np.inf
+        else:
+            high = self.high * (1 + spare) * size
         return low, high
 
     @property
@@ -294,10 +309,15 @@ class Claimed:
             return f"{self.low:,g} to {self.high:,g} {self.name}"
         if self.low is not None:
             return f"at least {self._end(self.low)}"
-        return f"at most {self._end(self.high)}" if self.high is not None else ""
+        if self.high is not None:
+            return f"at most {self._end(self.high)}"
+        return ""
 
     def _end(self, value: float) -> str:
-        single = UNITS[self.unit].singular if value == 1 else ""
+        if value == 1:
+            single = UNITS[self.unit].singular
+        else:
+            single = ""
         return f"{value:,g} {single or self.name}"
 
 
@@ -330,7 +350,8 @@ def ratio(above: Range, below: Range, *, together: bool) -> Range:
     the errors of both are the same because the same parts limit them (`together`), else hypot(h1,
     h2).
     """
-    first, second = _half_width(above), _half_width(below)
+    first = _half_width(above)
+    second = _half_width(below)
     wide = np.exp(np.abs(first - second) if together else np.hypot(first, second))
     divisor = np.where(np.asarray(below.value) == 0, np.nan, below.value)
     value = np.asarray(above.value) / divisor

@@ -105,16 +105,23 @@ def drafting_of(row: PublishedRow) -> dict[str, str | float]:
     """Drafting fields of a `Workload`; empty for a row without drafting."""
     note = row.source_note.casefold()
     words = stated("drafted tokens", note)
-    method = meaning("drafting", words[1]) if words else ""
+    if words:
+        method = meaning("drafting", words[1])
+    else:
+        method = ""
     if words is None or not method:
         return {}
     number = float(words[2]) if words[2] else figure("drafting steps", note)
     drafted = number or float(UNSTATED.get(method, DRAFTED[method]))
-    passed, percent = figure("tokens a pass", note), figure("percent accepted", note)
+    passed = figure("tokens a pass", note)
+    percent = figure("percent accepted", note)
     if passed is not None:
         accepted = (passed - 1.0) / drafted
     else:
-        accepted = USUAL_SHARE[method] if percent is None else percent / 100.0
+        if percent is None:
+            accepted = USUAL_SHARE[method]
+        else:
+            accepted = percent / 100.0
     return {"draft": method, "drafted": drafted, "acceptance": chance(drafted, min(accepted, 1.0))}
 
 

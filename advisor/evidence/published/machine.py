@@ -30,23 +30,28 @@ def stated_gpus(row: PublishedRow) -> tuple[str, int]:
     A cell that names a single card means `gpu_count` of it. Others list cards, "2x A + B", or name
     a whole machine; where they and `gpu_count` disagree, the names count.
     """
-    cell, alike = row.gpu, max(row.gpu_count or 1, 1)
+    cell = row.gpu
+    alike = max(row.gpu_count or 1, 1)
     if not cell or cell.casefold() == NO_GPU:
         return NO_GPU, alike
     card = looked_up(gpu_named, cell) or looked_up(gpu_named, REMARK.sub(_size_in, cell))
     machine = _machine_with_gpus(cell)
     if card is not None:
         row.notes += card.notes
-        name, count = card.row.name, card.count
+        name = card.row.name
+        count = card.count
     elif graphics := _own_graphics(row):
         row.notes.append(f"GPU {cell!r} is taken as {graphics}, the graphics of {row.cpu}")
         return graphics, alike
     elif machine is not None:
-        name, count = str(machine.spec.gpu), machine.spec.gpu_count
+        name = str(machine.spec.gpu)
+        count = machine.spec.gpu_count
         if MIXED not in name:
             row.notes.append(f"GPU {cell!r} is taken as {machine.name}")
     else:
-        name, count = gpu_named(cell).row.name, 1  # raises, and says which names are like it
+        # raises, and says which names are like it
+        name = gpu_named(cell).row.name
+        count = 1
     total = count * sum(kind.count for kind in cards_of(name))
     if total == 1:
         return name, alike
@@ -61,7 +66,9 @@ REMARK = re.compile(r"\(([^()]*)\)")
 
 def _size_in(remark: re.Match[str]) -> str:
     size = size_gib(plain(remark[1]))
-    return f" {size:g}GB" if size else ""
+    if size:
+        return f" {size:g}GB"
+    return ""
 
 
 def _own_graphics(row: PublishedRow) -> str:
@@ -70,7 +77,9 @@ def _own_graphics(row: PublishedRow) -> str:
         return ""
     cpu = looked_up(cpu_named, row.cpu)
     card = cpu and looked_up(gpu_named, cpu.gpu)
-    return card.row.name if card else ""
+    if card:
+        return card.row.name
+    return ""
 
 
 Meaning = TypeVar("Meaning")
@@ -87,7 +96,9 @@ def looked_up(find: Callable[[str], Meaning], name: str) -> Meaning | None:
 def _machine_with_gpus(cell: str) -> MachineName | None:
     """Machine, or list of cards, that a GPU's cell names; None where it names no GPU."""
     machine = looked_up(machine_named, cell)
-    return machine if machine and machine.spec.gpu not in (None, NO_GPU) else None
+    if machine and machine.spec.gpu not in (None, NO_GPU):
+        return machine
+    return None
 
 
 def stated_machine(row: PublishedRow) -> MachineSpec:
@@ -96,13 +107,23 @@ def stated_machine(row: PublishedRow) -> MachineSpec:
     """
     gpu, count = (NO_GPU, 1) if row.category == "cpu" else stated_gpus(row)
     known = not row.cpu or _host_called(row.cpu) is not None
-    named = None if known else looked_up(machine_named, row.cpu)
-    parts = named if named and named.spec.cpu else None  # a machine in place of a processor
+    if known:
+        named = None
+    else:
+        named = looked_up(machine_named, row.cpu)
+    # a machine in place of a processor
+    if named and named.spec.cpu:
+        parts = named
+    else:
+        parts = None
     spec = parts.spec if parts else MachineSpec()
     row.notes += parts.notes if parts else ()
     cpu = spec.cpu if parts else _known_cpu(row)
     disk_gbs, disk = _drive(row)
-    card = None if gpu == NO_GPU or MIXED in gpu else find_gpu(gpu)
+    if gpu == NO_GPU or MIXED in gpu:
+        card = None
+    else:
+        card = find_gpu(gpu)
     sized = card is not None and not card.unified and size_gib(plain(row.gpu))
     return MachineSpec(
         gpu=gpu,
@@ -126,7 +147,9 @@ def _driver(row: PublishedRow) -> str | None:
     """Graphics driver stated with an Intel card under Vulkan, whose speed it changes most."""
     mesa = stated("Mesa", f"{row.os} {row.source_note}")
     of_arc = "arc" in row.gpu.casefold() and "vulkan" in row.source_words.casefold()
-    return f"mesa {mesa[1]}" if mesa and of_arc else None
+    if mesa and of_arc:
+        return f"mesa {mesa[1]}"
+    return None
 
 
 UNLIMITED_RAM_GIB = 100_000.0  # RAM of rows that do not state it but did fit [GiB]
@@ -147,7 +170,10 @@ def ram_gib(row: PublishedRow, runtime: Runtime, gpu: str) -> float | None:
         return UNLIMITED_RAM_GIB
     size = stated("GB of RAM" if in_place else "GB or TB of RAM", f"{row.cpu} {row.source_note}")
     if size:
-        unit = 1024.0 if size[0].endswith("TB") else 1.0
+        if size[0].endswith("TB"):
+            unit = 1024.0
+        else:
+            unit = 1.0
         return min(max(float(size[1]) * unit, 1.0), 4096.0 if in_place else 100_000.0)
     if not in_place and gpu != NO_GPU and cards_of(gpu)[0].row.unified:
         return None
@@ -212,7 +238,8 @@ def _ram_gbs(row: PublishedRow, cpu: str | None) -> float | None:
 
 def _cores(row: PublishedRow, cpu: str | None, rented: int | None) -> int | None:
     """Cores in use: one per thread, up to the number of cores, `rented` ones where not None."""
-    threads, there = row.threads, rented or _cores_stated(row.cpu.casefold())
+    threads = row.threads
+    there = rented or _cores_stated(row.cpu.casefold())
     if threads is None:
         return there
     if there is None and cpu is not None:
@@ -222,13 +249,18 @@ def _cores(row: PublishedRow, cpu: str | None, rented: int | None) -> int | None
 
 def _cores_stated(cpu: str) -> int | None:
     """Cores stated in the words for a row's processor; None where they are not."""
-    rented, cores = figure("virtual processors", cpu), figure("cores", cpu)
+    rented = figure("virtual processors", cpu)
+    cores = figure("cores", cpu)
     if rented:
         return max(int(rented) // (1 if stated("whole cores", cpu) else 2), 1)
-    return int(cores) if cores is not None and _host_called(cpu) is None else None
+    if cores is not None and _host_called(cpu) is None:
+        return int(cores)
+    return None
 
 
-OLD_DRIVE, SINCE = "NVMe PCIe 3.0 x4 (typical)", "2024"  # drive assumed for runs before a year
+# drive assumed for runs before a year
+OLD_DRIVE = "NVMe PCIe 3.0 x4 (typical)"
+SINCE = "2024"
 
 
 def _drive(row: PublishedRow) -> tuple[float | None, str | None]:

@@ -36,7 +36,9 @@ def stated_model(row: PublishedRow, runtime: Runtime) -> Model:
     if not runtime.computes_in_ram:
         size = size or _file_gib(row)
     model = catalog.in_format(architecture, _stored(row, runtime, size, architecture))
-    return _of_file(model, size * GIB) if size else model
+    if size:
+        return _of_file(model, size * GIB)
+    return model
 
 
 _of_file = lru_cache(maxsize=256)(scaled)
@@ -50,7 +52,10 @@ def _stored(
     words = row.quant or _format_in_name(row.model)
     if not words and not size:
         return _usual(row, runtime)
-    form = "" if runtime.computes_in_ram else meaning("framework's format", words.casefold())
+    if runtime.computes_in_ram:
+        form = ""
+    else:
+        form = meaning("framework's format", words.casefold())
     if not form and runtime is MLX and (bits := figure("bits in MLX", words)):
         form = IN_GROUPS[int(bits)]
     if not form and runtime.key == LLAMA_CPP.key:
@@ -69,7 +74,9 @@ def _format_in_name(model: str) -> str:
     if match is not None and match.format:
         return match.format
     form = format_in_name(model)
-    return form.name if form else ""
+    if form:
+        return form.name
+    return ""
 
 
 def _usual(row: PublishedRow, runtime: Runtime) -> str:
@@ -87,7 +94,8 @@ def _usual(row: PublishedRow, runtime: Runtime) -> str:
 
 
 def _architecture(row: PublishedRow, runtime: Runtime) -> Architecture:
-    name, params = row.model, row.params_b
+    name = row.model
+    params = row.params_b
     if not name and not params:
         raise InputError("The row names no model and no params_b; one of them is needed.")
     match = _known(name) or _early_llama(row)
@@ -105,7 +113,10 @@ def _architecture(row: PublishedRow, runtime: Runtime) -> Architecture:
     for_experts_alone = runtime.engine == EXPERT_STREAMING.engine or row.category == "moe_offload"
     if active is None and for_experts_alone:
         active = USUAL_ACTIVE * params
-    used = None if active is None or active >= 0.98 * params else active * 1e9
+    if active is None or active >= 0.98 * params:
+        used = None
+    else:
+        used = active * 1e9
     size = StatedSize(params=params * 1e9, active=used, layers=row.n_layers)
     made = of_size(name or "A model", size, _year(row))
     row.notes.append(f"{made.name} is not known by its name: its size stands in, in {made.source}")
@@ -120,7 +131,9 @@ def _known(name: str) -> Named | None:
         model = named(base if base and _written_in(folder.casefold()) == folder.upper() else name)
     except AdvisorError:
         return None
-    return model if model.known else None
+    if model.known:
+        return model
+    return None
 
 
 BEFORE_OTHERS = "2023-09"
@@ -139,14 +152,21 @@ def _early_llama(row: PublishedRow) -> Named | None:
 def _year(row: PublishedRow) -> int:
     """Year of a run, between `FIRST` and `NEWEST`."""
     year = row.date[:4]
-    return min(max(int(year), FIRST), NEWEST) if year.isdecimal() else NEWEST
+    if year.isdecimal():
+        return min(max(int(year), FIRST), NEWEST)
+    return NEWEST
 
 
 def _file_gib(row: PublishedRow) -> float | None:
     """File size stated with the format; None where it is not [GiB]."""
     words = stated("GB of the file", row.quant)
-    size = number("The size in quant", words[1]) if words else None
-    return size * GB / GIB if size else None
+    if words:
+        size = number("The size in quant", words[1])
+    else:
+        size = None
+    if size:
+        return size * GB / GIB
+    return None
 
 
 def _nearest(row: PublishedRow, words: str, size: float | None, params: float) -> str:
@@ -159,7 +179,10 @@ def _nearest(row: PublishedRow, words: str, size: float | None, params: float) -
         near = near or format_meant(words, remark=True).name
     told = ""
     if not near:
-        bits = size * GIB * 8 / params if size else figure("bits", folded) or 4.85
+        if size:
+            bits = size * GIB * 8 / params
+        else:
+            bits = figure("bits", folded) or 4.85
         near = min(
             ("IQ1_S", "IQ2_XS", "Q3_K_M", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0", "F16"),
             key=lambda name: abs(NEAREST[name] - bits),

@@ -97,7 +97,9 @@ class Case:
     @cached_property
     def of_prompt(self) -> "Case":
         """The case with the request that timed the prompt."""
-        return self if self.prompt == self.work else replace(self, work=self.prompt)
+        if self.prompt == self.work:
+            return self
+        return replace(self, work=self.prompt)
 
     @cached_property
     def placement(self) -> Placement:
@@ -113,9 +115,16 @@ class Case:
     def estimate(self) -> Estimate:
         """Estimate of the request `work`."""
         return estimate(
-            self.model, self.machine, self.work, self.runtime, self.strategy,
-            fitted_constants(), self.settings, backend=self.backend, build=self.build,
-        )  # fmt: skip
+            self.model,
+            self.machine,
+            self.work,
+            self.runtime,
+            self.strategy,
+            fitted_constants(),
+            self.settings,
+            backend=self.backend,
+            build=self.build,
+        )
 
 
 MOST_USERS = 2048
@@ -152,7 +161,8 @@ def _sequences(row: PublishedRow, case: Case) -> float:
     running = figure("requests at once", row.other_metric)
     if row.batch or running is not None:
         return row.batch or max(running or 0.0, 1.0)
-    runtime, settings = case.runtime, case.settings
+    runtime = case.runtime
+    settings = case.settings
     if not (all(lengths(row)) or runtime.key in THROUGHPUT or row.category == "batched"):
         return 1.0
     if runtime.engine in ON_TRANSFORMERS and settings.kv_in_ram is None:
@@ -195,7 +205,9 @@ def largest(fits: Callable[[float], bool]) -> float:
 
 
 def _fits(case: Case) -> bool:
-    model, machine, work = case.model, case.machine, case.work
+    model = case.model
+    machine = case.machine
+    work = case.work
     try:
         placement = case.placement
     except Refusal:
@@ -236,7 +248,9 @@ def _category(row: PublishedRow) -> str:
     experts = row.n_cpu_moe or stated("experts in RAM", f"{row.source_words} {row.other_metric}")
     if experts or engine(row.runtime, "moe_offload") is KTRANSFORMERS:
         return "moe_offload"
-    return "resident" if row.ngl is None else "partial"
+    if row.ngl is None:
+        return "resident"
+    return "partial"
 
 
 def possible(
@@ -294,7 +308,9 @@ def with_build(row: PublishedRow, model: Model, machine: Machine, runtime: Runti
     copies_all = model.has_experts and month < USED_ALONE_SINCE
     slower = (model.has_delta_rule and effects_of_build(month)) or kernel_effect(aged, model)
     older = copies_all or slower
-    return replace(machine, build=month) if older else machine
+    if older:
+        return replace(machine, build=month)
+    return machine
 
 
 STREAMING = ("stream_cpu", "kv_offload", "batched")
@@ -328,10 +344,12 @@ def _answered(stated: tuple[tuple[str, str], ...]) -> dict[str, object]:
 def answer(row: PublishedRow) -> dict[str, object]:
     """Answer for one row, with the columns `ANSWERED`; raises AdvisorError where it has none."""
     case = understood(row)
-    written, read = case.estimate, case.of_prompt.estimate
+    written = case.estimate
+    read = case.of_prompt.estimate
     if written.decode is None or read.prefill is None or read.first_token is None:
         raise InputError(written.refusal)
-    users, output = float(written.work.users) * case.replicas, case.work.output
+    users = float(written.work.users) * case.replicas
+    output = case.work.output
     low, high = _range(case, written.decode)
     slow, fast = _range(case, read.prefill)
     reply = read.first_token.value + case.steps / written.decode.value
@@ -390,7 +408,10 @@ def understood(row: PublishedRow) -> Case:
         build=run_settings.build(row),
         replicas=float(run_settings.replicas(row)),
     )
-    case = case if runtime.computes_in_ram else batched(row, case)
+    if runtime.computes_in_ram:
+        case = case
+    else:
+        case = batched(row, case)
     return replace(case, notes=tuple(row.notes))
 
 
@@ -406,10 +427,17 @@ def _runtime(row: PublishedRow) -> Runtime:
     if named is IK_LLAMA_CPP and "split mode graph" in row.source_note:
         return IK_GRAPH
     if named is IK_LLAMA_CPP and run_settings.copies_experts(row):
-        return IK_COPYING if row.date >= run_settings.COPIES_LARGE_SINCE else IK_COPYING_ALL
+        if row.date >= run_settings.COPIES_LARGE_SINCE:
+            return IK_COPYING
+        return IK_COPYING_ALL
     if named is not None:
-        return LLAMA_CPP if named is KTRANSFORMERS and not row.gpu else named
-    nearest = VLLM if row.category in STREAMING else LLAMA_CPP
+        if named is KTRANSFORMERS and not row.gpu:
+            return LLAMA_CPP
+        return named
+    if row.category in STREAMING:
+        nearest = VLLM
+    else:
+        nearest = LLAMA_CPP
     if row.runtime:
         row.notes.append(f"{row.runtime} is not modelled: read as {nearest.name} does")
     return nearest
@@ -445,9 +473,14 @@ def _placed(
 
 def _settings(row: PublishedRow, model: Model) -> Settings:
     """Stated split, and how the file was read."""
-    layers, moe, note = row.ngl, row.n_cpu_moe, row.source_note
+    layers = row.ngl
+    moe = row.n_cpu_moe
+    note = row.source_note
     percent = figure("percent on the GPU", note)
-    share = row.fraction_gpu if percent is None else percent / 100.0
+    if percent is None:
+        share = row.fraction_gpu
+    else:
+        share = percent / 100.0
     if layers is None and share is not None:
         layers = round(share * model.layers)
     by_itself = layers is None or layers >= model.layers

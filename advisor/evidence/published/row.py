@@ -42,7 +42,9 @@ def _text(_: str, cell: str) -> str:
 
 def _whole(name: str, cell: str) -> int | None:
     value = number(name, cell)
-    return None if value is None else round(value)
+    if value is None:
+        return None
+    return round(value)
 
 
 def _flag(_: str, cell: str) -> bool:

@@ -14,10 +14,13 @@ from advisor.units import GIB
 
 # Properties of a llama.cpp run: lengths, cache type, backend, build.
 
-BENCH_PROMPT, BENCH_OUTPUT = 512.0, 128.0  # default lengths of llama-bench's two tests [tokens]
+# default lengths of llama-bench's two tests [tokens]
+BENCH_PROMPT = 512.0
+BENCH_OUTPUT = 128.0
 USUAL_MICRO_BATCH = 512.0
 MOST_MICRO_BATCH = 65_536.0
-OF_NINE, EQUAL_TO_NINE = "mean of its 9 tests", 200.0
+OF_NINE = "mean of its 9 tests"
+EQUAL_TO_NINE = 200.0
 """Note of speeds averaged over LocalScore's nine tests, and length of a prompt read at that speed
 [tokens]. Their prompts have 16, 64, 384, 1024 (twice), 1280, 2048 (twice) and 4096 tokens. Reading
 the weights takes a GPU as long as multiplying some 30 tokens; the nine speeds n / (n + 30) average
@@ -34,24 +37,36 @@ def requests(row: PublishedRow) -> tuple[Workload, Workload]:
     that many tokens in the cache, except prompts read into an empty one. Other rows are one
     request. sweep-bench computes each prompt as one micro-batch.
     """
-    note, depth = row.source_note, row.context_depth
-    sent, users = row.prompt_len, row.batch or 1.0
+    note = row.source_note
+    depth = row.context_depth
+    sent = row.prompt_len
+    users = row.batch or 1.0
     cached_before = depth or 0.0
     mean = figure("mean depth", note) or 0.0  # of the tokens generated after the cached ones
-    to_mean = 2.0 * (mean - cached_before) if mean > cached_before else None
+    if mean > cached_before:
+        to_mean = 2.0 * (mean - cached_before)
+    else:
+        to_mean = None
     generated = row.gen_len or to_mean or figure("tg", note) or BENCH_OUTPUT
     empty = sent is None and cached_before > 0 and bool(stated("prompt read from empty", note))
-    fresh = max(sent, 1.0) if sent is not None else figure("pp", note) or BENCH_PROMPT
+    if sent is not None:
+        fresh = max(sent, 1.0)
+    else:
+        fresh = figure("pp", note) or BENCH_PROMPT
     fresh, cached = (cached_before, 0.0) if empty else (fresh, cached_before)
     if empty and OF_NINE in note:
         fresh = EQUAL_TO_NINE
     thousands = figure("prompt in thousands", note)
     if thousands is not None and sent is None:
-        fresh, cached = 1024.0 * thousands, 0.0
+        fresh = 1024.0 * thousands
+        cached = 0.0
     beside = stated("prompt before the reply", note)
     if beside:
         fresh = max(float(beside[2] or beside[4]), 1.0)
-        cached = float(beside[1]) if beside[1] else max(cached_before - fresh, 0.0)
+        if beside[1]:
+            cached = float(beside[1])
+        else:
+            cached = max(cached_before - fresh, 0.0)
     prompt = Workload(
         prompt=cached + fresh,
         cached=cached,
@@ -71,7 +86,10 @@ def requests(row: PublishedRow) -> tuple[Workload, Workload]:
 
 
 def _micro_batch(note: str, fresh: float) -> float:
-    whole = fresh if "sweep-bench" in note else USUAL_MICRO_BATCH
+    if "sweep-bench" in note:
+        whole = fresh
+    else:
+        whole = USUAL_MICRO_BATCH
     batch = figure("ub", note) or figure("ubatch", note) or whole
     logical = figure("batch beside the micro-batch", note) or batch
     return min(max(min(batch, logical), 1.0), MOST_MICRO_BATCH)
@@ -80,7 +98,10 @@ def _micro_batch(note: str, fresh: float) -> float:
 def cache_type(note: str) -> str:
     """Cache type stated in a note; 16 bits by default."""
     words = stated("cache type", note)
-    kind = next(filter(None, words.groups())).casefold() if words else ""
+    if words:
+        kind = next(filter(None, words.groups())).casefold()
+    else:
+        kind = ""
     return kind if kind in KV_BYTES_PER_VALUE else "f16"
 
 
@@ -94,14 +115,17 @@ def build(row: PublishedRow) -> str:
     """Build with other kernels than today's: "llamafile", "2024" or "2025" by date; else empty."""
     if any(name in row.runtime.casefold() for name in ("llamafile", "localscore")):
         return "llamafile"
-    return kernels_of(row.date[:7], backend(row)) if row.date[:4].isdigit() else ""
+    if row.date[:4].isdigit():
+        return kernels_of(row.date[:7], backend(row))
+    return ""
 
 
 GPU_REPACKED_SINCE = "2025-06-06"
 """Day from which ik_llama.cpp's GPU kernels read weights that are repacked for processors."""
 ON_CORES = "computed by the processor"
 """Words of a note on prompts whose experts were not copied, by the source's log."""
-COPIES_SINCE, COPIES_LARGE_SINCE = "2025-05-12", "2025-06-12"
+COPIES_SINCE = "2025-05-12"
+COPIES_LARGE_SINCE = "2025-06-12"
 """Days from which ik_llama.cpp copies fused experts to the GPU for prompts of 32 tokens (its pull
 request 405), and for as many as give each expert 32 (520)."""
 PINNED_SINCE = "2026-03-26"
@@ -123,13 +147,17 @@ def load_mode(row: PublishedRow) -> str:
     """Load mode of a row: llama.cpp maps the file unless it is told not to."""
     fork = engine(row.runtime, row.category) is IK_LLAMA_CPP
     buffered = stated("file in buffers", row.source_words.casefold()) is not None
-    return "none" if buffered or (fork and row.date >= PINNED_SINCE) else "auto"
+    if buffered or (fork and row.date >= PINNED_SINCE):
+        return "none"
+    return "auto"
 
 
 def in_fork_format(row: PublishedRow, model: Model) -> Model:
     """Model with the kernel class of the fork's own formats; unchanged for other formats."""
     kernels = meaning("kernels of ik_llama.cpp", row.quant)
-    return replace(model, decode_class=kernels) if kernels else model
+    if kernels:
+        return replace(model, decode_class=kernels)
+    return model
 
 
 USUAL_PROMPT = 64.0
@@ -161,7 +189,8 @@ def tiers(row: PublishedRow, model: Model, runtime: Runtime) -> tuple[float | No
     every layer on the drive (FlexLLMGen at 004ffef, benchmark/hf_ds/hf_opt.py). Accelerate's own
     table gives memory in GiB; with all weights on GPUs, it is the weights plus 2 to 4 %.
     """
-    on_gpu, on_disk = row.fraction_gpu, row.fraction_disk
+    on_gpu = row.fraction_gpu
+    on_disk = row.fraction_disk
     if on_gpu is not None or on_disk is not None:
         return on_gpu, on_disk
     on_gpus = figures("GB on GPUs", row.other_metric)
@@ -171,7 +200,9 @@ def tiers(row: PublishedRow, model: Model, runtime: Runtime) -> tuple[float | No
         rest = 1.0 - share - in_ram * GIB / model.file_bytes
         return share, max(rest, 0.0)
     if runtime.engine == ACCELERATE.engine and row.category == "nvme":
-        return (None, None) if "device_map" in row.runtime else (0.0, 1.0)
+        if "device_map" in row.runtime:
+            return (None, None)
+        return (0.0, 1.0)
     return None, None
 
 
@@ -213,18 +244,24 @@ def padded(row: PublishedRow) -> float:
     MoE-Lightning does not pad prompts, its variant "(p)" does.
     """
     as_they_are = row.runtime.casefold().endswith("lightning")
-    return 0.0 if as_they_are else figure("longest prompt", row.other_metric) or 0.0
+    if as_they_are:
+        return 0.0
+    return figure("longest prompt", row.other_metric) or 0.0
 
 
 def kv_type(row: PublishedRow, runtime: Runtime) -> str:
     """Format of the cache: as stated, else the engine's default for the weights' format."""
     form = row.quant.casefold()
     if "kv" in form:
-        return "q4_0" if "4" in form else "q8_0"
+        if "4" in form:
+            return "q4_0"
+        return "q8_0"
     if stated("8-bit cache", row.source_note.casefold()) and runtime.quantized_kv_type == "fp8":
         return "fp8"
     of_8_bits = runtime.key == "tensorrt-llm" and ("fp4" in form or "fp8" in form)
-    return "fp8" if of_8_bits else "f16"
+    if of_8_bits:
+        return "fp8"
+    return "f16"
 
 
 def replicas(row: PublishedRow) -> int:

@@ -66,7 +66,8 @@ def derived_row(
 
 def title(candidate: str) -> str:
     """Name in the vendor's spelling: "ryzen 9 9955hx3d" is "Ryzen 9 9955HX3D"."""
-    written, spelled = [], words.words_of_kind("spelled by makers")
+    written = []
+    spelled = words.words_of_kind("spelled by makers")
     for word in candidate.split():
         if word in spelled:
             written.append(spelled[word])
@@ -93,7 +94,10 @@ def packages(text: str) -> tuple[str, int]:
     """Plain text without its number of sockets, and that number, 1 by default."""
     for pattern, number in patterns("sockets"):
         match = pattern.search(text)
-        count = int(number or match[1]) if match else 0
+        if match:
+            count = int(number or match[1])
+        else:
+            count = 0
         if match and count:
             return " ".join(f"{text[: match.start()]} {text[match.end() :]}".split()), count
     return text, 1
@@ -158,7 +162,8 @@ class CpuNames:
         self._refuse_several(name, text)
         single, sockets = packages(text)
         without_sample = any_of("of sample").sub(" ", single)  # "9334QS"
-        sample, single = without_sample != single, " ".join(without_sample.split())
+        sample = without_sample != single
+        single = " ".join(without_sample.split())
         meant = self._meant(single)
         if meant is None:
             bare = " ".join(re.sub(r"[,;]", " ", text).split())
@@ -166,7 +171,10 @@ class CpuNames:
                 if pattern.fullmatch(bare):
                     raise CpuObjection("CPU", name, (), why)
             raise UnknownName("CPU", name, self._offers(single), HINT)
-        why = "" if meant.row.vendor == TYPICAL else other_brand(single, meant.row.name)
+        if meant.row.vendor == TYPICAL:
+            why = ""
+        else:
+            why = other_brand(single, meant.row.name)
         if why:
             raise CpuObjection("CPU", name, (meant.row.name,), why)
         row = several_sockets(meant.row, self._sockets(name, meant.row, sockets), self.hosts)
@@ -204,12 +212,18 @@ class CpuNames:
     def _sockets(self, name: str, row: HostRow, count: int) -> int:
         """Sockets that a count means; "x 16" behind eight cores counts their threads."""
         generation = next(self._generations_of(row.name.casefold()), None)
-        most = generation.max_sockets if generation else MOST_SOCKETS
+        if generation:
+            most = generation.max_sockets
+        else:
+            most = MOST_SOCKETS
         if count <= most or row.segment == "unified":
             return count
         if row.cores <= count <= 2 * row.cores:
             return 1
-        boards = f"one socket for {row.name}" if most == 1 else f"{most} sockets for {row.name}"
+        if most == 1:
+            boards = f"one socket for {row.name}"
+        else:
+            boards = f"{most} sockets for {row.name}"
         why = f"No board has {count} sockets for it: boards have up to {boards}."
         raise TooManySockets("CPU", name, (), why)
 
@@ -217,10 +231,13 @@ class CpuNames:
         """Processor with a row of its own, or in the list of models."""
         host = self.exact.get(candidate) or self.bare.get(candidate)
         if host is None:
-            return self._by_generation(candidate, text) if candidate in self.models else None
+            if candidate in self.models:
+                return self._by_generation(candidate, text)
+            return None
         kinds = re.search(r"\b(\d{1,2})p\s*\+\s*(\d{1,2})e\b", text)  # as a Mac states its cores
         if kinds and host.vendor == "Apple":
-            fast, slow = int(kinds[1]), int(kinds[2])
+            fast = int(kinds[1])
+            slow = int(kinds[2])
             both = fast + slow
             host = replace(host, cores=both, performance_cores=fast, threads=both)
         return CpuName(row=host, gpu=self._graphics(host.name))
@@ -228,12 +245,19 @@ class CpuNames:
     def _typical(self, candidate: str) -> CpuName | None:
         """Typical platform of a line that is named without a model: "EPYC"."""
         row = self.typical.get(candidate)
-        note = f"No model is named: taken as {row.name}." if row else ""
-        return CpuName(row=row, notes=(note,)) if row else None
+        if row:
+            note = f"No model is named: taken as {row.name}."
+        else:
+            note = ""
+        if row:
+            return CpuName(row=row, notes=(note,))
+        return None
 
     def _by_generation(self, candidate: str, text: str) -> CpuName | None:
         generation = next(self._generations_of(candidate), None)
-        return self._by_rule(candidate, generation, text) if generation else None
+        if generation:
+            return self._by_rule(candidate, generation, text)
+        return None
 
     def _generations_of(self, name: str) -> Iterator[CpuGenerationRow]:
         for row in self.generations:
@@ -244,10 +268,21 @@ class CpuNames:
         model = self.models.get(candidate)
         same = model or self._same_silicon(candidate)
         stated = re.search(r"\b(\d{1,3})[- ]?c(?:ores?)?\b|\b[aqm](\d{2,3})-\d{2}[xm]?\b", text)
-        cores = same.cores if same else int(stated[1] or stated[2]) if stated else generation.cores
-        listed = same if isinstance(same, CpuModelRow) else None
+        if same:
+            cores = same.cores
+        elif stated:
+            cores = int(stated[1] or stated[2])
+        else:
+            cores = generation.cores
+        if isinstance(same, CpuModelRow):
+            listed = same
+        else:
+            listed = None
         own = listed is not None and bool(listed.memory_mts or listed.memory_channels)
-        memory = "memory as its maker lists it" if own else "channels and memory rate"
+        if own:
+            memory = "memory as its maker lists it"
+        else:
+            memory = "channels and memory rate"
         notes = [f"{generation.name}: {memory}{'' if own else ' of its generation'}."]
         if same is None:
             self._refuse_other_line(candidate)
@@ -314,7 +349,9 @@ def _beginning(pattern: str) -> str:
         outside = re.sub(r"\([^()]*\)", "", outside)
     several = "|" in outside
     beginning = re.match(r"[a-z ]*(?![?*{])", pattern)
-    return "" if several or beginning is None else beginning[0]
+    if several or beginning is None:
+        return ""
+    return beginning[0]
 
 
 # Words of a processor's name that contradict the processor that its number means.

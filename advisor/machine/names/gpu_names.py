@@ -165,7 +165,9 @@ def sliced(name: str) -> tuple[str, Slice] | None:
 
 def _slices(card: GpuRow) -> tuple[int, int]:
     """Slices of a card's memory, and of its multiprocessors."""
-    return (4, 4) if any_of("card of quarters").match(card.name) else (8, 7)
+    if any_of("card of quarters").match(card.name):
+        return (4, 4)
+    return (8, 7)
 
 
 def _memory_slices(card: GpuRow, part: Slice) -> int | None:
@@ -173,7 +175,10 @@ def _memory_slices(card: GpuRow, part: Slice) -> int | None:
     total, _ = _slices(card)
     size = part.memory_gb / card.memory_gib * total
     cut = any_of("card of slices").match(card.name)
-    known = MEMORY_SLICES[total].get(part.compute, ()) if cut else ()
+    if cut:
+        known = MEMORY_SLICES[total].get(part.compute, ())
+    else:
+        known = ()
     return next((slices for slices in known if abs(size - slices) <= ROUNDED * slices), None)
 
 
@@ -184,7 +189,8 @@ def slice_of(card: GpuRow, part: Slice) -> GpuRow:
         profile = str(part).removeprefix("MIG ")
         hint = f"{card.name} has no slice {profile}; `nvidia-smi mig -lgip` lists a card's."
         raise UnknownName("GPU", f"{card.name} {part}", (), hint)
-    share, arithmetic = memory / eighths, part.compute / sevenths
+    share = memory / eighths
+    arithmetic = part.compute / sevenths
     rates = {name: (rate := getattr(card, name)) and rate * arithmetic for name in PEAKS}
     return replace(
         card,
@@ -218,7 +224,8 @@ def size_unsaid(gpu: GpuName, rows: Mapping[str, GpuRow]) -> str:
     """Note on the memory that a name leaves open; empty where it is said, or where all cards of the
     name have it but larger ones that were changed.
     """
-    sizes, own = sizes_of(gpu.row, rows), gpu.row.memory_gib
+    sizes = sizes_of(gpu.row, rows)
+    own = gpu.row.memory_gib
     bare = any_of("sized").sub("", gpu.row.name)
     usual = len(sizes) == 1 or (bare == gpu.row.name and own == sizes[0])
     if gpu.memory_gib or gpu.part_gib or gpu.row.unified or usual:
@@ -350,7 +357,9 @@ class GpuNames:
             apple = [row.name for row in self.rows.values() if row.vendor == "Apple"]
             raise UnknownName("GPU", name, apple, meaning("refused", plain(name)) or HINT)
         several = re.match(r"(\d{1,2})\s*[x*]\s*", plain(name))
-        return replace(chip, count=int(several[1])) if several else chip
+        if several:
+            return replace(chip, count=int(several[1]))
+        return chip
 
     def _chosen(
         self, name: str, spellings: list[_Spelling], taken: GpuWords, size: float | None, note: str

@@ -33,7 +33,9 @@ def count_of_macs(text: str) -> int:
     """Number at an end of a plain text that is of chips ("2x", "dual") and not of cores."""
     bare, count = counted(text)
     number = text.removesuffix(bare.strip()).removeprefix(bare.strip()).strip()
-    return count if number != text and any_of("count of chips").search(number) else 1
+    if number != text and any_of("count of chips").search(number):
+        return count
+    return 1
 
 
 def apple_chip(name: str, rows: Mapping[str, GpuRow]) -> NamedPart[GpuRow] | None:
@@ -55,7 +57,8 @@ def apple_chip(name: str, rows: Mapping[str, GpuRow]) -> NamedPart[GpuRow] | Non
     by_cpu = [row for row in variants if of_cpu & _cpu_cores(row)]
     by_size = [row for row in by_cpu or variants if size in memory_options(row)]
     row = (by_gpu or by_size or by_cpu or variants)[-1]
-    notes, sold = [], memory_options(row)
+    notes = []
+    sold = memory_options(row)
     if not by_gpu and len(by_cpu) != 1 and len(by_size or by_cpu or variants) != 1:
         cores = f"{gpu_cores(row)} GPU cores"
         notes.append(f"Taken with {cores}, as the name does not say how many.")
@@ -122,7 +125,8 @@ def either(sizes: tuple[float, ...]) -> str:
 
 # Memory sizes in names of GPUs: which card has a size, and which sizes are refused.
 
-LESS, MORE = 0.13, 0.075
+LESS = 0.13
+MORE = 0.075
 """Largest part of a card's memory by which a stated size may differ from it: with error correction
 a T4 shows 15 of its 16 GB and leaves programs 14; a B200 of 180 GB is sold as 192."""
 OF_VARIANT = 0.045  # largest relative difference for a card that the size alone distinguishes
@@ -133,7 +137,9 @@ class OtherMemory(UnknownName):
 
     def __init__(self, name: str, same: list[GpuRow], size_gib: float, *, alone: bool) -> None:
         sizes = sorted({card.memory_gib for card in same})
-        self.size_gib, self.alone, self.sold_gib = size_gib, alone, sizes[-1]
+        self.size_gib = size_gib
+        self.alone = alone
+        self.sold_gib = sizes[-1]
         sold = " or ".join(f"{own:g}" for own in sizes)
         hint = (
             f"{same[0].name} has {sold} GB, not {size_gib:g}: name it without the size, and type "
@@ -208,7 +214,9 @@ def boards_of_two(text: str) -> str:
     """Plain text with the cards of boards of two: "2x Arc Pro B60 48GB dual" are four of 24 GB."""
 
     def cards(match: re.Match[str]) -> str:
-        boards, card, size = match[1] or 1, match[2], match[3] or match[4]
+        boards = match[1] or 1
+        card = match[2]
+        size = match[3] or match[4]
         return f"{2 * int(boards)}x {card} {int(size) // 2}gb"
 
     return any_of("double board").sub(cards, text)
@@ -242,4 +250,6 @@ def _singular(word: str, count: int) -> str:
     """Word without a plural s ("3090s", "8 H100s"); "4070s" alone may be a Super and is kept."""
     geforce = re.fullmatch(r"[1-5]\d[5-9]0s", word) and (count > 1 or word[:4] not in SUPERS)
     data_centre = re.fullmatch(r"(?:[abhpt]|mi)\d{1,4}s", word) and count > 1
-    return word[:-1] if geforce or data_centre else word
+    if geforce or data_centre:
+        return word[:-1]
+    return word

@@ -121,7 +121,10 @@ def _summed(gpus: list[GpuName]) -> list[GpuName]:
     kinds: dict[tuple[str, float | None], GpuName] = {}
     for gpu in gpus:
         kind = gpu.row.name, gpu.part_gib
-        more = kinds[kind].count if kind in kinds else 0
+        if kind in kinds:
+            more = kinds[kind].count
+        else:
+            more = 0
         kinds[kind] = replace(gpu, count=gpu.count + more)
 
     def again(gpu: GpuName) -> bool:
@@ -145,7 +148,9 @@ class MachineNames:
     """Index of machine names."""
 
     def __init__(self, rows: Mapping[str, MachineRow], gpus: GpuNames, cpus: CpuNames) -> None:
-        self.rows, self.gpus, self.cpus = rows, gpus, cpus
+        self.rows = rows
+        self.gpus = gpus
+        self.cpus = cpus
         self.presets = PresetNames(rows, gpus)
         self.cards = CardMentions(gpus)
 
@@ -197,7 +202,10 @@ class MachineNames:
 
     def _has_another_chip(self, row: MachineRow, text: str) -> bool:
         """Whether a small machine's name states another chip than it is mostly sold with."""
-        chip = self._processor(text) if row.kind == "mini" else None
+        if row.kind == "mini":
+            chip = self._processor(text)
+        else:
+            chip = None
         if chip is None or chip.row.segment != "unified":
             return False
         return chip.gpu not in ("", row.gpu) and chip.row.name.rpartition(" ")[2] in text
@@ -209,9 +217,11 @@ class MachineNames:
         if count < 2:
             return None
         if any_of("own count").match(bare) and text.endswith(bare):
-            single, times = self._put_together(text, bare), " machines with"
+            single = self._put_together(text, bare)
+            times = " machines with"
         else:
-            row, times = self.presets.row_of(bare), "x"
+            row = self.presets.row_of(bare)
+            times = "x"
             joined = row and (
                 row.kind == "server"
                 or (row.kind == "cloud" and any_of("of whole").search(bare))
@@ -222,7 +232,10 @@ class MachineNames:
             chips = counts and any_of("chip of a machine").match(bare)
             if not joined and not macs and not chips:
                 return None
-            single = self.presets.as_sold(row, bare) if row else self._put_together(text, bare)
+            if row:
+                single = self.presets.as_sold(row, bare)
+            else:
+                single = self._put_together(text, bare)
         name = f"{count}{times} {single.name}"
         return replace(single, name=name, spec=replace(single.spec, machines=count))
 
@@ -249,17 +262,27 @@ class MachineNames:
             ram_gb=vcpu * family.gib_per_vcpu,
             ram_channels=share_of_channels(host, cores),
         )
-        each = "a core" if family.threads_per_core == 1 else "half a core"
-        remark = f"; {family.note}" if family.note else ""
+        if family.threads_per_core == 1:
+            each = "a core"
+        else:
+            each = "half a core"
+        if family.note:
+            remark = f"; {family.note}"
+        else:
+            remark = ""
         taken = f"{instance}: {vcpu} virtual processors, each {each} of {family.cpu}{remark}."
         left_out = (LEFT_OUT.format(item) for item in words.unknown_items(rest))
         notes = (taken, *(note for gpu in gpus for note in gpu.notes), *left_out)
-        name = f"{instance}, {cards}" if gpus else instance
+        if gpus:
+            name = f"{instance}, {cards}"
+        else:
+            name = instance
         return MachineName(name=name, spec=spec, notes=notes, of_cloud=True)
 
     def _put_together(self, name: str, text: str) -> MachineName:
         """Machine of the parts in a plain text."""
-        laptop, bare = words.is_laptop(text), words.without("line", text, " | ")
+        laptop = words.is_laptop(text)
+        bare = words.without("line", text, " | ")
         gpus, rest = self.cards.within(bare, laptop=laptop)
         rest = words.with_modules_summed(rest)
         for card in self.cards.unknown(rest):
@@ -271,7 +294,10 @@ class MachineNames:
         if cpu is None and gpus and not gpus[0].row.unified:
             cpu, rest = self._as_sold(text, rest)
         unnamed = cpu is None and not self.presets.macs_of(bare)
-        unknown = any_of("processor of a line").search(rest) if unnamed else None
+        if unnamed:
+            unknown = any_of("processor of a line").search(rest)
+        else:
+            unknown = None
         if unknown:
             self.cpus.match(unknown[0])  # no processor that is named is left out
         gpus, notes = self._beside(cpu, gpus, bare, rest)
@@ -305,7 +331,10 @@ class MachineNames:
         """Graphics beside a processor, a laptop's where it is in laptops, and what is assumed."""
         if cpu is None:
             line = any_of("line alone").search(rest)
-            typical = f"{line[0]!r} says no model: the processor is a typical one." if line else ""
+            if line:
+                typical = f"{line[0]!r} says no model: the processor is a typical one."
+            else:
+                typical = ""
             return gpus, [typical] if line else []
         mobile_part = cpu.row.segment == "laptop" and any_of("gaming processor").search(
             cpu.row.name
@@ -320,7 +349,10 @@ class MachineNames:
         self, name: str, rest: str, gpus: list[GpuName], cpu: CpuName | None
     ) -> None:
         """Refuse a name without parts, or with an unknown number ("gnode-a5000" has none)."""
-        stray = "" if cpu else words.stray_number(rest)
+        if cpu:
+            stray = ""
+        else:
+            stray = words.stray_number(rest)
         platform = words.meaning("platform", rest) and words.memory_channels(rest)
         if not gpus and not stray and (platform or NO_CARD.search(rest)):
             return
@@ -332,14 +364,18 @@ class MachineNames:
         if words.is_laptop(plain(name)) and not stray:
             raise UnknownName("machine", name, (), SEVERAL_CARDS)
         offers = [row.name for row in self.rows.values() if row.kind != "cloud"]
-        hint = f"{stray!r} in it is no part that is known. {HINT}" if stray else HINT
+        if stray:
+            hint = f"{stray!r} in it is no part that is known. {HINT}"
+        else:
+            hint = HINT
         raise UnknownName("machine", name, (*offers, *self.gpus.rows, *self.rows), hint)
 
     def _rented(self, text: str, gpus: list[GpuName]) -> MachineRow | None:
         """Preset of a provider that the text names, with these cards; None where it has several."""
         if len(gpus) != 1:
             return None
-        size, meant = gpus[0].memory_gib, [gpus[0].row.name]
+        size = gpus[0].memory_gib
+        meant = [gpus[0].row.name]
         if not any_of("card socket").search(text):
             cards = [self.gpus.rows[name] for name in gpus[0].alternatives]
             meant += [row.name for row in cards if not size or gpu_words.is_of_size(row, size)]
@@ -353,7 +389,9 @@ class MachineNames:
         ]
         least = min((meant.index(row.gpu) for row in offers), default=0)
         fitting = [row for row in offers if meant.index(row.gpu) == least]
-        return fitting[0] if len({row.ram_gib for row in fitting}) == 1 else None
+        if len({row.ram_gib for row in fitting}) == 1:
+            return fitting[0]
+        return None
 
     def _own_graphics(self, cpu: CpuName) -> GpuName:
         """Graphics on a chip, by the chip's name, else by its generation."""
@@ -368,7 +406,8 @@ class MachineNames:
         sockets = any_of("sockets behind").search(bare)
         if sockets:
             start = max(bare.rfind(sign, 0, sockets.start()) for sign in ",;+") + 1
-            before, after = bare[:start], bare[sockets.end() :]
+            before = bare[:start]
+            after = bare[sockets.end() :]
             bare = f"{before} {sockets[2]}x {bare[start : sockets.end(1)].lstrip()}{after}".lstrip()
         telling = set(re.findall(r"[a-z]+", words.without_sizes(bare)))
         telling -= words.words_of_kind("kind of machine").keys()
@@ -412,9 +451,11 @@ class MachineNames:
         notes += assumed
         notes += filter(None, (size_unsaid(gpu, self.gpus.rows) for gpu in gpus))
         cards, count = listed(gpus)
-        channels, rate = None, None
+        channels = None
+        rate = None
         if chip is None or chip.of_ram:
-            channels, rate = words.memory_channels(text), words.memory_rate(written)
+            channels = words.memory_channels(text)
+            rate = words.memory_rate(written)
         if cpu and chip is None and rate is None:
             rate, assumed_rate = words.rate_of_type(modules, cpu.row)
             notes += [assumed_rate] if assumed_rate else []

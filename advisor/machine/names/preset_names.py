@@ -34,7 +34,8 @@ class PresetNames:
     """Index of presets."""
 
     def __init__(self, rows: Mapping[str, MachineRow], gpus: GpuNames) -> None:
-        self.rows, self.gpus = rows, gpus
+        self.rows = rows
+        self.gpus = gpus
         self._exact: dict[str, MachineRow] = {}
         self._worded: list[tuple[Counter[str], MachineRow]] = []
         self._words = {name: telling_words(name) for name in rows}
@@ -68,12 +69,15 @@ class PresetNames:
                 and wanted <= given
                 and all(self._is_beside(word, row) for word in given - wanted)
             ):
-                return self._of_size(wanted, row, text) if wanted else None
+                if wanted:
+                    return self._of_size(wanted, row, text)
+                return None
         return None
 
     def sold_in(self, text: str) -> MachineRow | None:
         """PC whose words are all in a plain text, whatever else is."""
-        given, kinds = telling_words(text), ("mini", "desktop")
+        given = telling_words(text)
+        kinds = ("mini", "desktop")
         sold = ((wanted, row) for wanted, row in self._worded if row.kind in kinds and wanted)
         return next((row for wanted, row in sold if wanted <= given), None)
 
@@ -104,7 +108,9 @@ class PresetNames:
         sizes = words.sizes_gib(text)
         same = [other for spelled, other in self._worded if spelled == wanted]
         fitting = (other for other in same if self.gpus.rows[other.gpu].memory_gib in sizes)
-        return next(fitting, row) if len(same) > 1 else row
+        if len(same) > 1:
+            return next(fitting, row)
+        return row
 
     def _is_beside(self, word: str, row: MachineRow) -> bool:
         """Whether a word means no other machine: its memory, its parts, or no hardware."""
@@ -121,7 +127,10 @@ class PresetNames:
 
     def as_sold(self, row: MachineRow, text: str) -> MachineName:
         """Preset with the memory size of the name."""
-        gpu = None if row.gpu == NO_GPU else self._chip(row, text)
+        if row.gpu == NO_GPU:
+            gpu = None
+        else:
+            gpu = self._chip(row, text)
         ram, note = _memory(row, text, gpu)
         cpu, which = processor_of(row, text)
         notes = (*(gpu.notes if gpu else ()), which, note)
@@ -154,7 +163,9 @@ class PresetNames:
             return sold
         typed = self.gpus.match(text)
         same = typed.row.name.rpartition(" ")[0] == sold.row.name.rpartition(" ")[0]
-        return typed if same else replace(sold, memory_gib=typed.memory_gib)
+        if same:
+            return typed
+        return replace(sold, memory_gib=typed.memory_gib)
 
 
 NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?![\w.])")
@@ -185,7 +196,10 @@ def _memory(row: MachineRow, text: str, gpu: GpuName | None) -> tuple[float | No
     if row.kind == "cloud" and words.names_ram(text):
         return words.main_memory(text), ""
     stated = [size for size in sizes if not sold or size < DRIVE_FROM * max(sold)]
-    card = gpu.row.memory_gib if gpu and not gpu.row.unified else 0.0
+    if gpu and not gpu.row.unified:
+        card = gpu.row.memory_gib
+    else:
+        card = 0.0
     own = stated and card and stated[0] in (card, card * row.gpu_count)
     if stated and row.kind != "cloud" and not own:
         odd = sold and stated[0] not in sold
@@ -246,7 +260,10 @@ def instance_in(text: str) -> tuple[str, InstanceFamilyRow, int] | None:
     for word in any_of("family word").findall(text):
         for row in families():
             match = _pattern(row).fullmatch(word)
-            vcpu = _vcpu(match, row) if match else None
+            if match:
+                vcpu = _vcpu(match, row)
+            else:
+                vcpu = None
             if vcpu:
                 return word, row, vcpu
     return None
@@ -261,4 +278,6 @@ def _vcpu(match: re.Match[str], row: InstanceFamilyRow) -> int | None:
         return OF_XLARGE * int(groups["metal"])
     if "metal" in match[0]:
         return row.metal_vcpu
-    return OF_XLARGE * int(groups["times"] or 1) if "xlarge" in match[0] else OF_XLARGE // 2
+    if "xlarge" in match[0]:
+        return OF_XLARGE * int(groups["times"] or 1)
+    return OF_XLARGE // 2

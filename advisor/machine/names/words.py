@@ -14,8 +14,11 @@ from advisor.machine.machine import Form
 from advisor.machine.rows import GpuRow, HostRow
 
 TABLE = NameWords("hardware/name_words.csv")
-words_of_kind, patterns, whole_words = TABLE.of_kind, TABLE.patterns, TABLE.whole_words
-any_of, rewritten = TABLE.any_of, TABLE.rewritten
+words_of_kind = TABLE.of_kind
+patterns = TABLE.patterns
+whole_words = TABLE.whole_words
+any_of = TABLE.any_of
+rewritten = TABLE.rewritten
 
 
 def meaning(kind: str, text: str) -> str:
@@ -56,7 +59,8 @@ SIZE = re.compile(
     r"(?!\s*/\s*s|ps)"
 )
 FACTORS = {"m": 1 / 1024, "t": 1024.0}
-SMALLEST_GIB, LARGEST_GIB = 1.0, 100_000.0
+SMALLEST_GIB = 1.0
+LARGEST_GIB = 100_000.0
 
 
 def plain(text: str) -> str:
@@ -131,18 +135,28 @@ def spelled_out(text: str) -> str:
     """Plain text with abbreviations and instances expanded: "bm.gpu.h100.8" is "8x h100"."""
     for identifier in any_of("mac identifier").findall(text):
         machine = texts("hardware/mac_identifiers.csv", "identifier", "machine").get(identifier)
-        text = text.replace(identifier, plain(machine)) if machine else text
-    rented = whole_words("rented") if any_of("of instances").search(text) else ()
+        if machine:
+            text = text.replace(identifier, plain(machine))
+        else:
+            text = text
+    if any_of("of instances").search(text):
+        rented = whole_words("rented")
+    else:
+        rented = ()
     for pattern, meant in (*whole_words("short"), *rented, *whole_words("instance")):
         match = pattern.search(text)
         if match:
             words = meant.format(
                 *(any_of("joints of instance").sub(" ", group) for group in match.groups())
             )
-            before, after = text[: match.start()], text[match.end() :]
+            before = text[: match.start()]
+            after = text[match.end() :]
             cards = any_of("cards of board").match(words)
             again = cards and re.search(rf"\b\d+ ?x [^,+|]*\b{cards[1]}\b", before + after)
-            text = f"{before} {after}" if again else f"{before}{words}{after}"
+            if again:
+                text = f"{before} {after}"
+            else:
+                text = f"{before}{words}{after}"
     return text
 
 
@@ -156,7 +170,9 @@ def without(kind: str, text: str, by: str = " ") -> str:
 def count_of(kind: str, text: str) -> int | None:
     """Number of a kind ("virtual processors") in a plain text; None without one."""
     match = any_of(kind).search(text)
-    return int(match[1]) if match and int(match[1]) else None
+    if match and int(match[1]):
+        return int(match[1])
+    return None
 
 
 WORD = re.compile(r"[a-z0-9+.]+")
@@ -211,7 +227,9 @@ def named_link(text: str) -> tuple[int, int]:
 def stray_number(text: str) -> str:
     """Number of three digits or more that belongs to no part; it may be an unknown card."""
     match = re.search(r"\b[a-z]{0,3}\d{3,4}[a-z]{0,4}\b", _without_numbers(text))
-    return match[0] if match else ""
+    if match:
+        return match[0]
+    return ""
 
 
 def _without_numbers(text: str) -> str:
@@ -246,8 +264,11 @@ def with_modules_summed(text: str) -> str:
     """Plain text in which memory modules are their sum: "8x 32GB", "64g*8"."""
 
     def behind(match: re.Match[str]) -> str:
-        size, number = int(match[1]), int(match[2])
-        return f"{size * number}gb ram" if size <= max(SIZES_OF_MODULES) else match[0]
+        size = int(match[1])
+        number = int(match[2])
+        if size <= max(SIZES_OF_MODULES):
+            return f"{size * number}gb ram"
+        return match[0]
 
     text = any_of("modules behind").sub(behind, text)
     return any_of("modules").sub(lambda match: f"{int(match[1]) * int(match[2])}gb", text)
@@ -302,7 +323,9 @@ def memory_rate(text: str) -> float | None:
 def _agreed(values: Iterable[Value]) -> Value | None:
     """Value of which all statements are; None without one, or with several."""
     distinct = set(values)
-    return distinct.pop() if len(distinct) == 1 else None
+    if len(distinct) == 1:
+        return distinct.pop()
+    return None
 
 
 USUAL_RATES = {"DDR4": 3200.0, "DDR5": 4800.0}
@@ -326,5 +349,6 @@ def rate_of_type(stated: str, row: HostRow) -> tuple[float | None, str]:
 
 def memory_channels(text: str) -> int | None:
     """Memory channels in a plain text, "8-channel" or "quad channel"."""
-    stated, numbers = any_of("channels").findall(text), words_of_kind("number")
+    stated = any_of("channels").findall(text)
+    numbers = words_of_kind("number")
     return _agreed(int(number or numbers[word]) for number, word in stated)

@@ -67,7 +67,9 @@ class HubList:
     def named(self, name: str) -> HubRow | None:
         """The repository of exactly that name, compared without case."""
         start = self._folded.find(f"\n{name.strip().lower()},")
-        return None if start < 0 else self[start + 1]
+        if start < 0:
+            return None
+        return self[start + 1]
 
     def has_publisher(self, publisher: str) -> bool:
         """Whether a repository of a publisher is listed, compared without case."""
@@ -113,7 +115,8 @@ class HubList:
         """Repositories whose line has a part and another; only these lines are read further."""
         place = self._text.find(part)
         while place >= 0:
-            start, end = self._text.rfind("\n", 0, place) + 1, self._text.index("\n", place)
+            start = self._text.rfind("\n", 0, place) + 1
+            end = self._text.index("\n", place)
             if self._text.find(also, start, end) >= 0 and meant(row := self[start]):
                 yield row
             place = self._text.find(part, place + 1)
@@ -182,7 +185,10 @@ class HubRule:
         """Weights that a file may hold beside the text model: none, or any of its parts."""
         sums = {0}
         for value in dict(_holding(self.beside, row)).values():
-            part = _counted(architecture, value) if isinstance(value, str) else int(str(value))
+            if isinstance(value, str):
+                part = _counted(architecture, value)
+            else:
+                part = int(str(value))
             sums |= {held + part for held in sums}
         return tuple(sorted(sums))
 
@@ -213,7 +219,10 @@ def _counted(architecture: Architecture, words: str) -> int:
         return architecture.layers * (architecture.max_context or 0) ** 2
     last = architecture.layers - 1
     layer = sum(tensor.params for tensor in architecture.tensors if tensor.layer == last)
-    tables = 2 * architecture.vocab * architecture.hidden if "tables" in words else 0
+    if "tables" in words:
+        tables = 2 * architecture.vocab * architecture.hidden
+    else:
+        tables = 0
     return layer + 2 * architecture.hidden**2 + tables
 
 
@@ -260,7 +269,9 @@ def listed(row: HubRow) -> Listed:
         built = _built(row, rule)
     except AdvisorError:
         # A size of this family that its rule does not cover.
-        known, rule, built = False, None, _built(replace(row, architecture=UNNAMED), None)
+        known = False
+        rule = None
+        built = _built(replace(row, architecture=UNNAMED), None)
     chosen, choice = _nearest(built, row, rule)
     return Listed(
         architecture=replace(chosen, source=f"list of Hugging Face models of {READ}, {row.name}"),
@@ -294,13 +305,19 @@ def text_parameters(row: HubRow, architecture: Architecture) -> int:
     such parts that brings it nearest to the computed total is subtracted.
     """
     rule = hub_rules().get(_with_family(row).architecture)
-    beside = rule.weights_beside(row, architecture) if rule else (0,)
+    if rule:
+        beside = rule.weights_beside(row, architecture)
+    else:
+        beside = (0,)
     totals = (row.parameters - part for part in beside)
     return min(totals, key=lambda text: abs(text - architecture.params))
 
 
 def _config(row: HubRow, rule: HubRule | None) -> dict[str, object]:
-    width = "moe_intermediate_size" if row.experts > 1 else "intermediate_size"
+    if row.experts > 1:
+        width = "moe_intermediate_size"
+    else:
+        width = "intermediate_size"
     stated = {
         "hidden_size": row.hidden,
         "num_hidden_layers": row.layers,
@@ -315,7 +332,10 @@ def _config(row: HubRow, rule: HubRule | None) -> dict[str, object]:
         "max_position_embeddings": row.context,
     }
     values: dict[str, object] = {key: value for key, value in stated.items() if value}
-    own = row.architecture if is_described(row.architecture) else "llama"
+    if is_described(row.architecture):
+        own = row.architecture
+    else:
+        own = "llama"
     values["model_type"] = rule.model_type if rule else own
     return values | (rule.keys(row) if rule else {})
 
@@ -397,7 +417,10 @@ def _by_widths(row: HubRow) -> int:
 
     llmfit's formula for repositories without metadata (`_estimate_params_from_config`).
     """
-    ratio = row.feed_forward / row.hidden if row.feed_forward and row.hidden else 4.0
+    if row.feed_forward and row.hidden:
+        ratio = row.feed_forward / row.hidden
+    else:
+        ratio = 4.0
     layers = row.layers * row.hidden * row.hidden * (4 + 2 * ratio)
     return int(layers + row.vocab * row.hidden)
 

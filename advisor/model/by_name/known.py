@@ -116,14 +116,21 @@ def base_of(key: str) -> KnownRow | None:
     if key in catalogue_keys():
         return catalogue_keys()[key]
     place = makers_keys().get(key)
-    row = None if place is None else hub_list()[place]
-    return row if row is not None and not is_drafting(row) else of_other_name(key)
+    if place is None:
+        row = None
+    else:
+        row = hub_list()[place]
+    if row is not None and not is_drafting(row):
+        return row
+    return of_other_name(key)
 
 
 def of_other_name(key: str) -> KnownRow | None:
     """Base model of a name that does not say it."""
     base = other_names().get(key)
-    return catalog.model_rows().get(base) or hub_list().named(base) if base else None
+    if base:
+        return catalog.model_rows().get(base) or hub_list().named(base)
+    return None
 
 
 def is_drafting(row: HubRow) -> bool:
@@ -173,4 +180,6 @@ def better_described(row: HubRow) -> HubRow:
 
 def spellings_of(row: KnownRow) -> list[str]:
     """Name and aliases of a model of the catalogue, name of a listed one."""
-    return spellings(row) if isinstance(row, ArchitectureSpec) else [row.name]
+    if isinstance(row, ArchitectureSpec):
+        return spellings(row)
+    return [row.name]

@@ -61,7 +61,9 @@ def meant(text: str) -> Named:
         for spelling in (tag.short,) if known else (tag.full, tag.short):
             with suppress(UnknownModel):
                 same = _meant(spelling)
-                return replace(same, taken_as=same.name) if tag.usual else same
+                if tag.usual:
+                    return replace(same, taken_as=same.name)
+                return same
     return _meant(text)
 
 
@@ -75,7 +77,10 @@ def _meant(text: str) -> Named:
     refuse_no_chat_model(text, exact.architecture if exact else "")
     if exact is not None:
         return _exact(name, exact)
-    hosted = spelled(text.rpartition("/")[2]) if "/" in text else None
+    if "/" in text:
+        hosted = spelled(text.rpartition("/")[2])
+    else:
+        hosted = None
     if hosted is not None:
         return Named(row=hosted, taken_as=hosted.name)
     _refuse(name)
@@ -85,7 +90,10 @@ def _meant(text: str) -> Named:
             return meant(file)
     if read_as is None or is_of_another_month(name, read_as):
         raise UnknownModel(text, close_models(name) if read_as is None else (read_as.name,))
-    read_as = _counted(name, read_as) if isinstance(read_as, HubRow) else read_as
+    if isinstance(read_as, HubRow):
+        read_as = _counted(name, read_as)
+    else:
+        read_as = read_as
     in_full = not name.publisher and "".join(name.tokens[:1]) in text.casefold()
     as_known = name.tokens in {names.take_apart(known).tokens for known in spellings_of(read_as)}
     return Named(row=read_as, taken_as="" if in_full and as_known else read_as.name)
@@ -126,7 +134,9 @@ def _with_publisher(text: str, joint: str) -> str:
     """Repository of a name that begins with its publisher, `Qwen_Qwen3-32B`; else empty."""
     publisher, _, rest = text.strip().partition(joint)
     known = rest and "/" not in text and hub_list().has_publisher(publisher)
-    return f"{publisher}/{'-'.join(rest.split())}" if known else ""
+    if known:
+        return f"{publisher}/{'-'.join(rest.split())}"
+    return ""
 
 
 def _exact(name: names.ModelName, row: HubRow) -> Named:
@@ -142,9 +152,14 @@ def _exact(name: names.ModelName, row: HubRow) -> Named:
 
 def _counted(name: names.ModelName, row: HubRow) -> HubRow:
     """Base of a packed repository of a stated size: packed files do not tell it."""
-    base = base_row(name) if names.has_size(name.shape) and not is_unpacked(row) else None
+    if names.has_size(name.shape) and not is_unpacked(row):
+        base = base_row(name)
+    else:
+        base = None
     known = isinstance(base, HubRow) and is_unpacked(base) and _same_shape(base, row)
-    return base if isinstance(base, HubRow) and known else row
+    if isinstance(base, HubRow) and known:
+        return base
+    return row
 
 
 def _same_shape(known: KnownRow, row: HubRow) -> bool:
@@ -244,7 +259,10 @@ def named(text: str, year: int = NEWEST) -> Named:
     try:
         known = meant(text)
     except UnknownModel as unknown:
-        made = None if unknown.close else stand_in(names.take_apart(text), year)
+        if unknown.close:
+            made = None
+        else:
+            made = stand_in(names.take_apart(text), year)
         if made is None:
             raise
         model = made
@@ -297,7 +315,10 @@ def _of_stated_total(row: HubRow) -> Named:
     """
     told = names.stated_size(names.take_apart(f"{row.name} {row.parameters / 1e9:.2f}b"))
     total = float(row.parameters)
-    active = told.active if told and told.active and told.active < total else None
+    if told and told.active and told.active < total:
+        active = told.active
+    else:
+        active = None
     size = names.StatedSize(
         params=total, active=active, layers=row.layers, may_have_experts=active is None
     )

@@ -110,17 +110,22 @@ def take_apart(text: str) -> ModelName:
 
 
 def _joined_format(text: str) -> str:
-    return TABLE.rewritten(text, "joined") if " " in text else text
+    if " " in text:
+        return TABLE.rewritten(text, "joined")
+    return text
 
 
 def _without_label(text: str) -> str:
     """`qwen35moe 35B.A3B`, as llama-bench prints architectures, as makers write it."""
     label, space, rest = text.partition(" ")
     short, dash, name = text.partition("-")
-    families, labels = TABLE.of_kind("short"), TABLE.of_kind("label")
+    families = TABLE.of_kind("short")
+    labels = TABLE.of_kind("label")
     if dash and short in families:
         return f"{families[short]} {name}"
-    return f"{labels[label]} {rest}" if space and label in labels else text
+    if space and label in labels:
+        return f"{labels[label]} {rest}"
+    return text
 
 
 NO_NAME = {"ggml", "gguf", "model", "models"}  # words of files and folders that name no model
@@ -137,7 +142,10 @@ def _without_publisher(text: str) -> tuple[str, str]:
         if not {*_tokens(TABLE.any_of("format part").sub(" ", file))} <= NO_NAME:
             break
         parts.pop()  # a file or folder that is called by its format alone, or "model"
-    cloud = TABLE.any_of("cloud publisher").match(parts[-1]) if parts else None
+    if parts:
+        cloud = TABLE.any_of("cloud publisher").match(parts[-1])
+    else:
+        cloud = None
     if cloud is not None:
         return cloud[1] or "", parts[-1][cloud.end() :]
     return (parts[-2] if len(parts) > 1 else ""), parts[-1] if parts else text
@@ -164,7 +172,8 @@ MOST_MULTIPLIED = 16
 llama.cpp's converter writes, 21 B are one expert with all that every token uses."""
 MOST_TRILLIONS = 3
 """Trillions above which a number is one of tokens of text: `bitnet-2B-4T`; Kimi K3 has 2.8."""
-SMALLEST, LARGEST = 1e5, 1e14
+SMALLEST = 1e5
+LARGEST = 1e14
 """Numbers of weights that are accepted: from somewhat less than stories260K has."""
 
 
@@ -179,7 +188,10 @@ class StatedSize:
 
     def __post_init__(self) -> None:
         """Check the sizes."""
-        active = self.params if self.active is None else self.active
+        if self.active is None:
+            active = self.params
+        else:
+            active = self.active
         if not (0 < active <= self.params and SMALLEST <= self.params < LARGEST):
             raise InputError(f"{self.params:g} weights, {self.active} active, is not a model.")
 
@@ -190,10 +202,17 @@ def stated_size(name: ModelName) -> StatedSize | None:
     active = next((weights(token[1:]) for token in name.shape if is_active(token)), None)
     if not sizes:
         return None
-    params = min(sizes) if "cut" in name.kinds else max(sizes)  # a pruned one's own is the lesser
+    # a pruned one's own is the lesser
+    if "cut" in name.kinds:
+        params = min(sizes)
+    else:
+        params = max(sizes)
     if active is None and any(re.match(r"\d+x\d", token) for token in name.shape):
         active = params * MIXTRAL_ACTIVE
-    used = active if active and active < params else None
+    if active and active < params:
+        used = active
+    else:
+        used = None
     return StatedSize(params=params, active=used, may_have_experts=active is None)
 
 
@@ -212,7 +231,9 @@ def weights(token: str) -> float | None:
     if stated[3] == "t" and float(stated[2]) > MOST_TRILLIONS:
         return None
     each = float(stated[2]) * {"m": 1e6, "b": 1e9, "t": 1e12}[stated[3]]
-    return each * int(stated[1]) * MIXTRAL_SHARE if stated[1] else each
+    if stated[1]:
+        return each * int(stated[1]) * MIXTRAL_SHARE
+    return each
 
 
 # Format that a model's name or tag carries, as in `qwen3:30b-a3b-q4_K_M` and `-GPTQ-Int8`.
@@ -248,7 +269,8 @@ def _format_spellings(name: str) -> Iterator[str]:
             if abs(NEAREST.get(part.upper(), 0.0) - stated) < NEAR_WIDTH * stated:
                 yield part
         yield f"{stated:g}bpw"
-    packer, bits = TABLE.any_of("packer").search(name), TABLE.any_of("bits").search(name)
+    packer = TABLE.any_of("packer").search(name)
+    bits = TABLE.any_of("bits").search(name)
     if packer and bits:
         yield f"{packer[1]}_{bits[bits.lastindex or 0]}bit"
     mlx = "mlx_" if "mlx" in name else ""
@@ -305,7 +327,10 @@ def ollama_tag(text: str) -> OllamaTag | None:
             return _tag(name, full, usual=False)
     alike = (full.rpartition("-")[2] for full in tags if size and full.startswith(f"{size[0]}-"))
     form = next(filter(format_in_name, alike), "")
-    further = {words().get(word) for word in _tokens(tag[size.end() :])} if size else {None}
+    if size:
+        further = {words().get(word) for word in _tokens(tag[size.end() :])}
+    else:
+        further = {None}
     if not form or not further <= TUNINGS or format_in_name(plain):
         return None
     return OllamaTag(short=f"{name}:{tag}", full=f"{name}:{tag}-{form}", usual=False)

@@ -75,7 +75,9 @@ def _same_words(name: ModelName) -> KnownRow | None:
         key=lambda row: (take_apart(row.name).identity != name.identity, len(row.name)),
         default=None,
     )
-    return None if row is None else better_described(row)
+    if row is None:
+        return None
+    return better_described(row)
 
 
 # Months that names of models state: "mistral-large-2512" is another model than "-2407".
@@ -153,8 +155,13 @@ def _of_size_and_words(name: ModelName) -> KnownRow | None:
     key = " ".join(token for token in name.shape if not is_size(token))
     if name.kinds & NOT_THEIR_BASE or not (" " in key or any(map(str.isdigit, key))):
         return None
-    row = base_of(key) if _stated(name.shape) else None
-    return row if row is not None and _weighs(row, name.shape) else None
+    if _stated(name.shape):
+        row = base_of(key)
+    else:
+        row = None
+    if row is not None and _weighs(row, name.shape):
+        return row
+    return None
 
 
 def _of_experts_label(name: ModelName) -> KnownRow | None:
@@ -166,15 +173,21 @@ def _of_experts_label(name: ModelName) -> KnownRow | None:
         return None
     rest = tuple(token for token in name.shape if token not in labels)
     base = base_of(" ".join(rest)) or base_row(replace(name, shape=rest))
-    rows = candidates(rest) if base is None else (base,)
+    if base is None:
+        rows = candidates(rest)
+    else:
+        rows = (base,)
     shapes = {(row.layers, row.hidden, row.experts): row for row in reversed(rows)}
     fitting = [row for row in reversed(shapes.values()) if _has_label(row, labels[0])]
-    return fitting[0] if len(fitting) == 1 else None
+    if len(fitting) == 1:
+        return fitting[0]
+    return None
 
 
 def _has_label(row: KnownRow, label: str) -> bool:
     count, _, each = label.partition("x")
-    stated, built = weights(each), _built(row)
+    stated = weights(each)
+    built = _built(row)
     if row.experts != int(count) or stated is None or built is None:
         return False
     experts = (tensor for tensor in built.tensors if tensor.group is Group.ROUTED_EXPERTS)
@@ -189,7 +202,9 @@ def _printed_as(name: ModelName) -> tuple[str, ...]:
     """
     label, space, _ = name.text.strip().casefold().partition(" ")
     further = [word for word in name.tokens if word.isalpha() and word not in label]
-    return tuple(TABLE.of_kind("printed").get(label, "").split()) if space and not further else ()
+    if space and not further:
+        return tuple(TABLE.of_kind("printed").get(label, "").split())
+    return ()
 
 
 def _of_printed_size(name: ModelName) -> KnownRow | None:
@@ -208,15 +223,21 @@ def _stated(tokens: Iterable[str]) -> float | None:
     """The only total that words state [weights]; None for none or several."""
     counts = (weights(token) for token in tokens if token[0].isdigit() and "x" not in token)
     totals = [total for total in counts if total is not None]
-    return totals[0] if len(totals) == 1 else None
+    if len(totals) == 1:
+        return totals[0]
+    return None
 
 
 def _weighs(row: KnownRow, tokens: Iterable[str]) -> bool:
     """A model has the stated weights, and about the stated active ones."""
-    total, built = _stated(tokens), _built(row)
+    total = _stated(tokens)
+    built = _built(row)
     if total is None or built is None:
         return False
-    counted = [row.parameters] if isinstance(row, HubRow) and counts_weights(row) else []
+    if isinstance(row, HubRow) and counts_weights(row):
+        counted = [row.parameters]
+    else:
+        counted = []
     if all(abs(number / total - 1) > NEAR_IN_SIZE for number in (built.params, *counted)):
         return False
     active = next((weights(token[1:]) for token in tokens if is_active(token)), None)
@@ -254,13 +275,20 @@ def base_row(name: ModelName) -> KnownRow | None:
         further = f"{before} {behind}".split()
         if not within or _is_cut_short(name, known, before, behind):
             continue
-        row = base_of(key) if sizes or not any(map(_may_be_variant, further)) else None
+        if sizes or not any(map(_may_be_variant, further)):
+            row = base_of(key)
+        else:
+            row = None
         if row is not None:
-            return None if further and _is_any_version(key, row) else row
+            if further and _is_any_version(key, row):
+                return None
+            return row
     parts = typed.split()
     apart = [word for word in parts if word in families() or OF_A_FAMILY.fullmatch(word)]
     certain = len(apart) == 2 and len(sizes) == 1 and parts[0] in families()
-    return base_of(" ".join((*apart, *sizes))) if certain else None
+    if certain:
+        return base_of(" ".join((*apart, *sizes)))
+    return None
 
 
 @cache
@@ -356,7 +384,9 @@ def _only_candidate(name: ModelName) -> KnownRow | None:
     rows = tuple(row for row in rows if _may_be_short_for(tokens, row))
     of_catalogue = () if alone else tuple(row for row in rows if isinstance(row, ArchitectureSpec))
     chosen = of_catalogue or rows
-    return chosen[0] if len(set(map(sizes, chosen))) == 1 else None
+    if len(set(map(sizes, chosen))) == 1:
+        return chosen[0]
+    return None
 
 
 def _may_be_short_for(tokens: tuple[str, ...], row: KnownRow) -> bool:
@@ -420,7 +450,10 @@ class UnknownModel(UnknownName):
 
 def close_models(name: ModelName) -> tuple[str, ...]:
     """Names that may be meant, likeliest first; of a family alone its newest models."""
-    rows = candidates(name.shape) if name.shape else ()
+    if name.shape:
+        rows = candidates(name.shape)
+    else:
+        rows = ()
     if not any(map(str.isdigit, name.key)):
         newest = sorted(rows, key=_published, reverse=True)
         rows = tuple(sorted(newest, key=lambda row: _words_of_its_own(name, row)))
@@ -459,4 +492,6 @@ def _spelled_alike(name: ModelName, least: float) -> tuple[str, ...]:
 
 
 def _number(token: str) -> str:
-    return token.rstrip("bmtk") if any(map(str.isdigit, token)) else ""
+    if any(map(str.isdigit, token)):
+        return token.rstrip("bmtk")
+    return ""

@@ -104,7 +104,8 @@ NEIGHBOURS = 3
 lends its shape, as layer patterns of the same year differ by up to ten times; the middle one in
 active weights where the name states none; the nearest alone where the layers are stated."""
 LONG = 32_768  # length at which caches are compared [tokens]
-EXPERTS_FROM, EXPERTS_SINCE = 100e9, 2025
+EXPERTS_FROM = 100e9
+EXPERTS_SINCE = 2025
 """Weights and year from which a name that states no active weights is taken as one with experts.
 Of the listed repositories of 2025 and later with 100 billion weights and more that state their
 experts or none, 922 of 960 have experts; of those with 60 to 100 billion, 121 of 193."""
@@ -148,7 +149,9 @@ def relative_of(
     def figure(row: KnownRow) -> float:
         built = architecture_of(row)
         by_share = experts and size.active is None
-        return built.active_params / built.params if by_share else cached_values(built)
+        if by_share:
+            return built.active_params / built.params
+        return cached_values(built)
 
     return sorted(around, key=figure)[len(around) // 2], False
 
@@ -187,7 +190,10 @@ def cached_values(architecture: Architecture) -> float:
 
 
 def _distance(row: KnownRow, params: float, size: names.StatedSize, year: int) -> float:
-    depth = abs(math.log(row.layers / size.layers)) if size.layers and row.layers else 0.0
+    if size.layers and row.layers:
+        depth = abs(math.log(row.layers / size.layers))
+    else:
+        depth = 0.0
     return abs(math.log(params / size.params)) + A_YEAR * abs(year - year_of(row)) + depth
 
 
@@ -208,7 +214,10 @@ def _known_sizes(family: str) -> tuple[tuple[str, KnownRow, float], ...]:
 
 
 def _routes(row: KnownRow) -> bool:
-    used = row.experts_used if isinstance(row, HubRow) else row.experts_per_token
+    if isinstance(row, HubRow):
+        used = row.experts_used
+    else:
+        used = row.experts_per_token
     return not row.experts or used < row.experts
 
 
@@ -245,7 +254,10 @@ def stand_in(name: names.ModelName, year: int = NEWEST, without: str = "") -> Na
     if size is None:
         return None
     row, related, made = _scaled(name, size, year, without)
-    active = f", {size.active / 1e9:,.4g} B of them active" if size.active else ""
+    if size.active:
+        active = f", {size.active / 1e9:,.4g} B of them active"
+    else:
+        active = ""
     layers = (
         f"layers, cache and the share of experts are those of {row.name}, the model nearest by "
         "name and size"
@@ -254,12 +266,13 @@ def stand_in(name: names.ModelName, year: int = NEWEST, without: str = "") -> Na
         "its size, and its cache is what models of its size and time usually have, four in five "
         f"within {CACHE_SPREAD:g} times"
     )
-    assumed = (
-        f"It does not say that {made.active_params / 1e9:,.3g} B of them are active, which is "
-        f"assumed as in {row.name}. "
-        if _assumes_experts(made, size)
-        else ""
-    )
+    if _assumes_experts(made, size):
+        assumed = (
+            f"It does not say that {made.active_params / 1e9:,.3g} B of them are active, which is "
+            f"assumed as in {row.name}. "
+        )
+    else:
+        assumed = ""
     return Named(
         row=row,
         made=made,

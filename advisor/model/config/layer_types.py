@@ -58,7 +58,9 @@ def window(config: Config) -> int:
         return 0
     size = config.whole("window")
     context = config.whole("max_context")
-    return 0 if context and size >= context else size
+    if context and size >= context:
+        return 0
+    return size
 
 
 def expert_layers(config: Config, layers: int) -> tuple[bool, ...]:
@@ -105,7 +107,8 @@ def shortest_period(letters: str) -> str:
 
 
 def _attention_letters(config: Config, layers: int) -> str:
-    words, letter_of = config.words("layer_types"), WORDS.of_kind("layer")
+    words = config.words("layer_types")
+    letter_of = WORDS.of_kind("layer")
     _known(config, "layer_types", words, tuple(letter_of))
     listed = "".join(letter_of[word] for word in _checked(config, "layer_types", layers, words))
     letters = listed or _derived_letters(config, layers)
@@ -135,7 +138,10 @@ def _derived_letters(config: Config, layers: int) -> str:
     every = config.whole(key, high=MAX_LAYERS)
     if every:
         return _every(every, "W", layers)
-    first = config.whole("max_window_layers") if config.flag("use_sliding_window") else 0
+    if config.flag("use_sliding_window"):
+        first = config.whole("max_window_layers")
+    else:
+        first = 0
     return "".join("W" if layer >= first else "F" for layer in range(layers))
 
 
@@ -328,7 +334,10 @@ def feed_forward(
     if any(routed) and "E" not in pattern:
         first, step = leading_dense_and_step(config, routed)
         answer |= {"first_dense": first, "moe_every": step}
-    has_dense = "-" in pattern if SINGLE_BLOCKS & set(pattern) else not all(routed)
+    if SINGLE_BLOCKS & set(pattern):
+        has_dense = "-" in pattern
+    else:
+        has_dense = not all(routed)
     if has_dense or known.get("dense_beside_experts"):
         answer["intermediate"] = dense_width(config, known)
     return answer

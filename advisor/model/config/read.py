@@ -76,14 +76,21 @@ def with_shared_layers(
             f"{config.name}: num_kv_shared_layers {sharing} must be less than the {facts.layers} "
             "layers."
         )
-    first, wider = facts.layers - sharing, 2 if config.flag("use_double_wide_mlp") else 1
+    first = facts.layers - sharing
+    if config.flag("use_double_wide_mlp"):
+        wider = 2
+    else:
+        wider = 1
     made = []
     for tensor in architecture.tensors:
         if tensor.layer is None or tensor.layer < first:
             made.append(tensor)
         elif tensor.role.removesuffix(".bias") not in KEY_VALUE_ROLES:
             made.append(_widened(tensor, wider))
-    inputs = _layer_inputs(config, facts, width) if width else ()
+    if width:
+        inputs = _layer_inputs(config, facts, width)
+    else:
+        inputs = ()
     cache = architecture.cache[:first] + (LayerCache(),) * sharing
     note = (
         f"Layers from {first} on reuse the keys and values of earlier ones and cache none; every "
@@ -103,7 +110,8 @@ def _widened(tensor: Tensor, factor: int) -> Tensor:
 
 def _layer_inputs(config: Config, facts: ArchitectureSpec, width: int) -> tuple[Tensor, ...]:
     """The second table, its projection, and each layer's gate, as llama.cpp names them."""
-    rows, hidden = config.required("vocab_size_per_layer_input", "vocab_size"), facts.hidden
+    rows = config.required("vocab_size_per_layer_input", "vocab_size")
+    hidden = facts.hidden
     all_widths = facts.layers * width
     table = {LAYER_TABLES: (all_widths, rows)}
     projection = {"per_layer_model_proj": (hidden, all_widths)}
@@ -209,7 +217,8 @@ def _compressed(quantization: Config) -> tuple[str, str]:
 def _weights(quantization: Config, group: Mapping[str, object]) -> tuple[str, str]:
     inner = group.get("weights")
     weights = Config(name=quantization.name, values=inner if isinstance(inner, Mapping) else {})
-    bits, kind = weights.whole("num_bits"), weights.word("type")
+    bits = weights.whole("num_bits")
+    kind = weights.word("type")
     size = weights.raw("group_size")[1]
     match kind, bits, size:
         case "float", 8, _:
@@ -227,7 +236,10 @@ def _left_out(quantization: Mapping[str, object]) -> tuple[str, ...]:
     """A note where more than the customary parts stay in 16 bits, so that the file is larger."""
     for key in ("ignore", "modules_to_not_convert", "exclude_modules"):
         listed = quantization.get(key)
-        entries = listed if isinstance(listed, list | tuple) else ()
+        if isinstance(listed, list | tuple):
+            entries = listed
+        else:
+            entries = ()
         modules = [entry for entry in entries if isinstance(entry, str)]
         unusual = [module for module in modules if not any(map(module.__contains__, USUALLY_LEFT))]
         if unusual:
@@ -314,7 +326,8 @@ MODULES = {"families": families, "parts": parts}
 
 def _own_facts(config: Config, family: FamilyRow) -> ArchitectureSpec:
     """Sizes that the config.json of a family built layer by layer states for the whole model."""
-    heads, fixed = config.required("heads"), fixed_facts(config, family)
+    heads = config.required("heads")
+    fixed = fixed_facts(config, family)
     hidden = config.required("hidden")
     facts: dict[str, Any] = {
         **_whole_model(config, family, config.required("layers", high=MAX_LAYERS)),

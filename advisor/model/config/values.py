@@ -250,7 +250,10 @@ def _family(config: Config) -> FamilyRow:
     family = families().get(kind)
     if family is None:
         close = close_names(kind, tuple(families()))
-        hint = f" Known families with similar names: {', '.join(close)}." if close else ""
+        if close:
+            hint = f" Known families with similar names: {', '.join(close)}."
+        else:
+            hint = ""
         raise Refusal(
             f"{config.name} is of the family {kind[:60]!r} (model_type), whose layers this program "
             f"does not know, so it will not guess.{hint} A GGUF file of it can be described, as "

@@ -30,31 +30,48 @@ def brief(value: Value) -> str:
         return brief(" ".join(str(entry) for entry in value[:LONGEST]))
     text = str(value)
     shown = "".join(character if character.isprintable() else "?" for character in text[:LONGEST])
-    return shown if len(text) <= LONGEST else shown[:-3] + "..."
+    if len(text) <= LONGEST:
+        return shown
+    return shown[:-3] + "..."
 
 
 MAGIC = b"GGUF"
 CHUNK = 2**20  # bytes asked for at a time [B]
 MAX_HEADER = 256 * 2**20  # largest header read [B]; real ones stay under 40 MB
-MAX_KEYS, MAX_TENSORS = 4096, 16_384  # real files have under 100 keys and under 3,000 tensors
+# real files have under 100 keys and under 3,000 tensors
+MAX_KEYS = 4096
+MAX_TENSORS = 16_384
 MAX_STRINGS = 2_000_000
 """Strings in all arrays of a header; 262,144 tokens and 514,906 merges are the most seen."""
 MAX_NAME = 256  # bytes of a key or of a tensor's name [B]; llama.cpp allows tensors 64
 KEPT_STRING = 4096  # longer strings, such as chat templates, are stepped over [B]
-KEPT_ARRAY, KEPT_NUMBERS = 4096, 65_536
+KEPT_ARRAY = 4096
+KEPT_NUMBERS = 65_536
 """Entries of one array of numbers, and of all of them together, that are kept."""
 MAX_SIZE = 2**50  # weights of a tensor, bytes of an offset: beyond a petabyte a header is damaged
 
-STRING, ARRAY, BOOL = 8, 9, 7
+STRING = 8
+ARRAY = 9
+BOOL = 7
 NUMBERS = {
     kind: struct.Struct("<" + letter)
     for kind, letter in {
-        0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i",
-        6: "f", BOOL: "?", 10: "Q", 11: "q", 12: "d",
+        0: "B",
+        1: "b",
+        2: "H",
+        3: "h",
+        4: "I",
+        5: "i",
+        6: "f",
+        BOOL: "?",
+        10: "Q",
+        11: "q",
+        12: "d",
     }.items()
-}  # fmt: skip
+}
 """Layout of each type of number [1]."""
-U32, U64 = struct.Struct("<I"), struct.Struct("<Q")
+U32 = struct.Struct("<I")
+U64 = struct.Struct("<Q")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +156,8 @@ class _Cursor:
         while count:
             at = self._ready(U64.size)
             chunk = self._chunk
-            begin, last = at, len(chunk) - U64.size
+            begin = at
+            last = len(chunk) - U64.size
             while count and at <= last:
                 at += 8 + length_at(chunk, at)[0]
                 count -= 1
@@ -259,14 +277,18 @@ class _Reader:
         if not 1 <= dimensions <= 4:
             raise self._damaged(f"tensor {brief(name)} has {dimensions:,} dimensions, not 1 to 4")
         shape = tuple(self._unsigned(U64) for _ in range(dimensions))
-        kind, offset = self._unsigned(U32), self._unsigned(U64)
+        kind = self._unsigned(U32)
+        offset = self._unsigned(U64)
         if not 0 < prod(shape) <= MAX_SIZE or offset > MAX_SIZE:
             raise self._damaged(f"tensor {brief(name)} has the shape {shape} at {offset:,}")
         return TensorInfo(name=name, shape=shape, kind=kind, offset=offset)
 
     def _layout(self, key: str, kind: int) -> struct.Struct:
         if kind not in NUMBERS:
-            what = "an array of arrays" if kind == ARRAY else f"the unknown type {kind}"
+            if kind == ARRAY:
+                what = "an array of arrays"
+            else:
+                what = f"the unknown type {kind}"
             raise self._damaged(f"the value of {brief(key)} is {what}")
         return NUMBERS[kind]
 

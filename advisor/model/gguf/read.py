@@ -234,7 +234,10 @@ def _windowed_layers(keys: Keys, usual: int, layers: int) -> tuple[bool, ...]:
     period = keys.number(pattern, usual)
     if period == 0:
         return (True,) * layers
-    full = 0 if keys.traits.full_first else period - 1
+    if keys.traits.full_first:
+        full = 0
+    else:
+        full = period - 1
     return tuple(layer % period != full for layer in range(layers))
 
 
@@ -243,7 +246,10 @@ def _sharing(keys: Keys, layers: int) -> int:
     if not keys.traits.shares_cache:
         return 0
     caching = keys.traits.caching_layers
-    unsaid = 0 if caching is None else max(layers - caching, 0)
+    if caching is None:
+        unsaid = 0
+    else:
+        unsaid = max(layers - caching, 0)
     shared = keys.number("attention.shared_kv_layers", unsaid)
     if shared >= layers:
         raise InputError(
@@ -280,12 +286,25 @@ class _Attention:
         has one.
         """
         if self._latent and "attn_kv_a_mqa" in has:
-            index = self._index if "indexer.attn_k" in has else 0
+            if "indexer.attn_k" in has:
+                index = self._index
+            else:
+                index = 0
             return self._key + index, 0, self._heads[layer] * (self._key + self._latent)
-        heads, kv_heads = self._heads[layer], self._kv_heads[layer]
-        kv_heads = heads if kv_heads < 0 else kv_heads
-        key = self._window_key if windowed else self._key
-        value = self._window_value if windowed else self._value
+        heads = self._heads[layer]
+        kv_heads = self._kv_heads[layer]
+        if kv_heads < 0:
+            kv_heads = heads
+        else:
+            kv_heads = kv_heads
+        if windowed:
+            key = self._window_key
+        else:
+            key = self._key
+        if windowed:
+            value = self._window_value
+        else:
+            value = self._value
         if not (heads and kv_heads and key and value):
             raise InputError(
                 f"Layer {layer} has attention tensors, but {self._name} gives it {heads} heads, "
@@ -301,7 +320,9 @@ def _latent_rank(keys: Keys) -> int:
     rank = keys.number("attention.kv_lora_rank")
     if not rank:
         raise InputError(f"{keys.architecture}.attention.kv_lora_rank is 0; MLA needs a rank.")
-    return rank if _keeps_latent(keys) else 0
+    if _keeps_latent(keys):
+        return rank
+    return 0
 
 
 def _keeps_latent(keys: Keys) -> bool:
@@ -317,12 +338,17 @@ def _state(keys: Keys, has: frozenset[str], hidden: int) -> int:
     if "shortconv.conv" in has:
         return hidden * (_taps(keys, "shortconv.l_cache"))
     if "ssm_conv1d_q" in has:
-        heads, size = keys.number("attention.head_count"), keys.number("kda.head_dim")
+        heads = keys.number("attention.head_count")
+        size = keys.number("kda.head_dim")
         return heads * size * (3 * _taps(keys, "ssm.conv_kernel") + size)
     if "ssm_conv1d" not in has:
         return 0
-    inner, state = keys.number("ssm.inner_size"), keys.number("ssm.state_size")
-    groups = 0 if keys.architecture in NO_GROUPS else keys.number("ssm.group_count", 0)
+    inner = keys.number("ssm.inner_size")
+    state = keys.number("ssm.state_size")
+    if keys.architecture in NO_GROUPS:
+        groups = 0
+    else:
+        groups = keys.number("ssm.group_count", 0)
     return inner * state + _taps(keys, "ssm.conv_kernel") * (inner + 2 * groups * state)
 
 
@@ -394,7 +420,10 @@ def _architecture_of(header: Header, infos: Sequence[TensorInfo]) -> GgufArchite
     traits = known_architecture(brief(name))
     pooled = header.values.get(f"{brief(name)}.pooling_type", 0)
     if isinstance(pooled, int) and pooled > 0:
-        gives = "scores" if pooled == RANKING else "vectors"
+        if pooled == RANKING:
+            gives = "scores"
+        else:
+            gives = "vectors"
         raise Refusal(f"{header.name} answers with {gives}, not with text (pooling_type).")
     if not infos:
         raise Refusal(
@@ -415,7 +444,8 @@ class _Contents:
 
 def _contents(keys: Keys, infos: Sequence[TensorInfo]) -> _Contents:
     """Tensors that a token passes; the blocks for multi-token prediction are the last ones."""
-    blocks, ahead = keys.number("block_count"), keys.number("nextn_predict_layers", 0)
+    blocks = keys.number("block_count")
+    ahead = keys.number("nextn_predict_layers", 0)
     layers = blocks - ahead
     if not 1 <= layers <= blocks <= MAX_LAYERS:
         raise InputError(
@@ -438,7 +468,10 @@ def _notes(contents: _Contents) -> Iterator[str]:
     """Tensors that are counted without a known name, and sizes of those that are not counted."""
     unknown = [brief(info.name) for info, name in contents.used if not name.known]
     if unknown:
-        more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+        if len(unknown) > 3:
+            more = f" and {len(unknown) - 3} more"
+        else:
+            more = ""
         first = ", ".join(unknown[:3])
         yield f"Tensors with unknown names are counted where they fit best: {first}{more}."
     what = {
@@ -502,7 +535,8 @@ def _check_companions(layer: int, roles: AbstractSet[str]) -> None:
 
 
 def _experts(keys: Keys, tensors: Sequence[Tensor]) -> Experts | None:
-    total, used = keys.number("expert_count", 0), keys.number("expert_used_count", 0)
+    total = keys.number("expert_count", 0)
+    used = keys.number("expert_used_count", 0)
     routed = any(tensor.group is Group.ROUTED_EXPERTS for tensor in tensors)
     if not routed:
         return None
@@ -517,7 +551,10 @@ def _experts(keys: Keys, tensors: Sequence[Tensor]) -> Experts | None:
 def _model_name(header: Header) -> str:
     """The model's own name; the file's where it has none."""
     name = header.values.get("general.name")
-    text = name if isinstance(name, str) and name.strip() else header.name.removesuffix(".gguf")
+    if isinstance(name, str) and name.strip():
+        text = name
+    else:
+        text = header.name.removesuffix(".gguf")
     return (
         "".join(character for character in text[:80] if character.isprintable()).strip()
         or "unnamed model"

@@ -92,7 +92,10 @@ def storage_type(info: TensorInfo) -> StorageType:
     name = numbered("type").get(info.kind)
     if name is None or name not in storage_types():
         known = numbered("retired type").get(info.kind)
-        why = f"{known}, which llama.cpp no longer reads" if known else "which is not known here"
+        if known:
+            why = f"{known}, which llama.cpp no longer reads"
+        else:
+            why = "which is not known here"
         raise InputError(
             f"The tensor {brief(info.name)} has type number {info.kind}, {why}. Choose a file "
             "in another format, such as Q4_K_M."
@@ -123,7 +126,9 @@ def _nearest(base: str) -> Group:
     """For a name that no rule knows: experts if it says so, attention or the feed-forward."""
     if "exps" in base:
         return Group.ROUTED_EXPERTS
-    return Group.ATTENTION if "attn" in base else Group.DENSE_FFN
+    if "attn" in base:
+        return Group.ATTENTION
+    return Group.DENSE_FFN
 
 
 MAX_PARTS = 256
@@ -135,7 +140,8 @@ def part_names(name: str) -> list[str]:
     matched = SPLIT_NAME.fullmatch(name)
     if matched is None:
         return [name]
-    stem, count = matched[1], int(matched[3])
+    stem = matched[1]
+    count = int(matched[3])
     if not 1 <= int(matched[2]) <= count <= MAX_PARTS:
         raise InputError(f"{name} is no name of a part; they go from 1 to {MAX_PARTS} at most.")
     return [f"{stem}-{number:05}-of-{count:05}.gguf" for number in range(1, count + 1)]

@@ -33,7 +33,9 @@ from advisor.units import GIB, KIB, MIB
 Grid: TypeAlias = tuple[tuple[int, int], ...]
 """Block sizes [B] and thread counts, those that matter most first."""
 FILE_BYTES = int(2 * GIB)
-LARGE, MIDDLE, SMALL = int(4 * MIB), int(1 * MIB), int(256 * KIB)
+LARGE = int(4 * MIB)
+MIDDLE = int(1 * MIB)
+SMALL = int(256 * KIB)
 DIRECT: Grid = (
     *((LARGE, 4), (LARGE, 16), (LARGE, 1), (SMALL, 16), (SMALL, 1)),
     *((MIDDLE, 4), (MIDDLE, 16), (SMALL, 4), (MIDDLE, 1)),
@@ -43,7 +45,9 @@ THROUGH_CACHE: Grid = ((LARGE, 4), (LARGE, 1))
 CHUNK = SMALL
 """What a thread takes of a map at a time [B], as threads of llama.cpp take 64 rows of a matrix in
 turns, some hundred KiB."""
-SHORTEST, LONGEST = 0.2, 0.5  # seconds of one repeat; cancelling waits for the one that runs
+# seconds of one repeat; cancelling waits for the one that runs
+SHORTEST = 0.2
+LONGEST = 0.5
 MEMORY_SHARE = 1 / 4  # of free memory, for blocks that wait at once
 WRITING = 0.4  # most of the time that writing the file may take
 
@@ -85,7 +89,9 @@ def looking_ahead(path: Path | None = None) -> tuple[Measurement, ...]:
     """`disk_read_ahead` [B]: the kernel's setting for mapped files; empty where unknown."""
     window = host.read_ahead(path or default_folder())
     note = "As the operating system has it set (read_ahead_kb)."
-    return (setting("disk_read_ahead", window, "B", note),) if window else ()
+    if window:
+        return (setting("disk_read_ahead", window, "B", note),)
+    return ()
 
 
 def _series(file: DriveFile, seconds: float) -> Iterator[Series]:
@@ -95,15 +101,18 @@ def _series(file: DriveFile, seconds: float) -> Iterator[Series]:
 
     def series(name: str, how: str, share: float, grid: Grid, window: Window, doing: str) -> Series:
         points = _bearable(grid)[: max(1, int(seconds * share / (LEAST_REPEATS * SHORTEST)))]
-        note, reader = f"{file.note} {how}", partial(_reading, window)
+        note = f"{file.note} {how}"
+        reader = partial(_reading, window)
         return Series(name, note, share, points, reader, f"{doing}, {{block}} x {{threads}}")
 
     direct = direct_reads.blocks(file, opened)
     share = 0.55 if cold else 1.0
     yield series("disk_read_direct", how, share, DIRECT, direct, "direct reads")
     if cold:
-        held, chunks = _held(file), ((CHUNK, host.facts().cores),)
-        mapped, doing = direct_reads.mapped(file), "page faults of a cold map"
+        held = _held(file)
+        chunks = ((CHUNK, host.facts().cores),)
+        mapped = direct_reads.mapped(file)
+        doing = "page faults of a cold map"
         yield series("disk_read_mmap", f"Cold map.{held}", 0.25, chunks, mapped, doing)
         buffered = direct_reads.blocks(file, direct_reads.buffered(file))
         how = f"Read through the page cache, emptied before.{held}"

@@ -121,7 +121,11 @@ def existing(path: Path) -> DriveFile:
 def _place(path: Path) -> str:
     """Words about the file system of a path, for a note."""
     kind = filesystem(path)
-    return f" on {kind}, {OTHERS[kind]}" if kind in OTHERS else f" on {kind}" if kind else ""
+    if kind in OTHERS:
+        return f" on {kind}, {OTHERS[kind]}"
+    if kind:
+        return f" on {kind}"
+    return ""
 
 
 @contextmanager

@@ -54,7 +54,9 @@ class Driver:
             ) from error
         if code != self._bindings.CUresult.CUDA_SUCCESS:
             raise ProbeError(_refusal(name, getattr(code, "name", str(code))))
-        return results[0] if results else None
+        if results:
+            return results[0]
+        return None
 
     def constant(self, group: str, name: str) -> Any:
         """Named constant of the driver, such as an attribute of a device."""

@@ -41,7 +41,9 @@ class GpuFacts:
         """PCIe generation and lanes under load; None where either is unknown."""
         generation = self.link_generation_max or self.link_generation_now
         width = self.link_width_now or self.link_width_max
-        return (generation, width) if generation and width else None
+        if generation and width:
+            return (generation, width)
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,12 +74,16 @@ class GpuState:
             parts.append(f"{self.power:.0f} of {self.power_limit:.0f} W")
         if self.slowed_by:
             parts.append(f"slowed by {' and '.join(self.slowed_by)}")
-        return f"Under load: {', '.join(parts)}." if parts else ""
+        if parts:
+            return f"Under load: {', '.join(parts)}."
+        return ""
 
 
 def figure_name(name: str, place: int) -> str:
     """Name of a measurement for the GPU at an index in the drivers' order, from 0."""
-    return name if place == 0 else f"{name}_gpu{place}"
+    if place == 0:
+        return name
+    return f"{name}_gpu{place}"
 
 
 def same_bus(bus: str, other: str) -> bool:
@@ -106,7 +112,10 @@ def apple_gpus() -> tuple[tuple[GpuFacts, ...], tuple[str, ...]]:
         unified=True,
     )
     limit = sysctl("iogpu.wired_limit_mb")
-    share = f"{limit} MiB of it" if limit else "about two thirds to three quarters of it"
+    if limit:
+        share = f"{limit} MiB of it"
+    else:
+        share = "about two thirds to three quarters of it"
     return (gpu,), (f"{chip}: GPU and host share one memory; the GPU may use {share}.",)
 
 
@@ -165,7 +174,9 @@ _GENERATION = {"2.5": 1, "5.0": 2, "8.0": 3, "16.0": 4, "32.0": 5, "64.0": 6}
 _ID_LISTS = ("usr/share/hwdata/pci.ids", "usr/share/misc/pci.ids")
 
 
-AMD, INTEL, NVIDIA = 0x1002, 0x8086, 0x10DE
+AMD = 0x1002
+INTEL = 0x8086
+NVIDIA = 0x10DE
 VENDORS = {AMD: "AMD", INTEL: "Intel", NVIDIA: "NVIDIA"}
 
 
@@ -189,10 +200,12 @@ def display_devices(root: Path = Path("/")) -> tuple[DisplayDevice, ...]:
 
 
 def _device(root: Path, folder: Path) -> DisplayDevice | None:
-    vendor, device = _hex(folder / "vendor"), _hex(folder / "device")
+    vendor = _hex(folder / "vendor")
+    device = _hex(folder / "device")
     if vendor is None or device is None:
         return None
-    driver, bridges = folder / "driver", _bridges(folder)
+    driver = folder / "driver"
+    bridges = _bridges(folder)
     # The root port's link is the slot's: cards with a switch of their own (AMD, Intel Arc) show the
     # link behind the switch. The next device is the card's end of it.
     slot, card = (*bridges, folder, folder)[:2] if len(bridges) != 1 else (bridges[0], bridges[0])
@@ -218,7 +231,9 @@ def _bridges(folder: Path) -> tuple[Path, ...]:
 
 def _generation(folder: Path, name: str) -> int | None:
     match = re.match(r"([\d.]+) GT/s", text(folder / name))
-    return _GENERATION.get(match[1]) if match else None
+    if match:
+        return _GENERATION.get(match[1])
+    return None
 
 
 def _least(sides: Iterable[int | None]) -> int | None:
@@ -227,7 +242,9 @@ def _least(sides: Iterable[int | None]) -> int | None:
 
 def _hex(path: Path) -> int | None:
     words = text(path)
-    return int(words, 16) if re.fullmatch(r"0x[0-9a-fA-F]+", words) else None
+    if re.fullmatch(r"0x[0-9a-fA-F]+", words):
+        return int(words, 16)
+    return None
 
 
 def _name(root: Path, vendor: int, device: int) -> str:
@@ -253,7 +270,10 @@ AMD_IDS = ("usr/share/libdrm/amdgpu.ids", "opt/amdgpu/share/libdrm/amdgpu.ids")
 
 def drm_gpus(cards: tuple[DisplayDevice, ...], root: Path = Path("/")) -> tuple[GpuFacts, ...]:
     """GPUs by AMD and Intel among the display devices."""
-    names = market_names() if any(card.vendor == AMD for card in cards) else {}
+    if any(card.vendor == AMD for card in cards):
+        names = market_names()
+    else:
+        names = {}
     gpus = []
     for card in (card for card in cards if card.vendor == AMD):
         name = names.get(card.gpu.bus or "") or text(card.folder / "product_name")
@@ -313,7 +333,9 @@ def state(bus: str) -> GpuState | None:
     """Present state of a GPU; None where NVML does not show it."""
     with suppress(ProbeError), _started() as nvml:
         card = _told(nvml, "DeviceGetHandleByPciBusId", bus.encode())
-        return _state(nvml, card) if card is not None else None
+        if card is not None:
+            return _state(nvml, card)
+        return None
     return None
 
 
@@ -349,11 +371,15 @@ def _refusal(nvml: ModuleType, error: Exception) -> str:
 
 def _devices(nvml: ModuleType) -> tuple[tuple[GpuFacts, ...], str]:
     """GPUs in NVML's order, and the reason why some or all are missing."""
-    gpus, lost = [], 0
+    gpus = []
+    lost = 0
     for index in range(nvml.nvmlDeviceGetCount()):
         handle = _told(nvml, "DeviceGetHandleByIndex", index)
         lost += handle is None
-        parts = _mig_parts(nvml, handle) or (handle,) if handle is not None else ()
+        if handle is not None:
+            parts = _mig_parts(nvml, handle) or (handle,)
+        else:
+            parts = ()
         gpus += [_part(nvml, part, handle) for part in parts]
     if lost:
         return tuple(gpus), f"{lost} NVIDIA GPU(s) did not answer and are left out."
@@ -432,7 +458,8 @@ def gpus(root: Path = Path("/")) -> tuple[tuple[GpuFacts, ...], tuple[str, ...]]
         with _started() as nvml:
             seen, trouble = _devices(nvml)
     except ProbeError as error:
-        seen, trouble = (), str(error)
+        seen = ()
+        trouble = str(error)
     seen += drm_gpus(cards, root)
     notes = []
     for gpu in seen:

@@ -55,7 +55,8 @@ def while_copying(
         passes = max(1, math.ceil(ram.WINDOW / readers.seconds(passes=1)))
 
         def rate() -> float:
-            before, began = copied_so_far(), clock.now()
+            before = copied_so_far()
+            began = clock.now()
             took = readers.seconds(passes)
             copied.append((copied_so_far() - before) / (clock.now() - began))
             return readers.bytes_per_pass * passes / took
@@ -76,7 +77,9 @@ def while_copying(
 @contextmanager
 def _copying(session: Session, queue: Queue, block: int) -> Iterator[Callable[[], int]]:
     """Bytes that a thread has copied so far [B]; its error is raised where they are read."""
-    busy, enough, copied = Event(), Event(), [0]
+    busy = Event()
+    enough = Event()
+    copied = [0]
 
     def count(size: int) -> None:
         copied[0] += size
@@ -104,7 +107,8 @@ def _copy(
 ) -> None:
     """Copy in two streams in turn until it is enough, and count the bytes of each batch."""
     session.bind()
-    streams, numbers = (session.stream(), session.stream()), itertools.count()
+    streams = (session.stream(), session.stream())
+    numbers = itertools.count()
     for turn in itertools.count():
         stream = streams[turn % 2]
         session.wait(stream)
@@ -121,7 +125,8 @@ def _copy(
 BLOCKS = (int(64 * MIB), int(4 * MIB), int(256 * KIB))
 """Sizes of copies, most important first: a tensor, a small one, and pieces so small that
 starting a copy takes as long as the copy."""
-LEAST_HOST, MOST_HOST = int(64 * MIB), int(512 * MIB)
+LEAST_HOST = int(64 * MIB)
+MOST_HOST = int(512 * MIB)
 HOST_PART = 16
 """Free memory over the size of a host buffer: two are allocated, and readers beside copies take
 twice as much."""
@@ -186,18 +191,24 @@ def _measured(session: Session, seconds: float, watch: Watch) -> list[Measuremen
     beside = watch.between(alone, 1.0, f"{session.device.name}: RAM beside copies")
     queue, block = queues["h2d_pinned"]
     reading = while_copying(session, queue, block, seconds * CONTENTION, beside)
-    return [*figures, *reading] if reading else []
+    if reading:
+        return [*figures, *reading]
+    return []
 
 
 def _works(session: Session) -> list[tuple[Series, Queue]]:
     """Rates to measure and what queues a piece, with their memory allocated."""
-    need, free = "The copies need", host.facts().memory_available
+    need = "The copies need"
+    free = host.facts().memory_available
     host_bytes = clock.within_free(need, free, 1 / HOST_PART, LEAST_HOST, MOST_HOST)
     host_bytes -= host_bytes % LEAST_HOST
     device_bytes = _device_bytes(session)
     device = session.on_device(device_bytes)
-    pinned, pageable = session.pinned(host_bytes), session.pageable(host_bytes)
-    to, back, span = session.to_device, session.to_host, min(device_bytes, host_bytes)
+    pinned = session.pinned(host_bytes)
+    pageable = session.pageable(host_bytes)
+    to = session.to_device
+    back = session.to_host
+    span = min(device_bytes, host_bytes)
     blocks = tuple(block for block in BLOCKS if block <= span)
     copies = (
         ("h2d_pinned", "Copied page-locked memory to the GPU.", to, device, pinned),
@@ -210,7 +221,8 @@ def _works(session: Session) -> list[tuple[Series, Queue]]:
         for name, note, copy, target, source in copies
     ]
     try:
-        reader, seen = session.reader(), session.seen_by_device(pinned)
+        reader = session.reader()
+        seen = session.seen_by_device(pinned)
         by_kernel = "Read page-locked memory of the host by a kernel."
         for name, note, address, size in (
             ("device_read", "Read the GPU's memory.", device, device_bytes),
@@ -227,7 +239,8 @@ def _series(
     session: Session, name: str, note: str, blocks: Sequence[int], queue: Queue
 ) -> tuple[Series, Queue]:
     """A rate at blocks of several sizes, the most important first [B]."""
-    points, reader = [(block, 1) for block in blocks], partial(_reading, session, queue)
+    points = [(block, 1) for block in blocks]
+    reader = partial(_reading, session, queue)
     words = f"{session.device.name}: {note}"
     return Series(name, words, len(blocks), points, reader, f"{name}, {{block}}"), queue
 
@@ -251,7 +264,8 @@ def _reads(
 
 
 def _device_bytes(session: Session) -> int:
-    free, caches = session.free_memory(), CACHES * session.attribute("L2_CACHE_SIZE")
+    free = session.free_memory()
+    caches = CACHES * session.attribute("L2_CACHE_SIZE")
     wanted = max(LEAST_DEVICE, caches)
     return clock.within_free(
         "The copies need", free, 1 / DEVICE_PART, LEAST_HOST, wanted, "GPU memory"

@@ -22,7 +22,8 @@ def main(job: dict[str, Any]) -> None:
     loaded = server(job)
     for depth in job["depths"]:
         tell({"depth": depth, "token_seconds": list(token_seconds(loaded, job, depth))})
-    started, rates = time.monotonic(), list[float]()
+    started = time.monotonic()
+    rates = list[float]()
     while job["prompt"] and (not rates or time.monotonic() < started + job["seconds"]):
         prompt = words(job, job["prompt"], len(rates) + 1)
         rates.append(answers(loaded, prompt, 1, fresh=True)[-1]["prompt_per_second"])
@@ -81,9 +82,15 @@ def answers(
     """Timings with each token, and what `note` tells; `fresh` leaves the cache out."""
     received: list[tuple[Any, dict[str, Any]]] = []
     request = {
-        "prompt": prompt, "n_predict": count, "cache_prompt": not fresh, "ignore_eos": True,
-        "temperature": 1.0, "stream": True, "timings_per_token": True, **(sampling or {}),
-    }  # fmt: skip
+        "prompt": prompt,
+        "n_predict": count,
+        "cache_prompt": not fresh,
+        "ignore_eos": True,
+        "temperature": 1.0,
+        "stream": True,
+        "timings_per_token": True,
+        **(sampling or {}),
+    }
     loaded.handle_completions(request, lambda answer: received.append((answer, note())))
     timings = [
         {**answer["timings"], **more}

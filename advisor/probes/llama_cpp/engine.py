@@ -71,7 +71,8 @@ def in_turns(turns: Sequence[Turn]) -> tuple[Timed, Steadiness]:
     reference = [turn for turn in turns if turn.sample == turns[0].sample]
     seconds = [_token(turn) for turn in reference]
     mean = float(np.exp(np.mean(np.log(seconds))))
-    places, paces = [turn.middle for turn in reference], np.log(seconds) - np.log(mean)
+    places = [turn.middle for turn in reference]
+    paces = np.log(seconds) - np.log(mean)
     timed: dict[tuple[str, str], tuple[Sample, Timings]] = {}
     for turn in turns:
         pace = float(np.exp(np.interp(turn.middle, places, paces)))
@@ -131,7 +132,10 @@ def measure(
         raise ProbeError(MISSING)
     watch = Watch(progress=progress, cancelled=cancelled, seconds=seconds)
     facts = host.facts()
-    wanted = samples(facts) if path is None else _with_own(path, facts.memory_available)
+    if path is None:
+        wanted = samples(facts)
+    else:
+        wanted = _with_own(path, facts.memory_available)
     neighbours = Neighbours()
     turns, failures = _turns(name, wanted, facts.cores, seconds, path, watch)
     if watch.stop(1.0):
@@ -173,9 +177,13 @@ def _with_own(path: Path, available: int) -> Sequence[Sample]:
 
 
 def _turns(
-    name: str, wanted: Sequence[Sample], threads: int, seconds: float, given: Path | None,
+    name: str,
+    wanted: Sequence[Sample],
+    threads: int,
+    seconds: float,
+    given: Path | None,
     watch: Watch,
-) -> tuple[list[Turn], list[str]]:  # fmt: skip
+) -> tuple[list[Turn], list[str]]:
     """Timed samples in their order, and the reasons why others failed."""
     until = now() + seconds
     turns: list[Turn] = []
@@ -222,7 +230,8 @@ def _written(sample: Sample, given: Path | None) -> Iterator[tuple[Path, int | N
     try:
         # On a drive a sample is a sparse file and takes no room; in memory each page does once it
         # is read, and the engine is killed when there is none.
-        kind, free = filesystem(folder), shutil.disk_usage(folder).free
+        kind = filesystem(folder)
+        free = shutil.disk_usage(folder).free
         if kind in MEMORY_FILESYSTEMS and free < sample.model.file_bytes:
             raise ProbeError(
                 f"{folder} lies on {kind} and has {free / GB:.2f} GB free; llama.cpp is timed with "

@@ -124,5 +124,10 @@ def _failure(code: int, output: str) -> str:
     if code == -9:
         return "it was killed, most likely because memory ran out"
     words = " ".join(output.split())
-    how = f"code {code} ({signal.strsignal(-code)})" if code < 0 else f"code {code}"
-    return f"it ended with {how}: ...{words[-LAST_WORDS:]}" if words else how
+    if code < 0:
+        how = f"code {code} ({signal.strsignal(-code)})"
+    else:
+        how = f"code {code}"
+    if words:
+        return f"it ended with {how}: ...{words[-LAST_WORDS:]}"
+    return how

@@ -83,7 +83,10 @@ def _rows(text: str) -> list[Row]:
         content = [_line(number, line) for number, line in enumerate(lines, 1) if line]
     except RecursionError:
         raise InputError("The results are nested too deeply to be any tool's.") from None
-    rows = content if isinstance(content, list) else [content]
+    if isinstance(content, list):
+        rows = content
+    else:
+        rows = [content]
     if not all(isinstance(row, dict) for row in rows):
         raise InputError(f"The results are no JSON objects; expected is what {KNOWN} writes.")
     return rows
@@ -165,7 +168,10 @@ def figure(row: Row, expression: str) -> float | None:
         value = _number(row, above)
         if below:
             by = _number(row, below)
-            value = value / by if value and by else None
+            if value and by:
+                value = value / by
+            else:
+                value = None
         if value is not None:
             return value
     return None
@@ -181,7 +187,9 @@ def _number(row: Row, term: str) -> float | None:
     if holder is None:
         return None
     value = _checked(holder, key, path[-1])
-    return value and (value * UNITS[unit] or None) if unit else value
+    if unit:
+        return value and (value * UNITS[unit] or None)
+    return value
 
 
 def _place(row: Row, path: str) -> tuple[Row | None, str]:
@@ -208,7 +216,9 @@ def _text(row: Row, path: str) -> str:
     """Text of up to 200 characters; empty where it is missing."""
     holder, key = _place(row, path)
     value = holder.get(key) if holder else None
-    return "" if value is None else str(value)[:200]
+    if value is None:
+        return ""
+    return str(value)[:200]
 
 
 def _checked(row: Row, key: str, mark: str) -> float | None:
@@ -236,20 +246,31 @@ def _moment(text: str) -> str:
         return datetime.strptime(text, "%Y%m%d-%H%M%S").isoformat()
     except ValueError:
         time = text.replace(" ", "T")
-        return time if "T" in time else ""
+        if "T" in time:
+            return time
+        return ""
 
 
 def _llama_bench(row: Row) -> Iterator[EngineRun]:
     """Test of a prompt or of generation; a test of both together cannot be separated."""
-    prompt, output = figure(row, "n_prompt+"), figure(row, "n_gen+")
+    prompt = figure(row, "n_prompt+")
+    output = figure(row, "n_gen+")
     if bool(prompt) == bool(output):
         return
-    speed, speeds, layers = figure(row, "avg_ts!"), row.get("samples_ts"), row.get("n_gpu_layers")
-    repeats = [{"samples_ts": each} for each in speeds] if isinstance(speeds, list) else []
+    speed = figure(row, "avg_ts!")
+    speeds = row.get("samples_ts")
+    layers = row.get("n_gpu_layers")
+    if isinstance(speeds, list):
+        repeats = [{"samples_ts": each} for each in speeds]
+    else:
+        repeats = []
     threads = figure(row, "n_threads")
     # -1 means automatic, the default since the end of 2025.
     chosen = isinstance(layers, int) and layers < 0
-    on_gpu = None if chosen else figure(row, "n_gpu_layers")
+    if chosen:
+        on_gpu = None
+    else:
+        on_gpu = figure(row, "n_gpu_layers")
     yield EngineRun(
         tool="llama-bench",
         model=_text(row, "model_type") or _text(row, "model_filename"),

@@ -19,11 +19,16 @@ from advisor.units import MIB
 
 FIRST_TYPE = "Q4_K"
 """Storage type of the samples that separate the costs of layers from those of bytes."""
-WIDE, NARROW, ATTENDING, EXPERTS = "wide", "narrow", "attending", "experts"
-PLAIN, OWN = "plain", "own"
+WIDE = "wide"
+NARROW = "narrow"
+ATTENDING = "attending"
+EXPERTS = "experts"
+PLAIN = "plain"
+OWN = "own"
 VOCAB = 1024
 PROMPT = 128  # length of the timed prompts [tokens]
-SHALLOW, DEEP = 16, 1280
+SHALLOW = 16
+DEEP = 1280
 """Lengths of the cache at which tokens are timed; the deep one takes a second or two to fill
 [tokens]."""
 HEADS = ((128, 32, 8), (64, 32, 8), (64, 32, 4), (128, 16, 16), (64, 16, 16))
@@ -34,7 +39,8 @@ the others'."""
 CACHES = 4
 """Bytes read per token over the last-level cache, large enough that few remain from the last
 token."""
-LEAST_BYTES, MOST_BYTES = int(256 * MIB), int(1024 * MIB)
+LEAST_BYTES = int(256 * MIB)
+MOST_BYTES = int(1024 * MIB)
 UNKNOWN_LLC = int(32 * MIB)
 BETWEEN = 4  # samples between two turns of the first one
 PARTS = 10
@@ -42,17 +48,37 @@ PARTS = 10
 copies with its buffers are to stay within a quarter."""
 
 _WIDE = ArchitectureSpec(
-    name=WIDE, layers=1, hidden=4096, intermediate=14336, heads=32, kv_heads=8, head_dim=128,
+    name=WIDE,
+    layers=1,
+    hidden=4096,
+    intermediate=14336,
+    heads=32,
+    kv_heads=8,
+    head_dim=128,
     vocab=VOCAB,
-)  # fmt: skip
+)
 _NARROW = ArchitectureSpec(
-    name=NARROW, layers=24, hidden=1024, intermediate=3072, heads=16, kv_heads=8, head_dim=64,
+    name=NARROW,
+    layers=24,
+    hidden=1024,
+    intermediate=3072,
+    heads=16,
+    kv_heads=8,
+    head_dim=64,
     vocab=VOCAB,
-)  # fmt: skip
+)
 _EXPERTS = ArchitectureSpec(
-    name=EXPERTS, layers=3, hidden=2048, moe_intermediate=1024, experts=16, experts_per_token=4,
-    heads=16, kv_heads=16, head_dim=128, vocab=VOCAB,
-)  # fmt: skip
+    name=EXPERTS,
+    layers=3,
+    hidden=2048,
+    moe_intermediate=1024,
+    experts=16,
+    experts_per_token=4,
+    heads=16,
+    kv_heads=16,
+    head_dim=128,
+    vocab=VOCAB,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +132,8 @@ def samples_with(model: Model) -> Sequence[Sample]:
 def sample_bytes(facts: HostFacts) -> int:
     """Weights of a wide sample: larger than every cache, within a tenth of free memory [B]."""
     wanted = min(MOST_BYTES, max(LEAST_BYTES, CACHES * (facts.llc or UNKNOWN_LLC)))
-    need, free = "The engine probe needs", facts.memory_available
+    need = "The engine probe needs"
+    free = facts.memory_available
     return within_free(need, free, 1 / PARTS, LEAST_BYTES, wanted)
 
 
@@ -117,9 +144,15 @@ def _sample(role: str, kind: str, facts: ArchitectureSpec) -> Sample:
 
 def _attending(head_dim: int, heads: int, kv_heads: int) -> Sample:
     facts = ArchitectureSpec(
-        name=ATTENDING, layers=4, hidden=256, intermediate=256, heads=heads, kv_heads=kv_heads,
-        head_dim=head_dim, vocab=VOCAB,
-    )  # fmt: skip
+        name=ATTENDING,
+        layers=4,
+        hidden=256,
+        intermediate=256,
+        heads=heads,
+        kv_heads=kv_heads,
+        head_dim=head_dim,
+        vocab=VOCAB,
+    )
     kind = f"{head_dim}_{heads // kv_heads}"
     return replace(_sample(ATTENDING, "Q8_0", facts), kind=kind, depths=(SHALLOW, DEEP))
 
@@ -163,7 +196,8 @@ def _costs(timed: Timed) -> Iterator[Cost]:
     usual = 0.0  # speed on the cache
     for (role, kind), (sample, times) in timed.items():
         if role == ATTENDING:
-            speed, spread = _attention(sample, times), usual_spread(times.token_seconds[DEEP])
+            speed = _attention(sample, times)
+            spread = usual_spread(times.token_seconds[DEEP])
             usual = max(usual, speed)
             yield Cost(f"engine_attention_{kind}", speed, "FLOP/s", spread)
     layer = _layer(timed, usual)
@@ -188,7 +222,9 @@ def _attention(sample: Sample, times: Timings) -> float:
     """Work on the cache over the extra time of the deeper cache [FLOP/s]; 0 without extra time."""
     longer = _token(times, DEEP) - _token(times, SHALLOW)
     per_token = float(np.sum(sample.model.per_layer.attention_flops))
-    return per_token * (DEEP - SHALLOW) / longer if longer > 0 else 0.0
+    if longer > 0:
+        return per_token * (DEEP - SHALLOW) / longer
+    return 0.0
 
 
 def _layer(timed: Timed, attention: float) -> float:
@@ -204,7 +240,9 @@ def _layer(timed: Timed, attention: float) -> float:
             more = wide.model.read_bytes_per_token / narrow.model.read_bytes_per_token
             # The narrow one as many times as it has the bytes of the wide one: layers are left.
             layers = more * narrow.model.layers - wide.model.layers
-            return max((more * short - long) / layers, 0.0) if layers > 0 else 0.0
+            if layers > 0:
+                return max((more * short - long) / layers, 0.0)
+            return 0.0
     return 0.0
 
 

@@ -36,8 +36,15 @@ from advisor.model.gguf.shards import numbered
 from advisor.model.model import Model, from_tensors
 from advisor.model.spec import ArchitectureSpec
 
-MAGIC, VERSION, ALIGNMENT = b"GGUF", 3, 32
-UINT32, INT32, FLOAT32, STRING, ARRAY = 4, 5, 6, 8, 9  # types of values [1]
+MAGIC = b"GGUF"
+VERSION = 3
+ALIGNMENT = 32
+# types of values [1]
+UINT32 = 4
+INT32 = 5
+FLOAT32 = 6
+STRING = 8
+ARRAY = 9
 KINDS: Mapping[str, int] = {
     "F32": 0, "F16": 1, "Q4_0": 2, "Q8_0": 8, "Q2_K": 10, "Q3_K": 11, "Q4_K": 12, "Q5_K": 13,
     "Q6_K": 14,
@@ -54,7 +61,11 @@ DEVIATION = 0.02
 TILE = 2**20
 """Bytes of random weights that are written over and over [B]: no cache of a drive folds them."""
 RESERVED = ("<unk>", "<s>", "</s>")
-UNKNOWN, NORMAL, CONTROL, BYTE = 2, 1, 3, 6  # kinds of tokens in a SentencePiece vocabulary [1]
+# kinds of tokens in a SentencePiece vocabulary [1]
+UNKNOWN = 2
+NORMAL = 1
+CONTROL = 3
+BYTE = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +86,8 @@ def in_format(facts: ArchitectureSpec, form: str) -> Synthetic:
 
 def in_type(facts: ArchitectureSpec, kind: str) -> Synthetic:
     """A synthetic model with all matrices in one storage type."""
-    built, types = build(facts), storage_types()
+    built = build(facts)
+    types = storage_types()
     plain = types["F32"]
     kinds = [plain if _kept(tensor) else types[kind] for tensor in built.tensors]
     return _synthetic(facts, built, kinds, kind)
@@ -141,7 +153,8 @@ def _header(synthetic: Synthetic) -> bytes:
     tensors = synthetic.model.architecture.tensors
     values = list(_values(synthetic.facts, synthetic.model.format))
     head = MAGIC + struct.pack("<IQQ", VERSION, len(tensors), len(values))
-    entries, offset = [], 0
+    entries = []
+    offset = 0
     for tensor, kind in zip(tensors, synthetic.kinds, strict=True):
         shape = _shape(synthetic.facts, tensor)
         entry = struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, KINDS[kind.name], offset)
@@ -153,14 +166,18 @@ def _header(synthetic: Synthetic) -> bytes:
 
 def _name(tensor: Tensor) -> str:
     weight = f"{tensor.role}.weight"
-    return weight if tensor.layer is None else f"blk.{tensor.layer}.{weight}"
+    if tensor.layer is None:
+        return weight
+    return f"blk.{tensor.layer}.{weight}"
 
 
 def _shape(facts: ArchitectureSpec, tensor: Tensor) -> tuple[int, ...]:
     """Dimensions of a tensor, row length first; experts are the third."""
     if tensor.role.endswith("_exps"):
         return (tensor.width, tensor.rows // facts.experts, facts.experts)
-    return (tensor.width,) if tensor.rows == 1 else (tensor.width, tensor.rows)
+    if tensor.rows == 1:
+        return (tensor.width,)
+    return (tensor.width, tensor.rows)
 
 
 def _values(facts: ArchitectureSpec, form: str) -> Iterator[bytes]:

@@ -69,11 +69,17 @@ def _row(document: ReportDocument, result: MeasuredResult) -> dict[str, str]:
     """Values by column, in the order of the file."""
     with FILE.open(encoding="utf-8", newline="") as file:
         columns = next(csv.reader(file))
-    request, category = document.request, CATEGORIES[result.placement]
+    request = document.request
+    category = CATEGORIES[result.placement]
     several = re.fullmatch(r"(\d+)x (.+)", document.gpu)  # "2x RTX 3090"
     count, gpu = several.groups() if several else ("1", document.gpu)
     if gpu.casefold() == "no gpu":
-        count, gpu, category = "", "", "cpu" if category == "partial" else category
+        count = ""
+        gpu = ""
+        if category == "partial":
+            category = "cpu"
+        else:
+            category = category
     processor = request.get("processor", "")
     notes = (
         result.source,

@@ -82,7 +82,9 @@ def share(size: float, whole: float) -> str:
 def address(link: str, text: str) -> Markup | str:
     """Link to a web address; plain text for other addresses, such as `javascript:`."""
     if not content.is_web_address(link):
-        return text if text == link else f"{text}: {link}"
+        if text == link:
+            return text
+        return f"{text}: {link}"
     return Markup('<a href="{}" rel="noopener noreferrer">{}</a>').format(link, text)
 
 
@@ -154,14 +156,16 @@ def _long_table(report: SavedReport) -> Iterator[Row]:
 def _rows_of(item: tuple[str, str, str], record: object, kind: str) -> Iterator[Row]:
     """A row for each column of a kind of record."""
     for column in columns(kind):
-        value, unit = column.value(record), column.unit
+        value = column.value(record)
+        unit = column.unit
         paid = unit.startswith(US_DOLLAR.code)
         yield *item, column.name, *(_paid(value, unit) if paid else (value, unit))
 
 
 def _rows_by_placement(document: ReportDocument) -> Iterator[Row]:
     for use in document.memory:
-        where, tier = PLACEMENTS[use.placement], TIERS[use.tier]
+        where = PLACEMENTS[use.placement]
+        tier = TIERS[use.tier]
         yield "memory", where, use.part, tier, use.bytes, "B"
         yield "memory", where, use.part, f"{tier} capacity", use.capacity_bytes, "B"
     for part in document.token_time:
@@ -170,7 +174,8 @@ def _rows_by_placement(document: ReportDocument) -> Iterator[Row]:
 
 
 def _sensitivity_rows(document: ReportDocument) -> Iterator[Row]:
-    section, option = "what the verdict depends on", document.turns_on
+    section = "what the verdict depends on"
+    option = document.turns_on
     yield section, option, "", "what changes it", document.what_changes, ""
     for row in document.sensitivity:
         yield section, option, input_name(row), "interval", interval(row), ""
@@ -204,7 +209,9 @@ class FileForm:
         """Content of a report's file, its amounts in the currency of the report."""
         with money_shown_in(report.document.shown_in):
             content = self.draw(report)
-        return content if isinstance(content, bytes) else content.encode()
+        if isinstance(content, bytes):
+            return content
+        return content.encode()
 
 
 def _pdf(report: SavedReport, *, appendix: bool = False) -> bytes:

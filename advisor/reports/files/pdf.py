@@ -20,11 +20,14 @@ from advisor.reports.store.saved import SavedReport
 #
 # Fonts are those that Matplotlib brings along; text is never read as markup.
 
-FONT, MONO = "DejaVu", "DejaVu Mono"
+FONT = "DejaVu"
+MONO = "DejaVu Mono"
 MARGIN = 14.0  # margin of an A4 page [mm]
-BLACK, WHITE, SOFT, RULE, TRACK = (
-    (0, 0, 0), (255, 255, 255), (80, 80, 80), (200, 200, 200), (238, 241, 245),
-)  # fmt: skip
+BLACK = (0, 0, 0)
+WHITE = (255, 255, 255)
+SOFT = (80, 80, 80)
+RULE = (200, 200, 200)
+TRACK = (238, 241, 245)
 BAR = 3.6  # height of a bar [mm]
 WIDTHS = {
     content.OPTION_HEADINGS: (36, 28, 30, 26, 44, 18),
@@ -76,18 +79,30 @@ def heading(paper: FPDF, text: str, size: float = 10.5) -> None:
 
 
 def line(
-    paper: FPDF, text: str, *, size: float, bold: bool = False, soft: bool = False, link: str = "",
-    font: str = FONT, spacing: float = 0.5,
-) -> None:  # fmt: skip
+    paper: FPDF,
+    text: str,
+    *,
+    size: float,
+    bold: bool = False,
+    soft: bool = False,
+    link: str = "",
+    font: str = FONT,
+    spacing: float = 0.5,
+) -> None:
     """Text from margin to margin, on as many lines as needed; nothing where it is empty."""
     if not text:
         return
     paper.set_font(font, "B" if bold else "", size)
     paper.set_text_color(*(SOFT if soft else BLACK))
     paper.multi_cell(
-        0, size * spacing, printable(text), align="L", link=link, new_x=XPos.LMARGIN,
+        0,
+        size * spacing,
+        printable(text),
+        align="L",
+        link=link,
+        new_x=XPos.LMARGIN,
         new_y=YPos.NEXT,
-    )  # fmt: skip
+    )
 
 
 def table(paper: FPDF, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -98,9 +113,11 @@ def table(paper: FPDF, headings: Sequence[str], rows: Sequence[Sequence[str]]) -
     with paper.table(
         col_widths=WIDTHS.get(tuple(headings)),
         headings_style=FontFace(emphasis="BOLD", color=SOFT),
-        line_height=3.6, padding=(0.7, 1, 0.7, 0), text_align="LEFT",
+        line_height=3.6,
+        padding=(0.7, 1, 0.7, 0),
+        text_align="LEFT",
         borders_layout="HORIZONTAL_LINES",
-    ) as grid:  # fmt: skip
+    ) as grid:
         for cells in (headings, *rows):
             row = grid.row()
             for cell in cells:
@@ -132,7 +149,10 @@ def _bar(paper: FPDF, chart: BarChart, bar: Bar) -> None:
     left = paper.l_margin
     for part in bar.parts:
         lettered = bool(chart.keys) and part.size >= LETTERED * chart.end
-        letter = chart.letters[part.name] if lettered else ""
+        if lettered:
+            letter = chart.letters[part.name]
+        else:
+            letter = ""
         _part(paper, left, part.size * scale, part.colour, letter)
         left += part.size * scale
     if bar.low is not None and bar.high is not None:
@@ -178,7 +198,8 @@ def _key(paper: FPDF, words: str, colour: int | None = None, letter: str = "") -
     width = BAR + 2 + paper.get_string_width(printable(words)) + 2
     if paper.get_x() + width > paper.w - paper.r_margin:
         paper.ln(BAR + 1)
-    left, top = paper.get_x(), paper.get_y()
+    left = paper.get_x()
+    top = paper.get_y()
     if colour is None:
         _mark(paper, left + BAR / 2)
     else:
@@ -251,9 +272,13 @@ def _cards(paper: FPDF, cards: Sequence[content.CardWords]) -> None:
     paper.set_draw_color(*RULE)
     big = FontFace(emphasis="BOLD", size_pt=13)
     with paper.table(
-        first_row_as_headings=False, line_height=4.6, padding=1.5, text_align="LEFT",
-        v_align="TOP", borders_layout="MINIMAL",
-    ) as cells_of:  # fmt: skip
+        first_row_as_headings=False,
+        line_height=4.6,
+        padding=1.5,
+        text_align="LEFT",
+        v_align="TOP",
+        borders_layout="MINIMAL",
+    ) as cells_of:
         for cells, style in (
             ([card.name for card in cards], FontFace(emphasis="BOLD")),
             ([card.figure for card in cards], big),
@@ -289,15 +314,19 @@ def _lines(paper: FPDF, line_charts: Sequence[LineChart]) -> None:
     for first in range(0, len(line_charts), 2):
         if paper.will_page_break(CHART_HEIGHT):
             paper.add_page()
-        top, bottom = paper.get_y(), paper.get_y()
+        top = paper.get_y()
+        bottom = paper.get_y()
         for column, chart in enumerate(line_charts[first : first + 2]):
             paper.set_xy(paper.l_margin + column * (paper.epw - CHART_WIDTH), top)
             paper.set_font(FONT, "B", 10.5)
             paper.cell(CHART_WIDTH, 6, printable(chart.title))
             drawn = BytesIO(svg(chart, ON_PAPER).encode())
             picture = paper.image(
-                drawn, x=paper.get_x() - CHART_WIDTH, y=top + 7, w=CHART_WIDTH,
+                drawn,
+                x=paper.get_x() - CHART_WIDTH,
+                y=top + 7,
+                w=CHART_WIDTH,
                 alt_text=printable(chart.alt),
-            )  # fmt: skip
+            )
             bottom = max(bottom, top + 7 + picture.rendered_height)
         paper.set_xy(paper.l_margin, bottom + 2)

@@ -11,8 +11,13 @@ from markupsafe import Markup
 
 from advisor.reports.charts import COLOURS, DASHES, LineChart, Scale, tick_words
 
-WIDTH, HEIGHT = 360.0, 200.0  # size of a chart without its legend [px]
-LEFT, RIGHT, TOP, BOTTOM = 44.0, 14.0, 22.0, 36.0
+# size of a chart without its legend [px]
+WIDTH = 360.0
+HEIGHT = 200.0
+LEFT = 44.0
+RIGHT = 14.0
+TOP = 22.0
+BOTTOM = 36.0
 """Room around the axes, for the words beside them [px]."""
 ROW = 14.0  # height of a line of the legend [px]
 
@@ -66,14 +71,16 @@ def _lines(chart: LineChart, across: Scale, up: Scale, inks: Inks) -> Iterator[M
         points = [(_right(across, x), _down(up, y)) for x, y in zip(line.x, line.y, strict=True)]
         yield _stroke(points, COLOURS[line.colour], 2, DASHES[place % len(DASHES)])
     for note in chart.notes:
-        x, far = _right(across, note.x), across.place(note.x) > 50
+        x = _right(across, note.x)
+        far = across.place(note.x) > 50
         yield _stroke([(x, TOP), (x, HEIGHT - BOTTOM)], inks.soft, 1.2, "2 3")
         side = "end" if far else "start"
         yield _text(
             x - 5 if far else x + 5, HEIGHT - BOTTOM - 6, shortened(note.text, 40), inks.ink, side
         )
     for row, name in enumerate(_named(chart)):
-        y, line = HEIGHT + ROW * row, chart.lines[row]
+        y = HEIGHT + ROW * row
+        line = chart.lines[row]
         yield _stroke(
             [(LEFT, y), (LEFT + 26, y)], COLOURS[line.colour], 2, DASHES[row % len(DASHES)]
         )
@@ -111,4 +118,6 @@ def _text(x: float, y: float, words: str, colour: str, anchor: str = "start") ->
 def shortened(text: str, longest: int) -> str:
     """Text shortened to `longest` characters on one line, for a label."""
     line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+    if len(line) <= longest:
+        return line
+    return f"{line[: longest - 1]}…"

@@ -49,7 +49,9 @@ class UtcDateTime(sa.TypeDecorator[datetime]):
 
     def process_bind_param(self, value: datetime | None, _dialect: sa.Dialect) -> datetime | None:
         """Time for the database: in UTC, without zone."""
-        return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
+        if value is None:
+            return None
+        return value.astimezone(UTC).replace(tzinfo=None)
 
     def process_result_value(self, value: Any | None, _dialect: sa.Dialect) -> datetime | None:
         """Time from the database: with its zone."""
@@ -154,7 +156,9 @@ def database_url(url: str | None = None) -> sa.URL:
         raise StoreError(f"{place(address)} forgets what is saved; name a file in it.")
     # The driver of the extra `postgres`, whichever of them SQLAlchemy would take.
     bare = address.drivername in ("postgresql", "postgres")
-    return address.set(drivername="postgresql+psycopg") if bare else address
+    if bare:
+        return address.set(drivername="postgresql+psycopg")
+    return address
 
 
 def place(url: sa.URL) -> str:
@@ -171,7 +175,9 @@ def file_of(url: sa.URL) -> Path | None:
     """File of a SQLite database; None for a server or a URI."""
     database = url.database or ""
     is_file = url.get_backend_name() == "sqlite" and not database.startswith("file:")
-    return Path(database) if is_file else None
+    if is_file:
+        return Path(database)
+    return None
 
 
 def connect(url: sa.URL) -> sa.Engine:
@@ -457,7 +463,12 @@ class Sessions:
 def _identity(file: Path | None) -> Identity | None:
     """Identity of a file, apart from its name; None without a file."""
     try:
-        facts = file.stat() if file is not None else None
+        if file is not None:
+            facts = file.stat()
+        else:
+            facts = None
     except OSError:
         return None
-    return (facts.st_dev, facts.st_ino) if facts else None
+    if facts:
+        return (facts.st_dev, facts.st_ino)
+    return None

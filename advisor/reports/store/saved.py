@@ -146,7 +146,9 @@ def clean_name(name: str) -> str:
 
 def clean_author(author: str) -> str:
     """Author as saved: as a name, or empty."""
-    return clean_name(author) if author.strip() else ""
+    if author.strip():
+        return clean_name(author)
+    return ""
 
 
 def clean_notes(notes: str) -> str:
@@ -188,5 +190,8 @@ def _is_control(letter: str) -> bool:
 
 
 def _shown(value: Value) -> str:
-    text = value if isinstance(value, str) else ", ".join(value)
+    if isinstance(value, str):
+        text = value
+    else:
+        text = ", ".join(value)
     return repr(text if len(text) <= 200 else f"{text[:199]}…")

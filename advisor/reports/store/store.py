@@ -52,7 +52,10 @@ class ReportQuery:
 
     def conditions(self, dialect: str) -> list[ColumnElement[bool]]:
         """Conditions in SQL."""
-        find = func.strpos if dialect == "postgresql" else func.instr
+        if dialect == "postgresql":
+            find = func.strpos
+        else:
+            find = func.instr
         deleted = ReportRow.deleted_at
         conditions: list[ColumnElement[bool]] = [
             deleted.is_not(None) if self.deleted else deleted.is_(None)
@@ -91,7 +94,8 @@ class FilterChoices:
 
 
 KEPT_DELETED = timedelta(days=30)  # time for which a deleted report can be restored
-MOST_REPORTS, REPORTS_EACH = 1000, "ADVISOR_REPORTS_EACH"
+MOST_REPORTS = 1000
+REPORTS_EACH = "ADVISOR_REPORTS_EACH"
 """Reports that an owner may keep, with deleted ones that can be restored, and the setting with
 another number."""
 MOST_RESULTS = 100  # measured results of a report
@@ -274,14 +278,18 @@ class ReportStore:
                 results.append(asdict(result))
             if len(results) > MOST_RESULTS:
                 raise InputError(f"Report {number} has {MOST_RESULTS} results; that is the most.")
-            row.content.results, row.result_count = results, len(results)
+            row.content.results = results
+            row.result_count = len(results)
             return self._saved(row)
 
     def share(self, number: int, *, public: bool) -> saved.ReportHead:
         """Make the report public for everyone with its link, or private again."""
         with self._sessions.writing() as session:
             row = self._row(session, number, lock=True)
-            row.share = (row.share or secrets.token_urlsafe(24)) if public else ""
+            if public:
+                row.share = row.share or secrets.token_urlsafe(24)
+            else:
+                row.share = ""
             return _head(row)
 
     def delete(self, number: int) -> None:
@@ -333,18 +341,30 @@ class ReportStore:
     def _row(
         self, session: Session, number: int, *, lock: bool = False, deleted: bool = False
     ) -> ReportRow:
-        state = ReportRow.deleted_at.is_not(None) if deleted else ReportRow.deleted_at.is_(None)
+        if deleted:
+            state = ReportRow.deleted_at.is_not(None)
+        else:
+            state = ReportRow.deleted_at.is_(None)
         conditions = self._visible([state])
         chosen = _WHOLE.where(ReportRow.id == number, *conditions)
         if lock:
             chosen = chosen.with_for_update()
         possible = 0 < number <= _LARGEST_ID
-        row = session.scalars(chosen).one_or_none() if possible else None
+        if possible:
+            row = session.scalars(chosen).one_or_none()
+        else:
+            row = None
         if row is None:
-            which = "deleted report" if deleted else "report"
+            if deleted:
+                which = "deleted report"
+            else:
+                which = "report"
             numbers = select(ReportRow.id).where(*conditions).order_by(_NEWEST).limit(10)
             newest = ", ".join(map(str, session.scalars(numbers)))
-            there = f"the newest are {newest}." if newest else "none is saved yet."
+            if newest:
+                there = f"the newest are {newest}."
+            else:
+                there = "none is saved yet."
             raise StoreError(f"No {which} has the number {number}; {there}")
         return row
 

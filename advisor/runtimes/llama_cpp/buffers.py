@@ -66,7 +66,8 @@ def compute_buffer(architecture: Architecture, work: Workload) -> Array:
     """
     tokens = micro_batch(work)
     users = np.asarray(work.users, dtype=float)
-    shape, seen = widths(architecture), cells(work, None)
+    shape = widths(architecture)
+    seen = cells(work, None)
     attention: Array = shape.attention
     if not work.flash_attention:
         scores = (count * cells(work, window) for window, count in shape.heads.items())
@@ -106,7 +107,10 @@ def kv_cache_bytes(model: Model, work: Workload) -> Floats:
     rotary key, no values.
     """
     each = model.per_layer
-    windows = np.full(model.layers, np.inf) if work.swa_full else each.windows
+    if work.swa_full:
+        windows = np.full(model.layers, np.inf)
+    else:
+        windows = each.windows
     whole = np.asarray(cells(work, None))[..., None]
     room = _padded(np.minimum(whole, windows + np.asarray(micro_batch(work))[..., None]))
     return np.asarray(
@@ -121,7 +125,9 @@ def cells(work: Workload, window: int | None) -> Array:
     rounded up too, since a micro-batch is written before the tokens it replaces are freed [3].
     """
     whole = _padded(np.asarray(work.context, dtype=float))
-    return whole if window is None else _padded(np.minimum(whole, window + micro_batch(work)))
+    if window is None:
+        return whole
+    return _padded(np.minimum(whole, window + micro_batch(work)))
 
 
 def _padded(tokens: Array) -> Array:
@@ -174,7 +180,10 @@ def feed_forward_values(architecture: Architecture, roles: Roles) -> float:
     outputs of all k, k hidden, where these are larger than the memory of gate and up, 2 k F; k F +
     k hidden without a gate.
     """
-    routed = _expert_values(roles, architecture.experts) if architecture.experts else 0.0
+    if architecture.experts:
+        routed = _expert_values(roles, architecture.experts)
+    else:
+        routed = 0.0
     return max(routed, _dense_values(roles, ""), _dense_values(roles, "_shexp"))
 
 
@@ -187,10 +196,14 @@ def attention_values(hidden: int, roles: Roles, kept: LayerCache) -> float:
     rope): heads x (nope + 2 rank + 3 rope).
     """
     if "attn_k_b" in roles:
-        up, rank = roles["attn_k_b"], roles["attn_kv_a_norm"].width
+        up = roles["attn_k_b"]
+        rank = roles["attn_kv_a_norm"].width
         rope = roles["attn_kv_a_mqa"].rows - rank
         return up.rows / rank * (up.width + 2 * rank + 3 * rope)
-    queries = roles["attn_output"].width if "attn_output" in roles else hidden
+    if "attn_output" in roles:
+        queries = roles["attn_output"].width
+    else:
+        queries = hidden
     if "attn_q" in roles and roles["attn_q"].rows == 2 * queries:
         return 4.0 * queries
     return (2 if queries > hidden else 1) * queries + kept.key_values + kept.value_values
@@ -204,7 +217,8 @@ def recurrence_values(roles: Roles) -> float:
     """
     if "ssm_conv1d" not in roles:
         return 0.0
-    channels, out = roles["ssm_conv1d"].rows, roles["ssm_out"].width
+    channels = roles["ssm_conv1d"].rows
+    out = roles["ssm_out"].width
     if "ssm_in" in roles:
         return max(3.0 * out + 2 * channels, out + 3.0 * channels)
     return max(2.0 * channels, 3.0 * out)
@@ -214,7 +228,8 @@ def _expert_values(roles: Roles, experts: Experts) -> float:
     down = roles.get("ffn_down_exps")
     if down is None:
         return 0.0
-    inside, out = experts.used * down.width, experts.used * down.rows / experts.total
+    inside = experts.used * down.width
+    out = experts.used * down.rows / experts.total
     if not {"ffn_gate_exps", "ffn_gate_up_exps"} & roles.keys():
         return inside + out
     return 3 * inside + (out if out > 2 * inside else 0.0)

@@ -130,14 +130,18 @@ def _drafting(work: Workload) -> Iterable[str]:
         yield f"-md {shlex.quote(f'{work.draft_model.name}-{work.draft_model.format}.gguf')}"
     elif work.draft in HEADS:
         yield f"-md {HEADS[work.draft]}.gguf"
-    count = "--spec-ngram-simple-size-m" if work.draft == "ngram" else "--spec-draft-n-max"
+    if work.draft == "ngram":
+        count = "--spec-ngram-simple-size-m"
+    else:
+        count = "--spec-draft-n-max"
     yield f"{count} {int(work.drafted)}"
 
 
 def _layers(model: Model, placement: Placement, machine: Machine) -> Iterable[str]:
     if not machine.gpus:
         return
-    layers, experts = int(placement.gpu_layers), int(placement.cpu_moe)
+    layers = int(placement.gpu_layers)
+    experts = int(placement.cpu_moe)
     yield f"-ngl {'all' if layers >= model.layers else layers + 1 if layers else 0}"
     if layers and not np.any(placement.output[vram(len(machine.gpus) - 1)]):
         yield r"-ot '^(output|token_embd)\.weight=CPU'"

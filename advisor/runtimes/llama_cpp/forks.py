@@ -47,7 +47,10 @@ def schedule(
     times all experts over the experts per token on (pull request 520 of the fork).
     """
     experts = model.architecture.experts
-    each = 1.0 if experts is None else experts.used / experts.total
+    if experts is None:
+        each = 1.0
+    else:
+        each = experts.used / experts.total
     batch = np.minimum(np.maximum(work.fresh, 1.0), work.ubatch)
     copies = not repacked and bool(np.all(batch * each >= COPY_TOKENS))
     read, written = (

@@ -23,9 +23,10 @@ from advisor.runtimes.llama_cpp import layer_split
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 
 DRAFTING = {
-    "mtp": "speculativeDraftMtp", "dflash": "speculativeDraftDflash",
+    "mtp": "speculativeDraftMtp",
+    "dflash": "speculativeDraftDflash",
     DRAFT_MODEL: "speculativeDraftSimple",
-}  # fmt: skip
+}
 """Settings of its load configuration, by way of drafting."""
 
 
@@ -54,7 +55,12 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     if work.kv_type != "f16":
         settings.append(f"K and V Cache Quantization Type {work.kv_type}")
     share = float(placement.gpu_layers) / model.layers
-    gpu = "max" if share >= 1 else f"{share:.3g}" if share > 0 else "off"
+    if share >= 1:
+        gpu = "max"
+    elif share > 0:
+        gpu = f"{share:.3g}"
+    else:
+        gpu = "off"
     key = shlex.quote(f"{model.name}-{model.format}".lower())
     line = f"lms load {key} --gpu {gpu} --context-length {int(work.context) * int(work.users)}"
     return "\n".join([*(f"# first, in the app: {setting}" for setting in settings), line])

@@ -56,7 +56,8 @@ def served(model: Model, machine: Machine, work: Workload) -> Workload:
     if np.any(np.asarray(work.ubatch) != BATCH):
         return work
     context = np.asarray(work.context, dtype=float) * work.users
-    needed, vram = predicted(model, work), machine.gpu_memory
+    needed = predicted(model, work)
+    vram = machine.gpu_memory
     tokens: Array = np.asarray(float(BATCH))
     for least, batch, share, more in reversed(BATCHES):
         room = (needed <= share * vram) & (needed + more <= FILLED * vram)
@@ -88,7 +89,10 @@ def chosen(model: Model, machine: Machine, work: Workload) -> Machine:
 
 def in_first(model: Model, machine: Machine, work: Workload) -> npt.NDArray[np.bool_]:
     """Whether the whole model fits into the first GPU."""
-    room = machine.gpus[0].memory.value if machine.gpus else 0.0
+    if machine.gpus:
+        room = machine.gpus[0].memory.value
+    else:
+        room = 0.0
     return np.asarray(predicted(model, served(model, machine, work)) <= room)
 
 
@@ -143,10 +147,14 @@ def tag_of(model: Model) -> str:
 
 def _serve(model: Model, placement: Placement, work: Workload) -> str:
     """Start of the server, whose environment llama-server inherits."""
-    layers, experts = int(placement.cpu_moe), ""
+    layers = int(placement.cpu_moe)
+    experts = ""
     if layers and int(placement.gpu_layers) and model.has_experts:
         every = layers >= model.layers
-        experts = "LLAMA_ARG_CPU_MOE=1 " if every else f"LLAMA_ARG_N_CPU_MOE={layers} "
+        if every:
+            experts = "LLAMA_ARG_CPU_MOE=1 "
+        else:
+            experts = f"LLAMA_ARG_N_CPU_MOE={layers} "
     return f"{' '.join(environment(work))} {experts}ollama serve"
 
 

@@ -71,7 +71,8 @@ def reread(
     held = np.vecdot(placement.weights[DISK][Group.ROUTED_EXPERTS], sizes)
     dense = load.weights - load.experts  # a head that is the token table among it
     cache = np.asarray(placement.page_cache, dtype=float)
-    mixed, use = model.architecture.experts, model.expert_use(variety)
+    mixed = model.architecture.experts
+    use = model.expert_use(variety)
     ahead: Array = 0.0
     if mixed is not None and machine.disk is not None:
         pieces = float(np.sum(model.per_layer.expert_layers)) * mixed.total * MATRICES
@@ -96,7 +97,10 @@ def renewal_rate(machine: Machine, constants: Rereading = WATCHED) -> Array:
     drive.
     """
     usual = USUAL_READ_AHEAD.value
-    ahead = machine.disk.read_ahead.value if machine.disk else usual
+    if machine.disk:
+        ahead = machine.disk.read_ahead.value
+    else:
+        ahead = usual
     wide = np.maximum(ahead, usual) / usual
     return np.asarray(machine.host.cores * constants.renewed * wide**constants.growth)
 

@@ -171,7 +171,8 @@ def _between_machines(model: Model, machine: Machine, step: ForwardPass) -> tupl
     if machine.nodes == 1:
         return ()
     vector = FLOAT * model.architecture.hidden * np.asarray(step.tokens, dtype=float)
-    way, times = ExchangePath.NETWORK, machine.nodes - 1.0
+    way = ExchangePath.NETWORK
+    times = machine.nodes - 1.0
     return (Exchange(way=way, times=times, moved=2.0 * vector, messages=RPC_MESSAGES),)
 
 
@@ -242,12 +243,17 @@ def _outside(
         return
     if on_disk:
         again = reread(model, placement, mapped, machine, variety=step.variety)
-        moved, pieces, renewal = again.total, again.pieces, again.renewal
+        moved = again.total
+        pieces = again.pieces
+        renewal = again.renewal
         yield Flow(route=Route.PAGED, moved=moved, pieces=pieces, renewal=renewal)
     copying, moved = _on_first_gpu(model, placement, machine, step, load, rules)
     staying = load + copying.times(-1.0)
     if np.any(copying.weights):
-        locked = Transfer.PINNED if placement.load_mode in READ_IN else Transfer.PAGEABLE
+        if placement.load_mode in READ_IN:
+            locked = Transfer.PINNED
+        else:
+            locked = Transfer.PAGEABLE
         yield Flow(route=Route.STREAMED, moved=moved, transfer=locked)
         yield Flow(route=Route.RESIDENT, load=copying)
     if not np.any(copying.weights) or np.any(staying.weights):

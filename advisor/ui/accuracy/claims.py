@@ -35,15 +35,23 @@ def claims_section() -> None:
     show(heading("", summary, ""))
     say(HOW, "oa-way")
     chosen = st.segmented_control(
-        "Show", [EVERY, *(verdict.value for verdict in Verdict)], default=EVERY, key="claims_shown",
-        format_func=str.capitalize, required=True, bind="query-params",
-    )  # fmt: skip
+        "Show",
+        [EVERY, *(verdict.value for verdict in Verdict)],
+        default=EVERY,
+        key="claims_shown",
+        format_func=str.capitalize,
+        required=True,
+        bind="query-params",
+    )
     more = Markup("<details class='oa-more'><summary>{}</summary>{}</details>")
     what = "Cases, assumptions and required changes"
-    show(joined(
-        block("oa-claim", joined((*_answer(claim), more.format(what, joined(_details(claim))))))
-        for claim in answers if chosen in (EVERY, claim.verdict.value)
-    ))  # fmt: skip
+    show(
+        joined(
+            block("oa-claim", joined((*_answer(claim), more.format(what, joined(_details(claim))))))
+            for claim in answers
+            if chosen in (EVERY, claim.verdict.value)
+        )
+    )
 
 
 @st.cache_resource(max_entries=1, ttl=REMEMBERED, show_spinner="Checking claims of articles")
@@ -82,8 +90,14 @@ def _case(finding: Finding, *, with_range: bool) -> tuple[Markup, Markup]:
     first = [block("", finding.condition)]
     if query:
         first.append(block("oa-soft", outward(current.address("./", query), "open in Advise")))
-    result = f"{finding.words} {finding.claimed.figure}" if finding.fits else finding.words
-    claimed = f" ({finding.claimed.words})" if with_range and not finding.claimed.open else ""
+    if finding.fits:
+        result = f"{finding.words} {finding.claimed.figure}"
+    else:
+        result = finding.words
+    if with_range and not finding.claimed.open:
+        claimed = f" ({finding.claimed.words})"
+    else:
+        claimed = ""
     return joined(first), block("", result) + block("oa-soft", f"{finding.outcome}{claimed}")
 
 

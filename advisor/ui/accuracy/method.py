@@ -111,7 +111,10 @@ def sections() -> list[tuple[str, list[str]]]:
 
 # Drawing of the five routes, with the speeds of a machine.
 
-GPU_MEMORY, RAM, LINK, DRIVE = "GPU memory", "RAM", "link", "drive"
+GPU_MEMORY = "GPU memory"
+RAM = "RAM"
+LINK = "link"
+DRIVE = "drive"
 """Parts of a machine whose speed limits a route."""
 
 
@@ -153,7 +156,10 @@ def _route(
         steps += [_hop(part, speeds.get(part)), block("oa-place", place, "span")]
     used = f"No runtime takes it for {model} here."
     if use is not None:
-        others = f"; also {', '.join(use.runtimes[1:])}" if use.runtimes[1:] else ""
+        if use.runtimes[1:]:
+            others = f"; also {', '.join(use.runtimes[1:])}"
+        else:
+            others = ""
         used = f"For {model}: {rate(use.rate)} in {use.runtimes[0]}{others}."
     parts = [block("oa-name", text.title), block("oa-chain", joined(steps))]
     parts += [block("oa-answer", text.meaning), block("oa-soft", explained(used))]
@@ -164,7 +170,10 @@ def _hop(part: str, speed: Quantity | None) -> Markup:
     if speed is None:
         return block("oa-hop oa-absent", f"no {part} here", "span")
     origin = ", ".join(filter(None, (speed.kind.value, speed.source, speed.date)))
-    origin = "assumed, not measured" if speed.kind is Provenance.ASSUMED else origin
+    if speed.kind is Provenance.ASSUMED:
+        origin = "assumed, not measured"
+    else:
+        origin = origin
     return block("oa-hop", term(rate(float(speed.value)), f"{part}: {origin}"), "span")
 
 
@@ -181,7 +190,8 @@ def five_routes(model: Model, machine: Machine, work: Workload) -> Markup:
     estimates = compare(model, machine, work, runtimes=(*RUNTIMES, *beside(machine)))
     timed = [each for each in estimates if each.decode_tps is not None]
     use = route_use(sorted(timed, key=lambda each: -float(each.decode_tps or 0.0)))
-    speeds, name = speeds_of(machine), f"{model.name}, {model.format}"
+    speeds = speeds_of(machine)
+    name = f"{model.name}, {model.format}"
     rows = joined(_route(TEXTS[route], speeds, use.get(route), name) for route in TEXTS)
     told = block("oa-sub", f"Speeds of {machine.name}. Hover over one for its source.", "p")
     return section("Five routes", "routes") + told + block("oa-routes", rows)
@@ -202,8 +212,9 @@ def figures() -> None:
     say(
         "Factors from published comparisons for a graphics driver, a policy for several sockets, "
         "and more threads than cores. The comparisons are too few for a fit, so they also widen "
-        "the range. An older build has the constants of its time.", "oa-sub",
-    )  # fmt: skip
+        "the range. An older build has the constants of its time.",
+        "oa-sub",
+    )
     with st.expander("All comparisons"):
         compared = software_rows()
         show(table(SOFTWARE_HEADINGS, compared, label="Software", numeric=(2, 3, 4, 5)))

@@ -12,8 +12,12 @@ from advisor.ui.parts import tabs
 from advisor.ui.parts.markup import block, notice, show
 from advisor.ui.question import current, models, row, this_machine
 
-HOW_GOOD, HOW_IT_WORKS, MYTHS, WORKSHOP = "How good", "How it works", "Myths", "Workshop"
-TAB, BENCH = "knowledge", "bench"
+HOW_GOOD = "How good"
+HOW_IT_WORKS = "How it works"
+MYTHS = "Myths"
+WORKSHOP = "Workshop"
+TAB = "knowledge"
+BENCH = "bench"
 """Keys of the tabs and of the pills of the workshop, in the address too."""
 
 
@@ -59,7 +63,12 @@ def _workshop() -> None:
         "Constants": method.figures,
     }
     chosen = st.pills(
-        "Part", list(parts), default="Kinds of run", key=BENCH, required=True,
-        label_visibility="collapsed", bind="query-params",
-    )  # fmt: skip
+        "Part",
+        list(parts),
+        default="Kinds of run",
+        key=BENCH,
+        required=True,
+        label_visibility="collapsed",
+        bind="query-params",
+    )
     parts[chosen]()

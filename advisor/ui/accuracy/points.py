@@ -40,25 +40,36 @@ KIND = "Kind of run"
 
 def looks() -> dict[str, tuple[str, str]]:
     """Colour and shape of each kind of run, the same whatever is shown."""
-    kinds, colours = [*(regime.name for regime in REGIMES), OWN], palette().series[:COLOURS]
+    kinds = [*(regime.name for regime in REGIMES), OWN]
+    colours = palette().series[:COLOURS]
     marks = zip(cycle(colours), cycle(SHAPES), strict=False)
     return dict(zip(kinds, marks, strict=False))
 
 
 def scatter(points: Sequence[AccuracyPoint], places: Sequence[int]) -> Figure:
     """Chart of points; each carries its index in the ledger."""
-    shown, marks = frame(points), looks()
+    shown = frame(points)
+    marks = looks()
     speeds = [speed for point in points for speed in (point.measured, point.predicted)]
-    low, high = min(speeds) / 1.6, max(speeds) * 1.6
+    low = min(speeds) / 1.6
+    high = max(speeds) * 1.6
     figure = express.scatter(
-        shown, "Measured", "Predicted", color=KIND, symbol=KIND, log_x=True, log_y=True,
-        custom_data=[places, list(map(hover, points))], range_x=(low, high), range_y=(low, high),
+        shown,
+        "Measured",
+        "Predicted",
+        color=KIND,
+        symbol=KIND,
+        log_x=True,
+        log_y=True,
+        custom_data=[places, list(map(hover, points))],
+        range_x=(low, high),
+        range_y=(low, high),
         color_discrete_map={kind: colour for kind, (colour, _) in marks.items()},
         symbol_map={kind: shape for kind, (_, shape) in marks.items()},
         labels={"Measured": "measured, tokens/s", "Predicted": "predicted, tokens/s"},
         render_mode="svg",
         category_orders={KIND: list(shown[KIND].value_counts().index)},  # few lie upon many
-    )  # fmt: skip
+    )
     figure.update_traces(
         hovertemplate="%{customdata[1]}<extra></extra>",
         marker={"size": 7.5, "opacity": 0.8},
@@ -68,27 +79,42 @@ def scatter(points: Sequence[AccuracyPoint], places: Sequence[int]) -> Figure:
     soft = palette().soft
     for factor in (1 / BAND, BAND, 1.0):
         figure.add_scatter(
-            x=[low, high], y=[factor * low, factor * high], mode="lines", hoverinfo="skip",
+            x=[low, high],
+            y=[factor * low, factor * high],
+            mode="lines",
+            hoverinfo="skip",
             line={"color": soft, "width": 1.2, "dash": "solid" if factor == 1.0 else "dot"},
-            fill="tonexty" if factor == BAND else "none", fillcolor="rgba(138, 144, 153, 0.14)",
-        )  # fmt: skip
+            fill="tonexty" if factor == BAND else "none",
+            fillcolor="rgba(138, 144, 153, 0.14)",
+        )
     figure.data = figure.data[-3:] + figure.data[:-3]  # beneath the points
     figure.update_xaxes(fixedrange=True, showgrid=True)
     figure.update_yaxes(fixedrange=True)
     return figure.update_layout(
-        height=470, showlegend=False, dragmode=False, clickmode="event+select",
-        hoverlabel={"align": "left"}, margin={"t": 10, "b": 10},
-    )  # fmt: skip
+        height=470,
+        showlegend=False,
+        dragmode=False,
+        clickmode="event+select",
+        hoverlabel={"align": "left"},
+        margin={"t": 10, "b": 10},
+    )
 
 
 def hover(point: AccuracyPoint) -> str:
     """Hover text of a point, in lines, with every name escaped."""
     where = point.gpu or point.cpu or "no GPU"
-    return str(Markup("<br>").join((
-        Markup("<b>{}</b>").format(f"{point.model} {point.format}".strip()),
-        where, point.regime, f"measured {tokens_per_second(point.measured)}",
-        f"predicted {number(point.predicted)} ({range_of(point.low, point.high)})", off(point),
-    )))  # fmt: skip
+    return str(
+        Markup("<br>").join(
+            (
+                Markup("<b>{}</b>").format(f"{point.model} {point.format}".strip()),
+                where,
+                point.regime,
+                f"measured {tokens_per_second(point.measured)}",
+                f"predicted {number(point.predicted)} ({range_of(point.low, point.high)})",
+                off(point),
+            )
+        )
+    )
 
 
 def off(point: AccuracyPoint) -> str:
@@ -104,8 +130,9 @@ def keys(points: Iterable[AccuracyPoint]) -> Markup:
     item = Markup("<span><b style='color:{}'>{}</b> {}</span>")
     kinds = (
         item.format(colour, SHAPES[shape], kind)
-        for kind, (colour, shape) in looks().items() if kind in there
-    )  # fmt: skip
+        for kind, (colour, shape) in looks().items()
+        if kind in there
+    )
     line = Markup("<span>line: as measured; band: 25 % either way</span>")
     return block("oa-key", joined((*kinds, line)))
 
@@ -117,7 +144,10 @@ def points() -> tuple[AccuracyPoint, ...]:
     """A point for each result whose prediction has a range."""
     try:
         store = own_store()
-        reports = store.measured() if store is not None else ()
+        if store is not None:
+            reports = store.measured()
+        else:
+            reports = ()
     except StoreError as error:
         notice(str(error), "warning")
         return ()
@@ -129,7 +159,8 @@ def _points(report: SavedReport) -> Iterator[AccuracyPoint]:
         card = judged.card
         if card is None or not (card.decode_tps and card.decode_tps_low and card.decode_tps_high):
             continue
-        document, result = report.document, judged.result
+        document = report.document
+        result = judged.result
         yield AccuracyPoint(
             id=f"report {report.id}, {place}",
             regime=OWN,
@@ -171,10 +202,13 @@ def figures(points: Sequence[AccuracyPoint]) -> None:
     with right:
         _details(points[clicked] if clicked is not None else None)
         st.dataframe(
-            frame(shown), key="ledger_table", hide_index=True, height=360,
+            frame(shown),
+            key="ledger_table",
+            hide_index=True,
+            height=360,
             alt=f"{len(shown)} measured speeds with their predictions and sources",
             column_config=settings_of("figures"),
-        )  # fmt: skip
+        )
 
 
 def _narrowed(points: Sequence[AccuracyPoint]) -> Sequence[int]:
@@ -192,7 +226,10 @@ def _narrowed(points: Sequence[AccuracyPoint]) -> Sequence[int]:
 def _summary(shown: Sequence[AccuracyPoint], total: int) -> str:
     own = sum(point.regime == OWN for point in shown)
     published = [point for point in shown if point.regime != OWN]
-    yours = f", {own} of them from your reports" if own else ""
+    if own:
+        yours = f", {own} of them from your reports"
+    else:
+        yours = ""
     if not published:
         return f"{len(shown):,} of {total:,} figures{yours}."
     every = score_of(ALL, published)
@@ -205,11 +242,13 @@ def _summary(shown: Sequence[AccuracyPoint], total: int) -> str:
 def _chart(shown: Sequence[AccuracyPoint], places: Sequence[int]) -> int | None:
     """Draw the chart and return the index of the selected point."""
     event = st.plotly_chart(
-        scatter(shown, places), key="ledger_chart",
+        scatter(shown, places),
+        key="ledger_chart",
         alt=f"Predicted against measured speed of {len(shown)} runs; the table has each of them.",
-        config={"displayModeBar": False, "responsive": True}, on_select="rerun",
+        config={"displayModeBar": False, "responsive": True},
+        on_select="rerun",
         selection_mode="points",
-    )  # fmt: skip
+    )
     show(keys(shown))
     return selected(event, places)
 
@@ -231,13 +270,21 @@ def _details(point: AccuracyPoint | None) -> None:
             return
         on = ", ".join(filter(None, (point.gpu, point.cpu, point.runtime)))
         named = block("oa-name", f"{point.model} {point.format}".strip())
-        show(named + block("oa-soft", on) + facts({
-            "measured": tokens_per_second(point.measured),
-            "predicted": tokens_per_second(point.predicted),
-            "range": range_of(point.low, point.high) + ("" if point.held else ", missed"),
-            "off by": off(point), "kind of run": point.regime, "when": point.date or "not stated",
-            "row": point.id,
-        }))  # fmt: skip
+        show(
+            named
+            + block("oa-soft", on)
+            + facts(
+                {
+                    "measured": tokens_per_second(point.measured),
+                    "predicted": tokens_per_second(point.predicted),
+                    "range": range_of(point.low, point.high) + ("" if point.held else ", missed"),
+                    "off by": off(point),
+                    "kind of run": point.regime,
+                    "when": point.date or "not stated",
+                    "row": point.id,
+                }
+            )
+        )
         if point.regime == OWN:
             show(block("oa-soft", f"Measured by you; {point.source}"))
         elif point.published:

@@ -24,7 +24,8 @@ def judged() -> scoring.Ledger:
 
 
 ENOUGH = 20  # figures from which a kind of run is named in the verdict
-HELD, WIDTH = term("In the range"), term("Range width")
+HELD = term("In the range")
+WIDTH = term("Range width")
 METRICS: Mapping[str, Callable[[scoring.Score], object]] = {
     term("Median error"): lambda score: percent(score.median, 1),
     term("By group"): lambda score: percent(score.group_median, 1),
@@ -72,9 +73,13 @@ def families(ledger: scoring.Ledger) -> Markup:
     """The picture: median error of each family, and the best other tool's as a mark."""
     every = _families(tuple(ledger.points))
     chart = BarChart(
-        name="families", title="", alt="Median errors by family of runs", unit="%",
-        bars=tuple(map(_bar, every)), mark="best other tool, on the runs that it covers",
-    )  # fmt: skip
+        name="families",
+        title="",
+        alt="Median errors by family of runs",
+        unit="%",
+        bars=tuple(map(_bar, every)),
+        mark="best other tool, on the runs that it covers",
+    )
     told = (
         "Bars are median errors: half of the runs are nearer. A range should contain what you "
         f"would measure in four cases of five. {floor_sentence(ledger.floor)}"
@@ -96,10 +101,13 @@ def _bar(score: scoring.Score) -> Bar:
         key=lambda peer: peer.median,
         default=None,
     )
-    other = "no other tool covers them" if peer is None else (
-        f"{peer.name} {percent(peer.median)} on {peer.rows:,} of them, where ours is "
-        f"{percent(peer.own_median)}"
-    )  # fmt: skip
+    if peer is None:
+        other = "no other tool covers them"
+    else:
+        other = (
+            f"{peer.name} {percent(peer.median)} on {peer.rows:,} of them, where ours is "
+            f"{percent(peer.own_median)}"
+        )
     error = BarPart(name="median error", size=100 * score.median, colour=0)
     return Bar(
         head=score.regime,
@@ -113,9 +121,11 @@ def _bar(score: scoring.Score) -> Bar:
 def regimes(ledger: scoring.Ledger) -> None:
     """One line per kind of run, beside the best public formula."""
     columns = {
-        "Kind of run": lambda score: _explained(score.regime), "Figures": counted, **METRICS,
+        "Kind of run": lambda score: _explained(score.regime),
+        "Figures": counted,
+        **METRICS,
         "Best public formula": _best,
-    }  # fmt: skip
+    }
     show(columned(columns, ledger.scores, label="Errors by kind of run", numeric=range(1, 7)))
     with st.expander("Kinds of run explained"):
         kinds = ((regime.name, regime.text) for regime in REGIMES)
@@ -131,7 +141,10 @@ def regimes(ledger: scoring.Ledger) -> None:
 
 def counted(score: scoring.Score) -> Markup:
     """Number of figures, and of groups."""
-    groups = f"{score.groups} groups" if score.groups > 1 else "1 group"
+    if score.groups > 1:
+        groups = f"{score.groups} groups"
+    else:
+        groups = "1 group"
     return two_lines(f"{score.rows:,}", groups)
 
 
@@ -139,14 +152,21 @@ def _explained(name: str) -> Markup | str:
     if name == ALL:
         return "all together"
     text = description(name)
-    return term(name, text) if text else name
+    if text:
+        return term(name, text)
+    return name
 
 
 def _best(score: scoring.Score) -> Markup | str:
     peer = score.best_peer
     if peer is None:
-        few = "none covers most of them" if score.peers else "none covers it"
-        return "" if score.regime == ALL else few
+        if score.peers:
+            few = "none covers most of them"
+        else:
+            few = "none covers it"
+        if score.regime == ALL:
+            return ""
+        return few
     fewer = f"on {peer.rows} of them; ours {percent(peer.own_median, 1)}"
     told = "" if peer.rows == score.rows else fewer
     return two_lines(f"{percent(peer.median, 1)}, {peer.name}", told)
@@ -166,10 +186,8 @@ def formulas(ledger: scoring.Ledger) -> None:
         "This advisor": lambda score: two_lines(percent(score.median, 1), ""),
         **{peer.name: partial(_cell, peer.name) for peer in PEERS},
     }
-    scored, label = (
-        [each for each in ledger.scores if each.peers],
-        "Median errors of public formulas",
-    )
+    scored = [each for each in ledger.scores if each.peers]
+    label = "Median errors of public formulas"
     with st.container(key="ledger_formulas"):
         show(columned(columns, scored, label=label, numeric=range(1, len(columns))))
     with st.expander("Formulas and sources"):
@@ -187,7 +205,10 @@ def _cell(name: str, score: scoring.Score) -> Markup | str:
     peer = next((peer for peer in score.peers if peer.name == name), None)
     if peer is None:
         return ""
-    part = "" if peer.rows == score.rows else f"{peer.rows}; ours {percent(peer.own_median, 1)}"
+    if peer.rows == score.rows:
+        part = ""
+    else:
+        part = f"{peer.rows}; ours {percent(peer.own_median, 1)}"
     return two_lines(percent(peer.median, 1), part)
 
 

@@ -41,9 +41,11 @@ def options(answer: Answer) -> None:
     with st.container(key="options"):
         table_place = st.empty()
     also = st.multiselect(
-        "Show also", [option.name for option in rest], key="also_options",
+        "Show also",
+        [option.name for option in rest],
+        key="also_options",
         placeholder="RTX 5090, 4 in all, Mac Studio ...",
-    )  # fmt: skip
+    )
     with table_place:
         added = [option for option in rest if option is named or option.name in also]
         chosen = sorted((*shown, *added), key=lambda option: list(OptionKind).index(option.kind))
@@ -82,14 +84,21 @@ def options_table(options: Sequence[Option]) -> Markup:
 
 
 def _money(usd: float | None) -> str:
-    return "" if usd is None else money(usd)
+    if usd is None:
+        return ""
+    return money(usd)
 
 
 def _speed(option: Option) -> Markup | str:
     if option.speed is None:
-        return "not on record here" if option.kind is OptionKind.API else "does not run"
+        if option.kind is OptionKind.API:
+            return "not on record here"
+        return "does not run"
     speed = option.speed
-    ends = range_of(speed.low, speed.high) if speed.high > speed.low else ""
+    if speed.high > speed.low:
+        ends = range_of(speed.low, speed.high)
+    else:
+        ends = ""
     return markup.two_lines(f"{number(speed.decode)} tokens/s", ends)
 
 
@@ -118,10 +127,13 @@ def _pays(option: Option) -> str:
 
 def _price(option: Option) -> Markup | str:
     note = option.price.note
-    day = f"of {option.price.date}" if option.price.date else ""
-    return (
-        markup.two_lines(markup.plain_words(note), option.aged.strip(" ()") or day) if note else ""
-    )
+    if option.price.date:
+        day = f"of {option.price.date}"
+    else:
+        day = ""
+    if note:
+        return markup.two_lines(markup.plain_words(note), option.aged.strip(" ()") or day)
+    return ""
 
 
 # Chart of monthly cost against speed.
@@ -134,18 +146,24 @@ def cost_against_speed(options: Sequence[Option]) -> PointChart:
     """Options with a cost above zero and a speed, as logarithmic axes require."""
     paid = shown_currency()
     return PointChart(
-        lead="Nothing beats in both", shapes=SHAPES, large=KIND_WORDS[OptionKind.KEEP],
-        x_label=f"{paid.code} a month", y_label="tokens/s", x_sign=paid.sign,
+        lead="Nothing beats in both",
+        shapes=SHAPES,
+        large=KIND_WORDS[OptionKind.KEEP],
+        x_label=f"{paid.code} a month",
+        y_label="tokens/s",
+        x_sign=paid.sign,
         points=[
             Point(
-                kind=KIND_WORDS[option.kind], x=option.monthly / paid.usd, y=option.speed.decode,
+                kind=KIND_WORDS[option.kind],
+                x=option.monthly / paid.usd,
+                y=option.speed.decode,
                 tip=f"{option.name}: {number(option.speed.decode, 3)} tokens/s, "
                 f"{money(option.monthly)} a month",
             )
             for option in options
             if option.speed is not None and option.monthly
         ],
-    )  # fmt: skip
+    )
 
 
 # Sensitivity of the verdict: what would change it, and a tornado chart of its inputs.
@@ -177,7 +195,9 @@ def _row(row: SensitivityRow, middle: float, scale: Scale) -> Markup:
 
 
 def _gain(usd: float) -> str:
-    return f"gains {money(usd)}" if usd >= 0 else f"loses {money(-usd)}"
+    if usd >= 0:
+        return f"gains {money(usd)}"
+    return f"loses {money(-usd)}"
 
 
 def _task(answer: Answer) -> None:
@@ -195,9 +215,13 @@ def _task(answer: Answer) -> None:
     markup.say(f"A task file for {start_files.SKYPILOT}. {ABOUT}")
     markup.copyable(text)
     st.download_button(
-        "Download task.yaml", text, "task.yaml", "application/yaml", on_click="ignore",
+        "Download task.yaml",
+        text,
+        "task.yaml",
+        "application/yaml",
+        on_click="ignore",
         key="task_file",
-    )  # fmt: skip
+    )
 
 
 ABOUT = (

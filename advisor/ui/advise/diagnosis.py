@@ -63,11 +63,17 @@ def _typed(named: dict[str, Estimate]) -> tuple[Estimate, Measured | None]:
     label = which.selectbox("What you ran", list(named), key="measured_what")
     decode, prompt, tokens = (
         column.number_input(
-            title, *LIMITS[limits], None, 1.0, "%.10g", f"measured_{key}", about,
+            title,
+            *LIMITS[limits],
+            None,
+            1.0,
+            "%.10g",
+            f"measured_{key}",
+            about,
             placeholder="as printed",
         )
         for column, (title, limits, key, about) in zip(others, FIELDS, strict=True)
-    )  # fmt: skip
+    )
     estimate = named.get(str(label), next(iter(named.values())))
     if decode is None:
         return estimate, None
@@ -91,11 +97,17 @@ def show_diagnosis(diagnosis: Diagnosis) -> None:
         with st.container(gap=None):
             _in_full(number, cause, prompt=diagnosis.measured.prompt is not None)
     if brief:
-        markup.show(markup.block("oa-strong", heading, "p") + markup.listed(
-            (markup.two_lines(cause.row.cause, cause.edit.words), "",
-             tokens_per_second(float(cause.speeds.decode.value)))
-            for cause in brief
-        ))  # fmt: skip
+        markup.show(
+            markup.block("oa-strong", heading, "p")
+            + markup.listed(
+                (
+                    markup.two_lines(cause.row.cause, cause.edit.words),
+                    "",
+                    tokens_per_second(float(cause.speeds.decode.value)),
+                )
+                for cause in brief
+            )
+        )
     for needed in diagnosis.needed:
         with st.container(gap=None):
             markup.say(needed_words(needed), "oa-cause")

@@ -23,7 +23,9 @@ from advisor.ui.question import chips, current, presets, this_machine
 
 # How certain the answer is: runs like it, what is assumed, and what makes it surer.
 
-MANY, NEAR, FAIR = 30, 0.1, 0.25
+MANY = 30
+NEAR = 0.1
+FAIR = 0.25
 """Measured runs, and median errors, from which an answer is called surer."""
 LEVELS = {3: "High certainty.", 2: "Middling certainty.", 1: "Low certainty."}
 
@@ -33,8 +35,12 @@ def certainty(answer: Answer) -> Markup:
     best = answer.advice.best
     if best is None:
         return Markup()
-    row, assumed = coverage_like(best), _assumed(best, answer.nouns.machine)
-    level = 1 if _crowded(best) else dots(row, assumed=bool(assumed))
+    row = coverage_like(best)
+    assumed = _assumed(best, answer.nouns.machine)
+    if _crowded(best):
+        level = 1
+    else:
+        level = dots(row, assumed=bool(assumed))
     mark = Markup("<span class='oa-dots' aria-hidden='true'>{}</span><b>{}</b> {}").format(
         "\u25cf" * level + "\u25cb" * (3 - level),
         LEVELS[level],
@@ -68,7 +74,9 @@ def dots(row: CoverageRow | None, *, assumed: bool) -> int:
     if row is None or row.median_error > FAIR:
         return 1
     sure = row.rows >= MANY and row.median_error <= NEAR and not assumed
-    return 3 if sure else 2
+    if sure:
+        return 3
+    return 2
 
 
 def _sentences(row: CoverageRow | None, answer: Answer, assumed: str) -> Iterable[Markup]:
@@ -81,9 +89,15 @@ def _sentences(row: CoverageRow | None, answer: Answer, assumed: str) -> Iterabl
         yield Markup("What other programs take of the memory is read from the drive instead. ")
     if assumed:
         here = answer.nouns.request.here
-        do = "measuring it takes seconds" if here else "set it above if you know it"
+        if here:
+            do = "measuring it takes seconds"
+        else:
+            do = "set it above if you know it"
         yield Markup("{} is assumed; {}. ").format(assumed, do)
-    seen = this_machine.seen() if answer.nouns.request.here else None
+    if answer.nouns.request.here:
+        seen = this_machine.seen()
+    else:
+        seen = None
     if seen is not None and seen.stale:
         yield Markup("{}").format(seen.stale)
 
@@ -93,10 +107,15 @@ TABS = "advise_tab"  # session key of the open tab
 
 def drawn(answer: Answer, offered: Sequence[ways.Way], before: str = "") -> Markup:
     """What the page says without a widget: notices, verdict, placements, ways out, certainty."""
-    return joined((
-        *_notices(answer), verdict(answer.advice.summary), placements.row(answer, before),
-        ways.row(answer, offered), certainty(answer),
-    ))  # fmt: skip
+    return joined(
+        (
+            *_notices(answer),
+            verdict(answer.advice.summary),
+            placements.row(answer, before),
+            ways.row(answer, offered),
+            certainty(answer),
+        )
+    )
 
 
 def shown(answer: Answer) -> None:
@@ -128,8 +147,12 @@ def shown(answer: Answer) -> None:
 
 def _notices(answer: Answer) -> Iterable[Markup]:
     nouns = answer.nouns
-    model, machine = nouns.model, nouns.machine
-    uncertain = nouns.resolved.notes if model.architecture.shape_uncertainty else ()
+    model = nouns.model
+    machine = nouns.machine
+    if model.architecture.shape_uncertainty:
+        uncertain = nouns.resolved.notes
+    else:
+        uncertain = ()
     notes = *context_notes(model, nouns.work), *price_notes(answer.advice.question), *uncertain
     for sentence in notes:
         yield boxed(sentence, "warning")
@@ -140,19 +163,29 @@ def _notices(answer: Answer) -> Iterable[Markup]:
 
 def _before(answer: Answer) -> str:
     """Speed of the visitor's request before, where it was another one."""
-    best, state = answer.advice.best, st.session_state
-    text = "" if best is None else number(decode_tps(best))
+    best = answer.advice.best
+    state = st.session_state
+    if best is None:
+        text = ""
+    else:
+        text = number(decode_tps(best))
     if best is not None and state.get("shown_speed") != text:
-        state["speed_before"], state["shown_speed"] = state.get("shown_speed", ""), text
+        state["speed_before"] = state.get("shown_speed", "")
+        state["shown_speed"] = text
     return str(state.get("speed_before", ""))
 
 
 def verdict(words: VerdictText) -> Markup:
     """The two lines, and what they are counted with."""
     first, colon, rest = words.gives.partition(":")
-    tone = "partly" if words.reserved else placements.tone(words.judgement)
+    if words.reserved:
+        tone = "partly"
+    else:
+        tone = placements.tone(words.judgement)
     if words.judgement is Judgement.NOTHING:
-        first, colon, rest = words.gives, "", ""
+        first = words.gives
+        colon = ""
+        rest = ""
     lines = (block("oa-way", words.way, "p"), block("oa-soft", words.assumptions, "p"))
     return block("oa-told", joined((heading(first + colon, rest, f"oa-{tone}-text"), *lines)))
 
@@ -175,5 +208,8 @@ FILES = {
 def title(answer: Answer) -> str:
     """Title of the browser's tab: model, machine and speed."""
     best = answer.advice.best
-    speed = tokens_per_second(decode_tps(best)) if best else "does not run"
+    if best:
+        speed = tokens_per_second(decode_tps(best))
+    else:
+        speed = "does not run"
     return f"{answer.nouns.model.name}, {answer.nouns.machine.name}: {speed}"

@@ -29,7 +29,8 @@ BADGES = {
     Judgement.NOTHING: ("does not run", "bad"),
 }
 """Short words and tone of each judgement."""
-TOO_BIG, IMPOSSIBLE = ("does not fit", "none"), ("not possible", "none")
+TOO_BIG = ("does not fit", "none")
+IMPOSSIBLE = ("not possible", "none")
 """The same of a placement that lacks memory, and of one that machine or runtime does not have."""
 
 
@@ -64,21 +65,41 @@ def name(answer: Answer, strategy: PlacementStrategy) -> str:
 
 def _winner(answer: Answer, best: Estimate, before: str, folded: Markup | str = "") -> Markup:
     """The fastest placement: what it was under the request before, and what bounds it."""
-    speed, users = decode_tps(best), float(best.work.users)
-    each = f" for each of {users:,.0f} users" if users > 1 else ""
-    ends = (float(best.decode.low), float(best.decode.high)) if best.decode else None
+    speed = decode_tps(best)
+    users = float(best.work.users)
+    if users > 1:
+        each = f" for each of {users:,.0f} users"
+    else:
+        each = ""
+    if best.decode:
+        ends = (float(best.decode.low), float(best.decode.high))
+    else:
+        ends = None
     bound = f"{best.runtime.name}, {best.model.format}, bound by {best.bottleneck}"
     foot = block("oa-foot", escape(folded) + press(WHY, "Why this number?"))
     reading = answer.nouns.money.reading_tps
     was = block("oa-was", f"was {before}", "span") if before else ""
-    return winner(name(answer, best.strategy), speed, ends, reading, [bound],
-                  beside=Markup("{} {}").format(each, was), foot=foot)  # fmt: skip
+    return winner(
+        name(answer, best.strategy),
+        speed,
+        ends,
+        reading,
+        [bound],
+        beside=Markup("{} {}").format(each, was),
+        foot=foot,
+    )
 
 
 def winner(
-    title: str, speed: float, ends: tuple[float, float] | None, reading: float,
-    lines: Iterable[str], *, beside: Markup | str = "", foot: Markup | str = "",
-) -> Markup:  # fmt: skip
+    title: str,
+    speed: float,
+    ends: tuple[float, float] | None,
+    reading: float,
+    lines: Iterable[str],
+    *,
+    beside: Markup | str = "",
+    foot: Markup | str = "",
+) -> Markup:
     """Framed card: speed, its range as a bar, and where it stands to reading [tokens/s]."""
     figure = Markup("<span class='oa-figure'>{}</span> tokens a second{}")
     parts = (
@@ -100,23 +121,31 @@ def _range(ends: tuple[float, float], speed: float, reading: float) -> Iterable[
         "<div class='oa-span' aria-hidden='true'><i style='left:{:.1f}%;width:{:.1f}%'></i>"
         "<b style='left:{:.1f}%'></b>{}</div>"
     ).format(*at, mark if reading < end else Markup())
-    beyond = "" if reading < end else ", far to the right"
+    if reading < end:
+        beyond = ""
+    else:
+        beyond = ", far to the right"
     told = f"4 times in 5 between {number(low)} and {number(high)}; dashed: reading speed"
     yield block("oa-soft", f"{told}, {number(reading)}{beyond}")
 
 
 def _other(answer: Answer, strategy: PlacementStrategy, style: str) -> Markup:
     """What is missing, or how long an answer takes."""
-    title, estimate = name(answer, strategy), answer.advice.card(strategy)
+    title = name(answer, strategy)
+    estimate = answer.advice.card(strategy)
     if estimate is None:
-        figure = "Not possible" if answer.nouns.machine.gpus else "No GPU"
+        if answer.nouns.machine.gpus:
+            figure = "Not possible"
+        else:
+            figure = "No GPU"
         why = answer.advice.why_not(strategy) or UNKNOWN
         return grey(title, IMPOSSIBLE, figure, [why], style)
     if not bool(estimate.fits):
         why = f"{estimate.runtime.name}, {estimate.model.format}"
         figure = f"{memory(float(estimate.missing))} too big"
         return grey(title, TOO_BIG, figure, [why], style)
-    speed, takes = decode_tps(estimate), f"{duration(float(estimate.reply))} for an answer"
+    speed = decode_tps(estimate)
+    takes = f"{duration(float(estimate.reply))} for an answer"
     badge = BADGES[judgement(speed, answer.nouns.money.reading_tps)]
     return grey(title, badge, f"{number(speed)} tokens/s", [takes], style)
 

@@ -66,7 +66,9 @@ def _command(answer: Answer) -> None:
 def effort(runtime: str) -> Markup | str:
     """Effort to set up a runtime, with the reason; empty where unknown."""
     row = setup_efforts().get(runtime)
-    return term(row.effort, row.why) if row else ""
+    if row:
+        return term(row.effort, row.why)
+    return ""
 
 
 def told(picked: Estimate) -> None:

@@ -55,7 +55,10 @@ def shown(answer: Answer) -> None:
 
 def _speed(row: Estimate) -> Markup:
     speed = row.decode
-    ends = range_of(float(speed.low), float(speed.high)) if speed else ""
+    if speed:
+        ends = range_of(float(speed.low), float(speed.high))
+    else:
+        ends = ""
     return two_lines(tokens_per_second(decode_tps(row)), ends)
 
 
@@ -82,7 +85,9 @@ def choose(
     return named[st.selectbox(label, named, key=key)]
 
 
-SLOWEST, FASTEST = 0.1, 1000.0  # speeds that can be asked for each user [tokens/s]
+# speeds that can be asked for each user [tokens/s]
+SLOWEST = 0.1
+FASTEST = 1000.0
 
 
 def _together(answer: Answer, ready: list[Estimate]) -> None:
@@ -92,29 +97,42 @@ def _together(answer: Answer, ready: list[Estimate]) -> None:
     with left:
         chosen = choose("Served by", ready, answer.advice.best, key="users_of")
     target = right.number_input(
-        "Tokens/s for each", SLOWEST, FASTEST, reading, 1.0, key="target_each",
-        format="%g", help="Speed that each user should have at least: that of a reader, if open.",
-    )  # fmt: skip
+        "Tokens/s for each",
+        SLOWEST,
+        FASTEST,
+        reading,
+        1.0,
+        key="target_each",
+        format="%g",
+        help="Speed that each user should have at least: that of a reader, if open.",
+    )
     shared = together(chosen, target)
     if shared is None:
         say("No user fits with these inputs.", "oa-why")
         return
-    words, marks = " ".join(limits(shared)), dict[float, str]()
+    words = " ".join(limits(shared))
+    marks = dict[float, str]()
     say(words, "oa-why")
     if shared.memory_ends is not None and shared.memory_ends > 1:
         marks[float(shared.memory_ends)] = f"memory ends at {shared.memory_ends}"
     if shared.target_ends:
         marks[float(shared.target_ends)] = f"{shared.target_ends} at that speed"
-    show(curves(
-        {"all together": (shared.users, shared.total), "each": (shared.users, shared.each)}, marks,
-        level=(target, f"{target:g} tokens/s for each"), x_label="users", y_label="tokens/s",
-        alt=words,
-    ))  # fmt: skip
+    show(
+        curves(
+            {"all together": (shared.users, shared.total), "each": (shared.users, shared.each)},
+            marks,
+            level=(target, f"{target:g} tokens/s for each"),
+            x_label="users",
+            y_label="tokens/s",
+            alt=words,
+        )
+    )
 
 
 def limits(together: Together) -> Iterable[str]:
     """Chart in words: gain, cache, where memory ends, where the target speed ends."""
-    alone, most = tokens_per_second(float(together.each[0])), int(together.users[-1])
+    alone = tokens_per_second(float(together.each[0]))
+    most = int(together.users[-1])
     yield f"One user gets {alone}" + (
         f"; {most} users together get {tokens_per_second(float(together.total[-1]))}, "
         f"{number(together.gain)} times as much."
@@ -128,7 +146,10 @@ def limits(together: Together) -> Iterable[str]:
         holding = f"{users} with {tokens} tokens each, as these requests hold on average"
     else:
         holding = f"{users} with {'full contexts' if most > 1 else 'a full context'}"
-    enough = f"more than {USERS[-1]}" if together.memory_ends is None else str(most)
+    if together.memory_ends is None:
+        enough = f"more than {USERS[-1]}"
+    else:
+        enough = str(most)
     yield f"Memory is enough for {enough} {holding}."
     target = tokens_per_second(together.target)
     if together.target_ends is None:
@@ -194,7 +215,8 @@ def _served(answer: Answer) -> tuple[ServingFleet, ...]:
 
 def _chart(load: ServerLoad, alt: str) -> Markup:
     users = np.array([point.users for point in load.curve])
-    limit, marks = load.request.first_token_within, {}
+    limit = load.request.first_token_within
+    marks = {}
     if load.users_supported > 1:
         marks[float(load.users_supported)] = f"{load.users_supported} served well"
     fitting = float(np.floor(load.together))
@@ -205,6 +227,10 @@ def _chart(load: ServerLoad, alt: str) -> Markup:
         "median": (users, np.array([point.first_p50 for point in load.curve])),
     }
     return curves(
-        named, marks, level=(limit, f"{limit:g} s"), x_label="users at once",
-        y_label="first token (s)", alt=alt,
-    )  # fmt: skip
+        named,
+        marks,
+        level=(limit, f"{limit:g} s"),
+        x_label="users at once",
+        y_label="first token (s)",
+        alt=alt,
+    )

@@ -40,9 +40,12 @@ def _form() -> None:
         st.text_area("Notes", max_chars=LONGEST_NOTES, key="report_notes")
         st.text_input("Tags, with commas between", key="report_tags")
         st.text_input(
-            "Made by", author(), max_chars=LONGEST_NAME, key="report_author",
+            "Made by",
+            author(),
+            max_chars=LONGEST_NAME,
+            key="report_author",
             help="Shown in the report; optional.",
-        )  # fmt: skip
+        )
         key = "save_now"
         outcome.button("Save", "save", lambda: _save(title), key=key, submits=True, type="primary")
     outcome.show("save")
@@ -66,10 +69,11 @@ def _save(title: str) -> str:
     answer = current_answer()
     request = answer.nouns.request
     document = replace(
-        answer_document(answer), created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        answer_document(answer),
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         link="" if models.is_given(request.model) else current.link(request),
         command=models.command_of(request),
-    )  # fmt: skip
+    )
     report = store.save(document, name or title, notes, tags=tags.split(","), author=made_by)
     st.session_state[SAVED] = report.id
     return f"Saved under Reports as {report.name}."

@@ -58,7 +58,10 @@ def _how_sure(answer: Answer) -> None:
     """Accuracy of earlier predictions like these, and kinds of the figures behind the best."""
     st.subheader("How sure is this?", anchor="sure")
     best = answer.advice.best
-    kinds = Counter(item.figure.kind.value for item in best.assumptions) if best else Counter()
+    if best:
+        kinds = Counter(item.figure.kind.value for item in best.assumptions)
+    else:
+        kinds = Counter()
     rests = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     sentences = (
         *_fared(answer),
@@ -74,21 +77,34 @@ def _fared(answer: Answer) -> Iterable[Markup | str]:
     able: list[Estimate] = [card for card in each if card is not None and bool(card.fits)]
     rows = dict.fromkeys(row for card in able if (row := coverage_like(card)) is not None)
     for line in rows:
-        runs = "measurement" if line.rows == 1 else "measurements"
+        if line.rows == 1:
+            runs = "measurement"
+        else:
+            runs = "measurements"
         yield Markup(
             "Of {} {} of runs like this ({}), each predicted without its own source, {} lay within "
             "the range shown, and half within {} of the prediction."
         ).format(
-            line.rows, runs, term(line.regime, description(line.regime)), line.held,
+            line.rows,
+            runs,
+            term(line.regime, description(line.regime)),
+            line.held,
             percent(line.median_error),
-        )  # fmt: skip
+        )
     from advisor.evidence.accuracy.brought_runs import measured_by_others
 
     best = answer.advice.best
-    others = measured_by_others(best) if best else None
+    if best:
+        others = measured_by_others(best)
+    else:
+        others = None
     if others is not None and best is not None:
-        card, count = best.machine.gpus[0].name, others.publishers
-        who = "One publisher has" if count == 1 else f"{count} publishers have"
+        card = best.machine.gpus[0].name
+        count = others.publishers
+        if count == 1:
+            who = "One publisher has"
+        else:
+            who = f"{count} publishers have"
         yield (
             f"{who} measured {best.model.name} in {best.model.format} on the {card}: "
             f"{range_of(others.low, others.high)} tokens/s"
@@ -111,10 +127,17 @@ def explanation(estimate: Estimate) -> Iterable[Markup]:
         return
     total = float(estimate.step.total)
     yield block("oa-strong", "Time of a token, by part", "p")
-    yield table(("Part", "Bytes", "Speed", "Time"), _parts(estimate), label="Time of one token",
-                numeric=(1, 2, 3))  # fmt: skip
+    yield table(
+        ("Part", "Bytes", "Speed", "Time"),
+        _parts(estimate),
+        label="Time of one token",
+        numeric=(1, 2, 3),
+    )
     speed = tokens_per_second(decode_tps(estimate))
-    short = "" if bool(estimate.fits) else " This is what it would reach if it fitted."
+    if bool(estimate.fits):
+        short = ""
+    else:
+        short = " This is what it would reach if it fitted."
     told = f"{seconds(total)} for a token, so 1 / {number(total, 3)} s = {speed}.{short}"
     yield block("oa-why", told, "p")
     if (hidden := float(estimate.step.hidden)) > 0:
@@ -131,17 +154,25 @@ def explanation(estimate: Estimate) -> Iterable[Markup]:
 
 def _parts(estimate: Estimate) -> Iterable[tuple[Markup, str, str, str]]:
     moved = {route.value: size for route, size in route_bytes(estimate).items()}
-    parts = estimate.step.parts if estimate.step else {}
+    if estimate.step:
+        parts = estimate.step.parts
+    else:
+        parts = {}
     for name, duration in sorted(parts.items(), key=lambda part: -float(part[1])):
-        spent, size = float(duration), moved.get(name, 0.0)
+        spent = float(duration)
+        size = moved.get(name, 0.0)
         if spent > 0:
             read = number(size / GB, 3), number(size / spent / GB, 3)
-            cells = (f"{read[0]} GB", f"{read[1]} GB/s") if size else ("", "")
+            if size:
+                cells = (f"{read[0]} GB", f"{read[1]} GB/s")
+            else:
+                cells = ("", "")
             yield explained(time_part(str(name))), *cells, seconds(spent)
 
 
 Row = tuple[Markup, str]
-PART_HEADINGS, FIGURE = ("Weights", "Stored", "Bits", "Per token"), ("Figure", "Value")
+PART_HEADINGS = ("Weights", "Stored", "Bits", "Per token")
+FIGURE = ("Figure", "Value")
 LONGEST_FACT = 300
 
 
@@ -168,18 +199,29 @@ def _part(
 def _part_rows(model: Model) -> Iterable[tuple[object, ...]]:
     params = _params(model.architecture)
     for group in Group:
-        count, size, read = params[group], _stored(model, group), _read(model, group)
+        count = params[group]
+        size = _stored(model, group)
+        read = _read(model, group)
         if count or read:
-            stored = (memory(size), number(8 * size / count)) if count else ("", "")
+            if count:
+                stored = (memory(size), number(8 * size / count))
+            else:
+                stored = ("", "")
             tied = group is Group.OUTPUT and model.architecture.tied
-            name = "output head (the embedding again)" if tied else group.value
+            if tied:
+                name = "output head (the embedding again)"
+            else:
+                name = group.value
             named = term(name, MEANINGS[group.value].meaning)
             yield named, short(count), *stored, memory(read)
     total = model.architecture.params
     yield (
-        Markup("<b>all</b>"), short(total), memory(model.file_bytes),
-        number(8 * model.file_bytes / total), memory(model.read_bytes_per_token),
-    )  # fmt: skip
+        Markup("<b>all</b>"),
+        short(total),
+        memory(model.file_bytes),
+        number(8 * model.file_bytes / total),
+        memory(model.read_bytes_per_token),
+    )
 
 
 @lru_cache(maxsize=64)
@@ -233,8 +275,12 @@ def _kind(cache: LayerCache) -> str:
     if cache.window is not None:
         return f"window of {cache.window:,}"
     if cache.key_values:
-        return "full attention" if cache.value_values else "latent attention"
-    return "linear or state space" if cache.state_values else "no cache"
+        if cache.value_values:
+            return "full attention"
+        return "latent attention"
+    if cache.state_values:
+        return "linear or state space"
+    return "no cache"
 
 
 def _cache_rows(model: Model, work: Workload) -> Iterable[Row]:
@@ -266,5 +312,8 @@ def _sizes(resolved: ResolvedModel) -> str:
     form = resolved.model.format
     if resolved.stored == form and resolved.source.startswith("GGUF"):
         return "as the file has them, tensor by tensor"
-    instead = f"; it is stored as {resolved.stored}" if resolved.stored not in ("", form) else ""
+    if resolved.stored not in ("", form):
+        instead = f"; it is stored as {resolved.stored}"
+    else:
+        instead = ""
     return f"computed for {form}, tensor by tensor{instead}"

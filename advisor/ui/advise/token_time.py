@@ -42,7 +42,8 @@ from advisor.ui.question.answer import name_of
 
 def shown(answer: Answer) -> None:
     """The tab."""
-    advice, machine = answer.advice, answer.nouns.machine
+    advice = answer.advice
+    machine = answer.nouns.machine
     if answer.nouns.session is not None:
         agent_session(answer)
     cards(answer)
@@ -60,12 +61,18 @@ def shown(answer: Answer) -> None:
             st.subheader("Faster, in order of gain", anchor="faster")
             changes = advice.what_ifs[:7]
             names = explained_in_turn(plain_words(change.words) for change in changes)
-            show(listed(
-                (two_lines(name, plain_words(change.cost)),
-                 "" if change.of_prompt else f"+{100 * (change.gain - 1):.0f} %",
-                 change.effect if change.of_prompt else tokens_per_second(change.speed.decode))
-                for name, change in zip(names, changes, strict=True)
-            ))  # fmt: skip
+            show(
+                listed(
+                    (
+                        two_lines(name, plain_words(change.cost)),
+                        "" if change.of_prompt else f"+{100 * (change.gain - 1):.0f} %",
+                        change.effect
+                        if change.of_prompt
+                        else tokens_per_second(change.speed.decode),
+                    )
+                    for name, change in zip(names, changes, strict=True)
+                )
+            )
             if not changes:
                 say("No smaller change makes it notably faster.")
     _in_place_or_streamed(answer)
@@ -149,7 +156,8 @@ def _would_hold(answer: Answer) -> Iterable[Markup]:
 
 
 def _running(answer: Answer, estimate: Estimate) -> Iterable[Markup]:
-    speed, decode = decode_tps(estimate), estimate.decode
+    speed = decode_tps(estimate)
+    decode = estimate.decode
     amount, _, unit = tokens_per_second(speed).partition(" ")
     yield block("oa-speed", Markup("{}<span>{}</span>").format(amount, unit))
     if decode is not None:
@@ -162,7 +170,8 @@ def _running(answer: Answer, estimate: Estimate) -> Iterable[Markup]:
 
 
 def _facts(answer: Answer, estimate: Estimate) -> Markup:
-    first, placement = estimate.first_token, estimate.placement
+    first = estimate.first_token
+    placement = estimate.placement
     named: dict[str, Markup | str] = {
         "First token": seconds(float(first.value)) if first else UNKNOWN,
         "Bound by": explained(estimate.bottleneck),
@@ -206,7 +215,10 @@ def _of_the_drive(answer: Answer, estimate: Estimate, cached: float) -> Iterable
     if speed < PROMISED:
         needed = page_cache_for(estimate, PROMISED)
         takes = "no page cache reaches that here"
-        takes = takes if needed is None else f"that takes {memory(needed)} of the file in RAM"
+        if needed is None:
+            takes = takes
+        else:
+            takes = f"that takes {memory(needed)} of the file in RAM"
         yield f"Articles promise {PROMISED} tokens/s from a drive; {takes}."
 
 
@@ -220,9 +232,11 @@ def _other_ways(answer: Answer, shown: Estimate) -> Iterable[Markup]:
     text = Markup("{} instead: <b>{}</b> ({}, {}), bound by {}.")
     yield text.format(
         "Streamed to the GPU" if in_place else "Computed in place",
-        tokens_per_second(decode_tps(other)), other.runtime.name, explained(other.model.format),
+        tokens_per_second(decode_tps(other)),
+        other.runtime.name,
+        explained(other.model.format),
         other.bottleneck,
-    )  # fmt: skip
+    )
     yield explained(
         "In place, the processor reads the weights where they lie. Streamed, they are copied over "
         "the link for each token."
@@ -245,11 +259,16 @@ def agent_session(answer: Answer) -> None:
         return
     words = " ".join(sentences(task))
     say(plain_words(words), "oa-why")
-    show(listed(
-        (two_lines(plain_words(saved.edit.words), saved.edit.cost), "",
-         f"saves {seconds(saved.seconds)}")
-        for saved in task.saves
-    ))  # fmt: skip
+    show(
+        listed(
+            (
+                two_lines(plain_words(saved.edit.words), saved.edit.cost),
+                "",
+                f"saves {seconds(saved.seconds)}",
+            )
+            for saved in task.saves
+        )
+    )
     turns = np.arange(1.0, task.session.turns + 1.0)
     steps = np.unique(np.geomspace(1, len(turns), POINTS).round().astype(int)) - 1
     named = {
@@ -271,14 +290,18 @@ COPIED = (
 )
 OVERTAKES = {
     "users": (
-        "with up to {:,} users, the most that it has memory for", "from the first user on",
-        "From about {:,} users on", "tokens/s, all together",
+        "with up to {:,} users, the most that it has memory for",
+        "from the first user on",
+        "From about {:,} users on",
+        "tokens/s, all together",
     ),
     "tokens of the prompt": (
-        "with prompts of up to {:,} tokens", "with prompts of every length",
-        "From prompts of about {:,} tokens on", "prompt tokens/s",
+        "with prompts of up to {:,} tokens",
+        "with prompts of every length",
+        "From prompts of about {:,} tokens on",
+        "prompt tokens/s",
     ),
-}  # fmt: skip
+}
 """Where streaming is never, always and later faster, and the label of its speed, by what grows."""
 
 
@@ -311,7 +334,8 @@ def _compared(answer: Answer) -> tuple[Crossover | None, Crossover | None]:
 def _crossover(crossover: Crossover, grows: str) -> None:
     """Chart of both speeds under a sentence on where they cross."""
     never, always, later, y_label = OVERTAKES[grows]
-    at, marks = crossover.overtakes, dict[float, str]()
+    at = crossover.overtakes
+    marks = dict[float, str]()
     if at is None:
         reached = crossover.at[np.isfinite(crossover.streamed.speed)]
         words = f"Streaming is not faster {never.format(int(reached[-1]) if reached.size else 0)}."

@@ -49,7 +49,8 @@ PROVIDERS = {
 }
 """Providers of APIs as they spell themselves, by their name among prices."""
 EVEN = "even swap"  # price of a card that costs no more than the one it replaces is sold for
-NOTABLE, WORTH_QUALITY = 1.15, 1.5
+NOTABLE = 1.15
+WORTH_QUALITY = 1.5
 """Factors of speed from which a smaller format is offered: below and at reading speed."""
 
 
@@ -80,13 +81,19 @@ def row(answer: Answer, offered: Sequence[Way]) -> Markup:
     bought = answer.advice.choice.safe is not None
     settled = not bought and (level is Judgement.FASTER or (level.enough and not free))
     count = ("No way", "One way", "Two ways", "Three ways", "Four ways")[helping]
-    title = "Nothing needs to change" if settled else f"{count} to make it better"
+    if settled:
+        title = "Nothing needs to change"
+    else:
+        title = f"{count} to make it better"
     cards = joined(_card(place, way) for place, way in enumerate(offered))
     return block("oa-section", title, "h2") + block("oa-cards oa-better", cards)
 
 
 def _card(place: int, way: Way) -> Markup:
-    tone = "good" if way.price == "free" else "partly"
+    if way.price == "free":
+        tone = "good"
+    else:
+        tone = "partly"
     parts = (
         head(way.name, way.price, tone),
         block("oa-gives", way.figure),
@@ -102,9 +109,10 @@ def actions(
     """What the cards do, by their keys; those that change nothing open a tab by its title."""
     return {
         f"take_{place}": partial(current.change, f"{way.name}: {way.action}", **way.changes)
-        if way.changes else partial(open_tab, COSTS)
+        if way.changes
+        else partial(open_tab, COSTS)
         for place, way in enumerate(offered)
-    }  # fmt: skip
+    }
 
 
 def _level(answer: Answer) -> Judgement:
@@ -114,7 +122,9 @@ def _level(answer: Answer) -> Judgement:
 
 def _another_model(answer: Answer) -> Way | None:
     """A model that is rated as well and faster here."""
-    level, row, told = _level(answer), answer.advice.another_model, ""
+    level = _level(answer)
+    row = answer.advice.another_model
+    told = ""
     if row is None and level in (Judgement.MINUTES, Judgement.UNUSABLE, Judgement.NOTHING):
         nouns = answer.nouns
         reading = nouns.money.reading_tps
@@ -124,10 +134,16 @@ def _another_model(answer: Answer) -> Way | None:
         return None
     own = answer.nouns.model.name
     rated = rating(own)
-    score = f", rated {row.score:.0f} against {rated.score:.0f}" if row.score and rated else ""
+    if row.score and rated:
+        score = f", rated {row.score:.0f} against {rated.score:.0f}"
+    else:
+        score = ""
     if rated and rated.model != own:
         score += " of its predecessor"
-    boards = "two boards" if rated and rated.scale == JOINED else "LMArena"
+    if rated and rated.scale == JOINED:
+        boards = "two boards"
+    else:
+        boards = "LMArena"
     score += f" by {boards}" if score else ""
     score += told
     return Way(
@@ -145,7 +161,10 @@ def _smaller_format(answer: Answer) -> Way | None:
     """The format that loses least and is notably faster, or keeps up with reading."""
     reading = answer.nouns.money.reading_tps
     level = _level(answer)
-    least = WORTH_QUALITY if level.enough else NOTABLE
+    if level.enough:
+        least = WORTH_QUALITY
+    else:
+        least = NOTABLE
     edit = smaller_format(answer.advice.what_ifs, reading, least)
     if edit is None or level is Judgement.FASTER:
         return None
@@ -166,17 +185,24 @@ def _smaller_format(answer: Answer) -> Way | None:
 def _bigger(answer: Answer) -> Way:
     """The purchase in question, and when it pays."""
     option = purchase(answer)
-    new = "A bigger GPU" if answer.nouns.machine.gpus else "A GPU"
+    if answer.nouns.machine.gpus:
+        new = "A bigger GPU"
+    else:
+        new = "A GPU"
     if option is None or option.speed is None:
         return Way(
             name="A bigger machine" if answer.nouns.machine.unified else new,
-            price=NONE, figure="None helps here",
+            price=NONE,
+            figure="None helps here",
             text="No GPU for it and no other machine with a price on record writes "
             f"{number(_notably_faster(answer.advice.options[0]))} tokens a second, which you would "
             "notice.",
             action="All options",
-        )  # fmt: skip
-    name = "A bigger machine" if option.kind is OptionKind.MACHINE else new
+        )
+    if option.kind is OptionKind.MACHINE:
+        name = "A bigger machine"
+    else:
+        name = new
     bought = f"{plain(option.name)}{after_name(option, ' in place of yours')}"
     return Way(
         name=name,
@@ -197,10 +223,14 @@ def purchase(answer: Answer) -> Option | None:
     if option and option.kind is not OptionKind.RENT and not (option.odd and _level(answer).enough):
         return option
     able = [
-        option for option in rest
-        if option.kind in chosen.BOUGHT and option.may_win and option.upfront is not None
-        and option.speed is not None and option.speed.decode >= _notably_faster(kept)
-    ]  # fmt: skip
+        option
+        for option in rest
+        if option.kind in chosen.BOUGHT
+        and option.may_win
+        and option.upfront is not None
+        and option.speed is not None
+        and option.speed.decode >= _notably_faster(kept)
+    ]
     return min(able, key=by_comparison, default=None)
 
 
@@ -210,7 +240,8 @@ def _notably_faster(kept: Option) -> float:
 
 
 def _pays(option: Option) -> str:
-    saved, worth = option.hours_saved, option.worth_from
+    saved = option.hours_saved
+    worth = option.worth_from
     if option.kept is None or option.kept.speed is None:
         return f"{money(option.monthly or 0.0)} a month in all."
     if saved is None or saved < 0.05:
@@ -264,14 +295,16 @@ def _elsewhere(answer: Answer) -> Way | None:
     priced = [option for option in rest if option.cost is not None]
     apis = [option for option in priced if option.kind is OptionKind.API]
     rents = [
-        option for option in priced
+        option
+        for option in priced
         if option.kind is OptionKind.RENT and option.speed and option.speed.decode > now
-    ]  # fmt: skip
+    ]
     cheapest = [min(each, key=_monthly) for each in (rents, apis) if each]
     if not cheapest:
         return None
     option, *also = sorted(cheapest, key=_monthly)
-    speed, offer = option.speed, _provision(option)
+    speed = option.speed
+    offer = _provision(option)
     also_words = [
         f" Or {_provision(other)}: "
         f"{number(other.speed.decode) if other.speed else 'unknown'} tokens/s for "

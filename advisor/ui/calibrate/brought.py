@@ -16,7 +16,10 @@ from advisor.ui.parts import outcome
 from advisor.ui.parts.markup import columned, notice, say, show
 from advisor.ui.question import current
 
-PLACE, FILE, BY, GONE = "brought_runs", "brought_file", "brought_by", "brought_gone"
+PLACE = "brought_runs"
+FILE = "brought_file"
+BY = "brought_by"
+GONE = "brought_gone"
 HOW = (
     "Takes what llama-bench (-o json), llama-benchy (--format json), vllm bench serve "
     "(--save-result), Ollama or LM Studio wrote. It is compared with the question of Advise, so "
@@ -76,10 +79,14 @@ def _list(runs: Sequence[BroughtRun]) -> None:
     with st.popover("Delete a run"):
         numbers = range(1, len(runs) + 1)
         st.selectbox(
-            "Run", numbers, key=GONE,
+            "Run",
+            numbers,
+            key=GONE,
             format_func=lambda at: f"{at}. {_words(runs[at - 1])} by {runs[at - 1].by or 'you'}",
-        )  # fmt: skip
+        )
         outcome.button(
-            "Delete for good", PLACE, key="brought_delete",
+            "Delete for good",
+            PLACE,
+            key="brought_delete",
             action=lambda: f"Deleted {_words(brought_runs.drop(int(st.session_state[GONE])))}.",
-        )  # fmt: skip
+        )

@@ -20,7 +20,8 @@ from advisor.reports.charts import Line, LineChart
 from advisor.ui.parts.markup import block, joined
 from advisor.units import GB
 
-STEADY, FAIR = 0.05, 0.12
+STEADY = 0.05
+FAIR = 0.12
 """Half the range of the repeats over their median, up to which a figure is called so."""
 BEYOND = 1.12  # length of a gauge, in its mark; longer where more than the mark was measured
 
@@ -151,7 +152,8 @@ DAY = 86400.0  # seconds of a day [s]
 def curves(latest: Mapping[str, Measurement]) -> list[LineChart]:
     """Charts of the measurements that have at least two points."""
     known = {name: each.curve for name, each in latest.items() if len(each.curve) > 1}
-    ram, blocks = known.get("ram_read", ()), dict[int, list[CurvePoint]]()
+    ram = known.get("ram_read", ())
+    blocks = dict[int, list[CurvePoint]]()
     for point in known.get("disk_read_direct", ()):
         blocks.setdefault(point.block, []).append(point)
     threads = {
@@ -164,8 +166,9 @@ def curves(latest: Mapping[str, Measurement]) -> list[LineChart]:
     }
     copies = {
         title(name): [(point.block, point.value) for point in known[name]]
-        for name in COPIES if name in known
-    }  # fmt: skip
+        for name in COPIES
+        if name in known
+    }
     charts = (
         (ram, "RAM against threads", "threads that read at once", threads),
         (depths, "Drive against block and depth", "reads waiting at once (queue depth)", depths),
@@ -186,15 +189,27 @@ def over_time(history: Sequence[Measurement]) -> Iterator[LineChart]:
 
 
 def _chart(
-    head: str, x_label: str, lines: Mapping[str, Sequence[tuple[float, float]]], *,
+    head: str,
+    x_label: str,
+    lines: Mapping[str, Sequence[tuple[float, float]]],
+    *,
     powers: bool = True,
-) -> LineChart:  # fmt: skip
+) -> LineChart:
     return LineChart(
-        name=head, title=head, alt=f"{head}, in GB/s", x_label=x_label, y_label="GB/s",
-        x_powers=powers, y_powers=False,
+        name=head,
+        title=head,
+        alt=f"{head}, in GB/s",
+        x_label=x_label,
+        y_label="GB/s",
+        x_powers=powers,
+        y_powers=False,
         lines=tuple(
-            Line(name=name, x=tuple(x for x, _ in points), y=tuple(y / GB for _, y in points),
-                 colour=place)
+            Line(
+                name=name,
+                x=tuple(x for x, _ in points),
+                y=tuple(y / GB for _, y in points),
+                colour=place,
+            )
             for place, (name, points) in enumerate(lines.items())
         ),
-    )  # fmt: skip
+    )

@@ -19,7 +19,9 @@ from advisor.ui.question import current
 from advisor.units import GIB
 
 MEASURED = "measured"  # parameter of the address that names the chosen machine
-LIST, FORM = "machine_list", "machine_form"  # places of outcomes
+# places of outcomes
+LIST = "machine_list"
+FORM = "machine_form"
 MOST = 50  # machines of a server, so that nobody fills its drive
 HOW = (
     "Run this line on the other computer, over ssh if you like. It measures for a minute and a "
@@ -39,7 +41,9 @@ def show_machine(name: str) -> None:
 
 def title(name: str) -> str:
     """Name of a machine on the page."""
-    return "This machine" if name == THIS else name
+    if name == THIS:
+        return "This machine"
+    return name
 
 
 def section() -> None:
@@ -61,7 +65,8 @@ def _row(name: str) -> None:
             with actions:
                 _delete_button(name)
             return
-        parts, when = parts_of(history.fingerprint), _when(history)
+        parts = parts_of(history.fingerprint)
+        when = _when(history)
         with words:
             show(block("oa-name", title(name)) + block("oa-soft", parts) + block("oa-soft", when))
         with actions, st.container(horizontal=True, horizontal_alignment="right"):
@@ -74,9 +79,13 @@ def _actions(name: str, history: measurement_file.MeasurementHistory) -> None:
     if name != THIS and history.fingerprint is not None:
         st.link_button("Open in Advise", link(name))
     st.download_button(
-        "Export", json.dumps(measurement_file.to_json(history), indent=1), file_name=f"{name}.json",
-        mime="application/json", key=f"export_{name}", on_click="ignore",
-    )  # fmt: skip
+        "Export",
+        json.dumps(measurement_file.to_json(history), indent=1),
+        file_name=f"{name}.json",
+        mime="application/json",
+        key=f"export_{name}",
+        on_click="ignore",
+    )
     if name != THIS and not audience.is_public():
         with st.popover("Rename", key=f"rename_{name}"):
             field = f"newname_{name}"
@@ -109,8 +118,14 @@ def parts_of(seen: measurement_file.Fingerprint | None) -> str:
     """Parts of a machine in a line."""
     if seen is None:
         return "Its parts are not known."
-    size = f"{memory(seen.memory)} of RAM" if seen.memory else "RAM of unknown size"
-    cores = f"{seen.cores} cores" if seen.cores else ""
+    if seen.memory:
+        size = f"{memory(seen.memory)} of RAM"
+    else:
+        size = "RAM of unknown size"
+    if seen.cores:
+        cores = f"{seen.cores} cores"
+    else:
+        cores = ""
     parts = seen.cpu or "unknown processor", cores, size, *(seen.gpus or ("no GPU",))
     return ", ".join(filter(None, parts))
 
@@ -137,9 +152,12 @@ def bring() -> None:
     copyable(COMMAND)
     with st.form("import_machine", border=False):
         st.text_area(
-            "Its result", key="import_text", max_chars=measurement_file.LARGEST, height=120,
+            "Its result",
+            key="import_text",
+            max_chars=measurement_file.LARGEST,
+            height=120,
             placeholder='[{"name": "ram_read", "value": ...',
-        )  # fmt: skip
+        )
         st.file_uploader("Or a file with it", type=["json"], key="import_file")
         longest = imported_store.LONGEST_NAME
         st.text_input("Name", key="import_name", max_chars=longest, placeholder="server")
@@ -169,7 +187,8 @@ def _import() -> str:
 
 def _given() -> tuple[str | bytes, str]:
     """Pasted result, else the file's, with its name; raises InputError of none or a large one."""
-    file, text = st.session_state["import_file"], str(st.session_state["import_text"] or "").strip()
+    file = st.session_state["import_file"]
+    text = str(st.session_state["import_text"] or "").strip()
     if text:
         begins = BEGINS.search(text)
         return text[begins.start() if begins else 0 :], PASTED
@@ -183,4 +202,6 @@ def _given() -> tuple[str | bytes, str]:
 
 def _said(key: str) -> str:
     chosen = str(st.session_state[key])
-    return "" if chosen == UNKNOWN else chosen
+    if chosen == UNKNOWN:
+        return ""
+    return chosen

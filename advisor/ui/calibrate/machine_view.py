@@ -45,17 +45,26 @@ def choose() -> str:
     if len(names) > 1:
         st.session_state[_MACHINE] = chosen
         st.selectbox(
-            "Machine", names, format_func=machine_list.title, key=_MACHINE,
+            "Machine",
+            names,
+            format_func=machine_list.title,
+            key=_MACHINE,
             on_change=lambda: machine_list.show_machine(st.session_state[_MACHINE]),
-        )  # fmt: skip
+        )
     return chosen
 
 
-MEASURED, CURVES, EFFECT, HISTORY, RUNNING, RUNS, MACHINES, OTHER = (
-    "Beside the datasheet", "Curves", "Effect on predictions", "Every measurement",
-    "A running server", "Runs of others", "Measured machines", "Another computer",
-)  # fmt: skip
-TAB, _MACHINE, PACE = "machine_tab", "calibrate_machine", "calibrate_pace"
+MEASURED = "Beside the datasheet"
+CURVES = "Curves"
+EFFECT = "Effect on predictions"
+HISTORY = "Every measurement"
+RUNNING = "A running server"
+RUNS = "Runs of others"
+MACHINES = "Measured machines"
+OTHER = "Another computer"
+TAB = "machine_tab"
+_MACHINE = "calibrate_machine"
+PACE = "calibrate_pace"
 LITTLE_SPACE = 10 * GB  # free space below which writing a test file is worth a warning [B]
 POLITE = (
     "It takes at most a quarter of the free memory, and on the drive a temporary file that is "
@@ -69,7 +78,8 @@ def view(name: str) -> None:
         known = _known(name)
         seen = imported_store.probed(name).fingerprint
     except AdvisorError as error:
-        known, seen = Calibration(notes=(str(error),)), None
+        known = Calibration(notes=(str(error),))
+        seen = None
     latest = known.measurements
     marks = gauges.marks(latest, None if known.changed else seen)
     who = machine_list.title(name)
@@ -86,8 +96,9 @@ def view(name: str) -> None:
         elsewhere = "" if audience.is_public() else f"; {OTHER} takes its result"
         notice(
             "Measuring is switched off on this server. Your own computer is measured by the "
-            f"program there{elsewhere}", "warning",
-        )  # fmt: skip
+            f"program there{elsewhere}",
+            "warning",
+        )
     for note in known.notes:
         notice(note, "warning")
     if latest and known.stale:
@@ -112,29 +123,38 @@ def _offer() -> None:
         f"Full, about {sum(suite.FULL.values()):.0f} s": True,
     }
     choice.radio(
-        "How thoroughly", list(paces), horizontal=True, key=PACE, persist_state="session",
+        "How thoroughly",
+        list(paces),
+        horizontal=True,
+        key=PACE,
+        persist_state="session",
         help="The full pass repeats more often and draws every point of the curves.",
-    )  # fmt: skip
+    )
     button.button(
-        "Measure this machine", type="primary", icon=":material/speed:", width="stretch",
-        key="calibrate_start", on_click=lambda: this_machine.start(
-            tuple(suite.QUICK), full=paces[st.session_state[PACE]]
-        ),
-    )  # fmt: skip
+        "Measure this machine",
+        type="primary",
+        icon=":material/speed:",
+        width="stretch",
+        key="calibrate_start",
+        on_click=lambda: this_machine.start(tuple(suite.QUICK), full=paces[st.session_state[PACE]]),
+    )
     say(POLITE)
     free = free_space(data_folder())
     if free is not None and free < LITTLE_SPACE:
         notice(
             f"Only {memory(free)} is free on the drive; it is read with a smaller file, and less "
-            "exactly", "warning",
-        )  # fmt: skip
+            "exactly",
+            "warning",
+        )
 
 
 def free_space(folder: Path) -> float | None:
     """Free space on the drive of a folder, which may not exist yet; None where unknown [B]."""
     there = next((existing for existing in (folder, *folder.parents) if existing.exists()), None)
     try:
-        return None if there is None else float(shutil.disk_usage(there).free)
+        if there is None:
+            return None
+        return float(shutil.disk_usage(there).free)
     except OSError:
         return None
 
@@ -162,7 +182,10 @@ def _of_measured(
 def _known(name: str) -> Calibration:
     """Saved measurements, and those of this session that could not be saved."""
     known = imported_store.measured(name)
-    job = this_machine.mine() if name == THIS else None
+    if name == THIS:
+        job = this_machine.mine()
+    else:
+        job = None
     if job is None or not job.unsaved:
         return known
     fresh = {measurement.name: measurement for measurement in job.measurements}
@@ -176,8 +199,9 @@ def _measured(latest: Mapping[str, Measurement], marks: Mapping[str, gauges.Gaug
         notice(
             f"Repeats differ widely ({named}, each way). Other programs were running, or the "
             "machine is shared. Measure again when it is idle; until then expect predictions to be "
-            "off by about as much", "warning",
-        )  # fmt: skip
+            "off by about as much",
+            "warning",
+        )
     rates = [measurement for measurement in latest.values() if measurement.unit == RATE]
     show(gauges.gauges(rates, marks))
     say("Bar: measured. Upright mark: the figure named under it.", "oa-caption")
@@ -199,9 +223,16 @@ def _verdict(
     ]
     if not parts:
         return who, " was measured."
-    text = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    text = f"reads {text}" if text.startswith("its") else text
-    ram, mark = latest.get("ram_read"), marks.get("ram_read")
+    if len(parts) == 1:
+        text = parts[0]
+    else:
+        text = f"{', '.join(parts[:-1])} and {parts[-1]}"
+    if text.startswith("its"):
+        text = f"reads {text}"
+    else:
+        text = text
+    ram = latest.get("ram_read")
+    mark = marks.get("ram_read")
     if ram is None or mark is None:
         return who, f" {text}."
     return who, f" {text}: RAM at {100 * ram.value / mark.value:.0f} % of its datasheet."
@@ -219,11 +250,14 @@ def _history(history: Sequence[Measurement]) -> None:
         _beside(again)
     rows = (
         (
-            title(measurement.name), quantity(measurement.value, measurement.unit),
-            f"{100 * measurement.spread:.0f} %", moment(measurement.when), measurement.note,
+            title(measurement.name),
+            quantity(measurement.value, measurement.unit),
+            f"{100 * measurement.spread:.0f} %",
+            moment(measurement.when),
+            measurement.note,
         )
         for measurement in reversed(history)
-    )  # fmt: skip
+    )
     headings = ("What", "Measured", "Repeats within", "When", "How")
     show(table(headings, rows, label="Every measurement, newest first", numeric=(1, 2)))
 
@@ -283,20 +317,26 @@ def _effect(name: str, measured: Calibration) -> None:
 
 
 def _speed(estimate: Estimate) -> float | None:
-    return decode_tps(estimate) if usable([estimate]) else None
+    if usable([estimate]):
+        return decode_tps(estimate)
+    return None
 
 
 def _last_request(request: Request) -> tuple[Model, Workload]:
     """Model and request of the visitor's question, else a usual one, or of a model picked here."""
-    model, work = resolve.find(current.MODEL).model, Workload()
+    model = resolve.find(current.MODEL).model
+    work = Workload()
     with suppress(AdvisorError):
         resolved = pick(request.model).in_format(request.format)
-        model, work = resolved.model, request.nouns(resolved).work
+        model = resolved.model
+        work = request.nouns(resolved).work
     names = (model.name, *(other for other in catalog.model_rows() if other != model.name))
     name = st.selectbox(
-        "Model", names, key="effect_model",
+        "Model",
+        names,
+        key="effect_model",
         help="Model of the last comparison on Advise; another one can be chosen here.",
-    )  # fmt: skip
+    )
     same = name not in names or name == model.name
     return model if same else resolve.find(name, model.format).model, work
 

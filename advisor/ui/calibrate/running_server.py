@@ -22,7 +22,9 @@ from advisor.ui.question import current
 from advisor.ui.question.models import pick
 
 EVERY = 2.0  # time between two readings [s]
-ADDRESS, MODEL, _WATCH = "server_address", "server_model", "server_watch"
+ADDRESS = "server_address"
+MODEL = "server_model"
+_WATCH = "server_watch"
 HOW = (
     "Reads what llama-server (--metrics), vLLM, SGLang (--enable-metrics) or Ollama count, and "
     "asks them nothing; use your server meanwhile."
@@ -44,8 +46,14 @@ def section() -> None:
     where, what, button = st.columns([3, 3, 2], vertical_alignment="bottom")
     where.text_input("Address of the server", value="http://localhost:8080", key=ADDRESS)
     what.text_input("Its model", value=current.present().model, key=MODEL)
-    button.button("Watch", type="primary", icon=":material/monitor_heart:", width="stretch",
-                  key="server_start", on_click=_begin)  # fmt: skip
+    button.button(
+        "Watch",
+        type="primary",
+        icon=":material/monitor_heart:",
+        width="stretch",
+        key="server_start",
+        on_click=_begin,
+    )
     say(HOW)
     begun: RunningServer | str | None = st.session_state.get(_WATCH)
     if isinstance(begun, str):
@@ -80,15 +88,22 @@ def _watching() -> None:
         recent = (since.tokens or 0.0) >= LEAST_TOKENS
         reading = since if recent else now
         request = Request(model=watch.model, machine=THIS)
-        estimate, system = expected(request, reading), system_of(request)
-        seen = watch.process.reading() if recent else ProcessReading()
+        estimate = expected(request, reading)
+        system = system_of(request)
+        if recent:
+            seen = watch.process.reading()
+        else:
+            seen = ProcessReading()
         answer = Watched(reading=reading, estimate=estimate, system=system, process=seen)
     except AdvisorError as error:
         notice(str(error), "error")
         return
     first, rest, tone = _verdict(answer)
     show(heading(first, rest, tone))
-    span = "Since you pressed Watch" if recent else "Since its start"
+    if recent:
+        span = "Since you pressed Watch"
+    else:
+        span = "Since its start"
     if answer.diagnosis is not None:
         rows = _rows(answer.diagnosis, estimate)
         show(table((span, "Measured", "Expected"), rows, label="Speeds", numeric=(1, 2)))
@@ -105,7 +120,10 @@ def _verdict(answer: Watched) -> tuple[str, str, str]:
     if answer.alarm:
         return "Slower than it should be:", who, "oa-bad-text"
     if answer.diagnosis is None:
-        few = "counts no tokens" if reading.tokens is None else "has written too few tokens so far"
+        if reading.tokens is None:
+            few = "counts no tokens"
+        else:
+            few = "has written too few tokens so far"
         return "Not judged:", f"{who[:-1]} {few}.", "oa-partly-text"
     return "As it should be:", who, "oa-good-text"
 

@@ -82,24 +82,32 @@ def cost_against_speed(hits: Sequence[Hit]) -> PointChart:
     """Machines with a price."""
     paid = shown_currency()
     return PointChart(
-        lead="Nothing beats in both", shapes=SHAPES,
-        x_label=f"{paid.code} a month", y_label="tokens/s", x_sign=paid.sign, height=340,
+        lead="Nothing beats in both",
+        shapes=SHAPES,
+        x_label=f"{paid.code} a month",
+        y_label="tokens/s",
+        x_sign=paid.sign,
+        height=340,
         points=[
             Point(
-                kind=hit.offer if hit.priced else UNDATED, counts=hit.priced,
-                x=hit.monthly / paid.usd, y=hit.decode,
+                kind=hit.offer if hit.priced else UNDATED,
+                counts=hit.priced,
+                x=hit.monthly / paid.usd,
+                y=hit.decode,
                 tip=f"{hit.title}, {hit.speed.format}: {number(hit.decode, 3)} tokens/s, "
                 f"{hit.offer} for {money(hit.monthly)} a month{hit.aged}",
             )
             for hit in hits
             if hit.monthly
         ],
-    )  # fmt: skip
+    )
 
 
 # Heat map of speeds: other models on the machines shown.
 
-MODELS, MACHINES = 14, 6  # rows where not every model is shown, and columns
+# rows where not every model is shown, and columns
+MODELS = 14
+MACHINES = 6
 
 
 def heat_map(answer: Findings, hits: Sequence[Hit]) -> None:
@@ -107,7 +115,10 @@ def heat_map(answer: Findings, hits: Sequence[Hit]) -> None:
     columns = cheapest(hits)
     if not columns:
         return
-    most = None if st.toggle("Every model of the catalogue", key="curated") else MODELS
+    if st.toggle("Every model of the catalogue", key="curated"):
+        most = None
+    else:
+        most = MODELS
     rows, speeds = other_models(answer, columns, most)
     speeds = np.vstack([[hit.decode for hit in columns], speeds[1:]])
     heads = [hit.title.partition(" (")[0] for hit in columns]
@@ -142,16 +153,21 @@ def other_models(
     """Names of models, and their speeds on the columns' machines, shape (models, machines)
     [tokens/s].
     """
-    chosen, machines = answer.question.model, [hit.machine for hit in columns]
+    chosen = answer.question.model
+    machines = [hit.machine for hit in columns]
     # Memory of the largest machine, a tenth left to the system and the cache [B].
-    room = math.inf if most is None else 0.9 * max(
-        float(each.host.memory.value) + (0.0 if each.unified else float(each.gpu_memory))
-        for each in machines
-    )  # fmt: skip
+    if most is None:
+        room = math.inf
+    else:
+        room = 0.9 * max(
+            float(each.host.memory.value) + (0.0 if each.unified else float(each.gpu_memory))
+            for each in machines
+        )
     others = [
-        model for model in curated_models()
+        model
+        for model in curated_models()
         if model.name != chosen.name and model.file_bytes <= room
-    ]  # fmt: skip
+    ]
     every = [chosen, *(others if most is None else others[: most - 1])]
     speeds = speeds_of(every, machines, answer.question.work, LLAMA_CPP)
     usable = np.nan_to_num(speeds).max(axis=1) >= (0.0 if most is None else LEAST)
@@ -181,7 +197,9 @@ def _table(rows: Sequence[str], columns: Sequence[str], speeds: Floats) -> Marku
 
 def _cell(speed: float, share: float) -> Markup:
     html = Markup("<div class='oa-heat' style='--share:{:.0f}%'>{}</div>")
-    return Markup() if np.isnan(speed) else html.format(share, number(float(speed)))
+    if np.isnan(speed):
+        return Markup()
+    return html.format(share, number(float(speed)))
 
 
 # Links that open Advise with the machine of a row filled in.
@@ -256,17 +274,23 @@ def _age(hit: Hit) -> str:
     if hit.monthly is None:
         return no_price(hit.bought[0].name)
     if not hit.price.date:
-        return "as you typed" if hit.price.dated else "no date"
+        if hit.price.dated:
+            return "as you typed"
+        return "no date"
     if hit.price.listed:
         return f"{hit.price.date}, at launch"
-    return f"{hit.price.date}, old" if hit.stale else hit.price.date
+    if hit.stale:
+        return f"{hit.price.date}, old"
+    return hit.price.date
 
 
 ANY_SPEED = (3.0, 6.0, 10.0, 20.0, 40.0)  # least speeds to choose from [tokens/s]
 FILTERS = ("max_usd_per_month", "max_usd", "format", "kv_type", "runtime", "contexts", "min_tps")
 _SPEED = "least_speed"
 TAB = "machines_tab"
-ALL_ROWS, OTHERS, TERMINAL = "All rows", "Other models on these", "Command"
+ALL_ROWS = "All rows"
+OTHERS = "Other models on these"
+TERMINAL = "Command"
 FIRST = 10  # rows beside the picture
 
 
@@ -292,15 +316,22 @@ def choose() -> OfferKind:
         now = target().min_tps
         st.session_state[_SPEED] = now if now in ANY_SPEED else None
         st.pills(
-            "At least, tokens a second", ANY_SPEED, format_func="{:g}".format,
-            **current.taking(_SPEED, lambda speed: current.change(
-                f"Least speed: {number(speed)}", min_tps=speed
-            )),
-        )  # fmt: skip
+            "At least, tokens a second",
+            ANY_SPEED,
+            format_func="{:g}".format,
+            **current.taking(
+                _SPEED, lambda speed: current.change(f"Least speed: {number(speed)}", min_tps=speed)
+            ),
+        )
         kind = st.segmented_control(
-            "How to get it", list(OfferKind), default=OfferKind.BUY, key="offers", required=True,
-            bind="query-params", format_func=str,
-        )  # fmt: skip
+            "How to get it",
+            list(OfferKind),
+            default=OfferKind.BUY,
+            key="offers",
+            required=True,
+            bind="query-params",
+            format_func=str,
+        )
         tabs.popped("Other filters", "filters", _filters)
         presets.undo()
     return kind
@@ -309,9 +340,11 @@ def choose() -> OfferKind:
 def _filters() -> None:
     inputs.several(FILTERS)
     st.toggle(
-        "GPUs go into a new desktop", current.present().nothing, key="new_desktop",
+        "GPUs go into a new desktop",
+        current.present().nothing,
+        key="new_desktop",
         on_change=_take_desktop,
-    )  # fmt: skip
+    )
     st.toggle("Also what has no price on record", key="unpriced", persist_state="session")
     st.toggle("Every format and runtime of a machine", key="every", persist_state="session")
 
@@ -327,9 +360,10 @@ def target(request: Request | None = None) -> Request:
     """
     request = request or current.present()
     return replace(
-        request, min_tps=request.min_tps or request.reading_tps,
+        request,
+        min_tps=request.min_tps or request.reading_tps,
         runtime=request.runtime or LLAMA_CPP.name,
-    )  # fmt: skip
+    )
 
 
 def shown(answer: Findings, kind: OfferKind) -> None:
@@ -353,9 +387,10 @@ def shown(answer: Findings, kind: OfferKind) -> None:
         show(joined(parts))
     if rows:
         bodies: Mapping[str, Callable[[], None]] = {
-            OTHERS: lambda: heat_map(answer, rows), ALL_ROWS: lambda: _all(answer, rows),
+            OTHERS: lambda: heat_map(answer, rows),
+            ALL_ROWS: lambda: _all(answer, rows),
             TERMINAL: lambda: _command(answer),
-        }  # fmt: skip
+        }
         tabs.opened(bodies, TAB)
 
 
@@ -364,17 +399,24 @@ def verdict(answer: Findings, kind: OfferKind = OfferKind.BOTH) -> tuple[str, st
     best = _first(answer, kind)
     if best is None:
         return (
-            "Nothing with a price on record is fast enough.", "",
+            "Nothing with a price on record is fast enough.",
+            "",
             f"Wanted: {_wish(answer)}. Lower the speed, raise the budget, or allow any format, "
             "runtime and cache.",
-        )  # fmt: skip
+        )
     to = "buy" if best.offer == "bought" else "rent"
     users = answer.request.users
-    each = f" for each of {users} users" if users > 1 else ""
+    if users > 1:
+        each = f" for each of {users} users"
+    else:
+        each = ""
     speed = f" {number(best.decode)} tokens a second{each}, {_level(best)}."
     able = [hit for hit in answer.best if hit.priced and hit.offer in kind.offers]
     machines = len({hit.name for hit in able})
-    counted = f"{machines} machines reach" if machines > 1 else "One machine reaches"
+    if machines > 1:
+        counted = f"{machines} machines reach"
+    else:
+        counted = "One machine reaches"
     others = (hit for hit in answer.best if hit.priced and hit.offer != best.offer)
     others = (hit for hit in answer.best if hit.priced and hit.offer != best.offer)
     beside = next(others, None)
@@ -384,9 +426,10 @@ def verdict(answer: Findings, kind: OfferKind = OfferKind.BOTH) -> tuple[str, st
         told += f" Cheapest to {way}: {beside.title}, {_price(beside)}."
     cost = f"{_price(best)}, in {best.speed.format}"
     return (
-        f"Cheapest to {to}: {best.title},", speed,
+        f"Cheapest to {to}: {best.title},",
+        speed,
         f"{cost[0].upper()}{cost[1:]}. {counted} {_wish(answer)}.{told}",
-    )  # fmt: skip
+    )
 
 
 def _with_margin(answer: Findings, able: Iterable[Hit], best: Hit) -> str:
@@ -397,7 +440,8 @@ def _with_margin(answer: Findings, able: Iterable[Hit], best: Hit) -> str:
     hit = next((hit for hit in able if hit.decode >= wanted), None)
     if hit is None:
         return ""
-    speed, cost = tokens_per_second(hit.decode), money(hit.monthly or 0.0)
+    speed = tokens_per_second(hit.decode)
+    cost = money(hit.monthly or 0.0)
     return f" It is hardly fast enough; surer: {hit.title}, {speed} for {cost} a month."
 
 
@@ -421,7 +465,10 @@ def _price(hit: Hit) -> str:
 
 def _wish(answer: Findings) -> str:
     chosen = answer.request
-    users = f" for {chosen.users} users" if chosen.users > 1 else ""
+    if chosen.users > 1:
+        users = f" for {chosen.users} users"
+    else:
+        users = ""
     unit = chosen.paying.usd
     limits = (
         f", within {money(chosen.max_usd_per_month * unit)} a month"
@@ -440,14 +487,18 @@ def _safe() -> str:
         choice = current_answer().advice.choice
         if choice.safe is None:
             return f"For what you have, the safe choice is to buy nothing. {choice.reason}"
-        name, cost = plain(choice.safe.name), money(choice.safe.upfront or 0.0)
+        name = plain(choice.safe.name)
+        cost = money(choice.safe.upfront or 0.0)
         return f"The safe choice for what you have: {name}, {cost}. {choice.reason}"
     return ""
 
 
 def _rows(answer: Findings, kind: OfferKind) -> list[Hit]:
     state = st.session_state
-    rows = answer.hits if state.get("every") else answer.best
+    if state.get("every"):
+        rows = answer.hits
+    else:
+        rows = answer.best
     unpriced = state.get("unpriced")
     return [
         hit for hit in rows if (unpriced or hit.monthly is not None) and hit.offer in kind.offers
@@ -472,34 +523,54 @@ def _row(answer: Findings, hit: Hit) -> Cells:
 
 def _cells(option: Option, name: Markup | str, where: str, told: str = "", once: str = "") -> Cells:
     """Name, speed, month, and what is paid at once, each with words below."""
-    speed, month = option.speed, option.monthly
-    words = "not on record here" if speed is None else placements.BADGES[_level(option)][0]
+    speed = option.speed
+    month = option.monthly
+    if speed is None:
+        words = "not on record here"
+    else:
+        words = placements.BADGES[_level(option)][0]
     return (
-        two_lines(name, where), two_lines(number(speed.decode) if speed else "", words),
+        two_lines(name, where),
+        two_lines(number(speed.decode) if speed else "", words),
         two_lines("no price" if month is None else money(month), told or option.aged.strip(" ()")),
         once or (money(option.upfront) if option.upfront else ""),
-    )  # fmt: skip
+    )
 
 
 def _options(kind: OfferKind) -> None:
     """What is added to the machine that one has, or a provider's API: the options of Advise."""
-    kinds = (OptionKind.ADD,) if kind is OfferKind.ADD else (OptionKind.API,)
-    answer, least = current_answer(), target().min_tps
+    if kind is OfferKind.ADD:
+        kinds = (OptionKind.ADD,)
+    else:
+        kinds = (OptionKind.API,)
+    answer = current_answer()
+    least = target().min_tps
     rows = [
-        option for option in answer.advice.options
-        if option.kind in kinds and option.monthly is not None
+        option
+        for option in answer.advice.options
+        if option.kind in kinds
+        and option.monthly is not None
         and (option.speed is None or option.speed.decode >= least)
-    ]  # fmt: skip
+    ]
     rows.sort(key=lambda option: (option.speed is None, option.monthly or 0.0))
-    what = "added to what you have" if kind is OfferKind.ADD else "by API"
+    if kind is OfferKind.ADD:
+        what = "added to what you have"
+    else:
+        what = "by API"
     wish = f"{tokens_per_second(least)} with {answer.nouns.model.name}"
     if not rows:
         show(heading(f"Nothing on record {what} gives {wish}.", "", "oa-bad-text"))
         return
     best = rows[0]
     level = _level(best)
-    speed = f" {number(best.decode)} tokens a second, {level}." if best.speed else ""
-    tone = placements.tone(level) if best.speed else "partly"
+    if best.speed:
+        speed = f" {number(best.decode)} tokens a second, {level}."
+    else:
+        speed = ""
+    if best.speed:
+        tone = placements.tone(level)
+    else:
+        tone = "partly"
     first = f"Cheapest {what}: {plain(ways.spelled(best))}{',' if speed else '.'}"
     show(heading(first, speed, f"oa-{tone}-text"))
     if kind is OfferKind.API:
@@ -517,9 +588,16 @@ def _option(option: Option) -> Cells:
 
 def _all(answer: Findings, rows: Sequence[Hit]) -> None:
     hits_table(answer, rows)
-    new, machine = answer.request.nothing, answer.question.machine
-    host = "a new desktop" if new else card_host(machine).host.name
-    more = f"The first {MOST_ROWS} of {len(rows):,} rows. " if len(rows) > MOST_ROWS else ""
+    new = answer.request.nothing
+    machine = answer.question.machine
+    if new:
+        host = "a new desktop"
+    else:
+        host = card_host(machine).host.name
+    if len(rows) > MOST_ROWS:
+        more = f"The first {MOST_ROWS} of {len(rows):,} rows. "
+    else:
+        more = ""
     say(
         f"{more}Click a heading to sort. {answer.rows.tried:,} combinations "
         f"of machine, format, cache, placement and context were tried; "

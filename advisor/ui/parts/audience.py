@@ -10,10 +10,12 @@ import os
 import streamlit as st
 
 PUBLIC = "ADVISOR_PUBLIC"  # setting: "off" trusts everybody who reaches the server, "on" nobody
-LOCAL_FILES, PROBES = "ADVISOR_LOCAL_FILES", "ADVISOR_PROBES"
+LOCAL_FILES = "ADVISOR_LOCAL_FILES"
+PROBES = "ADVISOR_PROBES"
 """Settings of what is allowed by itself, whoever reaches the server."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-YES, NO = ("on", "1", "yes", "true"), ("off", "0", "no", "false")
+YES = ("on", "1", "yes", "true")
+NO = ("off", "0", "no", "false")
 
 
 def is_public() -> bool:
@@ -33,4 +35,8 @@ def probes() -> bool:
 
 def _stated(name: str, usual: bool) -> bool:
     setting = os.environ.get(name, "").strip().casefold()
-    return True if setting in YES else False if setting in NO else usual
+    if setting in YES:
+        return True
+    if setting in NO:
+        return False
+    return usual

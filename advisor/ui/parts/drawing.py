@@ -48,7 +48,9 @@ DARK = Palette(
 
 def palette() -> Palette:
     """Colours of the visitor's theme."""
-    return DARK if st.context.theme.type == "dark" else LIGHT
+    if st.context.theme.type == "dark":
+        return DARK
+    return LIGHT
 
 
 # Two axes as HTML: text and points in their places, over one stretched picture of all lines.
@@ -101,9 +103,16 @@ def words_at(across: float, up: float, text: str, style: str = "", colour: str =
 
 
 def plane(
-    across: Scale, up: Scale, inside: Iterable[Markup], *, x_label: str, y_label: str, alt: str,
-    height: int = 270, x_sign: str = "",
-) -> Markup:  # fmt: skip
+    across: Scale,
+    up: Scale,
+    inside: Iterable[Markup],
+    *,
+    x_label: str,
+    y_label: str,
+    alt: str,
+    height: int = 270,
+    x_sign: str = "",
+) -> Markup:
     """The axes with the picture, points and words between them, of a height [pixels]."""
     row = Markup("<u style='bottom:{:.2f}%'><b>{}</b></u>")
     column = Markup("<s style='left:{:.2f}%'><b>{}</b></s>")
@@ -124,7 +133,8 @@ def plane(
 
 def bars(chart: BarChart) -> Markup:
     """All bars of a chart with their legend; the words above them need no picture."""
-    words, series = Markup("<p>{}: <b>{}</b></p>"), palette().series
+    words = Markup("<p>{}: <b>{}</b></p>")
+    series = palette().series
     rows = joined(
         words.format(bar.head, bar.figure) + track(bar, chart.end, chart.unit, chart.mark)
         for bar in chart.bars
@@ -139,7 +149,9 @@ def legend(names: Iterable[tuple[str, str]], mark: str = "") -> Markup:
     keys = [item.format(*each) for each in names]
     if mark:
         keys.append(Markup("<span>\u2502 {}</span>").format(mark))
-    return block("oa-key", joined(keys)) if keys else Markup()
+    if keys:
+        return block("oa-key", joined(keys))
+    return Markup()
 
 
 def track(bar: Bar, end: float, unit: str, mark: str = "") -> Markup:
@@ -155,7 +167,8 @@ def _bar_parts(bar: Bar, end: float, unit: str, mark: str) -> Iterable[Markup]:
         size = number(part.size, 3)
         yield part_of.format(part.name, size, unit, 100 * part.size / end, colours[part.colour])
     if bar.low is not None and bar.high is not None:
-        left, width = 100 * bar.low / end, 100 * (bar.high - bar.low) / end
+        left = 100 * bar.low / end
+        width = 100 * (bar.high - bar.low) / end
         yield Markup("<s style='left:{:.2f}%;width:{:.2f}%'></s>").format(left, width)
     if bar.limit is not None:
         title = f"{mark}: {number(bar.limit, 3)} {unit}"
@@ -172,9 +185,14 @@ MOST_POINTS = 40  # points of a line that tell their values
 
 
 def curves(
-    named: Mapping[str, tuple[Floats, Floats]], marks: Mapping[float, str], *, x_label: str,
-    y_label: str, alt: str, level: tuple[float, str] | None = None,
-) -> Markup:  # fmt: skip
+    named: Mapping[str, tuple[Floats, Floats]],
+    marks: Mapping[float, str],
+    *,
+    x_label: str,
+    y_label: str,
+    alt: str,
+    level: tuple[float, str] | None = None,
+) -> Markup:
     """Curves by name on logarithmic axes, each to where it has numbers, and words at marks."""
     drawn = []
     for colour, (name, (x, y)) in enumerate(named.items()):
@@ -183,16 +201,26 @@ def curves(
         drawn.append(Line(name=name, x=ends[0], y=ends[1], colour=colour))
     notes = tuple(Note(x=x, text=text) for x, text in marks.items())
     chart = LineChart(
-        name=alt, title=alt, alt=alt, lines=tuple(drawn), x_label=x_label, y_label=y_label,
-        x_powers=True, y_powers=True, notes=notes,
-    )  # fmt: skip
+        name=alt,
+        title=alt,
+        alt=alt,
+        lines=tuple(drawn),
+        x_label=x_label,
+        y_label=y_label,
+        x_powers=True,
+        y_powers=True,
+        notes=notes,
+    )
     return lines(chart, level)
 
 
 def lines(chart: LineChart, level: tuple[float, str] | None = None) -> Markup:
     """Chart of lines; several have their names at their ends. A level is a height with words."""
     across, up = chart.axes(None if level is None else level[0])
-    high = None if level is None else up.place(level[0])
+    if level is None:
+        high = None
+    else:
+        high = up.place(level[0])
     inside = (
         picture(_strokes(chart, across, up, high)),
         *(tip for line in chart.lines for tip in _values(chart, line, across, up)),
@@ -214,8 +242,12 @@ def _strokes(chart: LineChart, across: Scale, up: Scale, high: float | None) -> 
 
 
 def _values(chart: LineChart, line: Line, across: Scale, up: Scale) -> Iterable[Markup]:
-    colour, step = palette().series[line.colour], -(-len(line.x) // MOST_POINTS)
-    name = f"{line.name} at " if len(chart.lines) > 1 else ""
+    colour = palette().series[line.colour]
+    step = -(-len(line.x) // MOST_POINTS)
+    if len(chart.lines) > 1:
+        name = f"{line.name} at "
+    else:
+        name = ""
     for x, y in list(zip(line.x, line.y, strict=True))[::step]:
         tip = f"{name}{short(x)}: {number(y, 3)}"
         yield point(across.place(x), up.place(y), tip, colour, "hidden", 10)
@@ -233,10 +265,14 @@ def _words(chart: LineChart, across: Scale, up: Scale, high: float | None) -> It
     names: list[float] = []
     for line in chart.lines if len(chart.lines) > 1 else ():
         if line.x:
-            at, height = across.place(line.x[-1]), up.place(line.y[-1])
+            at = across.place(line.x[-1])
+            height = up.place(line.y[-1])
             falls = len(line.y) > 1 and line.y[-1] <= line.y[-2]
             if falls or any(abs(height - other) < ROW for other in names):
-                height = height - 1.3 * ROW if height > 2 * ROW else height
+                if height > 2 * ROW:
+                    height = height - 1.3 * ROW
+                else:
+                    height = height
             names.append(height)
             taken.append((at, height))
             yield words_at(at, height, line.name, "oa-end", palette().series[line.colour])
@@ -245,9 +281,10 @@ def _words(chart: LineChart, across: Scale, up: Scale, high: float | None) -> It
         left, right = (at - WIDE, at) if at > 50 else (at, at + WIDE)
         near = [y for x, y in taken if left <= x <= right]
         heights = [3 + ROW * row for row in range(int(90 / ROW))]
-        height = max(heights, key=lambda low: (
-            min((abs(low + ROW / 2 - y) for y in near), default=ROW) >= ROW, -low
-        ))  # fmt: skip
+        height = max(
+            heights,
+            key=lambda low: (min((abs(low + ROW / 2 - y) for y in near), default=ROW) >= ROW, -low),
+        )
         taken += [(x, height + ROW / 2) for x in (left, right)]
         yield words_at(at, height, note.text)
 
@@ -262,7 +299,9 @@ def headed(chart: BarChart | LineChart, *, anchor: str | None = None) -> None:
 
 
 POINT_COLOURS = 7  # colours that are read well as points
-NAME_WIDE, NAME_HIGH = 45.0, 6.5  # room of a name beside a point, of a phone's chart [%]
+# room of a name beside a point, of a phone's chart [%]
+NAME_WIDE = 45.0
+NAME_HIGH = 6.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -310,15 +349,23 @@ class PointChart:
 def points(chart: PointChart) -> Markup:
     """Chart with its legend."""
     every = chart.points
-    uprights = [] if chart.upright is None else [chart.upright]
+    if chart.upright is None:
+        uprights = []
+    else:
+        uprights = [chart.upright]
     across = scale_of([*(spot.x for spot in every), *uprights], powers=True)
     up = scale_of((spot.y for spot in every), powers=chart.y_powers)
     inside = (picture(_front_strokes(chart, across, up)), *_spots(chart, across, up))
     drawn = plane(
-        across, up, inside, x_label=chart.x_label, y_label=chart.y_label,
+        across,
+        up,
+        inside,
+        x_label=chart.x_label,
+        y_label=chart.y_label,
         alt=f"{chart.lead}: {'; '.join(spot.tip for spot in chart.front)}",
-        height=chart.height, x_sign=chart.x_sign,
-    )  # fmt: skip
+        height=chart.height,
+        x_sign=chart.x_sign,
+    )
     item = Markup("<span><i class='oa-mark oa-{}' style='color:{}'></i>{}</span>")
     there = {spot.kind for spot in every}
     keys = (item.format(*chart.look(kind), kind) for kind in chart.shapes if kind in there)
@@ -351,7 +398,8 @@ def _apart(chart: PointChart, across: Scale, up: Scale) -> list[tuple[str, float
     named = [spot for spot in chart.front if spot.name]
     shown: list[tuple[str, float, float]] = []
     for spot in sorted(named, key=lambda spot: -spot.y):
-        right, high = across.place(spot.x), up.place(spot.y)
+        right = across.place(spot.x)
+        high = up.place(spot.y)
         if all(abs(right - x) > NAME_WIDE or abs(high - y) > NAME_HIGH for _, x, y in shown):
             shown.append((spot.name, right, high))
     return shown

@@ -48,7 +48,8 @@ def explained_in_turn(texts: Iterable[str]) -> Iterator[Markup]:
     """Escaped texts in which the first mention of a term, or of any block format, has a tooltip."""
     told: set[str] = set()
     for text in texts:
-        html, end = Markup(), 0
+        html = Markup()
+        end = 0
         for match in _TERM.finditer(text):
             known = _FOLDED.get(match[0].casefold())
             meaning = known or BLOCK_FORMAT.format(bits=match["bits"])

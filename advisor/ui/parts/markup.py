@@ -121,9 +121,12 @@ def table(
 
 
 def columned(
-    columns: Mapping[str, Callable[[Any], object]], items: Iterable[object], *, label: str,
+    columns: Mapping[str, Callable[[Any], object]],
+    items: Iterable[object],
+    *,
+    label: str,
     numeric: Sequence[int] = (),
-) -> Markup:  # fmt: skip
+) -> Markup:
     """Table of items, a row each, by columns: what their cells hold, by heading."""
     rows = ([of(item) for of in columns.values()] for item in items)
     return table(list(columns), rows, label=label, numeric=numeric)

@@ -12,7 +12,8 @@ import streamlit as st
 from advisor.errors import AdvisorError
 from advisor.ui.parts.markup import notice
 
-_LAST, _PAGE = "last_outcome", "page_of_outcome"
+_LAST = "last_outcome"
+_PAGE = "page_of_outcome"
 """Session keys of the outcome and of the page being visited."""
 
 
@@ -24,16 +25,23 @@ def keep(place: str, *sentences: tuple[str, str]) -> None:
 def attempt(place: str, action: Callable[[], str]) -> None:
     """Do something, and keep its sentence or the reason of its refusal (for callbacks)."""
     try:
-        kind, text = "note", action()
+        kind = "note"
+        text = action()
     except AdvisorError as error:
-        kind, text = "error", str(error)
+        kind = "error"
+        text = str(error)
     keep(place, *([(kind, text)] if text else []))
 
 
 def button(
-    words: str, place: str, action: Callable[[], str], *, key: str, submits: bool = False,
+    words: str,
+    place: str,
+    action: Callable[[], str],
+    *,
+    key: str,
+    submits: bool = False,
     **look: Any,
-) -> None:  # fmt: skip
+) -> None:
     """Button that attempts something; one that submits stands in a form."""
     make = st.form_submit_button if submits else st.button
     make(words, key=key, on_click=attempt, args=(place, action), **look)

@@ -69,7 +69,8 @@ class ProbeJob:
 
     def told(self, part: str) -> str:
         """Progress of a part in words, all fixed in the program and therefore safe as Markdown."""
-        label, step = HEADS.get(part, part), self.steps.get(part)
+        label = HEADS.get(part, part)
+        step = self.steps.get(part)
         if part in self.troubles:
             return f"{label}: not measured"
         if step is None:
@@ -92,7 +93,10 @@ class ProbeJob:
         if self.cancelled:
             return "Stopped. Nothing was changed, and nothing is left behind.", "note"
         if not self.measurements:
-            late = f"It was stopped after {self.longest:.0f} s." if self.stopping() else ""
+            if self.stopping():
+                late = f"It was stopped after {self.longest:.0f} s."
+            else:
+                late = ""
             return f"Nothing could be measured. {late}{self.failure}", "error"
         figures = (
             f"{title(measurement.name)} {quantity(measurement.value, measurement.unit)} "

@@ -31,7 +31,9 @@ def own_store() -> "ReportStore | None":
     reach a server without one. Raises as `store`.
     """
     if not login_configured():
-        return None if audience.is_public() else store()
+        if audience.is_public():
+            return None
+        return store()
     if not st.user.get("is_logged_in", False):
         return None
     return store().of(f"{st.user.get('iss', '')}#{st.user.get('sub', '')}")  # issuer and subject

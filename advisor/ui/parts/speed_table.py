@@ -61,6 +61,10 @@ def speed_table(
         "First token": [speed.first_token for speed in speeds],
     }
     st.dataframe(
-        {**before, **shared, **after}, hide_index=True, key=key, alt=alt,
-        height=min(38 + 35 * len(speeds), HEIGHT), column_config=settings_of(page),
-    )  # fmt: skip
+        {**before, **shared, **after},
+        hide_index=True,
+        key=key,
+        alt=alt,
+        height=min(38 + 35 * len(speeds), HEIGHT),
+        column_config=settings_of(page),
+    )

@@ -44,10 +44,13 @@ def report(error: Exception) -> str:
     """Kind and place of an error, versions and the question; not its text, which may be secret."""
     question = {key: text for key, text in st.query_params.to_dict().items() if key not in SECRET}
     versions = f"Python {platform.python_version()}, Streamlit {st.__version__}"
-    return "\n".join((
-        f"{type(error).__name__} in {place(error)}, version {advisor.__version__}",
-        f"{versions}, {platform.system()}", urlencode(question),
-    ))  # fmt: skip
+    return "\n".join(
+        (
+            f"{type(error).__name__} in {place(error)}, version {advisor.__version__}",
+            f"{versions}, {platform.system()}",
+            urlencode(question),
+        )
+    )
 
 
 def place(error: Exception) -> str:

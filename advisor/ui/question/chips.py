@@ -44,7 +44,10 @@ def _sure(machine: Machine, request: Request, taken: str) -> Iterable[Markup]:
     yield from map(_chip, _cards(machine.gpus) or ["No GPU"])
     size = machine.host.memory
     if size.kind is not Provenance.ASSUMED:
-        what = "shared memory" if machine.unified else "RAM"
+        if machine.unified:
+            what = "shared memory"
+        else:
+            what = "RAM"
         yield _chip(f"{float(size.value) / GIB:.4g} GB {what}")
     drives = [("drive", machine.disk.sequential)] if machine.disk is not None else []
     for what, figure in (("RAM", machine.host.bandwidth), *drives):
@@ -55,25 +58,36 @@ def _sure(machine: Machine, request: Request, taken: str) -> Iterable[Markup]:
 
 
 def _chip(words: str, style: str = "") -> Markup:
-    tick = "" if style else Markup("<b aria-hidden='true'>\u2713</b> ")
+    if style:
+        tick = ""
+    else:
+        tick = Markup("<b aria-hidden='true'>\u2713</b> ")
     return Markup("<span class='oa-chip {}'>{}{}</span>").format(style, tick, words)
 
 
 def _cards(gpus: Sequence[Gpu]) -> list[str]:
-    counted, words = Counter(gpu.name for gpu in gpus), []
+    counted = Counter(gpu.name for gpu in gpus)
+    words = []
     for name, gpu in {gpu.name: gpu for gpu in gpus}.items():
         size = f"{round(float(gpu.memory.value) / GIB)} GB"
-        told = "" if gpu.unified or size.replace(" ", "") in name else f" {size}"
+        if gpu.unified or size.replace(" ", "") in name:
+            told = ""
+        else:
+            told = f" {size}"
         words.append(f"{counted[name]}x {name}{told}" if counted[name] > 1 else f"{name}{told}")
     return words
 
 
 def _assumed(machine: Machine, model: Model, work: Workload, request: Request) -> Iterable[Markup]:
-    host, disk = machine.host, machine.disk
+    host = machine.host
+    disk = machine.disk
     if host.memory.kind is Provenance.ASSUMED:
         yield _opening(f"assumed: {memory(float(host.memory.value))} RAM")
     if host.bandwidth.kind is Provenance.ASSUMED:
-        kind = "memory" if machine.unified else memory_generation(host.name) or "RAM"
+        if machine.unified:
+            kind = "memory"
+        else:
+            kind = memory_generation(host.name) or "RAM"
         yield _opening(f"assumed: {kind}, {rate(float(host.bandwidth.value))}")
     if disk is not None and disk.sequential.kind not in STATED:
         yield _opening(f"assumed: NVMe drive, {rate(float(disk.sequential.value))}")

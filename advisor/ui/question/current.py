@@ -20,7 +20,8 @@ from advisor.ui.parts import audience, outcome
 from advisor.ui.parts.session import base
 from advisor.ui.question.this_machine import seen
 
-MODEL, FORMER_MODEL = "Qwen3.6-27B", "Llama-3.1-70B"
+MODEL = "Qwen3.6-27B"
+FORMER_MODEL = "Llama-3.1-70B"
 """Model of a first visit, and of a former link that names none."""
 EXAMPLE = "gaming PC with a 3060 12GB and 32 GB RAM"
 """Machine of a first visit where the server's own has no graphics card."""
@@ -32,7 +33,8 @@ KEYS = frozenset((*BY_NAME, *texts.RENAMED, *texts.ELSEWHERE))
 """Parameters of the address that are inputs."""
 FORMER_PAGES = {"find": "find", "run": "runnable"}
 LATELY = 3  # changes that can be undone by name
-_REQUEST, _VISIT = "request", "visit"
+_REQUEST = "request"
+_VISIT = "visit"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +84,8 @@ def _open(stated: Mapping[str, str], page: str) -> None:
     former = texts.is_former(stated)
     opened = texts.from_address(stated, FORMER_PAGES.get(page, "") if former else "")
     st.session_state[_REQUEST] = begun(opened.request, former=former)
-    visit().problems, visit().unread = opened.problems, {}
+    visit().problems = opened.problems
+    visit().unread = {}
 
 
 def begun(request: Request, *, former: bool = False) -> Request:
@@ -127,8 +130,10 @@ def change(words: str, /, **values: Any) -> None:
 
 def become(words: str, request: Request) -> None:
     """Replace the request (for callbacks)."""
-    before, kept = present(), visit()
-    kept.unread, kept.problems = {}, ()
+    before = present()
+    kept = visit()
+    kept.unread = {}
+    kept.problems = ()
     if request.model != before.model:
         outcome.forget()
     if request != before:

@@ -19,7 +19,8 @@ from advisor.ui.question import current, models
 
 REMEMBERED = 600  # seconds until this machine is searched again [s]
 CUT = "head -c 32M model.gguf > header.gguf"
-_LOOKED, _PLACE = "looked_for_models", "other_model"
+_LOOKED = "looked_for_models"
+_PLACE = "other_model"
 """Session key of a search of this machine, and the place of outcomes."""
 
 
@@ -31,20 +32,27 @@ def show() -> None:
             _installed()
         with pasted, st.form("paste_config", border=False):
             st.text_area(
-                "config.json", key="pasted_config", height=120, max_chars=models.LONGEST_PASTE,
+                "config.json",
+                key="pasted_config",
+                height=120,
+                max_chars=models.LONGEST_PASTE,
                 placeholder='{"model_type": "llama", ...}',
-            )  # fmt: skip
+            )
             st.form_submit_button(
-                "Use it", on_click=lambda: take_paste(st.session_state["pasted_config"]),
-                width="stretch", key="use_paste",
-            )  # fmt: skip
+                "Use it",
+                on_click=lambda: take_paste(st.session_state["pasted_config"]),
+                width="stretch",
+                key="use_paste",
+            )
         with uploaded:
             st.file_uploader(
-                "config.json, or the beginning of a GGUF file", type=["json", "gguf"],
-                **current.taking("uploaded_model", lambda file: _take(
-                    lambda: models.upload(file.name, file.getvalue())
-                )),
-            )  # fmt: skip
+                "config.json, or the beginning of a GGUF file",
+                type=["json", "gguf"],
+                **current.taking(
+                    "uploaded_model",
+                    lambda file: _take(lambda: models.upload(file.name, file.getvalue())),
+                ),
+            )
             say("An upload sends the whole file, so cut it first:")
             copyable(CUT)
     outcome.show(_PLACE)
@@ -74,10 +82,13 @@ def _installed() -> None:
         return
     if not st.session_state.get(_LOOKED):
         st.button(
-            "Look for models", key="look_for_models", width="stretch", icon=":material/search:",
+            "Look for models",
+            key="look_for_models",
+            width="stretch",
+            icon=":material/search:",
             on_click=lambda: st.session_state.update({_LOOKED: True}),
             help="In the folders of Ollama, LM Studio, Hugging Face and llama.cpp.",
-        )  # fmt: skip
+        )
         return
     survey = _survey()
     words = {
@@ -86,9 +97,13 @@ def _installed() -> None:
     }
     if words:
         st.selectbox(
-            "Installed", list(words), index=None, format_func=lambda path: words.get(path, path),
-            placeholder="Choose one", **current.taking("installed_model", _choose_installed),
-        )  # fmt: skip
+            "Installed",
+            list(words),
+            index=None,
+            format_func=lambda path: words.get(path, path),
+            placeholder="Choose one",
+            **current.taking("installed_model", _choose_installed),
+        )
     else:
         say("No model in the folders of Ollama, LM Studio, Hugging Face and llama.cpp.")
     for note in survey.notes:
@@ -114,14 +129,21 @@ def ask(name: str, empty: str = "") -> None:
     """Widget of an input, with what is wrong below it; `empty` is what is taken where nothing is
     typed, else the registry's words.
     """
-    entry, key, wrong = BY_NAME[name], f"in_{name}", current.visit().unread.get(name)
+    entry = BY_NAME[name]
+    key = f"in_{name}"
+    wrong = current.visit().unread.get(name)
     own = entry.in_money and "US $" not in entry.title  # in the currency that amounts are typed in
     sign = shown_currency().sign.strip()
-    words = entry.title.replace(US_DOLLAR.sign, sign) if own else entry.title
+    if own:
+        words = entry.title.replace(US_DOLLAR.sign, sign)
+    else:
+        words = entry.title
     common: dict[str, Any] = {
-        "key": key, "on_change": _typed, "args": (name,),
+        "key": key,
+        "on_change": _typed,
+        "args": (name,),
         "help": plain_words(entry.sentence) or None,
-    }  # fmt: skip
+    }
     if entry.kind in SWITCHES:
         st.session_state[key] = bool(getattr(current.present(), name))
         st.toggle(words, **common)
@@ -129,7 +151,10 @@ def ask(name: str, empty: str = "") -> None:
         _pick(entry, words, empty, common)
     else:
         value = getattr(current.present(), name)
-        known = "" if value in (None, ()) else entry.text(value)
+        if value in (None, ()):
+            known = ""
+        else:
+            known = entry.text(value)
         st.session_state[key] = wrong.text if wrong else known
         st.text_input(words, placeholder=empty or _empty(entry), **common)
     if wrong:
@@ -138,33 +163,45 @@ def ask(name: str, empty: str = "") -> None:
 
 def _pick(entry: Input, words: str, empty: str, common: dict[str, Any]) -> None:
     """Choice from a list; other text may be typed where the list is not complete."""
-    value, key = getattr(current.present(), entry.name), common["key"]
+    value = getattr(current.present(), entry.name)
+    key = common["key"]
     optional = DEFAULTS[entry.name] in (None, "") and entry.name != "model"
     chosen = _shown(entry, value)
     names = [*([""] if optional else []), *listed(entry.name)]
     # No two options of a list may read alike: the browser sends back their words.
-    usual = f"{empty}, as understood" if empty else f"usual: {_empty(entry)}"
+    if empty:
+        usual = f"{empty}, as understood"
+    else:
+        usual = f"usual: {_empty(entry)}"
     st.session_state[key] = chosen
     st.selectbox(
-        words, names if chosen in names else [*names, chosen],
+        words,
+        names if chosen in names else [*names, chosen],
         format_func=lambda name: spoken(name) or usual,
-        accept_new_options=entry.name not in CLOSED, **common,
-    )  # fmt: skip
+        accept_new_options=entry.name not in CLOSED,
+        **common,
+    )
 
 
 def _shown(entry: Input, value: Any) -> str:
     """Value as its list spells it."""
     if entry.name == "context":
         size = context_size(value)
-        return size if size in listed("context") else entry.text(value)
+        if size in listed("context"):
+            return size
+        return entry.text(value)
     if entry.name == "currency":
         return str(st.session_state.get(CODE, value))
-    return "" if value is None else str(value)
+    if value is None:
+        return ""
+    return str(value)
 
 
 def spoken(name: str) -> str:
     """Name with spaces, as people type it to search."""
-    return name.replace("-", " ") if "/" not in name and not name.startswith("http") else name
+    if "/" not in name and not name.startswith("http"):
+        return name.replace("-", " ")
+    return name
 
 
 def _empty(entry: Input) -> str:
@@ -174,9 +211,13 @@ def _empty(entry: Input) -> str:
 
 def _typed(name: str) -> None:
     """Take over what a widget holds (for callbacks)."""
-    entry, typed = BY_NAME[name], st.session_state[f"in_{name}"]
+    entry = BY_NAME[name]
+    typed = st.session_state[f"in_{name}"]
     if entry.kind in SWITCHES:
-        value = typed if entry.kind == Kind.OFF else typed or DEFAULTS[name]
+        if entry.kind == Kind.OFF:
+            value = typed
+        else:
+            value = typed or DEFAULTS[name]
         current.change(f"{entry.label}: {'on' if typed else 'off'}", **{name: value})
         return
     text = str(typed or "").strip()
@@ -190,7 +231,10 @@ def _typed(name: str) -> None:
         words = spoken(text).casefold()
         text = next((row for row in listed("model") if spoken(row).casefold() == words), text)
     try:
-        value = entry.read(respelled(name, text)) if text else DEFAULTS[name]
+        if text:
+            value = entry.read(respelled(name, text))
+        else:
+            value = DEFAULTS[name]
     except InputError as error:
         current.refuse(name, text, str(error))
         return
@@ -199,11 +243,17 @@ def _typed(name: str) -> None:
 
 def _take_currency(name: str, text: str) -> None:
     """A currency and its exchange rate, which are taken together."""
-    state, request = st.session_state, current.present()
-    code = (text or US_DOLLAR.code) if name == "currency" else state.get(CODE, request.currency)
-    rate, dollars = text if name == "usd_rate" else "", code == US_DOLLAR.code
+    state = st.session_state
+    request = current.present()
+    if name == "currency":
+        code = text or US_DOLLAR.code
+    else:
+        code = state.get(CODE, request.currency)
+    rate = text if name == "usd_rate" else ""
+    dollars = code == US_DOLLAR.code
     state[CODE] = code
-    why, worth = "", None
+    why = ""
+    worth = None
     if not rate and not dollars:
         why = f"Type what one {code} is worth in US dollars; no rate is assumed."
     elif not dollars:

@@ -20,7 +20,8 @@ from advisor.ui.parts import audience
 LONGEST = 1000
 REMEMBERED = 900  # seconds until a repository is asked again [s]
 NETWORK_PATH = re.compile(r"[/\\]{2}")
-PASTED, UPLOADED = "pasted: ", "uploaded: "
+PASTED = "pasted: "
+UPLOADED = "uploaded: "
 """How the names of such models begin, in the model control and in the address."""
 LONGEST_PASTE = 400_000
 KEPT = 4  # most models kept in a session; the oldest is dropped first
@@ -69,7 +70,9 @@ def _own_name(text: str, resolved: ResolvedModel) -> str:
     if model.architecture.shape_uncertainty:
         return text
     same = resolve.from_name(model.name).model.format == model.format
-    return model.name if same else text
+    if same:
+        return model.name
+    return text
 
 
 def _of_path(text: str) -> Picked:
@@ -126,7 +129,10 @@ def is_given(text: str) -> bool:
 def command_of(request: Request, name: str = "advise") -> str:
     """Command that gives the answer to a request, with the file of a given model by name."""
     pasted = request.model.startswith(PASTED)
-    file = "config.json" if pasted else request.model.removeprefix(UPLOADED)
+    if pasted:
+        file = "config.json"
+    else:
+        file = request.model.removeprefix(UPLOADED)
     return command(replace(request, model=file), name)
 
 
@@ -158,7 +164,10 @@ def look_up(text: str) -> Picked:
     kept: dict[str, Picked] = st.session_state.get(_KEY, {})
     if text in kept:
         return kept[text]
-    what = "pasted" if text.startswith(PASTED) else "uploaded"
+    if text.startswith(PASTED):
+        what = "pasted"
+    else:
+        what = "uploaded"
     raise InputError(
         f"A link cannot carry what was {what}, so {text[:80]!r} is not here; give it once more "
         "under Other ways to give a model."

@@ -15,7 +15,8 @@ from advisor.ui.parts import audience
 from advisor.ui.parts.markup import show
 from advisor.ui.question import current, this_machine
 
-HERE, SERVER = "This computer", "The server"
+HERE = "This computer"
+SERVER = "The server"
 """Words for the computer that the program runs on, to who sits at it and to others."""
 
 
@@ -32,19 +33,24 @@ def _presets(group: str) -> dict[str, Mapping[str, Any]]:
     rows = read(DATA / "pages" / "presets.csv", Preset)
     return {
         row.name: from_texts(dict(parse_qsl(row.inputs))).stated()
-        for row in rows if row.group == group
-    }  # fmt: skip
+        for row in rows
+        if row.group == group
+    }
 
 
-MACHINES, USES = _presets("machine"), _presets("use")
+MACHINES = _presets("machine")
+USES = _presets("use")
 """Machines, and what uses change in a chat of one person, by the words on their pills."""
 OF_A_USE = ("context", "prompt", "cached", "cached_share", "output", "users", "replies_per_day")
-_PILLS, _USES = "preset_machine", "preset_use"
+_PILLS = "preset_machine"
+_USES = "preset_use"
 
 
 def here() -> str:
     """What a visitor calls the computer that the program runs on."""
-    return SERVER if audience.is_public() else HERE
+    if audience.is_public():
+        return SERVER
+    return HERE
 
 
 def machines() -> None:
@@ -54,12 +60,15 @@ def machines() -> None:
     st.session_state[_PILLS] = next((name for name in names if _is(MACHINES[name])), None)
     with st.container(horizontal=True, key="presets", wrap=False, vertical_alignment="center"):
         st.pills(
-            "Machines that many people have", names, label_visibility="collapsed", wrap=False,
+            "Machines that many people have",
+            names,
+            label_visibility="collapsed",
+            wrap=False,
             format_func=lambda name: here() if name == HERE else name,
-            **current.taking(_PILLS, lambda name: current.another_machine(
-                f"Machine: {name}", **MACHINES[name]
-            )),
-        )  # fmt: skip
+            **current.taking(
+                _PILLS, lambda name: current.another_machine(f"Machine: {name}", **MACHINES[name])
+            ),
+        )
         undo()
 
 
@@ -71,14 +80,19 @@ def undo() -> None:
             show(Markup("<a class='oa-hint' hidden>Your GPU</a>"))
     else:
         st.button(
-            f"Lately: {changes[0].words}", key="undo", icon=":material/undo:", type="tertiary",
-            help="Undo this change", on_click=current.undo,
-        )  # fmt: skip
+            f"Lately: {changes[0].words}",
+            key="undo",
+            icon=":material/undo:",
+            type="tertiary",
+            help="Undo this change",
+            on_click=current.undo,
+        )
 
 
 def _is(values: Mapping[str, Any]) -> bool:
     """Whether the machine of the request is the one of a preset, unchanged."""
-    request, machine = current.present(), current.of_machine(**values)
+    request = current.present()
+    machine = current.of_machine(**values)
     return all(getattr(request, name) == value for name, value in machine.items())
 
 

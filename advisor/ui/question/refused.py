@@ -59,7 +59,10 @@ def _at_home() -> str:
     """Model offered for one that runs at its maker alone, with its speed on this machine."""
     with suppress(AdvisorError):  # the machine may not be understood either
         best = current_answer(model=AT_HOME, format=None).advice.best
-        speed = tokens_per_second(decode_tps(best)) if best else "which does not fit"
+        if best:
+            speed = tokens_per_second(decode_tps(best))
+        else:
+            speed = "which does not fit"
         return f"{AT_HOME}, {speed} on this machine"
     return AT_HOME
 
@@ -67,7 +70,9 @@ def _at_home() -> str:
 def _close(error: AdvisorError) -> Sequence[str]:
     """Names that may be meant; of an unknown model without any, the newest of its family."""
     if not isinstance(error, UnknownName) or error.close or error.kind != "model":
-        return error.close if isinstance(error, UnknownName) else ()
+        if isinstance(error, UnknownName):
+            return error.close
+        return ()
     words = re.findall(r"^[a-z]{3,}", error.name.casefold())
     # Rows of the last months have no month of publication yet.
     known = catalog.model_rows().values()

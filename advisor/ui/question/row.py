@@ -23,7 +23,8 @@ from advisor.ui.parts.markup import joined, press, show
 from advisor.ui.question import current, inputs, presets, this_machine
 from advisor.units import GB, GIB
 
-MODEL, MACHINE = "Model", "Your machine"
+MODEL = "Model"
+MACHINE = "Your machine"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,16 +41,19 @@ SETTINGS = {
 """Inputs of the drawer by group; those of the finder stand on its page."""
 MEMORIES = {"DDR5": TYPICAL_HOST, "DDR4": "Desktop DDR4-3200 dual-channel (typical)"}
 """Typical desktops by their memory."""
-_GROUP, _DRAWER, _MEMORY = "settings_group", "more_settings", "memory_kind"
+_GROUP = "settings_group"
+_DRAWER = "more_settings"
+_MEMORY = "memory_kind"
 
 
 def question(*parts: str) -> None:
     """The row: those named of "machine", "model" and "use", else all."""
     with st.container(horizontal=True, key="question", vertical_alignment="bottom", gap="small"):
         drawn: dict[str, Callable[[], None]] = {
-            "machine": _machine, "model": lambda: inputs.ask("model"),
+            "machine": _machine,
+            "model": lambda: inputs.ask("model"),
             "use": lambda: tabs.popped("Use", "use", _use, width="stretch"),
-        }  # fmt: skip
+        }
         for part in parts or drawn:
             drawn[part]()
         drawer()
@@ -59,19 +63,30 @@ def _machine() -> None:
     wrong = current.visit().unread.get("machine")
     st.session_state["in_machine"] = wrong.text if wrong else machine_words(current.present())
     st.text_input(
-        "Your machine, in your own words", key="in_machine", on_change=_take_machine,
+        "Your machine, in your own words",
+        key="in_machine",
+        on_change=_take_machine,
         placeholder="gaming PC with a 3060 and 32 GB RAM, MacBook Pro M4 24GB, 2x 3090 ...",
-    )  # fmt: skip
+    )
 
 
 def machine_words(request: Request) -> str:
     """Machine of a request as its owner would say it."""
     here = (request.machine or "").casefold() == THIS
     named = presets.here().casefold() if here else request.machine
-    cpu = None if request.cpu == TYPICAL_HOST else request.cpu
+    if request.cpu == TYPICAL_HOST:
+        cpu = None
+    else:
+        cpu = request.cpu
     gpu = "no GPU" if (request.gpu or "").casefold() == NO_GPU else request.gpu
-    count = f"{request.gpu_count}x " if request.gpu and request.gpu_count > 1 else ""
-    ram = f"{request.ram_gb:g} GB RAM" if request.ram_gb is not None else None
+    if request.gpu and request.gpu_count > 1:
+        count = f"{request.gpu_count}x "
+    else:
+        count = ""
+    if request.ram_gb is not None:
+        ram = f"{request.ram_gb:g} GB RAM"
+    else:
+        ram = None
     parts = [named, f"{count}{gpu}" if gpu else None, cpu, ram]
     return ", ".join(part for part in parts if part)
 
@@ -96,7 +111,10 @@ def drawer() -> None:
     # and numbers, nothing that anybody typed.
     rule = Markup("<style>.st-key-{} button p::after {{ content: '{}'; }}</style>")
     request = current.present()
-    who = "Only me" if request.users == 1 else f"{request.users:,} at once"
+    if request.users == 1:
+        who = "Only me"
+    else:
+        who = f"{request.users:,} at once"
     use = f"{who}, {number(request.replies_per_day)} answers a day"
     words = {"use": use, _DRAWER: f": {changed} changed" if changed else ""}
     show(joined(rule.format(*each) for each in words.items()))
@@ -113,20 +131,28 @@ def _groups(changed: bool) -> None:
         inputs.several(SETTINGS[group], assumed=_assumed())
         if group == MACHINE and (names := imported_store.names()):
             st.selectbox(
-                "Or a measured machine", names, index=None,
-                **current.taking("imported_machine", lambda name: current.another_machine(
-                    f"Machine: {name}", machine=name
-                )),
-            )  # fmt: skip
+                "Or a measured machine",
+                names,
+                index=None,
+                **current.taking(
+                    "imported_machine",
+                    lambda name: current.another_machine(f"Machine: {name}", machine=name),
+                ),
+            )
         if changed:
             usual = {name: DEFAULTS[name] for name in _changed()}
-            st.button("All as usual", key="reset_settings", type="tertiary",
-                      on_click=lambda: current.change("Settings: as usual", **usual))  # fmt: skip
+            st.button(
+                "All as usual",
+                key="reset_settings",
+                type="tertiary",
+                on_click=lambda: current.change("Settings: as usual", **usual),
+            )
 
 
 def open_at(group: str) -> None:
     """Open the drawer at a group (for callbacks)."""
-    st.session_state[_GROUP], st.session_state[_DRAWER] = group, True
+    st.session_state[_GROUP] = group
+    st.session_state[_DRAWER] = True
 
 
 def _understood() -> Machine | None:
@@ -162,11 +188,13 @@ def _measured() -> None:
         at = list(MEMORIES.values()).index(machine.host.name)
         st.session_state[_MEMORY] = list(MEMORIES)[at]
         st.segmented_control(
-            "Kind of RAM", list(MEMORIES), required=True,
-            **current.taking(_MEMORY, lambda kind: current.change(
-                f"RAM: {kind}", cpu=MEMORIES[kind]
-            )),
-        )  # fmt: skip
+            "Kind of RAM",
+            list(MEMORIES),
+            required=True,
+            **current.taking(
+                _MEMORY, lambda kind: current.change(f"RAM: {kind}", cpu=MEMORIES[kind])
+            ),
+        )
     if current.present().here:
         this_machine.measure("drawer")
     this_machine.page_link()

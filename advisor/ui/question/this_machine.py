@@ -16,7 +16,8 @@ from advisor.ui.parts import audience, markup, probe_job, unforeseen
 
 PAGE = Path(__file__).parents[1] / "pages" / "calibrate.py"
 REMEMBERED = 600  # seconds until the drivers are asked again
-JOB, STARTED = "probe_job", "started"
+JOB = "probe_job"
+STARTED = "started"
 """Where a session keeps the job that it started, and the parameter of the address that tells whose
 it is, so that it can be stopped after a reload."""
 
@@ -80,8 +81,11 @@ def measure(where: str, offer: Callable[[], None] | None = None) -> None:
     else:
         st.button(
             f"Measure RAM and drive (about {math.ceil(probe_job.ProbeJob().whole)} s)",
-            key=f"measure_{where}", icon=":material/speed:", width="stretch", on_click=start,
-        )  # fmt: skip
+            key=f"measure_{where}",
+            icon=":material/speed:",
+            width="stretch",
+            on_click=start,
+        )
     if own := mine():
         markup.notice(*own.outcome())
         for part, why in own.troubles.items():
@@ -90,7 +94,8 @@ def measure(where: str, offer: Callable[[], None] | None = None) -> None:
 
 def start(parts: Sequence[str] = probe_job.SHORT, *, full: bool = False) -> None:
     """Measure, or look on where somebody measures already (for callbacks)."""
-    before, job = prober().job, prober().start(parts, full=full)
+    before = prober().job
+    job = prober().start(parts, full=full)
     if job is not before:
         st.session_state[JOB] = job
         st.query_params[STARTED] = job.token

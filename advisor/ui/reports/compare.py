@@ -34,9 +34,11 @@ def panel(reports: Sequence[SavedReport]) -> None:
     which = "all " if several else ""
     with st.expander("Compare with today", key="compare_today"):
         st.button(
-            f"Recompute {which}with today's version and prices", key="compare_again",
-            on_click=_recompute, args=(reports,),
-        )  # fmt: skip
+            f"Recompute {which}with today's version and prices",
+            key="compare_again",
+            on_click=_recompute,
+            args=(reports,),
+        )
         for letter, report in zip(LETTERS, reports, strict=False):
             if several:
                 show(block("oa-name", letter, "h3"))

@@ -84,17 +84,22 @@ def _query(store: ReportStore) -> ReportQuery:
 
 
 def _start(day: object) -> datetime | None:
-    return datetime.combine(day, time(), UTC) if isinstance(day, date) else None
+    if isinstance(day, date):
+        return datetime.combine(day, time(), UTC)
+    return None
 
 
 def _compare_button() -> None:
     chosen = sorted(st.session_state.get(CHOSEN, ()))
     right = FEWEST <= len(chosen) <= MOST
     st.button(
-        f"Compare {len(chosen)}" if chosen else "Compare", key="compare_chosen",
-        disabled=not right, help=None if right else f"Tick {FEWEST} to {MOST} reports.",
-        on_click=_open, args=("compare", ",".join(map(str, chosen))),
-    )  # fmt: skip
+        f"Compare {len(chosen)}" if chosen else "Compare",
+        key="compare_chosen",
+        disabled=not right,
+        help=None if right else f"Tick {FEWEST} to {MOST} reports.",
+        on_click=_open,
+        args=("compare", ",".join(map(str, chosen))),
+    )
 
 
 def _row(store: ReportStore, head: ReportHead, *, deleted: bool) -> None:
@@ -111,10 +116,14 @@ def _row(store: ReportStore, head: ReportHead, *, deleted: bool) -> None:
             delete_button(store, head)
         chosen = set(st.session_state.get(CHOSEN, ()))
         tick.checkbox(
-            "Compare", head.id in chosen, help="Tick two to compare", key=f"choose_{head.id}",
-            on_change=st.session_state.update, args=({CHOSEN: chosen ^ {head.id}},),
+            "Compare",
+            head.id in chosen,
+            help="Tick two to compare",
+            key=f"choose_{head.id}",
+            on_change=st.session_state.update,
+            args=({CHOSEN: chosen ^ {head.id}},),
             label_visibility="collapsed",
-        )  # fmt: skip
+        )
 
 
 def _told(head: ReportHead) -> Markup:
@@ -123,10 +132,13 @@ def _told(head: ReportHead) -> Markup:
     when = formatting.moment(head.created_at.isoformat())
     what = ", ".join(part for part in (head.model, head.gpu) if part)
     tags = (block("oa-badge", tag, "span") for tag in head.tags)
-    return joined((
-        block("oa-name", head.name), block("oa-part", parted(head.summary)[0]),
-        block("oa-soft", joined((escape(f"{by}{when}. {what} "), *tags))),
-    ))  # fmt: skip
+    return joined(
+        (
+            block("oa-name", head.name),
+            block("oa-part", parted(head.summary)[0]),
+            block("oa-soft", joined((escape(f"{by}{when}. {what} "), *tags))),
+        )
+    )
 
 
 def opened(store: ReportStore, numbers: str) -> list[SavedReport]:

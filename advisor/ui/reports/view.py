@@ -70,9 +70,12 @@ def _share_button(store: ReportStore, report: SavedReport) -> None:
             return ""  # the switch shows it
 
         st.toggle(
-            "Anyone with the link can read it", public, key=f"public_{report.id}",
-            on_change=outcome.attempt, args=(PLACE, share),
-        )  # fmt: skip
+            "Anyone with the link can read it",
+            public,
+            key=f"public_{report.id}",
+            on_change=outcome.attempt,
+            args=(PLACE, share),
+        )
         if public:
             copyable(address(f"{base()}reports", {"shared": report.share}))
         else:
@@ -108,9 +111,11 @@ def _results(store: ReportStore, report: SavedReport) -> None:
 def _form(store: ReportStore, report: SavedReport, cards: list[PlacementCard]) -> None:
     with st.form(f"result_{report.id}", border=False):
         st.selectbox(
-            "Runtime and placement", cards, key=f"result_card_{report.id}",
+            "Runtime and placement",
+            cards,
+            key=f"result_card_{report.id}",
             format_func=lambda own: f"{own.runtime}, {PLACEMENTS[own.placement]}",
-        )  # fmt: skip
+        )
         st.number_input("Speed [tokens/s]", 0.0, None, None, key=f"result_speed_{report.id}")
         st.file_uploader(
             "Or a result file", type="json", help=FILE_HELP, key=f"result_file_{report.id}"
@@ -128,7 +133,10 @@ def _attach(store: ReportStore, report: SavedReport) -> str:
     )
     if card is None or (not speed and file is None):
         raise InputError("Type a speed or choose a file.")
-    speeds = Measured(decode=speed) if file is None else reported(file.getvalue(), file.name)
+    if file is None:
+        speeds = Measured(decode=speed)
+    else:
+        speeds = reported(file.getvalue(), file.name)
     made = result_of(report.document, card.runtime, card.placement, speeds, note)
     store.attach(report.id, made)
     return "Attached; it is shown beside its prediction."
@@ -174,8 +182,14 @@ def _frozen(report: SavedReport) -> None:
     """The answer as Advise showed it: verdict, placements, what was measured, who made it."""
     show_money_in(report.document.shown_in)
     page = content.front_page(report)
-    name = f"{page.name}: {page.title}" if page.title else page.name
-    told = block("oa-way", page.reasons, "p") if page.reasons else Markup()
+    if page.title:
+        name = f"{page.name}: {page.title}"
+    else:
+        name = page.name
+    if page.reasons:
+        told = block("oa-way", page.reasons, "p")
+    else:
+        told = Markup()
     parts = block("oa-name", name), verdict_heading(page.verdict), told
     show(joined((*parts, _placements(report.document))))
     for sentence in page.results:
@@ -203,17 +217,26 @@ def _placements(document: ReportDocument) -> Markup:
 
 
 def _placement(card: PlacementCard, fastest: bool, reading: float) -> Markup:
-    words, speed, missing = content.card_words(card), card.decode_tps, card.missing_bytes
+    words = content.card_words(card)
+    speed = card.decode_tps
+    missing = card.missing_bytes
     if not card.fits or not speed:
-        badge, figure = placements.IMPOSSIBLE, "Not possible"
+        badge = placements.IMPOSSIBLE
+        figure = "Not possible"
         if missing is not None:
-            badge, figure = placements.TOO_BIG, f"{memory(missing)} too big"
+            badge = placements.TOO_BIG
+            figure = f"{memory(missing)} too big"
         return placements.grey(words.name, badge, figure, words.lines)
     if not fastest:
-        badge, lines = placements.BADGES[judgement(speed, reading)], (words.range, *words.lines)
+        badge = placements.BADGES[judgement(speed, reading)]
+        lines = (words.range, *words.lines)
         return placements.grey(words.name, badge, f"{number(speed)} tokens/s", lines)
-    low, high = card.decode_tps_low, card.decode_tps_high
-    ends = None if low is None or high is None else (low, high)
+    low = card.decode_tps_low
+    high = card.decode_tps_high
+    if low is None or high is None:
+        ends = None
+    else:
+        ends = (low, high)
     return placements.winner(words.name, speed, ends, reading, words.lines)
 
 
@@ -224,15 +247,20 @@ def _actions(report: SavedReport) -> None:
     with st.popover("Download", icon=":material/download:", key="download"):
         for form in FORMS.values():
             st.download_button(
-                form.label, lambda form=form: form.make(report),  # type: ignore[misc]  # mypy infers no lambda with a default
-                file_name=f"offload-report-{report.id}.{form.suffix}", mime=form.mime,
-                on_click="ignore", key=f"as_{form.suffix}", width="stretch",
-            )  # fmt: skip
+                form.label,
+                lambda form=form: form.make(report),  # type: ignore[misc]  # mypy infers no lambda with a default
+                file_name=f"offload-report-{report.id}.{form.suffix}",
+                mime=form.mime,
+                on_click="ignore",
+                key=f"as_{form.suffix}",
+                width="stretch",
+            )
 
 
 def _bodies(report: SavedReport) -> dict[str, Callable[[], None]]:
     """Sections behind the answer by tab, drawn when opened."""
-    every, options = content.sections(report.document), content.front_page(report).options.charts
+    every = content.sections(report.document)
+    options = content.front_page(report).options.charts
     bodies: dict[str, Callable[[], None]] = {}
     for title, beginnings in TABS.items():
         if inside := [part for part in every if part.title.startswith(beginnings)]:
@@ -247,7 +275,10 @@ def _sections(
     for bars in (chart for chart in options if isinstance(chart, BarChart)):
         for bar in bars.bars:
             words = Markup("{}: <b>{}</b>").format(bar.head, bar.figure)
-            drawn = track(bar, bars.end, bars.unit) if bar.parts else Markup()
+            if bar.parts:
+                drawn = track(bar, bars.end, bars.unit)
+            else:
+                drawn = Markup()
             show(block("oa-option", words + drawn + block("oa-soft", bar.note)))
     for section in inside:
         for place in range(0, len(section.charts), 2):

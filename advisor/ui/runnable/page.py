@@ -77,11 +77,19 @@ SHAPES = dict(zip(WHERE.values(), ("circle", "square", "cross"), strict=True))
 def quality_against_speed(rows: Sequence[Runnable], reading_tps: float) -> PointChart:
     """Models with a score, names of the best that keep up, and a line at reading speed."""
     return PointChart(
-        lead="No other beats in both score and speed", shapes=SHAPES, costs=False,
-        x_label="tokens/s", y_label="score", y_powers=False, upright=reading_tps, height=380,
+        lead="No other beats in both score and speed",
+        shapes=SHAPES,
+        costs=False,
+        x_label="tokens/s",
+        y_label="score",
+        y_powers=False,
+        upright=reading_tps,
+        height=380,
         points=[
             Point(
-                kind=WHERE[row.speed.strategy], x=row.speed.decode, y=row.score,
+                kind=WHERE[row.speed.strategy],
+                x=row.speed.decode,
+                y=row.score,
                 tip=f"{row.model.name}, {row.model.format}: {number(row.speed.decode, 3)} "
                 f"tokens/s, score {row.score:.0f}",
                 name=row.model.name if row.keeps_up else "",
@@ -89,7 +97,7 @@ def quality_against_speed(rows: Sequence[Runnable], reading_tps: float) -> Point
             for row in rows
             if row.score is not None
         ],
-    )  # fmt: skip
+    )
 
 
 # Sortable table of models; a row links to Advise.
@@ -123,7 +131,10 @@ def _scored_by(row: Runnable) -> str:
     quality = row.quality
     if quality is None:
         return ""
-    of = f" (its predecessor {row.predecessor})" if row.predecessor else ""
+    if row.predecessor:
+        of = f" (its predecessor {row.predecessor})"
+    else:
+        of = ""
     return f"{quality.scale}, {quality.date}, {quality.rated_as}{of}"
 
 
@@ -144,9 +155,14 @@ class ModelKind(StrEnum):
 
 CODE = re.compile(r"code|codestral", re.IGNORECASE)
 CARDS = 9  # models on cards
-SHOWN, WHOLE, TAB = "kind", "in_card", "models_tab"
+SHOWN = "kind"
+WHOLE = "in_card"
+TAB = "models_tab"
 """Keys of the pills, the switch and the tabs, in the address too."""
-TABLE, PICTURE, UNRATED, TERMINAL = "All rated models", "Quality and speed", "Not rated", "Command"
+TABLE = "All rated models"
+PICTURE = "Quality and speed"
+UNRATED = "Not rated"
+TERMINAL = "Command"
 
 
 def shown(request: Request, calibrated: int) -> None:
@@ -164,7 +180,10 @@ def shown(request: Request, calibrated: int) -> None:
 
     scored = of_kind(scored=True)
     few = kind in (ModelKind.CODE, ModelKind.VISION)
-    rows = [*scored, *of_kind(scored=False)] if few else scored
+    if few:
+        rows = [*scored, *of_kind(scored=False)]
+    else:
+        rows = scored
     usable = [row for row in rows if _level(nouns, row) is not Judgement.UNUSABLE]
     rows = usable or rows[:3]
     with told:
@@ -183,8 +202,10 @@ def shown(request: Request, calibrated: int) -> None:
     reading = nouns.money.reading_tps
     bodies: Mapping[str, Callable[[], None]] = {
         PICTURE: lambda: show(points(quality_against_speed(scored, reading))),
-        TABLE: lambda: _table(nouns, scored), UNRATED: unrated, TERMINAL: lambda: _command(nouns),
-    }  # fmt: skip
+        TABLE: lambda: _table(nouns, scored),
+        UNRATED: unrated,
+        TERMINAL: lambda: _command(nouns),
+    }
     tabs.opened(bodies, TAB)
 
 
@@ -193,15 +214,25 @@ def verdict(
 ) -> tuple[str, str, str, str]:
     """Coloured words, the words after them, their tone, and the second line."""
     where = f"On {nouns.machine.name}"
-    what = "model" if kind is ModelKind.ALL else f"{kind.value.casefold()} model"
+    if kind is ModelKind.ALL:
+        what = "model"
+    else:
+        what = f"{kind.value.casefold()} model"
     if not rows:
         why = "No format of any on record fits. Add memory, or leave the switch below off."
         return f"No {what} runs here.", "", "oa-bad-text", f"{where}: {why}"
     best = rows[0]
-    name, level = best.model.name.rpartition("/")[2], _level(nouns, best)
-    each = f" for each of {nouns.request.users} users" if nouns.request.users > 1 else ""
+    name = best.model.name.rpartition("/")[2]
+    level = _level(nouns, best)
+    if nouns.request.users > 1:
+        each = f" for each of {nouns.request.users} users"
+    else:
+        each = ""
     speed = f" {number(best.speed.decode)} tokens a second{each}, {level}."
-    rated = "" if best.score is None else f", rated {best.score:.0f}"
+    if best.score is None:
+        rated = ""
+    else:
+        rated = f", rated {best.score:.0f}"
     size = memory(best.model.file_bytes)
     way = f"{where}. {best.model.format}, {size} to download{rated}."
     tone = f"oa-{placements.tone(level)}-text"
@@ -223,9 +254,15 @@ def _switches(machine: Machine) -> tuple[ModelKind, bool]:
     """Kind of models to show, and whether only what the card holds whole."""
     with st.container(horizontal=True, key="kinds", vertical_alignment="center"):
         kind = st.pills(
-            "Kind of model", list(ModelKind), default=ModelKind.ALL, key=SHOWN, required=True,
-            label_visibility="collapsed", bind="query-params", format_func=str,
-        )  # fmt: skip
+            "Kind of model",
+            list(ModelKind),
+            default=ModelKind.ALL,
+            key=SHOWN,
+            required=True,
+            label_visibility="collapsed",
+            bind="query-params",
+            format_func=str,
+        )
         separate = bool(machine.gpus) and not machine.unified
         whole = separate and st.toggle("In the GPU only", key=WHOLE, bind="query-params")
     return kind, whole
@@ -234,8 +271,12 @@ def _switches(machine: Machine) -> tuple[ModelKind, bool]:
 def _card(nouns: Nouns, row: Runnable) -> Markup:
     tight = (term("tight"), "partly") if row.tight else ()
     name = row.model.name
-    repository = name if "/" in name else catalog.model_rows()[name].hf_id
-    size, place = memory(row.model.file_bytes), WHERE[row.speed.strategy]
+    if "/" in name:
+        repository = name
+    else:
+        repository = catalog.model_rows()[name].hf_id
+    size = memory(row.model.file_bytes)
+    place = WHERE[row.speed.strategy]
     told = f"{maker(repository)}, {row.model.format}, {size} to download, {place}"
     parts = (
         head(inputs.spoken(name.split("/")[-1]), *placements.BADGES[_level(nouns, row)], *tight),
@@ -260,7 +301,10 @@ def _rated(row: Runnable) -> str | Markup:
 
 def _with(nouns: Nouns, row: Runnable) -> Request:
     """The request with a model in its best format here."""
-    form = row.model.format if row.model.format in listed("format") else None
+    if row.model.format in listed("format"):
+        form = row.model.format
+    else:
+        form = None
     return replace(nouns.request, model=row.model.name, format=form)
 
 

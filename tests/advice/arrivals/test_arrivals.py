@@ -19,10 +19,16 @@ from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP, VLLM
 
 SERVER = Server(  # a step 10 ms, a token read 1 ms, nothing for caches
-    counts=np.array([1.0, 100.0]), bare=np.array([0.01, 0.01]),
-    chunks=np.array([0.0, 10_000.0]), passes=np.array([0.0, 10.0]),
-    cached=0.0, earlier=0.0, budget=10_000.0, slots=64, room=1e9,
-)  # fmt: skip
+    counts=np.array([1.0, 100.0]),
+    bare=np.array([0.01, 0.01]),
+    chunks=np.array([0.0, 10_000.0]),
+    passes=np.array([0.0, 10.0]),
+    cached=0.0,
+    earlier=0.0,
+    budget=10_000.0,
+    slots=64,
+    room=1e9,
+)
 ONE_AT_A_TIME = replace(SERVER, slots=1)
 SHORT = Lengths(prompt=100, output=50, spread=0.0)
 
@@ -30,7 +36,8 @@ SHORT = Lengths(prompt=100, output=50, spread=0.0)
 @pytest.mark.parametrize("busy", [0.3, 0.6, 0.8])
 def test_one_slot_and_equal_requests_wait_as_theory_says(busy: float) -> None:
     # M/D/1: mean wait = rho s / (2 (1 - rho)); a request takes 0.1 s here and is a token long.
-    lengths, service = Lengths(prompt=100, output=1, spread=0.0), 0.1
+    lengths = Lengths(prompt=100, output=1, spread=0.0)
+    service = 0.1
     served = simulate(ONE_AT_A_TIME, at_random(busy / service, 8_000, lengths))
     theory = service + busy * service / (2 * (1 - busy))
     assert float(np.mean(served.waits)) == pytest.approx(theory, rel=0.1)
@@ -38,7 +45,9 @@ def test_one_slot_and_equal_requests_wait_as_theory_says(busy: float) -> None:
 
 def test_requests_of_different_lengths_wait_longer() -> None:
     # M/G/1 (Pollaczek and Khinchine): wait = lambda E[S^2] / (2 (1 - rho)), E[S^2] = s^2 (1 + c^2).
-    busy, service, spread = 0.6, 0.1, 1.0
+    busy = 0.6
+    service = 0.1
+    spread = 1.0
     lengths = Lengths(prompt=100, output=1e-9, spread=spread)
     served = simulate(ONE_AT_A_TIME, at_random(busy / service, 8_000, lengths))
     wait = busy / service * service**2 * (1 + spread**2) / (2 * (1 - busy))
@@ -49,14 +58,16 @@ def test_requests_of_different_lengths_wait_longer() -> None:
 def test_several_slots_wait_as_erlang_says(slots: int, busy: float) -> None:
     # M/M/c: wait = C s / (c - a), C = Erlang's probability of waiting, a = c rho.
     # Replies of exponential length, 100 tokens on average; every step takes 10 ms.
-    load, service = slots * busy, 1.0
+    load = slots * busy
+    service = 1.0
     generator = np.random.default_rng(7)
     count = 40_000
     server = replace(SERVER, slots=slots, passes=np.array([0.01, 0.01]))
     requests = Requests(
         arrivals=np.cumsum(generator.exponential(service / load, count)),
-        prompts=np.ones(count), outputs=np.ceil(generator.exponential(100.0, count)),
-    )  # fmt: skip
+        prompts=np.ones(count),
+        outputs=np.ceil(generator.exponential(100.0, count)),
+    )
     served = simulate(server, requests)
     terms = [load**k / math.factorial(k) for k in range(slots)]
     last = load**slots / math.factorial(slots) / (1 - busy)
@@ -105,10 +116,11 @@ def test_two_requests_by_hand() -> None:
     served = simulate(
         SERVER,
         Requests(
-            arrivals=np.array([0.0, 0.105]), prompts=np.array([100.0, 100.0]),
+            arrivals=np.array([0.0, 0.105]),
+            prompts=np.array([100.0, 100.0]),
             outputs=np.array([3.0, 5.0]),
         ),
-    )  # fmt: skip
+    )
     assert served.firsts == pytest.approx([0.1, 0.211])
     assert served.ends == pytest.approx([0.211, 0.251])
     assert served.waits == pytest.approx([0.1, 0.106])

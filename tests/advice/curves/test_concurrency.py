@@ -43,9 +43,10 @@ def grown(estimate: Estimate, target: float = 5.0) -> Together:
 
 
 RESIDENT = [
-    estimate for estimate in estimates("Llama-3-8B", "RTX 4090")
+    estimate
+    for estimate in estimates("Llama-3-8B", "RTX 4090")
     if estimate.strategy is PlacementStrategy.GPU_RESIDENT and bool(estimate.fits)
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("estimate", RESIDENT, ids=lambda estimate: estimate.runtime.name)
@@ -73,9 +74,10 @@ def test_a_point_is_the_speed_with_its_number_of_users(runtime) -> None:
         pytest.skip("it does not run this model on this machine")
     growth = grown(first)
     (three,) = [
-        estimate for estimate in compare(model, here, Workload(users=3), runtimes=(runtime,))
+        estimate
+        for estimate in compare(model, here, Workload(users=3), runtimes=(runtime,))
         if estimate.strategy is first.strategy
-    ]  # fmt: skip
+    ]
     assert growth.each[list(growth.users).index(3)] == pytest.approx(decode_tps(three))
 
 

@@ -29,10 +29,14 @@ def estimates(
     """Llama 3.1 70B on an RTX 3090 with so fast a link [GB/s] and so many cores."""
     here = machine(
         MachineSpec(
-            gpu="RTX 3090", ram_gb=128, ram_gbs=70, cores=cores, pcie_gbs=link,
+            gpu="RTX 3090",
+            ram_gb=128,
+            ram_gbs=70,
+            cores=cores,
+            pcie_gbs=link,
             cpu="Desktop DDR5 dual-channel (typical)",
         )
-    )  # fmt: skip
+    )
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
     work = Workload(context=context, prompt=128, output=64)
     split = Settings(gpu_layers=layers)
@@ -118,11 +122,13 @@ def test_a_prompt_point_is_a_single_estimate() -> None:
     estimate = next(
         answer
         for answer in compare(
-            catalog.model("Llama-3.1-70B", "Q4_K_M"), here,
-            Workload(context=512, prompt=64, output=64), runtimes=(VLLM,),
+            catalog.model("Llama-3.1-70B", "Q4_K_M"),
+            here,
+            Workload(context=512, prompt=64, output=64),
+            runtimes=(VLLM,),
         )
         if answer.strategy is PlacementStrategy.CPU_OFFLOAD
-    )  # fmt: skip
+    )
     assert estimate.prefill is not None
     assert crossover.streamed.speed[list(crossover.at).index(64)] == pytest.approx(
         float(estimate.prefill.value)

@@ -38,9 +38,12 @@ def test_a_point_is_the_estimate_with_its_number_of_layers(layers: int) -> None:
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
     sweep = speed_by_layers(model, desktop(), WORK)
     estimates = compare(
-        model, desktop(), WORK,
-        settings=Settings(gpu_layers=float(layers)), runtimes=(LLAMA_CPP,),
-    )  # fmt: skip
+        model,
+        desktop(),
+        WORK,
+        settings=Settings(gpu_layers=float(layers)),
+        runtimes=(LLAMA_CPP,),
+    )
     (single,) = [
         estimate for estimate in estimates if estimate.strategy is PlacementStrategy.CPU_OFFLOAD
     ]
@@ -79,12 +82,15 @@ def test_no_sweep_without_a_gpu() -> None:
 
 def test_cost_lines_start_at_the_fixed_cost_and_meet_at_the_break_even() -> None:
     answer = advise(
-        catalog.model("Llama-3.1-70B", "Q4_K_M"), desktop(ram=64), WORK,
+        catalog.model("Llama-3.1-70B", "Q4_K_M"),
+        desktop(ram=64),
+        WORK,
         ownership=Ownership(resale=0.0),
-    )  # fmt: skip
+    )
     lines = cost_by_tokens(answer, points=3)
     (tokens, here), (_, there) = lines.values()
-    kept, option = answer.options[0], next(iter(answer.choice.named))
+    kept = answer.options[0]
+    option = next(iter(answer.choice.named))
     assert option is not None
     assert option.cost is not None
     assert kept.cost is not None
@@ -99,9 +105,11 @@ def test_cost_lines_start_at_the_fixed_cost_and_meet_at_the_break_even() -> None
 
 def test_without_a_machine_only_the_option_has_a_line() -> None:
     answer = advise(
-        catalog.model("Llama-3.3-70B", "Q4_K_M"), desktop("RTX 3090"), WORK,
+        catalog.model("Llama-3.3-70B", "Q4_K_M"),
+        desktop("RTX 3090"),
+        WORK,
         ownership=Ownership(nothing=True),
-    )  # fmt: skip
+    )
     ((name, (_, usd)),) = cost_by_tokens(answer, points=3).items()
     option = next(iter(answer.choice.named), None)
     assert option is not None
@@ -120,9 +128,7 @@ def test_a_line_is_use_and_time_in_money() -> None:
 
 
 def test_no_lines_where_nothing_runs() -> None:
-    advice = advise(
-        catalog.model("Llama-3.1-70B", "Q4_K_M"), desktop("none", ram=2), WORK
-    )  # fmt: skip
+    advice = advise(catalog.model("Llama-3.1-70B", "Q4_K_M"), desktop("none", ram=2), WORK)
     assert advice.best is None
     assert cost_by_tokens(advice) == {}
 

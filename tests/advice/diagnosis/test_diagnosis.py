@@ -130,8 +130,14 @@ def measured_as(name: str, factor: float, prompt: float | None = None) -> Diagno
     """The diagnosis of a multiple of the predicted speed, or speeds."""
     estimate = predicted(name)
     assert estimate.prefill is not None
-    read = None if prompt is None else prompt * float(estimate.prefill.value)
-    tokens = None if prompt is None else float(estimate.work.prompt)
+    if prompt is None:
+        read = None
+    else:
+        read = prompt * float(estimate.prefill.value)
+    if prompt is None:
+        tokens = None
+    else:
+        tokens = float(estimate.work.prompt)
     return diagnose(
         estimate, Measured(decode=factor * decode(estimate), prompt=read, prompt_tokens=tokens)
     )
@@ -197,7 +203,8 @@ SIMULATED = [
 
 def test_a_build_of_2025_on_amd_slows_its_prompts() -> None:
     # rocBLAS had 2.5 to 6 times less on this chip than with RDNA 3's kernels (ROCm issue 4748).
-    now, old = predicted("AMD"), tried("AMD", "old_build", "from before December 2025")
+    now = predicted("AMD")
+    old = tried("AMD", "old_build", "from before December 2025")
     assert now.prefill is not None
     assert 1.5 < speed(now.prefill) / speed(old.prompt) < 6.0
     assert speed(old.decode) > 0.7 * decode(now)
@@ -265,7 +272,8 @@ class TestByHand:
             catalog.model(model, form), here, empty, runtime, strategy, fitted_constants()
         )
         assert answer.step is not None
-        total, in_ram = float(answer.step.total), float(answer.step.parts[Route.IN_PLACE])
+        total = float(answer.step.total)
+        in_ram = float(answer.step.parts[Route.IN_PLACE])
         assert in_ram > 0.5 * total
         halved = tried("full RAM", "one_channel", "1 of 2", answer)
         assert speed(halved.decode) == pytest.approx(1 / (total + in_ram), rel=1e-3)
@@ -283,7 +291,8 @@ class TestByHand:
     def test_a_link_of_a_quarter_of_the_lanes_takes_four_times(self) -> None:
         # vLLM copies beside its computing, and the copy is the longer: t' = t + 3 t_link.
         parts = self.parts("streamed")
-        total, link = sum(parts.values()), parts[Route.STREAMED]
+        total = sum(parts.values())
+        link = parts[Route.STREAMED]
         trial = tried("streamed", "narrow_link", "PCIe 4 x4")
         assert speed(trial.decode) == pytest.approx(1 / (total + 3 * link), rel=1e-3)
 
@@ -293,7 +302,8 @@ class TestByHand:
         # t' = t - t_GPU s / V + (s / V) W / Z.
         estimate = predicted("tight")
         assert estimate.phases is not None
-        card, held = estimate.machine.gpus[0], float(estimate.held[Tier.VRAM][0])
+        card = estimate.machine.gpus[0]
+        held = float(estimate.held[Tier.VRAM][0])
         share = (held + 4 * GIB - float(card.memory.value)) / held
         load = estimate.phases.decode.stages[0][0].load
         assert load is not None
@@ -331,9 +341,14 @@ class TestByHand:
     def test_layers_left_off_the_gpu_are_those_of_a_split_that_says_so(self) -> None:
         model, form, _, runtime, work, text = SITUATIONS["resident"]
         expected = estimate(
-            catalog.model(model, form), machine(MachineSpec(**text)), Workload(**work), runtime,
-            RAM, fitted_constants(), Settings(gpu_layers=16, cpu_moe=0),
-        )  # fmt: skip
+            catalog.model(model, form),
+            machine(MachineSpec(**text)),
+            Workload(**work),
+            runtime,
+            RAM,
+            fitted_constants(),
+            Settings(gpu_layers=16, cpu_moe=0),
+        )
         trial = tried("resident", "fewer_layers", "16 of 32")
         assert speed(trial.decode) == pytest.approx(decode(expected))
 
@@ -512,7 +527,8 @@ class TestOutcome:
         # The prompt is as slow as on the processor alone, which writes no faster than `most`.
         estimate = predicted("experts")
         ((_, alone),) = degrees(measured_run(estimate), "cpu_alone")
-        most, prompt = float(alone.decode.high), speed(alone.prompt)
+        most = float(alone.decode.high)
+        prompt = speed(alone.prompt)
         within, beyond = (
             keys(diagnose(estimate, Measured(decode=factor * most, prompt=prompt)))
             for factor in (0.99, 1.5)
@@ -565,7 +581,8 @@ class TestDensity:
     def test_a_sure_prediction_counts_more_when_it_is_met(self) -> None:
         sure = Range(value=10.0, low=9.0, high=10 / 0.9)
         unsure, certain = (Rates(half, half) for half in (self.half, sure))
-        at, off = Measured(decode=10), Measured(decode=14)
+        at = Measured(decode=10)
+        off = Measured(decode=14)
         assert density(certain, at) > density(unsure, at)
         assert density(certain, off) < density(unsure, off)
 
@@ -592,7 +609,8 @@ class TestNeeded:
 
     def test_more_than_its_channels_give_is_not_possible(self) -> None:
         # Two channels of DDR4-3200 carry 51.2 GB/s, of which 40 were given.
-        modest, wild = measured_as("no GPU", 1.15).needed[0], measured_as("no GPU", 1.3).needed[0]
+        modest = measured_as("no GPU", 1.15).needed[0]
+        wild = measured_as("no GPU", 1.3).needed[0]
         assert modest.most == wild.most == 51.2 * GB
         assert modest.possible
         assert not wild.possible
@@ -631,9 +649,13 @@ def test_impossible_speeds_are_refused(value: float) -> None:
 
 def test_a_pair_that_was_refused_cannot_be_diagnosed() -> None:
     answer = estimate(
-        catalog.model("Llama-3.1-8B", "Q4_K_M"), machine(MachineSpec(ram_gb=64)), Workload(),
-        LLAMA_CPP, RESIDENT, fitted_constants(),
-    )  # fmt: skip
+        catalog.model("Llama-3.1-8B", "Q4_K_M"),
+        machine(MachineSpec(ram_gb=64)),
+        Workload(),
+        LLAMA_CPP,
+        RESIDENT,
+        fitted_constants(),
+    )
     with pytest.raises(InputError, match=r"has no GPU.*no prediction to compare with"):
         diagnose(answer, Measured(decode=1.0))
 

@@ -23,7 +23,8 @@ def made(model: str = "Llama-3.1-8B", **parts: object) -> Estimate:
     return estimate(model, machine)
 
 
-RESIDENT, SPLIT = made(), made("Llama-3.1-70B")
+RESIDENT = made()
+SPLIT = made("Llama-3.1-70B")
 
 
 def evidence(expected: Estimate, file: str = "", **seen: object) -> Watched:
@@ -77,7 +78,10 @@ def test_what_was_seen_speaks_for_or_against_a_cause(
     assert shown in {"", *(key for each in observations if each.shows for key in each.causes)}
     no = {key for each in observations if not each.shows for key in each.causes}
     assert against in {"", *no}
-    of_reads = {"pages_lost", "memory_limit", "slow_drive"} if "read" in seen else {shown}
+    if "read" in seen:
+        of_reads = {"pages_lost", "memory_limit", "slow_drive"}
+    else:
+        of_reads = {shown}
     assert evidence(expected, **seen).shown == (of_reads if shown else set())
 
 
@@ -136,9 +140,13 @@ def test_a_cause_that_was_seen_stands_first_with_its_sentence() -> None:
     assert RESIDENT.prefill is not None
     third = float(RESIDENT.decode.value) / 3
     reading = ServerReading(
-        server="llama.cpp", tokens=3000, token_seconds=3000 / third,
-        prompt_tokens=20000, prompt_seconds=60000 / float(RESIDENT.prefill.value), prompts=20,
-    )  # fmt: skip
+        server="llama.cpp",
+        tokens=3000,
+        token_seconds=3000 / third,
+        prompt_tokens=20000,
+        prompt_seconds=60000 / float(RESIDENT.prefill.value),
+        prompts=20,
+    )
     firsts = {}
     for key, seen in (
         ("gpu_limits", ProcessReading(slowed_by=("heat",), gpu_programs=0, others=0.0)),

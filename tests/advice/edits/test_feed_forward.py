@@ -16,9 +16,14 @@ from advisor.runtimes.llama_cpp.passes import crossings
 
 def _split(how: Runtime = LLAMA_CPP, **stated: object) -> Estimate:
     values = {
-        "model": "Gemma-3-27B", "format": "Q4_K_M", "gpu": "RTX 4070 Ti Super", "ram_gb": 64.0,
-        "context": 32768, "prompt": 16384, **stated,
-    }  # fmt: skip
+        "model": "Gemma-3-27B",
+        "format": "Q4_K_M",
+        "gpu": "RTX 4070 Ti Super",
+        "ram_gb": 64.0,
+        "context": 32768,
+        "prompt": 16384,
+        **stated,
+    }
     return offloaded(how, **values)
 
 
@@ -30,7 +35,10 @@ def test_the_feed_forward_of_the_first_layers_alone_lies_in_ram() -> None:
     placement = _split(cpu_ffn=3).placement
     assert placement is not None
     for group, share in placement.weights[RAM].items():
-        dense = 1.0 if group is Group.DENSE_FFN else 0.0
+        if group is Group.DENSE_FFN:
+            dense = 1.0
+        else:
+            dense = 0.0
         if group is not Group.ROUTED_EXPERTS:  # it has none
             assert np.allclose(share[:3], dense), group
             assert np.allclose(share[3:], 0.0), group
@@ -38,7 +46,8 @@ def test_the_feed_forward_of_the_first_layers_alone_lies_in_ram() -> None:
 
 
 def test_each_of_these_layers_hands_over_twice() -> None:
-    none, three = _split(cpu_ffn=0), _split(cpu_ffn=3)
+    none = _split(cpu_ffn=0)
+    three = _split(cpu_ffn=3)
     counts = []
     for each in (none, three):
         assert each.placement is not None
@@ -68,7 +77,8 @@ def test_it_is_not_offered_where_it_is_no_choice(stated: dict[str, object]) -> N
 
 
 def test_a_runtime_without_it_says_so() -> None:
-    plain, other = _split(OLLAMA), _split(OLLAMA, cpu_ffn=3)
+    plain = _split(OLLAMA)
+    other = _split(OLLAMA, cpu_ffn=3)
     assert other.format_note.endswith("It leaves whole layers in RAM alone.")
     assert other.placement is not None
     assert plain.placement is not None

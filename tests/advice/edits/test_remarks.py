@@ -43,8 +43,10 @@ def test_locked_memory_is_recommended_where_prompts_cross_the_link() -> None:
 
 def test_locked_memory_brings_the_first_token_sooner() -> None:
     """Pageable copies reach 0.65 of pinned ones, and copies are most of a short prompt's time."""
-    slow, fast = (run(LLAMA_CPP, settings=Settings(gpu_layers=20.0, load_mode=mode))
-                  for mode in ("auto", "none"))  # fmt: skip
+    slow, fast = (
+        run(LLAMA_CPP, settings=Settings(gpu_layers=20.0, load_mode=mode))
+        for mode in ("auto", "none")
+    )
     assert slow.first_token is not None
     assert fast.first_token is not None
     assert 0.6 < float(fast.first_token.value) / float(slow.first_token.value) < 0.95

@@ -84,7 +84,8 @@ CONTEXTS = np.array([8192.0, 32_768.0])
 def test_many_machines_at_once_are_each_machine_alone(runtime: Runtime) -> None:
     # 132 random combinations of each of 15 runtimes, to 12 digits, refusals and fit included; most
     # on machines that the runtime loads the model on
-    chance, answered = random.Random(runtime.name), []
+    chance = random.Random(runtime.name)
+    answered = []
     for model, form in chance.sample(MODELS, 4):
         chosen = catalog.model(model, form)
         for strategy in PlacementStrategy:
@@ -121,7 +122,10 @@ def test_bounds_rule_out_what_is_slower_and_nothing_else(runtime: Runtime) -> No
     # every machine and context, several formats at once where a runtime takes them
     chance = random.Random(runtime.name)
     work = replace(chance.choice(WORKS), context=CONTEXTS)
-    formats = ("BF16-hf", "Q8_0", "AWQ", "Q4_K_M") if runtime.takes_several_formats else ("AWQ",)
+    if runtime.takes_several_formats:
+        formats = ("BF16-hf", "Q8_0", "AWQ", "Q4_K_M")
+    else:
+        formats = ("AWQ",)
     name = chance.choice(("Llama-3.1-70B", "Qwen3-30B-A3B"))
     models = [catalog.model(name, form) for form in formats]
     nothing = np.zeros((len(models) * len(CONTEXTS), len(tried())), dtype=bool)
@@ -138,7 +142,10 @@ def test_bounds_rule_out_what_is_slower_and_nothing_else(runtime: Runtime) -> No
             for name in ("fits", "decode", "low", "high", "first_token", "load", "waiting")
         }
         fits = every["fits"] > 0
-        least = float(np.median(every["decode"][fits])) * 0.999999 if fits.any() else 1.0
+        if fits.any():
+            least = float(np.median(every["decode"][fits])) * 0.999999
+        else:
+            least = 1.0
         bounded = stack().fast_speeds(models, work, runtime, strategy, skip=nothing, least=least)
         fast = fits & (every["decode"] >= least)
         assert np.array_equal(bounded.fits & (bounded.decode >= least), fast)
@@ -232,9 +239,14 @@ def month_alone(hit: Hit, question: Question) -> float:
 @cache
 def question(model: str = "Llama-3.1-70B") -> Question:
     return Question(
-        model=catalog.model(model, "Q4_K_M"), machine=host(), work=Workload(),
-        runtimes=(LLAMA_CPP,), money=MoneyInputs(), ownership=Ownership(), today=TODAY,
-    )  # fmt: skip
+        model=catalog.model(model, "Q4_K_M"),
+        machine=host(),
+        work=Workload(),
+        runtimes=(LLAMA_CPP,),
+        money=MoneyInputs(),
+        ownership=Ownership(),
+        today=TODAY,
+    )
 
 
 @pytest.mark.parametrize(
@@ -244,7 +256,10 @@ def test_cards_for_who_has_no_room_come_in_a_new_desktop(own: dict[str, object])
     # 2x RTX 3090 at 990, 8 cores 188.99, 64 GB 699.99, 2 TB 203, board 244.94, case 124.99, 1200 W
     # 239
     gpu = {Form.LAPTOP: "RTX 4070 Laptop", Form.MAC: "Apple M4 Max 40c"}.get(own["form"])
-    there = from_spec.machine(MachineSpec(gpu=gpu)) if gpu else host()
+    if gpu:
+        there = from_spec.machine(MachineSpec(gpu=gpu))
+    else:
+        there = host()
     asker = replace(question(), machine=there, ownership=Ownership(**own))
     hits = find(asker, Request(min_tps=4, format="Q4_K_M")).hits
     (two,) = {hit.upfront for hit in hits if hit.title == "2x RTX 3090" and hit.offer == "bought"}
@@ -306,8 +321,10 @@ def one_cache(target: Request) -> Findings:
     "budget", [{"max_usd_per_month": 60}, {"max_usd": 900}, {"max_usd_per_month": 90, "max_usd": 0}]
 )
 def test_a_budget_leaves_out_what_costs_more_and_nothing_else(budget: dict[str, float]) -> None:
-    every, within = one_cache(Request(min_tps=15)), one_cache(Request(min_tps=15, **budget))
-    month, once = budget.get("max_usd_per_month", np.inf), budget.get("max_usd", np.inf)
+    every = one_cache(Request(min_tps=15))
+    within = one_cache(Request(min_tps=15, **budget))
+    month = budget.get("max_usd_per_month", np.inf)
+    once = budget.get("max_usd", np.inf)
     assert within.hits == tuple(
         hit
         for hit in every.hits
@@ -446,18 +463,30 @@ def rows_of(*rows: tuple[int, float, str, str]) -> Combinations:
     at, decode, form, cache = zip(*rows, strict=True)
     column = np.ones(len(rows))
     return Combinations(
-        candidate=np.array(at), decode=np.array(decode), form=np.array([*map(FORMATS.index, form)]),
-        cache=np.array([*map(CACHES.index, cache)]), runtime=np.zeros(len(rows), dtype=int),
-        strategy=np.zeros(len(rows), dtype=int), context=8192 * column, low=column, high=column,
-        first_token=column, load=column, machines=column, tried=0,
-    )  # fmt: skip
+        candidate=np.array(at),
+        decode=np.array(decode),
+        form=np.array([*map(FORMATS.index, form)]),
+        cache=np.array([*map(CACHES.index, cache)]),
+        runtime=np.zeros(len(rows), dtype=int),
+        strategy=np.zeros(len(rows), dtype=int),
+        context=8192 * column,
+        low=column,
+        high=column,
+        first_token=column,
+        load=column,
+        machines=column,
+        tried=0,
+    )
 
 
 def test_the_best_of_a_machine_loses_least_then_is_fastest() -> None:
     rows = rows_of(
-        (0, 30, "Q4_K_M", "f16"), (0, 20, "Q8_0", "f16"), (0, 50, "Q4_K_M", "q8_0"),
-        (0, 40, "Q4_K_M", "f16"), (1, 5, "Q4_K_M", "f16"),
-    )  # fmt: skip
+        (0, 30, "Q4_K_M", "f16"),
+        (0, 20, "Q8_0", "f16"),
+        (0, 50, "Q4_K_M", "q8_0"),
+        (0, 40, "Q4_K_M", "f16"),
+        (1, 5, "Q4_K_M", "f16"),
+    )
     assert list(best_of_each(rows, FORMATS)) == [1, 4]
     assert list(best_of_each(rows.at(np.array([0, 2, 3, 4])), FORMATS)) == [2, 3]
 
@@ -485,9 +514,13 @@ def test_a_cluster_gives_the_same_answer() -> None:
     wanted = replace(question(), runtimes=(LLAMA_CPP, VLLM))
     here = find(wanted, target)
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1",
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp",
+        host="127.0.0.1",
         dashboard_address=None,
-    ) as cluster:  # fmt: skip
+    ) as cluster:
         compute = on_cluster(cluster.scheduler_address)
         there = find(wanted, target, compute)
     assert there.hits == here.hits
@@ -518,7 +551,8 @@ TARGET = [each for each in INPUTS if (each.group, each.kind) == ("target", Kind.
 
 @pytest.mark.parametrize("entry", TARGET, ids=lambda entry: entry.name)
 def test_targets_have_limits(entry: Input) -> None:
-    name, most = entry.name, entry.limits[1]
+    name = entry.name
+    most = entry.limits[1]
     for wrong in (-1, most * 1.01, float("nan")):
         with pytest.raises(InputError, match="allowed is"):
             Request(**{name: wrong})

@@ -80,7 +80,8 @@ def test_a_second_board_rates_what_the_first_does_not_by_hand() -> None:
     # worth 2 to 4 of the leaderboard
     rows = joined_scores()
     assert not set(rows) & set(quality_rows())
-    nine, four = rows["Qwen3.5-9B"], rows["Qwen3.5-4B"]
+    nine = rows["Qwen3.5-9B"]
+    four = rows["Qwen3.5-4B"]
     assert 2 < (nine.score - four.score) / (21.8 - 20.4) < 4
     assert 40 < nine.plus_minus < 80
     assert rating("Qwen3.6-27B") == quality_rows()["Qwen3.5-27B"]

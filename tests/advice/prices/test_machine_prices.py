@@ -19,8 +19,11 @@ def test_every_machine_with_a_price_of_its_own_is_for_sale() -> None:
 
 
 def test_a_machine_in_both_tables_has_the_newer_price() -> None:
-    sizes = [(m.price.gpu, m.price.memory_gib) for m in machines_for_sale().values()
-             if "Framework" in m.name]  # fmt: skip
+    sizes = [
+        (m.price.gpu, m.price.memory_gib)
+        for m in machines_for_sale().values()
+        if "Framework" in m.name
+    ]
     assert len(sizes) == len(set(sizes))
     # 1,999 at launch and 2,459 from January 2026
     row = selling_price("Framework Desktop, 128 GB (Radeon 8060S (Ryzen AI Max+ 395))")

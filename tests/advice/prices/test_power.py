@@ -31,9 +31,14 @@ def _power(busy_hours: float) -> tuple[float, float]:
     replies = busy_hours * 3600 / 100 / 30.4375
     money = MoneyInputs(hours_on_per_day=8, usd_per_kwh=0.20, replies_per_day=replies)
     speed = Speed(
-        strategy=PlacementStrategy.GPU_RESIDENT, format="", decode=1, low=1, high=1, first_token=0,
+        strategy=PlacementStrategy.GPU_RESIDENT,
+        format="",
+        decode=1,
+        low=1,
+        high=1,
+        first_token=0,
         load=None,
-    )  # fmt: skip
+    )
     use = Use(work=Workload(output=100), money=money)
     return use.power(PowerDraw(idle=90, busy=760), speed)
 

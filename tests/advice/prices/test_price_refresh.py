@@ -224,6 +224,10 @@ def test_the_age_of_prices_is_counted_by_hand() -> None:
     # 90 days before 2026-11-22 is 2026-08-24; a month counts from its end
     days = ("2026-08-24", "2026-08-23", "2026-08", "2025", "")
     assert price_ages("rents", days, TODAY) == {
-        "what": "rents", "prices": 5, "oldest": "2025", "newest": "2026-08-24",
-        "older_than_90_days": 2, "without_date": 1,
-    }  # fmt: skip
+        "what": "rents",
+        "prices": 5,
+        "oldest": "2025",
+        "newest": "2026-08-24",
+        "older_than_90_days": 2,
+        "without_date": 1,
+    }

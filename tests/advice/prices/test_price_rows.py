@@ -19,10 +19,21 @@ from advisor.machine.catalog import gpu_rows, machine_rows
 
 WITHOUT_PRICE = texts("prices/without_price.csv", "gpu", "reason")
 SHOP = PriceRow(
-    gpu="RTX 3090", kind="purchase", provider="street, low", instance="", condition="used",
-    gpu_count=1, memory_gib=None, usd=900.0, currency="USD", per="once", spot=False,
-    date="2026-08-08", retrieved="2026-11-23", source="https://example.com",
-)  # fmt: skip
+    gpu="RTX 3090",
+    kind="purchase",
+    provider="street, low",
+    instance="",
+    condition="used",
+    gpu_count=1,
+    memory_gib=None,
+    usd=900.0,
+    currency="USD",
+    per="once",
+    spot=False,
+    date="2026-08-08",
+    retrieved="2026-11-23",
+    source="https://example.com",
+)
 
 
 def best(*rows: PriceRow) -> PriceRow:
@@ -93,8 +104,9 @@ def test_who_asks_for_a_price_that_is_missing_reads_why() -> None:
     assert no_price("GTX 480") == "no price on record"
     price = bought("H100 SXM", 1)
     assert (price.usd, price.note) == (
-        None, "no price on record: sold only within servers; type yours",
-    )  # fmt: skip
+        None,
+        "no price on record: sold only within servers; type yours",
+    )
 
 
 def test_the_command_lists_every_price_of_a_gpu(capsys) -> None:

@@ -21,9 +21,14 @@ def test_rent_for_working_hours() -> None:
     # 0.40 USD x 8 h x 30.4375 days = 97.40 USD, whatever the speed
     use = money.Use(work=Workload(), money=MoneyInputs(rented_hours_per_day=8))
     speed = Speed(
-        strategy=PlacementStrategy.GPU_RESIDENT, format="", decode=9, low=8, high=10,
-        first_token=1, load=None,
-    )  # fmt: skip
+        strategy=PlacementStrategy.GPU_RESIDENT,
+        format="",
+        decode=9,
+        low=8,
+        high=10,
+        first_token=1,
+        load=None,
+    )
     assert use.rented(0.4, speed).total == pytest.approx(97.4)
 
 

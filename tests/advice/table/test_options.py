@@ -52,10 +52,14 @@ def ask(gpu: str = "RTX 3090", model: str = "Llama-3.1-70B", **owned: object) ->
     own = {"gpu": gpu} if gpu else {}
     machine = from_spec.machine(MachineSpec(ram_gb=64, **own))
     return Question(
-        model=catalog.model(model, "Q4_K_M"), machine=machine, work=Workload(),
-        runtimes=(LLAMA_CPP,), money=MoneyInputs(), today=TODAY,
+        model=catalog.model(model, "Q4_K_M"),
+        machine=machine,
+        work=Workload(),
+        runtimes=(LLAMA_CPP,),
+        money=MoneyInputs(),
+        today=TODAY,
         ownership=Ownership(**{"form": machine.form, **owned}),
-    )  # fmt: skip
+    )
 
 
 def all_of(question: Question) -> tuple[Option, ...]:
@@ -234,7 +238,8 @@ def test_three_cards_on_a_board_for_two_need_a_riser() -> None:
         options = all_of(replace(ask("Apple M4 Max 40c"), money=MoneyInputs(**money)))
         return next(option for option in options if option.name == "New desktop with 3x RTX 4080")
 
-    on_record, typed = three(), three(own_price=(("riser", 45.0),))
+    on_record = three()
+    typed = three(own_price=(("riser", 45.0),))
     assert "PCIe 4.0 riser of 16 lanes $35" in on_record.price.note
     assert on_record.may_win
     assert typed.upfront == pytest.approx((on_record.upfront or 0.0) + 10)
@@ -266,7 +271,8 @@ def test_a_cable_is_slower_than_a_slot() -> None:
     dock = replace(ask(""), ownership=Ownership(form=Form.MINI))
     docked = {option.name: option for option in of_kind(all_of(dock), OptionKind.ADD)}
     slotted = {option.name: option for option in of_kind(all_of(ask("")), OptionKind.ADD)}
-    slow, fast = docked["RTX 5080 in a dock"].speed, slotted["RTX 5080"].speed
+    slow = docked["RTX 5080 in a dock"].speed
+    fast = slotted["RTX 5080"].speed
     assert slow is not None
     assert fast is not None
     assert slow.first_token > fast.first_token
@@ -309,7 +315,8 @@ def test_a_rented_machine_leaves_the_owned_one_and_its_value() -> None:
         for option in all_of(replace(ask(resale=720.0), money=MoneyInputs(resale_counts=True)))
         if option.kind is OptionKind.RENT
     }
-    by_use, monthly = by_name["2x RTX 3090"], by_name["2x RTX 3090, by the month"]
+    by_use = by_name["2x RTX 3090"]
+    monthly = by_name["2x RTX 3090, by the month"]
     for option in (by_use, monthly):
         assert option.upfront == 0
         assert option.standing == pytest.approx(20)
@@ -361,7 +368,9 @@ def test_bounds_leave_out_no_runtime_that_is_fastest(name: str, users: int) -> N
     """Runtimes together give the largest speed of each alone, which no bound leaves out."""
     gpus = ["RTX 3090", "2x RTX 3090", "RTX 3090 + RTX 3060 12GB", "RTX 5090", "2x RTX 4090"]
     machines = [from_spec.machine(MachineSpec(gpu=gpu, ram_gb=64)) for gpu in gpus]
-    fleet, model, work = Stack(machines), catalog.model(name, "Q4_K_M"), Workload(users=users)
+    fleet = Stack(machines)
+    model = catalog.model(name, "Q4_K_M")
+    work = Workload(users=users)
     every = np.ones(len(gpus), dtype=bool)
     together = TimedStack(fleet, model, work, VALUED)
     for strategies in ((PlacementStrategy.CPU_OFFLOAD,), tuple(PlacementStrategy)):
@@ -389,7 +398,8 @@ def test_bounds_leave_out_no_runtime_that_is_fastest(name: str, users: int) -> N
 def test_no_part_outside_the_gpus_is_faster_than_its_bound(name: str, users: int) -> None:
     """Cards on links of 16 and of 8 lanes: the slower card may have the faster link."""
     gpus = ["RTX 3060 12GB + RTX 4060 Ti 16GB", "RTX 3090 + RTX 4060 Ti 16GB", "RTX 5090", "none"]
-    model, work = catalog.model(name, "Q4_K_M"), Workload(users=users)
+    model = catalog.model(name, "Q4_K_M")
+    work = Workload(users=users)
     tried = 0
     for gpu in gpus:
         machine = from_spec.machine(MachineSpec(gpu=gpu, ram_gb=128))
@@ -491,8 +501,9 @@ def test_a_rented_machine_is_taken_whole() -> None:
     # 671 billion weights in 4 bits need 6 of 80 GB; the smallest machine that exists has 8
     question = replace(
         ask("H100", "DeepSeek-V3"),
-        model=catalog.model("DeepSeek-V3", "AWQ"), runtimes=(VLLM,),
-    )  # fmt: skip
+        model=catalog.model("DeepSeek-V3", "AWQ"),
+        runtimes=(VLLM,),
+    )
     names = {option.name: option for option in rents(question, cards_held(question))}
     assert "6x H100 SXM" not in names
     whole = names["8x H100 SXM"]
@@ -592,12 +603,21 @@ def test_a_lower_price_never_lowers_a_rank(name: str) -> None:
 def test_a_price_without_a_date_ranks_behind_all_dated_ones() -> None:
     base = ask()
     kept = base.option(OptionKind.KEEP, "kept", SLOW, USE.owned(METERED, SLOW))
-    cost, sources = USE.owned(METERED, SLOW, usd=10), ("a page",)
+    cost = USE.owned(METERED, SLOW, usd=10)
+    sources = ("a page",)
     cheap, dear = (
-        replace(base.option(OptionKind.REPLACE, when, SLOW, USE.owned(METERED, SLOW, usd=usd),
-                            Price(usd=usd, date=when, sources=sources)), kept=kept)
+        replace(
+            base.option(
+                OptionKind.REPLACE,
+                when,
+                SLOW,
+                USE.owned(METERED, SLOW, usd=usd),
+                Price(usd=usd, date=when, sources=sources),
+            ),
+            kept=kept,
+        )
         for when, usd in (("", 10.0), ("2026-11", 9000.0))
-    )  # fmt: skip
+    )
     assert cheap.cost == cost
     assert rank(dear) < rank(cheap)
     assert not cheap.may_win
@@ -612,10 +632,12 @@ def test_a_beaten_option_is_folded_and_the_present_machine_never_is() -> None:
     assert any(hidden)
     for option, hide in zip(options, hidden, strict=True):
         better = [
-            other for other in options
+            other
+            for other in options
             if None not in (option.speed, other.speed, option.monthly, other.monthly)
-            and other.speed.decode > option.speed.decode and other.monthly < option.monthly
-        ]  # fmt: skip
+            and other.speed.decode > option.speed.decode
+            and other.monthly < option.monthly
+        ]
         worse = option.pays is False and option.speed is not None and options[0].speed is not None
         worse = worse and option.speed.decode < options[0].speed.decode
         assert hide == bool((better or worse) and option is not options[0])

@@ -23,9 +23,14 @@ from advisor.request.money import MoneyInputs, Ownership, slots
 from advisor.runtimes import LLAMA_CPP, VLLM
 
 FASTER = Speed(
-    strategy=PlacementStrategy.CPU_OFFLOAD, format="Q4_K_M", decode=6, low=5, high=7,
-    first_token=2, load=60,
-)  # fmt: skip
+    strategy=PlacementStrategy.CPU_OFFLOAD,
+    format="Q4_K_M",
+    decode=6,
+    low=5,
+    high=7,
+    first_token=2,
+    load=60,
+)
 SLOWER = replace(FASTER, decode=2.7, low=2, high=3.5)
 FAST_MEMORY = Edited(
     words="RAM 25 % faster", cost="your price", gain=1.2, speed=FASTER, part=FAST_RAM
@@ -38,9 +43,12 @@ def faster_memory(
     question = Question(
         model=catalog.model("Llama-3.1-70B", "Q4_K_M"),
         machine=from_spec.machine(MachineSpec(gpu="RTX 3090", ram_gb=ram_gb, **spec)),
-        work=Workload(), runtimes=(LLAMA_CPP,), money=money or MoneyInputs(),
-        ownership=Ownership(form=form), today=date(2026, 11, 22),
-    )  # fmt: skip
+        work=Workload(),
+        runtimes=(LLAMA_CPP,),
+        money=money or MoneyInputs(),
+        ownership=Ownership(form=form),
+        today=date(2026, 11, 22),
+    )
     (option,) = changes(question, [FAST_MEMORY])
     return option
 
@@ -93,10 +101,14 @@ def test_dated_rents_come_before_undated_ones_which_never_win() -> None:
     assert undated is not None
     assert undated[0].date == ""
     question = Question(
-        model=catalog.model("Llama-3.1-70B", "Q4_K_M"), machine=from_spec.machine(MachineSpec()),
-        work=Workload(), runtimes=(LLAMA_CPP,), money=MoneyInputs(),
-        ownership=Ownership(nothing=True), today=date(2026, 11, 22),
-    )  # fmt: skip
+        model=catalog.model("Llama-3.1-70B", "Q4_K_M"),
+        machine=from_spec.machine(MachineSpec()),
+        work=Workload(),
+        runtimes=(LLAMA_CPP,),
+        money=MoneyInputs(),
+        ownership=Ownership(nothing=True),
+        today=date(2026, 11, 22),
+    )
     kept = keep(question, None)
     cost = question.use.rented(0.01, FASTER)
     free = question.option(kept.kind, "8x V100 SXM2 16GB", FASTER, cost, undated[0])
@@ -145,11 +157,17 @@ def test_boards_have_the_slots_that_their_processors_have_lanes_for() -> None:
 def test_a_card_that_only_slows_the_others_stays_unused() -> None:
     # vLLM divides each layer among 2 or 4 cards and not among 3
     machine = from_spec.machine(MachineSpec(gpu="2x RTX 3090", ram_gb=64))
-    model, work = catalog.model("Llama-3.1-70B", "AWQ"), Workload()
+    model = catalog.model("Llama-3.1-70B", "AWQ")
+    work = Workload()
     question = Question(
-        model=model, machine=machine, work=work, runtimes=(VLLM,), money=MoneyInputs(),
-        ownership=Ownership(), today=date(2026, 11, 22),
-    )  # fmt: skip
+        model=model,
+        machine=machine,
+        work=work,
+        runtimes=(VLLM,),
+        money=MoneyInputs(),
+        ownership=Ownership(),
+        today=date(2026, 11, 22),
+    )
     now = machine_speed(question)
     assert now is not None
     (third,) = (
@@ -190,9 +208,12 @@ def test_no_more_cards_replace_mine_than_a_desktop_houses() -> None:
     question = Question(
         model=catalog.model("Llama-3.1-70B", "Q4_K_M"),
         machine=from_spec.machine(MachineSpec(gpu="RTX 3090", ram_gb=64)),
-        work=Workload(), runtimes=(LLAMA_CPP,), money=MoneyInputs(),
-        ownership=Ownership(), today=date(2026, 11, 22),
-    )  # fmt: skip
+        work=Workload(),
+        runtimes=(LLAMA_CPP,),
+        money=MoneyInputs(),
+        ownership=Ownership(),
+        today=date(2026, 11, 22),
+    )
     held = cards_held(question).holders
     replacing = [option.name for option in replaced(question, SLOWER, held)]
     assert {count for _, count, _ in held} >= {6, 8}

@@ -15,7 +15,8 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.request.money import Ownership
 
-PRICED, UNPRICED = "g6e.xlarge", "g5.12xlarge"
+PRICED = "g6e.xlarge"
+UNPRICED = "g5.12xlarge"
 
 
 @pytest.mark.parametrize(
@@ -65,14 +66,17 @@ def test_what_is_kept_pays_the_rent_of_its_hours() -> None:
     """Rent a month: hours rented times the price; nothing is tied up, and nothing is sold."""
     machine = machine_by_name(PRICED)
     advice = advise(catalog.model("Qwen3-32B", "Q4_K_M"), machine, Workload())
-    row, kept = rent_on_record(machine), advice.options[0]
+    row = rent_on_record(machine)
+    kept = advice.options[0]
     assert row is not None
     assert kept.cost is not None
     assert kept.kind is OptionKind.KEEP
     typed = advise(
-        catalog.model("Qwen3-32B", "Q4_K_M"), machine, Workload(),
+        catalog.model("Qwen3-32B", "Q4_K_M"),
+        machine,
+        Workload(),
         ownership=Ownership(rented_at=row.usd),
-    )  # fmt: skip
+    )
     assert kept.monthly == typed.options[0].monthly
     assert (kept.price.date, kept.price.sources) == (row.date, (row.source,))
     assert OptionKind.ADD not in {option.kind for option in advice.options}

@@ -25,9 +25,14 @@ from advisor.runtimes import LLAMA_CPP
 
 MONEY = MoneyInputs()
 FAST = Speed(
-    strategy=PlacementStrategy.GPU_RESIDENT, format="Q4_K_M", decode=50, low=45, high=55,
-    first_token=1, load=10,
-)  # fmt: skip
+    strategy=PlacementStrategy.GPU_RESIDENT,
+    format="Q4_K_M",
+    decode=50,
+    low=45,
+    high=55,
+    first_token=1,
+    load=10,
+)
 SLOWER = replace(FAST, decode=40)
 USE = Use(work=Workload(), money=MONEY)
 NO_POWER = PowerDraw(idle=0, busy=0)
@@ -36,10 +41,14 @@ NO_POWER = PowerDraw(idle=0, busy=0)
 def question(gpu: str = "RTX 4090", **owned: object) -> Question:
     machine = from_spec.machine(MachineSpec(gpu=gpu, ram_gb=64))
     return Question(
-        model=catalog.model("Llama-3.1-8B", "Q4_K_M"), machine=machine, work=Workload(),
-        runtimes=(LLAMA_CPP,), money=MONEY, today=date(2026, 11, 22),
+        model=catalog.model("Llama-3.1-8B", "Q4_K_M"),
+        machine=machine,
+        work=Workload(),
+        runtimes=(LLAMA_CPP,),
+        money=MONEY,
+        today=date(2026, 11, 22),
         ownership=Ownership(**{"form": machine.form, **owned}),
-    )  # fmt: skip
+    )
 
 
 def counted(of: Question) -> Question:

@@ -23,7 +23,10 @@ DDR5 = "Desktop DDR5 dual-channel (typical)"
 def _odd(gpus: str, *, cpu: str | None = DDR5, before: str = "", form: Form = Form.DESKTOP) -> str:
     """What is odd about a machine's cards."""
     there = machine(MachineSpec(gpu=gpus, cpu=cpu, ram_gb=64 if cpu else None))
-    had = machine(MachineSpec(gpu=before)).gpus if before else ()
+    if before:
+        had = machine(MachineSpec(gpu=before)).gpus
+    else:
+        had = ()
     cards = further(had, there.gpus) or there.gpus
     return " ".join(oddities(form, there, cards, (), before=had, built_anew=False))
 
@@ -61,9 +64,11 @@ def test_a_rule_strikes_what_it_is_for_alone(struck, words, spared) -> None:
 @pytest.mark.parametrize("cpu", ["Raspberry Pi 5", "NVIDIA GB10"])
 def test_a_board_without_a_slot_takes_no_card(cpu: str) -> None:
     there = Machine(
-        name="", gpus=machine(MachineSpec(gpu="RTX 3060 12GB")).gpus, disk=None,
+        name="",
+        gpus=machine(MachineSpec(gpu="RTX 3060 12GB")).gpus,
+        disk=None,
         host=machine(MachineSpec(cpu=cpu, gpu="none", ram_gb=8)).host,
-    )  # fmt: skip
+    )
     card = from_catalog.gpu("RTX 3060 12GB")
     assert "has no slot" in ruled_out(installed(Form.DESKTOP, there, card))
     desktop = machine(MachineSpec(gpu="RTX 3060 12GB"))
@@ -98,10 +103,15 @@ def test_unlike_cards_are_odd_for_several_users_alone() -> None:
     for machine_of, users, odd in ((there, 8.0, True), (there, 1.0, False), (alike, 8.0, False)):
         words = " ".join(
             oddities(
-                Form.DESKTOP, machine_of, machine_of.gpus[1:], (), before=machine_of.gpus[:1],
-                built_anew=False, users=users,
+                Form.DESKTOP,
+                machine_of,
+                machine_of.gpus[1:],
+                (),
+                before=machine_of.gpus[:1],
+                built_anew=False,
+                users=users,
             )
-        )  # fmt: skip
+        )
         assert ("Unlike cards" in words) is odd, (users, words)
 
 
@@ -115,10 +125,9 @@ def test_unlike_cards_are_odd_for_several_users_alone() -> None:
     ],
 )
 def test_a_replacement_that_reads_slower_is_odd(before: str, card: str, odd: bool) -> None:
-    had, has = machine(MachineSpec(gpu=before)), machine(MachineSpec(gpu=card))
-    words = " ".join(
-        oddities(Form.DESKTOP, has, has.gpus, (), before=had.gpus, built_anew=False)
-    )  # fmt: skip
+    had = machine(MachineSpec(gpu=before))
+    has = machine(MachineSpec(gpu=card))
+    words = " ".join(oddities(Form.DESKTOP, has, has.gpus, (), before=had.gpus, built_anew=False))
     assert ("reads its memory slower" in words) is odd
 
 
@@ -131,11 +140,10 @@ def test_a_replacement_that_reads_slower_is_odd(before: str, card: str, odd: boo
     ],
 )
 def test_a_replacement_with_less_memory_is_odd(before: str, card: str, odd: bool) -> None:
-    had, has = machine(MachineSpec(gpu=before)), machine(MachineSpec(gpu=card))
+    had = machine(MachineSpec(gpu=before))
+    has = machine(MachineSpec(gpu=card))
     bought = has.gpus[len(had.gpus) :] or has.gpus
-    words = " ".join(
-        oddities(Form.DESKTOP, has, bought, (), before=had.gpus, built_anew=False)
-    )  # fmt: skip
+    words = " ".join(oddities(Form.DESKTOP, has, bought, (), before=had.gpus, built_anew=False))
     assert ("less memory than what you have" in words) is odd
 
 

@@ -55,19 +55,26 @@ def alone(
     )
     first = [next(placements) for _, placements in by_runtime]
     fastest = max(first, key=decode_tps, default=None)
-    return None if fastest is None else speed_of(fastest)
+    if fastest is None:
+        return None
+    return speed_of(fastest)
 
 
 def numbers(speed: Speed) -> list[float]:
-    load = np.nan if speed.load is None else speed.load
+    if speed.load is None:
+        load = np.nan
+    else:
+        load = speed.load
     return [speed.decode, speed.low, speed.high, speed.first_token, load, speed.waiting]
 
 
 @pytest.mark.parametrize("name", ["Qwen3-14B", "Qwen3-30B-A3B", "Llama-3.1-70B"])
 def test_machines_together_give_what_each_gives_alone(name: str) -> None:
     """One fleet answers request after request; what it remembers of one never reaches another."""
-    random, machines = Random(name), rigs()
-    fleet, model = Stack(machines), catalog.model(name, "Q4_K_M")
+    random = Random(name)
+    machines = rigs()
+    fleet = Stack(machines)
+    model = catalog.model(name, "Q4_K_M")
     for _ in range(6):
         work = Workload(
             context=random.choice((2048, 8192, 30000, 120000)),
@@ -99,7 +106,8 @@ def test_machines_together_give_what_each_gives_alone_in_every_runtime(
         "2x RTX 3090 + RTX 3060 12GB", "2x RTX 3090 + RTX 5090", "4x RTX 3090 + RTX 3060 12GB",
     )  # fmt: skip
     machines = [from_spec.machine(MachineSpec(gpu=gpu, ram_gb=64)) for gpu in gpus]
-    fleet, model = Stack(machines), catalog.model(name, "Q4_K_M")
+    fleet = Stack(machines)
+    model = catalog.model(name, "Q4_K_M")
     for work in (Workload(prompt=900), Workload(context=20000, prompt=2000, users=3)):
         timed = TimedStack(fleet, model, work, (runtime,))
         for machine, together in zip(machines, timed.fastest(), strict=True):
@@ -143,7 +151,8 @@ def test_any_number_of_a_card_is_one_estimate(
     machines = [
         replace(host, gpus=(card,) * count) for count in (1, 2, 3, 4, 6, 8) for card in cards
     ]
-    fleet, model = Stack(machines), catalog.model(name, "Q4_K_M")
+    fleet = Stack(machines)
+    model = catalog.model(name, "Q4_K_M")
     for work in (Workload(), Workload(prompt=3000, context=30000, users=5)):
         stacked = Counted(stack.estimate)
         monkeypatch.setattr(stack, "estimate", stacked)
@@ -161,7 +170,8 @@ class Counted:
     """A function that counts its calls."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.function, self.calls = function, 0
+        self.function = function
+        self.calls = 0
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         self.calls += 1
@@ -173,7 +183,8 @@ def test_an_answer_takes_few_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
     with all in GPUs, whose prompts and tokens each had one: engines that too few run on a family
     of cards are not timed there.
     """
-    stacked, timed = Counted(stack.estimate), Counted(estimate.schedule_seconds)
+    stacked = Counted(stack.estimate)
+    timed = Counted(estimate.schedule_seconds)
     monkeypatch.setattr(stack, "estimate", stacked)
     monkeypatch.setattr(estimate, "schedule_seconds", timed)
     here = from_spec.machine(MachineSpec(gpu="RTX 3090", ram_gb=63))
@@ -181,7 +192,8 @@ def test_an_answer_takes_few_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
     new = Workload(prompt=519)  # no other test's request, which would be remembered
     advise(model, here, new)
     assert 10 < stacked.calls <= 20
-    first, timed.calls = timed.calls, 0
+    first = timed.calls
+    timed.calls = 0
     advise(model, here, replace(new, context=7000))
     assert 0 < timed.calls <= first - 2 * 7
 
@@ -207,7 +219,8 @@ def test_larger_rented_machines_take_no_estimates_of_their_own(
 
 def test_cards_in_another_host_are_those_made_for_it() -> None:
     """Kinds of machines are found once for hosts with the same cards; speeds are of the host."""
-    whole, in_ram = PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD
+    whole = PlacementStrategy.GPU_RESIDENT
+    in_ram = PlacementStrategy.CPU_OFFLOAD
     boxes = MachineSpec(gpu="RTX 3090", gpu_count=2, ram_gb=48)
     for spec in (replace(boxes, machines=2), boxes, replace(boxes, ram_gb=96, ram_gbs=70)):
         here = from_spec.machine(spec)

@@ -39,18 +39,28 @@ NO_POWER = PowerDraw(idle=0, busy=0)
 
 def at_speed(decode: float) -> Speed:
     return Speed(
-        strategy=PlacementStrategy.CPU_OFFLOAD, format="", decode=decode, low=0.8 * decode,
-        high=1.25 * decode, first_token=0.0, load=None,
-    )  # fmt: skip
+        strategy=PlacementStrategy.CPU_OFFLOAD,
+        format="",
+        decode=decode,
+        low=0.8 * decode,
+        high=1.25 * decode,
+        first_token=0.0,
+        load=None,
+    )
 
 
 def option(kind: OptionKind, decode: float, usd: float = 0.0, kept: Option | None = None) -> Option:
     speed = at_speed(decode)
     return Option(
-        kind=kind, name=f"at {decode:g}", speed=speed, upfront=usd,
-        cost=USE.owned(NO_POWER, speed, usd=usd), price=Price(usd=usd, date="2026-11-01"),
-        use=USE, kept=kept,
-    )  # fmt: skip
+        kind=kind,
+        name=f"at {decode:g}",
+        speed=speed,
+        upfront=usd,
+        cost=USE.owned(NO_POWER, speed, usd=usd),
+        price=Price(usd=usd, date="2026-11-01"),
+        use=USE,
+        kept=kept,
+    )
 
 
 KEPT = option(OptionKind.KEEP, 5.0)
@@ -144,17 +154,26 @@ def test_starts_are_fixed_so_that_few_replies_pay_no_rent_by_hand() -> None:
     # however many replies there are. A reply waits 22 s now and 1 + 200 / 20 - 200 / 10 < 1, so
     # 1 s, then: 21 s at 30 USD/h are 0.175 USD less; its turn fits the hour.
     slow = Speed(
-        strategy=PlacementStrategy.CPU_OFFLOAD, format="Q4_K_M", decode=5, low=4, high=6,
-        first_token=2, load=60,
-    )  # fmt: skip
+        strategy=PlacementStrategy.CPU_OFFLOAD,
+        format="Q4_K_M",
+        decode=5,
+        low=4,
+        high=6,
+        first_token=2,
+        load=60,
+    )
     fast = replace(slow, decode=20, low=16, high=25, first_token=1)
     money = MoneyInputs(usd_per_kwh=0.0, reading_tps=10.0)
     use = Use(work=Workload(output=200), money=money)
     base = Question(
-        model=catalog.model("Llama-3.1-70B", "Q4_K_M"), machine=from_spec.machine(MachineSpec()),
-        work=Workload(output=200), runtimes=(LLAMA_CPP,), money=money,
-        ownership=Ownership(resale=0.0), today=date(2026, 11, 22),
-    )  # fmt: skip
+        model=catalog.model("Llama-3.1-70B", "Q4_K_M"),
+        machine=from_spec.machine(MachineSpec()),
+        work=Workload(output=200),
+        runtimes=(LLAMA_CPP,),
+        money=money,
+        ownership=Ownership(resale=0.0),
+        today=date(2026, 11, 22),
+    )
     kept = base.option(OptionKind.KEEP, "kept", slow, MonthlyCost())
     price = Price(date="2026-11", note="a cloud", sources=("a page",))
     rent = base.option(OptionKind.RENT, "r", fast, use.rented(0.50, fast), price)

@@ -20,9 +20,15 @@ def running(
     decode: float, first_token: float, waiting: float = 0.0, load: float | None = None
 ) -> Speed:
     return Speed(
-        strategy=PlacementStrategy.CPU_OFFLOAD, format="", decode=decode, low=decode, high=decode,
-        first_token=first_token, load=load, waiting=waiting,
-    )  # fmt: skip
+        strategy=PlacementStrategy.CPU_OFFLOAD,
+        format="",
+        decode=decode,
+        low=decode,
+        high=decode,
+        first_token=first_token,
+        load=load,
+        waiting=waiting,
+    )
 
 
 def test_a_reader_waits_for_text_slower_than_reading() -> None:
@@ -67,9 +73,12 @@ def test_nobody_rents_for_minutes_and_the_weights_lie_somewhere() -> None:
     assert cost.storage == pytest.approx(2.94)
     assert cost.total == pytest.approx(33.3775)
     assert use.rented_by_the_month(0.50).total == pytest.approx(365.25 + 2.94)
-    assert Use(work=use.work, money=MoneyInputs(replies_per_day=0)).rented_hours(
-        running(100, first_token=5)
-    ) == 0  # fmt: skip
+    assert (
+        Use(work=use.work, money=MoneyInputs(replies_per_day=0)).rented_hours(
+            running(100, first_token=5)
+        )
+        == 0
+    )
 
 
 def test_a_day_has_no_more_than_24_hours_of_rent() -> None:
@@ -133,9 +142,14 @@ def test_working_days_and_the_hours_of_a_day_count() -> None:
     worked = MoneyInputs(days_per_week=5)
     assert worked.days == pytest.approx(21.741071, abs=1e-6)
     slow = Speed(
-        strategy=PlacementStrategy.CPU_OFFLOAD, format="", decode=5, low=4, high=6,
-        first_token=2, load=None,
-    )  # fmt: skip
+        strategy=PlacementStrategy.CPU_OFFLOAD,
+        format="",
+        decode=5,
+        low=4,
+        high=6,
+        first_token=2,
+        load=None,
+    )
     use = Use(work=Workload(output=200), money=worked)
     assert use.busy_hours(slow) == pytest.approx(21.741071 * 40 * 42 / 3600)
     assert use.tokens == pytest.approx(21.741071 * 40 * 200)
@@ -151,9 +165,15 @@ def test_users_beyond_those_who_run_wait_for_replies_by_hand() -> None:
     assert queue_seconds(8, 8, 42.0) == 0.0
     # 22 s of reading behind, as for one user, and 63 s: 40 replies on 30.4375 days
     two = Speed(
-        strategy=PlacementStrategy.GPU_RESIDENT, format="", decode=5, low=4, high=6,
-        first_token=2, load=None, waiting=6.0,
-    )  # fmt: skip
+        strategy=PlacementStrategy.GPU_RESIDENT,
+        format="",
+        decode=5,
+        low=4,
+        high=6,
+        first_token=2,
+        load=None,
+        waiting=6.0,
+    )
     eight = Use(work=Workload(output=200, users=8), money=MoneyInputs(reading_tps=10.0))
     assert eight.hours_lost(two) == pytest.approx(40 * 30.4375 * 85 / 3600)
     # 42 s of computing for each pair
@@ -197,7 +217,8 @@ def test_waiting_ends_with_the_hours_that_all_users_have() -> None:
 
 def test_what_is_rented_by_the_month_costs_the_same_without_replies() -> None:
     use = Use(work=Workload(), money=MoneyInputs())
-    kept, stopped = use.rented_by_the_month(0.5), use.rented(0.5, running(100.0, first_token=1.0))
+    kept = use.rented_by_the_month(0.5)
+    stopped = use.rented(0.5, running(100.0, first_token=1.0))
     assert (kept.fixed, kept.by_use) == (pytest.approx(0.5 * 730.5), 0.0)
     assert (kept.paid_fixed, kept.paid_by_use) == (pytest.approx(0.5 * 730.5), 0.0)
     assert stopped.stopped

@@ -72,23 +72,23 @@ def test_a_wait_longer_than_the_writing_stands_beside_the_speed() -> None:
     stored = catalog.model("Qwen3-30B-A3B", "Q4_K_M")
     for prompt in (16, 512, 8192):
         answer = advise(stored, machine(old), Workload(prompt=prompt), money=MoneyInputs())
-        best, first = answer.best, answer.verdict.splitlines()[0]
+        best = answer.best
+        first = answer.verdict.splitlines()[0]
         assert best is not None
         assert best.first_token_seconds is not None
         assert best.decode_tps is not None
         writing = float(best.work.output) / float(best.decode_tps)
         assert ("the first word after" in first) == (float(best.first_token_seconds) > writing)
     assert "the first word after" in first
-    patient = advise(
-        stored, machine(old), Workload(prompt=8192), money=MoneyInputs(reading_tps=1)
-    )  # fmt: skip
+    patient = advise(stored, machine(old), Workload(prompt=8192), money=MoneyInputs(reading_tps=1))
     assert float(patient.best.first_token_seconds) > 30
     assert patient.verdict.startswith("Slow to begin, then ")
     assert patient.summary.reserved
 
 
 def test_what_is_read_from_the_drive_does_not_run_well() -> None:
-    stored, small = catalog.model("Qwen3-30B-A3B", "Q4_K_M"), MACHINES["no GPU"]
+    stored = catalog.model("Qwen3-30B-A3B", "Q4_K_M")
+    small = MACHINES["no GPU"]
     answer = advise(stored, machine(small), Workload(), money=MoneyInputs(reading_tps=0.5))
     assert answer.best.strategy is PlacementStrategy.NVME_OFFLOAD
     assert answer.verdict.startswith("Runs from the drive, faster than you read: ")
@@ -110,7 +110,8 @@ def test_two_lines_of_few_words_without_nested_parentheses() -> None:
 def test_what_is_bought_saves_what_the_verdict_says() -> None:
     for name, model in ALL:
         answer = _answer(name, model)
-        option, kept = answer.choice.safe, answer.options[0]
+        option = answer.choice.safe
+        kept = answer.options[0]
         if option is None or kept.speed is None or option.hours_saved is None:
             continue
         # hours before less hours after; dollars of a month after less before, over those hours
@@ -139,7 +140,8 @@ def test_a_rent_or_an_api_is_never_the_purchase() -> None:
 def test_another_model_is_rated_as_well_and_faster_and_lies_in_memory() -> None:
     for name, model in ALL:
         answer = _answer(name, model)
-        better, now = answer.another_model, answer.options[0].speed
+        better = answer.another_model
+        now = answer.options[0].speed
         if better is None:
             continue
         assert Judgement(answer.judgement) is not Judgement.FASTER
@@ -184,10 +186,15 @@ def test_a_team_is_told_how_many_read_along(gpus, model, form, users) -> None:
     for number in (answer.served, answer.served + 1):
         work = replace(answer.best.work, users=float(max(number, 1)))
         alike = estimate(
-            answer.best.model, there, work, answer.best.runtime, answer.best.strategy,
+            answer.best.model,
+            there,
+            work,
+            answer.best.runtime,
+            answer.best.strategy,
             fitted_constants(),
-        )  # fmt: skip
-        speed, waits = float(alike.decode_tps or 0.0), float(alike.waiting)
+        )
+        speed = float(alike.decode_tps or 0.0)
+        waits = float(alike.waiting)
         along = number > 0 and speed >= reading and not waits
         assert along is (0 < number <= answer.served), number
     assert len(answer.verdict.split()) <= MOST_WORDS

@@ -34,9 +34,14 @@ WORK = Workload(output=200)
 MONEY = MoneyInputs(usd_per_kwh=0.0, reading_tps=10.0)
 USE = Use(work=WORK, money=MONEY)
 SLOW = Speed(
-    strategy=PlacementStrategy.CPU_OFFLOAD, format="Q4_K_M", decode=5, low=4, high=6,
-    first_token=2, load=60,
-)  # fmt: skip
+    strategy=PlacementStrategy.CPU_OFFLOAD,
+    format="Q4_K_M",
+    decode=5,
+    low=4,
+    high=6,
+    first_token=2,
+    load=60,
+)
 FAST = replace(SLOW, decode=20.0, first_token=1.0)
 NO_POWER = PowerDraw(idle=0, busy=0)
 
@@ -45,9 +50,13 @@ NO_POWER = PowerDraw(idle=0, busy=0)
 def question() -> Question:
     return Question(
         model=catalog.model("Llama-3.1-70B", "Q4_K_M"),
-        machine=from_spec.machine(MachineSpec(gpu="RTX 3090", ram_gb=64)), work=WORK,
-        runtimes=(LLAMA_CPP,), money=MONEY, ownership=Ownership(), today=TODAY,
-    )  # fmt: skip
+        machine=from_spec.machine(MachineSpec(gpu="RTX 3090", ram_gb=64)),
+        work=WORK,
+        runtimes=(LLAMA_CPP,),
+        money=MONEY,
+        ownership=Ownership(),
+        today=TODAY,
+    )
 
 
 @cache
@@ -70,7 +79,8 @@ def card(name: str, usd: float, at_launch: float = 0.0) -> Option:
 
 def test_a_launch_price_counts_half_as_much_again_by_hand() -> None:
     # 600 USD over 36 months are 16.67 USD, as a launch price 25.00; 800 USD of today 22.22
-    at_launch, of_today = card("launched", 600, at_launch=600), card("sold", 800)
+    at_launch = card("launched", 600, at_launch=600)
+    of_today = card("sold", 800)
     assert LAUNCH_MARGIN == 1.5
     assert at_launch.monthly == pytest.approx(16.6667, abs=1e-4)
     assert at_launch.compared == pytest.approx((at_launch.with_waiting or 0.0) + 8.3333, abs=1e-4)
@@ -173,9 +183,12 @@ def test_nothing_is_neither_sold_nor_rented() -> None:
 
 def test_nothing_is_bought_before_a_free_change_that_does_as_much() -> None:
     free = question().option(
-        OptionKind.CHANGE, "a setting", FAST, USE.owned(NO_POWER, FAST),
+        OptionKind.CHANGE,
+        "a setting",
+        FAST,
+        USE.owned(NO_POWER, FAST),
         Price(note="free, until the next start"),
-    )  # fmt: skip
+    )
     free = replace(free, kept=kept())
     bought = card("sold", 800)
     assert choice_of([kept(), bought], MONEY.reading_tps, MONEY.replies_per_day).safe is bought
@@ -188,10 +201,12 @@ def test_another_model_has_room_and_keeps_its_quality_and_its_purpose() -> None:
     offered = [
         answer.another_model
         for answer in (
-            advised("Llama-3.3-70B"), advised("Llama-3.3-70B", gpu="RTX 5090"),
-            advised("DeepSeek-V3"), advised("Qwen3-32B", gpu="RTX 2070"),
+            advised("Llama-3.3-70B"),
+            advised("Llama-3.3-70B", gpu="RTX 5090"),
+            advised("DeepSeek-V3"),
+            advised("Qwen3-32B", gpu="RTX 2070"),
         )
-    ]  # fmt: skip
+    ]
     known = [row for row in offered if row is not None]
     assert len(known) >= 3
     for row in known:
@@ -221,8 +236,10 @@ def test_pages_of_a_file_fill_the_memory_that_a_gpu_shares() -> None:
 
 
 def test_what_costs_thousands_is_rented_first_unless_it_answers_all_day() -> None:
-    dear, usual = card("workstation", 3001), card("card", 3000)
-    few, many = 199.0, 200.0
+    dear = card("workstation", 3001)
+    usual = card("card", 3000)
+    few = 199.0
+    many = 200.0
     assert choice_of([kept(), dear], 10.0, few).safe is None
     assert choice_of([kept(), dear], 10.0, few).reason.startswith("What holds it costs as much as")
     assert choice_of([kept(), dear], 10.0, many).safe is dear
@@ -243,7 +260,10 @@ def test_a_purchase_is_named_from_twice_the_speed() -> None:
 
 
 def replaced(decode: float, usd: float = 100, waiting: float = 0.0, whole: bool = True) -> Option:
-    held = PlacementStrategy.GPU_RESIDENT if whole else PlacementStrategy.CPU_OFFLOAD
+    if whole:
+        held = PlacementStrategy.GPU_RESIDENT
+    else:
+        held = PlacementStrategy.CPU_OFFLOAD
     faster = replace(FAST, decode=decode, waiting=waiting, strategy=held)
     price = Price(usd=usd, date="2026-11", note="a card", sources=("a",))
     cost = USE.owned(NO_POWER, faster, usd=usd)
@@ -256,21 +276,25 @@ def test_where_nothing_reads_along_a_third_of_it_is_enough() -> None:
     assert choice_of([kept(), replaced(10.0)], 30.0, 2000.0).safe is not None
     assert choice_of([kept(), replaced(10.2)], 31.0, 2000.0).safe is None
     # what reads along goes before what does not, though it costs more
-    slow, along = replaced(12.0, 100), replaced(31.0, 900)
+    slow = replaced(12.0, 100)
+    along = replaced(31.0, 900)
     assert choice_of([kept(), slow, along], 30.0, 2000.0).safe is along
 
 
 def test_who_rents_moves_for_half_of_the_rent_and_who_owns_never_rents() -> None:
     def rent(usd_per_hour: float, beside: Option) -> Option:
         option = question().option(
-            OptionKind.RENT, f"{usd_per_hour:g} an hour", FAST,
+            OptionKind.RENT,
+            f"{usd_per_hour:g} an hour",
+            FAST,
             USE.rented_by_the_month(usd_per_hour),
             Price(usd=usd_per_hour, date="2026-11", note="a rent", sources=("a",)),
-        )  # fmt: skip
+        )
         return replace(option, kept=beside)
 
     at_two = question().option(OptionKind.KEEP, "rented", SLOW, USE.rented_by_the_month(2.0))
-    half, more = rent(1.0, at_two), rent(1.01, at_two)
+    half = rent(1.0, at_two)
+    more = rent(1.01, at_two)
     assert choice_of([at_two, half], 10.0, 2000.0).safe is half
     assert choice_of([at_two, more], 10.0, 2000.0).safe is None
     few = question().option(OptionKind.KEEP, "rented", SLOW, USE.rented_by_the_month(0.6))
@@ -292,8 +316,12 @@ def test_a_paid_change_can_be_chosen_and_a_free_one_is_a_reason_to_wait() -> Non
     def memory(usd: float) -> Option:
         price = Price(usd=usd, date="2026-11", note="more RAM", sources=("a",))
         option = question().option(
-            OptionKind.CHANGE, "more RAM", FAST, USE.owned(NO_POWER, FAST, usd=usd), price,
-        )  # fmt: skip
+            OptionKind.CHANGE,
+            "more RAM",
+            FAST,
+            USE.owned(NO_POWER, FAST, usd=usd),
+            price,
+        )
         return replace(option, kept=kept())
 
     paid = memory(100)
@@ -302,7 +330,8 @@ def test_a_paid_change_can_be_chosen_and_a_free_one_is_a_reason_to_wait() -> Non
 
 
 def test_the_whole_model_goes_before_a_part_and_a_card_before_a_machine() -> None:
-    part, whole = replaced(20.0, 100, whole=False), replaced(20.0, 300)
+    part = replaced(20.0, 100, whole=False)
+    whole = replaced(20.0, 300)
     machine = replace(replaced(40.0, 50), kind=OptionKind.MACHINE)
     assert choice_of([kept(), part, whole], 10.0, 2000.0).safe is whole
     assert choice_of([kept(), machine, part], 10.0, 2000.0).safe is part
@@ -314,7 +343,8 @@ def test_the_whole_model_goes_before_a_part_and_a_card_before_a_machine() -> Non
 
 def test_where_users_wait_nobody_waiting_is_what_counts() -> None:
     queued = replace(kept(), speed=replace(SLOW, waiting=3.0))
-    crowded, served = replaced(40.0, 100, waiting=1.0), replaced(6.0, 500)
+    crowded = replaced(40.0, 100, waiting=1.0)
+    served = replaced(6.0, 500)
     assert choice_of([queued, crowded], 5.0, 2000.0).safe is None
     assert choice_of([queued, crowded, served], 5.0, 2000.0).safe is served
 
@@ -365,8 +395,9 @@ def test_the_reason_says_what_is_odd_used_or_old() -> None:
     reason = choice_of([kept(), odd], 10.0, 40.0).reason
     assert reason == "Only something odd repays its price: card of 3500. It needs a server's case."
     for words, note in (
-        ("Used: without its maker's warranty", "a used card"), ("Many run it", "a card"),
-    ):  # fmt: skip
+        ("Used: without its maker's warranty", "a used card"),
+        ("Many run it", "a card"),
+    ):
         price = Price(usd=100, date="2026-11", note=note, sources=("a",))
         sold = replace(replaced(20.0, 100), price=price)
         assert words in choice_of([kept(), sold], 10.0, 2000.0).reason
@@ -388,13 +419,15 @@ def test_nothing_to_buy_says_how_fast_it_is() -> None:
 
 def free(decode: float, note: str = "free, until the next start") -> Option:
     speed = replace(FAST, decode=decode)
-    cost, price = USE.owned(NO_POWER, speed), Price(note=note)
+    cost = USE.owned(NO_POWER, speed)
+    price = Price(note=note)
     option = question().option(OptionKind.CHANGE, f"{decode:g} tokens/s", speed, cost, price)
     return replace(option, kept=kept())
 
 
 def test_the_fastest_change_that_costs_nothing_is_the_free_one() -> None:
-    slower, faster = free(12.0), free(18.0)
+    slower = free(12.0)
+    faster = free(18.0)
     worse = free(30.0, note=FREE)
     assert free_change([kept(), slower, faster, worse]) is faster
     assert free_change([kept(), slower, worse]) is slower
@@ -413,7 +446,8 @@ def test_a_free_change_is_named_before_anything_is_bought_where_one_waits_for_te
 
 
 def test_of_cards_alike_the_one_that_costs_less_is_chosen() -> None:
-    less, more = card("less", 700), card("more", 900)
+    less = card("less", 700)
+    more = card("more", 900)
     for options in ([kept(), less, more], [kept(), more, less]):
         answer = choice_of(options, 10.0, 40.0)
         assert (answer.safe, answer.cheapest) == (less, less)

@@ -54,12 +54,22 @@ def resident(whole_ledger: Ledger) -> list[AccuracyPoint]:
 def point(
     measured: float, predicted: float, half_width: float = 0.2, **more: object
 ) -> AccuracyPoint:
-    return AccuracyPoint(**{
-        "id": "x", "regime": "r", "group": "g", "gpu": "", "cpu": "", "model": "m",
-        "measured": measured, "predicted": predicted,
-        "below": half_width, "above": half_width,
-        "source": "https://example.com", **more,
-    })  # fmt: skip
+    return AccuracyPoint(
+        **{
+            "id": "x",
+            "regime": "r",
+            "group": "g",
+            "gpu": "",
+            "cpu": "",
+            "model": "m",
+            "measured": measured,
+            "predicted": predicted,
+            "below": half_width,
+            "above": half_width,
+            "source": "https://example.com",
+            **more,
+        }
+    )
 
 
 def row(**changed: str) -> PublishedRow:
@@ -156,8 +166,9 @@ def test_the_shipped_points_equal_the_commands_output(whole_ledger: Ledger) -> N
     written = tables(whole_ledger)[POINTS]
     assert POINTS.read_text(encoding="utf-8").count("\n") == written.count("\n")
     for rows, own in (
-        (shipped.points, whole_ledger.points), (shipped.doubtful, whole_ledger.doubtful)
-    ):  # fmt: skip
+        (shipped.points, whole_ledger.points),
+        (shipped.doubtful, whole_ledger.doubtful),
+    ):
         for row, point in zip(rows, own, strict=True):
             assert asdict(row) == {
                 **asdict(point),
@@ -170,8 +181,10 @@ def test_the_shipped_points_equal_the_commands_output(whole_ledger: Ledger) -> N
 
 
 def test_no_figure_is_counted_twice(whole_ledger: Ledger) -> None:
-    keys = [(point.id, point.regime.startswith("prompt") or "first token" in point.regime)
-            for point in whole_ledger.points]  # fmt: skip
+    keys = [
+        (point.id, point.regime.startswith("prompt") or "first token" in point.regime)
+        for point in whole_ledger.points
+    ]
     assert len(set(keys)) == len(keys)
 
 
@@ -244,7 +257,8 @@ def test_the_ram_rate_of_a_sweep_gives_its_slowest_run_back() -> None:
 
 def test_a_sweep_needs_the_same_source_and_card() -> None:
     changed = {"category": "partial", "ngl": "10", "cpu": "", "tg_tps": "30"}
-    record, other = row(id="a", **changed), row(id="b", **{**changed, "ngl": "20"})
+    record = row(id="a", **changed)
+    other = row(id="b", **{**changed, "ngl": "20"})
     assert len(list(sweeps(runs((record, other))))) == 1
     assert not list(
         sweeps(runs((record, PublishedRow({**other.cells, "source_url": "https://other"}))))

@@ -21,25 +21,36 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import DEEPSPEED, LLAMA_CPP, VLLM, Runtime
 
-RAM, NVME, GPU = (
-    PlacementStrategy.CPU_OFFLOAD,
-    PlacementStrategy.NVME_OFFLOAD,
-    PlacementStrategy.GPU_RESIDENT,
-)
+RAM = PlacementStrategy.CPU_OFFLOAD
+NVME = PlacementStrategy.NVME_OFFLOAD
+GPU = PlacementStrategy.GPU_RESIDENT
 
 
 def regime(
-    strategy: PlacementStrategy, *, model: str = "Llama-3.1-8B", form: str = "Q4_K_M",
-    runtime: Runtime = LLAMA_CPP, gpu: str = "RTX 3090", ram_gbs: float | None = None,
-    settings: Settings | None = None, **work: int,
-) -> str | None:  # fmt: skip
+    strategy: PlacementStrategy,
+    *,
+    model: str = "Llama-3.1-8B",
+    form: str = "Q4_K_M",
+    runtime: Runtime = LLAMA_CPP,
+    gpu: str = "RTX 3090",
+    ram_gbs: float | None = None,
+    settings: Settings | None = None,
+    **work: int,
+) -> str | None:
     """Name of the regime whose record stands for an estimate; None where there is none."""
     request = Workload(**{"prompt": 512, "output": 256, **work})
     here = machine(MachineSpec(gpu=gpu, ram_gb=512, ram_gbs=ram_gbs))
     row = coverage_like(
-        estimate(catalog.model(model, form), here, request, runtime, strategy, fitted_constants(),
-                 settings)
-    )  # fmt: skip
+        estimate(
+            catalog.model(model, form),
+            here,
+            request,
+            runtime,
+            strategy,
+            fitted_constants(),
+            settings,
+        )
+    )
     return row and row.regime
 
 
@@ -79,9 +90,13 @@ def test_several_users_are_judged_by_runs_of_several_users() -> None:
 
 def test_refused_reports_have_no_record() -> None:
     refused = estimate(
-        catalog.model("Llama-3.1-8B", "Q4_K_M"), machine(MachineSpec(gpu="none", ram_gb=64)),
-        Workload(), VLLM, GPU, fitted_constants(),
-    )  # fmt: skip
+        catalog.model("Llama-3.1-8B", "Q4_K_M"),
+        machine(MachineSpec(gpu="none", ram_gb=64)),
+        Workload(),
+        VLLM,
+        GPU,
+        fitted_constants(),
+    )
     assert refused.refusal
     assert coverage_like(refused) is None
 

@@ -19,17 +19,29 @@ def points(
 ) -> list[AccuracyPoint]:
     return [
         AccuracyPoint(
-            id=f"{group}{at}", regime="resident, dense", group=group, gpu=gpu, cpu="",
-            model="m", measured=10.0, predicted=10.0 * ratio,
-            below=0.1, above=0.1, source=f"https://example.com/{url}",
+            id=f"{group}{at}",
+            regime="resident, dense",
+            group=group,
+            gpu=gpu,
+            cpu="",
+            model="m",
+            measured=10.0,
+            predicted=10.0 * ratio,
+            below=0.1,
+            above=0.1,
+            source=f"https://example.com/{url}",
         )
         for at, ratio in enumerate(ratios)
-    ]  # fmt: skip
+    ]
 
 
 def test_twice_is_as_bad_as_half_and_single_figures_are_not_named() -> None:
-    every = [*points("half", (0.5, 0.5)), *points("near", (1.05, 1.05)), *points("slip", (9.0,)),
-             *points("thrice", (3.0, 3.0))]  # fmt: skip
+    every = [
+        *points("half", (0.5, 0.5)),
+        *points("near", (1.05, 1.05)),
+        *points("slip", (9.0,)),
+        *points("thrice", (3.0, 3.0)),
+    ]
     worst = worst_groups(every)
     assert [point.group for point in worst] == ["thrice", "half", "near"]
     assert worst[0].error == pytest.approx(2.0)
@@ -39,8 +51,12 @@ def test_twice_is_as_bad_as_half_and_single_figures_are_not_named() -> None:
 
 
 def test_a_card_is_seen_where_another_source_measured_it() -> None:
-    every = [*points("x", (1.0, 1.0), "RTX 4090", "a"), *points("y", (1.0,), "rtx 4090", "b"),
-             *points("z", (2.0,), "Arc B580", "a"), *points("cpu", (1.0,), "", "a")]  # fmt: skip
+    every = [
+        *points("x", (1.0, 1.0), "RTX 4090", "a"),
+        *points("y", (1.0,), "rtx 4090", "b"),
+        *points("z", (2.0,), "Arc B580", "a"),
+        *points("cpu", (1.0,), "", "a"),
+    ]
     seen, unseen = by_card(every)
     assert (seen.regime, seen.rows) == (SEEN, 3)
     assert (unseen.regime, unseen.rows) == (UNSEEN, 1)
@@ -60,7 +76,8 @@ def test_the_bootstrap_draws_groups_the_same_way_twice() -> None:
 
 
 def test_doubtful_rows_are_scored_beside_the_others() -> None:
-    good, bad = points("g", (1.0, 1.0)), points("b", (4.0,))
+    good = points("g", (1.0, 1.0))
+    bad = points("b", (4.0,))
     scored = with_doubtful(good, bad)
     assert scored.regime == DOUBTED
     assert scored.rows == 3

@@ -24,11 +24,14 @@ def resident(name: str, gpu: str, form: str = "Q4_K_M") -> Estimate:
 def test_they_are_the_published_figures_of_the_card() -> None:
     with (DATA / "generated/accuracy_points.csv").open(encoding="utf-8") as file:
         rows = [
-            row for row in csv.DictReader(file)
-            if row["gpu"] in ("RTX 4090", "RTX 4090 24GB") and row["model"] == "Llama-3-8B"
-            and row["format"] == "Q4_K_M" and row["regime"] == "resident, dense"
+            row
+            for row in csv.DictReader(file)
+            if row["gpu"] in ("RTX 4090", "RTX 4090 24GB")
+            and row["model"] == "Llama-3-8B"
+            and row["format"] == "Q4_K_M"
+            and row["regime"] == "resident, dense"
             and row["scored"] == "True"
-        ]  # fmt: skip
+        ]
     speeds = [float(row["measured"]) for row in rows]
     others = measured_by_others(resident("Llama-3-8B", "RTX 4090"))
     assert others is not None

@@ -40,9 +40,12 @@ def test_runs_are_scored_by_their_date_and_by_the_age_of_the_architecture() -> N
         point("c on x", 12.0, date="2024-02"),
     ]
     assert [(score.name, score.groups) for score in stranger_scores(runs, "by age")] == [
-        ("younger than 3 months", 1), ("older", 1),
-    ]  # fmt: skip
+        ("younger than 3 months", 1),
+        ("older", 1),
+    ]
     assert [score.name for score in stranger_scores(runs, "by date")] == [
-        "before 2025", "2026, to April", "2026, from August",
-    ]  # fmt: skip
+        "before 2025",
+        "2026, to April",
+        "2026, from August",
+    ]
     assert newest(runs) == "2026-09"

@@ -116,8 +116,10 @@ def test_used_ram_includes_the_part_of_the_system() -> None:
 
 def test_the_longest_context_is_the_last_that_fits() -> None:
     longest = value("longest_context", placement="gpu-resident", model="Llama-3.1-8B")
-    fits = [value("missing", placement="gpu-resident", model="Llama-3.1-8B", context=longest + more)
-            for more in (0, 256)]  # fmt: skip
+    fits = [
+        value("missing", placement="gpu-resident", model="Llama-3.1-8B", context=longest + more)
+        for more in (0, 256)
+    ]
     assert fits[0] == 0 < fits[1]
 
 
@@ -147,7 +149,8 @@ def test_a_gpu_pays_from_the_number_of_replies_whose_saved_time_is_worth_it() ->
     saved = float(slow.reply - fast.reply)
     enough = value("paying_replies", **UPGRADE)
     # An RTX A6000 in place of the card, bought or rented by use; the machine is there already.
-    now, then = speed_of(slow), speed_of(fast)
+    now = speed_of(slow)
+    then = speed_of(fast)
     upgraded = scenario(**UPGRADE)
     use = Use(
         work=upgraded.nouns.work, money=MoneyInputs(), weights=float(upgraded.model.file_bytes)

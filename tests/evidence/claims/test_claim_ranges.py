@@ -29,14 +29,16 @@ def test_a_figure_holds_within_rounding(ours, low, high, held) -> None:
 
 
 def test_a_range_that_reaches_the_claim_does_not_make_it_hold() -> None:
-    ours, claimed = Range(value=2.0, low=1.0, high=4.0), Claimed(low=3, high=6, unit="tokens/s")
+    ours = Range(value=2.0, low=1.0, high=4.0)
+    claimed = Claimed(low=3, high=6, unit="tokens/s")
     assert not holds(ours, claimed)
     assert reaches(ours, claimed)
     assert not reaches(Range(value=2.0, low=1.5, high=2.5), claimed)
 
 
 def test_common_errors_cancel_in_a_ratio() -> None:
-    above, below = Range(value=8.0, low=4.0, high=16.0), Range(value=2.0, low=1.0, high=4.0)
+    above = Range(value=8.0, low=4.0, high=16.0)
+    below = Range(value=2.0, low=1.0, high=4.0)
     together, apart = (ratio(above, below, together=number) for number in (True, False))
     assert (together.value, together.low, together.high) == (4, 4, 4)
     # ln 2 twice, at right angles: e^(0.693 x 1.414) = 2.67

@@ -129,8 +129,11 @@ def test_every_claim_is_answered_with_its_figures(claims_by_number) -> None:
 
 def test_mistakes_of_the_articles(claims_by_number) -> None:
     """By facts that no fit can move; each from the measurements that its row cites."""
-    by_name = {f"{claim.row.number} {case.condition}": case for claim in claims_by_number.values()
-               for case in claim.findings}  # fmt: skip
+    by_name = {
+        f"{claim.row.number} {case.condition}": case
+        for claim in claims_by_number.values()
+        for case in claim.findings
+    }
     for name, held in {
         "1 streamed to the GPU, in 4 bits by vLLM": False,  # 20 GB over 24 GB/s
         "2 the link is PCIe 3, copies are pinned": False,  # 12 GB/s

@@ -113,8 +113,11 @@ def test_a_row_never_stops_the_file() -> None:
 
 
 STRANGE = (
-    *({"model": model, "params_b": size} for model in ("Nope-7B", "Llama-3.1-8B", "")
-      for size in ("0", "1e-300", "-1", "inf", "-inf", "nan", "1e26")),
+    *(
+        {"model": model, "params_b": size}
+        for model in ("Nope-7B", "Llama-3.1-8B", "")
+        for size in ("0", "1e-300", "-1", "inf", "-inf", "nan", "1e26")
+    ),
     {"category": "moe_offload", "runtime": "ds4", "model": "Qwen3-30B-A3B", "gpu": "", "ngl": ""},
     {"runtime": "vLLM", "category": "resident", "quant": f"INT4 ({10**26} GB)"},
     {"runtime": "vLLM", "category": "resident", "quant": f"INT4 ({'9' * 400} GB)"},
@@ -123,7 +126,7 @@ STRANGE = (
     {"model": "Nope-0.00000000001B"},
     {"model": "Nope-7B", "params_b": "7", "date": "9999"},
     {"model": "Nope-7B", "params_b": "7", "date": "\u00b2\u00b2\u00b2\u00b2"},
-)  # fmt: skip
+)
 
 
 def test_strange_rows_get_a_number_or_a_reason() -> None:
@@ -139,7 +142,9 @@ def test_strange_rows_get_a_number_or_a_reason() -> None:
 
 def test_a_defect_empties_its_row_and_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(row: PublishedRow) -> dict[str, object]:
-        return real(row) if row.context_depth != 102 else {"id": [][1]}
+        if row.context_depth != 102:
+            return real(row)
+        return {"id": [][1]}
 
     real = predict.answer
     monkeypatch.setattr(predict, "answer", broken)
@@ -259,7 +264,8 @@ def test_an_unknown_model_gets_a_stand_in_and_a_note() -> None:
     (note,) = case.notes
     assert note.startswith("Nobody-70B is not known by its name: its size stands in")
     # It is about the Llama of that size, so it should be about as fast.
-    known, record = answer(ROW), answer(row(model="Nobody-70B", **stated))
+    known = answer(ROW)
+    record = answer(row(model="Nobody-70B", **stated))
     assert record["tg_tps"] == pytest.approx(known["tg_tps"], rel=0.25)
 
 

@@ -14,7 +14,8 @@ ROW = {
     "quant": "Q4_K_M",
     "source_note": "",
 }
-ALL_IN_GPU, SPLIT = PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD
+ALL_IN_GPU = PlacementStrategy.GPU_RESIDENT
+SPLIT = PlacementStrategy.CPU_OFFLOAD
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,8 @@ def test_a_row_without_a_category_is_read_as_the_category_that_its_cells_say(
     changes: dict[str, str], category: str
 ) -> None:
     row = {**ROW, **changes}
-    silent, stated = answer(row), answer({**row, "category": category})
+    silent = answer(row)
+    stated = answer({**row, "category": category})
     assert silent["tg_tps"] == stated["tg_tps"]
     assert float(str(silent["tg_tps"])) > 0
 
@@ -75,7 +77,8 @@ EXL2 = {
 
 
 def test_exllama_computes_layers_card_by_card_unless_tensor_parallel_is_stated() -> None:
-    alone, two = answer(EXL2), answer({**EXL2, "gpu_count": "2"})
+    alone = answer(EXL2)
+    two = answer({**EXL2, "gpu_count": "2"})
     divided = answer({**EXL2, "gpu_count": "2", "source_note": "tp=2"})
     assert two["tg_tps"] == pytest.approx(alone["tg_tps"], rel=1e-6)
     assert float(str(divided["tg_tps"])) > 1.2 * float(str(two["tg_tps"]))

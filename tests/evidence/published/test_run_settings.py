@@ -70,7 +70,8 @@ def test_the_cache_takes_its_room_twice() -> None:
 
 
 def test_a_guessed_batch_widens_the_range() -> None:
-    guessed, stated = answer(row()), answer(row(batch="8"))
+    guessed = answer(row())
+    stated = answer(row(batch="8"))
     width = [
         float(str(entry["tg_high"])) / float(str(entry["tg_low"])) for entry in (guessed, stated)
     ]
@@ -140,10 +141,20 @@ def test_tasks_stand_for_lengths(record: dict[str, str], lengths: tuple[float, f
 
 def test_an_engine_for_experts_runs_models_that_have_them() -> None:
     # 552 billion weights of which 5 % are used: 27.6 billion.
-    case = understood(row(
-        category="nvme", runtime="colibri O_DIRECT", gpu="", cpu="Ryzen 9 9950X", quant="",
-        model="Unknown-552B", params_b="552", prompt_len="", gen_len="", fraction_cpu="",
-    ))  # fmt: skip
+    case = understood(
+        row(
+            category="nvme",
+            runtime="colibri O_DIRECT",
+            gpu="",
+            cpu="Ryzen 9 9950X",
+            quant="",
+            model="Unknown-552B",
+            params_b="552",
+            prompt_len="",
+            gen_len="",
+            fraction_cpu="",
+        )
+    )
     assert case.model.architecture.active_params == pytest.approx(27.6e9, rel=0.15)
 
 
@@ -169,6 +180,7 @@ def test_lengths_and_depth_of_a_servers_run_are_read_as_those_of_llama_bench() -
         for more in ({}, {"context_depth": "16000"})
     ]
     assert 1.0 <= 1e3 / speeds[1] - 1e3 / speeds[0] <= 3.0
-    columns = understood({**stated, "prompt_len": "100", "gen_len": "50",
-                          "source_note": "test=tg200,pp16000"})  # fmt: skip
+    columns = understood(
+        {**stated, "prompt_len": "100", "gen_len": "50", "source_note": "test=tg200,pp16000"}
+    )
     assert (columns.work.prompt, columns.work.output) == (100.0, 50.0)

@@ -86,7 +86,8 @@ def test_a_generation_agrees_with_the_rows_of_its_models() -> None:
     "typed", ["2x EPYC 7402", "dual EPYC 7402", "EPYC 7402 x2", "2P EPYC 7402"]
 )
 def test_two_sockets_double_cores_channels_and_rate(typed: str) -> None:
-    row, two = cpu_named("EPYC 7402").row, cpu_named(typed).row
+    row = cpu_named("EPYC 7402").row
+    two = cpu_named(typed).row
     assert two.name == "2x EPYC 7402"
     assert two.sockets == 2
     assert two.cores == 2 * row.cores == 48
@@ -127,7 +128,8 @@ def test_graphics_of_generations_are_rows_of_the_catalogue() -> None:
 
 def test_a_model_has_the_memory_of_its_own_page_where_that_of_its_generation_differs() -> None:
     """https://ark.intel.com: Xeon E5-2620 v4 up to DDR4-2133, Xeon Gold 6330 up to DDR4-2933."""
-    slow, usual = cpu_named("Xeon E5-2620 v4"), cpu_named("Xeon E5-2699 v4")
+    slow = cpu_named("Xeon E5-2620 v4")
+    usual = cpu_named("Xeon E5-2699 v4")
     assert (slow.row.memory_mts, usual.row.memory_mts) == (2133, 2400)
     assert slow.row.bandwidth_gbs == pytest.approx(4 * 8 * 2.133)
     assert "maker" in slow.notes[0]

@@ -66,7 +66,10 @@ def test_windows_takes_a_part_of_the_first_card_of_a_desktop() -> None:
 
 @pytest.mark.parametrize("name", ["RTX 4090 Laptop", "L40S", "Radeon 780M", "Quadro RTX 6000 24GB"])
 def test_windows_takes_nothing_of_cards_without_a_screen_and_of_typed_sizes(name: str) -> None:
-    size = {"vram_gb": 24} if "Quadro" in name else {}
+    if "Quadro" in name:
+        size = {"vram_gb": 24}
+    else:
+        size = {}
     assert _free(gpu=name, system="windows", **size) == _free(gpu=name, **size)
 
 

@@ -129,9 +129,15 @@ def test_a_suffix_is_never_dropped_silently() -> None:
             if suffix.casefold() in own.split():
                 continue
             name, _ = meaning(f"{bare} {suffix}")
-            aliases = gpu_rows()[name].aliases if name else ""
+            if name:
+                aliases = gpu_rows()[name].aliases
+            else:
+                aliases = ""
             spelled = f"{name}; {aliases.replace('Mobile', 'Laptop')}".casefold()
-            meant = "(?:m|laptop)" if suffix == "M" else suffix.casefold()
+            if suffix == "M":
+                meant = "(?:m|laptop)"
+            else:
+                meant = suffix.casefold()
             assert not name or re.search(rf"{meant}\b", spelled), (bare, suffix)
 
 

@@ -23,7 +23,8 @@ def test_a_slice_has_its_fractions_of_memory_and_multiprocessors(
     typed: str, card: str, memory: int, bandwidth: float, arithmetic: float
 ) -> None:
     """Fractions of memory and SMs: docs.nvidia.com, Supported MIG Profiles."""
-    part, whole = gpu_named(typed).row, gpu_named(card).row
+    part = gpu_named(typed).row
+    whole = gpu_named(card).row
     assert part.memory_gib == memory
     assert part.bandwidth_gbs == pytest.approx(whole.bandwidth_gbs * bandwidth)
     assert whole.fp16_tflops is not None

@@ -25,7 +25,10 @@ def meaning(typed: str) -> tuple[str, int, str, float | None]:
 
 def meant(case: dict[str, str]) -> tuple[str, int, str, float | None]:
     """What a person means."""
-    ram = float(case["ram_gib"]) if case["ram_gib"] else None
+    if case["ram_gib"]:
+        ram = float(case["ram_gib"])
+    else:
+        ram = None
     return case["gpu"], int(case["count"] or 0), case["cpu"], ram
 
 
@@ -339,7 +342,8 @@ def test_what_is_called_a_server_and_has_three_cards_has_a_server_s_processor() 
 
 def test_a_count_before_a_chip_of_which_a_machine_has_one_is_of_machines() -> None:
     for name in ("2x strix halo", "2x ryzen ai max 395 128gb", "2x Strix Halo over USB4"):
-        cluster, single = machine_by_name(name), machine_by_name(name.removeprefix("2x "))
+        cluster = machine_by_name(name)
+        single = machine_by_name(name.removeprefix("2x "))
         assert cluster.nodes == 2, name
         assert cluster.host.bandwidth.value == single.host.bandwidth.value, name
 

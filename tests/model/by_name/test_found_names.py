@@ -53,7 +53,9 @@ def has_format(read: Named | str, form: str) -> bool:
     """Whether the name's format is read, where it states one."""
     if isinstance(read, str) or not form:
         return True
-    return bool(read.format) if form == "*" else read.format == form
+    if form == "*":
+        return bool(read.format)
+    return read.format == form
 
 
 @cache

@@ -236,20 +236,39 @@ def test_the_list_agrees_with_the_catalogue(subtests: pytest.Subtests) -> None:
 
 def test_sizes_outside_a_rule_are_counted_as_llamas_and_reported() -> None:
     odd = HubRow(
-        name="x/Odd-1B", key="odd 1b", architecture="no_such_family", parameters=10**9, layers=16,
-        hidden=2048, heads=32, kv_heads=8, head_dim=64, vocab=32000, feed_forward=8192,
-        shared_feed_forward=0, experts=0, experts_used=0, context=4096, released="",
-    )  # fmt: skip
+        name="x/Odd-1B",
+        key="odd 1b",
+        architecture="no_such_family",
+        parameters=10**9,
+        layers=16,
+        hidden=2048,
+        heads=32,
+        kv_heads=8,
+        head_dim=64,
+        vocab=32000,
+        feed_forward=8192,
+        shared_feed_forward=0,
+        experts=0,
+        experts_used=0,
+        context=4096,
+        released="",
+    )
     built = listed(odd)
     assert built.generic
     llama = describe(
         {
-            "model_type": "llama", "hidden_size": 2048, "num_hidden_layers": 16,
-            "vocab_size": 32000, "num_attention_heads": 32, "num_key_value_heads": 8,
-            "head_dim": 64, "intermediate_size": 8192, "max_position_embeddings": 4096,
+            "model_type": "llama",
+            "hidden_size": 2048,
+            "num_hidden_layers": 16,
+            "vocab_size": 32000,
+            "num_attention_heads": 32,
+            "num_key_value_heads": 8,
+            "head_dim": 64,
+            "intermediate_size": 8192,
+            "max_position_embeddings": 4096,
         },
         "x",
-    )  # fmt: skip
+    )
     assert built.architecture.params == llama.architecture.params
 
 

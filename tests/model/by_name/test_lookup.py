@@ -183,7 +183,8 @@ def test_a_name_carries_its_format(text: str, form: str) -> None:
     assert named(text).format == form
 
 
-STAND_IN, REFUSED = "~", ""
+STAND_IN = "~"
+REFUSED = ""
 
 
 def meaning(typed: str) -> tuple[str, str]:

@@ -96,7 +96,8 @@ def test_the_uncertainty_of_assumed_experts_is_that_of_known_models(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Each model with experts from 100 billion weights, described by its total alone."""
-    known_sizes, errors = stand_in._known_sizes(""), []
+    known_sizes = stand_in._known_sizes("")
+    errors = []
     for name, row in catalog.model_rows().items():
         exact = catalog.architecture(name)
         family = take_apart(name).shape[0]
@@ -118,9 +119,11 @@ def test_the_uncertainty_is_that_of_stand_ins_for_known_models(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Each model of the catalogue whose name tells its size, described without itself."""
-    known_sizes, errors = stand_in._known_sizes, []
+    known_sizes = stand_in._known_sizes
+    errors = []
     for name, row in catalog.model_rows().items():
-        size, key = stated_size(take_apart(name)), " ".join(take_apart(name).shape)
+        size = stated_size(take_apart(name))
+        key = " ".join(take_apart(name).shape)
         if size is None or row.released < "2024" or name.startswith("gpt-oss"):
             continue
         known = known_sizes(take_apart(name).shape[0])

@@ -144,7 +144,10 @@ def test_samples_match_published_totals_and_the_catalogue(subtests: pytest.Subte
                 assert built.params == pytest.approx(told["params"], rel=0.005)
             assert per_token(built) == tuple(told["cached"])
             if "catalogue" in told:
-                left_out = ("max_context",) if path.stem in CONTEXT_LEFT_OUT else ()
+                if path.stem in CONTEXT_LEFT_OUT:
+                    left_out = ("max_context",)
+                else:
+                    left_out = ()
                 spec = facts_from_config(told["config"], path.stem)
                 same_sizes(spec, catalog.find_model(told["catalogue"]), *left_out)
 

@@ -72,7 +72,10 @@ def matrix(role: str, group: Group, layer: int | None, rows: int, width: int) ->
 
 def feed_forward(shape: Shape, layer: int) -> Iterator[Tensor]:
     many, suffix = (shape.experts, "_exps") if shape.experts else (1, "")
-    group = Group.ROUTED_EXPERTS if shape.experts else Group.DENSE_FFN
+    if shape.experts:
+        group = Group.ROUTED_EXPERTS
+    else:
+        group = Group.DENSE_FFN
     if shape.experts:
         yield matrix("ffn_gate_inp", Group.ROUTER, layer, shape.experts, shape.hidden)
     for part in ("ffn_gate", "ffn_up"):
@@ -82,7 +85,8 @@ def feed_forward(shape: Shape, layer: int) -> Iterator[Tensor]:
 
 def transformer(name: str, shape: Shape) -> Architecture:
     """A Llama-like model, dense or with experts in every layer."""
-    query, key = shape.heads * shape.head, shape.kv_heads * shape.head
+    query = shape.heads * shape.head
+    key = shape.kv_heads * shape.head
     tensors = [matrix("token_embd", Group.EMBEDDING, None, shape.vocab, shape.hidden)]
     for layer in range(shape.layers):
         tensors += [
@@ -260,7 +264,10 @@ def test_columns_are_the_fields_of_the_dataclasses() -> None:
 def test_every_recipe_names_known_types_and_sources() -> None:
     for row in RECIPES:
         assert row.type in TYPES, row
-        mixed = {"gguf"} if "+" in row.format else set()
+        if "+" in row.format:
+            mixed = {"gguf"}
+        else:
+            mixed = set()
         assert TYPES[row.type].family in {row.family, "any"} | mixed, row
         assert row.source, row
         assert re.fullmatch(r"\d{4}-\d\d-\d\d", row.source_date), row
@@ -401,7 +408,10 @@ def test_recipes_reproduce_the_sizes_of_measured_files() -> None:
         pytest.skip("the published measurements lie beside the repository and are not here")
     assert len(rows) > 30
     for model, name, size in rows:
-        limit = 0.02 if name.startswith("UD-") else 0.01
+        if name.startswith("UD-"):
+            limit = 0.02
+        else:
+            limit = 0.01
         assert abs(deviation(model, name, size * GIB)) < limit, (model, name, size)
 
 

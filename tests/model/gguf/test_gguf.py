@@ -16,11 +16,9 @@ from advisor.model.gguf.read import describe_parts, describe_path, describe_pref
 from advisor.model.gguf.shards import named, numbered
 from advisor.model.model import Described
 
-Q4_K, Q8_0, MXFP4 = (
-    GGMLQuantizationType.Q4_K,
-    GGMLQuantizationType.Q8_0,
-    GGMLQuantizationType.MXFP4,
-)
+Q4_K = GGMLQuantizationType.Q4_K
+Q8_0 = GGMLQuantizationType.Q8_0
+MXFP4 = GGMLQuantizationType.MXFP4
 
 
 def described(path: Path) -> Described:
@@ -108,7 +106,8 @@ def test_a_guessed_or_unknown_file_type(tmp_path: Path, number: int, form: str) 
 def test_the_beginning_of_a_file_is_enough(tmp_path: Path) -> None:
     path = llama(tmp_path, Q8_0)
     start = path.read_bytes()[: read_header(prefix("m.gguf", path.read_bytes())).size]
-    whole, part = described(path).model, describe_prefix("m.gguf", start).model
+    whole = described(path).model
+    part = describe_prefix("m.gguf", start).model
     assert whole is not None
     assert part is not None
     assert whole.file_bytes == part.file_bytes

@@ -61,7 +61,10 @@ ROLES = {
 @cache
 def header(kind: str) -> bytes:
     """A sound file's header, small, so that damage hits something."""
-    tensors = {**table(), **layered(2, ROLES[kind])} if kind in ROLES else llama_tensors()
+    if kind in ROLES:
+        tensors = {**table(), **layered(2, ROLES[kind])}
+    else:
+        tensors = llama_tensors()
     with TemporaryDirectory() as folder:
         path = Path(folder) / "m.gguf"
         keys = {**LLAMA_KEYS, **KEYS.get(kind, {})}
@@ -143,7 +146,9 @@ def test_a_source_that_never_ends_is_left() -> None:
 
     def read_at(offset: int, size: int) -> bytes:
         start = b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1) + b"k" + struct.pack("<IIQ", 9, 8, 2**20)
-        return (start + strings)[:size] if offset == 0 else strings[:size]
+        if offset == 0:
+            return (start + strings)[:size]
+        return strings[:size]
 
     header = read_header(Part(name="m.gguf", read_at=read_at))
     assert header.size <= 64 + 8 * 2**20

@@ -86,7 +86,10 @@ class Handler(BaseHTTPRequestHandler):
     def file(self, path: str) -> None:
         if self.hub.redirect and not path.startswith("/cdn/"):
             return self.answer(302, b"", {"Location": self.hub.redirect})
-        name = path.split("/", 5)[5] if path.startswith("/owner") else path.removeprefix("/cdn/")
+        if path.startswith("/owner"):
+            name = path.split("/", 5)[5]
+        else:
+            name = path.removeprefix("/cdn/")
         body = self.hub.files[name]
         text = self.headers.get("Range")
         if text and self.hub.ranges:
@@ -99,7 +102,10 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in (headers or {}).items():
             self.send_header(name, value)
-        wrong = self.hub.content_length if status == 200 and "resolve" in self.path else None
+        if status == 200 and "resolve" in self.path:
+            wrong = self.hub.content_length
+        else:
+            wrong = None
         self.send_header("Content-Length", str(len(body) if wrong is None else wrong))
         self.end_headers()
         try:

@@ -41,8 +41,13 @@ IN_EACH = pytest.mark.parametrize("situation", SITUATIONS)
 def answer(situation: str, name: str = "") -> tuple[Advice, ReportDocument]:
     model, text = SITUATIONS[situation]
     chosen = catalog.model(model, "Q4_K_M")
-    chosen = replace(chosen, name=name) if name else chosen
-    here, work, money = machine(MachineSpec(**text)), Workload(), MoneyInputs()
+    if name:
+        chosen = replace(chosen, name=name)
+    else:
+        chosen = chosen
+    here = machine(MachineSpec(**text))
+    work = Workload()
+    money = MoneyInputs()
     advice = advise(chosen, here, work, money=money)
     report = document(advice, here, {"model": model}, command="python -m advisor")
     return advice, report
@@ -78,18 +83,26 @@ def test_a_whole_report_is_exported_and_imported_without_loss(
     _, report = answer(situation)
     caveats = ("X-70B-GGUF is taken as X-70B.",)
     kept = file_store.save(
-        replace(report, caveats=caveats), "n", "two\nlines", tags=["a", "b"], author="Kim",
+        replace(report, caveats=caveats),
+        "n",
+        "two\nlines",
+        tags=["a", "b"],
+        author="Kim",
         results=[RESULT],
-    )  # fmt: skip
+    )
     exported = report_json(kept)
     file = read_report(json.loads(json.dumps(exported)))
     empty = open_store(f"sqlite:///{tmp_path / 'empty.sqlite'}")
     stores = [(empty, 1), (file_store, kept.id)]  # where it is already, it stays one report
     for store, number in stores:
         again = store.save(
-            file.document, file.name, file.notes, tags=file.tags, author=file.author,
+            file.document,
+            file.name,
+            file.notes,
+            tags=file.tags,
+            author=file.author,
             results=file.results,
-        )  # fmt: skip
+        )
         assert again.id == number
         second = report_json(store.load(again.id))
         assert {**second, "saved": None} == {**exported, "saved": None}
@@ -107,8 +120,10 @@ def test_it_states_the_same_as_the_advice(situation: str) -> None:
     assert report.inputs == {"model": SITUATIONS[situation][0]}
     for card, estimate in zip(report.placements, advice.estimates, strict=True):
         assert (card.runtime, card.placement, card.fits) == (
-            estimate.runtime.name, estimate.strategy.value, bool(estimate.fits),
-        )  # fmt: skip
+            estimate.runtime.name,
+            estimate.strategy.value,
+            bool(estimate.fits),
+        )
         assert card.decode_tps == (decode_tps(estimate) if estimate.fits else None)
         assert card.fits or card.missing_bytes or card.explanation
 
@@ -130,9 +145,10 @@ def test_memory_adds_up_to_the_parts_held(situation: str) -> None:
         shown = advice.card(strategy)
         for tier, held in shown.held.items() if shown else ():
             parts = [
-                use.bytes for use in report.memory
+                use.bytes
+                for use in report.memory
                 if (use.placement, use.tier) == (strategy.value, tier.value)
-            ]  # fmt: skip
+            ]
             assert sum(parts) == pytest.approx(float(sum(held)))
 
 
@@ -211,7 +227,8 @@ def test_a_session_has_a_section_with_its_speeds_and_what_saves() -> None:
     nouns = Request(model="Qwen3.6-35B-A3B", gpu="RTX 3090", session="swe-bench").nouns()
     answered = answer_to(nouns)
     report = answer_document(answered)
-    session, task = report.session, answered.advice.task
+    session = report.session
+    task = answered.advice.task
     assert session is not None
     assert task is not None
     assert (session.turns, session.task_s) == (36, task.seconds)

@@ -172,9 +172,13 @@ def sensitive(report: SavedReport) -> SavedReport:
         SensitivityRow(name="price", low=24.0, high=48.0, gain_low_usd=700.0, gain_high_usd=676.0),
     )
     return changed(
-        report, turns_on="RTX 3090, 2 in all", what_changes="It would pay from 15 replies a day.",
-        sensitivity=rows, currency="EUR", usd_per_unit=2.0,
-    )  # fmt: skip
+        report,
+        turns_on="RTX 3090, 2 in all",
+        what_changes="It would pay from 15 replies a day.",
+        sensitivity=rows,
+        currency="EUR",
+        usd_per_unit=2.0,
+    )
 
 
 @pytest.mark.parametrize("form", ["html", "md", "pdf"])
@@ -182,11 +186,19 @@ def test_what_the_verdict_depends_on_is_in_every_file_for_readers(
     sensitive: SavedReport, form: str
 ) -> None:
     made = FORMS[form].make(sensitive)
-    text = " ".join(text_of(made)) if form == "pdf" else made.decode()
+    if form == "pdf":
+        text = " ".join(text_of(made))
+    else:
+        text = made.decode()
     for words in (
-        "What the verdict depends on: RTX 3090, 2 in all", "It would pay from 15 replies a day.",
-        "20 to 80", "\u20ac12 to \u20ac24 a month", "-\u20ac20", "\u20ac480", "\u20ac350",
-    ):  # fmt: skip
+        "What the verdict depends on: RTX 3090, 2 in all",
+        "It would pay from 15 replies a day.",
+        "20 to 80",
+        "\u20ac12 to \u20ac24 a month",
+        "-\u20ac20",
+        "\u20ac480",
+        "\u20ac350",
+    ):
         assert words in text, words
 
 
@@ -234,8 +246,9 @@ def test_the_verdict_begins_with_the_answer_alone(report: SavedReport) -> None:
 def test_figures_of_the_placements_shown_come_first(report: SavedReport) -> None:
     first, *others = report.document.assumptions
     document = replace(report.document, assumptions=(*others, replace(first, shown=True)))
-    tables = {section.title: section.tables[0].rows for section in sections(document)
-              if section.tables}  # fmt: skip
+    tables = {
+        section.title: section.tables[0].rows for section in sections(document) if section.tables
+    }
     assert [row[0] for row in tables["Values and sources"]] == [first.what]
     assert len(tables["Values of other runtimes"]) == len(others)
 

@@ -41,8 +41,9 @@ def test_the_answer_is_that_of_a_comparison() -> None:
     fitting = usable(compare(catalog.model("Llama-3.1-8B", "Q4_K_M"), here, Workload()))
     assert result.best is not None
     assert (result.best.runtime, result.best.strategy) == (
-        fitting[0].runtime, fitting[0].strategy,
-    )  # fmt: skip
+        fitting[0].runtime,
+        fitting[0].strategy,
+    )
     assert (result.model, result.machine, result.failures) == ("Llama-3.1-8B", "mine", ())
 
 
@@ -105,10 +106,14 @@ def test_the_low_end_is_stricter_than_the_middle() -> None:
 
 
 def test_a_machine_by_name_a_split_and_money_are_inputs_of_a_file() -> None:
-    data = {"models": [{"name": "Llama-3.1-70B", "format": "Q4_K_M"}],
-            "machines": ["Mac Studio M3 Ultra 512GB",
-                         {"gpu": "RTX 3090", "ram_gb": "64GB", "gpu_layers": 20}],
-            "request": {"runtime": "llama.cpp", "context": "16k", "usd_per_kwh": 0.36}}  # fmt: skip
+    data = {
+        "models": [{"name": "Llama-3.1-70B", "format": "Q4_K_M"}],
+        "machines": [
+            "Mac Studio M3 Ultra 512GB",
+            {"gpu": "RTX 3090", "ram_gb": "64GB", "gpu_layers": 20},
+        ],
+        "request": {"runtime": "llama.cpp", "context": "16k", "usd_per_kwh": 0.36},
+    }
     named, split = run(scenarios(data))
     assert named.machine == "Mac Studio M3 Ultra 512GB"
     assert split.best is not None

@@ -22,7 +22,9 @@ def run_sql(url: str, *statements: str) -> list[tuple[object, ...]]:
     with psycopg.connect(url) as connection:
         for statement in statements:
             cursor = connection.execute(statement.encode())
-        return cursor.fetchall() if cursor.description else []
+        if cursor.description:
+            return cursor.fetchall()
+        return []
 
 
 def test_first_starts_side_by_side_share_the_tables(postgresql_server: PostgreSQL) -> None:

@@ -257,7 +257,8 @@ def test_a_shared_link_shows_one_report_until_it_is_withdrawn(
 
 
 def test_each_sees_their_own_reports(store: ReportStore, document: ReportDocument) -> None:
-    mine, yours = store.of("me"), store.of("you")
+    mine = store.of("me")
+    yours = store.of("you")
     number = mine.save(document, "same", tags=["m"]).id
     assert yours.save(document, "same").id != number
     assert [head.id for head in mine.list()] == [number]
@@ -281,9 +282,13 @@ def test_json_imports_without_loss(
     file = read_report(exported)
     empty = open_store(f"sqlite:///{tmp_path / 'empty.sqlite'}")
     again = empty.save(
-        file.document, file.name, file.notes, tags=file.tags, author=file.author,
+        file.document,
+        file.name,
+        file.notes,
+        tags=file.tags,
+        author=file.author,
         results=file.results,
-    )  # fmt: skip
+    )
     second = json.loads(FORMS["json"].make(again))
     assert second.pop("saved") != exported.pop("saved")
     assert second == exported
@@ -446,7 +451,8 @@ def test_a_person_keeps_no_more_reports_than_the_server_allows(
 ) -> None:
     monkeypatch.setenv("ADVISOR_REPORTS_EACH", "2")
     mine = store.of("me")
-    first, _ = mine.save(document, "first"), mine.save(document, "second")
+    first = mine.save(document, "first")
+    _ = mine.save(document, "second")
     with pytest.raises(StoreError, match=r"You have 2 saved reports, .* Nothing was saved"):
         mine.save(document, "third")
     assert mine.save(document, "first").id == first.id, "the same one again is no further one"
@@ -523,7 +529,10 @@ def test_a_read_only_folder_shows_its_reports(
     place = open_folder / "reports.sqlite"
     writer = open_store(f"sqlite:///{place}")
     writer.save(document, "kept")
-    held = sqlite3.connect(place) if opened else None
+    if opened:
+        held = sqlite3.connect(place)
+    else:
+        held = None
     if held is not None:
         held.execute("BEGIN")
         held.execute("SELECT * FROM reports")
@@ -591,7 +600,8 @@ def test_a_damaged_file_is_left_as_it_is(file: Path, junk: bytes) -> None:
 def test_a_damaged_report_does_not_hide_the_others(
     file_store: ReportStore, document: ReportDocument, file: Path, content: str
 ) -> None:
-    broken, whole = file_store.save(document, "broken").id, file_store.save(document, "whole").id
+    broken = file_store.save(document, "broken").id
+    whole = file_store.save(document, "whole").id
     with tables_in(file) as other:
         other.execute(
             "UPDATE report_contents SET document = ? WHERE report_id = ?", (content, broken)

@@ -53,7 +53,10 @@ def laguna(config: Config, facts: ArchitectureSpec) -> Architecture:
     heads = config.numbers("num_attention_heads_per_layer") or (facts.heads,) * facts.layers
     heads = tuple(of_layers(config, facts, "num_attention_heads_per_layer", heads))
     facts = replace(facts, qk_norm="head", window=config.whole("sliding_window"))
-    values_of_a_gate = facts.head_dim if config.raw("gating")[1] == "per-element" else 1
+    if config.raw("gating")[1] == "per-element":
+        values_of_a_gate = facts.head_dim
+    else:
+        values_of_a_gate = 1
     windows = _windows(config, facts)
 
     def mixing(at: int) -> Mixing:
@@ -111,7 +114,10 @@ def mimo_v2(config: Config, facts: ArchitectureSpec) -> Architecture:
 def inkling(config: Config, facts: ArchitectureSpec) -> Architecture:
     """Inkling: windowed layers with more key heads, relative positions, four short convolutions."""
     local = config.numbers("local_layer_ids")
-    usual = [at in local for at in range(facts.layers)] if local else None
+    if local:
+        usual = [at in local for at in range(facts.layers)]
+    else:
+        usual = None
     windows = _windows(config, facts, usual)
     facts = replace(facts, qk_norm="head")
     inside = replace(
@@ -130,8 +136,10 @@ def inkling(config: Config, facts: ArchitectureSpec) -> Architecture:
 
 
 def _with_relative_positions(config: Config, facts: ArchitectureSpec, layer: int) -> Mixing:
-    positions, extent = config.required("d_rel"), config.required("rel_extent")
-    taps, hidden = config.required("conv_kernel_size"), facts.hidden
+    positions = config.required("d_rel")
+    extent = config.required("rel_extent")
+    taps = config.required("conv_kernel_size")
+    hidden = facts.hidden
     convolved = 2 * (facts.kv_heads * facts.head_dim + hidden)
     weights = {
         "attn_rel": (hidden, facts.heads * positions),
@@ -161,7 +169,9 @@ def minimax_m3(config: Config, facts: ArchitectureSpec) -> Architecture:
 
     def mixing(at: int) -> Mixing:
         attends = attention(facts, at)
-        return _indexed(attends, facts, at, heads, dim) if indexed[at] else attends
+        if indexed[at]:
+            return _indexed(attends, facts, at, heads, dim)
+        return attends
 
     return stacked(facts, mixing, routed)
 
@@ -190,7 +200,10 @@ def nemotron_nas(config: Config, facts: ArchitectureSpec) -> Architecture:
 
 
 def _searched(config: Config, facts: ArchitectureSpec, layer: int, block: object) -> Layer:
-    values = block if isinstance(block, Mapping) else _written_out(block)
+    if isinstance(block, Mapping):
+        values = block
+    else:
+        values = _written_out(block)
     inner = Config(name=config.name, values=values)
     heads = Config(name=config.name, values=inner.part("attention"))
     widths = Config(name=config.name, values=inner.part("ffn"))
@@ -276,13 +289,21 @@ def kimi_linear(config: Config, facts: ArchitectureSpec) -> Architecture:
         full_gate=told.flag("use_full_rank_gate"),
     )
     listed = told.numbers("full_attn_layers") or range(5, facts.layers + 1, 4)
-    gate = facts.heads * facts.v_head_dim if config.flag("mla_use_output_gate") else 0
+    if config.flag("mla_use_output_gate"):
+        gate = facts.heads * facts.v_head_dim
+    else:
+        gate = 0
     across = config.whole("attn_res_block_size")
 
     def mixing(at: int) -> Mixing:
         full = at + 1 in listed
-        mixed = attention(facts, at, gate=gate) if full else kimi_delta(facts, at, sizes)
-        return mixed.beside(*_across_blocks(facts, at)) if across else mixed
+        if full:
+            mixed = attention(facts, at, gate=gate)
+        else:
+            mixed = kimi_delta(facts, at, sizes)
+        if across:
+            return mixed.beside(*_across_blocks(facts, at))
+        return mixed
 
     return stacked(facts, mixing, _but_the_first(config, facts, usual=1))
 
@@ -327,10 +348,14 @@ def glm5_next(config: Config, facts: ArchitectureSpec) -> Architecture:
     )
     usual = [at % 4 == 3 for at in range(facts.layers)]
     full = _attending(config, facts, "layer_types") or usual
-    streams, pooled = config.required("hc_mult"), config.required("index_kpool")
+    streams = config.required("hc_mult")
+    pooled = config.required("index_kpool")
 
     def mixing(at: int) -> Mixing:
-        mixed = _pooled_index(indexed, at, pooled) if full[at] else kimi_delta(facts, at, sizes)
+        if full[at]:
+            mixed = _pooled_index(indexed, at, pooled)
+        else:
+            mixed = kimi_delta(facts, at, sizes)
         return mixed.beside(*hyper_connections(facts, at, streams))
 
     return stacked(facts, mixing, [at >= 3 for at in range(facts.layers)])
@@ -339,12 +364,15 @@ def glm5_next(config: Config, facts: ArchitectureSpec) -> Architecture:
 def _attending(config: Config, facts: ArchitectureSpec, key: str) -> list[bool]:
     """Whether each layer attends, as a file lists it; empty where it does not."""
     words = config.words(key)
-    return [word in ATTENDING for word in of_layers(config, facts, key, words)] if words else []
+    if words:
+        return [word in ATTENDING for word in of_layers(config, facts, key, words)]
+    return []
 
 
 def _pooled_index(facts: ArchitectureSpec, layer: int, pooled: int) -> Mixing:
     """The index key of each run of tokens, pooled by a gate, in place of one per token."""
-    mixing, dim = attention(facts, layer), facts.index_dim
+    mixing = attention(facts, layer)
+    dim = facts.index_dim
     spared = dim - dim // pooled
     cache = replace(mixing.cache, key_values=mixing.cache.key_values - spared)
     return replace(
@@ -364,7 +392,10 @@ def qwen4_exp(config: Config, facts: ArchitectureSpec) -> Architecture:
     for at in range(facts.layers):
         full = (at + 1) % 4 == 0
         mixing = attention(replace(facts, layer_pattern="F" if full else "L"), at)
-        mixing = _block_index(config, mixing, facts, at) if full else mixing
+        if full:
+            mixing = _block_index(config, mixing, facts, at)
+        else:
+            mixing = mixing
         mixing = mixing.beside(*_mixed_streams(config, facts, at))
         if at + 1 in tables:
             mixing = mixing.beside(*_ngram_reader(config, facts, at))
@@ -374,7 +405,8 @@ def qwen4_exp(config: Config, facts: ArchitectureSpec) -> Architecture:
 
 def _block_index(config: Config, mixing: Mixing, facts: ArchitectureSpec, layer: int) -> Mixing:
     """An index of blocks of tokens, where the model has one."""
-    dim, ratio = config.whole("indexer_head_dim"), config.whole("indexer_compress_ratio")
+    dim = config.whole("indexer_head_dim")
+    ratio = config.whole("indexer_compress_ratio")
     if not dim:
         return mixing
     outputs = (config.whole("indexer_n_heads") + 1) * dim
@@ -386,7 +418,8 @@ def _block_index(config: Config, mixing: Mixing, facts: ArchitectureSpec, layer:
 
 def _mixed_streams(config: Config, facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     """Twice a low-rank mix of the streams around attention and feed-forward."""
-    streams, rank = config.required("hc_count"), config.required("hc_lowrank")
+    streams = config.required("hc_count")
+    rank = config.required("hc_lowrank")
     wide = streams * facts.hidden
     return tuple(
         tensor
@@ -408,7 +441,8 @@ def _mixed_streams(config: Config, facts: ArchitectureSpec, layer: int) -> tuple
 
 def _ngram_reader(config: Config, facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     width = config.whole("ple_embed_dim") or facts.hidden
-    taps, wide = config.required("ple_conv_kernel_size"), config.required("hc_count") * facts.hidden
+    taps = config.required("ple_conv_kernel_size")
+    wide = config.required("hc_count") * facts.hidden
     weights = {
         "ple_key": (width, wide),
         "ple_value": (width, facts.hidden),
@@ -434,8 +468,10 @@ def jamba(config: Config, facts: ArchitectureSpec) -> Architecture:
         rank=_step_rank(config, facts),
         taps=config.required("mamba_d_conv"),
     )
-    period, offset = config.required("attn_layer_period"), config.whole("attn_layer_offset")
-    every, first = config.required("expert_layer_period"), config.whole("expert_layer_offset")
+    period = config.required("attn_layer_period")
+    offset = config.whole("attn_layer_offset")
+    every = config.required("expert_layer_period")
+    first = config.whole("expert_layer_offset")
     return stacked(
         facts,
         lambda at: attention(facts, at) if at % period == offset else mamba1(facts, at, sizes),
@@ -446,12 +482,17 @@ def jamba(config: Config, facts: ArchitectureSpec) -> Architecture:
 def _step_rank(config: Config, facts: ArchitectureSpec) -> int:
     """`auto` is a sixteenth of the hidden size, rounded up."""
     stated = config.raw("mamba_dt_rank")[1]
-    return -(-facts.hidden // 16) if stated in (None, "auto") else config.required("mamba_dt_rank")
+    if stated in (None, "auto"):
+        return -(-facts.hidden // 16)
+    return config.required("mamba_dt_rank")
 
 
 def granite_hybrid(config: Config, facts: ArchitectureSpec) -> Architecture:
     """Granite 4: Mamba-2 or attention by the list, each followed by experts and a shared one."""
-    key = "layer_types" if config.words("layer_types") else "layers_block_type"
+    if config.words("layer_types"):
+        key = "layer_types"
+    else:
+        key = "layers_block_type"
     words = config.words(key) or ("attention",) * facts.layers
     words = tuple(of_layers(config, facts, key, words))
     mamba = replace(_mamba2_sizes(config, facts), layer_pattern="M")
@@ -464,7 +505,8 @@ def falcon_h1(config: Config, facts: ArchitectureSpec) -> Architecture:
     normed = config.flag("mamba_rms_norm")
 
     def mixing(at: int) -> Mixing:
-        states, attends = attention(mamba, at), attention(facts, at)
+        states = attention(mamba, at)
+        attends = attention(facts, at)
         beside = (part for part in states.tensors if normed or part.role != "ssm_norm")
         cache = replace(attends.cache, state_values=states.cache.state_values)
         return replace(attends.beside(*beside), cache=cache)

@@ -64,7 +64,10 @@ def attention(facts: ArchitectureSpec, layer: int, gate: int = 0) -> Mixing:
     """Attention of the table's kinds (grouped, windowed, latent) by the letter of the layer's
     facts; a gate on its output has an output for each head or each value, 0 for none.
     """
-    gates = tensors(layer, {"attn_gate": (facts.hidden, gate)}) if gate else ()
+    if gate:
+        gates = tensors(layer, {"attn_gate": (facts.hidden, gate)})
+    else:
+        gates = ()
     return mixing_of(facts, layer).beside(*gates)
 
 
@@ -73,7 +76,8 @@ def two_size_attention(facts: ArchitectureSpec, layer: int, value_dim: int) -> M
     facts is that of queries and keys.
     """
     mixing = attention(facts, layer)
-    values, out = facts.kv_heads * value_dim, facts.heads * value_dim
+    values = facts.kv_heads * value_dim
+    out = facts.heads * value_dim
     narrowed = {"attn_v": (values, facts.hidden), "attn_output": (facts.hidden, out)}
     sized = []
     for tensor in mixing.tensors:
@@ -103,7 +107,8 @@ def kimi_delta(facts: ArchitectureSpec, layer: int, sizes: DeltaSizes) -> Mixing
     hidden x (3 D + heads) in, 3 D x taps of convolution, gates of hidden x dim + dim x D or
     hidden x D, D x hidden out; a state of heads x dim x dim, and the convolutions' past.
     """
-    inner, hidden = sizes.heads * sizes.dim, facts.hidden
+    inner = sizes.heads * sizes.dim
+    hidden = facts.hidden
     weights: Shapes = {
         "attn_q": (hidden, inner),
         "attn_k": (hidden, inner),
@@ -152,7 +157,8 @@ class MambaSizes:
 
 def mamba1(facts: ArchitectureSpec, layer: int, sizes: MambaSizes) -> Mixing:
     """Mamba-1 [4] with Jamba's three norms: hidden x 2 D in, D x (rank + 2 state), D x hidden."""
-    inner, hidden = sizes.inner, facts.hidden
+    inner = sizes.inner
+    hidden = facts.hidden
     weights: Shapes = {
         "ssm_in": (hidden, 2 * inner),
         "ssm_conv1d": (sizes.taps, inner),
@@ -176,7 +182,8 @@ def hyper_connections(facts: ArchitectureSpec, layer: int, streams: int) -> tupl
 
     Twice (2 + n) n outputs from n x hidden inputs; kept in 32 bits, counted with the norms.
     """
-    mixes, wide = (2 + streams) * streams, streams * facts.hidden
+    mixes = (2 + streams) * streams
+    wide = streams * facts.hidden
     weights: Shapes = {
         "hc_attn_norm": (wide, mixes),
         "hc_attn_base": mixes + 3,
@@ -197,7 +204,10 @@ def k2_horizon(config: Config, facts: ArchitectureSpec) -> Architecture:
     experts, expert layers choose among their projections in place of one of their own.
     """
     facts = replace(facts, qk_norm="layer" if config.flag("query_key_norm") else "")
-    gate = facts.heads * facts.head_dim if config.word("attention_gate_func") else 0
+    if config.word("attention_gate_func"):
+        gate = facts.heads * facts.head_dim
+    else:
+        gate = 0
     value_experts = config.whole("mova_num_experts")
     alone = set(config.numbers("mlp_only_layers"))
     step = config.whole("decoder_sparse_step") or 1
@@ -309,8 +319,11 @@ def _weights(
 
     Queries and output are of low rank; one key and value of a head's width serves all heads.
     """
-    rank, dim, hidden = config.required("q_lora_rank"), facts.head_dim, facts.hidden
-    groups, out_rank = config.required("o_groups"), config.required("o_lora_rank")
+    rank = config.required("q_lora_rank")
+    dim = facts.head_dim
+    hidden = facts.hidden
+    groups = config.required("o_groups")
+    out_rank = config.required("o_lora_rank")
     wide = facts.heads * dim
     attention: Shapes = {
         "attn_q_a": (hidden, rank),
@@ -335,8 +348,13 @@ def _weights(
 
 def _shared_compressor(config: Config, facts: ArchitectureSpec, ratio: int) -> Shapes:
     """One entry per `ratio` tokens for all layers behind, pooled by a gate where it is several."""
-    hidden, dim, keys = facts.hidden, facts.head_dim, config.required("index_head_dim")
-    pooled = {"compressor.gate": (hidden, dim)} if ratio > 1 else {}
+    hidden = facts.hidden
+    dim = facts.head_dim
+    keys = config.required("index_head_dim")
+    if ratio > 1:
+        pooled = {"compressor.gate": (hidden, dim)}
+    else:
+        pooled = {}
     return {
         "compressor.kv": (hidden, dim),
         **pooled,
@@ -394,7 +412,10 @@ def _cache(config: Config, facts: ArchitectureSpec, ratio: int) -> LayerCache:
     window = config.required("sliding_window")
     if not ratio:
         return LayerCache(key_values=facts.head_dim, window=window)
-    index = config.required("index_head_dim") if ratio == SPARSE else 0
+    if ratio == SPARSE:
+        index = config.required("index_head_dim")
+    else:
+        index = 0
     return LayerCache(
         key_values=(facts.head_dim + index) // ratio,
         state_values=window * facts.head_dim // HALF_OF_A_STATE,
@@ -403,5 +424,8 @@ def _cache(config: Config, facts: ArchitectureSpec, ratio: int) -> LayerCache:
 
 def _values_per_past_token(config: Config, facts: ArchitectureSpec, ratio: int) -> int:
     """Values read per past token: all cached entries, or their index keys only."""
-    values = _index_values(config) if ratio == SPARSE else 2 * facts.heads * facts.head_dim
+    if ratio == SPARSE:
+        values = _index_values(config)
+    else:
+        values = 2 * facts.heads * facts.head_dim
     return values // (ratio or 1)
