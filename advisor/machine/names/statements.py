@@ -1,0 +1,115 @@
+"""Statements in a machine's name beside its parts: how much of shared memory its GPU may use, how
+much RAM is free, WSL, a limit of power; and texts that name no machine.
+
+The patterns are rows of data/hardware/name_words.csv.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from advisor.errors import InputError
+from advisor.machine.names.words import LARGEST_GIB, SIZE, any_of, patterns, sizes_gib
+
+PER_UNIT = {"mb": 1 / 1024, "gb": 1.0, "pages": 1 / 2**18}
+"""GiB of a unit of the values of "gpu part"; a page of Linux has 4 KiB."""
+SHARE_OF_WSL = 0.5
+"""Share of the RAM that WSL takes unless .wslconfig says otherwise
+(learn.microsoft.com/windows/wsl/wsl-config, `memory`, read 2026-11-28)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statements:
+    """What a name says beside its parts."""
+
+    text: str  # the plain text without these statements
+    gpu_gib: float | None = None  # part of the memory that the GPU may use [GiB]
+    free_gib: float | None = None  # RAM that is free, of all that is there [GiB]
+    ram_gib: float | None = None  # all RAM, where the name says how much of it is free [GiB]
+    wsl: bool = False  # Linux inside of Windows
+    watts: float | None = None  # limit of power [W]
+    words: tuple[str, ...] = ()  # the statements as they are written
+
+
+def statements(text: str) -> Statements:
+    """Statements of a plain text, each at most once."""
+    found: list[str] = []
+
+    def taken(kind: str) -> tuple[re.Match[str] | None, str]:
+        nonlocal text
+        for pattern, value in patterns(kind):
+            match = pattern.search(text)
+            if match:
+                found.append(match[0].strip(" ,;()"))
+                text = f"{text[: match.start()]} {text[match.end() :]}"
+                return match, value
+        return None, ""
+
+    part, unit = taken("gpu part")
+    free, _ = taken("free of ram")
+    wsl, _ = taken("wsl")
+    watts, _ = taken("power limit")
+    return Statements(
+        text=" ".join(text.split()),
+        gpu_gib=_number(part) * PER_UNIT[unit] if part else None,
+        free_gib=_number(free) if free else None,
+        ram_gib=float(free[2]) if free else None,
+        wsl=wsl is not None,
+        watts=_number(watts) if watts else None,
+        words=tuple(found),
+    )
+
+
+def _number(match: re.Match[str]) -> float:
+    return float(next(group for group in match.groups() if group))
+
+
+def usable_ram(stated: Statements, ram_gib: float | None) -> tuple[float | None, Iterator[str]]:
+    """RAM that models may use, and what is told of it [GiB]."""
+    if stated.free_gib is not None:
+        told = f"{stated.free_gib:g} of {stated.ram_gib:g} GB of RAM count, as the name says."
+        return stated.free_gib, iter((told,))
+    if stated.wsl and ram_gib is not None:
+        share = ram_gib * SHARE_OF_WSL
+        told = (
+            f"WSL has half of the {ram_gib:g} GB of RAM unless .wslconfig says otherwise: "
+            f"{share:g} GB count."
+        )
+        return share, iter((told,))
+    unsaid = ("WSL has half of the RAM unless .wslconfig says otherwise.",) if stated.wsl else ()
+    return ram_gib, iter(unsaid)
+
+
+def power_note(watts: float, card: str, usual: float | None) -> str:
+    """Sentence on a limit of power, which no speed counts."""
+    share = f" of its usual {usual:g} W" if usual and usual > watts else ""
+    return (
+        f"A power limit of {watts:g} W{share} is not counted for {card}: prompts slow down first, "
+        "and below two thirds of the usual power tokens too."
+    )
+
+
+def question(text: str) -> str:
+    """What to ask back where a plain text names no machine: a bare size, an amount of money, a
+    question; empty for names of machines.
+    """
+    bare = text.strip(" .!")
+    asks = (value for pattern, value in patterns("no machine") if pattern.fullmatch(bare))
+    return next(asks, "")
+
+
+def check_sizes(text: str) -> None:
+    """Refuse a size of memory that no machine has; raises InputError."""
+    known = sizes_gib(text)
+    for match in SIZE.finditer(text):
+        if not sizes_gib(match[0]) and float(match[1] or match[3]) > LARGEST_GIB:
+            others = f"; beside it are {', '.join(f'{size:g} GB' for size in known)}" * bool(known)
+            raise InputError(
+                f"{match[0].strip()!r} in the machine's name is more memory than any machine has"
+                f"{others}. Allowed is up to {LARGEST_GIB:,.0f} GB; correct the size."
+            )
+
+
+def without_statements(text: str) -> str:
+    """Plain text without the words of all statements."""
+    return any_of("gpu part", "free of ram", "wsl", "power limit").sub(" ", text)

@@ -1,0 +1,291 @@
+"""Measurements as tools print them: tables, lines of a log, lines that people paste.
+
+Known are llama-bench's table, its CSV and SQL [1], the tables of llama-batched-bench and
+llama-sweep-bench [2], and the lines of data/diagnosis/printed_results.csv, each with its source.
+Results in JSON are read by `result_files`, which `read` asks first.
+
+References:
+    [1] ggml-org/llama.cpp, tools/llama-bench/README.md at 5a32f10, read 2026-11-21.
+    [2] ggml-org/llama.cpp, tools/batched-bench/README.md; ikawrakow/ik_llama.cpp,
+        examples/sweep-bench/README.md; both read 2026-11-28.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cache, cached_property
+
+from advisor.catalog.csv_tables import DATA
+from advisor.catalog.csv_tables import read as read_rows
+from advisor.errors import InputError
+from advisor.probes.llama_cpp import result_files
+from advisor.probes.llama_cpp.result_files import EngineRun
+from advisor.units import GIB, MIB
+
+NUMBER = r"([\d,]*\.?\d+)"
+PER_SECOND = r"(?:t/s|tok/s|tok/sec|toks/s|tps|tokens?/s(?:ec(?:ond)?)?|tokens? (?:per|a) second)"
+COLORS = re.compile(r"\x1b\[[\d;]*m")
+SPEED_ALONE = re.compile(rf"(?<![\d.,]){NUMBER} ?{PER_SECOND}(?!\w)", re.IGNORECASE)
+OF_PROMPT = re.compile(r"\b(?:prompt|prefill|input|pp ?\d+)\b", re.IGNORECASE)
+LOGS = ("vLLM log", "SGLang log")
+"""Tools that print means over some seconds. Where no request fills these the mean is low, so the
+fastest line counts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintedRow:
+    """One row of data/diagnosis/printed_results.csv: a figure in what a tool prints."""
+
+    tool: str
+    runtime: str  # name of the runtime that it measures; empty where it measures several
+    figure: str  # field of `EngineRun`, or a key of `_derived`
+    # pattern of its line; <n> is the number, <per second> the unit
+    pattern: str
+    source: str
+
+    @cached_property
+    def expression(self) -> re.Pattern[str]:
+        """The pattern, which holds the number as its group."""
+        text = self.pattern.replace("<per second>", PER_SECOND).replace("<n>", NUMBER)
+        return re.compile(text, re.IGNORECASE | re.MULTILINE)
+
+
+@cache
+def _rows() -> Mapping[str, tuple[PrintedRow, ...]]:
+    """Rows by tool, in the order of the file."""
+    every = read_rows(DATA / "diagnosis/printed_results.csv", PrintedRow)
+    tools = dict.fromkeys(row.tool for row in every)
+    return {tool: tuple(row for row in every if row.tool == tool) for tool in tools}
+
+
+def read(text: str) -> tuple[EngineRun, ...]:
+    """All runs in a text: JSON of any known tool, else what one prints.
+
+    Raises:
+        InputError: neither, or a figure that is impossible.
+    """
+    try:
+        return result_files.read(text)
+    except InputError:
+        runs = printed(text)
+        if not runs:
+            raise
+        return runs
+
+
+def printed(text: str) -> tuple[EngineRun, ...]:
+    """Runs in a text that is no JSON; none where no tool is recognized."""
+    plain = COLORS.sub("", text)
+    for reader in (_of_csv, _of_sql, _of_tables, _of_lines, _of_a_speed):
+        runs = tuple(reader(plain))
+        if runs:
+            return runs
+    return ()
+
+
+# llama-bench's CSV and SQL have the keys of its JSON.
+
+
+def _of_csv(text: str) -> Iterator[EngineRun]:
+    lines = text.splitlines()
+    header = next((at for at, line in enumerate(lines) if _names_bench_keys(line)), None)
+    if header is None or "INSERT INTO" in lines[header].upper():
+        return
+    for row in csv.DictReader(io.StringIO("\n".join(lines[header:]))):
+        yield from _of_bench_keys(row)
+
+
+def _names_bench_keys(line: str) -> bool:
+    return all(re.search(rf'(?:^|[,"]){key}\b', line) for key in ("n_prompt", "n_gen", "avg_ts"))
+
+
+INSERTED = re.compile(
+    r"INSERT INTO\s+\w+\s*\(([^)]*)\)\s*VALUES\s*\((.*?)\)\s*;", re.IGNORECASE | re.DOTALL
+)
+
+
+def _of_sql(text: str) -> Iterator[EngineRun]:
+    for columns, values in INSERTED.findall(text):
+        names = [name.strip() for name in columns.split(",")]
+        (cells,) = csv.reader(
+            [" ".join(values.split())], quotechar="'", skipinitialspace=True, doublequote=True
+        )
+        yield from _of_bench_keys(dict(zip(names, cells, strict=False)))
+
+
+def _of_bench_keys(row: Mapping[str, str | None]) -> Iterator[EngineRun]:
+    """Run of a row with the keys of llama-bench's JSON, whose values are texts."""
+    typed = {key: _typed(value or "") for key, value in row.items() if key}
+    if {"n_prompt", "n_gen", "avg_ts"} <= typed.keys():
+        yield from result_files.bench_runs(typed)
+
+
+def _typed(text: str) -> float | str:
+    try:
+        return int(text)
+    except ValueError:
+        return _number(text) if re.fullmatch(r"-?\d+\.\d+(?:e[+-]?\d+)?", text) else text
+
+
+# Tables with bars between their columns: those of llama-bench and llama-benchy, of
+# llama-batched-bench and llama-sweep-bench.
+
+RULE = re.compile(r"^[\s|:+-]+$")
+TEST = re.compile(r"(pp|tg) ?(\d+)(?: *@ *d *(\d+))?", re.IGNORECASE)
+SIZES = {"gib": GIB, "mib": MIB}
+
+
+def _of_tables(text: str) -> Iterator[EngineRun]:
+    for row in _table_rows(text):
+        if "test" in row and "t/s" in row:
+            yield from _bench_row(row)
+        elif "s_tg t/s" in row:
+            yield from _sweep_row(row)
+
+
+def _table_rows(text: str) -> Iterator[dict[str, str]]:
+    """Rows of all tables by the names of their columns, in lower case."""
+    header: list[str] = []
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if "|" not in line:
+            header = []
+        elif {"t/s", "s_tg t/s"} & set(map(str.casefold, cells)):
+            header = [cell.casefold() for cell in cells]
+        elif header and len(cells) == len(header) and not RULE.match(line):
+            yield dict(zip(header, cells, strict=True))
+
+
+def _bench_row(row: Mapping[str, str]) -> Iterator[EngineRun]:
+    """Row of llama-bench: "pp512", "tg128 @ d4096"; both together cannot be separated."""
+    test, speed = TEST.fullmatch(row["test"]), _first_number(row["t/s"])
+    if test is None or speed is None:
+        return
+    of_prompt = test[1].casefold() == "pp"
+    yield from result_files.bench_runs(
+        {
+            "model_type": row.get("model", ""),
+            "model_size": _size(row.get("size", "")),
+            "backends": row.get("backend", ""),
+            "n_gpu_layers": _whole(row.get("ngl", "")),
+            "n_threads": _whole(row.get("threads", "")),
+            "n_prompt": int(test[2]) if of_prompt else 0,
+            "n_gen": 0 if of_prompt else int(test[2]),
+            "n_depth": int(test[3] or 0),
+            "avg_ts": speed,
+        }
+    )
+
+
+def _sweep_row(row: Mapping[str, str]) -> Iterator[EngineRun]:
+    """Row with the speeds of a prompt and of a generation after it."""
+    users = _first_number(row.get("b", "")) or 1.0
+    depth = _first_number(row.get("n_kv", "")) or 0.0
+    prompt = _first_number(row.get("pp", ""))
+    output = _first_number(row.get("tg", ""))
+    if "b" in row:  # its N_KV is what is in the cache at the end, of all sequences
+        depth = max(depth / users - (prompt or 0.0) - (output or 0.0), 0.0)
+    total = _first_number(row["s_tg t/s"])
+    if not total:
+        return
+    yield EngineRun(
+        tool="llama-batched-bench" if "b" in row else "llama-sweep-bench",
+        model="",
+        runtime="llama.cpp",
+        decode=total / users,
+        total=total,
+        prompt=_first_number(row.get("s_pp t/s", "")),
+        prompt_tokens=prompt,
+        output_tokens=output,
+        depth=depth,
+        users=users,
+    )
+
+
+def _size(cell: str) -> float | None:
+    match = re.fullmatch(rf"{NUMBER} ?(GiB|MiB)", cell, re.IGNORECASE)
+    return _number(match[1]) * SIZES[match[2].casefold()] if match else None
+
+
+def _whole(cell: str) -> int | None:
+    return int(cell) if re.fullmatch(r"-?\d+", cell) else None
+
+
+def _first_number(cell: str) -> float | None:
+    match = re.search(NUMBER, cell)
+    return _number(match[1]) if match else None
+
+
+def _number(text: str) -> float:
+    return float(text.replace(",", ""))
+
+
+# Lines: each figure by its pattern; a figure that comes again begins another run.
+
+
+def _of_lines(text: str) -> Iterator[EngineRun]:
+    for tool, rows in _rows().items():
+        runs = [_run(tool, rows[0].runtime, figures) for figures in _figures(rows, text)]
+        timed = [run for run in runs if run is not None]
+        if timed:
+            fastest = max(timed, key=lambda run: run.decode or 0.0)
+            return iter([fastest] if tool in LOGS else timed)
+    return iter(())
+
+
+def _figures(rows: Iterable[PrintedRow], text: str) -> Iterator[dict[str, float]]:
+    """Figures of each run, in the order of the text."""
+    found = sorted(
+        (match.start(1), row.figure, _number(match[1]))
+        for row in rows
+        for match in row.expression.finditer(text)
+    )
+    run: dict[str, float] = {}
+    for _, figure, value in found:
+        if figure in run:
+            yield run
+            run = {}
+        run[figure] = value
+    if run:
+        yield run
+
+
+FIGURES = frozenset(field.name for field in fields(EngineRun))
+
+
+def _run(tool: str, runtime: str, figures: Mapping[str, float]) -> EngineRun | None:
+    """Run of some figures; None without a speed of generation, as of a server at rest."""
+    known = {name: value for name, value in (figures | _derived(figures)).items() if value}
+    if not known.get("decode"):
+        return None
+    taken = {name: value for name, value in known.items() if name in FIGURES}
+    return EngineRun(tool=tool, model="", runtime=runtime, **taken)
+
+
+def _derived(figures: Mapping[str, float]) -> dict[str, float]:
+    """Figures that follow from others: means of a request, speed of one sequence [SI]."""
+    more: dict[str, float] = {}
+    requests = figures.get("requests", 0.0)
+    for name in ("prompt_tokens", "output_tokens"):
+        if requests and f"all_{name}" in figures:
+            more[name] = figures[f"all_{name}"] / requests
+    if "first_token_ms" in figures:
+        more["first_token"] = figures["first_token_ms"] / 1000.0
+    each = figures.get("token_ms") or figures.get("between_ms")
+    if each:
+        more["decode"] = 1000.0 / each
+    total, users = figures.get("total"), figures.get("users")
+    if total and "decode" not in more:
+        more["decode"] = total / max(users or 1.0, 1.0)
+    if total and users is None and each:
+        more["users"] = max(total * each / 1000.0, 1.0)  # Little's law: rate times time of a token
+    return more
+
+
+def _of_a_speed(text: str) -> Iterator[EngineRun]:
+    """The only speed of a text, which is that of generation where no word says that it is not."""
+    speeds = SPEED_ALONE.findall(text)
+    if len(speeds) == 1 and not OF_PROMPT.search(text):
+        yield EngineRun(tool="a pasted line", model="", decode=_number(speeds[0]))
