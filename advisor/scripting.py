@@ -25,7 +25,7 @@ from advisor.advice.words.verdict import Advice
 from advisor.catalog.inputs import PLACEMENT
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings
-from advisor.cost_model.workload import Workload
+from advisor.cost_model.workload import Workload, with_room
 from advisor.errors import InputError
 from advisor.machine import from_spec
 from advisor.machine.machine import Machine
@@ -163,7 +163,8 @@ def _nouns(
         resolved = find_model(model)
     else:
         resolved = model
-    return resolved, machine, workload or Workload(), Request(**split).nouns().settings
+    work = with_room(workload or Workload())
+    return resolved, machine, work, Request(**split).nouns().settings
 
 
 # Many requests, models and machines at a time, as a table.
@@ -203,7 +204,7 @@ def sweep(
             f"{', '.join(unknown)} cannot be varied; use {', '.join(sorted(request))}, or "
             f"{', '.join(sorted(SPLIT))}."
         )
-    work = Workload(**{name: options[name] for name in options.keys() & request})
+    work = with_room(Workload(**{name: options[name] for name in options.keys() & request}))
     split = {name: options[name] for name in options.keys() & SPLIT}
     tables = [
         pd.DataFrame(_columns(estimate, machine, numbers))

@@ -203,6 +203,7 @@ class Answer:
         return (
             *resolved.notes,
             *machine.software_notes,
+            *self.nouns.request_notes,
             *context_notes(resolved.model, self.nouns.work),
             *price_notes(self.advice.question),
         )

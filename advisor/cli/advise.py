@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> None:
     nouns = args.request.nouns()
     tell(nouns.notes)
     answered = answer(nouns)
-    told = nouns.machine.software_notes
+    told = {*nouns.notes, *nouns.machine.software_notes}
     remark(args, (caveat for caveat in answered.caveats if caveat not in told))
     if args.save is not None:
         from advisor.reports.from_advice import answer_document

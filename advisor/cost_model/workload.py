@@ -127,6 +127,39 @@ class Workload:
         return np.maximum(self.prompt - self.cached, 0)
 
 
+ROOM = 256  # step in which a context grows, as llama.cpp pads it [tokens]
+
+
+def with_room(work: Workload) -> Workload:
+    """Request whose context holds its prompt and reply: the usual one grows.
+
+    Raises:
+        InputError: another context, which is too short for them.
+    """
+    needed = np.asarray(work.prompt + work.output, dtype=float)
+    if not np.any(needed > work.context):
+        return work
+    stated = np.asarray(work.context) != Workload.context
+    if np.any(stated & (needed > work.context)):
+        raise InputError(
+            f"A prompt and reply of {np.max(needed):,.0f} tokens do not fit the context of "
+            f"{np.min(work.context):,.0f} that is allocated (--context); allocate more, or ask for "
+            "less (--prompt, --output)."
+        )
+    grown = np.maximum(work.context, np.ceil(needed / ROOM) * ROOM)
+    return work.with_numbers(context=float(grown) if np.ndim(grown) == 0 else grown)
+
+
+def grown_note(asked: Workload, work: Workload) -> str:
+    """Sentence on a context that grew with the request; empty for one that did not."""
+    if np.array_equal(asked.context, work.context):
+        return ""
+    return (
+        f"The context is {np.max(work.context):,.0f} tokens, as prompt and reply need; it is "
+        f"{Workload.context:,} where less is asked (--context)."
+    )
+
+
 def cached_tokens(prompt: float, tokens: float | None, share: float | None) -> float:
     """Cached part of a prompt, stated in tokens or as a share; 0 where neither is [tokens].
 

@@ -1,7 +1,7 @@
 """Hardware of the catalogue, by name."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
 from typing import TypeVar
@@ -118,16 +118,27 @@ def machine_named(name: str) -> MachineName:
     """Machine of a name, with the NVLink bridge that it says; boards have theirs anyway."""
     named = machine_names().match(name)
     spec = named.spec
-    if not NVLINK.search(plain(name)) or spec.gpu not in published("bridge") or spec.machines > 1:
+    if not NVLINK.search(plain(name)) or spec.machines > 1:
         return named
+    cards = str(spec.gpu)
+    if cards not in published("bridge"):
+        return replace(named, notes=(*named.notes, *_without_bridge(cards)))
     pair = spec.gpu_count == 2
-    note = f"The two {spec.gpu} are joined by an NVLink bridge."
+    note = f"The two {cards} are joined by an NVLink bridge."
     if not pair:
-        note = f"An NVLink bridge joins two {spec.gpu}; with {spec.gpu_count} none is counted."
+        note = f"An NVLink bridge joins two {cards}; with {spec.gpu_count} none is counted."
     return replace(named, spec=replace(spec, bridge=pair), notes=(*named.notes, note))
 
 
+def _without_bridge(cards: str) -> Iterator[str]:
+    """What is told of NVLink for cards that have no bridge; nothing for those on boards with it."""
+    row = gpu_rows().get(cards)
+    if cards not in published("link") and not (row and row.link_gbs):
+        yield f"No NVLink bridge is known for {cards}: none is counted."
+
+
 NVLINK = re.compile(r"(?<!no )(?<!without )\bnvlink\b(?! ?switch)")
+"""What says that cards are joined by NVLink, in lower case."""
 
 
 def find_disk(name: str) -> DiskRow:

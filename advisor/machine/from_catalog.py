@@ -91,8 +91,10 @@ def bridged(gpu: Gpu) -> Gpu:
     """Card with a bridge to a second card of the same kind."""
     row = catalog.published("bridge").get(gpu.name)
     if row is None:
-        known = ", ".join(catalog.published("bridge"))
-        raise InputError(f"No NVLink bridge is known for {gpu.name}; there is one for {known}.")
+        raise InputError(
+            f"No NVLink bridge is known for {gpu.name}; leave --nvlink out. "
+            "data/hardware/part_figures.csv lists the cards that have one."
+        )
     return replace(gpu, peer=_peer(row))
 
 

@@ -38,6 +38,7 @@ from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.session import AgentSession, session_of, shapes
 from advisor.runtimes import ASIDE, RUNTIMES, Runtime
 from advisor.runtimes import runtime as runtime_named
+from advisor.runtimes.names import row_of as runtime_row
 from advisor.units import GIB, Array
 
 # Names to choose from, for the inputs that are chosen from a list.
@@ -384,9 +385,7 @@ class Nouns:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is told of the machine, of a measured one of its software alone, and of a split that
-        is not as it was typed.
-        """
+        """What is told of the machine, of a measured one its software alone, and of the request."""
         if self.request.model:
             _ = self.resolved  # first, since it says where a GPU is typed as the model
         if self._measured:
@@ -399,9 +398,21 @@ class Nouns:
                 f"A Mac with Apple's chips takes no {cards[0]} (support.apple.com/102363); the "
                 "answer is as if it did.",
             )
+        return (*told, *self.request_notes)
+
+    @property
+    def request_notes(self) -> tuple[str, ...]:
+        """What is told of the request: the runtime that answers for an app, a context that grew, a
+        split that is not as it was typed.
+        """
+        told = []
+        if self.request.runtime and (row := runtime_row(self.request.runtime)):
+            told.append(row.taken_as)
+        if self.session is None:
+            told.append(workload.grown_note(self._reply, self.work))
         if self.request.model:
-            return (*told, *self._split_notes())
-        return told
+            told += self._split_notes()
+        return tuple(filter(None, told))
 
     def _split_notes(self) -> Iterator[str]:
         """Sentences about layers that the model does not have."""
@@ -429,7 +440,7 @@ class Nouns:
         """Request of one reply, which is the middle one of a session."""
         reply = self._reply
         if self.session is None:
-            return reply
+            return workload.with_room(reply)
         return self.session.middle(reply)
 
     @property

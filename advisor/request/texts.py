@@ -12,7 +12,7 @@ from advisor.machine import from_spec
 from advisor.machine.catalog import gpu_named
 from advisor.machine.spec import MIXED, NO_GPU
 from advisor.request.request import CLOSED, DEFAULTS, NOTHING, Request, listed, respelled
-from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes import LLAMA_CPP, runtime
 
 # Links, reports and copied addresses from before the keys were the registry's names.
 #
@@ -251,7 +251,7 @@ def _value(name: str, text: str) -> Any:
     value = BY_NAME[name].read(text)
     if name not in CLOSED:
         return value
-    name_listed = respelled(name, value)
+    name_listed = runtime(value).name if name == "runtime" else respelled(name, value)
     if name_listed not in listed(name):
         raise UnknownName(BY_NAME[name].label, text, listed(name))
     return name_listed

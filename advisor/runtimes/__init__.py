@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.runtime import Runtime
-from advisor.errors import UnknownName
+from advisor.errors import InputError, UnknownName
 from advisor.machine.backends import only_of
 from advisor.machine.machine import Machine
 from advisor.runtimes.accelerate import ACCELERATE
@@ -18,6 +18,7 @@ from advisor.runtimes.llama_cpp.lm_studio import LM_STUDIO
 from advisor.runtimes.llama_cpp.ollama import OLLAMA
 from advisor.runtimes.llama_cpp.split_mode_tensor import LLAMA_CPP_TENSOR
 from advisor.runtimes.mlx import MLX, OLLAMA_MLX
+from advisor.runtimes.names import row_of
 from advisor.runtimes.sglang import SGLANG
 from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
 from advisor.runtimes.vllm import VLLM
@@ -42,12 +43,23 @@ def beside(machine: Machine) -> tuple[Runtime, ...]:
 
 
 def runtime(name: str) -> Runtime:
-    """Runtime by name or key, ignoring case; raises UnknownName, with similar names."""
+    """Runtime by name or key, ignoring case, or the one that a named app runs.
+
+    Raises:
+        UnknownName: no such runtime; the error has similar names.
+        InputError: an engine that is known and not described, with the reason.
+    """
     folded = name.strip().casefold()
-    for known in (*RUNTIMES, *ASIDE):
+    every = (*RUNTIMES, *ASIDE)
+    for known in every:
         if folded in (known.name.casefold(), known.key):
             return known
-    names = [known.name for known in (*RUNTIMES, *ASIDE)]
+    row = row_of(name)
+    if row is not None and row.runtime:
+        return next(known for known in every if known.name == row.runtime)
+    if row is not None:
+        raise InputError(row.refusal)
+    names = [known.name for known in every]
     raise UnknownName("runtime", name, names, "See docs/runtimes.md for the list.")
 
 

@@ -203,7 +203,28 @@ def test_links_between_gpus_are_sourced_and_of_known_gpus() -> None:
         assert row.part in ROWS
         assert is_public(row.source)
         assert is_past(row.source_date)
-        assert 50 <= row.value <= 1000
+        assert 25 <= row.value <= 1000  # a link of NVLink 2 has 25 GB/s each way
+
+
+def test_cards_with_an_edge_for_a_bridge_have_its_rate() -> None:
+    """As many kinds as their makers list: Puget Systems' charts of 2019 and 2021, PNY's of 2021,
+    NVIDIA's pages of A30, A40, A100, H100 and H200.
+    """
+    bridges = published("bridge")
+    turing = "RTX 2070 Super", "RTX 2080", "RTX 2080 Super", "RTX 2080 Ti", "Titan RTX"
+    quadro = "Quadro GP100", "Quadro GV100", *(f"Quadro RTX {n}000" for n in (5, 6, 8))
+    ampere = "RTX 3090", "RTX 3090 Ti", *(f"RTX A{n}" for n in (4500, 5000, 5500, 6000))
+    servers = "A30", "A40", "A100 PCIe 40GB", "A100 PCIe 80GB", "H100 PCIe", "H100 NVL", "H200 NVL"
+    for card in (*turing, *quadro, *ampere, *servers):
+        assert card in bridges, card
+        assert from_catalog.bridged(from_catalog.gpu(card)).peer is not None
+    # a card of a chip with another size of memory has its bridge
+    assert bridges["RTX 2080 Ti 22GB"].value == bridges["RTX 2080 Ti"].value
+    # TU104 has one link, TU102 two (Turing's whitepaper): half the rate
+    assert 2 * bridges["RTX 2080"].value == bridges["RTX 2080 Ti"].value
+    # no card of Ada or of Blackwell's GeForce has the edge
+    for name in bridges:
+        assert ROWS[name].family.split()[0] not in ("Ada", "Blackwell")
 
 
 def test_a_link_between_gpus_reaches_its_share() -> None:

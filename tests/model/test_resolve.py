@@ -241,7 +241,8 @@ def test_a_prompt_or_context_that_is_too_long_is_reported(
     given = ["estimate", "--model", "Llama-3-8B", "--prompt", "9000", "--ram-gb", "64", "--json"]
     assert main(given) == 0
     first, *_ = json.loads(capsys.readouterr().out)
-    assert "do not fit the context of 8,192" in first["note"]
+    # 9,000 tokens and a reply of 256, in whole steps of 256
+    assert "A context of 9,472 tokens is beyond the 8,192" in first["note"]
 
 
 def test_an_estimate_states_the_match_of_a_name(capsys: pytest.CaptureFixture[str]) -> None:

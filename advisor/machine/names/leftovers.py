@@ -51,7 +51,7 @@ def unused(name: str, parts: Iterable[str], sizes: Iterable[float | None]) -> tu
     """
     text = _without_read(plain(name))
     known = tuple(size for size in sizes if size)
-    told = [word for word in _sizes(text, known)]
+    told = list(_sizes(text, known))
     text = SIZE.sub(" ", text)
     explained = _explained(tuple(dict.fromkeys(parts)))
     told += [word for word in TOKEN.findall(text) if not _is_explained(word, explained)]

@@ -153,7 +153,12 @@ def _notices(answer: Answer) -> Iterable[Markup]:
         uncertain = nouns.resolved.notes
     else:
         uncertain = ()
-    notes = *context_notes(model, nouns.work), *price_notes(answer.advice.question), *uncertain
+    notes = (
+        *nouns.request_notes,
+        *context_notes(model, nouns.work),
+        *price_notes(answer.advice.question),
+        *uncertain,
+    )
     for sentence in notes:
         yield boxed(sentence, "warning")
     software = answer.nouns.request.stated().keys() & {"driver", "build", "numa"}
