@@ -150,9 +150,9 @@ def with_room(work: Workload) -> Workload:
     return work.with_numbers(context=float(grown) if np.ndim(grown) == 0 else grown)
 
 
-def grown_note(asked: Workload, work: Workload) -> str:
+def grown_note(stated: Workload, work: Workload) -> str:
     """Sentence on a context that grew with the request; empty for one that did not."""
-    if np.array_equal(asked.context, work.context):
+    if np.array_equal(stated.context, work.context):
         return ""
     return (
         f"The context is {np.max(work.context):,.0f} tokens, as prompt and reply need; it is "

@@ -59,8 +59,8 @@ def test_what_a_name_was_taken_for_is_said_at_each_door(row: RuntimeNameRow) -> 
     assert answered.runtime is not None
     assert answered.runtime.name == row.runtime
     assert texts.from_texts({"runtime": row.name}).runtime == row.runtime
-    said = [note for note in answered.notes if row.name in note and row.runtime in note]
-    assert len(said) == bool(row.source)
+    told = [note for note in answered.notes if row.name in note and row.runtime in note]
+    assert len(told) == bool(row.source)
 
 
 def test_a_name_of_nothing_is_refused_with_those_that_are_near() -> None:

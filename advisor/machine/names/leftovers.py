@@ -26,17 +26,58 @@ from advisor.machine.names.words import (
 )
 
 READ = (
-    "link", "of a drive", "drive", "terabytes", "memory rate", "memory type", "channels", "modules",
-    "modules behind", "virtual processors", "cores of a part", "of gpu", "of cpu", "cores of chip",
-    "performance and efficiency", "stated cores", "inches", "sockets behind",
-    "cpu only", "number word", "bare memory", "ram and drive", "virtual part", "of sample",
-)  # fmt: skip
+    "link",
+    "of a drive",
+    "drive",
+    "terabytes",
+    "memory rate",
+    "memory type",
+    "channels",
+    "modules",
+    "modules behind",
+    "virtual processors",
+    "cores of a part",
+    "of gpu",
+    "of cpu",
+    "cores of chip",
+    "performance and efficiency",
+    "stated cores",
+    "inches",
+    "sockets behind",
+    "cpu only",
+    "number word",
+    "bare memory",
+    "ram and drive",
+    "virtual part",
+    "of sample",
+)
 """Kinds of patterns that readers of names take as they stand."""
-WHOLE = ("line", "laptop", "tower", "mini", "handheld", "desktop", "workstation", "rack", "server",
-         "hired", "owner", "platform")  # fmt: skip
+WHOLE = (
+    "line",
+    "laptop",
+    "tower",
+    "mini",
+    "handheld",
+    "desktop",
+    "workstation",
+    "rack",
+    "server",
+    "hired",
+    "owner",
+    "platform",
+)
 """Kinds of patterns of whole words that say what kind of machine it is."""
-FILLERS = ("kind of machine", "part beside", "ignored", "maker", "brand", "of processors", "number",
-           "synonym", "family")  # fmt: skip
+FILLERS = (
+    "kind of machine",
+    "part beside",
+    "ignored",
+    "maker",
+    "brand",
+    "of processors",
+    "number",
+    "synonym",
+    "family",
+)
 """Kinds of words that say nothing more, or are of a part's name."""
 TOKEN = re.compile(r"[^\W_]+(?:[.+-][^\W_]+)*\+?")
 FOREIGN = re.compile(r"[\u0400-\u04ff\u0600-\u06ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")

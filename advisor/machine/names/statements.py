@@ -33,14 +33,14 @@ class Statements:
 
 def statements(text: str) -> Statements:
     """Statements of a plain text, each at most once."""
-    found: list[str] = []
+    taken_words: list[str] = []
 
     def taken(kind: str) -> tuple[re.Match[str] | None, str]:
         nonlocal text
         for pattern, value in patterns(kind):
             match = pattern.search(text)
             if match:
-                found.append(match[0].strip(" ,;()"))
+                taken_words.append(match[0].strip(" ,;()"))
                 text = f"{text[: match.start()]} {text[match.end() :]}"
                 return match, value
         return None, ""
@@ -56,7 +56,7 @@ def statements(text: str) -> Statements:
         ram_gib=float(free[2]) if free else None,
         wsl=wsl is not None,
         watts=_number(watts) if watts else None,
-        words=tuple(found),
+        words=tuple(taken_words),
     )
 
 

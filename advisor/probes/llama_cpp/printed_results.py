@@ -237,13 +237,13 @@ def _of_lines(text: str) -> Iterator[EngineRun]:
 
 def _figures(rows: Iterable[PrintedRow], text: str) -> Iterator[dict[str, float]]:
     """Figures of each run, in the order of the text."""
-    found = sorted(
+    matches = sorted(
         (match.start(1), row.figure, _number(match[1]))
         for row in rows
         for match in row.expression.finditer(text)
     )
     run: dict[str, float] = {}
-    for _, figure, value in found:
+    for _, figure, value in matches:
         if figure in run:
             yield run
             run = {}
