@@ -1,0 +1,75 @@
+"""Permission: what the text of a person may make this process open.
+
+Whoever sits at the computer may name its files, and the computer itself. A server that strangers
+reach, or one that an assistant asks, may not be made to. So every reader of a name asks here before
+it looks at a disk: no door has to know which of its inputs could be a path.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from advisor.errors import InputError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Permission:
+    """What a name may open."""
+
+    files: bool = True  # files of this computer, and of others over its network
+    here: bool = True  # this computer: its parts, its measured machines, its token of Hugging Face
+    instead: str = "give the name of a model, or a repository owner/name"  # what to do otherwise
+
+
+EVERYTHING = Permission()
+_NARROWED: ContextVar[Permission | None] = ContextVar("narrowed", default=None)
+_OF_PROCESS: list[Callable[[], Permission]] = [lambda: EVERYTHING]
+"""Who decides where no context does; a server's, for all of its threads."""
+
+
+def permitted() -> Permission:
+    """What names may open now: as the context says, else as the process does."""
+    return _NARROWED.get() or _OF_PROCESS[0]()
+
+
+def decided_by(decide: Callable[[], Permission]) -> None:
+    """Let a server decide for the whole process: its visitors' threads begin without a context."""
+    _OF_PROCESS[0] = decide
+
+
+@contextmanager
+def narrowed(to: Permission) -> Iterator[None]:
+    """Context in which names may open this alone."""
+    token = _NARROWED.set(to)
+    try:
+        yield
+    finally:
+        _NARROWED.reset(token)
+
+
+def check_files(name: str) -> None:
+    """Refuse a name that is a path where files are closed; nothing was looked at yet.
+
+    Raises:
+        InputError: files of this computer are not read here.
+    """
+    now = permitted()
+    if not now.files:
+        raise InputError(
+            f"{name[:80]!r} is the path of a file, and files of this computer are not read here; "
+            f"{now.instead}."
+        )
+
+
+def check_here(name: str) -> None:
+    """Refuse this computer, or one that was measured, where those are hidden.
+
+    Raises:
+        InputError: this computer is not shown here.
+    """
+    if not permitted().here:
+        raise InputError(
+            f"{name[:80]!r} is the computer of this server, which is not shown to its visitors; "
+            "give a machine by its name or its parts."
+        )

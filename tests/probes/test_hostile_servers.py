@@ -1,0 +1,46 @@
+"""Hostile servers: whatever answers at the address of `watch`, there is a sentence, and an end."""
+
+from urllib.parse import urlsplit
+
+import pytest
+from hostile_servers import HOSTILE, hostile
+
+from advisor.cli.main import main
+from advisor.errors import ProbeError
+from advisor.probes import http_answer
+from advisor.probes.server import read_server
+
+MACHINE = ("--model", "Llama-3.1-8B", "--gpu", "RTX 3090", "--ram-gb", "64")
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers that never end are waited for a third of a second."""
+    monkeypatch.setattr(http_answer, "SECONDS", 0.3)
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_no_server_ends_in_an_error_of_python_or_none(
+    kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with hostile(HOSTILE[kind]) as url:
+        code = main(["watch", url, *MACHINE, "--total"])
+    printed = capsys.readouterr()
+    assert code == 2, printed.out
+    for text in (printed.out, printed.err):
+        assert all(line.isprintable() for line in text.splitlines())
+        assert len(text) < 2000
+
+
+@pytest.mark.parametrize("kind", ["another host", "a file", "itself again"])
+def test_no_redirect_is_followed(kind: str) -> None:
+    with hostile(HOSTILE[kind]) as url:
+        assert http_answer.got(urlsplit(url), "/metrics").status == 302
+
+
+def test_an_ssh_port_is_called_one_that_is_no_web_server() -> None:
+    with (
+        hostile(HOSTILE["an SSH port"]) as url,
+        pytest.raises(ProbeError, match="not as a web server"),
+    ):
+        read_server(url)
