@@ -1,6 +1,9 @@
 """Settings of all tests."""
 
+import atexit
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,23 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Both judge by the clock, which a busy machine makes run: slowness is shown by `make bench`.
 settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("house")
+
+OF_TESTS = ("ADVISOR_FUZZ", "ADVISOR_SOAK", "ADVISOR_EMPTY_VENV")
+"""Settings of the tests themselves; others would have them write to whatever place they name."""
+
+
+def leave_the_users_places() -> None:
+    """Drop the program's settings, and keep data in a folder that goes with the tests."""
+    for name in [*os.environ]:
+        if name.startswith(("ADVISOR_", "HF_")) and name not in OF_TESTS:
+            del os.environ[name]
+    folder = tempfile.mkdtemp(prefix="advisor-tests-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.environ["ADVISOR_DATA_DIR"] = folder
+
+
+# Before any module of the program is imported, so that none has read a setting.
+leave_the_users_places()
 
 LONG = ("browser", "panel", "evidence", "ui", "advice", "reports", "runtimes", "test_package.py")
 """Folders and files whose tests come first, the longest at the front."""
