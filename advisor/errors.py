@@ -17,6 +17,10 @@ import difflib
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
 
+LONGEST_NAME = 300
+"""Letters of a name, or of a number with its unit: the longest published names have 120."""
+LONGEST_SHOWN = 80  # letters of a value that a message repeats
+
 
 class AdvisorError(Exception):
     """Base class of all errors of this package."""
@@ -58,7 +62,7 @@ class UnknownName(InputError):
             noun = self.kind
         else:
             noun = self.kind[:1].lower() + self.kind[1:]
-        return f"No {noun} is called {self.name[:80]!r}.{meant}{hint}"
+        return f"No {noun} is called {self.name[:LONGEST_SHOWN]!r}.{meant}{hint}"
 
 
 class NeedMoreBytes(InputError):
@@ -90,6 +94,18 @@ class NetworkError(AdvisorError):
 
 class StoreError(AdvisorError):
     """A report that cannot be saved, found or read."""
+
+
+def check_name(kind: str, text: str) -> None:
+    """Refuse a text that is too long for a name, before a pattern looks at it: some take time that
+    grows with the square of a text's length, and every other visitor waits meanwhile.
+
+    Raises:
+        UnknownName: it has more letters than names have.
+    """
+    if len(text) > LONGEST_NAME:
+        hint = f"It has {len(text):,} letters; at most {LONGEST_NAME} are read."
+        raise UnknownName(kind, text, (), hint)
 
 
 @lru_cache(maxsize=1024)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from advisor.errors import InputError
+from advisor.errors import LONGEST_NAME, LONGEST_SHOWN, InputError
 
 Array: TypeAlias = float | npt.NDArray[np.float64]  # a number, or an array of numbers along a sweep
 
@@ -42,7 +42,9 @@ def tokens(text: str) -> float:
     """
     number, unit = _parts(text, "tokens, as 8192 or 128k")
     if unit not in ("", "k", "m"):
-        raise InputError(f"{text!r} is no number of tokens; give it as 8192 or 128k.")
+        raise InputError(
+            f"{text[:LONGEST_SHOWN]!r} is no number of tokens; give it as 8192 or 128k."
+        )
     power_of_two = number.is_integer() and number > 0 and int(number) & (int(number) - 1) == 0
     return number * (1024.0 if power_of_two else 1000.0) ** POWERS[unit]
 
@@ -74,11 +76,16 @@ def gigabytes_per_second(text: str) -> float:
 
 
 def _parts(text: str, allowed: str) -> tuple[float, str]:
+    if len(text) > LONGEST_NAME:
+        raise InputError(
+            f"{text[:LONGEST_SHOWN]!r} has {len(text):,} letters; give {allowed}, with at most "
+            f"{LONGEST_NAME}."
+        )
     with suppress(ValueError):
         return float(text), ""  # ranges are checked where the number is used
     match = NUMBER_AND_UNIT.fullmatch(text)
     if match is None:
-        raise InputError(f"{text!r} cannot be read; give {allowed}.")
+        raise InputError(f"{text[:LONGEST_SHOWN]!r} cannot be read; give {allowed}.")
     return _number(match[1].replace("_", ""), text, allowed), match[2].casefold()
 
 
@@ -90,7 +97,7 @@ def _number(digits: str, text: str, allowed: str) -> float:
     if THOUSANDS.fullmatch(digits):
         return float(digits.replace(",", ""))
     if digits.count(",") > 1 or ("," in digits and "." in digits):
-        raise InputError(f"{text!r} cannot be read; give {allowed}.")
+        raise InputError(f"{text[:LONGEST_SHOWN]!r} cannot be read; give {allowed}.")
     return float(digits.replace(",", "."))
 
 
@@ -100,5 +107,5 @@ def _scale(unit: str, text: str, allowed: str) -> int | None:
         return None
     match = re.fullmatch(r"([kmgt])(?:i?b?)", unit)
     if match is None:
-        raise InputError(f"{text!r} cannot be read; give {allowed}.")
+        raise InputError(f"{text[:LONGEST_SHOWN]!r} cannot be read; give {allowed}.")
     return POWERS[match[1]]

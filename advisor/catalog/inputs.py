@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.errors import InputError
+from advisor.errors import LONGEST_NAME, LONGEST_SHOWN, InputError
 from advisor.formatting import US_DOLLAR, Currency, shown_currency
 from advisor.units import Array, gibibytes, gigabytes_per_second, several_tokens, tokens
 
@@ -38,6 +38,57 @@ READERS: Mapping[str, Callable[[str], float]] = {
     "GB/s": gigabytes_per_second,
 }
 """Reader of a number that is typed with its unit, by unit."""
+
+
+def _is_switch(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: object) -> bool:
+    """A number, but no array of them and no switch."""
+    return isinstance(value, float | int | np.number) and not isinstance(value, bool)
+
+
+def _is_sweep(value: object) -> bool:
+    """A number, or an array along a sweep."""
+    return _is_number(value) or isinstance(value, np.ndarray)
+
+
+def _is_whole(value: object) -> bool:
+    """A number without a fraction; one that is none at all is refused by its limits."""
+    return _is_sweep(value) and not (isinstance(value, float) and value % 1 > 0)
+
+
+def _is_price(value: object) -> bool:
+    match value:
+        case (str(), amount):
+            return isinstance(value, tuple) and _is_number(amount)
+    return False
+
+
+def _are_prices(value: object) -> bool:
+    return isinstance(value, tuple) and all(map(_is_price, value))
+
+
+def _are_sizes(value: object) -> bool:
+    return isinstance(value, tuple) and all(map(_is_number, value))
+
+
+WANTED: Mapping[Kind, tuple[Callable[[object], bool], str]] = {
+    Kind.NAME: (_is_text, "text"),
+    Kind.NUMBER: (_is_sweep, "a number"),
+    Kind.WHOLE: (_is_whole, "a whole number"),
+    Kind.SWITCH: (_is_switch, "true or false"),
+    Kind.OFF: (_is_switch, "true or false"),
+    Kind.PRICES: (_are_prices, "names with amounts"),
+    Kind.SIZES: (_are_sizes, "a list of numbers"),
+}
+"""What a value of each kind is: its check, and its words."""
+MOST_VALUES = 100  # prices, or sizes, of one input
 EXACT = 2.0**53  # numbers from which on not every whole one has a float
 SWITCHED = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
@@ -98,31 +149,47 @@ class Input:
 
     def wanted(self, value: Any) -> str:
         """What a value should be in words; empty where it is that, or left open."""
-        if value is None:
-            return ""
-        switched = isinstance(value, bool)
-        is_text = isinstance(value, str)
-        match self.kind:
-            case Kind.NAME:
-                if is_text:
-                    return ""
-                return "text"
-            case Kind.SWITCH | Kind.OFF:
-                if switched:
-                    return ""
-                return "true or false"
-            case Kind.PRICES | Kind.SIZES:
-                listing = "names with amounts" if self.kind == Kind.PRICES else "a list of numbers"
-                return "" if isinstance(value, tuple) else listing
-            case _:
-                number = isinstance(value, float | int | np.ndarray | np.number) and not switched
-                broken = isinstance(value, float) and self.whole and value % 1 > 0
-                words = "a whole number" if self.whole else "a number"
-                return "" if number and not broken else words
+        holds, words = WANTED[Kind(self.kind)]
+        return "" if value is None or holds(value) else words
+
+    def check_length(self, value: Any) -> None:
+        """Refuse a text with more letters, or a list with more values, than is read.
+
+        Raises:
+            InputError: how long it is, and what is allowed.
+        """
+        if isinstance(value, str):
+            self._check_letters(value)
+        if not isinstance(value, tuple | list):
+            return
+        if len(value) > MOST_VALUES:
+            raise InputError(
+                f"{self.label} ({self.option}) has {len(value):,} values; at most {MOST_VALUES} "
+                "are read. Leave some out."
+            )
+        for each in value:
+            if isinstance(each, tuple):
+                self._check_letters(str(each[0]))
+
+    def _check_letters(self, text: str) -> None:
+        if len(text) > LONGEST_NAME:
+            raise InputError(
+                f"{self.label} ({self.option}) has {len(text):,} letters, beginning with "
+                f"{text[:LONGEST_SHOWN]!r}; at most {LONGEST_NAME} are read. Give a shorter one."
+            )
 
     def read(self, text: str) -> Any:
-        """Value of a text, as people type it, as links carry it and as tables hold it."""
+        """Value of a text, as people type it, as links carry it and as tables hold it.
+
+        Raises:
+            InputError: a text that cannot be read, or a longer one than is read.
+        """
         text = text.strip()
+        if self.kind in (Kind.PRICES, Kind.SIZES):
+            if len(text) > MOST_VALUES * LONGEST_NAME:
+                self._check_letters(text)
+        else:
+            self._check_letters(text)
         if self.kind == Kind.NAME:
             return text
         if self.kind == Kind.PRICES:
@@ -183,8 +250,8 @@ class Input:
         else:
             currency = ""
         raise InputError(
-            f"{text!r} cannot be read; give {kind} alone, without unit or separators of "
-            f"thousands{currency}."
+            f"{text[:LONGEST_SHOWN]!r} cannot be read; give {kind} alone, without unit or "
+            f"separators of thousands{currency}."
         )
 
     def _switched(self, text: str) -> bool:
@@ -204,7 +271,8 @@ class Input:
             what = "price"
         example = f"RTX 4090={0.4 if what == 'rent' else 1800}"
         raise InputError(
-            f"{text!r} is no {what}; write NAME=AMOUNT with an amount above 0, as {example!r}."
+            f"{text[:LONGEST_SHOWN]!r} is no {what}; write NAME=AMOUNT with an amount above 0, as "
+            f"{example!r}."
         )
 
     def _in_words(self, value: Array, low: float, high: float, paid: Currency) -> str:

@@ -16,7 +16,7 @@ from functools import cache
 from itertools import count, groupby
 
 from advisor.catalog.csv_tables import DATA, read, texts
-from advisor.errors import DataError, Refusal, UnknownName
+from advisor.errors import DataError, Refusal, UnknownName, check_name
 from advisor.model.architecture import Architecture, Group, Tensor
 
 # Formats as recipes: a storage type for each kind of tensor, under conditions.
@@ -338,6 +338,7 @@ NEAREST = {
 
 def format_meant(text: str, *, remark: bool = False) -> Format:
     """Format of a spelling; with `remark`, of one among other words, as in a table's note."""
+    check_name("format", text)
     plain = _plain(text)
     spelled = _by_spelling()
     name = next((spelled[spelling] for spelling in _spellings(plain) if spelling in spelled), None)

@@ -23,7 +23,7 @@ from advisor.catalog import inputs
 from advisor.cost_model import workload
 from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
-from advisor.errors import AdvisorError, InputError, UnknownName
+from advisor.errors import LONGEST_SHOWN, AdvisorError, InputError, UnknownName
 from advisor.formatting import US_DOLLAR, Currency
 from advisor.machine import backends, from_spec
 from advisor.machine.catalog import disk_rows, find_gpu, gpu_rows, host_rows, machine_rows
@@ -225,8 +225,9 @@ class Request:
     def __post_init__(self) -> None:
         for entry in inputs.INPUTS:
             value = getattr(self, entry.name)
+            entry.check_length(value)
             if wanted := entry.wanted(value):
-                words = f"{entry.label} ({entry.option}) is {value!r}"
+                words = f"{entry.label} ({entry.option}) is {repr(value)[:LONGEST_SHOWN]}"
                 raise InputError(f"{words}; it should be {wanted}.")
         paid = self.paying
         inputs.check_all(inputs.BY_NAME.values(), inputs.in_usd(vars(self), paid.usd), paid)

@@ -207,6 +207,10 @@ def from_texts(texts: Mapping[str, str], page: str = "") -> Request:
     return Request(**{name: _value(name, text) for name, text in _named(texts, page).items()})
 
 
+UNREADABLE = "(a name that is too long)"
+"""Name that nothing has, in place of one that is not read: another would be another question."""
+
+
 def from_address(parameters: Mapping[str, str], page: str = "") -> Opened:
     """Request of an address, its keys as in `renamed`, and the problems of what it states; it never
     raises.
@@ -235,7 +239,11 @@ def _read(paid: Mapping[str, Any], texts: Mapping[str, str]) -> tuple[dict[str, 
                 Request(**paid, **{name: value})
             values[name] = value
         except InputError as error:
-            problems.append(f"{error} Shown instead: {_default(name)}.")
+            if BY_NAME[name].kind == Kind.NAME and name not in (*CLOSED, *PAID):
+                values[name] = UNREADABLE
+                problems.append(str(error))
+            else:
+                problems.append(f"{error} Shown instead: {_default(name)}.")
     return values, tuple(problems)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from advisor.catalog.inputs import BY_NAME, Input
+from advisor.catalog.inputs import BY_NAME, Input, Kind
 from advisor.errors import InputError, close_names
 from advisor.request.request import Request
 
@@ -50,13 +50,41 @@ def check_names(values: object, allowed: tuple[str, ...], where: str) -> None:
 def _value(entry: Input, value: Any, where: str) -> Any:
     """Value of the input's kind."""
     path = f"{where}.{entry.name}"
-    if isinstance(value, str) and entry.limits is not None:
-        try:
-            value = entry.read(value)
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from error
-    if isinstance(value, Mapping | list):
-        value = tuple(value.items() if isinstance(value, Mapping) else value)
+    try:
+        value = _read(entry, value)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
     if wanted := entry.wanted(value):
         raise InputError(f"{path} is {str(value)[:80]!r}; it should be {wanted}.")
     return value
+
+
+def _read(entry: Input, value: Any) -> Any:
+    """Value of a text where the input is no name, also of the texts of a list or mapping."""
+    if isinstance(value, str) and entry.limits is not None:
+        return entry.read(value)
+    if isinstance(value, Mapping | list):
+        entry.check_length([*value])
+    if isinstance(value, Mapping):
+        return tuple(_price(entry, name, amount) for name, amount in value.items())
+    if isinstance(value, list):
+        return tuple(_part(entry, part) for part in value)
+    return value
+
+
+def _price(entry: Input, name: object, amount: Any) -> tuple[Any, Any]:
+    """A name with its amount; a text of an amount is read as on the command line."""
+    if entry.kind == Kind.PRICES and isinstance(name, str) and isinstance(amount, str):
+        read = entry.read(f"{name}={amount}".replace(";", ","))
+        return next(iter(read))  # type: ignore[no-any-return]  # a pair, as the registry reads it
+    return name, amount
+
+
+def _part(entry: Input, part: Any) -> Any:
+    """A value of a list: of a size its number, of a pair the pair."""
+    if isinstance(part, str) and entry.kind == Kind.SIZES:
+        sizes = entry.read(part)
+        return sizes[0] if len(sizes) == 1 else part
+    if isinstance(part, list):
+        return tuple(part)
+    return part

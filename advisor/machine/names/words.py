@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from advisor.catalog.csv_tables import texts
 from advisor.catalog.name_matching import NameWords
+from advisor.errors import check_name
 from advisor.machine.machine import Form
 from advisor.machine.rows import GpuRow, HostRow
 
@@ -64,7 +65,10 @@ LARGEST_GIB = 100_000.0
 
 
 def plain(text: str) -> str:
-    """Text in lower case, without trademark signs, and with usual spaces and dashes."""
+    """Text in lower case, without trademark signs, and with usual spaces and dashes; raises
+    UnknownName of one that is too long for a name.
+    """
+    check_name("machine or part of one", text)
     folded = text.casefold()
     if "(" in folded or not folded.isascii():
         folded = DASHES.sub("-", MARKS.sub(" ", folded.translate(WIDE))).replace(TIMES, "x")

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from advisor.catalog import name_matching
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.name_matching import spellings
-from advisor.errors import Refusal, UnknownName
+from advisor.errors import Refusal, UnknownName, check_name
 from advisor.model import catalog
 from advisor.model.by_name import names
 from advisor.model.by_name.hub_list import (
@@ -55,6 +55,9 @@ def meant(text: str) -> Named:
         UnknownName: no certain match; lists similar names, likeliest first.
         Refusal: a drafting model, which does not run alone, or no language model.
     """
+    check_name("model", text)
+    if not any(map(str.isalnum, text)):
+        raise UnknownModel(text, ())
     tag = names.ollama_tag(text)
     if tag is not None:
         known = spelled(tag.short) or of_other_name(names.take_apart(tag.short).key)

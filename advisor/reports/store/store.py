@@ -21,7 +21,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, selectinload
 
 from advisor.catalog.records import checked
-from advisor.errors import InputError, StoreError
+from advisor.errors import InputError, StoreError, check_name
 from advisor.reports.document import ReportDocument, from_json, to_json
 from advisor.reports.from_advice import MeasuredResult
 from advisor.reports.store import saved
@@ -51,7 +51,8 @@ class ReportQuery:
     deleted: bool = False  # deleted reports instead of the others
 
     def conditions(self, dialect: str) -> list[ColumnElement[bool]]:
-        """Conditions in SQL."""
+        """Conditions in SQL; raises UnknownName of more words than a name has."""
+        check_name("report", self.words)
         if dialect == "postgresql":
             find = func.strpos
         else:

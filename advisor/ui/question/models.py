@@ -10,14 +10,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from advisor.errors import AdvisorError, InputError
+from advisor.errors import LONGEST_NAME, AdvisorError, InputError
 from advisor.model import catalog, resolve
 from advisor.model.resolve import ReferenceKind, ResolvedModel
 from advisor.request.command_line import command
 from advisor.request.request import Request
 from advisor.ui.parts import audience
 
-LONGEST = 1000
 REMEMBERED = 900  # seconds until a repository is asked again [s]
 NETWORK_PATH = re.compile(r"[/\\]{2}")
 PASTED = "pasted: "
@@ -51,7 +50,7 @@ def pick(text: str) -> Picked:
     text = text.strip()
     if is_given(text):
         return look_up(text)
-    if len(text) > LONGEST or text.startswith("{"):
+    if len(text) > LONGEST_NAME or text.startswith("{"):
         raise InputError(
             "That is too long for a name. Paste a config.json under Other ways to give a model."
         )
