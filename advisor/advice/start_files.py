@@ -28,7 +28,7 @@ from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.runtime import WeightFiles
 from advisor.errors import Refusal
 from advisor.formatting import counted
-from advisor.model import catalog
+from advisor.model import catalog, downloads
 from advisor.runtimes import RUNTIMES, runtime
 from advisor.runtimes.serving import checkpoint
 from advisor.units import GIB
@@ -105,17 +105,7 @@ def _service(estimate: Estimate, words: list[str], port: int) -> dict[str, Any]:
     gpus = estimate.machine.gpus
     nvidia = bool(gpus) and gpus[0].vendor == "NVIDIA"
     if estimate.runtime.key == "llama.cpp":
-        at = words.index("-m") + 1
-        words[at] = f"{MODELS}/{words[at].rpartition('/')[2]}"
-        if estimate.constants:
-            backend = estimate.constants.scope.backend
-        else:
-            backend = "cpu"
-        if backend not in OF_BACKEND:
-            raise Refusal(f"llama.cpp has no image for {backend}; take systemd or llama-swap.")
-        image = LLAMA_CPP + OF_BACKEND[backend]
-        arguments = [*words[1:], *listening]
-        options: dict[str, Any] = {"volumes": [f"./models:{MODELS}:ro"]}
+        image, arguments, options = _of_llama_cpp(estimate, words, listening)
     elif estimate.runtime.key == "vllm" and nvidia:
         image = "vllm/vllm-openai:latest"
         arguments = ["--model", *words[2:], *listening]
@@ -143,6 +133,22 @@ def _service(estimate: Estimate, words: list[str], port: int) -> dict[str, Any]:
     elif gpus:
         service["devices"] = ["/dev/dri", *(["/dev/kfd"] if "rocm" in image else [])]
     return service
+
+
+def _of_llama_cpp(
+    estimate: Estimate, words: list[str], listening: list[str]
+) -> tuple[str, list[str], dict[str, Any]]:
+    """Image, arguments and options of a service of llama.cpp, whose files lie in one folder."""
+    backend = estimate.constants.scope.backend if estimate.constants else "cpu"
+    if backend not in OF_BACKEND:
+        raise Refusal(f"llama.cpp has no image for {backend}; take systemd or llama-swap.")
+    options: dict[str, Any] = {"volumes": [f"./models:{MODELS}"]}
+    if "-hf" in words:
+        options["environment"] = {"LLAMA_CACHE": MODELS}
+    else:
+        at = words.index("-m") + 1
+        words[at] = f"{MODELS}/{words[at].rpartition('/')[2]}"
+    return LLAMA_CPP + OF_BACKEND[backend], [*words[1:], *listening], options
 
 
 def _yaml(content: dict[str, Any]) -> str:
@@ -212,11 +218,11 @@ def skypilot_task(estimate: Estimate) -> str:
     name = f"{model.name}-{counted(count, gpu)}".casefold()
     name = re.sub(r"[^a-z0-9]+", "-", name).strip("-")  # as SkyPilot accepts it for a cluster
     gguf = setup.files is WeightFiles.GGUF
-    repository = checkpoint(model)
-    if gguf or "/" not in repository or repository.startswith("OWNER/"):
-        public = ""
+    if gguf:
+        repository = downloads.gguf_source(model).partition(":")[0]
     else:
-        public = repository
+        repository = checkpoint(model)
+    public = repository if "/" in repository else ""
     if public:
         given = ""
     else:

@@ -131,11 +131,6 @@ def checkpoints() -> Mapping[tuple[str, str], str]:
     return {(row.model, row.format): row.repository for row in rows}
 
 
-def checkpoint(name: str, form: str) -> str:
-    """Repository of a model in a format, else a placeholder for the publisher's name."""
-    return checkpoints().get((name, form), f"OWNER/{name.rpartition('/')[2]}-{form}")
-
-
 @cache
 def architecture(name: str) -> Architecture:
     """Architecture of a catalogue model."""

@@ -30,7 +30,7 @@ from advisor.cost_model.schedule import Kernels, Phases, Schedule, Stage
 from advisor.cost_model.workload import HEADS, Workload, drafter_cache
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
-from advisor.model import catalog
+from advisor.model import catalog, downloads
 from advisor.model.architecture import DELTA, Group, operators
 from advisor.model.model import LAYERED, Floats, Model
 from advisor.runtimes.format_support import check_takes, kinds, loaded_format_of
@@ -122,7 +122,7 @@ def checkpoint(model: Model) -> str:
     """The maker's repository of a model in 16 bits, else one with it in its format."""
     if "16-bit" in kinds(model.format):
         return catalog.repository(model.name)
-    return catalog.checkpoint(model.name, model.format)
+    return downloads.checkpoint(model.name, model.format)
 
 
 @dataclass(frozen=True, kw_only=True)

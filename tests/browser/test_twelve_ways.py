@@ -49,7 +49,7 @@ def test_1_read_the_first_answer_and_copy_its_command(at):
         assert re.search(r"[\d.]+ tokens a second", verdict(tab))
         for name in ("In the GPU", "Offload to RAM", "Offload to NVMe"):
             assert tab.locator(".oa-name", has_text=name).first.is_visible()
-        assert copy(tab, "llama-server").startswith("llama-server -m ")
+        assert copy(tab, "llama-server").startswith("llama-server -hf ")
 
 
 def test_2_say_ones_machine_in_ones_own_words(at):

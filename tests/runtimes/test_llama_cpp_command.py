@@ -122,7 +122,7 @@ def test_the_engine_loads_a_model_with_the_printed_command(case: str, tmp_path: 
     name = request.get("name", "Qwen3-4B")
     path = write_model(tmp_path / "model.gguf", ARCHITECTURES[name], facts(name), "Q4_K_M")
     words = line(**request)
-    assert words[:2] == ["llama-server", "-m"]
+    assert words[:2] == ["llama-server", "-hf"]
     record = understood(["-m", str(path), *words[3:], "--port", "0"])
     assert {key: record[key] for key in expected} == expected
     assert record["fit_params"] is False
@@ -150,7 +150,7 @@ def test_every_option_is_in_the_help_as_it_was_read() -> None:
 
 def test_the_cases_print_every_option_there_is() -> None:
     assert printed() >= {
-        "-m",
+        "-hf",
         "-c",
         "-np",
         "-b",

@@ -3,7 +3,6 @@
 Options against lists that were read from their documentation: tests/samples/flags.
 """
 
-import json
 import re
 import shlex
 from pathlib import Path
@@ -106,8 +105,8 @@ def test_experts_stay_in_ram_by_the_environment() -> None:
         placement = place(OLLAMA, name, settings=Settings(gpu_layers=48.0, cpu_moe=experts))
         assert (float(placement.cpu_moe), float(placement.gpu_layers)) == (experts, 48)
         text = OLLAMA.command(model, placement, RIG, Workload())
-        assert stated in text.splitlines()[0].split()
-        assert '"num_gpu": 49' in text
+        assert stated in text.splitlines()[1].split()
+        assert r"PARAMETER num_gpu 49\n" in text
     assert "LLAMA_ARG" not in run(OLLAMA).command
 
 
@@ -147,9 +146,9 @@ def test_an_impossible_combination_is_refused(
         place(runtime, **changes)
 
 
-def test_ollama_is_configured_by_environment_modelfile_and_request() -> None:
+def test_ollama_is_configured_by_environment_and_modelfile() -> None:
     text = run(OLLAMA, users=2, context=16_384, kv_type="q8_0").command
-    serve, _, create, call = text.splitlines()
+    _, serve, _, create, start = text.splitlines()
     assert shlex.split(serve) == [
         "OLLAMA_CONTEXT_LENGTH=16384",
         "OLLAMA_NUM_PARALLEL=2",
@@ -159,12 +158,9 @@ def test_ollama_is_configured_by_environment_modelfile_and_request() -> None:
         "serve",
     ]
     modelfile = shlex.split(create)[1].replace(r"\n", "\n").splitlines()
-    assert modelfile[0] == "FROM ./Llama-3.1-70B-Q4_K_M.gguf"
-    request = json.loads(shlex.split(call)[-1])
-    assert modelfile[1:] == [
-        f"PARAMETER {key} {value}" for key, value in request["options"].items()
-    ]
-    assert request["options"]["num_ctx"] == 16_384
+    assert modelfile[0] == "FROM llama3.1:70b-instruct-q4_K_M"
+    assert modelfile[1] == "PARAMETER num_ctx 16384"
+    assert start == f"ollama run {shlex.split(create)[-3]}"
 
 
 def test_layers_and_experts_are_named() -> None:
@@ -172,10 +168,10 @@ def test_layers_and_experts_are_named() -> None:
     sparse = run(OLLAMA, "Qwen3-235B-A22B")
     assert dense.placement is not None
     # num_gpu counts the head, as -ngl does.
-    assert f'"num_gpu": {int(dense.placement.gpu_layers) + 1}' in dense.command
+    assert f"PARAMETER num_gpu {int(dense.placement.gpu_layers) + 1}\\n" in dense.command
     assert sparse.placement is not None
     assert f"LLAMA_ARG_N_CPU_MOE={int(sparse.placement.cpu_moe)} ollama serve" in sparse.command
-    assert f'"num_gpu": {sparse.model.layers + 1}' in sparse.command
+    assert f"PARAMETER num_gpu {sparse.model.layers + 1}\\n" in sparse.command
 
 
 def test_every_name_passed_to_ollama_is_documented() -> None:
@@ -191,7 +187,8 @@ def test_lm_studio_leaves_expert_layers_in_ram() -> None:
     experts = int(placement.cpu_moe)
     assert float(placement.gpu_layers) == 48
     assert 0 < experts < 48
-    first, line = LM_STUDIO.command(model, placement, small, Workload()).splitlines()
+    first, get, line = LM_STUDIO.command(model, placement, small, Workload()).splitlines()
+    assert get == "lms get https://huggingface.co/unsloth/Qwen3-30B-A3B-GGUF@Q4_K_M"
     assert f"{experts} of 48 expert layers" in first
     ratio = float(first.rpartition("numCpuExpertLayersRatio ")[2].rstrip(")"))
     assert round(ratio * 48) == experts

@@ -17,6 +17,7 @@ from advisor.cost_model.workload import DRAFT_MODEL, HEADS, Workload
 from advisor.machine import backends
 from advisor.machine.backends import ONE_NODE
 from advisor.machine.machine import Machine
+from advisor.model import downloads
 from advisor.model.architecture import Group
 from advisor.model.model import Model
 from advisor.units import MIB
@@ -31,16 +32,28 @@ def command(
     model: Model, placement: Placement, machine: Machine, work: Workload, source: str = ""
 ) -> str:
     """Command line of llama-server and of each further machine; `source` is the option with the
-    weights, where they are not a file named by the model.
+    weights, where they are not those of `weights`.
     """
-    weights = source or f"-m {shlex.quote(gguf_file(model))}"
-    line = " ".join([f"llama-server {weights}", *arguments(model, placement, machine, work)])
+    named = source or weights(model)
+    line = " ".join([f"llama-server {named}", *arguments(model, placement, machine, work)])
     return with_workers(bound(line, machine), placement, machine)
+
+
+def weights(model: Model) -> str:
+    """Option that names the weights: a repository that is downloaded once, else a file.
+
+    With a repository llama-server also loads the tower for images, which no estimate counts, unless
+    it is told not to (server README: `--no-mmproj`).
+    """
+    source = downloads.gguf_source(model)
+    if source:
+        return f"-hf {source} --no-mmproj"
+    return f"-m {shlex.quote(gguf_file(model))}"
 
 
 def gguf_file(model: Model) -> str:
     """File name of a model's weights."""
-    return f"{model.name}-{model.format}.gguf"
+    return f"{model.name.rpartition('/')[2]}-{model.format}.gguf"
 
 
 def repository_tag(model: Model) -> str:

@@ -17,6 +17,7 @@ from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import variant
 from advisor.cost_model.workload import DRAFT_MODEL, Workload
 from advisor.machine.machine import Machine
+from advisor.model import downloads
 from advisor.model.model import Model
 from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.llama_cpp import layer_split
@@ -61,9 +62,31 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         gpu = f"{share:.3g}"
     else:
         gpu = "off"
-    key = shlex.quote(f"{model.name}-{model.format}".lower())
-    line = f"lms load {key} --gpu {gpu} --context-length {int(work.context) * int(work.users)}"
-    return "\n".join([*(f"# first, in the app: {setting}" for setting in settings), line])
+    line = (
+        f"lms load {key(model)} --gpu {gpu} --context-length {int(work.context) * int(work.users)}"
+    )
+    comments = (f"# first, in the app: {setting}" for setting in settings)
+    return "\n".join([*comments, *filter(None, [get_line(model)]), line])
+
+
+def get_line(model: Model) -> str:
+    """Command line that downloads a model; empty where no repository is known
+    (lmstudio-ai/docs, 3_cli/0_local-models/get.md at 421dd43).
+    """
+    source = downloads.gguf_source(model)
+    if not source:
+        return ""
+    repository, _, form = source.partition(":")
+    chosen = f"@{form}" if form else ""
+    return f"lms get {downloads.HUB}/{repository}{chosen}"
+
+
+def key(model: Model) -> str:
+    """Name under which `lms` lists a downloaded model: its repository's, else that of the file."""
+    repository = downloads.gguf_source(model).partition(":")[0]
+    if repository:
+        return repository.rpartition("/")[2].removesuffix("-GGUF").lower()
+    return shlex.quote(f"{model.name.rpartition('/')[2]}-{model.format}".lower())
 
 
 LM_STUDIO = variant(

@@ -13,7 +13,6 @@ server/sched.go, server/routes.go, envconfig/config.go, docs/faq.mdx; issue 1177
 at 1885941.
 """
 
-import json
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -26,6 +25,7 @@ from advisor.cost_model.runtime import ServerSetup, WeightFiles, variant
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
+from advisor.model import downloads
 from advisor.model.model import Model
 from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.llama_cpp import layer_split, passes
@@ -103,14 +103,22 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """Environment of the server, Modelfile, and a request."""
+    """Environment of the server, a model with the predicted settings, and its start."""
     options = _options(placement, machine, work)
-    request = json.dumps({"model": tag_of(model), "prompt": "Why?", "options": options})
-    modelfile = shlex.quote(modelfile_text(f"./{gguf_file(model)}", options))
-    return f"""{_serve(model, placement, work)}
+    modelfile = shlex.quote(modelfile_text(source_of(model), options))
+    return f"""# quit a running Ollama first
+{_serve(model, placement, work)}
 # in another terminal
 {create_line(model, modelfile)}
-curl http://localhost:11434/api/generate -d {shlex.quote(request)}"""
+ollama run {shlex.quote(tag_of(model))}"""
+
+
+def source_of(model: Model) -> str:
+    """Source of a Modelfile: a name that Ollama downloads, else a file."""
+    name = downloads.ollama_name(model)
+    if name:
+        return name
+    return f"./{gguf_file(model)}"
 
 
 def start(
@@ -142,7 +150,7 @@ SETUP = ServerSetup(
 
 def tag_of(model: Model) -> str:
     """Name under which the model is created."""
-    return f"{model.name}-{model.format}".lower()
+    return f"{model.name.rpartition('/')[2]}-{model.format}".lower()
 
 
 def _serve(model: Model, placement: Placement, work: Workload) -> str:

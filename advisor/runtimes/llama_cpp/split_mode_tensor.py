@@ -7,7 +7,6 @@ architecture. `-sm row`, its predecessor, divides dense weights only and is depr
 which q4_1, iq4_nl, q5_0 and q5_1 are still not supported).
 """
 
-import shlex
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +36,7 @@ from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes.format_support import check_takes
 from advisor.runtimes.llama_cpp import layer_split
-from advisor.runtimes.llama_cpp.command import arguments, gguf_file
+from advisor.runtimes.llama_cpp.command import arguments, weights
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 from advisor.units import FLOAT, Array
 
@@ -110,7 +109,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         divided if option.startswith("-sm layer ") else option
         for option in arguments(model, placement, machine, work)
     )
-    return " ".join([f"llama-server -m {shlex.quote(gguf_file(model))}", *options])
+    return " ".join([f"llama-server {weights(model)}", *options])
 
 
 LLAMA_CPP_TENSOR = variant(

@@ -9,11 +9,13 @@ from advisor.advice.advise import Answer
 from advisor.advice.compare import decode_tps
 from advisor.advice.edits.remarks import remarks
 from advisor.cost_model.estimate import Estimate
+from advisor.formatting import memory
 from advisor.runtimes import remarks_of
+from advisor.runtimes.first_run import FirstRun, System, first_run, systems
 from advisor.runtimes.serving import setup_efforts
 from advisor.ui.parts import tabs, unforeseen
 from advisor.ui.parts.glossary import explained_in_turn, term
-from advisor.ui.parts.markup import copyable, say
+from advisor.ui.parts.markup import block, copyable, outward, say, show
 
 
 @st.fragment
@@ -57,10 +59,13 @@ def _command(answer: Answer) -> None:
     best = answer.advice.best
     if st.session_state.get("program") not in ready:
         st.session_state["program"] = best.runtime.name if best else next(iter(ready))
-    name = st.pills(
-        "Program", list(ready), key="program", required=True, label_visibility="collapsed"
-    )
-    told(ready[str(name)])
+    with st.container(horizontal=True, horizontal_alignment="distribute"):
+        name = st.pills(
+            "Program", list(ready), key="program", required=True, label_visibility="collapsed"
+        )
+        picked = ready[str(name)]
+        system = chosen_system(picked)
+    told(picked, system)
 
 
 def effort(runtime: str) -> Markup | str:
@@ -71,9 +76,50 @@ def effort(runtime: str) -> Markup | str:
     return ""
 
 
-def told(picked: Estimate) -> None:
-    """Command with its remarks."""
-    copyable(picked.command)
+EXACTLY = "With exactly the predicted settings"
+SEARCH = "Search Hugging Face for them"
+STEP = Markup("<b>{}</b> {}")
+
+
+def chosen_system(picked: Estimate) -> System:
+    """Operating system whose shell the lines are for: chosen, else the browser's."""
+    offered = systems(picked)
+    if len(offered) == 1:
+        return offered[0]
+    names = [system.value for system in offered]
+    if st.session_state.get("system_shown") not in names:
+        own = (
+            System.WINDOWS if "Windows" in st.context.headers.get("User-Agent", "") else offered[-1]
+        )
+        st.session_state["system_shown"] = own.value
+    name = st.pills(
+        "System", names, key="system_shown", required=True, label_visibility="collapsed"
+    )
+    return System(str(name))
+
+
+def _steps(lines: FirstRun) -> None:
+    """Steps with their lines: get the program, then run the model."""
+    if lines.install:
+        then = f"then {lines.then}" if lines.then else ""
+        say(STEP.format("1 Get the program", then), "oa-why")
+        copyable(lines.install)
+    once = f"{memory(lines.bytes)}, downloaded once"
+    say(STEP.format("2 Run it" if lines.install else "Run it", once), "oa-why")
+    copyable(lines.run)
+
+
+def told(picked: Estimate, system: System) -> None:
+    """Lines to copy, from installing the program to a running model, and the exact command."""
+    lines = first_run(picked, system)
+    if lines.run:
+        _steps(lines)
+        tabs.folded(EXACTLY, f"exact_{picked.runtime.name}", lambda: copyable(lines.exact))
+    else:
+        if lines.search:
+            words = f"No list here has these files of {picked.model.name} in {picked.model.format}."
+            show(block("oa-why", Markup("{} {}").format(words, outward(lines.search, SEARCH)), "p"))
+        copyable(lines.exact)
 
     def about() -> None:
         row = setup_efforts().get(picked.runtime.name)

@@ -19,7 +19,7 @@ from advisor.advice.serving import ServingFleet
 from advisor.cost_model.estimate import Estimate
 from advisor.formatting import memory, money, number, range_of, seconds, tokens_per_second
 from advisor.runtimes.serving import typical_tokens
-from advisor.ui.advise.run_it import effort, fitting, told
+from advisor.ui.advise.run_it import chosen_system, effort, fitting, told
 from advisor.ui.parts import tabs
 from advisor.ui.parts.drawing import curves
 from advisor.ui.parts.glossary import explained
@@ -43,7 +43,8 @@ def shown(answer: Answer) -> None:
     if ready := fitting(estimates):
         with st.container(key="runtimes"):
             show(columned(COLUMNS, ready, label="Runtimes, fastest first", numeric=(2, 3)))
-        told(choose("Command for", ready, answer.advice.best, key="command_of"))
+        picked = choose("Command for", ready, answer.advice.best, key="command_of")
+        told(picked, chosen_system(picked))
     if others := [estimate for estimate in estimates if not bool(estimate.fits)]:
         with st.expander(f"{len(others)} that do not work here, and why"):
             headings = ("Runtime", "Placement", "Why not")

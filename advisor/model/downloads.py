@@ -1,0 +1,109 @@
+"""Where a model is downloaded from: names in Ollama's library and repositories of GGUF files.
+
+data/models/downloads.csv names only what was found there: the repositories stand in the list of
+the package llmfit 1.1.17 (`gguf_sources`, which its scraper asked the Hub for), the tags of Ollama
+in data/models/ollama_tags.csv. A model without a row has no name here, and none is made up.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from urllib.parse import urlencode
+
+from advisor.catalog.csv_tables import DATA, read
+from advisor.model import catalog
+from advisor.model.by_name.hub_list import hub_list
+from advisor.model.model import Model
+
+PUBLISHED = (
+    "Q2_K", "Q3_K_S", "Q3_K_M", "Q4_K_S", "Q4_K_M", "Q5_K_S", "Q5_K_M", "Q6_K", "Q8_0",
+)  # fmt: skip
+"""Formats that the makers of these repositories publish of every model."""
+OF_LLAMA_CPP = ("Q4_K_M", "Q8_0")  # formats in repositories of llama.cpp's own publisher
+OWN_PUBLISHER = "ggml-org"
+NATIVE = "MXFP4"
+"""Format of files with the maker's own weights, which a repository holds alone."""
+UNKNOWN = "REPOSITORY"  # word in a command for a repository that no list has
+OF_A_FILE = "GGUF header"  # beginning of the source of a model that was read from a file
+HUB = "https://huggingface.co"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Download:
+    """One row of data/models/downloads.csv."""
+
+    model: str  # name in the catalogue, or repository in the list of the Hub
+    gguf: str  # repository with GGUF files; empty where none is known
+    ollama: str  # name and tag in Ollama's library; empty where none is known
+    retrieved: str  # day on which the lists were read
+
+
+@cache
+def downloads() -> Mapping[str, Download]:
+    """Rows by model."""
+    return {row.model: row for row in read(DATA / "models/downloads.csv", Download)}
+
+
+def gguf_source(model: Model) -> str:
+    """Repository and tag of a model in its format, as `-hf` of llama.cpp and `hf.co/` of Ollama
+    take it: "unsloth/Qwen3.6-27B-GGUF:Q4_K_M"; empty where none is known.
+    """
+    row = _row(model)
+    if row is None or not row.gguf:
+        return ""
+    own = row.gguf.startswith(OWN_PUBLISHER)
+    if model.format == NATIVE:
+        return row.gguf if own else ""
+    if model.format in (OF_LLAMA_CPP if own else PUBLISHED):
+        return f"{row.gguf}:{model.format}"
+    return ""
+
+
+def _row(model: Model) -> Download | None:
+    """Row of a model; None for a file that lies here already."""
+    if model.architecture.source.startswith(OF_A_FILE):
+        return None
+    return downloads().get(model.name)
+
+
+def ollama_name(model: Model) -> str:
+    """Name that `ollama run` takes: of Ollama's library where it has the format, else of a
+    repository; empty where neither is known.
+    """
+    row = _row(model)
+    if row is not None and _holds(row.ollama, model.format):
+        return row.ollama
+    source = gguf_source(model)
+    if source:
+        return f"hf.co/{source}"
+    return ""
+
+
+def _holds(tag: str, form: str) -> bool:
+    """Whether a tag of Ollama's library is in a format; gpt-oss is there in its maker's alone."""
+    if not tag:
+        return False
+    if tag.startswith("gpt-oss"):
+        return form == NATIVE
+    return tag.casefold().endswith(form.casefold())
+
+
+@cache
+def checkpoint(name: str, form: str) -> str:
+    """Repository of a model's weights for servers, in a format: of the table, else the most
+    downloaded one of that name in the list of the Hub, else `UNKNOWN`.
+    """
+    known = catalog.checkpoints().get((name, form))
+    if known:
+        return known
+    shortest = name.rpartition("/")[2]
+    for tuned in ("-Instruct", "-it", ""):
+        for row in hub_list().ending_with(f"/{shortest}{tuned}-{form}"):
+            return row.name
+    return UNKNOWN
+
+
+def search_page(words: str, library: str = "") -> str:
+    """Page of the Hub that searches for a model, in files of a library alone where one is given."""
+    asked = {"library": library, "search": words} if library else {"search": words}
+    return f"{HUB}/models?{urlencode(asked)}"

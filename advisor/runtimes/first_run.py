@@ -1,0 +1,153 @@
+"""Lines that a person copies: from a computer without the program to a running model.
+
+First the shortest that work, `install` and `run`, then `exact`: the same with every setting that
+the prediction assumes. A name that no list has is not made up; `search` opens the search for it.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+
+from advisor.catalog.csv_tables import DATA, read
+from advisor.cost_model.estimate import Estimate
+from advisor.machine.backends import only_of
+from advisor.model import downloads
+from advisor.model.downloads import UNKNOWN
+from advisor.model.model import Model
+from advisor.runtimes.llama_cpp import lm_studio
+from advisor.runtimes.llama_cpp.command import gguf_file
+from advisor.runtimes.powershell import powershell
+
+SERVED = re.compile(r"(vllm serve|trtllm-serve|python -m sglang\.launch_server --model-path) (\S+)")
+"""Beginning of a server's command, with the repository of its weights."""
+LENGTH = re.compile(r" --(?:max-model-len|context-length|max_seq_len) \d+")  # option of the context
+
+
+class System(StrEnum):
+    """Operating system of a person's computer."""
+
+    WINDOWS = "Windows"
+    MAC = "Mac"
+    LINUX = "Linux"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstallerRow:
+    """One row of data/runtimes/installers.csv."""
+
+    runtime: str  # name of the runtime
+    system: str  # operating system
+    line: str  # line of its shell that installs the runtime
+    then: str  # what to do by hand before its commands work; empty for nothing
+    source: str
+    source_date: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstRun:
+    """Lines for one program on one system."""
+
+    system: System
+    install: str  # installs the program; empty where that takes more than a line
+    then: str  # what to do by hand after that; empty for nothing
+    run: str  # downloads the model and starts it; empty where its repository is not known
+    exact: str  # the same with every predicted setting
+    search: str  # page that searches for the model's files; empty where `run` is known
+    bytes: float  # size of the download [B]
+
+
+@cache
+def installers() -> Mapping[tuple[str, str], InstallerRow]:
+    """Rows by the names of runtime and system."""
+    rows = read(DATA / "runtimes/installers.csv", InstallerRow)
+    return {(row.runtime, row.system): row for row in rows}
+
+
+def systems(estimate: Estimate) -> tuple[System, ...]:
+    """Systems on which a program may run this, the likeliest first: a Mac has its own, and what
+    has no installer for Windows runs on Linux.
+    """
+    machine = estimate.machine
+    if only_of(machine, "Apple"):
+        return (System.MAC,)
+    if (estimate.runtime.name, System.WINDOWS) not in installers():
+        return (System.LINUX,)
+    return (System.WINDOWS, System.LINUX)
+
+
+def first_run(estimate: Estimate, system: System) -> FirstRun:
+    """Lines for an estimate that fits."""
+    exact = estimate.command
+    if system is System.WINDOWS:
+        exact = powershell(exact)
+    run = _run(estimate)
+    installer = installers().get((estimate.runtime.name, system))
+    return FirstRun(
+        system=system,
+        install=installer.line if installer else "",
+        then=installer.then if installer else "",
+        run=run,
+        exact=exact,
+        search="" if run else _search(estimate.model, exact),
+        bytes=estimate.model.file_bytes,
+    )
+
+
+def _run(estimate: Estimate) -> str:
+    """Shortest lines that download and start a model; empty where no repository is known."""
+    model = estimate.model
+    context = int(estimate.work.context) * int(estimate.work.users)
+    match estimate.runtime.name:
+        case "Ollama":
+            return _of_ollama(estimate)
+        case "LM Studio":
+            return _of_lm_studio(model, context)
+        case "llama.cpp":
+            source = downloads.gguf_source(model)
+            return f"llama-server -hf {source} -c {context}" if source else ""
+        case "vLLM" | "SGLang" | "TensorRT-LLM":
+            return _of_the_command(estimate.command)
+        case _:
+            return ""
+
+
+def _of_ollama(estimate: Estimate) -> str:
+    """Line of Ollama, and one at its prompt where it would start with another context."""
+    name = downloads.ollama_name(estimate.model)
+    if not name:
+        return ""
+    context = int(estimate.work.context)
+    usual = estimate.runtime.default_context
+    if usual is not None and usual(estimate.machine) == context:
+        return f"ollama run {name}"
+    return f"ollama run {name}\n/set parameter num_ctx {context}"
+
+
+def _of_lm_studio(model: Model, context: int) -> str:
+    """Lines of lms, which asks which model is meant where several have a key."""
+    get = lm_studio.get_line(model)
+    if not get:
+        return ""
+    return f"{get}\nlms load {lm_studio.key(model)} --context-length {context}\nlms server start"
+
+
+def _of_the_command(command: str) -> str:
+    """First option of a server's command, its repository; empty where that is not known or the
+    command has several lines.
+    """
+    served = SERVED.match(command)
+    if served is None or "\n" in command or served[2] == UNKNOWN:
+        return ""
+    length = LENGTH.search(command)
+    return served[0] + (length[0] if length else "")
+
+
+def _search(model: Model, exact: str) -> str:
+    """Page with the files of a model; empty where the lines themselves make or name them."""
+    if UNKNOWN in exact:
+        return downloads.search_page(f"{model.name.rpartition('/')[2]} {model.format}")
+    if gguf_file(model) in exact:
+        return downloads.search_page(model.name.rpartition("/")[2], library="gguf")
+    return ""

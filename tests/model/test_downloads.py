@@ -1,0 +1,82 @@
+"""Names under which models are downloaded: only those of checked lists."""
+
+from pathlib import Path
+
+import pytest
+
+from advisor.catalog.csv_tables import texts
+from advisor.model import catalog, downloads
+from advisor.model.by_name.hub_list import hub_list
+from advisor.model.by_name.names import OLLAMA
+from advisor.model.resolve import find
+
+
+def test_every_tag_stands_in_the_list_of_ollamas_library() -> None:
+    others = texts(OLLAMA, "name", "others")
+    library = {
+        f"{name}:{tag}"
+        for name, usual in texts(OLLAMA, "name", "usual").items()
+        for tag in (usual, *others[name].split())
+    }
+    named = {row.ollama for row in downloads.downloads().values() if row.ollama}
+    assert named <= library
+    assert len(named) > 150
+
+
+def test_every_model_is_one_that_a_name_leads_to() -> None:
+    listed = {row.name for row in hub_list()} | catalog.model_rows().keys()
+    assert downloads.downloads().keys() <= listed
+
+
+def test_every_repository_has_an_owner_and_the_models_name() -> None:
+    publishers = set()
+    for row in downloads.downloads().values():
+        if row.gguf:
+            owner, name = row.gguf.split("/")
+            publishers.add(owner)
+            assert name.endswith("-GGUF"), row
+    assert publishers == {"unsloth", "bartowski", "ggml-org", "TheBloke", "mradermacher"}
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "gguf", "ollama"),
+    [
+        ("Qwen3.6-27B", "Q4_K_M", "unsloth/Qwen3.6-27B-GGUF:Q4_K_M", "qwen3.6:27b-q4_K_M"),
+        (
+            "Qwen3.6-27B",
+            "Q6_K",
+            "unsloth/Qwen3.6-27B-GGUF:Q6_K",
+            "hf.co/unsloth/Qwen3.6-27B-GGUF:Q6_K",
+        ),
+        ("gpt-oss-20b", "MXFP4", "ggml-org/gpt-oss-20b-GGUF", "gpt-oss:20b"),
+        ("Qwen3-8B", "IQ3_XXS", "", ""),  # not in every repository
+        ("OPT-13B", "Q4_K_M", "", ""),  # in no list
+        ("Gemma-4-31B", "Q8_0", "ggml-org/gemma-4-31B-it-GGUF:Q8_0",
+         "hf.co/ggml-org/gemma-4-31B-it-GGUF:Q8_0"),
+        ("Gemma-4-31B", "Q5_K_M", "", ""),  # llama.cpp's publisher has two formats
+    ],
+)  # fmt: skip
+def test_a_name_is_given_where_the_format_is_there(
+    name: str, form: str, gguf: str, ollama: str
+) -> None:
+    model = catalog.model(name, form)
+    assert downloads.gguf_source(model) == gguf
+    assert downloads.ollama_name(model) == ollama
+
+
+def test_a_file_that_lies_here_is_not_downloaded(tmp_path: Path) -> None:
+    from gguf_files import LLAMA_KEYS, llama_tensors, write
+
+    keys = {**LLAMA_KEYS, "general.name": "Qwen3-8B"}
+    path = write(tmp_path / "Qwen3-8B.gguf", "llama", keys, llama_tensors())
+    model = find(str(path), None).model
+    assert downloads.gguf_source(model) == ""
+
+
+def test_the_dates_are_those_of_the_lists() -> None:
+    assert set(texts("models/downloads.csv", "model", "retrieved").values()) == {"2026-11-22"}
+
+
+def test_a_search_names_what_is_searched_for() -> None:
+    page = downloads.search_page("Qwen3-8B", "gguf")
+    assert page == "https://huggingface.co/models?library=gguf&search=Qwen3-8B"

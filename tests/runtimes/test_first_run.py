@@ -1,0 +1,124 @@
+"""Lines that a person copies, for three systems; each is checked up to the download."""
+
+import re
+import shlex
+from collections.abc import Iterator
+
+import pytest
+from flags import flags, listed
+
+from advisor.advice.compare import compare
+from advisor.cost_model.estimate import Estimate
+from advisor.model.downloads import downloads
+from advisor.request.request import Request
+from advisor.runtimes.first_run import System, first_run, installers, systems
+from advisor.runtimes.powershell import powershell
+from advisor.ui.question.presets import MACHINES
+
+SHORT = {"llama.cpp", "Ollama", "LM Studio"}
+LAPTOP = Request(model="Qwen3.6-27B", machine="laptop 4060 16gb")
+
+
+def fitting(request: Request) -> Iterator[Estimate]:
+    nouns = request.nouns()
+    for estimate in compare(nouns.model, nouns.machine, nouns.work, settings=nouns.settings):
+        if bool(estimate.fits):
+            yield estimate
+
+
+def of(request: Request, runtime: str, system: System):
+    estimate = next(each for each in fitting(request) if each.runtime.name == runtime)
+    assert system in systems(estimate)
+    return first_run(estimate, system)
+
+
+def test_windows_with_ollama() -> None:
+    lines = of(LAPTOP, "Ollama", System.WINDOWS)
+    assert lines.install == "winget install Ollama.Ollama"
+    run, context = lines.run.splitlines()
+    assert run == "ollama run qwen3.6:27b-q4_K_M"
+    assert context == "/set parameter num_ctx 8192"
+    assert "$env:OLLAMA_CONTEXT_LENGTH = '8192'; ollama serve" in lines.exact.splitlines()
+    assert "printf" not in lines.exact
+
+
+def test_mac_with_lm_studio() -> None:
+    request = Request(model="Gemma-3-27B", machine="Mac mini M4 Pro 64GB")
+    lines = of(request, "LM Studio", System.MAC)
+    assert lines.install == "brew install --cask lm-studio"
+    get, load, serve = lines.run.splitlines()
+    assert get == "lms get https://huggingface.co/unsloth/gemma-3-27b-it-GGUF@Q4_K_M"
+    assert load == "lms load gemma-3-27b-it --context-length 8192"
+    assert serve == "lms server start"
+
+
+def test_linux_with_llama_cpp() -> None:
+    lines = of(LAPTOP, "llama.cpp", System.LINUX)
+    assert lines.run == "llama-server -hf unsloth/Qwen3.6-27B-GGUF:Q4_K_M -c 8192"
+    assert flags(shlex.split(lines.exact)) <= listed("llama_server")
+
+
+def test_a_program_without_an_installer_for_windows_is_for_linux() -> None:
+    for estimate in fitting(LAPTOP):
+        if estimate.runtime.name == "vLLM":
+            assert systems(estimate) == (System.LINUX,)
+
+
+def test_a_repository_that_no_list_has_is_searched_for() -> None:
+    request = Request(model="OPT-13B", machine="3090 64gb", runtime="llama.cpp")
+    for estimate in fitting(request):
+        if estimate.runtime.name == "llama.cpp":
+            lines = first_run(estimate, System.LINUX)
+            assert lines.run == ""
+            assert lines.search.endswith("library=gguf&search=OPT-13B")
+            assert "-m OPT-13B-" in lines.exact
+
+
+def test_no_printed_name_is_made_up() -> None:
+    known = {row.gguf for row in downloads().values()}
+    tags = {row.ollama for row in downloads().values()}
+    for model in ("Qwen3.6-27B", "gpt-oss-120b", "Llama-3.1-70B", "glm 4.6", "OPT-13B"):
+        for estimate in fitting(Request(model=model, machine="3090 128gb")):
+            if estimate.runtime.name not in SHORT:
+                continue
+            text = first_run(estimate, System.LINUX).run + estimate.command
+            for name in re.findall(r"(?:-hf |hf\.co/|huggingface\.co/)([^\s:@\\]+)", text):
+                assert name in known
+            for name in re.findall(r"ollama run ([a-z0-9.-]+:\S+)", text):
+                assert name in tags
+            assert "OWNER" not in text
+
+
+def test_lines_exist_for_every_preset() -> None:
+    """Qwen3.6 27B on each machine of the page: lines that download it, in three programs."""
+    for inputs in MACHINES.values():
+        if inputs.get("machine") == "this":
+            continue
+        request = Request(model="Qwen3.6-27B", **inputs)
+        for estimate in fitting(request):
+            if estimate.runtime.name in SHORT:
+                for system in systems(estimate):
+                    lines = first_run(estimate, system)
+                    assert lines.install
+                    assert lines.run
+                    assert "Qwen3.6-27B-Q4_K_M.gguf" not in lines.exact
+
+
+def test_installers_are_public_and_for_known_systems() -> None:
+    for (_, system), row in installers().items():
+        assert system in {each.value for each in System}
+        assert row.source.startswith("https://")
+
+
+PAIRS = {
+    "A=1 B=q8_0 serve --on": "$env:A = '1'; $env:B = 'q8_0'; serve --on",
+    r"printf 'FROM a\nPARAMETER b 1\n' > Modelfile && ollama create c -f Modelfile":
+        "'FROM a', 'PARAMETER b 1' | Set-Content Modelfile; ollama create c -f Modelfile",
+    "llama-server -ot '^a$=CPU'": "llama-server -ot '^a$=CPU'",
+    "# a remark": "# a remark",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("posix", "expected"), PAIRS.items())
+def test_a_line_for_powershell(posix: str, expected: str) -> None:
+    assert powershell(posix) == expected
