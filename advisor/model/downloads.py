@@ -105,5 +105,5 @@ def checkpoint(name: str, form: str) -> str:
 
 def search_page(words: str, library: str = "") -> str:
     """Page of the Hub that searches for a model, in files of a library alone where one is given."""
-    asked = {"library": library, "search": words} if library else {"search": words}
-    return f"{HUB}/models?{urlencode(asked)}"
+    parameters = {"library": library} if library else {}
+    return f"{HUB}/models?{urlencode(parameters | {'search': words})}"

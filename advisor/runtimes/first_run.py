@@ -52,9 +52,9 @@ class FirstRun:
     system: System
     install: str  # installs the program; empty where that takes more than a line
     then: str  # what to do by hand after that; empty for nothing
-    run: str  # downloads the model and starts it; empty where its repository is not known
+    run: str  # downloads the model and starts it; empty where that takes the exact lines
     exact: str  # the same with every predicted setting
-    search: str  # page that searches for the model's files; empty where `run` is known
+    search: str  # page that searches for the model's files; empty where the lines name them
     bytes: float  # size of the download [B]
 
 
@@ -82,7 +82,7 @@ def first_run(estimate: Estimate, system: System) -> FirstRun:
     exact = estimate.command
     if system is System.WINDOWS:
         exact = powershell(exact)
-    run = _run(estimate)
+    run = _run(estimate) if _plain(estimate) else ""
     installer = installers().get((estimate.runtime.name, system))
     return FirstRun(
         system=system,
@@ -93,6 +93,12 @@ def first_run(estimate: Estimate, system: System) -> FirstRun:
         search="" if run else _search(estimate.model, exact),
         bytes=estimate.model.file_bytes,
     )
+
+
+def _plain(estimate: Estimate) -> bool:
+    """Whether the request has nothing that the shortest lines would leave out."""
+    work = estimate.work
+    return not work.draft and work.kv_type == "f16" and float(work.users) <= 1
 
 
 def _run(estimate: Estimate) -> str:

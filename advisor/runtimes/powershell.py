@@ -19,12 +19,12 @@ def powershell(text: str) -> str:
 
 
 def _line(line: str) -> str:
-    if found := WRITTEN.fullmatch(line):
-        written, file, rest = found.groups()
+    if writing := WRITTEN.fullmatch(line):
+        written, file, rest = writing.groups()
         lines = shlex.split(written)[0].replace(r"\n", "\n").splitlines()
         return f"{', '.join(map(_quoted, lines))} | Set-Content {file}; {rest}"
-    if found := VARIABLES.fullmatch(line):
-        variables, rest = found.groups()
+    if setting := VARIABLES.fullmatch(line):
+        variables, rest = setting.groups()
         return "; ".join([*_assigned(variables), rest])
     return line
 
