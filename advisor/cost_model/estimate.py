@@ -11,7 +11,9 @@ import numpy.typing as npt
 from advisor.catalog.constants import ConstantRow, Constants, fitted_constants
 from advisor.cost_model import measured_constants as measured
 from advisor.cost_model import uncertainty
+from advisor.cost_model.chance import OF_LLAMA_CPP, OF_OTHERS, Run
 from advisor.cost_model.drafting import DRAFTING, weights_read, with_drafting
+from advisor.cost_model.known_runs import Lesson, learnt, lesson
 from advisor.cost_model.placement import (
     DEFAULT,
     Placement,
@@ -26,7 +28,8 @@ from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Phases, Route, Schedule
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime, schedule_seconds
 from advisor.cost_model.workload import Workload
-from advisor.errors import Refusal
+from advisor.errors import InputError, Refusal
+from advisor.machine.known_run import KnownRun
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.shared_memory import LEAST_OF_SYSTEM
@@ -125,6 +128,11 @@ class Estimate:
     @cached_property
     def step(self) -> StepTime | None:
         """Time of a token by its parts; None for an impossible combination."""
+        return learnt(self._step, self.of_token)
+
+    @cached_property
+    def _step(self) -> StepTime | None:
+        """Time of a token without what known runs teach."""
         if self.phases:
             time = self._timed(self.phases.decode)
         else:
@@ -138,9 +146,69 @@ class Estimate:
     @cached_property
     def prompt(self) -> StepTime | None:
         """Time of the prompt by its parts; None for an impossible combination."""
+        return learnt(self._prompt, self.of_prompt)
+
+    @cached_property
+    def _prompt(self) -> StepTime | None:
+        """Time of the prompt without what known runs teach."""
         if self.phases:
             return self._timed(self.phases.prefill)
         return None
+
+    @cached_property
+    def of_token(self) -> Lesson | None:
+        """What known runs of the machine teach about the time of a token; None for nothing."""
+        return self._lesson(self._step, prompt=False)
+
+    @cached_property
+    def of_prompt(self) -> Lesson | None:
+        """What they teach about the time of the prompt; None for nothing."""
+        return self._lesson(self._prompt, prompt=True)
+
+    def _lesson(self, time: StepTime | None, *, prompt: bool) -> Lesson | None:
+        if time is None or not self.machine.known:
+            return None
+        return lesson(self.chance(time, prompt=prompt), self.machine)
+
+    def chance(self, time: StepTime, *, prompt: bool) -> Run:
+        """A time of a token or of the prompt, as chance sees it; without a GPU, fixed costs are the
+        processor's.
+        """
+        shares = {str(name): seconds / time.total for name, seconds in time.parts.items()}
+        return Run(
+            shares=shares if self.machine.gpus else {str(Route.IN_PLACE): 1.0},
+            prompt=prompt,
+            family=OF_LLAMA_CPP if self.runtime.computes_in_ram else OF_OTHERS,
+            engine=self.runtime.build or self.runtime.engine,
+            format=self.model.format,
+            experts=self.model.has_experts,
+            model=self.model.name,
+        )
+
+    def known_run(self, measured: float, words: str, *, prompt: bool) -> KnownRun:
+        """A measured speed of each user's tokens, or of the prompt [tokens/s], beside this
+        prediction; raises InputError for an impossible combination.
+        """
+        time = self._prompt if prompt else self._step
+        if time is None:
+            raise InputError(f"{self.refusal} There is no prediction to compare with.")
+        tokens = self._fresh if prompt else self.work.tokens_per_step
+        run = self.chance(time, prompt=prompt)
+        return KnownRun(
+            words=words,
+            measured=measured,
+            predicted=float(tokens / time.total),
+            shares=tuple((name, float(share)) for name, share in run.shares.items()),
+            prompt=prompt,
+            family=run.family,
+            engine=run.engine,
+            format=run.format,
+            experts=run.experts,
+            model=run.model,
+            scale=float(run.scale),
+            cards=self.machine.cards,
+            host=self.machine.host.name,
+        )
 
     def _timed(self, schedule: Schedule) -> StepTime | None:
         if self.constants is None:
@@ -162,8 +230,12 @@ class Estimate:
     @cached_property
     def prefill(self) -> uncertainty.Range | None:
         """Speed of the prompt, all users together [tokens/s]."""
-        fresh = np.maximum(self.work.fresh, 1) * self.work.users
-        return self._rate(fresh, self.prompt, uncertainty.IN_PROMPT)
+        return self._rate(self._fresh, self.prompt, uncertainty.IN_PROMPT)
+
+    @property
+    def _fresh(self) -> Array:
+        """Computed tokens of the prompt, of all users together."""
+        return np.maximum(self.work.fresh, 1) * self.work.users
 
     def _rate(
         self, amount: Array, time: StepTime | None, constant: str
@@ -188,6 +260,9 @@ class Estimate:
             served=prompt and not self.work.bench,
         )
         fitted = uncertainty.margins(time, run, constants, constant)
+        taught = self.of_prompt if prompt else self.of_token
+        if taught is not None:
+            fitted = fitted.times(taught.narrower)
         of_gpu, of_host = measured.doubt(self.machine, self.runtime, self.model, prompt=prompt)
         if not of_gpu and not of_host:
             return fitted

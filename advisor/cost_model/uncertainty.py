@@ -84,6 +84,10 @@ class Margins:
         """Range around a predicted speed."""
         return Range(value=rate, low=rate * np.exp(-self.below), high=rate * np.exp(self.above))
 
+    def times(self, factor: Array) -> "Margins":
+        """Margins that are as many times as wide."""
+        return Margins(below=self.below * factor, above=self.above * factor)
+
     def wider(self, by: Array) -> "Margins":
         """Margins with an additional, independent uncertainty; squares add."""
         if np.ndim(by) == 0 and by == 0:

@@ -11,6 +11,7 @@ import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
+from advisor.machine.known_run import KnownRun
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.units import GB, Array
 
@@ -196,6 +197,12 @@ class Machine:
     # several, shape (numbers, 1); what differs by GPU then has an axis before these, (GPUs,
     # numbers, 1), and is nothing for GPUs that are not there. Else None.
     counts: Any = None
+    known: tuple[KnownRun, ...] = ()  # speeds that somebody knows of it
+
+    @property
+    def cards(self) -> tuple[str, ...]:
+        """Names of its kinds of GPUs."""
+        return tuple(dict.fromkeys(gpu.name for gpu in self.gpus))
 
     @property
     def gpu_count(self) -> Any:

@@ -44,6 +44,7 @@ def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool = F
         (machine.backend, machine.driver, machine.build, machine.system == WINDOWS),
         tuple(figure and float(figure.value) for figure in times),
         kernels and machine.nodes > 1 and rates,
+        id(machine.known),
         disk is None,
         resident
         or (

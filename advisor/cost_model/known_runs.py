@@ -1,0 +1,202 @@
+"""Known runs: what speeds that somebody knows of a machine tell of others there.
+
+`chance` says how times of one machine vary together: C between the known runs, c between them and
+another time, and V the variance of that time. With y = log(measured time / predicted time) of the
+known runs, and D the variance that is added to runs that may be faults,
+
+    A = (C + D)^-1      mean of log(time / predicted time) = c' A y      variance = V - c' A c
+
+This is the conditional distribution of a normal one (Rasmussen and Williams 2006, Gaussian
+Processes for Machine Learning, equations 2.23 and 2.24).
+
+A run is a fault (it spilled, it did not use the GPU, it was throttled) or it tells of its machine.
+With r its distance from what the other runs, and before them the prediction, make expect, and s^2
+the variance of that, it tells of its machine with the probability
+
+    w = (1 - p) N(r; s^2) / ( (1 - p) N(r; s^2) + p N(r; s^2 + f^2) )      D = s^2 (1 / w - 1)
+
+where N is the normal density, p the share of faults and f how far they are off: the contaminated
+normal distribution (Box and Tiao 1968, A Bayesian approach to some outlier problems, Biometrika 55,
+equation 2.1). So a run four times too slow teaches little, until another one agrees with it.
+"""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from advisor.cost_model import chance
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.timing import StepTime
+from advisor.machine.known_run import KnownRun
+from advisor.machine.machine import Machine
+from advisor.model.model import Floats
+from advisor.units import Array
+
+FAULTS = 0.05
+"""Share p of runs that are faults: of the published figures, 400 of 7,391 are doubted by their
+source or by physics (data/generated/accuracy_points.csv, 2026-11-28)."""
+FAR = float(np.log(4.0))
+"""Standard deviation f of a fault: a factor of four, which a model that does not fit the GPU, or
+does not use it, takes longer."""
+STEPS = 3  # times that the weights are computed, each time with those before
+LEAST_WEIGHT = 1e-6
+DOUBTED = 0.5  # probability to tell of its machine below which a run is called a likely fault
+OF_HOST = frozenset({Route.IN_PLACE, Route.PAGED, Route.STAGED})
+"""Parts of a time that processor, RAM and drive take."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lesson:
+    """What known runs teach about a time."""
+
+    slower: Array  # mean of log(time / predicted time)
+    narrower: Array  # standard deviation with them, as a share of that without
+
+
+def learnt(time: StepTime | None, taught: Lesson | None) -> StepTime | None:
+    """A time with all of its parts as much longer as a lesson says; as it is without one."""
+    if time is None or taught is None:
+        return time
+    factor = np.exp(taught.slower)
+    parts = {name: seconds * factor for name, seconds in time.parts.items()}
+    return StepTime(total=time.total * factor, parts=parts, hidden=time.hidden * factor)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weighed:
+    """Known runs of a machine with their weights; arrays of shape (runs,) and (runs, runs)."""
+
+    weights: Floats  # probability w that a run tells of its machine
+    precision: Floats  # A
+    moved: Floats  # A y
+
+
+def lesson(run: chance.Run, machine: Machine) -> Lesson | None:
+    """What a machine's known runs teach about a time there; None where they teach nothing.
+
+    Parts of the time that other hardware takes than that of a known run learn nothing of it.
+    """
+    taught_by = [(known, _shared(run, machine, known)) for known in machine.known]
+    if all(part is None for _, part in taught_by):
+        return None
+    common = [
+        np.zeros(()) if part is None else chance.covariance(part, timed(known))
+        for known, part in taught_by
+    ]
+    together = np.stack(np.broadcast_arrays(*common))
+    known_runs = weighed(machine.known)
+    explained = np.einsum("i...,ij,j...->...", together, known_runs.precision, together)
+    left = 1.0 - explained / chance.variance(run)
+    return Lesson(
+        slower=np.tensordot(known_runs.moved, together, axes=1),
+        narrower=np.sqrt(np.clip(left, 0.0, 1.0)),
+    )
+
+
+@lru_cache(maxsize=4096)
+def timed(known: KnownRun) -> chance.Run:
+    """What was timed in a known run, as chance sees it."""
+    return chance.Run(
+        shares=dict(known.shares),
+        prompt=known.prompt,
+        family=known.family,
+        engine=known.engine,
+        format=known.format,
+        experts=known.experts,
+        model=known.model,
+        scale=known.scale,
+    )
+
+
+def _shared(run: chance.Run, machine: Machine, known: KnownRun) -> chance.Run | None:
+    """The part of a time for which the hardware of a known run is used; None for none."""
+    same_cards = known.cards == machine.cards
+    same_host = known.host == machine.host.name
+    if same_cards and same_host:
+        return run
+    return _part(run, of_cards=same_cards, of_host=same_host)
+
+
+def _part(run: chance.Run, *, of_cards: bool, of_host: bool) -> chance.Run | None:
+    """The part of a time that the GPUs, or processor, RAM and drive, take; None for none of it."""
+    there = {
+        name: share
+        for name, share in run.shares.items()
+        if (of_host if name in OF_HOST else of_cards)
+    }
+    whole = np.asarray(sum(there.values(), start=np.zeros(())))
+    if not np.any(whole > 0):
+        return None
+    shares = {name: share / np.maximum(whole, LEAST_WEIGHT) for name, share in there.items()}
+    return replace(run, shares=shares, scale=run.scale * whole)
+
+
+@lru_cache(maxsize=256)
+def weighed(known: tuple[KnownRun, ...]) -> Weighed:
+    """Known runs with their weights, computed `STEPS` times, first as if all told of the machine.
+
+    Each run is beside the others: r = (A y)_i / A_ii, and s^2 = 1 / A_ii - D_i (Rasmussen and
+    Williams 2006, equation 5.12).
+    """
+    off = np.array([run.slower for run in known])
+    together = _covariances(known)
+    added = np.zeros(len(known))
+    weights = np.ones(len(known))
+    for _ in range(STEPS):
+        precision = np.linalg.inv(together + np.diag(added))
+        alone = np.diag(precision)
+        variance = 1.0 / alone - added
+        weights = _of_machine(precision @ off / alone, variance)
+        added = variance * (1.0 / weights - 1.0)
+    precision = np.linalg.inv(together + np.diag(added))
+    return Weighed(weights=weights, precision=precision, moved=precision @ off)
+
+
+def _of_machine(off: Floats, variance: Floats) -> Floats:
+    """Probability that a run tells of its machine, by its distance from what is expected."""
+    far = variance + FAR**2
+    sound = (1.0 - FAULTS) * np.exp(-(off**2) / (2.0 * variance)) / np.sqrt(variance)
+    fault = FAULTS * np.exp(-(off**2) / (2.0 * far)) / np.sqrt(far)
+    return np.maximum(sound / (sound + fault), LEAST_WEIGHT)
+
+
+def _covariances(known: tuple[KnownRun, ...]) -> Floats:
+    """Covariances of known runs, with their variances on the diagonal, shape (runs, runs)."""
+    together = np.diag([float(chance.variance(timed(run))) for run in known])
+    for row, one in enumerate(known):
+        for column, other in enumerate(known[:row]):
+            covariance = _of_two(one, other)
+            together[row, column] = covariance
+            together[column, row] = covariance
+    return together
+
+
+def _of_two(one: KnownRun, other: KnownRun) -> float:
+    """Covariance of two known runs, of the parts that the same hardware takes."""
+    same = {"of_cards": one.cards == other.cards, "of_host": one.host == other.host}
+    first = _part(timed(one), **same)
+    second = _part(timed(other), **same)
+    if first is None or second is None:
+        return 0.0
+    return float(chance.covariance(first, second))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Narrowing:
+    """How much a run that nobody has made yet would tell about a time."""
+
+    run: KnownRun  # the run, its speed as predicted
+    narrower: float  # standard deviation with it, as a share of that without
+
+
+def would_narrow(run: chance.Run, machine: Machine, candidate: KnownRun) -> Narrowing:
+    """What a further run of a machine would tell, if it came out as predicted.
+
+    The variance after it does not depend on its speed: V - c' A c with the run among the known ones.
+    """
+    before = lesson(run, machine)
+    after = lesson(run, replace(machine, known=(*machine.known, candidate)))
+    had = 1.0 if before is None else float(before.narrower)
+    has = 1.0 if after is None else float(after.narrower)
+    return Narrowing(run=candidate, narrower=has / max(had, LEAST_WEIGHT))

@@ -1,0 +1,101 @@
+"""Known speeds of a request, each beside what is predicted for it on the machine that it names."""
+
+from dataclasses import dataclass, replace
+
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Settings
+from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.workload import Workload
+from advisor.errors import AdvisorError, InputError
+from advisor.machine.known_run import KnownRun
+from advisor.machine.machine import Machine
+from advisor.model import catalog, resolve
+from advisor.model.model import Model
+from advisor.request.known_speed import KnownSpeed
+from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes import runtime as runtime_named
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """Known speed with its run and its prediction, which no known speed was used for."""
+
+    speed: KnownSpeed  # what was typed
+    estimate: Estimate  # prediction
+    run: KnownRun  # both beside each other
+    notes: tuple[str, ...]  # what the model's name was taken for
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsAsked:
+    """What a request states of its own run; a known speed of the same model ran so, too."""
+
+    model: Model | None = None  # model of the question; None where none is asked for
+    settings: Settings = DEFAULT
+    strategy: PlacementStrategy | None = None  # placement; None for any
+    runtime: Runtime | None = None  # runtime; None for any
+
+
+def known(speed: KnownSpeed, machine: Machine, asked: AsAsked) -> Known:
+    """A known speed of a machine beside its prediction there.
+
+    Raises:
+        InputError: a model or runtime that is not known, or that cannot have run on the machine.
+    """
+    where = f"The known speed {speed.text!r}"
+    try:
+        resolved = resolve.from_name(speed.model)
+        predicted = _predicted(speed, resolved.model, machine, asked)
+    except AdvisorError as error:
+        raise InputError(f"{where}: {error}") from error
+    run = predicted.known_run(speed.speed, _words(speed, predicted), prompt=speed.prompt)
+    taken = f"{where} is taken as of {resolved.taken_as}." if resolved.taken_as else ""
+    return Known(
+        speed=speed, estimate=predicted, run=run, notes=tuple(filter(None, (taken, *resolved.notes)))
+    )
+
+
+def _predicted(
+    speed: KnownSpeed, model: Model, machine: Machine, asked: AsAsked
+) -> Estimate:
+    """Prediction in the first placement that holds the model, the fastest ones first."""
+    runtime = runtime_named(speed.runtime) if speed.runtime else asked.runtime or LLAMA_CPP
+    loaded = runtime.loaded_format(model.format, machine)
+    if loaded.format != model.format:
+        model = catalog.in_format(model.architecture, loaded.format)
+    same = asked.model is not None and _same(asked.model, model)
+    settings = asked.settings if same and runtime.takes_layers else DEFAULT
+    reasons = []
+    for strategy in runtime.strategies:
+        if same and asked.strategy not in (None, strategy):
+            continue
+        tried = estimate(model, machine, _work(speed), runtime, strategy, None, settings)
+        if not tried.refusal and bool(tried.fits):
+            return tried
+        reasons.append(tried.refusal or f"{model.name} in {model.format} does not fit.")
+    raise InputError(
+        f"{' '.join(dict.fromkeys(reasons))} It cannot have run in {runtime.name} on {machine.name}."
+    )
+
+
+def _same(one: Model, other: Model) -> bool:
+    return one.name == other.name and one.format == other.format
+
+
+def _work(speed: KnownSpeed) -> Workload:
+    """Request that was timed."""
+    before = Workload.prompt if speed.context is None else speed.context
+    work = Workload(prompt=before, users=speed.users)
+    if speed.prompt:
+        length = float(Workload.prompt if speed.length is None else speed.length)
+        cached = speed.context or 0.0
+        work = replace(work, prompt=cached + length, cached=cached)
+    longest = float(work.prompt) + float(work.output)
+    return replace(work, context=max(float(work.context), longest))
+
+
+def _words(speed: KnownSpeed, predicted: Estimate) -> str:
+    """Model, format and speed in words."""
+    of = "of a prompt" if speed.prompt else "a second"
+    name = f"{predicted.model.name}, {predicted.model.format}"
+    return f"{name}: {speed.speed:.4g} tokens {of}"
