@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from advisor.advice import known
 from advisor.advice.compare import compare, context_notes, readers, title_of, usable
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.edits.edit import Edit, Edited
@@ -206,6 +207,7 @@ class Answer:
             *self.nouns.request_notes,
             *context_notes(resolved.model, self.nouns.work),
             *price_notes(self.advice.question),
+            *known.sentences(self.nouns.known, self.advice.best),
         )
 
 

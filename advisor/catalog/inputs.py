@@ -29,6 +29,7 @@ class Kind(StrEnum):
     OFF = "off"
     PRICES = "prices"
     SIZES = "sizes"
+    TEXTS = "texts"
 
 
 READERS: Mapping[str, Callable[[str], float]] = {
@@ -78,6 +79,10 @@ def _are_sizes(value: object) -> bool:
     return isinstance(value, tuple) and all(map(_is_number, value))
 
 
+def _are_texts(value: object) -> bool:
+    return isinstance(value, tuple) and all(map(_is_text, value))
+
+
 WANTED: Mapping[Kind, tuple[Callable[[object], bool], str]] = {
     Kind.NAME: (_is_text, "text"),
     Kind.NUMBER: (_is_sweep, "a number"),
@@ -86,6 +91,7 @@ WANTED: Mapping[Kind, tuple[Callable[[object], bool], str]] = {
     Kind.OFF: (_is_switch, "true or false"),
     Kind.PRICES: (_are_prices, "names with amounts"),
     Kind.SIZES: (_are_sizes, "a list of numbers"),
+    Kind.TEXTS: (_are_texts, "a list of texts"),
 }
 """What a value of each kind is: its check, and its words."""
 MOST_VALUES = 100  # prices, or sizes, of one input
@@ -104,7 +110,7 @@ class Input:
     low: float | None = None  # smallest number; None for what is no number
     high: float | None = None  # largest number
     # a name, a number, a whole number, a switch, a switch that its option turns off, several names
-    # each with a price, or several sizes
+    # each with a price, several sizes, or several texts
     kind: str = Kind.NAME
     # option on the command line where it differs from `name`; empty where it does not
     flag: str = ""
@@ -170,6 +176,8 @@ class Input:
         for each in value:
             if isinstance(each, tuple):
                 self._check_letters(str(each[0]))
+            elif isinstance(each, str):
+                self._check_letters(each)
 
     def _check_letters(self, text: str) -> None:
         if len(text) > LONGEST_NAME:
@@ -198,6 +206,8 @@ class Input:
             if text:
                 return several_tokens(text)
             return ()
+        if self.kind == Kind.TEXTS:
+            return tuple(part.strip() for part in text.split(";") if part.strip())
         if self.kind in (Kind.SWITCH, Kind.OFF):
             return self._switched(text)
         return self._number(text)
@@ -212,6 +222,8 @@ class Input:
             return ";".join(f"{name}={shortest(amount)}" for name, amount in value)
         if self.kind == Kind.SIZES:
             return ",".join(map(shortest, value))
+        if self.kind == Kind.TEXTS:
+            return ";".join(value)
         if isinstance(value, str):
             return value
         return shortest(value)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from advisor.advice import known
 from advisor.advice.arrivals.server import first_token_within
 from advisor.advice.compare import context_notes, decode_tps, estimates_of, title_of, usable
 from advisor.advice.speeds import speed_of
@@ -32,7 +33,9 @@ def run(args: argparse.Namespace) -> None:
     if args.start is not None:
         print(_start(StartFile(args.start), estimates), end="")
         return
-    remark(args, (*resolved.notes, *context_notes(resolved.model, nouns.work)))
+    best = next(iter(usable(estimates)), None)
+    told = known.sentences(nouns.known, best)
+    remark(args, (*resolved.notes, *context_notes(resolved.model, nouns.work), *told))
     records = [estimate_answer(each, resolved.taken_as) for each in estimates if args.json]
     lines = [title_of(resolved.model, nouns.machine), "", *estimate_lines(estimates)]
     if session:

@@ -37,6 +37,7 @@ TYPES: Mapping[Kind, Schema] = {
     Kind.OFF: {"type": "boolean"},
     Kind.PRICES: {"type": "object", "additionalProperties": {"type": "number"}},
     Kind.SIZES: {"type": "array", "items": {"type": "number"}},
+    Kind.TEXTS: {"type": "array", "items": {"type": "string"}},
 }
 """Schema of a value, by the kind of its input."""
 

@@ -193,7 +193,7 @@ class Narrowing:
 def would_narrow(run: chance.Run, machine: Machine, candidate: KnownRun) -> Narrowing:
     """What a further run of a machine would tell, if it came out as predicted.
 
-    The variance after it does not depend on its speed: V - c' A c with the run among the known ones.
+    The variance V - c' A c with the run among the known ones does not depend on its speed.
     """
     before = lesson(run, machine)
     after = lesson(run, replace(machine, known=(*machine.known, candidate)))

@@ -14,6 +14,7 @@ TITLES = {
     "what": "model and machine",
     "machine": "machine (none given: this one)",
     "work": "request",
+    "known": "known speeds",
     "session": "session of an agent",
     "draft": "drafted tokens",
     "load": "many users",
@@ -59,7 +60,7 @@ def _add(group: "argparse._ArgumentGroup", entry: Input, *, required: bool) -> N
             help=help_text,
         )
         return
-    several = entry.kind == Kind.PRICES
+    several = entry.kind in (Kind.PRICES, Kind.TEXTS)
     group.add_argument(
         entry.option,
         dest=entry.name,
@@ -67,9 +68,17 @@ def _add(group: "argparse._ArgumentGroup", entry: Input, *, required: bool) -> N
         required=required,
         action="extend" if several else "store",
         default=None,
-        metavar="NAME=USD" if several else entry.unit.upper() or ("N" if entry.limits else "NAME"),
+        metavar=_metavar(entry),
         help=help_text,
     )
+
+
+def _metavar(entry: Input) -> str:
+    if entry.kind == Kind.PRICES:
+        return "NAME=USD"
+    if entry.kind == Kind.TEXTS:
+        return "TEXT"
+    return entry.unit.upper() or ("N" if entry.limits else "NAME")
 
 
 def _help(entry: Input) -> str:
@@ -106,7 +115,7 @@ def from_args(args: argparse.Namespace) -> Request:
     """
     parsed = {entry.name: getattr(args, entry.name, None) for entry in INPUTS}
     values = {name: value for name, value in parsed.items() if value is not None}
-    for name in ("own_price", "own_rent"):
+    for name in ("own_price", "own_rent", "known"):
         values[name] = tuple(values.get(name, ()))
     return Request(**values)
 
@@ -139,8 +148,8 @@ def command(request: Request, name: str = "advise") -> str:
 
 
 def _words(entry: Input, value: Any) -> tuple[str, ...]:
-    if entry.kind == Kind.PRICES:
-        return tuple(word for price in value for word in (entry.option, entry.text((price,))))
+    if entry.kind in (Kind.PRICES, Kind.TEXTS):
+        return tuple(word for part in value for word in (entry.option, entry.text((part,))))
     if isinstance(value, bool):
         if value == (entry.kind == Kind.SWITCH):
             return (entry.option,)

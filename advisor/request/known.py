@@ -51,13 +51,14 @@ def known(speed: KnownSpeed, machine: Machine, asked: AsAsked) -> Known:
     run = predicted.known_run(speed.speed, _words(speed, predicted), prompt=speed.prompt)
     taken = f"{where} is taken as of {resolved.taken_as}." if resolved.taken_as else ""
     return Known(
-        speed=speed, estimate=predicted, run=run, notes=tuple(filter(None, (taken, *resolved.notes)))
+        speed=speed,
+        estimate=predicted,
+        run=run,
+        notes=tuple(filter(None, (taken, *resolved.notes))),
     )
 
 
-def _predicted(
-    speed: KnownSpeed, model: Model, machine: Machine, asked: AsAsked
-) -> Estimate:
+def _predicted(speed: KnownSpeed, model: Model, machine: Machine, asked: AsAsked) -> Estimate:
     """Prediction in the first placement that holds the model, the fastest ones first."""
     runtime = runtime_named(speed.runtime) if speed.runtime else asked.runtime or LLAMA_CPP
     loaded = runtime.loaded_format(model.format, machine)
@@ -74,7 +75,8 @@ def _predicted(
             return tried
         reasons.append(tried.refusal or f"{model.name} in {model.format} does not fit.")
     raise InputError(
-        f"{' '.join(dict.fromkeys(reasons))} It cannot have run in {runtime.name} on {machine.name}."
+        f"{' '.join(dict.fromkeys(reasons))} So it cannot have run in {runtime.name} on "
+        f"{machine.name}."
     )
 
 

@@ -120,5 +120,7 @@ def _number(name: str, text: str) -> float:
     value = tokens(text)
     low, high = LIMITS[name]
     if not low <= value <= high:
-        raise InputError(f"The {name} of a known speed is {text}; allowed is {low:g} to {high:,.0f}.")
+        raise InputError(
+            f"The {name} of a known speed is {text}; allowed is {low:g} to {high:,.0f}."
+        )
     return value

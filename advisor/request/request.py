@@ -34,6 +34,8 @@ from advisor.model import catalog, resolve
 from advisor.model.formats import model_formats
 from advisor.model.model import KV_BYTES_PER_VALUE, Model
 from advisor.model.resolve import ResolvedModel
+from advisor.request import known_speed
+from advisor.request.known import AsAsked, Known, known
 from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.session import AgentSession, session_of, shapes
 from advisor.runtimes import ASIDE, RUNTIMES, Runtime
@@ -221,6 +223,7 @@ class Request:
     max_usd_per_month: float | None = None
     max_usd: float | None = None
     contexts: tuple[float, ...] = ()
+    known: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for entry in inputs.INPUTS:
@@ -233,6 +236,7 @@ class Request:
         inputs.check_all(inputs.BY_NAME.values(), inputs.in_usd(vars(self), paid.usd), paid)
         for entry, typed in ((inputs.OWN_PRICE, self.own_price), (inputs.OWN_RENT, self.own_rent)):
             inputs.check_prices(entry, ((name, amount * paid.usd) for name, amount in typed), paid)
+        known_speed.check(self.known)
         for size in self.contexts:
             inputs.BY_NAME["context"].check(size)
 
@@ -366,8 +370,34 @@ class Nouns:
         return is_imported(name)
 
     @cached_property
+    def known(self) -> tuple[Known, ...]:
+        """Speeds that were measured on the present machine, each beside its prediction."""
+        texts = self.request.known
+        if texts and self.request.nothing:
+            raise InputError("There is no machine yet, so no speed of it is known (--known).")
+        asked = AsAsked()
+        if texts and self.request.model:
+            asked = AsAsked(
+                model=self.model,
+                settings=self.settings,
+                strategy=self.strategy,
+                runtime=self.runtime,
+            )
+        return tuple(known(known_speed.read(text), self._present, asked) for text in texts)
+
+    def _with_known(self, machine: Machine) -> Machine:
+        """A machine that carries what is known of the present one."""
+        runs = tuple(each.run for each in self.known)
+        return replace(machine, known=runs) if runs else machine
+
+    @cached_property
     def owned(self) -> Machine:
-        """Present machine: the one described, with the cards that are owned where those differ."""
+        """Present machine, with what is known of it."""
+        return self._with_known(self._present)
+
+    @cached_property
+    def _present(self) -> Machine:
+        """The machine described, with the cards that are owned where those differ."""
         cards = self.request.cards_owned
         if cards is None or self.request.nothing:
             return self.described
@@ -377,12 +407,12 @@ class Nouns:
         name = from_spec.name_of(theirs.gpus, self.described.host)
         return replace(self.described, name=name, gpus=theirs.gpus, rented="")
 
-    @property
+    @cached_property
     def machine(self) -> Machine:
         """Machine that is answered for."""
         if self.request.gpu is None:
             return self.owned
-        return self.described
+        return self._with_known(self.described)
 
     @property
     def notes(self) -> tuple[str, ...]:

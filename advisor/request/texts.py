@@ -74,7 +74,7 @@ def renamed(parameters: Mapping[str, str], page: str = "") -> Texts:
         del texts["numa"]
     for name in [*texts]:
         word = texts[name].casefold()
-        named = BY_NAME[name].kind in (Kind.NAME, Kind.SIZES)
+        named = BY_NAME[name].kind in (Kind.NAME, Kind.SIZES, Kind.TEXTS)
         if named and (word in OPEN or (word == "none" and name != "gpu")):
             del texts[name]
     texts |= _machine(address, texts, page)

@@ -1,0 +1,121 @@
+"""Known speeds in words: what they moved and by how much, and which of them are likely faults."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from advisor.advice.diagnosis.diagnose import Measured, diagnose
+from advisor.advice.diagnosis.text import cause_words
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.known_runs import DOUBTED, weighed
+from advisor.cost_model.uncertainty import Range
+from advisor.formatting import number, percent, range_of, tokens_per_second
+from advisor.request.known import Known
+
+LEAST = 0.01  # change of a speed from which it is said
+TELLS = 0.97
+"""Standard deviation with known runs, as a share of that without, below which they count as telling
+something of an answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Taught:
+    """An estimate beside the same without what is known of the machine."""
+
+    estimate: Estimate  # with known speeds
+
+    @cached_property
+    def before(self) -> Estimate:
+        """The estimate without them."""
+        plain = replace(self.estimate.machine, known=())
+        return replace(self.estimate, machine=plain, planned=self.estimate.phases)
+
+    @property
+    def factor(self) -> float:
+        """Decoding speed with known speeds over that without."""
+        lesson = self.estimate.of_token
+        return 1.0 if lesson is None else float(np.exp(-lesson.slower))
+
+    @property
+    def tells(self) -> bool:
+        """Whether they tell something of the speed."""
+        lesson = self.estimate.of_token
+        return lesson is not None and bool(lesson.narrower < TELLS)
+
+
+def sentences(every: Sequence[Known], best: Estimate | None) -> Iterator[str]:
+    """What known speeds change in the best estimate, then a sentence for each likely fault."""
+    if not every:
+        return
+    doubted = faults(every)
+    sound = [each for each in every if each not in doubted]
+    if sound and best is not None and best.decode is not None:
+        yield moved(sound, Taught(estimate=best))
+    for each in doubted:
+        yield _fault(each)
+    for each in every:
+        yield from each.notes
+
+
+def moved(sound: Sequence[Known], taught: Taught) -> str:
+    """What known speeds change: how much, to which speed and range, and from which."""
+    speed = taught.estimate.decode
+    before = taught.before.decode
+    if not taught.tells or speed is None or before is None:
+        return f"{_by(sound)} little is known of this answer: it takes other parts of the machine."
+    return (
+        f"{_by(sound)} {change(taught.factor)}. {_around(speed)}, 4 times in 5; without "
+        f"{'it' if len(sound) == 1 else 'them'} {_around(before)}."
+    )
+
+
+def change(factor: float) -> str:
+    """A factor on a speed in words: "10 % faster than such machines usually are"."""
+    if abs(factor - 1.0) < LEAST:
+        return "as fast as such machines usually are"
+    word = "faster" if factor > 1.0 else "slower"
+    return f"{percent(abs(factor - 1.0))} {word} than such machines usually are"
+
+
+def _by(sound: Sequence[Known]) -> str:
+    if len(sound) == 1:
+        return f"By your run ({sound[0].run.words}):"
+    return f"By your {len(sound)} runs:"
+
+
+def _around(speed: Range) -> str:
+    ends = range_of(float(speed.low), float(speed.high), number)
+    return f"{tokens_per_second(float(speed.value))} ({ends})"
+
+
+def faults(every: Sequence[Known]) -> list[Known]:
+    """Known speeds that are likelier a fault than a property of the machine."""
+    weights = weighed(tuple(each.run for each in every)).weights
+    return [each for each, weight in zip(every, weights, strict=True) if weight < DOUBTED]
+
+
+def _fault(known: Known) -> str:
+    """A likely fault: how far it is off, and its likeliest cause."""
+    run = known.run
+    factor = max(run.measured, run.predicted) / min(run.measured, run.predicted)
+    word = "slower" if run.measured < run.predicted else "faster"
+    expected = tokens_per_second(run.predicted)
+    return (
+        f"{run.words} is {number(factor, 2)} times {word} than the {expected} expected, likelier a "
+        f"fault of that run than of the machine; it changes little until another run agrees."
+        f"{_cause(known)}"
+    )
+
+
+def _cause(known: Known) -> str:
+    """The likeliest cause by the diagnosis; empty for a prompt's speed and for none."""
+    if known.run.prompt:
+        return ""
+    measured = Measured(decode=known.run.measured)
+    causes = diagnose(known.estimate, measured).causes
+    likely = next((cause for cause in causes if cause.explains), None)
+    if likely is None:
+        return ""
+    return f" Likeliest cause: {cause_words(likely)}. {likely.row.fix}"
