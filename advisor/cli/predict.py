@@ -5,7 +5,7 @@ import csv
 import multiprocessing
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from contextlib import suppress
 from io import TextIOWrapper
@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import TextIO, TypeAlias
 
 from advisor import given_files
-from advisor.cli.command import output
+from advisor.cli.command import output, tell
 from advisor.errors import InputError
-from advisor.evidence.published.row import ANSWERED, STATED
+from advisor.evidence.published.row import ANSWERED, COLUMNS, STATED
 from advisor.formatting import inert
+from advisor.machine.known_run import KnownRun
 
 Cells: TypeAlias = dict[str, str]  # cells of a row by column
 Prediction: TypeAlias = dict[str, object]  # cells of an answer by column
+Known: TypeAlias = Mapping[str, tuple[KnownRun, ...]]  # known runs by machine
 TOGETHER = 250  # rows that a process answers at once
 WAITING = 3  # groups of rows in work or waiting, for each process: what is read ahead stays small
 MODEL_COLUMNS = ("model", "params_b")
@@ -37,23 +39,40 @@ def run(args: argparse.Namespace) -> None:
         if args.output and args.output.exists() and args.output.samefile(args.rows):
             raise InputError(f"{args.output} is the file that is read; give another name.")
         rows = _rows(text, args.rows)
+        known = _known(args.known) if args.known else {}
         bar = tqdm(total=args.rows.stat().st_size, unit="B", unit_scale=True, disable=None)
         with output(args.output) as out, bar:
             writer = csv.DictWriter(out, ANSWERED, lineterminator="\n")
             writer.writeheader()
-            for prediction in _answered(rows):
+            for prediction in _answered(rows, known):
                 # No spreadsheet runs their texts as formulas.
                 texts = {name: inert(str(prediction[name])) for name in ("id", "note")}
                 writer.writerow(prediction | texts)
                 bar.update(file.tell() - bar.n)
 
 
-def _rows(text: TextIO, path: Path) -> Iterator[Cells]:
+def _known(path: Path) -> Known:
+    """Known runs of a file by machine; which of its rows teach nothing is said."""
+    from advisor.evidence.published.known import known_runs
+
+    file = given_files.opened(path)
+    with TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="") as text:
+        runs = known_runs(_rows(text, path, COLUMNS))
+    tell(runs.left_out)
+    if not runs.by_machine:
+        raise InputError(
+            f"{path} holds no run that teaches anything; each needs a machine, as the rows of the "
+            "other file have it, a model and a speed (tg_tps, tg_tps_total or pp_tps)."
+        )
+    return runs.by_machine
+
+
+def _rows(text: TextIO, path: Path, columns: Sequence[str] = STATED) -> Iterator[Cells]:
     """Rows of a table, read as they are needed, after a look at its first lines."""
     reader = csv.DictReader(text)
     try:
         header = reader.fieldnames or ()
-        rows = _readable(reader)
+        rows = _readable(reader, columns)
         first = next(rows, None)
     except csv.Error as error:
         raise InputError(f"{path} cannot be read as a CSV file: {error}.") from error
@@ -69,7 +88,7 @@ def _rows(text: TextIO, path: Path) -> Iterator[Cells]:
     return chain((first,), rows)
 
 
-def _readable(reader: "csv.DictReader[str]") -> Iterator[Cells]:
+def _readable(reader: "csv.DictReader[str]", columns: Sequence[str]) -> Iterator[Cells]:
     """Rows with the columns that are read; a row that cannot be read is empty and is answered."""
     while True:
         try:
@@ -78,50 +97,56 @@ def _readable(reader: "csv.DictReader[str]") -> Iterator[Cells]:
             row = {}
         if row is None:
             return
-        yield {name: cell for name, cell in row.items() if cell and name in ("id", *STATED)}
+        yield {name: cell for name, cell in row.items() if cell and name in ("id", *columns)}
 
 
-def _answered(rows: Iterator[Cells]) -> Iterator[Prediction]:
+def _answered(rows: Iterator[Cells], known: Known) -> Iterator[Prediction]:
     """Answers in the order of the rows; of many rows, by a process on each core."""
     groups = iter(lambda: list(islice(rows, TOGETHER)), [])
     first = next(groups, [])
     workers = os.cpu_count() or 1
     if len(first) < TOGETHER or workers < 2:
         for group in chain((first,), groups):
-            yield from _predictions(group)
+            yield from _predictions(group, known)
         return
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-        yield from _in_turn(pool, chain((first,), groups), WAITING * workers)
+        yield from _in_turn(pool, chain((first,), groups), WAITING * workers, known)
 
 
 def _in_turn(
-    pool: ProcessPoolExecutor, groups: Iterable[list[Cells]], ahead: int
+    pool: ProcessPoolExecutor, groups: Iterable[list[Cells]], ahead: int, known: Known
 ) -> Iterator[Prediction]:
     """Answers of groups of rows in their order, with at most `ahead` groups in work."""
     waiting: deque[tuple[list[Cells], Future[list[Prediction]] | None]] = deque()
     for rows in groups:
         future = None
         with suppress(BrokenExecutor):
-            future = pool.submit(_predictions, rows)
+            future = pool.submit(_predictions, rows, _of_machines(rows, known))
         waiting.append((rows, future))
         if len(waiting) == ahead:
-            yield from _result(*waiting.popleft())
+            yield from _result(*waiting.popleft(), known)
     for rows, future in waiting:
-        yield from _result(rows, future)
+        yield from _result(rows, future, known)
 
 
-def _result(rows: list[Cells], future: Future[list[Prediction]] | None) -> list[Prediction]:
+def _of_machines(rows: list[Cells], known: Known) -> Known:
+    """Known runs of the machines of some rows."""
+    machines = {cells.get("machine", "").strip() for cells in rows}
+    return {machine: runs for machine, runs in known.items() if machine in machines}
+
+
+def _result(
+    rows: list[Cells], future: Future[list[Prediction]] | None, known: Known
+) -> list[Prediction]:
     """Answers of a group; computed here where its process was ended, by a lack of memory, say."""
-    try:
-        if future:
+    if future:
+        with suppress(BrokenExecutor):
             return future.result()
-        return _predictions(rows)
-    except BrokenExecutor:
-        return _predictions(rows)
+    return _predictions(rows, known)
 
 
-def _predictions(rows: list[Cells]) -> list[Prediction]:
+def _predictions(rows: list[Cells], known: Known) -> list[Prediction]:
     """Answers of a group; imported here, since what hands out groups needs none."""
     from advisor.evidence.published.predict import predictions
 
-    return list(predictions(rows))
+    return list(predictions(rows, known))

@@ -164,22 +164,22 @@ def _of_machine(off: Floats, variance: Floats) -> Floats:
 def _covariances(known: tuple[KnownRun, ...]) -> Floats:
     """Covariances of known runs, with their variances on the diagonal, shape (runs, runs)."""
     together = np.diag([float(chance.variance(timed(run))) for run in known])
-    for row, one in enumerate(known):
+    for row, first in enumerate(known):
         for column, other in enumerate(known[:row]):
-            covariance = _of_two(one, other)
+            covariance = _of_two(first, other)
             together[row, column] = covariance
             together[column, row] = covariance
     return together
 
 
-def _of_two(one: KnownRun, other: KnownRun) -> float:
+def _of_two(first: KnownRun, second: KnownRun) -> float:
     """Covariance of two known runs, of the parts that the same hardware takes."""
-    same = {"of_cards": one.cards == other.cards, "of_host": one.host == other.host}
-    first = _part(timed(one), **same)
-    second = _part(timed(other), **same)
-    if first is None or second is None:
+    same = {"of_cards": first.cards == second.cards, "of_host": first.host == second.host}
+    parts = [_part(timed(known), **same) for known in (first, second)]
+    shared = [part for part in parts if part is not None]
+    if len(shared) < len(parts):
         return 0.0
-    return float(chance.covariance(first, second))
+    return float(chance.covariance(*shared))
 
 
 @dataclass(frozen=True, kw_only=True)

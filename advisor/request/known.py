@@ -27,7 +27,7 @@ class Known:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AsAsked:
+class QuestionRun:
     """What a request states of its own run; a known speed of the same model ran so, too."""
 
     model: Model | None = None  # model of the question; None where none is asked for
@@ -36,7 +36,7 @@ class AsAsked:
     runtime: Runtime | None = None  # runtime; None for any
 
 
-def known(speed: KnownSpeed, machine: Machine, asked: AsAsked) -> Known:
+def known(speed: KnownSpeed, machine: Machine, question: QuestionRun) -> Known:
     """A known speed of a machine beside its prediction there.
 
     Raises:
@@ -45,7 +45,7 @@ def known(speed: KnownSpeed, machine: Machine, asked: AsAsked) -> Known:
     where = f"The known speed {speed.text!r}"
     try:
         resolved = resolve.from_name(speed.model)
-        predicted = _predicted(speed, resolved.model, machine, asked)
+        predicted = _predicted(speed, resolved.model, machine, question)
     except AdvisorError as error:
         raise InputError(f"{where}: {error}") from error
     run = predicted.known_run(speed.speed, _words(speed, predicted), prompt=speed.prompt)
@@ -58,17 +58,19 @@ def known(speed: KnownSpeed, machine: Machine, asked: AsAsked) -> Known:
     )
 
 
-def _predicted(speed: KnownSpeed, model: Model, machine: Machine, asked: AsAsked) -> Estimate:
+def _predicted(
+    speed: KnownSpeed, model: Model, machine: Machine, question: QuestionRun
+) -> Estimate:
     """Prediction in the first placement that holds the model, the fastest ones first."""
-    runtime = runtime_named(speed.runtime) if speed.runtime else asked.runtime or LLAMA_CPP
+    runtime = runtime_named(speed.runtime) if speed.runtime else question.runtime or LLAMA_CPP
     loaded = runtime.loaded_format(model.format, machine)
     if loaded.format != model.format:
         model = catalog.in_format(model.architecture, loaded.format)
-    same = asked.model is not None and _same(asked.model, model)
-    settings = asked.settings if same and runtime.takes_layers else DEFAULT
+    same = question.model is not None and _same(question.model, model)
+    settings = question.settings if same and runtime.takes_layers else DEFAULT
     reasons = []
     for strategy in runtime.strategies:
-        if same and asked.strategy not in (None, strategy):
+        if same and question.strategy not in (None, strategy):
             continue
         tried = estimate(model, machine, _work(speed), runtime, strategy, None, settings)
         if not tried.refusal and bool(tried.fits):

@@ -74,16 +74,16 @@ def read(text: str) -> KnownSpeed:
     if len(plain) > LONGEST:
         raise InputError(f"A known speed has {len(plain):,} characters; {LONGEST} are read.")
     rest, details = _without_details(plain)
-    found = SPEED.fullmatch(rest)
-    if found is None:
+    match = SPEED.fullmatch(rest)
+    if match is None:
         raise InputError(
             f"{plain!r} is no known speed; write a model, its format and tokens a second, as "
             f"{EXAMPLE!r}, and what differs behind them: prompt 4k, context 16k, users 8, in vLLM."
         )
     length, context = details.get("prompt"), details.get("context")
     return KnownSpeed(
-        model=found["model"],
-        speed=_number("speed", found["speed"]),
+        model=match["model"],
+        speed=_number("speed", match["speed"]),
         prompt="prompt" in details,
         length=_number("prompt", length) if length else None,
         context=_number("context", context) if context else None,

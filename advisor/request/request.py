@@ -35,7 +35,7 @@ from advisor.model.formats import model_formats
 from advisor.model.model import KV_BYTES_PER_VALUE, Model
 from advisor.model.resolve import ResolvedModel
 from advisor.request import known_speed
-from advisor.request.known import AsAsked, Known, known
+from advisor.request.known import Known, QuestionRun, known
 from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.session import AgentSession, session_of, shapes
 from advisor.runtimes import ASIDE, RUNTIMES, Runtime
@@ -171,6 +171,7 @@ class Request:
     unified_cache: bool = Workload.unified_cache
     bench: bool = Workload.bench
     variety: float = Workload.variety
+    known: tuple[str, ...] = ()
     session: str | None = None
     turns: int | None = None
     turn_tokens: float | None = None
@@ -223,7 +224,6 @@ class Request:
     max_usd_per_month: float | None = None
     max_usd: float | None = None
     contexts: tuple[float, ...] = ()
-    known: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for entry in inputs.INPUTS:
@@ -375,15 +375,15 @@ class Nouns:
         texts = self.request.known
         if texts and self.request.nothing:
             raise InputError("There is no machine yet, so no speed of it is known (--known).")
-        asked = AsAsked()
+        question = QuestionRun()
         if texts and self.request.model:
-            asked = AsAsked(
+            question = QuestionRun(
                 model=self.model,
                 settings=self.settings,
                 strategy=self.strategy,
                 runtime=self.runtime,
             )
-        return tuple(known(known_speed.read(text), self._present, asked) for text in texts)
+        return tuple(known(known_speed.read(text), self._present, question) for text in texts)
 
     def _with_known(self, machine: Machine) -> Machine:
         """A machine that carries what is known of the present one."""

@@ -61,7 +61,7 @@ def _value(entry: Input, value: Any, where: str) -> Any:
 
 def _read(entry: Input, value: Any) -> Any:
     """Value of a text where the input is no name, also of the texts of a list or mapping."""
-    if isinstance(value, str) and entry.limits is not None:
+    if isinstance(value, str) and (entry.limits is not None or entry.kind == Kind.TEXTS):
         return entry.read(value)
     if isinstance(value, Mapping | list):
         entry.check_length([*value])

@@ -81,17 +81,17 @@ def test_a_table_without_categories_is_answered(tmp_path, capsys) -> None:
 
 def test_rows_of_a_process_that_ended_are_answered_all_the_same(monkeypatch):
     class Ended:
-        def submit(self, answer, group):
+        def submit(self, answer, group, known):
             raise BrokenExecutor("a process was ended")
 
     monkeypatch.setattr(
         predict,
         "_predictions",
-        lambda group: [{"id": row["id"], "tg_tps": row["model"]} for row in group],
+        lambda group, _: [{"id": row["id"], "tg_tps": row["model"]} for row in group],
     )
     ids = ((0, 1), (2, 3), (4,))
     groups = [[{"id": str(at), "model": f"of {at}"} for at in each] for each in ids]
-    answered = list(predict._in_turn(Ended(), groups, 2))
+    answered = list(predict._in_turn(Ended(), groups, 2, {}))
     assert [answer["tg_tps"] for answer in answered] == [f"of {at}" for at in range(5)]
     assert [answer["id"] for answer in answered] == ["0", "1", "2", "3", "4"]
 
@@ -99,7 +99,7 @@ def test_rows_of_a_process_that_ended_are_answered_all_the_same(monkeypatch):
 def test_rows_that_state_the_same_are_answered_once_under_their_ids(monkeypatch):
     computed: list[str] = []
 
-    def answer(row):
+    def answer(row, _):
         computed.append(row.model)
         return {"id": "", "tg_tps": row.model}
 
@@ -114,3 +114,60 @@ def test_rows_that_state_the_same_are_answered_once_under_their_ids(monkeypatch)
     assert [f"{row['id']} {row['tg_tps']}" for row in answered] == [
         f"{at} {model} {model}" for at, model in enumerate(models)
     ]
+
+
+RUN = ROW | {"machine": "mine", "model": "Qwen3-8B", "tg_tps": "90"}
+
+
+def taught(tmp_path: Path, rows: list[dict[str, str]], runs: list[dict[str, str]]) -> list[float]:
+    """Speeds that are predicted for rows with known runs."""
+    for name, cells in (("rows", rows), ("runs", runs)):
+        with (tmp_path / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, ("id", "machine", *ROW, "tg_tps", "pp_tps"))
+            writer.writeheader()
+            writer.writerows(cells)
+    out = tmp_path / "out.csv"
+    words = ["predict", str(tmp_path / "rows.csv"), "--known", str(tmp_path / "runs.csv")]
+    assert main([*words, "-o", str(out)]) == 0
+    return [float(answer["tg_tps"]) for answer in answers(out)]
+
+
+def test_known_runs_teach_rows_of_the_same_machine_and_no_other(tmp_path: Path) -> None:
+    mine, theirs, nobodys = taught(
+        tmp_path, [ROW | {"machine": name} for name in ("mine", "theirs", "")], [RUN]
+    )
+    assert mine < theirs == nobodys, "the run is slower than predicted"
+    faster, same, _ = taught(
+        tmp_path, [ROW | {"machine": name} for name in ("mine", "theirs", "")],
+        [RUN | {"tg_tps": "140"}],
+    )  # fmt: skip
+    assert faster > same == theirs
+
+
+def test_known_runs_teach_on_every_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [ROW | {"machine": "mine" if at % 2 else "theirs"} for at in range(12)]
+    alone = taught(tmp_path, rows, [RUN])
+    monkeypatch.setattr(predict, "TOGETHER", 4)
+    monkeypatch.setattr(predict.os, "cpu_count", lambda: 2)
+    assert taught(tmp_path, rows, [RUN]) == alone
+    assert alone[1] < alone[0]
+
+
+def test_runs_that_teach_nothing_are_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    taught(
+        tmp_path, [ROW], [RUN, RUN | {"id": "a", "machine": ""}, RUN | {"id": "b", "tg_tps": ""}]
+    )
+    told = capsys.readouterr().err
+    assert "Run a teaches nothing: the column machine is empty" in told
+    assert "Run b teaches nothing: it has no speed" in told
+
+
+def test_a_file_without_a_run_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = table(tmp_path / "rows.csv", [ROW])
+    runs = table(tmp_path / "runs.csv", [ROW])
+    assert main(["predict", str(rows), "--known", str(runs)]) == 2
+    assert "holds no run that teaches anything" in capsys.readouterr().err

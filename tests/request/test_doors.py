@@ -31,6 +31,10 @@ AMOUNTS = st.lists(
     st.tuples(PRICED, st.floats(0.01, 1000.0)), max_size=2, unique_by=lambda price: price[0]
 )
 AMOUNTS = AMOUNTS.map(tuple)
+KNOWN = st.lists(
+    st.tuples(st.sampled_from(("Qwen3-8B Q4_K_M", "gpt-oss-20b")), st.integers(1, 500)), max_size=2
+)
+KNOWN = KNOWN.map(lambda known: tuple(f"{model} {speed}" for model, speed in known))
 
 
 def value_of(entry):
@@ -49,6 +53,7 @@ def value_of(entry):
         Kind.SWITCH: st.booleans() if entry.name != "kv_in_ram" else st.sampled_from([None, True]),
         Kind.OFF: st.booleans(),
         Kind.PRICES: AMOUNTS,
+        Kind.TEXTS: KNOWN,
         Kind.SIZES: st.lists(st.integers(1, 2**20), unique=True, max_size=3)
         .map(sorted)
         .map(lambda sizes: tuple(map(float, sizes))),

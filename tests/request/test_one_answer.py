@@ -51,6 +51,12 @@ REQUESTS = (
         cpu_moe=10,
         runtime="llama.cpp",
     ),
+    Request(
+        model="Qwen3-14B",
+        gpu="RTX 3090",
+        ram_gb=64,
+        known=("Qwen3-8B Q4_K_M 90", "gpt-oss-20b 2400 prompt 2048"),
+    ),
 )
 
 

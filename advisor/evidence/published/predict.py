@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 
 import numpy as np
 
@@ -50,8 +51,10 @@ from advisor.evidence.published.row import (
     stated,
 )
 from advisor.evidence.published.run_settings import lengths
+from advisor.formatting import number
 from advisor.machine.backends import effects_of_build
 from advisor.machine.from_spec import machine
+from advisor.machine.known_run import KnownRun
 from advisor.machine.machine import Machine
 from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.model.model import Model
@@ -317,22 +320,31 @@ STREAMING = ("stream_cpu", "kv_offload", "batched")
 MOST_KEPT = 1024  # answers that are kept for rows that state the same
 
 
-def predictions(rows: Iterable[Mapping[str, str]]) -> Iterator[dict[str, object]]:
+KnownRuns = Mapping[str, tuple[KnownRun, ...]]
+"""Known runs by the text that names their machine."""
+
+
+def predictions(
+    rows: Iterable[Mapping[str, str]], known: KnownRuns = MappingProxyType({})
+) -> Iterator[dict[str, object]]:
     """Answers for rows of a table, cells by column, in order; rows that state the same are answered
-    once, and one that fails holds its reason.
+    once, and one that fails holds its reason. Known runs teach rows of the same machine.
     """
     for cells in rows:
         stated = tuple((name, cell) for name in STATED if (cell := cells.get(name)))
-        yield {**_answered(stated), "id": cells.get("id") or ""}
+        runs = known.get((cells.get("machine") or "").strip(), ())
+        yield {**_answered(stated, runs), "id": cells.get("id") or ""}
 
 
 @lru_cache(MOST_KEPT)
-def _answered(stated: tuple[tuple[str, str], ...]) -> dict[str, object]:
+def _answered(
+    stated: tuple[tuple[str, str], ...], known: tuple[KnownRun, ...]
+) -> dict[str, object]:
     """Answer for a row, or the reason why it has none; a defect of the program does not stop the
     other rows, but is a warning, so that tests fail.
     """
     try:
-        return answer(PublishedRow(dict(stated)))
+        return answer(PublishedRow(dict(stated)), known)
     except AdvisorError as error:
         reason = str(error)
     except Exception as error:  # noqa: BLE001 - a defect may empty one row, not a file
@@ -341,9 +353,13 @@ def _answered(stated: tuple[tuple[str, str], ...]) -> dict[str, object]:
     return {**dict.fromkeys(ANSWERED, ""), "note": reason}
 
 
-def answer(row: PublishedRow) -> dict[str, object]:
-    """Answer for one row, with the columns `ANSWERED`; raises AdvisorError where it has none."""
+def answer(row: PublishedRow, known: tuple[KnownRun, ...] = ()) -> dict[str, object]:
+    """Answer for one row, with the columns `ANSWERED`, and what known runs of its machine teach;
+    raises AdvisorError where it has none.
+    """
     case = understood(row)
+    if known:
+        case = replace(case, machine=replace(case.machine, known=known))
     written = case.estimate
     read = case.of_prompt.estimate
     if written.decode is None or read.prefill is None or read.first_token is None:
@@ -358,7 +374,10 @@ def answer(row: PublishedRow) -> dict[str, object]:
         read.prefill.value, slow, fast, read.first_token.value,
     )  # fmt: skip
     few = " and ".join(written.unmeasured)
-    told = (f"few have timed {few} on this backend: the range is wider",) if few else ()
+    told = [f"few have timed {few} on this backend: the range is wider"] if few else []
+    taught = written.of_token
+    if taught is not None:
+        told.append(f"by known runs {number(float(np.exp(-taught.slower)), 3)} times as fast")
     cells = (
         row.cells.get("id", ""),
         *map(_number, speeds),

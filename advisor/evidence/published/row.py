@@ -84,6 +84,7 @@ class PublishedRow:
         return f"{self.runtime} {self.source_note}"
 
     id = Cell(_text)
+    machine = Cell(_text)
     category = Cell(_text)
     runtime = Cell(_text)
     gpu = Cell(_text)
