@@ -6,12 +6,11 @@ It is the same to a request from every door.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from advisor.advice import known
 from advisor.advice.compare import compare, context_notes, readers, title_of, usable
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.edits.edit import Edit, Edited
@@ -196,6 +195,15 @@ class Answer:
     nouns: Nouns  # what was asked
     advice: Advice  # the answer
 
+    @cached_property
+    def of_known(self) -> tuple[str, ...]:
+        """What known speeds of the machine change, and which of them are likely faults."""
+        if not self.nouns.known:
+            return ()
+        from advisor.advice import known  # with the diagnosis, loaded only for known speeds
+
+        return tuple(known.sentences(self.nouns.known, self.advice.best))
+
     @property
     def caveats(self) -> tuple[str, ...]:
         """Remarks: what a name was taken for, origin of sizes, age of prices."""
@@ -207,7 +215,7 @@ class Answer:
             *self.nouns.request_notes,
             *context_notes(resolved.model, self.nouns.work),
             *price_notes(self.advice.question),
-            *known.sentences(self.nouns.known, self.advice.best),
+            *self.of_known,
         )
 
 

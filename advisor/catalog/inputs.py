@@ -193,24 +193,25 @@ class Input:
             InputError: a text that cannot be read, or a longer one than is read.
         """
         text = text.strip()
-        if self.kind in (Kind.PRICES, Kind.SIZES):
+        if self.kind in (Kind.PRICES, Kind.SIZES, Kind.TEXTS):
             if len(text) > MOST_VALUES * LONGEST_NAME:
                 self._check_letters(text)
-        else:
-            self._check_letters(text)
+            return self._several(text)
+        self._check_letters(text)
         if self.kind == Kind.NAME:
             return text
-        if self.kind == Kind.PRICES:
-            return tuple(self._price(part) for part in text.split(";") if part.strip())
-        if self.kind == Kind.SIZES:
-            if text:
-                return several_tokens(text)
-            return ()
-        if self.kind == Kind.TEXTS:
-            return tuple(part.strip() for part in text.split(";") if part.strip())
         if self.kind in (Kind.SWITCH, Kind.OFF):
             return self._switched(text)
         return self._number(text)
+
+    def _several(self, text: str) -> tuple[Any, ...]:
+        """Values of a text that holds several."""
+        if self.kind == Kind.SIZES:
+            return several_tokens(text) if text else ()
+        parts = (part.strip() for part in text.split(";"))
+        if self.kind == Kind.TEXTS:
+            return tuple(filter(None, parts))
+        return tuple(self._price(part) for part in parts if part)
 
     def text(self, value: Any) -> str:
         """Text of a value, which `read` takes back to the last digit."""
