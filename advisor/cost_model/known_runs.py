@@ -59,7 +59,7 @@ def learnt(time: StepTime | None, taught: Lesson | None) -> StepTime | None:
     if time is None or taught is None:
         return time
     factor = np.exp(taught.slower)
-    parts = {name: seconds * factor for name, seconds in time.parts.items()}
+    parts: dict[str, Array] = {name: seconds * factor for name, seconds in time.parts.items()}
     return StepTime(total=time.total * factor, parts=parts, hidden=time.hidden * factor)
 
 
@@ -149,7 +149,7 @@ def weighed(known: tuple[KnownRun, ...]) -> Weighed:
         variance = 1.0 / alone - added
         weights = _of_machine(precision @ off / alone, variance)
         added = variance * (1.0 / weights - 1.0)
-    precision = np.linalg.inv(together + np.diag(added))
+    precision = np.asarray(np.linalg.inv(together + np.diag(added)), dtype=float)
     return Weighed(weights=weights, precision=precision, moved=precision @ off)
 
 
