@@ -4,14 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-
 from advisor.advice.diagnosis.diagnose import Measured, diagnose
 from advisor.advice.diagnosis.text import cause_words
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.known_runs import DOUBTED, weighed
 from advisor.cost_model.uncertainty import Range
 from advisor.formatting import number, percent, range_of, tokens_per_second
+from advisor.machine.known_run import KnownRun
 from advisor.request.known import Known
 
 LEAST = 0.01  # change of a speed from which it is said
@@ -31,12 +30,6 @@ class Taught:
         """The estimate without them."""
         plain = replace(self.estimate.machine, known=())
         return replace(self.estimate, machine=plain, planned=self.estimate.phases)
-
-    @property
-    def factor(self) -> float:
-        """Decoding speed with known speeds over that without."""
-        lesson = self.estimate.of_token
-        return 1.0 if lesson is None else float(np.exp(-lesson.slower))
 
     @property
     def tells(self) -> bool:
@@ -63,10 +56,11 @@ def moved(sound: Sequence[Known], taught: Taught) -> str:
     """What known speeds change: how much, to which speed and range, and from which."""
     speed = taught.estimate.decode
     before = taught.before.decode
+    factor = float(taught.estimate.known_factor or 1.0)
     if not taught.tells or speed is None or before is None:
         return f"{_by(sound)} little is known of this answer: it takes other parts of the machine."
     return (
-        f"{_by(sound)} {change(taught.factor)}. {_around(speed)}, 4 times in 5; without "
+        f"{_by(sound)} {change(factor)}. {_around(speed)}, 4 times in 5; without "
         f"{'it' if len(sound) == 1 else 'them'} {_around(before)}."
     )
 
@@ -90,10 +84,31 @@ def _around(speed: Range) -> str:
     return f"{tokens_per_second(float(speed.value))} ({ends})"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """A known speed with how likely it tells of its machine."""
+
+    run: KnownRun
+    weight: float  # probability that it tells of its machine, rather than of a fault
+
+    @property
+    def fault(self) -> bool:
+        """Whether it is likelier a fault."""
+        return self.weight < DOUBTED
+
+
+def judged(every: Sequence[Known]) -> list[Judged]:
+    """Known speeds with their weights."""
+    runs = tuple(each.run for each in every)
+    if not runs:
+        return []
+    weights = map(float, weighed(runs).weights)
+    return [Judged(run=run, weight=weight) for run, weight in zip(runs, weights, strict=True)]
+
+
 def faults(every: Sequence[Known]) -> list[Known]:
     """Known speeds that are likelier a fault than a property of the machine."""
-    weights = weighed(tuple(each.run for each in every)).weights
-    return [each for each, weight in zip(every, weights, strict=True) if weight < DOUBTED]
+    return [each for each, judgement in zip(every, judged(every), strict=True) if judgement.fault]
 
 
 def _fault(known: Known) -> str:

@@ -53,7 +53,20 @@ def _record(args: argparse.Namespace, answered: Answer, *, many: bool) -> Json:
     record = advice_answer(answered.advice, answered.nouns.resolved.taken_as)
     if answered.nouns.session:
         record |= session_answer(answered.advice.task, answered.nouns.session)
+    if answered.nouns.known:
+        record |= known_answer(answered)
     return record | _many_users_answer(answered, wanted=many)
+
+
+def known_answer(answered: Answer) -> Json:
+    """Known speeds of the machine with their weights, and what they change in words."""
+    from advisor.advice.known import judged  # with the diagnosis, loaded only for known speeds
+
+    runs = judged(answered.nouns.known)
+    return {
+        "known": [as_record("known_run", run) for run in runs],
+        "known_told": list(answered.of_known),
+    }
 
 
 def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
@@ -148,6 +161,8 @@ def advice_answer(advice: Advice, taken_as: str = "") -> Json:
         "advice",
         advice,
         taken_as=taken_as or None,
+        known=[],
+        known_told=[],
         safe_choice=choice.safe and option_answer(choice.safe),
         cheapest=choice.cheapest and option_answer(choice.cheapest),
         estimates=[estimate_answer(estimate, taken_as) for estimate in advice.estimates],

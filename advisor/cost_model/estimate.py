@@ -222,6 +222,13 @@ class Estimate:
             return self.work.tokens_per_step / self.step.total
         return None
 
+    @property
+    def known_factor(self) -> Array | None:
+        """Decoding speed with known runs of the machine over that without; None for no known."""
+        if self.of_token is None:
+            return None
+        return np.asarray(np.exp(-self.of_token.slower))
+
     @cached_property
     def decode(self) -> uncertainty.Range | None:
         """Decoding speed of each user [tokens/s]."""

@@ -149,7 +149,7 @@ def weighed(known: tuple[KnownRun, ...]) -> Weighed:
         variance = 1.0 / alone - added
         weights = _of_machine(precision @ off / alone, variance)
         added = variance * (1.0 / weights - 1.0)
-    precision = np.asarray(np.linalg.inv(together + np.diag(added)), dtype=float)
+    precision = np.linalg.inv(together + np.diag(added)).astype(np.float64)
     return Weighed(weights=weights, precision=precision, moved=precision @ off)
 
 

@@ -100,6 +100,6 @@ def _work(speed: KnownSpeed) -> Workload:
 
 def _words(speed: KnownSpeed, predicted: Estimate) -> str:
     """Model, format and speed in words."""
-    of = "of a prompt" if speed.prompt else "a second"
+    tokens = "prompt tokens" if speed.prompt else "tokens"
     name = f"{predicted.model.name}, {predicted.model.format}"
-    return f"{name}: {speed.speed:.4g} tokens {of}"
+    return f"{name}: {speed.speed:.4g} {tokens} a second"
