@@ -28,6 +28,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "tests" / "samples" / "answers.tsv"
@@ -60,7 +61,7 @@ class _Now(clock.datetime, metaclass=_OfAnyDate):
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """No network, no clock, and nothing that this computer's user keeps.
+    """No network, no clock, this computer as `usual_computer`, and nothing that its user keeps.
 
     To be entered before the program is imported, after libraries that are compiled against dates.
     """
@@ -78,8 +79,37 @@ def alone() -> Iterator[None]:
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"ADVISOR_DATA_DIR": folder, "HOME": folder, "COLUMNS": "100"}
         os.chdir(folder)
-        yield
+        with usual_computer():
+            yield
         os.chdir(before)
+
+
+@contextlib.contextmanager
+def usual_computer() -> Iterator[None]:
+    """A stated computer without a graphics card in place of this one.
+
+    `find` puts cards into the computer at hand, so its answers would differ between computers.
+    """
+    from advisor.probes import host
+    from advisor.probes.gpu import detect
+
+    stated = host.HostFacts(
+        name="12th Gen Intel(R) Core(TM) i5-12400",
+        cores=6,
+        sockets=1,
+        instruction_sets=frozenset({"avx2"}),
+        memory_total=32 * 2**30,
+        memory_available=30 * 2**30,
+        llc=18 * 2**20,
+        os="Linux",
+        notes=(),
+    )
+    with (
+        mock.patch.object(host, "facts", return_value=stated),
+        mock.patch.object(host, "read_ahead", return_value=128 * 2**10),
+        mock.patch.object(detect, "gpus", return_value=((), ())),
+    ):
+        yield
 
 
 def answer(question: str) -> Any:

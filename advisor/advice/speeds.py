@@ -98,7 +98,8 @@ def speed_of(estimate: Estimate) -> Speed | None:
     first = estimate.first_token_seconds
     if estimate.decode is None or first is None or not bool(estimate.fits):
         return None
-    decode, load = estimate.decode, math.nan if estimate.load is None else estimate.load
+    decode = estimate.decode
+    load = math.nan if estimate.load is None else estimate.load
     numbers = (decode.value, decode.low, decode.high, first, load, estimate.waiting)
     return of_numbers(estimate.strategy, estimate.runtime.name, estimate.model.format, numbers)
 

@@ -225,8 +225,12 @@ class Constants:
         value: Any = self._look_up(constant, family).value
         if self._pairs is not None and np.ndim(value):
             classes, gpus = self._pairs
-            pair = (classes, gpus if value.shape[-1] > 1 else 0) if value.ndim > 1 else gpus
-            value = value[pair]
+            if value.ndim == 1:
+                value = value[gpus]
+            elif value.shape[-1] > 1:
+                value = value[classes, gpus]
+            else:
+                value = value[classes, 0]
         picked: float = value
         return picked
 

@@ -146,11 +146,16 @@ def _column(field: "Field[object]", annotation: Any) -> CsvColumn:
     else:
         kind = annotation
     has_default = field.default is not MISSING
+    empty: Any = ""
+    if has_default:
+        empty = field.default
+    elif optional:
+        empty = None
     return CsvColumn(
         name=field.name,
         kind=kind,
         read=READERS[kind],
-        empty=field.default if has_default else None if optional else "",
+        empty=empty,
         required=not (has_default or optional or kind is str),
     )
 

@@ -93,7 +93,9 @@ def machine_answer(taken: Identified, name: str) -> Json:
     else:
         theory = None
     gpu = taken.gpus[0] if taken.gpus else None
-    of_ram = gpu is not None and gpu.of_ram and theory is not None
+    bandwidth = gpu.bandwidth_gbs if gpu else None
+    if gpu is not None and gpu.of_ram and theory is not None:
+        bandwidth = theory
     if preset and taken.ram_gib == preset.ram_gib:
         priced = preset
     else:
@@ -104,7 +106,7 @@ def machine_answer(taken: Identified, name: str) -> Json:
         taken,
         taken_as=None if taken.name == name else taken.name,
         gpus=[row.name for row in taken.gpus],
-        bandwidth_gbs=theory if of_ram else gpu.bandwidth_gbs if gpu else None,
+        bandwidth_gbs=bandwidth,
         ram_gbs=theory or (host.bandwidth_gbs if host else None),
         usd=priced.usd if priced else None,
         per=priced.per if priced and priced.usd is not None else None,

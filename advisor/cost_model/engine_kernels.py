@@ -85,10 +85,12 @@ def _generations(family: str, bandwidths: bytes, shared: bool) -> str:
     families = family.split(STACKED)
     rates = np.frombuffer(bandwidths)
     count = max(len(families), len(rates))
-    memories = [
-        " LPDDR" if shared else " HBM" if rate > FAST_MEMORY else ""
-        for rate in np.tile(rates, count // len(rates))
-    ]
+    if shared:
+        memories = [" LPDDR"] * count
+    else:
+        memories = [
+            " HBM" if rate > FAST_MEMORY else "" for rate in np.tile(rates, count // len(rates))
+        ]
     names = [
         family + memory * (family == "Blackwell")
         for family, memory in zip(families * (count // len(families)), memories, strict=True)

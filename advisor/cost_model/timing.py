@@ -31,7 +31,10 @@ from advisor.errors import InputError
 from advisor.machine.machine import Disk, Gpu, Link, Machine, Network
 from advisor.units import Array
 
-LAYERS, CROSSINGS, TOKEN, HIDDEN = "layers", "crossings", "token", "hidden"
+LAYERS = "layers"
+CROSSINGS = "crossings"
+TOKEN = "token"  # noqa: S105 -- the part of a step that each token costs
+HIDDEN = "hidden"
 
 
 @dataclass(frozen=True, kw_only=True)

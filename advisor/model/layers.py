@@ -118,7 +118,8 @@ def grouped_query_attention(facts: ArchitectureSpec, layer: int) -> Mixing:
     hidden x head_dim x (2 heads + 2 kv_heads) weights; Q counts twice where it carries an output
     gate; no V where K serves as V. A query meets heads x (key + value head size) values.
     """
-    kind, (kv_heads, head_dim) = mixer(facts, layer), key_value_heads(facts, layer)
+    kind = mixer(facts, layer)
+    kv_heads, head_dim = key_value_heads(facts, layer)
     queries = facts.heads * head_dim
     keys = kv_heads * head_dim
     outputs = {

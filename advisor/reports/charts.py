@@ -415,8 +415,12 @@ def scale_of(values: Iterable[float], *, powers: bool = False, from_zero: bool =
         low = min(low, 0.0)
         high = max(high, 0.0)
     size = max(abs(low), abs(high))
-    apart = high - low > max(1e-9 * size, SMALLEST)
-    room = 0.05 * (high - low if apart else size if size > SMALLEST else 1.0)
+    length = 1.0
+    if high - low > max(1e-9 * size, SMALLEST):
+        length = high - low
+    elif size > SMALLEST:
+        length = size
+    room = 0.05 * length
     return Scale(low=low if from_zero and low == 0 else low - room, high=high + room)
 
 

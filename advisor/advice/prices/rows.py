@@ -242,12 +242,21 @@ def _price_of(row: MachineRow) -> PriceRow:
     if released is not None and dated is not None and not per_hour:
         months = 12 * (dated.year - released.year) + dated.month - released.month
         launch = abs(months) <= AT_LAUNCH
+    if per_hour:
+        provider = row.note.split(";")[0]
+        condition = ""
+    elif launch:
+        provider = LAUNCH
+        condition = "list"
+    else:
+        provider = "retail"
+        condition = "new"
     return PriceRow(
         gpu=row.gpu,
         kind="rent" if per_hour else "purchase",
-        provider=row.note.split(";")[0] if per_hour else LAUNCH if launch else "retail",
+        provider=provider,
         instance=row.name,
-        condition="" if per_hour else "list" if launch else "new",
+        condition=condition,
         gpu_count=row.gpu_count,
         memory_gib=None if per_hour else row.ram_gib,
         usd=row.usd or 0.0,

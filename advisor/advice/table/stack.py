@@ -195,7 +195,8 @@ def _possible(kind: MachineKind, run: Run, least: Floats) -> Mask:
     """False where the model cannot fit or be fast enough, shape (requests, machines): where GPUs
     cannot hold all of it; else where a part outside them can neither fit nor be read fast enough.
     """
-    (model, work), machine = run.beside_machines, kind.machine
+    model, work = run.beside_machines
+    machine = kind.machine
     if run.resident:
         outside = least_outside(model, machine, work, run.runtime)
         return kind.each(np.asarray(outside <= (ROUNDING - 1.0) * model.file_bytes))

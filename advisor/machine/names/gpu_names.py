@@ -184,7 +184,8 @@ def _memory_slices(card: GpuRow, part: Slice) -> int | None:
 
 def slice_of(card: GpuRow, part: Slice) -> GpuRow:
     """Row of a slice: eighths of memory, sevenths of arithmetic (NVIDIA's MIG user guide)."""
-    memory, (eighths, sevenths) = _memory_slices(card, part), _slices(card)
+    memory = _memory_slices(card, part)
+    eighths, sevenths = _slices(card)
     if memory is None:
         profile = str(part).removeprefix("MIG ")
         hint = f"{card.name} has no slice {profile}; `nvidia-smi mig -lgip` lists a card's."

@@ -116,6 +116,13 @@ ONE_CHIP = "Several chips are named: the first alone is taken."
 LEFT_TO_CHIP = "{} shares the RAM and is left out beside a card."
 
 
+def _counted(cards: str, count: int) -> str:
+    """Name of several equal cards: "2x RTX 3090"."""
+    if count > 1:
+        return f"{count}x {cards}"
+    return cards
+
+
 def _summed(gpus: list[GpuName]) -> list[GpuName]:
     """Cards of a list, each kind once: "3090 + 3090" are two of it."""
     kinds: dict[tuple[str, float | None], GpuName] = {}
@@ -476,7 +483,7 @@ class MachineNames:
             cpu=platform or None,
             ram_gb=memory,
         )
-        label = (f"{count}x {cards}" if count > 1 else cards) if gpus else ""
+        label = _counted(cards, count) if gpus else ""
         return MachineName(
             name=", ".join(filter(None, (label, "" if chip else platform))),
             spec=spec,

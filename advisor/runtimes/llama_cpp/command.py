@@ -155,7 +155,10 @@ def _layers(model: Model, placement: Placement, machine: Machine) -> Iterable[st
         return
     layers = int(placement.gpu_layers)
     experts = int(placement.cpu_moe)
-    yield f"-ngl {'all' if layers >= model.layers else layers + 1 if layers else 0}"
+    if layers >= model.layers:
+        yield "-ngl all"
+    else:
+        yield f"-ngl {layers + 1 if layers else 0}"
     if layers and not np.any(placement.output[vram(len(machine.gpus) - 1)]):
         yield r"-ot '^(output|token_embd)\.weight=CPU'"
     if experts and layers and model.has_experts:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from advisor.advice.compare import compare
 from advisor.advice.speeds import RouteUse, route_use
-from advisor.catalog.constants import FACTOR, fitted_constants
+from advisor.catalog.constants import FACTOR, ConstantRow, fitted_constants
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
@@ -36,13 +36,20 @@ def constants_rows() -> Iterator[Sequence[str]]:
         if not general.constant.startswith(RANGES):
             yield (
                 general.note or general.constant,
-                f"{number(general.value)}{' tokens' if general.unit == 'tokens' else ''}"
-                if general.unit in ("share", "ratio", "tokens")
-                else quantity(general.value, general.unit),
+                _value(general),
                 general.kind,
                 f"{general.rows:,}" if general.rows else "",
                 f"{len(rows) - 1}" if len(rows) > 1 else "",
             )
+
+
+def _value(row: ConstantRow) -> str:
+    """Value of a constant with its unit; shares and ratios have none."""
+    if row.unit == "tokens":
+        return f"{number(row.value)} tokens"
+    if row.unit in ("share", "ratio"):
+        return number(row.value)
+    return quantity(row.value, row.unit)
 
 
 # Table of the software that a person can state, with its published effect.

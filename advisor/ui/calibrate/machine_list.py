@@ -171,7 +171,8 @@ def bring() -> None:
 
 
 def _import() -> str:
-    name, (content, source) = str(st.session_state["import_name"]).strip(), _given()
+    name = str(st.session_state["import_name"]).strip()
+    content, source = _given()
     if len(imported_store.names()) >= MOST and name not in imported_store.names():
         raise InputError(f"{MOST} machines are stored already; delete one first.")
     history = imported_store.with_parts(

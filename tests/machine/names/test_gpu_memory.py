@@ -58,7 +58,8 @@ def test_windows_takes_a_part_of_the_first_card_of_a_desktop() -> None:
     """
     both = (12226 - 11013 - 400) / 1024, (11.0 - 9.9) - 400 / 1024
     assert min(both) < ON_WINDOWS_GIB < max(both)
-    (linux,), (windows,) = _free(gpu="RTX 4090"), _free(gpu="RTX 4090", system="windows")
+    (linux,) = _free(gpu="RTX 4090")
+    (windows,) = _free(gpu="RTX 4090", system="windows")
     assert linux - windows == pytest.approx(ON_WINDOWS_GIB)
     first, second = _free(gpu="RTX 4090", gpu_count=2, system="windows")
     assert (first, second) == (pytest.approx(windows), pytest.approx(linux))
