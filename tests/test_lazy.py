@@ -33,7 +33,8 @@ def test_a_value_is_computed_once() -> None:
 
 
 def test_no_object_waits_for_another() -> None:
-    hanging, quick = Slow(threading.Event(), []), Slow(threading.Event(), [])
+    hanging = Slow(threading.Event(), [])
+    quick = Slow(threading.Event(), [])
     quick.go.set()
     waiting = threading.Thread(target=lambda: hanging.value)
     waiting.start()

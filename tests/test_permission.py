@@ -56,9 +56,15 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
     """What is opened, asked for or listed meanwhile, by any function of the system that does."""
     seen = Opened()
     for module, name in (
-        (os, "stat"), (os, "lstat"), (os, "open"), (os, "listdir"), (os, "scandir"),
-        (os, "access"), (io, "open"), (builtins, "open"),
-    ):  # fmt: skip
+        (os, "stat"),
+        (os, "lstat"),
+        (os, "open"),
+        (os, "listdir"),
+        (os, "scandir"),
+        (os, "access"),
+        (io, "open"),
+        (builtins, "open"),
+    ):
         monkeypatch.setattr(module, name, _noting(seen, getattr(module, name)))
     seen.watching = True
     try:
@@ -118,7 +124,10 @@ def test_a_path_has_one_sentence_whether_it_is_there_or_not(there: bool, tmp_pat
             for name in ("model", "draft"):
                 values: dict[str, Any] = {"model": "Llama-3.1-8B", name: spelled}
                 nouns = Request(**values).nouns()
-                noun = "resolved" if name == "model" else "work"
+                if name == "model":
+                    noun = "resolved"
+                else:
+                    noun = "work"
                 with pytest.raises(InputError, match="files of this computer are not read here"):
                     getattr(nouns, noun)
             with pytest.raises(InputError, match="not read here"):

@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.model import catalog
-from advisor.model.by_name.hub_list import hub_list
 from advisor.model.model import Model
 
 PUBLISHED = (
@@ -88,19 +87,9 @@ def _holds(tag: str, form: str) -> bool:
     return tag.casefold().endswith(form.casefold())
 
 
-@cache
 def checkpoint(name: str, form: str) -> str:
-    """Repository of a model's weights for servers, in a format: of the table, else the most
-    downloaded one of that name in the list of the Hub, else `UNKNOWN`.
-    """
-    known = catalog.checkpoints().get((name, form))
-    if known:
-        return known
-    shortest = name.rpartition("/")[2]
-    for tuned in ("-Instruct", "-it", ""):
-        for row in hub_list().ending_with(f"/{shortest}{tuned}-{form}"):
-            return row.name
-    return UNKNOWN
+    """Repository of a model's weights for servers, in a format; `UNKNOWN` where no list has one."""
+    return catalog.checkpoints().get((name, form), UNKNOWN)
 
 
 def search_page(words: str, library: str = "") -> str:

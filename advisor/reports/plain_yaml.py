@@ -44,7 +44,9 @@ class PlainFile:
         name = path[0].rstrip(".") if path else ""
         while name and name not in self.lines:
             name = re.sub(r"(\.\w+|\[\d+\]|^\w+)$", "", name)
-        return f"line {self.lines[name]}" if name else ""
+        if name:
+            return f"line {self.lines[name]}"
+        return ""
 
 
 def read(text: str) -> PlainFile:
@@ -81,7 +83,8 @@ class _Reading:
 
     def document(self) -> Any:
         """Value of the only document; None for an empty text."""
-        value, documents = None, 0
+        value = None
+        documents = 0
         for event in self.events:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
@@ -127,12 +130,18 @@ class _Reading:
             if isinstance(event, yaml.MappingEndEvent):
                 break
             self._check(event, depth)
-            key = event.value if isinstance(event, yaml.ScalarEvent) else None
+            if isinstance(event, yaml.ScalarEvent):
+                key = event.value
+            else:
+                key = None
             if not key or len(key) > LONGEST:
                 raise _refused("a key is a short text, and this is none", event.start_mark)
             if key in values:
                 raise _refused(f"the key {key[:80]!r} stands there twice", event.start_mark)
-            inner = f"{path}.{key[:80]}" if path else key[:80]
+            if path:
+                inner = f"{path}.{key[:80]}"
+            else:
+                inner = key[:80]
             self.file.lines[inner] = event.start_mark.line + 1
             values[key] = self._value(next(self.events), inner, depth)
         return values
@@ -150,4 +159,6 @@ def _scalar(event: Any) -> Any:
         return WORDS[text.casefold()]
     if WHOLE.fullmatch(text):
         return int(text)
-    return float(text) if NUMBER.fullmatch(text) else text
+    if NUMBER.fullmatch(text):
+        return float(text)
+    return text

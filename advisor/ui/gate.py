@@ -22,7 +22,8 @@ OF_PAGES = ("rerun_script", "stop_script", "file_urls_request", "app_heartbeat",
 """Messages that the pages send; others clear what every visitor shares, or serve developers."""
 EACH = 70 * 2**20  # uploads that are held of a visitor, one of the largest among them [B]
 ALL = 4 * EACH  # uploads that are held of all visitors [B]
-BURST, PAUSE = 30, 0.25
+BURST = 30
+PAUSE = 0.25
 """Messages of a visitor that are taken at once, and the time between further ones [s]."""
 
 
@@ -50,7 +51,8 @@ class Gate:
         if not length.isdigit() or len(length) > len(str(ALL)):
             await _refuse(send, 411, "An upload must say how long it is.")
             return
-        session, size = scope["path"].removeprefix(UPLOADS).partition("/")[0], int(length)
+        session = scope["path"].removeprefix(UPLOADS).partition("/")[0]
+        size = int(length)
         held = _held()
         of_visitor = held[session] + self.arriving[session]
         of_all = held.total() + self.arriving.total()
@@ -77,7 +79,8 @@ def _held() -> Counter[str]:
 
 def _paced(receive: "Receive") -> "Receive":
     """Messages of a visitor: no others than the pages send, and no more than a page can."""
-    left, then = float(BURST), asyncio.get_running_loop().time()
+    left = float(BURST)
+    then = asyncio.get_running_loop().time()
 
     async def paced() -> "Message":
         nonlocal left, then
@@ -87,7 +90,8 @@ def _paced(receive: "Receive") -> "Receive":
             if data is None:
                 return message
             now = asyncio.get_running_loop().time()
-            left, then = min(left + (now - then) / PAUSE, float(BURST)) - 1, now
+            left = min(left + (now - then) / PAUSE, float(BURST)) - 1
+            then = now
             if left < 0:
                 await asyncio.sleep(PAUSE)
             if _of_a_page(data):

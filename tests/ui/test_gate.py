@@ -37,7 +37,10 @@ class Server:
 
 async def status(guarded: Gate, path: str, length: str | None = None, method: str = "PUT") -> int:
     """Status of a request that announces a length."""
-    headers = [] if length is None else [(b"content-length", length.encode())]
+    if length is None:
+        headers = []
+    else:
+        headers = [(b"content-length", length.encode())]
     sent: list[Any] = []
 
     async def send(message: Any) -> None:
@@ -79,7 +82,8 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 def test_uploads_are_counted_by_visitor_and_in_all(
     of_visitor: int, of_others: int, length: str | None, expected: int, held: Counter[str]
 ) -> None:
-    held["mine"], held["theirs"] = of_visitor, of_others
+    held["mine"] = of_visitor
+    held["theirs"] = of_others
     assert asyncio.run(status(Gate(Server()), f"{PLACE}mine/file", length)) == expected
 
 

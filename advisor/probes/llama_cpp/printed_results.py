@@ -126,7 +126,9 @@ def _typed(text: str) -> float | str:
     try:
         return int(text)
     except ValueError:
-        return _number(text) if re.fullmatch(r"-?\d+\.\d+(?:e[+-]?\d+)?", text) else text
+        if re.fullmatch(r"-?\d+\.\d+(?:e[+-]?\d+)?", text):
+            return _number(text)
+        return text
 
 
 # Tables with bars between their columns: those of llama-bench and llama-benchy, of
@@ -160,7 +162,8 @@ def _table_rows(text: str) -> Iterator[dict[str, str]]:
 
 def _bench_row(row: Mapping[str, str]) -> Iterator[EngineRun]:
     """Row of llama-bench: "pp512", "tg128 @ d4096"; both together cannot be separated."""
-    test, speed = TEST.fullmatch(row["test"]), _first_number(row["t/s"])
+    test = TEST.fullmatch(row["test"])
+    speed = _first_number(row["t/s"])
     if test is None or speed is None:
         return
     of_prompt = test[1].casefold() == "pp"
@@ -206,16 +209,22 @@ def _sweep_row(row: Mapping[str, str]) -> Iterator[EngineRun]:
 
 def _size(cell: str) -> float | None:
     match = re.fullmatch(rf"{NUMBER} ?(GiB|MiB)", cell, re.IGNORECASE)
-    return _number(match[1]) * SIZES[match[2].casefold()] if match else None
+    if match:
+        return _number(match[1]) * SIZES[match[2].casefold()]
+    return None
 
 
 def _whole(cell: str) -> int | None:
-    return int(cell) if re.fullmatch(r"-?\d+", cell) else None
+    if re.fullmatch(r"-?\d+", cell):
+        return int(cell)
+    return None
 
 
 def _first_number(cell: str) -> float | None:
     match = re.search(NUMBER, cell)
-    return _number(match[1]) if match else None
+    if match:
+        return _number(match[1])
+    return None
 
 
 def _number(text: str) -> float:
@@ -276,7 +285,8 @@ def _derived(figures: Mapping[str, float]) -> dict[str, float]:
     each = figures.get("token_ms") or figures.get("between_ms")
     if each:
         more["decode"] = 1000.0 / each
-    total, users = figures.get("total"), figures.get("users")
+    total = figures.get("total")
+    users = figures.get("users")
     if total and "decode" not in more:
         more["decode"] = total / max(users or 1.0, 1.0)
     if total and users is None and each:

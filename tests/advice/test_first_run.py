@@ -8,11 +8,11 @@ import pytest
 from flags import flags, listed
 
 from advisor.advice.compare import compare
+from advisor.advice.first_run import System, first_run, installers, systems
+from advisor.advice.powershell import powershell
 from advisor.cost_model.estimate import Estimate
 from advisor.model.downloads import downloads
 from advisor.request.request import Request
-from advisor.runtimes.first_run import System, first_run, installers, systems
-from advisor.runtimes.powershell import powershell
 from advisor.ui.question.presets import MACHINES
 
 SHORT = {"llama.cpp", "Ollama", "LM Studio"}

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
+from advisor.advice.powershell import powershell
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
 from advisor.machine.backends import only_of
@@ -18,7 +19,6 @@ from advisor.model.downloads import UNKNOWN
 from advisor.model.model import Model
 from advisor.runtimes.llama_cpp import lm_studio
 from advisor.runtimes.llama_cpp.command import gguf_file
-from advisor.runtimes.powershell import powershell
 
 SERVED = re.compile(r"(vllm serve|trtllm-serve|python -m sglang\.launch_server --model-path) (\S+)")
 """Beginning of a server's command, with the repository of its weights."""
