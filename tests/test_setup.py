@@ -22,8 +22,12 @@ def test_no_setting_of_the_environment_reaches_a_test(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     ran = subprocess.run(
         [*command, "tests/cli/test_saved_before.py", "tests/cli/test_cli.py", "-k", "save"],
-        cwd=ROOT, env={**os.environ, **named}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        env={**os.environ, **named},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert ran.returncode == 0, ran.stdout[-2000:]
     assert "passed" in ran.stdout
     assert list(elsewhere.iterdir()) == []

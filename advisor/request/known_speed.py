@@ -80,7 +80,8 @@ def read(text: str) -> KnownSpeed:
             f"{plain!r} is no known speed; write a model, its format and tokens a second, as "
             f"{EXAMPLE!r}, and what differs behind them: prompt 4k, context 16k, users 8, in vLLM."
         )
-    length, context = details.get("prompt"), details.get("context")
+    length = details.get("prompt")
+    context = details.get("context")
     return KnownSpeed(
         model=match["model"],
         speed=_number("speed", match["speed"]),

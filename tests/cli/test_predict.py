@@ -138,9 +138,10 @@ def test_known_runs_teach_rows_of_the_same_machine_and_no_other(tmp_path: Path) 
     )
     assert mine < theirs == nobodys, "the run is slower than predicted"
     faster, same, _ = taught(
-        tmp_path, [ROW | {"machine": name} for name in ("mine", "theirs", "")],
+        tmp_path,
+        [ROW | {"machine": name} for name in ("mine", "theirs", "")],
         [RUN | {"tg_tps": "140"}],
-    )  # fmt: skip
+    )
     assert faster > same == theirs
 
 

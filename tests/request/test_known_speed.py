@@ -84,9 +84,13 @@ def test_a_known_speed_runs_where_it_is_fastest() -> None:
 
 def test_a_known_speed_of_the_model_itself_ran_as_it_is_asked() -> None:
     request = Request(
-        model="Qwen3-8B", gpu="RTX 3090", ram_gb=64, gpu_layers=10, placement="cpu-offload",
+        model="Qwen3-8B",
+        gpu="RTX 3090",
+        ram_gb=64,
+        gpu_layers=10,
+        placement="cpu-offload",
         known=("Qwen3-8B 12", "Qwen3-14B 70"),
-    )  # fmt: skip
+    )
     same, other = request.nouns().known
     assert same.estimate.strategy == "cpu-offload"
     assert same.estimate.settings.gpu_layers == 10
