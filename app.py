@@ -9,7 +9,7 @@ from starlette.middleware import Middleware
 from streamlit.navigation.page import StreamlitPage
 
 import advisor.ui
-from advisor.ui import server
+from advisor.ui import preview, server
 from advisor.ui.advise import save
 from advisor.ui.parts import markup, outcome, unforeseen
 from advisor.ui.question import current
@@ -60,6 +60,7 @@ def links(page: StreamlitPage, pages: Sequence[StreamlitPage]) -> Markup:
 
 
 if __name__ == Path(__file__).stem:  # the server imports it; in a visitor's run it is the program
-    app = st.App(__file__, lifespan=server.warm, middleware=[Middleware(server.EarlyPage)])
+    early = [Middleware(server.EarlyPage)]
+    app = st.App(__file__, lifespan=server.warm, routes=preview.routes(), middleware=early)
 else:
     visit()

@@ -5,6 +5,7 @@ before the decimal point. Infinity and NaN are written "unknown".
 """
 
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -201,6 +202,12 @@ def counted(count: int, name: str) -> str:
     if count > 1:
         return f"{count}x {name}"
     return name
+
+
+def model_words(name: str) -> str:
+    """Name of a model as people say it: "Llama-3_3-Nemotron-49B" is "Llama 3.3 Nemotron 49B"."""
+    dotted = re.sub(r"(?<=\d)_(?=\d)", ".", name.rpartition("/")[2])
+    return re.sub(r"[-_](?=[A-Z0-9])", " ", dotted)
 
 
 def context_size(tokens: float) -> str:

@@ -4,8 +4,10 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.inputs import BY_NAME, INPUTS, Kind, shortest
 from advisor.errors import InputError, UnknownName
 from advisor.machine import from_spec
@@ -184,6 +186,42 @@ class Opened:
     problems: tuple[str, ...] = ()  # what cannot be read, one sentence each
 
 
+MONTH = r"20\d\d-(?:0[1-9]|1[0-2])"  # month of an address
+DATED = "v"  # parameter of an address: month of the defaults that it leaves out
+DEFAULTS_OF = "2026-11"  # month of the defaults in use
+FORMER = "request/former_defaults.csv"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FormerDefault:
+    """One row of data/request/former_defaults.csv: a default of an input until another came."""
+
+    name: str  # the input
+    text: str  # its default then, as in an address
+    until: str  # first month with the other one
+
+
+@cache
+def former_defaults() -> tuple[FormerDefault, ...]:
+    """Defaults that were changed, the oldest first."""
+    return read(DATA / FORMER, FormerDefault)
+
+
+def of_month(month: str) -> Texts:
+    """Defaults of a month that are other ones now."""
+    rows = [row for row in former_defaults() if month < row.until]
+    return {row.name: row.text for row in reversed(rows)}
+
+
+def to_address(request: Request) -> dict[str, str]:
+    """Parameters of the address that reopens a request, machine and model first: without
+    defaults, with their month.
+    """
+    texts = to_texts(request)
+    first = {name: texts.pop(name) for name in ("machine", "model") if name in texts}
+    return {**first, **texts, DATED: DEFAULTS_OF}
+
+
 def to_texts(request: Request, *, defaults: bool = False) -> dict[str, str]:
     """Texts by name, without what is left open, or has its default unless those are wanted."""
     if defaults:
@@ -212,9 +250,11 @@ UNREADABLE = "(a name that is too long)"
 
 
 def from_address(parameters: Mapping[str, str], page: str = "") -> Opened:
-    """Request of an address, its keys as in `renamed`, and the problems of what it states; it never
-    raises.
+    """Request of an address, its keys as in `renamed`, and the problems of what it states; what it
+    leaves open is as in its month. It never raises.
     """
+    if re.fullmatch(MONTH, parameters.get(DATED, "")):
+        parameters = of_month(parameters[DATED]) | dict(parameters)
     with suppress(InputError):
         return Opened(request=from_texts(parameters, page))
     named = _named(parameters, page)

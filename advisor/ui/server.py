@@ -20,6 +20,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.request.request import Request
+from advisor.ui import preview
 from advisor.ui.question import current, this_machine
 from advisor.ui.question.models import pick
 
@@ -43,6 +44,7 @@ FIRST = dict[int, bytes]()
 measurement."""
 PARTLY = {b"range", b"if-none-match"}  # headers of who asks for another part or state of a script
 EARLY = Markup("<div class='oa-early'><div class='st-key-answer'>{}</div></div>")
+_TITLE = re.compile(rb"<title>[^<]*</title>")
 _PRELOADED = re.compile(r"\./static/js/([\w.-]+\.js)")
 _IMPORTED = re.compile(r"(?:from|import)\"\./([\w.-]+\.js)\"")
 
@@ -95,7 +97,9 @@ class EarlyPage:
             answer = FIRST.get(this_machine.calibrated_at(), b"")
         else:
             answer = b""
-        for message in _dressed(held, answer):
+        agent = fields.get(b"user-agent", b"").decode("latin-1")
+        titled = await preview.of_link(scope) if preview.reads_only(agent) else preview.general()
+        for message in _dressed(held, answer, titled):
             await send(message)
 
 
@@ -117,8 +121,8 @@ def _needed() -> "Mapping[str, Response]":
     }
 
 
-def _dressed(messages: "list[Message]", answer: bytes) -> "list[Message]":
-    """Page with sheet and answer in its body and the scripts in its head; all else as it is."""
+def _dressed(messages: "list[Message]", answer: bytes, titled: bytes) -> "list[Message]":
+    """Page with sheet and answer in its body, title and scripts in its head; all else as it is."""
     start, *rest = messages
     headers = dict(start["headers"])
     if not headers.get(b"content-type", b"").startswith(b"text/html"):
@@ -126,7 +130,8 @@ def _dressed(messages: "list[Message]", answer: bytes) -> "list[Message]":
     body = b"".join(part.get("body", b"") for part in rest)
     links, sheet = _early()
     head = b"".join(link for name, link in links.items() if name not in body) + b"</head>"
-    body = body.replace(b"</head>", head, 1).replace(b"<body>", sheet + answer, 1)
+    body = _TITLE.sub(b"", body, count=1)
+    body = body.replace(b"</head>", titled + head, 1).replace(b"<body>", sheet + answer, 1)
     kept = [each for each in start["headers"] if each[0] not in (b"content-length", b"etag")]
     length = (b"content-length", str(len(body)).encode())
     return [{**start, "headers": [*kept, length]}, {"type": "http.response.body", "body": body}]

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 from dataclasses import fields
 from functools import cache, partial
 
@@ -420,3 +421,22 @@ def test_an_unknown_name_is_said_in_the_middle_of_a_sentence() -> None:
     assert "No session is called 'foo'" in refused["session"]
     assert "No KV cache is called 'foo'" in refused["kv_type"]
     assert "No runtime is called 'foo'" in refused["runtime"]
+
+
+def test_an_old_link_keeps_the_defaults_of_its_month(monkeypatch):
+    """A default that was another one until January 2027 is kept by links of before."""
+    row = texts.FormerDefault(name="reading_tps", text="10", until="2027-01")
+    older = texts.FormerDefault(name="reading_tps", text="8", until="2026-06")
+    monkeypatch.setattr(texts, "former_defaults", lambda: (older, row))
+    for month, reading in (("2026-05", 8), ("2026-11", 10), ("2027-01", 6), ("nonsense", 6)):
+        opened = texts.from_address({"model": "m", "v": month})
+        assert opened.request.reading_tps == reading
+        assert opened.problems == ()
+    assert texts.from_address({"model": "m"}).request.reading_tps == 6
+    assert texts.from_address({"v": "2026-11", "reading_tps": "7"}).request.reading_tps == 7
+
+
+def test_every_former_default_can_be_read():
+    for row in texts.former_defaults():
+        assert texts.from_texts({row.name: row.text})
+        assert re.fullmatch(texts.MONTH, row.until)

@@ -8,7 +8,7 @@ from ui_app import app, page_styles, page_text, press, run, shared_link, unfolde
 
 from advisor.catalog.inputs import INPUTS
 from advisor.request.request import Request
-from advisor.request.texts import from_address, to_texts
+from advisor.request.texts import from_address, to_address
 from advisor.ui.find.page import FILTERS
 from advisor.ui.question import current, presets, row
 
@@ -65,11 +65,11 @@ def assumed(test):
     return re.findall(r"oa-assumed' data-press='\w+'>([^<]*)<", page_text(test))
 
 
-def test_the_address_holds_the_whole_state_and_reopens_the_same_page():
+def test_the_address_is_short_and_reopens_the_same_page():
     first = app()
     texts = stated(first)
-    assert texts == to_texts(request_of(first), defaults=True)
-    assert {"context", "reading_tps", "purchase_months"} <= texts.keys()  # defaults, too
+    assert texts == to_address(request_of(first))
+    assert texts.keys() == {"model", "machine", "v"}  # defaults are those of the month
     again = app(**texts)
     assert request_of(again) == request_of(first)
     assert page_text(again) == page_text(first)

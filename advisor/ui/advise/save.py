@@ -5,25 +5,31 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import streamlit as st
+from markupsafe import Markup
 
 from advisor.errors import AdvisorError, InputError
+from advisor.reports.card import card_of
 from advisor.reports.from_advice import answer_document
+from advisor.ui import preview
 from advisor.ui.parts import outcome, tabs
-from advisor.ui.parts.markup import copyable, notice
+from advisor.ui.parts.markup import copyable, notice, show
 from advisor.ui.parts.session import author, login_configured, own_store
 from advisor.ui.question import current, models
 from advisor.ui.question.answer import current_answer
 
 SAVED = "saved_report"  # session key of the number of the report saved last
+PICTURE = Markup(
+    "<a href='{0}' target='_blank'><img class='oa-shared' src='{0}' alt='{1}' width='1200' "
+    "height='630'></a>"
+)
 REPORTS = Path(__file__).parents[1] / "pages" / "reports.py"
-NO_LINK = "A link cannot carry what was pasted or uploaded."
 
 
 def buttons() -> None:
     """Save and Share."""
     tabs.popped("Save", "save_report", _form)
     given = models.is_given(current.present().model)
-    tabs.popped("Share", "copy_link", _link, disabled=given, help=NO_LINK if given else None)
+    tabs.popped("Share", "copy_link", _link, disabled=given, help=models.NO_LINK if given else None)
 
 
 def _form() -> None:
@@ -80,8 +86,21 @@ def _save(title: str) -> str:
 
 
 def _link() -> None:
-    """Address that reopens the page, with a button to copy it."""
+    """Address that reopens the page, and the answer in a line, as a picture and as a badge."""
     request = current.present()
-    if not models.is_given(request.model):
-        st.caption("This address reopens the page as it is. The button copies it.")
-        copyable(current.link(request))
+    if models.is_given(request.model):
+        return
+    link = current.link(request)
+    st.caption("Link: reopens the page as it is, and shows its picture where previews are made.")
+    copyable(link)
+    try:
+        card = card_of(current_answer())
+    except AdvisorError:
+        return
+    place, _, question = link.partition("?")
+    st.caption("Text")
+    copyable(card.text)
+    st.caption("Badge, in Markdown")
+    copyable(f"[![{card.text}]({place}{preview.BADGE}?{question})]({link})")
+    st.caption("Picture, 1200 x 630")
+    show(PICTURE.format(f"{place}{preview.PICTURE}?{question}", card.text))

@@ -1,7 +1,6 @@
 """What was understood of the question, as chips: sure ones, and assumed ones that open."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import streamlit as st
@@ -10,7 +9,8 @@ from markupsafe import Markup
 from advisor.cost_model.workload import Workload
 from advisor.formatting import context_size, memory, rate
 from advisor.machine.catalog import memory_generation
-from advisor.machine.machine import Gpu, Machine
+from advisor.machine.in_words import cards
+from advisor.machine.machine import Machine
 from advisor.machine.names.words import named_link, plain
 from advisor.machine.quantity import Provenance
 from advisor.model.model import Model
@@ -41,7 +41,7 @@ def _sure(machine: Machine, request: Request, taken: str) -> Iterable[Markup]:
         yield _chip("Example", "oa-example")
     if request.here and audience.is_public():
         yield _chip("The server's parts, not your computer's", "oa-example")
-    yield from map(_chip, _cards(machine.gpus) or ["No GPU"])
+    yield from map(_chip, cards(machine.gpus) or ["No GPU"])
     size = machine.host.memory
     if size.kind is not Provenance.ASSUMED:
         if machine.unified:
@@ -63,19 +63,6 @@ def _chip(words: str, style: str = "") -> Markup:
     else:
         tick = Markup("<b aria-hidden='true'>\u2713</b> ")
     return Markup("<span class='oa-chip {}'>{}{}</span>").format(style, tick, words)
-
-
-def _cards(gpus: Sequence[Gpu]) -> list[str]:
-    counted = Counter(gpu.name for gpu in gpus)
-    words = []
-    for name, gpu in {gpu.name: gpu for gpu in gpus}.items():
-        size = f"{round(float(gpu.memory.value) / GIB)} GB"
-        if gpu.unified or size.replace(" ", "") in name:
-            told = ""
-        else:
-            told = f" {size}"
-        words.append(f"{counted[name]}x {name}{told}" if counted[name] > 1 else f"{name}{told}")
-    return words
 
 
 def _assumed(machine: Machine, model: Model, work: Workload, request: Request) -> Iterable[Markup]:

@@ -1,7 +1,8 @@
 """The visitor's request: read from the address, changed by inputs and buttons, written back.
 
-The address holds all of it, so that a link, a reload and a report reopen the same page, and the
-browser's Back undoes the last change. Widgets show the request; their callbacks change it.
+The address holds all of it but defaults, with their month, so that a link, a reload and a report
+reopen the same page, and the browser's Back undoes the last change. Widgets show the request; their
+callbacks change it.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,7 +30,7 @@ OWNED = (*(entry.name for entry in INPUTS if entry.group == "ownership"), "resal
 """Inputs of a machine that describe no part."""
 MACHINE = ("machine", *(entry.name for entry in INPUTS if entry.group == "machine"), *OWNED)
 """Inputs that another machine leaves open again."""
-KEYS = frozenset((*BY_NAME, *texts.RENAMED, *texts.ELSEWHERE))
+KEYS = frozenset((*BY_NAME, *texts.RENAMED, *texts.ELSEWHERE, texts.DATED))
 """Parameters of the address that are inputs."""
 FORMER_PAGES = {"find": "find", "run": "runnable"}
 LATELY = 3  # changes that can be undone by name
@@ -75,7 +76,7 @@ def read(page: str) -> None:
     stated = _inputs()
     if _REQUEST not in st.session_state:
         _open(stated, page)
-    elif stated and stated != texts.to_texts(visit().written or Request(), defaults=True):
+    elif stated and stated != parameters(visit().written or Request()):
         _open(stated, page)
         visit().written = present()  # it is in the address as the visitor's history has it
 
@@ -173,8 +174,8 @@ def of_machine(**values: Any) -> dict[str, Any]:
 
 
 def parameters(request: Request) -> dict[str, str]:
-    """Parameters of the address that reopens a request, defaults too."""
-    return texts.to_texts(request, defaults=True)
+    """Parameters of the address that reopens a request."""
+    return texts.to_address(request)
 
 
 def link(request: Request, page: str = "") -> str:

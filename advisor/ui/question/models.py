@@ -22,6 +22,7 @@ NETWORK_PATH = re.compile(r"[/\\]{2}")
 PASTED = "pasted: "
 UPLOADED = "uploaded: "
 """How the names of such models begin, in the model control and in the address."""
+NO_LINK = "A link cannot carry what was pasted or uploaded."
 LONGEST_PASTE = 400_000
 KEPT = 4  # most models kept in a session; the oldest is dropped first
 _KEY = "given_models"

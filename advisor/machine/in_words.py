@@ -1,0 +1,28 @@
+"""A machine in the words of those who own it: "2x RTX 3090 24 GB + 64 GB"."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from advisor.machine.machine import Gpu, Machine
+from advisor.units import GIB
+
+
+def cards(gpus: Sequence[Gpu]) -> list[str]:
+    """Graphics cards, each kind with its number, and its memory where the name has none."""
+    counted = Counter(gpu.name for gpu in gpus)
+    words = []
+    for name, gpu in {gpu.name: gpu for gpu in gpus}.items():
+        size = f"{round(float(gpu.memory.value) / GIB)} GB"
+        told = "" if gpu.unified or size.replace(" ", "") in name else f" {size}"
+        several = f"{counted[name]}x " if counted[name] > 1 else ""
+        words.append(f"{several}{name}{told}")
+    return words
+
+
+def parts(machine: Machine) -> str:
+    """Graphics cards and RAM; of shared memory its chip and size; a processor without a card."""
+    size = f"{float(machine.host.memory.value) / GIB:.4g} GB"
+    if machine.unified:
+        return f"{machine.gpus[0].name} {size}"
+    named = cards(machine.gpus) or [machine.host.name or "no graphics card"]
+    return " + ".join((*named, size))
