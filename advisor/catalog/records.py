@@ -9,7 +9,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.errors import InputError
+from advisor.errors import DataError, InputError
 
 Made = TypeVar("Made")
 Size = Annotated[float, "not negative"]  # number that means nothing below zero
@@ -182,12 +182,23 @@ class Column:
         return lambda held: [as_record(kind, each) for each in held]
 
     def value(self, source: Any) -> Any:
-        """Value of a record; None where an attribute on the way is."""
+        """Value of a record; None where an attribute on the way is.
+
+        Raises:
+            DataError: the path names no attribute.
+        """
         value = source
         for name in self._names:
             if value is None:
                 return None
-            value = getattr(value, name)
+            holder = value
+            value = getattr(holder, name, MISSING)
+            if value is MISSING:
+                raise DataError(
+                    f"{DATA / 'columns.csv'}: the column {self.name!r} of {self.record!r} has no "
+                    f"value: {type(holder).__name__} has no {name!r}, which its path "
+                    f"{'.'.join(self._names)} names. Give the path of a field that is there."
+                )
         if self._form is None or value is None:
             return value
         return self._form(value)
