@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from advisor.catalog.records import as_record, checked, columns, like
-from advisor.errors import InputError
+from advisor.errors import DataError, InputError
 
 BAR = SimpleNamespace(name="price", low=-3.0, high=4.0, interval=SimpleNamespace(low=1.0, high=2.0))
 
@@ -34,7 +34,7 @@ def test_a_record_has_the_columns_of_its_kind_in_their_order() -> None:
 def test_what_is_not_there_is_none_and_what_no_record_has_is_an_error() -> None:
     unknown = SimpleNamespace(name="price", low=0.0, high=0.0, interval=None)
     assert as_record("sensitivity_row", unknown)["low"] is None
-    with pytest.raises(AttributeError):
+    with pytest.raises(DataError, match=r"columns\.csv"):
         as_record("sensitivity_row", SimpleNamespace(name="price"))
 
 
