@@ -13,7 +13,8 @@ from datetime import date
 from advisor.advice.compare import estimates_of
 from advisor.advice.diagnosis.diagnose import Diagnosis, Measured, likeliest, system_of
 from advisor.advice.diagnosis.diagnose import diagnose as diagnosis_of
-from advisor.advice.diagnosis.text import diagnosis_text, reported_in, sentence
+from advisor.advice.diagnosis.results import as_run, reported_in
+from advisor.advice.diagnosis.text import diagnosis_text, sentence
 from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched, expected, speeds
 from advisor.catalog.records import as_record
 from advisor.cli.command import Json, show, tell
@@ -29,8 +30,9 @@ from advisor.request.request import Request
 def diagnose(args: argparse.Namespace) -> None:
     """Run `diagnose`."""
     measured = measured_of(args)
-    nouns = args.request.nouns()
-    tell(nouns.notes)
+    request, told = as_run(args.request, measured.facts)
+    nouns = request.nouns()
+    tell((*nouns.notes, *told))
     estimate = likeliest(estimates_of(nouns))
     answer = diagnosis_of(estimate, measured, system_of(nouns.request))
     record = diagnosis_answer(answer, nouns.resolved.taken_as)
@@ -125,26 +127,29 @@ def _progress(reading: ServerReading) -> str:
 def _watched_lines(answer: Watched) -> Iterator[str]:
     reading = answer.reading
     yield f"{reading.server}{f' serves {reading.model}' if reading.model else ''}."
-    if answer.diagnosis is None:
+    if answer.diagnosis is None and not answer.other_model:
         if reading.tokens is None:
             why = "It counts no tokens"
         else:
             why = "Too few tokens so far"
         yield f"{why}, so its speed is not judged."
-    elif answer.alarm:
+    elif answer.diagnosis is not None and answer.alarm:
         yield diagnosis_text(answer.diagnosis)
-    else:
+    elif answer.diagnosis is not None:
         yield sentence(answer.diagnosis)
     yield from answer.signs
-    if not answer.alarm and not answer.signs:
+    if answer.sound:
         yield "All is as it should be."
+    elif not answer.alarm and not answer.signs:
+        yield "That is slow, and not so slow that hardly a sound server is: no alarm."
 
 
 def add_run(args: argparse.Namespace) -> None:
     """Run `runs add FILE --model NAME`."""
     measured = reported_in(args.file)
-    nouns = args.request.nouns()
-    tell(nouns.notes)
+    request, told = as_run(args.request, measured.facts)
+    nouns = request.nouns()
+    tell((*nouns.notes, *told))
     run = brought_runs.brought(
         likeliest(estimates_of(nouns)), measured, args.by, date.today().isoformat()
     )

@@ -26,6 +26,7 @@ import numpy as np
 
 from advisor.advice.compare import decode_tps
 from advisor.advice.diagnosis.causes import FUNCTIONS
+from advisor.advice.diagnosis.facts import Observation, observed
 from advisor.advice.diagnosis.measured_run import (
     MeasuredRun,
     fits,
@@ -43,6 +44,7 @@ from advisor.errors import InputError
 from advisor.machine.backends import OTHER_SPELLINGS, SYSTEMS, system_named
 from advisor.machine.quantity import Quantity
 from advisor.probes.host import operating_system
+from advisor.probes.llama_cpp.result_files import EngineRun
 from advisor.request.request import Request
 from advisor.runtimes import ASIDE, RUNTIMES
 from advisor.units import GB
@@ -260,6 +262,7 @@ class Measured:
     depth: float | None = None
     output: float | None = None  # generated tokens; None for those of the request [tokens]
     source: str = "typed"  # name of the tool, and the tool's name of the model
+    facts: EngineRun | None = None  # what the tool states of the run; None for typed speeds
     ruled_out: frozenset[str] = frozenset()  # causes that are known not to hold
     shown: frozenset[str] = frozenset()  # causes that were seen, whatever they explain
     # how much likelier what else was seen makes a cause, by its key and the estimate with it
@@ -338,14 +341,15 @@ class Diagnosis:
 
     @cached_property
     def of_prompt(self) -> bool:
-        """Whether the prompt's speed alone is out of range, or further off on the other side than
-        that of generation.
+        """Whether the prompt's speed alone is out of range, or is the slower of two that are out of
+        theirs on different sides.
         """
         if self.measured.prompt is None:
             return False
         off, beside = (distance(*pair) for pair in self.measured.beside(self.predicted))
-        other_way = off * beside < 0 and abs(beside) > abs(off)
-        return abs(beside) > 1 and (abs(off) <= 1 or other_way)
+        if abs(off) <= 1:
+            return abs(beside) > 1
+        return beside < -1 and off > 1
 
     @property
     def speeds(self) -> tuple[float, Range]:
@@ -360,12 +364,12 @@ class Diagnosis:
     @property
     def outcome(self) -> Outcome:
         """The gap in words."""
-        off = distance(*self.speeds)
-        if abs(off) <= 1:
-            return Outcome.AS_PREDICTED
-        if off < 0:
-            return Outcome.SLOWER
-        return Outcome.FASTER
+        return outcome_of(*self.speeds)
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """Comparison of each measured speed: of generation, and of the prompt where it is known."""
+        return tuple(outcome_of(*pair) for pair in self.measured.beside(self.predicted))
 
     @property
     def far(self) -> bool:
@@ -381,9 +385,21 @@ class Diagnosis:
         return ()
 
     @cached_property
+    def observations(self) -> tuple[Observation, ...]:
+        """What the facts of the run say of causes."""
+        if self.measured.facts is None:
+            return ()
+        return tuple(observed(self.measured.facts, self.run))
+
+    def _by_facts(self, *, shows: bool) -> set[str]:
+        """Causes that the facts show, or speak against."""
+        those = (seen for seen in self.observations if seen.shows is shows)
+        return {key for seen in those for key in seen.causes}
+
+    @cached_property
     def causes(self) -> tuple[Cause, ...]:
         """Causes of the gap or a part of it, likeliest first."""
-        ruled_out = self.measured.impossible
+        ruled_out = self.measured.impossible | self._by_facts(shows=False)
         keys = dict.fromkeys(row.key for row in cause_rows() if row.key not in ruled_out)
         causes = filter(None, map(self._cause, keys)) if self.far else ()
         return tuple(sorted(causes, key=lambda cause: cause.weight, reverse=True))
@@ -397,7 +413,7 @@ class Diagnosis:
         else:
             vendor = ""
         row = row_for(key, vendor, run.system)
-        shown = key in measured.shown
+        shown = key in measured.shown | self._by_facts(shows=True)
         every = degrees(run, key) if row else ()
         tried = [(edit, speeds) for edit, speeds in every if shown or self._helps(speeds)]
         if row is None or not tried:
@@ -495,6 +511,14 @@ def distance(measured: float, speed: Range) -> float:
     """
     off = _log(measured, speed)
     return off / (_log(float(speed.high), speed) if off >= 0 else -_log(float(speed.low), speed))
+
+
+def outcome_of(measured: float, speed: Range) -> Outcome:
+    """Comparison of a measured speed with its range."""
+    off = distance(measured, speed)
+    if abs(off) <= 1:
+        return Outcome.AS_PREDICTED
+    return Outcome.SLOWER if off < 0 else Outcome.FASTER
 
 
 def density(speeds: Rates, measured: Measured) -> float:

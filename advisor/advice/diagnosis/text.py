@@ -1,78 +1,14 @@
 """Text of a diagnosis: sentence, causes, full report."""
 
-from pathlib import Path
-
-from advisor import given_files
 from advisor.advice.diagnosis.diagnose import (
     Cause,
     Diagnosis,
-    Measured,
     Outcome,
     RequiredBandwidth,
     distance,
 )
 from advisor.cost_model.uncertainty import Range
-from advisor.errors import InputError
 from advisor.formatting import range_of, rate, tokens_per_second
-from advisor.probes.llama_cpp.result_files import EngineRun
-from advisor.probes.llama_cpp.result_files import read as read_runs
-
-# Measured speeds from another tool's result file.
-
-LARGEST = 64_000_000
-"""Largest file that is read; `vllm bench serve --save-detailed` includes every answer [B]."""
-BENCH = "llama-bench"  # tool whose generation has no prompt before it but its depth
-
-
-def reported_in(path: Path) -> Measured:
-    """Speeds that a file reports; raises InputError as `reported`, or where it cannot be read."""
-    return reported(given_files.content(path, LARGEST), str(path))
-
-
-def reported(content: bytes, name: str) -> Measured:
-    """Speeds of one user that the content of a file reports; its name is for errors.
-
-    Of several runs, the first with a speed of generation counts, and the first prompt at the same
-    depth of the cache. Raises InputError for an unknown tool, or no speed of generation.
-    """
-    if len(content) > LARGEST:
-        raise InputError(f"{name} has more than {LARGEST:,} bytes; give one run's results.")
-    try:
-        runs = read_runs(content.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise InputError(f"{name} is no text; give the JSON that a tool wrote.") from None
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from error
-    generation = next((run for run in runs if run.decode), None)
-    if generation is None or generation.decode is None:
-        raise InputError(
-            f"{name}: {runs[0].tool} reports no speed of generation alone; run it so that it "
-            "generates tokens (llama-bench -n 128, vllm bench serve)."
-        )
-    prompts = (run for run in runs if run.prompt and run.depth == generation.depth)
-    read = next(prompts, None)
-    return Measured(
-        decode=generation.decode,
-        prompt=read.prompt if read else None,
-        prompt_tokens=read.prompt_tokens if read else None,
-        cached=read.depth if read else 0.0,
-        depth=_depth(generation),
-        output=generation.output_tokens,
-        source=", ".join(filter(None, (generation.tool, generation.model))),
-    )
-
-
-def _depth(generation: EngineRun) -> float | None:
-    """Tokens in the cache before a generation; None where its tool does not say so [tokens]."""
-    if generation.output_tokens is None:
-        return None
-    if generation.tool == BENCH:
-        return generation.depth
-    prompt = generation.prompt_tokens
-    if prompt is None:
-        return None
-    return generation.depth + prompt
-
 
 FIRST = 5  # most causes shown that explain the whole gap, and most that explain a part of it
 NEAR = 1.5  # largest distance below a prediction that may well be chance [half widths of its range]
@@ -93,16 +29,28 @@ def sentence(diagnosis: Diagnosis) -> str:
             length = f" of {tokens:,.0f} tokens"
         parts.append(f"prompt{length} {_compared(measured.prompt, prompt)}")
     speeds = f"{'; '.join(parts)}."
+    seen = (each.words for each in diagnosis.observations if each.shows)
     if outcome is Outcome.AS_PREDICTED:
-        return f"{speeds} As predicted: the measured speed lies within the range."
+        conclusion = "As predicted: the measured speed lies within the range."
+        return " ".join(filter(None, (speeds, conclusion, *seen)))
     remarks = (
         speeds,
-        f"{str(outcome).capitalize()}.",
+        _conclusion(diagnosis),
         _too_low(diagnosis) if outcome is Outcome.FASTER else "",
+        *seen,
         _likeliest(diagnosis),
         CHANCE if -NEAR <= distance(measured.decode, decode) < -1 else "",
     )
     return " ".join(filter(None, remarks))
+
+
+def _conclusion(diagnosis: Diagnosis) -> str:
+    """Whether generation and prompt are slower or faster, each by itself where they differ."""
+    outcomes = dict.fromkeys(diagnosis.outcomes)
+    if len(outcomes) == 1:
+        return f"{str(diagnosis.outcome).capitalize()}."
+    decode, prompt = diagnosis.outcomes
+    return f"Generation is {decode}, the prompt {prompt}."
 
 
 def _compared(measured: float, speed: Range) -> str:

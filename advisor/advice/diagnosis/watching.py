@@ -9,7 +9,6 @@ makes others likelier or unlikelier (`observations`).
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import pairwise
@@ -21,10 +20,12 @@ from advisor.advice.diagnosis.diagnose import (
     BEYOND,
     Diagnosis,
     Measured,
+    Outcome,
     diagnose,
     distance,
     likeliest,
 )
+from advisor.advice.diagnosis.facts import OF_FILE, Observation, of_format, other_model
 from advisor.advice.diagnosis.measured_run import MeasuredRun, measured_run
 from advisor.catalog.accuracy_points import accuracy_points
 from advisor.catalog.inputs import BY_NAME
@@ -32,10 +33,8 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import RAM, PlacementStrategy, Tier, weight_bytes
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime
-from advisor.errors import Refusal
 from advisor.formatting import context_size, memory
 from advisor.machine import from_catalog
-from advisor.model import catalog
 from advisor.model.formats import model_formats
 from advisor.probes.server import ServerReading
 from advisor.probes.server_process import ProcessReading
@@ -49,7 +48,6 @@ SHARE = 0.05
 """Memory of a GPU that may be off beside what is placed there: its context and libraries, and a
 share of all."""
 LARGE = 4 * SLACK  # expected memory of a GPU whose absence is seen [B]
-OF_FILE = ("larger_file", "smaller_file")  # causes of another format
 COMPUTES = 0.2  # share of a token's time in RAM from which the processor counts as computing
 OFF_GPU = (Route.IN_PLACE, Route.PAGED, Route.STAGED)
 """Routes of a token during which no GPU computes."""
@@ -75,15 +73,6 @@ FLAGS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 (tools/server/README.md of llama.cpp, docs.vllm.ai, docs.sglang.io, read 2026-11-23)."""
 
 
-@dataclass(frozen=True)
-class Observation:
-    """What was seen of a server, and what it says of causes."""
-
-    shows: bool  # it shows the causes; else it speaks against them
-    causes: tuple[str, ...] = ()
-    words: str = ""  # sentence with what helps, of what is not as it should be
-
-
 @dataclass(frozen=True, kw_only=True)
 class Watched:
     """Judgement of what a server counted, and its process where it can be seen, beside what it
@@ -105,8 +94,15 @@ class Watched:
         return measured_run(self.estimate, self.system)
 
     @cached_property
+    def other_model(self) -> str:
+        """Model that it serves where that is another than the expected one; empty for that one."""
+        return other_model(self.reading.model, self.estimate.model)
+
+    @cached_property
     def diagnosis(self) -> Diagnosis | None:
-        """Comparison of its speeds; None before enough tokens."""
+        """Comparison of its speeds; None before enough tokens, and of another model."""
+        if self.other_model:
+            return None
         no_longer = self.reading.context is not None and not self.longer
         measured = speeds(self.reading, KNOWN | OF_CONTEXT if no_longer else KNOWN)
         if measured is None:
@@ -116,13 +112,33 @@ class Watched:
 
     @property
     def alarm(self) -> bool:
-        """Whether a speed is below the 2 % quantile of its range, or memory not where it should."""
+        """Whether a speed is below the 2 % quantile of its range, memory not where it should, or
+        another model served.
+        """
+        if self.other_model:
+            return True
         return self.spilled or (self.diagnosis is not None and _below(self.diagnosis))
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is amiss: no alarm, no sign, and no speed below its range."""
+        slower = self.diagnosis is not None and Outcome.SLOWER in self.diagnosis.outcomes
+        return not (self.alarm or self.signs or slower)
 
     @property
     def signs(self) -> tuple[str, ...]:
         """What was seen that is not as it should be, each a sentence with what helps."""
+        if self.other_model:
+            return (self._of_other_model,)
         return tuple(each.words for each in self.observations if each.shows and each.words)
+
+    @property
+    def _of_other_model(self) -> str:
+        return (
+            f"It serves {self.reading.model[:80]} ({self.other_model}), and "
+            f"{self.estimate.model.name} is expected, so its speed is not judged: name the model "
+            "that it serves (--model), or load the expected one."
+        )
 
     @property
     def longer(self) -> bool:
@@ -277,17 +293,9 @@ def _counts(seen: Watched) -> Iterator[Observation]:
 def _file(seen: Watched) -> Iterator[Observation]:
     form = served_format(seen.reading)
     model = seen.run.model
-    if form == model.format:
-        yield Observation(False, OF_FILE)
-    elif form:
-        with suppress(Refusal):
-            served = catalog.in_format(model.architecture, form)
-            larger, smaller = OF_FILE
-            if served.file_bytes <= model.file_bytes:
-                larger, smaller = smaller, larger
-            words = f"It serves {form}, where {model.format} is expected."
-            yield Observation(True, (larger,), words)
-            yield Observation(False, (smaller,))
+    if form:
+        words = f"It serves {form}, where {model.format} is expected."
+        yield from of_format(form, model, words)
 
 
 def _memory(seen: Watched) -> Iterator[Observation]:

@@ -55,6 +55,11 @@ class EngineRun:
     output_tokens: float | None = None  # generated tokens of one sequence
     depth: float = 0.0  # tokens in the cache before
     samples: tuple[float, ...] = ()  # the rate above, of each repeat [tokens/s]
+    runtime: str = ""  # name of the runtime that ran; empty where the tool measures several
+    users: float | None = None  # sequences decoded together
+    file_bytes: float | None = None  # weights of the file [B]
+    backend: str = ""  # backends of the build, as the tool calls them
+    kv_type: str = ""  # format of the cache; empty where missing
     threads: int | None = None  # processor threads
     gpu_layers: int | None = None  # layers on GPUs (`-ngl`); None also where the tool chose
     when: str = ""  # ISO 8601 time; empty where missing
@@ -123,10 +128,22 @@ class ResultTool:
     depth: str
     when: str
     engine: str
+    users: str
+    runtime: str
     note: str
 
 
-FIGURES = ["decode", "prompt", "first_token", "total", "handled", "prompt_tokens", "output_tokens"]
+FIGURES = (
+    "decode",
+    "prompt",
+    "first_token",
+    "total",
+    "handled",
+    "prompt_tokens",
+    "output_tokens",
+    "users",
+)
+"""Columns of a `ResultTool` that are figures of an `EngineRun`."""
 
 
 _tools = cache(lambda: csv_tables.read(csv_tables.DATA / "diagnosis/result_tools.csv", ResultTool))
@@ -135,7 +152,7 @@ _tools = cache(lambda: csv_tables.read(csv_tables.DATA / "diagnosis/result_tools
 
 def _read_row(row: Row) -> Iterator[EngineRun]:
     if all(mark in row for mark in ("n_prompt", "n_gen", "avg_ts")):
-        return _llama_bench(row)
+        return bench_runs(row)
     for tool in _tools():
         if all(mark in row for mark in tool.marks.split()):
             runs = RUNS_IN[tool.tool](row) if tool.tool in RUNS_IN else (row,)
@@ -154,6 +171,7 @@ def _run(tool: ResultTool, row: Row) -> EngineRun:
         depth=figure(row, tool.depth) or 0.0,
         when=_moment(_words(row, tool.when)),
         engine=_words(row, tool.engine),
+        runtime=tool.runtime,
         **figures,
     )
 
@@ -251,8 +269,10 @@ def _moment(text: str) -> str:
         return ""
 
 
-def _llama_bench(row: Row) -> Iterator[EngineRun]:
-    """Test of a prompt or of generation; a test of both together cannot be separated."""
+def bench_runs(row: Row) -> Iterator[EngineRun]:
+    """Run of a row of llama-bench: a test of a prompt or of generation; one of both together cannot
+    be separated.
+    """
     prompt = figure(row, "n_prompt+")
     output = figure(row, "n_gen+")
     if bool(prompt) == bool(output):
@@ -274,6 +294,10 @@ def _llama_bench(row: Row) -> Iterator[EngineRun]:
     yield EngineRun(
         tool="llama-bench",
         model=_text(row, "model_type") or _text(row, "model_filename"),
+        runtime="llama.cpp",
+        file_bytes=figure(row, "model_size") or None,
+        backend=_text(row, "backends"),
+        kv_type=_text(row, "type_k"),
         decode=speed if output else None,
         prompt=speed if prompt else None,
         prompt_tokens=prompt or None,

@@ -14,11 +14,11 @@ from advisor.advice.diagnosis.diagnose import (
     measurable,
     system_of,
 )
+from advisor.advice.diagnosis.results import READ, check_model, reported
 from advisor.advice.diagnosis.text import (
     cause_words,
     grouped_causes,
     needed_words,
-    reported,
     sentence,
     speed_words,
 )
@@ -28,8 +28,8 @@ from advisor.formatting import tokens_per_second
 from advisor.ui.parts import markup
 
 HOW = (
-    "Type the speed that your runtime printed, or upload the result file of llama-bench (-o json), "
-    "Ollama, LM Studio or vLLM, to see the likeliest causes."
+    "Type the speed that your runtime printed, or upload what it wrote: the results or the log of "
+    "llama.cpp, Ollama, LM Studio, vLLM, SGLang or MLX, to see the likeliest causes."
 )
 
 
@@ -42,13 +42,13 @@ def body(answer: Answer) -> None:
     try:
         estimate, measured = _typed(named)
         if measured is None:
-            file = st.file_uploader(
-                "Or a tool's results", type=["json", "jsonl"], key="measured_file"
-            )
+            file = st.file_uploader("Or a tool's results", type=list(READ), key="measured_file")
             if file is None:
                 markup.say(HOW)
                 return
             measured = reported(file.getvalue(), file.name[:80])
+            if measured.facts is not None:
+                check_model(measured.facts, answer.nouns.model)
             markup.say(f"Read from {measured.source}.")
         diagnosis = diagnose(estimate, measured, system_of(answer.nouns.request))
     except AdvisorError as error:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from advisor.advice.compare import estimates_of
 from advisor.advice.diagnosis.diagnose import measurable
-from advisor.advice.diagnosis.text import LARGEST, reported
+from advisor.advice.diagnosis.results import LARGEST, READ, reported
 from advisor.errors import InputError, StoreError
 from advisor.evidence.accuracy import brought_runs
 from advisor.evidence.accuracy.brought_runs import LONGEST, BroughtRun
@@ -42,7 +42,7 @@ def section() -> None:
     """A box for a result, and the kept ones."""
     say(HOW)
     with st.form(PLACE, border=False):
-        st.file_uploader("A tool's result", type=["json", "jsonl"], key=FILE)
+        st.file_uploader("A tool's result", type=list(READ), key=FILE)
         st.text_input("Who measured", key=BY, max_chars=LONGEST, placeholder="you, if empty")
         outcome.button("Keep", PLACE, _keep, key="brought_keep", submits=True, type="primary")
     outcome.show(PLACE)

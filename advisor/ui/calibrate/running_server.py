@@ -117,6 +117,8 @@ def _verdict(answer: Watched) -> tuple[str, str, str]:
     """Coloured words, the words after them, and their colour."""
     reading = answer.reading
     who = f" {reading.server}{f' with {reading.model}' if reading.model else ''}."
+    if answer.other_model:
+        return "Another model:", who, "oa-bad-text"
     if answer.alarm:
         return "Slower than it should be:", who, "oa-bad-text"
     if answer.diagnosis is None:
@@ -125,6 +127,8 @@ def _verdict(answer: Watched) -> tuple[str, str, str]:
         else:
             few = "has written too few tokens so far"
         return "Not judged:", f"{who[:-1]} {few}.", "oa-partly-text"
+    if not answer.sound:
+        return "Not quite as it should be:", who, "oa-partly-text"
     return "As it should be:", who, "oa-good-text"
 
 

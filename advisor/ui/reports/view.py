@@ -7,7 +7,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.diagnosis.diagnose import Measured
-from advisor.advice.diagnosis.text import reported
+from advisor.advice.diagnosis.results import reported
 from advisor.advice.words.verdict import Judgement, judgement
 from advisor.errors import AdvisorError, InputError
 from advisor.formatting import memory, number, show_money_in

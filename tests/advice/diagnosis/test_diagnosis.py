@@ -23,7 +23,8 @@ from advisor.advice.diagnosis.diagnose import (
     distance,
 )
 from advisor.advice.diagnosis.measured_run import MeasuredRun, measured_run
-from advisor.advice.diagnosis.text import diagnosis_text, grouped_causes, reported, sentence
+from advisor.advice.diagnosis.results import reported
+from advisor.advice.diagnosis.text import diagnosis_text, grouped_causes, sentence
 from advisor.advice.edits.edit import Rates
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate

@@ -5,8 +5,8 @@ import json
 import pytest
 from result_samples import BENCH, NEWER_BENCH, OLLAMA, PROMPT, PUBLISHED_OLLAMA, SERVE, THROUGHPUT
 
-from advisor.advice.diagnosis import text
-from advisor.advice.diagnosis.text import reported, reported_in
+from advisor.advice.diagnosis import results
+from advisor.advice.diagnosis.results import reported, reported_in
 from advisor.errors import InputError
 
 
@@ -52,7 +52,7 @@ def test_a_file_without_a_speed_is_reported(content, words):
 def test_a_file_that_cannot_be_read_or_is_too_large(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"none\.json cannot be read: No such file"):
         reported_in(tmp_path / "none.json")
-    monkeypatch.setattr(text, "LARGEST", 3)
+    monkeypatch.setattr(results, "LARGEST", 3)
     (tmp_path / "large.json").write_text("[1, 2, 3]")
     with pytest.raises(InputError, match="more than 3 bytes"):
         reported_in(tmp_path / "large.json")
