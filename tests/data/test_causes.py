@@ -68,6 +68,7 @@ def test_commands_name_fields_of_nvidia_smi_that_drivers_still_know() -> None:
         "pcie.link.width.max", "pstate", "power.draw", "power.limit", "temperature.gpu",
         "clocks.mem", "clocks.max.mem", "clocks_event_reasons.sw_power_cap",
         "clocks_event_reasons.sw_thermal_slowdown", "clocks_event_reasons.hw_slowdown",
+        "clocks.sm", "clocks.max.sm",
     }  # fmt: skip
     named = {
         (row.key, name)

@@ -93,6 +93,7 @@ class DegreeRow:
             **dict.fromkeys(GPU_READS, self.gpu),
             **dict.fromkeys(GPU_TIMES, 1 / self.gpu),
             "gpu_flop_share": self.gpu_flops,
+            "engine_release": 1 / self.gpu,  # on every time of a serving engine
         }
         changed = {name: factor for name, factor in factors.items() if factor != 1.0}
         if changed:
