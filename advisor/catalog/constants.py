@@ -142,11 +142,19 @@ class Constants:
         return picked
 
     def scaled(self, factors: Mapping[str, float], source: str) -> "Constants":
-        """Copy with some constants multiplied."""
+        """Copy with some constants multiplied, those of a runtime's own as those of all."""
         rows = (row for rows in self.rows.values() for row in rows)
         more = (
-            ConstantRow(constant=name, value=factor, unit=FACTOR, kind="assumed", source=source)
+            ConstantRow(
+                constant=name,
+                runtime=runtime,
+                value=factor,
+                unit=FACTOR,
+                kind="assumed",
+                source=source,
+            )
             for name, factor in factors.items()
+            for runtime in {row.runtime for row in self.rows.get(name, ())}
         )
         scaled = Constants((*rows, *more), self.scope)
         scaled._measured = {

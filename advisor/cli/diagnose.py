@@ -74,7 +74,7 @@ def watch(args: argparse.Namespace) -> int:
     if args.tokens < LEAST_TOKENS:
         raise InputError(f"--tokens is {args.tokens}; give {LEAST_TOKENS} or more.")
     request: Request = args.request
-    first = read_server(args.url)
+    first = read_server(args.url, request.model)
     reading = first
     seen = ProcessReading()
     if not args.total and first.tokens is not None:
@@ -101,7 +101,7 @@ def _counted(
     users: list[float] = []
     while True:
         time.sleep(args.every)
-        now = read_server(args.url)
+        now = read_server(args.url, args.request.model)
         if now.running:
             users.append(now.running)
             process.look()

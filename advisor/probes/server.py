@@ -16,9 +16,11 @@ import re
 import urllib.error
 import urllib.request
 from collections import defaultdict
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, urlencode, urlsplit
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError, ProbeError
@@ -72,31 +74,65 @@ class ServerReading:
         return replace(self, **counted)
 
 
-def read_server(url: str) -> ServerReading:
-    """Figures of the server at an address.
+def read_server(url: str, model: str = "") -> ServerReading:
+    """Figures of the server at an address; a router of llama-server's is asked for the model in the
+    address (`?model=NAME`), else for the only one that it has loaded, else for the expected one.
 
     Raises:
         InputError: no address of a server.
         ProbeError: nothing answers there, or nothing that is known.
     """
     base = _base(url)
-    page = _fetched(f"{base}/metrics")
-    if page is not None:
-        reading = from_metrics(page)
-        if reading is not None:
-            if reading.server != "llama.cpp":
-                return reading
-            return _with_props(reading, base)
+    reading = _counted(base, address(url).query)
+    if reading is not None:
+        return reading
     models = _fetched(f"{base}/api/ps")
     if models is not None:
         return from_ollama(models)
-    if _fetched(f"{base}/props") is not None:
+    props = _fetched(f"{base}/props")
+    if props is not None and _json(props).get("role") == "router":
+        return _of_router(base, model)
+    if props is not None:
         raise ProbeError(f"llama-server at {base} counts nothing; start it with --metrics.")
     raise ProbeError(
         f"Nothing at {base} tells figures as llama-server (--metrics), vLLM, SGLang "
         "(--enable-metrics) or Ollama do; give the address of the server, such as "
         "http://localhost:8000."
     )
+
+
+def _counted(base: str, query: str) -> ServerReading | None:
+    """Figures of a server's page of counters; None where it has none that is known."""
+    parameters = f"?{query}" if query else ""
+    page = _fetched(f"{base}/metrics{parameters}")
+    reading = None if page is None else from_metrics(page)
+    if reading is None or reading.server != "llama.cpp":
+        return reading
+    return _with_props(reading, base, parameters)
+
+
+def _of_router(base: str, model: str) -> ServerReading:
+    """Figures of a model behind llama-server's router, whose pages are asked for by its name
+    (tools/server/README.md, "router mode"); raises ProbeError where none answers to it.
+    """
+    listed = _json(_fetched(f"{base}/models") or "").get("data")
+    rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
+    loaded = [str(row.get("id")) for row in rows if _is_loaded(row)]
+    names = loaded if len(loaded) == 1 else [model, model.casefold()]
+    for name in filter(None, names):
+        reading = _counted(base, urlencode({"model": name}))
+        if reading is not None:
+            return replace(reading, model=reading.model or name)
+    has = f" It has loaded {', '.join(loaded)[:200]}." if loaded else ""
+    raise ProbeError(
+        f"llama-server at {base} is a router of several models, and tells the figures of one by "
+        f"its name: add it to the address, {base}/?model=NAME.{has}"
+    )
+
+
+def _is_loaded(row: Mapping[str, Any]) -> bool:
+    status = row.get("status")
+    return isinstance(status, dict) and status.get("value") == "loaded"
 
 
 def address(url: str) -> SplitResult:
@@ -131,28 +167,52 @@ def _fetched(url: str) -> str | None:
 
 
 def from_metrics(page: str) -> ServerReading | None:
-    """Figures of a page of counters; None where it is of no known server."""
-    samples: defaultdict[str, float] = defaultdict(float)
-    for name, text in SAMPLE.findall(page):
-        try:
-            value = float(text)
-        except ValueError:
-            continue
-        if math.isfinite(value):
-            samples[name] += value
+    """Figures of a page of counters; None where it is of no known server.
+
+    Builds of llama-server from b7010 on wrapped the page into a string of JSON
+    (github.com/ggml-org/llama.cpp/issues/17384); collectors write an underscore for each colon.
+    """
+    page = _unwrapped(page)
+    samples = _samples(page)
     for server in dict.fromkeys(row.server for row in METRICS):
-        names = {row.figure: row.metric for row in METRICS if row.server == server}
-        figures = {field: samples[name] for field, name in names.items() if name in samples}
+        figures: dict[str, float] = {}
+        for row in METRICS:  # the names of today before older ones
+            name = row.metric.replace(":", "_")
+            if row.server == server and name in samples:
+                figures.setdefault(row.figure, samples[name])
+        if "tokens" not in figures:
+            continue
         if "cache_hits" in figures and "prompt_tokens" in figures:  # llama.cpp counts hits beside
             figures.setdefault("cache_queries", figures["cache_hits"] + figures["prompt_tokens"])
-        if names["tokens"] in samples:
-            model = re.search(r'model_name="([^"]*)"', page)
-            return ServerReading(server=server, model=model[1] if model else "", **figures)
+        model = re.search(r'model_name="([^"]*)"', page)
+        return ServerReading(server=server, model=model[1] if model else "", **figures)
     return None
 
 
-def _with_props(reading: ServerReading, base: str) -> ServerReading:
-    props = _json(_fetched(f"{base}/props") or "")
+def _samples(page: str) -> Mapping[str, float]:
+    """Sum of each metric's samples, by its name with underscores for colons."""
+    samples: defaultdict[str, float] = defaultdict(float)
+    for name, text in SAMPLE.findall(page):
+        with suppress(ValueError):
+            value = float(text)
+            if math.isfinite(value):
+                samples[name.replace(":", "_")] += value
+    return samples
+
+
+def _unwrapped(page: str) -> str:
+    """Text of a page, which may be wrapped into a string of JSON."""
+    if not page.lstrip().startswith('"'):
+        return page
+    with suppress(ValueError):
+        text = json.loads(page)
+        if isinstance(text, str):
+            return text
+    return page
+
+
+def _with_props(reading: ServerReading, base: str, query: str) -> ServerReading:
+    props = _json(_fetched(f"{base}/props{query}") or "")
     settings = props.get("default_generation_settings")
     if isinstance(settings, dict):
         context = settings.get("n_ctx")

@@ -230,3 +230,73 @@ def test_a_real_server_is_read(tmp_path: Path) -> None:
     assert (reading.prompt_tokens or 0) + (reading.cache_hits or 0) == reading.cache_queries == 1500
     assert (reading.prompt_tokens or 0) < 600  # the second and third prompt were in the cache
     assert (reading.token_seconds or 0) > 0
+
+
+def old_vllm(separator: str = ":") -> str:
+    """Counters as vLLM printed them until 2025 (docs.vllm.ai, v0.8, Production Metrics)."""
+    return "\n".join(
+        f'vllm{separator}{name}{{model_name="org/Some-8B"}} {value}'
+        for name, value in (
+            ("time_per_output_token_seconds_count", 4000),
+            ("time_per_output_token_seconds_sum", 40),
+            ("gpu_prefix_cache_queries_total", 20000),
+            ("gpu_prefix_cache_hits_total", 900),
+            ("request_prompt_tokens_sum", 5000),
+            ("num_requests_running", 2),
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("page", "server"),
+    [
+        (llama(2000, 40), "llama.cpp"),
+        (json.dumps(llama(2000, 40)), "llama.cpp"),  # github.com/ggml-org/llama.cpp/issues/17384
+        (llama(2000, 40).replace("llamacpp:", "llamacpp_"), "llama.cpp"),  # of a collector
+        (old_vllm(), "vLLM"),
+        (old_vllm("_"), "vLLM"),
+        (vllm(), "vLLM"),
+    ],
+)
+def test_pages_of_other_builds_and_collectors_are_read(page: str, server: str) -> None:
+    reading = from_metrics(page)
+    assert reading is not None
+    assert reading.server == server
+    assert reading.tokens in (2000, 4000)
+    assert reading.token_seconds == 40
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_router_is_asked_for_the_model_that_it_has_loaded(
+    serve: Callable[[Pages], str], *, listed: bool
+) -> None:
+    models = {"data": [{"id": "qwen3-32b", "status": {"value": "loaded"}}, {"id": "other"}]}
+    pages: Pages = {
+        "/metrics?model=qwen3-32b": llama(4000, 190),
+        "/props": json.dumps({"role": "router", "max_instances": 4}),
+    }
+    if listed:
+        pages["/models"] = json.dumps(models)
+    reading = read_server(serve(pages), "Qwen3-32B")
+    assert (reading.server, reading.model, reading.tokens) == ("llama.cpp", "qwen3-32b", 4000)
+    named = read_server(f"{serve(pages)}/?model=qwen3-32b")
+    assert named.tokens == 4000
+
+
+def test_a_router_without_the_model_is_told_to_be_one(serve: Callable[[Pages], str]) -> None:
+    url = serve({"/props": json.dumps({"role": "router"})})
+    with pytest.raises(ProbeError, match=r"is a router of several models.*\?model=NAME") as told:
+        read_server(url, "Qwen3-32B")
+    assert "--metrics" not in str(told.value)
+
+
+def test_another_model_on_the_server_is_said_and_not_judged(
+    serve: Callable[[Pages], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    props = json.dumps({"model_path": "/models/Qwen3-32B-Q4_K_M.gguf"})
+    url = serve({"/metrics": llama(4000, 190), "/props": props})
+    assert main(["watch", url, *MACHINE, "--total"]) == 1
+    text = capsys.readouterr().out
+    assert "serves Qwen3-32B-Q4_K_M.gguf (Qwen3-32B), and Llama-3.1-8B is expected" in text
+    assert "All is as it should be" not in text
+    assert "tokens/s" not in text

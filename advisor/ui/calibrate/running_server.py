@@ -71,7 +71,9 @@ def _begin() -> None:
                 "http://localhost:8080, or run the program where the server runs."
             )
         model = pick(st.session_state[MODEL]).text
-        st.session_state[_WATCH] = RunningServer(url, model, read_server(url), ServerProcess(url))
+        st.session_state[_WATCH] = RunningServer(
+            url, model, read_server(url, model), ServerProcess(url)
+        )
     except AdvisorError as error:
         st.session_state[_WATCH] = str(error)
 
@@ -81,7 +83,7 @@ def _begin() -> None:
 def _watching() -> None:
     watch: RunningServer = st.session_state[_WATCH]
     try:
-        now = read_server(watch.url)
+        now = read_server(watch.url, watch.model)
         since = now.since(watch.first)
         if now.running:
             watch.process.look()

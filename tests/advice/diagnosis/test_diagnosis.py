@@ -178,6 +178,7 @@ SIMULATED = [
     ("far_memory", "two sockets", ""),
     ("gpu_limits", "resident", "33%"),
     ("gpu_limits", "resident", "29%"),
+    ("stuck_clock", "resident", "a third"),
     ("cpu_limits", "full RAM", "cores at 50%"),
     ("old_build", "resident", ""),
     ("old_driver", "Arc", "Mesa before 25.0"),
@@ -673,7 +674,7 @@ class TestText:
     def test_a_cause_has_its_speed_its_test_and_its_remedy(self) -> None:
         # 12 tokens/s: about what the processor alone gives.
         text = diagnosis_text(measured_as("resident", 0.08))
-        assert "1. The GPU is not used at all: " in text
+        assert "1. The GPU is not used at all, as its build, a library of it or its driver" in text
         assert "   Test: " in text
         assert "   $ llama-server --list-devices" in text
         assert "   Fix:  " in text
