@@ -266,7 +266,7 @@ FIGURES = frozenset(field.name for field in fields(EngineRun))
 
 def _run(tool: str, runtime: str, figures: Mapping[str, float]) -> EngineRun | None:
     """Run of some figures; None without a speed of generation, as of a server at rest."""
-    known = {name: value for name, value in (figures | _derived(figures)).items() if value}
+    known = {name: value for name, value in ({**figures, **_derived(figures)}).items() if value}
     if not known.get("decode"):
         return None
     taken = {name: value for name, value in known.items() if name in FIGURES}

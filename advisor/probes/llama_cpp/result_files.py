@@ -35,7 +35,8 @@ LARGEST = 1e18  # above every count, duration in nanoseconds and size in bytes t
 KNOWN = (
     "llama-bench (-o json), Ollama (/api/generate), LM Studio (/api/v1/chat), vLLM (bench serve "
     "--save-result, bench throughput --output-json), llama-benchy (--format json), an answer of "
-    "llama-server or vLLM with its own timing"
+    "llama-server or vLLM with its own timing, or the lines that these, SGLang, MLX and KoboldCpp "
+    "print"
 )
 
 
