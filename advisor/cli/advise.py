@@ -9,18 +9,23 @@ from dataclasses import asdict
 
 from advisor.advice.advise import Answer, answer
 from advisor.advice.arrivals.load import curve_lines, load_on, sentences
+from advisor.advice.compare import usable
 from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.serving import heading, serving_fleets
 from advisor.advice.serving import lines as fleet_lines
+from advisor.advice.speeds import speed_of
 from advisor.advice.table.choice import least_speed
 from advisor.advice.table.option import Option, OptionKind, split
-from advisor.advice.words.verdict import Advice, once, pays_when
+from advisor.advice.words.verdict import Advice, pays_when, plain
 from advisor.catalog.inputs import LOAD
 from advisor.catalog.records import as_record
+from advisor.cli import terminal
 from advisor.cli.command import Json, remark, show, tell
-from advisor.cli.estimate import estimate_answer, estimate_lines, session_answer, session_lines
+from advisor.cli.estimate import estimate_answer, session_answer, session_lines
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import InputError
-from advisor.formatting import aligned, hours, money, tokens_per_second
+from advisor.formatting import aligned, hours, memory, money, number, seconds
 
 
 def run(args: argparse.Namespace) -> None:
@@ -82,14 +87,15 @@ def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
         title = advice.title
     else:
         title = f"{question.model.name}, {question.model.format}"
-    lines = [title, "", *filter(None, (advice.verdict, advice.what_changes)), ""]
+    lines = [terminal.bold(title), "", *_verdict_lines(advice), ""]
     if described:
-        lines += [*estimate_lines(advice.estimates), ""]
-    lines += aligned(map(_option_cells, _printed_options(advice, also)), right=(2, 3))
+        lines += [*_estimate_lines(advice.estimates), ""]
+    lines += _option_lines(_printed_options(advice, also))
     if described and advice.what_ifs:
-        lines += ["", *_change_lines(advice)]
+        changes = map(terminal.wrapped, _change_lines(advice))
+        lines += ["", *(line for change in changes for line in change)]
     if described and advice.second_machine:
-        lines += ["", advice.second_machine.words]
+        lines += ["", *terminal.wrapped(advice.second_machine.words)]
     if described and answered.nouns.session:
         lines += session_lines(list(filter(None, [advice.task])), answered.nouns.session)
     if many:
@@ -122,34 +128,92 @@ def _printed_options(advice: Advice, names: Sequence[str]) -> list[Option]:
     return shown
 
 
+def _verdict_lines(advice: Advice) -> Iterator[str]:
+    """Lines of the verdict, the first in its tone, and what it turns on."""
+    first, *rest = terminal.wrapped(advice.summary.gives)
+    yield from (terminal.toned(line, advice.summary.judgement) for line in (first, *rest))
+    for text in filter(None, (advice.summary.way, advice.what_changes)):
+        yield from terminal.wrapped(text)
+
+
+SHORT_PLACES = {
+    PlacementStrategy.GPU_RESIDENT: "in GPU",
+    PlacementStrategy.CPU_OFFLOAD: "RAM",
+    PlacementStrategy.NVME_OFFLOAD: "NVMe",
+}
+"""Placements in a column of a table."""
+OF_ESTIMATES = ("runtime", "placement", "format", "tokens/s", "first token", "bound by")
+OF_OPTIONS = ("option", "", "tokens/s", "lost", "a month", "at once", "pays")
+"""Headings of the tables."""
+AGED = "* price older than 90 days, or of the launch; `prices --of NAME` has its date"
+
+
+def _estimate_lines(estimates: Sequence[Estimate]) -> Iterator[str]:
+    """Placements that run as a table, fastest first, and in one line how many do not."""
+    runs = usable(estimates)
+    if runs:
+        rows = [OF_ESTIMATES, *map(_estimate_cells, runs)]
+        yield from map(terminal.cut, aligned(rows, right=(3, 4)))
+    rest = [each for each in estimates if not bool(each.fits)]
+    short = [each for each in rest if not each.refusal]
+    nearest = min(short, key=lambda each: float(each.missing), default=None)
+    if not rest:
+        return
+    line = f"{len(rest)} of {len(estimates)} do not fit or are not possible here"
+    if nearest is not None:
+        where = f"{nearest.runtime.name}, {SHORT_PLACES[nearest.strategy]}"
+        line = f"{line}; the nearest, {where}, is {memory(float(nearest.missing))} short"
+    yield terminal.cut(f"{line}; `estimate` says why")
+
+
+def _estimate_cells(estimate: Estimate) -> tuple[str, ...]:
+    speed = speed_of(estimate)
+    if speed is None:
+        return estimate.runtime.name, "", "", "", "", ""
+    spread = f"{number(speed.decode)} ({number(speed.low)}-{number(speed.high)})"
+    first = seconds(speed.first_token)
+    place = SHORT_PLACES[estimate.strategy]
+    form = estimate.model.format
+    return estimate.runtime.name, place, form, spread, first, estimate.bottleneck
+
+
+def _option_lines(options: Sequence[Option]) -> Iterator[str]:
+    """Options as a table, the kept machine first."""
+    rows = [OF_OPTIONS, *map(_option_cells, options)]
+    yield from map(terminal.cut, aligned(rows, right=(2, 3, 4, 5)))
+    if any(option.aged for option in options):
+        yield AGED
+
+
+LONGEST_NAME = 33  # letters of an option's name in the table
+
+
 def _option_cells(option: Option) -> tuple[str, ...]:
     """Cells of an option's line."""
-    if option.kind is OptionKind.API:
-        unknown = "speed not on record here"
-    else:
-        unknown = "does not run"
     if option.speed:
-        speed = tokens_per_second(option.speed.decode)
+        speed = number(option.speed.decode)
+    elif option.kind is OptionKind.API:
+        speed = "?"
     else:
-        speed = unknown
-    if option.hours_lost is None:
-        lost = ""
-    else:
-        lost = f"{hours(option.hours_lost)} lost"
-    cost = option.price.note or NO_PRICE
-    if option.monthly is not None:
-        cost = f"{money(option.monthly)} a month{once(option)}{option.aged}"
-    pays = {True: "pays", False: "does not pay", None: ""}[option.pays]
-    when = pays_when(option)
-    if option.pays is False and when:
-        pays = f"{pays} ({when})"
-    else:
-        pays = " ".join(filter(None, (pays, when)))
+        speed = "none"
+    lost = "" if option.hours_lost is None else hours(option.hours_lost).partition("our")[0]
+    monthly = NO_PRICE if option.monthly is None else money(option.monthly)
+    mark = "*" if option.aged else ""
+    once_paid = f"{money(option.upfront)}{mark}" if option.upfront else ""
+    name = terminal.cut(plain(option.name), LONGEST_NAME)
+    return option.kind.value, name, speed, lost, monthly, once_paid, _pays(option)
+
+
+def _pays(option: Option) -> str:
+    """Whether an option pays, and when."""
     if option.loses_quality:
-        pays = option.price.note
-    if option.pays and option.odd:
-        pays = f"{pays}; {option.odd[0][0].lower()}{option.odd[0][1:].removesuffix('.')}"
-    return option.kind.value, option.name, speed, lost, cost, pays
+        return plain(option.price.note)
+    if option.pays is None:
+        return option.price.note if option.monthly is None else ""
+    when = pays_when(option).partition(",")[0].removesuffix(" a month")
+    if option.pays:
+        return f"{when or 'yes'}{', but odd' if option.odd else ''}"
+    return f"no{f' ({when})' if when else ''}"
 
 
 def advice_answer(advice: Advice, taken_as: str = "") -> Json:

@@ -113,6 +113,7 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
     Raises:
         InputError: words that the command does not take; the message says which may be meant.
     """
+    words = named_first(words)
     for row in COMMANDS:
         if row.run and words[: len(row.command.split())] == row.command.split():
             _check_options(row, words)
@@ -123,6 +124,21 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
             f"`{program()} {args.command.command} --help` says what it takes."
         )
     return args
+
+
+SHORT = "short"  # command of two words that are a machine and a model
+
+
+def named_first(words: Sequence[str]) -> Sequence[str]:
+    """Words with their command: a machine and a model, which no command is near, are asked about in
+    short.
+    """
+    commands = tuple(row.command.split()[0] for row in COMMANDS)
+    given = [*takewhile(lambda word: not word.startswith("-"), words)]
+    near = given and (given[0] in commands or close_names(given[0], commands))
+    if len(given) < 2 or near:
+        return words
+    return (SHORT, *words)
 
 
 def _check_options(row: CommandRow, words: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from advisor.catalog.inputs import INPUTS, Input, Kind, inputs_in
+from advisor.catalog.inputs import BY_NAME, INPUTS, Input, Kind, inputs_in
 from advisor.errors import InputError
 from advisor.request.request import CLOSED, DEFAULTS, Request, listed, respelled
 
@@ -37,14 +37,16 @@ def add_options(
     positional: str = "",
 ) -> None:
     """Add an option for each input of some groups of the registry but those `without`; positional
-    ones are given by their place, without an option. All are names separated by blanks.
+    ones are given by their place, in their order. All are names separated by blanks.
     """
+    placed = positional.split()
+    for name in placed:
+        entry = BY_NAME[name]
+        parser.add_argument(name, metavar=entry.label.upper(), help=_help(entry))
     for group in groups.split():
         part = parser.add_argument_group(TITLES[group])
         for entry in inputs_in(group, without):
-            if entry.name in positional.split():
-                part.add_argument(entry.name, metavar=entry.label.upper(), help=_help(entry))
-            else:
+            if entry.name not in placed:
                 _add(part, entry, required=entry.name in required.split())
 
 

@@ -582,13 +582,3 @@ def _fitting(gives: str, answer: str, ways: Sequence[str]) -> str:
         if len(f"{gives} {line}".split()) <= MOST_WORDS:
             return line
     return " ".join(ways[-1].split()[: max(MOST_WORDS - len(gives.split()), 0)])
-
-
-def once(option: Option) -> str:
-    """What is paid once, or left over where more is sold than bought; empty for neither."""
-    paid = option.upfront or 0.0
-    if paid < 0:
-        return f", {money_words(-paid)} left over at once"
-    if paid:
-        return f", {money_words(paid)} at once"
-    return ""

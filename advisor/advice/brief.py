@@ -1,0 +1,205 @@
+"""An answer in short: the judgement, the way out of each kind, and the line that runs the model."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from advisor.advice.advise import Answer
+from advisor.advice.compare import decode_tps, usable
+from advisor.advice.edits.changes import smaller_format
+from advisor.advice.finder.runnable import Runnable
+from advisor.advice.first_run import System, first_run, systems
+from advisor.advice.table import choice as chosen
+from advisor.advice.table.option import Option, OptionKind
+from advisor.advice.words.verdict import Advice, Judgement, after_name, judgement, plain
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.formatting import money, number
+from advisor.model import downloads
+
+LEVELS = {
+    Judgement.FASTER: "FAST",
+    Judgement.KEEPS_UP: "GOOD",
+    Judgement.SLOWER: "SLOW",
+    Judgement.MINUTES: "MINUTES AN ANSWER",
+    Judgement.UNUSABLE: "NOT USABLE",
+    Judgement.NOTHING: "DOES NOT RUN",
+}
+"""Words of each judgement, in a line."""
+PLACED = {
+    PlacementStrategy.GPU_RESIDENT: "in the GPU",
+    PlacementStrategy.CPU_OFFLOAD: "offload to RAM",
+    PlacementStrategy.NVME_OFFLOAD: "offload to NVMe",
+}
+"""Where the weights lie."""
+ALIKE = 0.95  # share of the best speed from which a program with a shorter line is named instead
+SHORTEST = "Ollama"  # program whose line is shortest
+NOTABLE = 1.15  # factor of speed from which a smaller format is named
+
+
+@dataclass(frozen=True, kw_only=True)
+class BriefWay:
+    """A way to make it better, in short."""
+
+    kind: str  # "free", "buy", "rent" or "api"
+    name: str  # model, format, purchase, rented card or provider
+    decode: float | None  # its speed [tokens/s]; None where it is not published
+    upfront: float | None = None  # paid once [USD]; None for nothing
+    monthly: float | None = None  # paid by the month [USD/month]; None for nothing
+    note: str = ""  # when it pays
+    command: str = ""  # line that runs it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Brief:
+    """An answer in short."""
+
+    level: str  # judgement in a word or two
+    decode: float | None  # speed [tokens/s]; None where nothing runs
+    low: float | None  # end of its 80 % range [tokens/s]
+    high: float | None  # end of its 80 % range [tokens/s]
+    where: str  # placement, runtime and format; why not where nothing runs
+    ways: tuple[BriefWay, ...]  # a way of each kind that has one
+    command: str  # line that runs the model; empty where none is known
+
+
+def brief(answer: Answer) -> Brief:
+    """Answer in short."""
+    advice = answer.advice
+    best = advice.best
+    words = advice.summary
+    level = LEVELS[words.judgement]
+    ways = (_free(answer), _bought(advice), _online(advice, OptionKind.API))
+    kept = tuple(way for way in ways if way is not None)
+    if best is None or best.decode is None:
+        return Brief(
+            level=level, decode=None, low=None, high=None, where=words.gives, ways=kept, command=""
+        )
+    return Brief(
+        level=level,
+        decode=decode_tps(best),
+        low=float(best.decode.low),
+        high=float(best.decode.high),
+        where=f"{_place(best)}, {best.runtime.name} {best.model.format}",
+        ways=kept,
+        command=run_line(advice.estimates, best),
+    )
+
+
+def _place(best: Estimate) -> str:
+    if best.machine.unified and best.strategy is PlacementStrategy.GPU_RESIDENT:
+        return "in shared memory"
+    return PLACED[best.strategy]
+
+
+def run_line(estimates: Iterable[Estimate], best: Estimate) -> str:
+    """First line that runs a model: of the program with the shortest where it is as fast."""
+    ready = [each for each in usable(estimates) if each.runtime.name == SHORTEST]
+    alike = [each for each in ready if decode_tps(each) >= ALIKE * decode_tps(best)]
+    for estimate in (*alike, best):
+        lines = first_run(estimate, _usual_system(estimate))
+        if lines.run:
+            return lines.run.splitlines()[0]
+    return ""
+
+
+def _usual_system(estimate: Estimate) -> System:
+    return systems(estimate)[-1]
+
+
+def _free(answer: Answer) -> BriefWay | None:
+    """Another model, else a change without a cost, else a smaller format."""
+    advice = answer.advice
+    other = advice.another_model or advice.closest
+    if other is not None:
+        return _of_model(other)
+    free = advice.choice.free
+    if free is not None and free.speed is not None:
+        return BriefWay(kind="free", name=plain(free.name), decode=free.speed.decode)
+    reading = answer.nouns.money.reading_tps
+    if judgement(advice.options[0].decode or None, reading).enough:
+        return None
+    edit = smaller_format(advice.what_ifs, reading, NOTABLE)
+    if edit is None:
+        return None
+    return BriefWay(kind="free", name=edit.words, decode=edit.speed.decode)
+
+
+def _of_model(row: Runnable) -> BriefWay:
+    name = downloads.ollama_name(row.model)
+    return BriefWay(
+        kind="free",
+        name=row.model.name.rpartition("/")[2],
+        decode=row.speed.decode,
+        command=f"ollama run {name}" if name else "",
+    )
+
+
+def _bought(advice: Advice) -> BriefWay | None:
+    """Purchase that the verdict turns on; None where nothing is worth comparing."""
+    option = advice.in_question
+    settled = advice.choice.safe is None and advice.summary.judgement.enough
+    if settled or option is None or option.speed is None or option.kind not in chosen.BOUGHT:
+        return None
+    return BriefWay(
+        kind="buy",
+        name=f"{plain(option.name)}{after_name(option, ' in its place')}",
+        decode=option.speed.decode,
+        upfront=option.upfront,
+        monthly=option.monthly,
+        note=_pays(option),
+    )
+
+
+def _pays(option: Option) -> str:
+    worth = option.worth_from
+    if option.pays is False and worth is None:
+        return "does not pay"
+    if not worth:
+        return "pays" if option.pays else ""
+    return f"pays above {money(worth)} an hour"
+
+
+def _online(advice: Advice, kind: OptionKind) -> BriefWay | None:
+    """Cheapest by the month of a kind that is paid by use."""
+    able = [each for each in advice.options[1:] if each.kind is kind and each.monthly is not None]
+    if not able:
+        return None
+    option = min(able, key=lambda each: each.monthly or 0.0)
+    return BriefWay(
+        kind=kind.value,
+        name=option.name.partition(":")[0],
+        decode=option.speed.decode if option.speed else None,
+        monthly=option.monthly,
+    )
+
+
+# Lines of a terminal.
+
+KINDS = ("free", "buy", "rent", "api")  # kinds of ways, in the order of their lines
+BUY_NOTHING = "buy   nothing: {}"
+INDENT = "  "
+
+
+def lines(short: Brief, reason: str = "") -> Iterator[str]:
+    """Lines of a terminal: judgement, ways, command; `reason` says why nothing is bought."""
+    if short.decode is None or short.low is None or short.high is None:
+        yield f"{short.level}  {short.where}"
+    else:
+        speed = f"{number(short.decode)} tokens/s ({number(short.low)}-{number(short.high)})"
+        yield f"{short.level}  {speed}  {short.where}"
+    told = {way.kind: f"{way.kind:<6}{_told(way)}" for way in short.ways}
+    if reason:
+        told.setdefault("buy", BUY_NOTHING.format(reason))
+    yield from (told[kind] for kind in KINDS if kind in told)
+    if short.command:
+        yield f"run   {short.command}"
+
+
+def _told(way: BriefWay) -> str:
+    speed = f"{number(way.decode)} tokens/s" if way.decode else "speed not published"
+    if way.kind == "free":
+        return "  ".join(filter(None, (way.name, speed, way.command)))
+    if way.kind == "buy":
+        price = f"{money(way.upfront or 0.0)} {way.name}"
+        return f"{speed}  {price}{f': {way.note}' if way.note else ''}"
+    return f"{speed}  {money(way.monthly or 0.0)} a month  {way.name}"

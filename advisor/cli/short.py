@@ -1,0 +1,38 @@
+"""`MACHINE MODEL`: the answer in six lines; `--all` gives that of `advise`."""
+
+import argparse
+import shutil
+from collections.abc import Iterator
+
+from advisor.advice.advise import Answer, answer
+from advisor.advice.brief import brief, lines
+from advisor.catalog.records import as_record
+from advisor.cli import advise, terminal
+from advisor.cli.command import remark, show, tell
+
+
+def run(args: argparse.Namespace) -> None:
+    """Run the short answer."""
+    if args.all:
+        args.save = None
+        args.author = ""
+        args.also = []
+        advise.run(args)
+        return
+    nouns = args.request.nouns()
+    tell(nouns.notes)
+    answered = answer(nouns)
+    remark(args, answered.caveats)
+    record = as_record("brief", brief(answered)) if args.json else {}
+    show(args, record, lambda: "\n".join(_lines(answered)))
+
+
+def _lines(answered: Answer) -> Iterator[str]:
+    """Lines of the answer, cut to a terminal's width, the first in the colour of its tone."""
+    advice = answered.advice
+    width = shutil.get_terminal_size((terminal.WIDTH, 24)).columns
+    first, *rest = lines(brief(answered), advice.choice.reason)
+    yield terminal.toned(terminal.cut(f"  {first}", width), advice.summary.judgement)
+    yield from (terminal.cut(f"  {line}", width) for line in rest)
+    counts = f"{len(advice.estimates)} placements and {len(advice.options)} options"
+    yield f"  --all for {counts}"
