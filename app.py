@@ -9,9 +9,11 @@ from starlette.middleware import Middleware
 from streamlit.navigation.page import StreamlitPage
 
 import advisor.ui
+from advisor.errors import InputError
 from advisor.ui import preview, server
 from advisor.ui.advise import save
-from advisor.ui.parts import markup, outcome, unforeseen
+from advisor.ui.gate import Gate
+from advisor.ui.parts import audience, markup, outcome, unforeseen
 from advisor.ui.question import current
 
 UI = Path(advisor.ui.__file__).parent
@@ -23,6 +25,7 @@ LINK = Markup("<a href='{}' target='_self'{}>{}</a>")
 
 def visit() -> None:
     """One run of a page, for one visitor."""
+    audience.start()
     st.set_page_config(page_title="Offload Advisor", page_icon=UI / "icon.png", layout="wide")
     pages = [
         st.Page(UI / "pages" / "advise.py", title="Advise", default=True),
@@ -59,8 +62,21 @@ def links(page: StreamlitPage, pages: Sequence[StreamlitPage]) -> Markup:
     )
 
 
+def served() -> st.App:
+    """The server, with what stands before a visitor's run.
+
+    Raises:
+        SystemExit: a setting that is neither on nor off, in a sentence.
+    """
+    try:
+        audience.start()
+    except InputError as error:
+        raise SystemExit(f"advisor: {error}") from error
+    before = [Middleware(Gate), Middleware(server.EarlyPage)]
+    return st.App(__file__, lifespan=server.warm, routes=preview.routes(), middleware=before)
+
+
 if __name__ == Path(__file__).stem:  # the server imports it; in a visitor's run it is the program
-    early = [Middleware(server.EarlyPage)]
-    app = st.App(__file__, lifespan=server.warm, routes=preview.routes(), middleware=early)
+    app = served()
 else:
     visit()

@@ -11,14 +11,23 @@ from pathlib import Path
 from typing import BinaryIO
 
 from advisor.errors import InputError
+from advisor.permission import check_path
 
 FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """A pipe without a writer, and a log of the kernel, answer at once instead of waiting."""
 
 
 def content(path: Path, most: int) -> bytes:
-    """Content of a regular file; InputError if unreadable or of more than `most` bytes."""
-    with opened(path) as file:
+    """Content of a regular file that a person names; InputError if it may not or cannot be read, or
+    has more than `most` bytes.
+    """
+    check_path(path)
+    return kept(path, most)
+
+
+def kept(path: Path, most: int) -> bytes:
+    """Content of a file that the program wrote itself, which no name leads to; as `content`."""
+    with _opened(path) as file:
         try:
             # None where the system has nothing to give now.
             data = file.read(most + 1) or b""
@@ -41,7 +50,14 @@ def text(path: Path, most: int) -> str:
 
 
 def opened(path: Path) -> BinaryIO:
-    """A regular file, opened for reading; InputError for none, a folder, a pipe or a device."""
+    """A regular file that a person names, opened for reading; InputError for one that may not be
+    read, for none, a folder, a pipe or a device.
+    """
+    check_path(path)
+    return _opened(path)
+
+
+def _opened(path: Path) -> BinaryIO:
     try:
         descriptor = os.open(path, FLAGS)
     except (OSError, ValueError) as error:

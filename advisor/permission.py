@@ -5,24 +5,29 @@ reach, or one that an assistant asks, may not be made to. So every reader of a n
 it looks at a disk: no door has to know which of its inputs could be a path.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 
-from advisor.errors import InputError
+from advisor.errors import LONGEST_SHOWN, InputError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Permission:
     """What a name may open."""
 
-    files: bool = True  # files of this computer, and of others over its network
-    here: bool = True  # this computer: its parts, its measured machines, its token of Hugging Face
+    files: bool = True  # files of this computer
+    network: bool = True  # files of other computers, by paths that begin with two slashes
+    here: bool = True  # this computer: its parts, and the machines that were measured for it
+    token: bool = True  # what the token of Hugging Face of whoever runs the program opens
     instead: str = "give the name of a model, or a repository owner/name"  # what to do otherwise
 
 
 EVERYTHING = Permission()
+NETWORK_PATH = re.compile(r"[/\\]{2}")
 _NARROWED: ContextVar[Permission | None] = ContextVar("narrowed", default=None)
 _OF_PROCESS: list[Callable[[], Permission]] = [lambda: EVERYTHING]
 """Who decides where no context does; a server's, for all of its threads."""
@@ -48,17 +53,29 @@ def narrowed(to: Permission) -> Iterator[None]:
         _NARROWED.reset(token)
 
 
-def check_files(name: str) -> None:
-    """Refuse a name that is a path where files are closed; nothing was looked at yet.
+def opens(path: str | Path) -> bool:
+    """Whether a path may be looked at."""
+    now = permitted()
+    return now.files and (now.network or not NETWORK_PATH.match(str(path)))
+
+
+def check_path(path: str | Path) -> None:
+    """Refuse a path that may not be looked at, before anything looks.
 
     Raises:
-        InputError: files of this computer are not read here.
+        InputError: files of this computer, or of others, are not read here.
     """
     now = permitted()
+    name = repr(str(path)[:LONGEST_SHOWN])
     if not now.files:
         raise InputError(
-            f"{name[:80]!r} is the path of a file, and files of this computer are not read here; "
+            f"{name} is the path of a file, and files of this computer are not read here; "
             f"{now.instead}."
+        )
+    if not opens(path):
+        raise InputError(
+            f"{name} begins with two slashes, as paths that lead to other machines; not read. Copy "
+            "the file here and give its path."
         )
 
 
@@ -70,6 +87,6 @@ def check_here(name: str) -> None:
     """
     if not permitted().here:
         raise InputError(
-            f"{name[:80]!r} is the computer of this server, which is not shown to its visitors; "
-            "give a machine by its name or its parts."
+            f"{name[:LONGEST_SHOWN]!r} is the computer of this server, which is not shown to its "
+            "visitors; give a machine by its name or its parts."
         )

@@ -22,6 +22,7 @@ from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.paths import data_folder
+from advisor.permission import check_here, permitted
 from advisor.probes.gpu.detect import GpuFacts
 from advisor.probes.host import HostFacts
 from advisor.probes.measurement import Measurement
@@ -35,24 +36,32 @@ _NAME = re.compile(r"\w([\w .()+-]*[\w)+])?")
 
 
 def names() -> tuple[str, ...]:
-    """Names of all imported machines, in alphabetical order."""
+    """Names of all imported machines, in alphabetical order; none where they are hidden."""
+    if not permitted().here:
+        return ()
     stems = (path.stem for path in (data_folder() / FOLDER).glob("*.json"))
     return tuple(sorted(stems, key=str.casefold))
 
 
 def is_imported(name: str) -> bool:
     """Whether the name is "this" or that of an imported machine, ignoring case."""
-    return name.casefold() == THIS or bool(_stored(name))
+    return is_this(name) or bool(_stored(name))
+
+
+def is_this(name: str) -> bool:
+    """Whether a name is that of the machine that the program runs on."""
+    return name.strip().casefold() == THIS
 
 
 def probed(name: str) -> MeasurementHistory:
-    """Measurement history of a machine."""
-    if name.casefold() == THIS:
+    """Measurement history of a machine; raises InputError of this one where it is hidden."""
+    if is_this(name):
+        check_here(name)
         return local_machine.exported()
     path = _path(_known(name))
     try:
         return measurement_file.imported(
-            given_files.content(path, measurement_file.LARGEST), str(path)
+            given_files.kept(path, measurement_file.LARGEST), str(path)
         )
     except InputError as error:
         raise StoreError(
@@ -63,7 +72,8 @@ def probed(name: str) -> MeasurementHistory:
 
 def measured(name: str, now: datetime | None = None) -> Calibration:
     """Measurements of a machine, marked stale after 92 days."""
-    if name.casefold() == THIS:
+    if is_this(name):
+        check_here(name)
         return local_machine.load(now)
     return local_machine.judged(probed(name), now, f"probed on {_known(name)}")
 
@@ -95,7 +105,7 @@ def keep(history: MeasurementHistory, name: str) -> MeasurementHistory:
 
 def rename(name: str, new: str) -> str:
     """New name of a machine after renaming it, without surrounding spaces."""
-    if name.casefold() == THIS:
+    if is_this(name):
         raise InputError(f"{THIS!r} is the machine you are on; only others have names.")
     old = _known(name)
     new = new.strip()
@@ -109,7 +119,7 @@ def rename(name: str, new: str) -> str:
 
 def delete(name: str) -> None:
     """Delete an imported machine, or all measurements of this one."""
-    if name.casefold() == THIS:
+    if is_this(name):
         local_machine.forget()
         return
     measurement_file.delete(_path(_known(name)))
@@ -127,7 +137,7 @@ def with_parts(
 
 
 def _check(name: str) -> None:
-    if name.casefold() == THIS:
+    if is_this(name):
         raise InputError(f"{THIS!r} is the machine you are on; give another name.")
     if len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
         raise InputError(
@@ -162,7 +172,8 @@ def named_machine(
 ) -> Machine:
     """Imported machine, this one, or one that a name describes; typed values on top."""
     inputs = overrides or MachineSpec()
-    if name.casefold() == THIS:
+    if is_this(name):
+        check_here(name)
         return local_machine.this_machine(inputs, measured)
     if not _stored(name):
         with suppress(UnknownName):

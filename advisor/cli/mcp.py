@@ -23,7 +23,7 @@ from advisor.cli.command import collected
 from advisor.cli.main import run as run_command
 from advisor.cli.parser import COMMANDS, CommandOption, options_of
 from advisor.errors import AdvisorError, InputError
-from advisor.model.resolve import ReferenceKind, way
+from advisor.permission import EVERYTHING, Permission, narrowed
 from advisor.request import command_line
 from advisor.request.values import from_values
 
@@ -138,6 +138,12 @@ def _property(entry: Input) -> Schema:
     return {**TYPES[Kind(entry.kind)], **limits, "title": entry.label, "description": about}
 
 
+WITHOUT_FILES = Permission(
+    files=False,
+    network=False,
+    instead="give the name of a model or a repository, or start the server with --allow-files",
+)
+"""What an assistant's names may open."""
 _ALONE = threading.Lock()
 """What a command prints is caught for the whole process, so that one runs at a time."""
 
@@ -151,9 +157,15 @@ def answer(name: str, values: Mapping[str, Any], allow_files: bool) -> tuple[str
     tool = TOOLS.get(name)
     if tool is None:
         raise InputError(f"No tool is called {name[:40]!r}; there are {', '.join(TOOLS)}.")
-    words = _words(tool, values, allow_files)
+    words = _words(tool, values)
     notes = io.StringIO()
-    with _ALONE, collected() as answers, redirect_stdout(notes), redirect_stderr(notes):
+    with (
+        _ALONE,
+        narrowed(EVERYTHING if allow_files else WITHOUT_FILES),
+        collected() as answers,
+        redirect_stdout(notes),
+        redirect_stderr(notes),
+    ):
         run_command([tool.command, "--json", *words])
     record, text = answers[0]
     plain = json.loads(json.dumps(record, allow_nan=False))
@@ -161,7 +173,7 @@ def answer(name: str, values: Mapping[str, Any], allow_files: bool) -> tuple[str
     return told.strip(), _cut({tool.rows: plain} if tool.rows else plain)
 
 
-def _words(tool: AdvisorTool, values: Mapping[str, Any], allow_files: bool) -> list[str]:
+def _words(tool: AdvisorTool, values: Mapping[str, Any]) -> list[str]:
     """Words of the command that gives the answer."""
     missing = [name for name in tool.required.split() if values.get(name) in (None, "")]
     if missing:
@@ -170,8 +182,6 @@ def _words(tool: AdvisorTool, values: Mapping[str, Any], allow_files: bool) -> l
     taken = {entry.name for entry in inputs_in(tool.groups, tool.without)}
     if unknown := values.keys() - taken - further.keys():
         raise InputError(f"{min(unknown)!r} is no input of this tool.")
-    if not allow_files:
-        _check_no_file(values)
     (row,) = (row for row in COMMANDS if row.command == tool.command)
     positional = row.positional.split()
     inputs = {name: value for name, value in values.items() if name in taken - {*positional}}
@@ -183,17 +193,6 @@ def _words(tool: AdvisorTool, values: Mapping[str, Any], allow_files: bool) -> l
         elif values.get(name) is not None:
             placed.append(values[name])
     return [*words, *(("--", *map(str, placed)) if placed else ())]
-
-
-def _check_no_file(values: Mapping[str, Any]) -> None:
-    """Refuse models that are files."""
-    for name in ("model", "draft"):
-        text = values.get(name)
-        if isinstance(text, str) and text and way(text) is ReferenceKind.PATH:
-            raise InputError(
-                f"{name} is the path of a file, which this server does not read; give a name, or "
-                "start it with --allow-files."
-            )
 
 
 def _cut(record: Any) -> Any:

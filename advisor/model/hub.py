@@ -25,6 +25,7 @@ from advisor.errors import InputError, NetworkError, Refusal, UnknownName
 from advisor.model.config.read import describe
 from advisor.model.model import Described
 from advisor.paths import data_folder
+from advisor.permission import permitted
 
 if TYPE_CHECKING:
     from httpx2 import Response
@@ -135,7 +136,8 @@ def _headers(url: str) -> dict[str, str]:
 
     at_home = urlsplit(url).netloc == urlsplit(endpoint()).netloc
     # False keeps a token that was saved on this machine out of it.
-    token = (os.environ.get("HF_TOKEN") if at_home else None) or False
+    own = at_home and permitted().token
+    token = (os.environ.get("HF_TOKEN") if own else None) or False
     built: dict[str, str] = build_hf_headers(token=token, library_name="offload-advisor")
     return built
 

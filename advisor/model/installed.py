@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from advisor.permission import permitted
+
 # Bounded walk through a folder that never leaves it.
 
 MAX_ENTRIES = 20_000  # entries looked at below one folder; a collection of models has a few hundred
@@ -124,7 +126,9 @@ class Survey:
 
 
 def survey(home: Path | None = None) -> Survey:
-    """Models on this machine, and what was skipped."""
+    """Models on this machine, and what was skipped; none where its files are not read."""
+    if not permitted().files:
+        return Survey(models=(), notes=("Files of this machine are not read here.",))
     models: dict[Path, InstalledModel] = {}
     notes: list[str] = []
     for kind, look, root in _places(home):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -13,6 +14,7 @@ from advisor.model import catalog
 from advisor.model.by_name.named import USUAL, is_named, named, usual_format
 from advisor.model.formats import format_meant
 from advisor.model.model import Described, Model
+from advisor.permission import check_path, opens
 
 REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
 HUB_FILE = re.compile(
@@ -125,9 +127,10 @@ def _from_hub(text: str, form: str | None) -> ResolvedModel:
 
 def way(text: str) -> ReferenceKind:
     """Kind of a text; known names come before repositories and files of the same name."""
+    text = text.strip()
     if text.startswith("{"):
         return ReferenceKind.CONFIG
-    if HUB_FILE.fullmatch(text) and not Path(text).is_file():
+    if HUB_FILE.fullmatch(text) and not _is_file(text):
         return ReferenceKind.HUB_FILE
     if _is_path(text):
         return ReferenceKind.PATH
@@ -139,16 +142,26 @@ def way(text: str) -> ReferenceKind:
 def _is_path(text: str) -> bool:
     """Whether a text is a path or file name; a missing file's name may be a known model's."""
     if PATH_START.match(text):
-        return not (ELSEWHERE.match(text) and is_named(text)) or Path(text).expanduser().is_file()
+        return not (ELSEWHERE.match(text) and is_named(text)) or _is_file(text)
     if not text.casefold().endswith((".gguf", ".json")):
         return False
-    return "/" in text or Path(text).is_file() or not is_named(text)
+    return "/" in text or _is_file(text) or not is_named(text)
+
+
+def _is_file(text: str) -> bool:
+    """Whether a file of this path is there, where paths may be looked at."""
+    if not opens(text):
+        return False
+    with suppress(OSError, RuntimeError, ValueError):
+        return Path(text).expanduser().is_file()
+    return False
 
 
 def from_file(path: Path, form: str | None = None) -> ResolvedModel:
     """A model from a local GGUF file, a config.json, or a folder that holds one."""
     from advisor.model.gguf.read import describe_path
 
+    check_path(path)
     file = _existing(path)
     if file.suffix.casefold() != ".json":
         return _chosen(describe_path(file), form)
@@ -162,10 +175,7 @@ def _existing(path: Path) -> Path:
         file = path.expanduser()
         if file.is_dir():
             missing = f"There is no config.json in {str(path)[:200]!r}"
-        if file.is_dir():
             file = file / "config.json"
-        else:
-            file = file
         if file.is_file():
             return file
         if file.exists():

@@ -284,7 +284,7 @@ class Request:
         """Whether the machine is the one that the program runs on."""
         if self.machine is None:
             return self.spec.empty
-        return self.machine.casefold() == "this"
+        return self.machine.strip().casefold() == "this"
 
     def stated(self) -> dict[str, Any]:
         """Values that differ from their defaults, as arrays always do, by name."""

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 UPLOADS = "/_stcore/upload_file/"
-CLOSED = ("/_stcore/metrics", "/_stcore/script-health-check")
-"""Paths that tell of all visitors, or run a page for nobody."""
+INTERNAL = "/_stcore/"
+OPEN = ("health", "host-config", "stream", "upload_file")
+"""Internal ways that the pages use; others tell of all visitors, or drive pages for programs."""
 OF_PAGES = ("rerun_script", "stop_script", "file_urls_request", "app_heartbeat",
             "backend_operation_request")  # fmt: skip
 """Messages that the pages send; others clear what every visitor shares, or serve developers."""
@@ -39,7 +40,7 @@ class Gate:
         path = scope.get("path", "")
         if scope["type"] == "websocket":
             await self.app(scope, _paced(receive), send)
-        elif scope["type"] == "http" and path.startswith(CLOSED):
+        elif scope["type"] == "http" and _is_closed(path):
             await _refuse(send, 404, "There is no such page.")
         elif scope["type"] == "http" and scope["method"] == "PUT" and path.startswith(UPLOADS):
             await self._upload(scope, receive, send)
@@ -65,6 +66,12 @@ class Gate:
         finally:
             self.arriving[session] -= size
             self.arriving += Counter()  # drops the sessions that have none
+
+
+def _is_closed(path: str) -> bool:
+    """Whether a path is an internal one that no page uses, wherever the server's address ends."""
+    _, internal, way = path.partition(INTERNAL)
+    return bool(internal) and way.partition("/")[0] not in OPEN
 
 
 def _held() -> Counter[str]:

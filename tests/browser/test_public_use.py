@@ -6,6 +6,7 @@ import tomllib
 import urllib.request
 from http.client import HTTPConnection
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
 import pytest
@@ -18,6 +19,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
+from advisor.probes.host import facts as host_facts
 from advisor.reports.store.store import open_store
 
 SETTINGS = tomllib.loads((Path(__file__).parents[2] / ".streamlit/config.toml").read_text())
@@ -45,8 +47,25 @@ def test_no_file_of_the_server_is_read(chromium, public):
     secret.write_text('{"model_type": "llama", "hidden_size": 4096}')
     for path in (secret, "/etc/passwd"):
         text = opened(chromium, f"{url}/?model={path}").inner_text("body")
-        assert "Files of this machine are not read here" in text
+        assert "files of this computer are not read here" in text
         assert "4096" not in text
+
+
+def test_the_computer_of_the_server_is_not_shown(chromium, public):
+    url, _ = public
+    for address in ("?machine=this", "calibrate", "run?machine=this", "find"):
+        text = opened(chromium, f"{url}/{address}").inner_text("body")
+        assert host_facts().name not in text, address
+    text = opened(chromium, f"{url}/?machine=this").inner_text("body")
+    assert "is the computer of this server, which is not shown" in text
+
+
+def test_ways_of_an_operator_are_closed(public):
+    url, _ = public
+    for path in ("metrics", "script-health-check", "agent/interact", "agent/mcp"):
+        with pytest.raises(HTTPError) as refused:
+            urllib.request.urlopen(f"{url}/_stcore/{path}")
+        assert refused.value.code == 404
 
 
 def test_nothing_is_measured_taken_in_or_changed(chromium, public):
@@ -113,6 +132,7 @@ def test_no_upload_is_larger_than_the_limit(public):
             (LIMIT - 1000, token, 204),
             (LIMIT + 1, token, 413),
             (1, "", 403),
+            (LIMIT // 2, token, 413),
         ):
             assert uploaded(url, place, size, sent) == status
 

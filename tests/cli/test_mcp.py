@@ -31,11 +31,11 @@ WRONG = {
     "out of limits": ("estimate", {"model": "Llama-3.1-8B", "context": -5}, "Context"),
     "no such input": ("estimate", {"model": "Llama-3.1-8B", "vram": 4}, "'vram' is no input"),
     "nothing given": ("advise", {}, "model must be given"),
-    "a file": ("describe_model", {"model": "/etc/passwd"}, "does not read"),
+    "a file": ("describe_model", {"model": "/etc/passwd"}, "not read here"),
     "a file that drafts": (
         "estimate",
         {"model": "Llama-3.1-8B", "draft": "./a.gguf", "acceptance": 0.5, **DESKTOP},
-        "does not read",
+        "not read here",
     ),
     "a text for a number": ("estimate", {"model": "Llama-3.1-8B", "users": "many"}, "many"),
 }
@@ -125,7 +125,7 @@ def test_files_are_read_where_they_are_allowed(tmp_path: Path) -> None:
     sample = ROOT / "tests" / "samples" / "configs" / "Qwen3-0.6B.json"
     config = tmp_path / "config.json"
     config.write_text(json.dumps(json.loads(sample.read_text(encoding="utf-8"))["config"]))
-    with pytest.raises(InputError, match="does not read"):
+    with pytest.raises(InputError, match="not read here"):
         mcp.answer("describe_model", {"model": str(config)}, False)
     _, record = mcp.answer("describe_model", {"model": str(config)}, True)
     assert record["layers"] == 28

@@ -108,11 +108,19 @@ def test_uploads_on_their_way_count_together(held: Counter[str]) -> None:
     assert sorted(asyncio.run(many())) == [204] + [413] * 23
 
 
-@pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/script-health-check"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/_stcore/metrics", "/_stcore/script-health-check", "/_stcore/agent/interact",
+        "/_stcore/agent/mcp", "/_stcore/", "/under/_stcore/metrics",
+    ],
+)  # fmt: skip
 def test_ways_of_an_operator_are_closed(path: str) -> None:
     server = Server()
     assert asyncio.run(status(Gate(server), path, method="GET")) == 404
     assert not server.reached
+    for way in ("/_stcore/health", "/", "/find", "/static/js/a.js", "/media/a"):
+        assert asyncio.run(status(Gate(server), way, method="GET")) == 204
 
 
 def message(kind: str) -> bytes:

@@ -254,7 +254,7 @@ def test_local_files_switched_off(gguf_file, monkeypatch):
     monkeypatch.setattr(installed, "survey", lambda *_: pytest.fail("was searched"))
     test = app(model=str(gguf_file))
     text = page_text(test)
-    assert "Files of this machine are not read here" in text
+    assert "files of this computer are not read here" in text
     assert "There is no answer until this is clear." in text
     assert "look_for_models" not in {button.key for button in test.button}
 

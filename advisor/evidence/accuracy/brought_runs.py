@@ -21,6 +21,7 @@ from advisor.evidence.accuracy.regimes import coverage_like
 from advisor.evidence.accuracy.scoring import grouped
 from advisor.machine.from_spec import cards_of
 from advisor.paths import data_folder
+from advisor.permission import permitted
 
 LARGEST = 4_000_000  # largest file of kept runs that is read [B]
 MOST = 1000  # runs that are kept
@@ -57,12 +58,14 @@ class BroughtRun:
 
 
 def kept() -> tuple[BroughtRun, ...]:
-    """Runs in the data folder, oldest first; raises StoreError where they cannot be read."""
+    """Runs in the data folder, oldest first, none where this computer's are hidden; raises
+    StoreError where they cannot be read.
+    """
     path = _path()
-    if not path.exists():
+    if not permitted().here or not path.exists():
         return ()
     try:
-        rows = json.loads(given_files.text(path, LARGEST))
+        rows = json.loads(given_files.kept(path, LARGEST))
         runs: tuple[BroughtRun, ...] = checked(tuple[BroughtRun, ...], rows, "runs")
     except (InputError, ValueError, RecursionError) as error:
         raise StoreError(f"{path} cannot be read ({error}); move it away.") from error

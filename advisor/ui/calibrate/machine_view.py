@@ -19,6 +19,7 @@ from advisor.formatting import memory, moment, quantity, rate, tokens_per_second
 from advisor.model import catalog, resolve
 from advisor.model.model import Model
 from advisor.paths import data_folder
+from advisor.permission import permitted
 from advisor.probes import suite
 from advisor.probes.measurement import UNSTEADY, Measurement, title
 from advisor.reports.charts import LineChart
@@ -73,6 +74,14 @@ POLITE = (
 
 
 def view(name: str) -> None:
+    """A machine, where the server's own and those measured for it are shown."""
+    if permitted().here:
+        _shown(name)
+    else:
+        _hidden()
+
+
+def _shown(name: str) -> None:
     """Sentence, what is measured, and tabs with everything known of a machine."""
     try:
         known = _known(name)
@@ -110,9 +119,21 @@ def view(name: str) -> None:
     others = {MACHINES: machine_list.section, OTHER: machine_list.bring}
     if not audience.is_public():
         others = {RUNS: brought.section, **others}
-    if name == THIS and audience.probes():
+    if name == THIS and audience.probes() and not audience.is_public():
         others = {RUNNING: running_server.section, **others}
     tabs.opened({**of_measured, **others}, TAB)
+
+
+def _hidden() -> None:
+    """What is said where the server's own computer and its machines are not shown."""
+    with st.container(key="idea"):
+        show(heading("Not shown:", " the computer of this server.", "oa-partly-text"))
+    notice(
+        "Measuring is switched off on this server. Your own computer is measured by the program "
+        "there",
+        "warning",
+    )
+    tabs.opened({OTHER: machine_list.bring}, TAB)
 
 
 def _offer() -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from advisor.reports.store.store import ReportStore
 
 LOCAL = "http://localhost:8501/"
-PUBLIC_VARIABLE = "ADVISOR_PUBLIC_URL"
+PUBLIC_VARIABLE = audience.ADDRESS
 PAGES = ("find", "run", "reports", "calibrate", "accuracy")
 
 

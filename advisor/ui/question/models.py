@@ -3,7 +3,6 @@ once, or pasted or uploaded, which no link can carry and the session keeps.
 """
 
 import hashlib
-import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,12 +12,11 @@ import streamlit as st
 from advisor.errors import LONGEST_NAME, AdvisorError, InputError
 from advisor.model import catalog, resolve
 from advisor.model.resolve import ReferenceKind, ResolvedModel
+from advisor.permission import check_path
 from advisor.request.command_line import command
 from advisor.request.request import Request
-from advisor.ui.parts import audience
 
 REMEMBERED = 900  # seconds until a repository is asked again [s]
-NETWORK_PATH = re.compile(r"[/\\]{2}")
 PASTED = "pasted: "
 UPLOADED = "uploaded: "
 """How the names of such models begin, in the model control and in the address."""
@@ -76,13 +74,7 @@ def _own_name(text: str, resolved: ResolvedModel) -> str:
 
 
 def _of_path(text: str) -> Picked:
-    if not audience.reads_local_files():
-        raise InputError(
-            "Files of this machine are not read here, since others reach this server, too. Paste "
-            "the config.json or upload the beginning of the GGUF file under Other ways."
-        )
-    if NETWORK_PATH.match(text):
-        raise InputError("Paths that begin with two slashes lead to other machines; not read.")
+    check_path(text)
     stamp = ""
     with suppress(OSError, RuntimeError, ValueError):
         seen = Path(text).expanduser().stat()

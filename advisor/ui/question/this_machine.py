@@ -12,6 +12,7 @@ from advisor.calibration.local_machine import this_machine
 from advisor.errors import AdvisorError
 from advisor.machine.machine import Machine
 from advisor.paths import data_folder
+from advisor.permission import permitted
 from advisor.ui.parts import audience, markup, probe_job, unforeseen
 
 PAGE = Path(__file__).parents[1] / "pages" / "calibrate.py"
@@ -31,7 +32,9 @@ class Seen:
 
 
 def seen() -> Seen | None:
-    """This machine as detected; None if detection fails."""
+    """This machine as detected; None if detection fails, or where it is not shown."""
+    if not permitted().here:
+        return None
     try:
         return _seen(calibrated_at())
     except AdvisorError:
