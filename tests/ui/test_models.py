@@ -8,6 +8,7 @@ import pytest
 from gguf import GGMLQuantizationType
 from gguf_files import LLAMA_KEYS, llama_tensors, write
 from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1.element_tree import Selectbox
 from ui_app import app, copied, page_text, run, shared_link, tab, unfolded
 
@@ -281,3 +282,21 @@ def test_installed_models_are_searched_on_request_and_offered_by_name(gguf_file,
     assert "Small Llama" in title(run(test))
     assert test.selectbox(key="in_model").value == str(gguf_file)
     inputs._survey.clear()
+
+
+def test_of_an_upload_its_header_alone_is_kept(gguf_file, monkeypatch):
+    held = []
+    drop = MemoryUploadedFileManager.remove_file
+
+    def dropped(manager, session_id, file_id):
+        drop(manager, session_id, file_id)
+        held.append(manager.get_files(session_id, [file_id]))
+
+    monkeypatch.setattr(MemoryUploadedFileManager, "remove_file", dropped)
+    test = unfolded(app(), "more_settings")
+    test.file_uploader(key="uploaded_model").upload("small.gguf", gguf_file.read_bytes())
+    test = run(test)
+    assert "Small Llama" in title(test)
+    assert held == [[]]
+    assert test.session_state["uploaded_model"].getvalue() == b""
+    assert "Small Llama" in title(run(test))  # also at later runs, which draw the widget again

@@ -11,7 +11,7 @@ from advisor.errors import AdvisorError, InputError
 from advisor.formatting import US_DOLLAR, context_size, memory, shown_currency
 from advisor.model.installed import Survey, survey
 from advisor.request.request import CLOSED, DEFAULTS, listed, respelled
-from advisor.ui.parts import audience, outcome
+from advisor.ui.parts import audience, outcome, uploads
 from advisor.ui.parts.markup import copyable, notice, plain_words, say
 from advisor.ui.question import current, models
 
@@ -50,7 +50,7 @@ def show() -> None:
                 type=["json", "gguf"],
                 **current.taking(
                     "uploaded_model",
-                    lambda file: _take(lambda: models.upload(file.name, file.getvalue())),
+                    lambda file: _take(lambda: models.upload(file.name, uploads.taken(file))),
                 ),
             )
             say("An upload sends the whole file, so cut it first:")
