@@ -3,6 +3,7 @@
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -33,6 +34,14 @@ def leave_the_users_places() -> None:
 
 # Before any module of the program is imported, so that none has read a setting.
 leave_the_users_places()
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_remembered() -> None:
+    """No test has what another was told by a Hub."""
+    if resolving := sys.modules.get("advisor.model.resolve"):
+        resolving.ON_HUB.clear()
+
 
 LONG = ("browser", "panel", "evidence", "ui", "advice", "reports", "runtimes", "test_package.py")
 """Folders and files whose tests come first, the longest at the front."""

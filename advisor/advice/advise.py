@@ -6,7 +6,7 @@ It is the same to a request from every door.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +29,7 @@ from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.formatting import money_shown_in
+from advisor.lazy import lazy
 from advisor.machine.backends import LINUX, WINDOWS
 from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Machine
@@ -195,7 +196,7 @@ class Answer:
     nouns: Nouns  # what was asked
     advice: Advice  # the answer
 
-    @cached_property
+    @lazy
     def of_known(self) -> tuple[str, ...]:
         """What known speeds of the machine change, and which of them are likely faults."""
         if not self.nouns.known:

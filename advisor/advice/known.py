@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from advisor.advice.diagnosis.diagnose import Measured, diagnose
 from advisor.advice.diagnosis.text import cause_words
@@ -10,6 +9,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.known_runs import DOUBTED, weighed
 from advisor.cost_model.uncertainty import Range
 from advisor.formatting import number, percent, range_of, tokens_per_second
+from advisor.lazy import lazy
 from advisor.machine.known_run import KnownRun
 from advisor.request.known import Known
 
@@ -25,7 +25,7 @@ class Taught:
 
     estimate: Estimate  # with known speeds
 
-    @cached_property
+    @lazy
     def before(self) -> Estimate:
         """The estimate without them."""
         plain = replace(self.estimate.machine, known=())

@@ -11,7 +11,7 @@ All turns are one estimate on arrays. What a server keeps is in data/runtimes/pr
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from advisor.cost_model.placement import Tier, vram, weight_bytes
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.uncertainty import Range
 from advisor.formatting import number, percent, seconds
+from advisor.lazy import lazy
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model
 from advisor.request.session import AgentSession
@@ -122,22 +123,22 @@ class Task:
             return 0.0
         return self.keeps.kept
 
-    @cached_property
+    @lazy
     def context(self) -> Floats:
         """Length of the conversation in the middle of each reply [tokens]."""
         return self.session.prompts + self.session.reply / 2
 
-    @cached_property
+    @lazy
     def reading(self) -> Floats:
         """Time of each turn's prompt [s]."""
         return self._each(self.turns.prompt.total if self.turns.prompt else np.nan)
 
-    @cached_property
+    @lazy
     def writing(self) -> Floats:
         """Time of each turn's reply [s]."""
         return self.session.reply / self.decode_tps
 
-    @cached_property
+    @lazy
     def copying(self) -> Floats:
         """Time of each turn to bring its conversation back, as others had its slot [s]."""
         gpus = self.machine.gpus
@@ -151,7 +152,7 @@ class Task:
             rate = min(rate, disk.sequential.value)
         return np.asarray(moved * self.together / rate)
 
-    @cached_property
+    @lazy
     def rereading(self) -> Floats:
         """Part of each turn's prompt time that goes to what was read or written before [s]."""
         before = np.maximum(self.session.before, np.asarray(self.turns.work.cached))
@@ -176,12 +177,12 @@ class Task:
         """Times that the server works through the agents that it answers at once."""
         return self.session.agents / self.together
 
-    @cached_property
+    @lazy
     def seconds(self) -> float:
         """Time of the task for an agent, waiting for the others included [s]."""
         return float(np.sum(self.reading + self.writing + self.copying)) * self.rounds
 
-    @cached_property
+    @lazy
     def range(self) -> Range:
         """Time of the task, with prompts and replies at the ends of their ranges [s]."""
         reads = self.turns.prefill
@@ -197,12 +198,12 @@ class Task:
         high = at(reads.low, writes.low)
         return Range(value=self.seconds, low=low, high=high)
 
-    @cached_property
+    @lazy
     def reread_share(self) -> float:
         """Share of the task that goes to reading again."""
         return float(np.sum(self.rereading)) * self.rounds / self.seconds
 
-    @cached_property
+    @lazy
     def saves(self) -> tuple[Saved, ...]:
         """Settings that save most, at most `MOST_SAVES`, none of which costs money; of several of
         a kind, as formats, the one that saves most.

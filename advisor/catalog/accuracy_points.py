@@ -5,9 +5,10 @@ the public advisors that are scored on them, too.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 
 from advisor.catalog.csv_tables import DATA, assignments, read
+from advisor.lazy import lazy
 
 POINTS = DATA / "generated/accuracy_points.csv"
 """Written by `python -m lab.ledger`; numbers have six digits."""
@@ -38,7 +39,7 @@ class AccuracyPoint:
     # predictions of public advisors, as `name=tokens/s; ...`, without those that have no formula
     peers: str = ""
 
-    @cached_property
+    @lazy
     def peer_speeds(self) -> Mapping[str, float]:
         """Predictions of public advisors by name [tokens/s]."""
         pairs = assignments(self.peers, f"generated/{POINTS.name}")

@@ -3,13 +3,14 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
-from functools import cache, cached_property
+from functools import cache
 from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import DataError, InputError
+from advisor.lazy import lazy
 
 Made = TypeVar("Made")
 Size = Annotated[float, "not negative"]  # number that means nothing below zero
@@ -168,11 +169,11 @@ class Column:
     form: str
     unit: str  # unit, where it is stated beside the value
 
-    @cached_property
+    @lazy
     def _names(self) -> Sequence[str]:
         return (self.path or self.name).split(".")
 
-    @cached_property
+    @lazy
     def _form(self) -> Callable[[Any], Any] | None:
         number, _, kind = self.form.partition(" ")
         if not kind:

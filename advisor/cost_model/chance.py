@@ -11,13 +11,14 @@ what another one will do. The standard deviations (data/generated/chance.csv) ar
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 
 import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
+from advisor.lazy import lazy
 from advisor.units import Array
 
 TABLE = DATA / "generated/chance.csv"
@@ -58,7 +59,7 @@ class Component:
     groups: int  # publishers with a machine behind it
     source: str  # the command that wrote the line
 
-    @cached_property
+    @lazy
     def attributes(self) -> Sequence[str]:
         """Names of the attributes."""
         return tuple(filter(None, self.same.split("+")))
@@ -90,7 +91,7 @@ class Run:
             return "prompt"
         return "token"
 
-    @cached_property
+    @lazy
     def weights(self) -> Mapping[str, Array]:
         """Share of the time by part, with 1 for the whole."""
         weights: dict[str, Array] = {WHOLE: 1.0}

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +28,7 @@ from advisor.cost_model.schedule import Phases, Route, Schedule
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime, schedule_seconds
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, Refusal
+from advisor.lazy import lazy
 from advisor.machine.known_run import KnownRun
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
@@ -118,19 +118,19 @@ class Estimate:
     constants: Constants | None = None  # those of the cost model in the scope of the estimate
     planned: Phases | None = None  # schedules that are known already; None to make them
 
-    @cached_property
+    @lazy
     def phases(self) -> Phases | None:
         """Schedules of prompt and token; None for an impossible combination."""
         if self.planned is not None or self.placement is None:
             return self.planned
         return self.runtime.schedule(self.model, self.placement, self.machine, self.work)
 
-    @cached_property
+    @lazy
     def step(self) -> StepTime | None:
         """Time of a token by its parts; None for an impossible combination."""
         return learnt(self._step, self.of_token)
 
-    @cached_property
+    @lazy
     def _step(self) -> StepTime | None:
         """Time of a token without what known runs teach."""
         if self.phases:
@@ -143,24 +143,24 @@ class Estimate:
         reads = weights_read(self.phases.decode, self.model, self.work, by_gpu=several)
         return with_drafting(time, self.model, self.work, reads)
 
-    @cached_property
+    @lazy
     def prompt(self) -> StepTime | None:
         """Time of the prompt by its parts; None for an impossible combination."""
         return learnt(self._prompt, self.of_prompt)
 
-    @cached_property
+    @lazy
     def _prompt(self) -> StepTime | None:
         """Time of the prompt without what known runs teach."""
         if self.phases:
             return self._timed(self.phases.prefill)
         return None
 
-    @cached_property
+    @lazy
     def of_token(self) -> Lesson | None:
         """What known runs of the machine teach about the time of a token; None for nothing."""
         return self._lesson(self._step, prompt=False)
 
-    @cached_property
+    @lazy
     def of_prompt(self) -> Lesson | None:
         """What they teach about the time of the prompt; None for nothing."""
         return self._lesson(self._prompt, prompt=True)
@@ -215,7 +215,7 @@ class Estimate:
             return None
         return schedule_seconds(schedule, self.machine, self.constants)
 
-    @cached_property
+    @lazy
     def decode_tps(self) -> Array | None:
         """Decoding speed of each user, without its range [tokens/s]."""
         if self.step:
@@ -229,12 +229,12 @@ class Estimate:
             return None
         return np.asarray(np.exp(-self.of_token.slower))
 
-    @cached_property
+    @lazy
     def decode(self) -> uncertainty.Range | None:
         """Decoding speed of each user [tokens/s]."""
         return self._rate(self.work.tokens_per_step, self.step, uncertainty.IN_DECODE)
 
-    @cached_property
+    @lazy
     def prefill(self) -> uncertainty.Range | None:
         """Speed of the prompt, all users together [tokens/s]."""
         return self._rate(self._fresh, self.prompt, uncertainty.IN_PROMPT)
@@ -276,7 +276,7 @@ class Estimate:
         gpu = uncertainty.on_gpu(time, run)
         return fitted.wider(of_gpu * gpu + of_host * (1.0 - gpu))
 
-    @cached_property
+    @lazy
     def unmeasured(self) -> tuple[str, ...]:
         """Kinds of the model's layers that few timed on the backend; they widen the ranges."""
         if self.constants is None or not self.machine.gpus:
@@ -290,7 +290,7 @@ class Estimate:
             return self.prompt.total
         return None
 
-    @cached_property
+    @lazy
     def first_token(self) -> uncertainty.Range | None:
         """Time to the first token [s]."""
         rate = self._rate(1.0, self.prompt, uncertainty.IN_PROMPT)
@@ -315,7 +315,7 @@ class Estimate:
             return self.model.file_bytes / disk.sequential.value
         return None
 
-    @cached_property
+    @lazy
     def held(self) -> Mapping[Tier, tuple[Array, ...]]:
         """Memory in use by tier, a number for each device [B]."""
         if self.placement:
@@ -340,14 +340,14 @@ class Estimate:
         memory = float(machine.host.memory.value)
         return held > min(TIGHT * memory, memory - min(LEAST_OF_SYSTEM, memory / 4))
 
-    @cached_property
+    @lazy
     def command(self) -> str:
         """Command that starts the runtime; empty for an impossible combination."""
         if self.placement is None:
             return ""
         return self.runtime.command(self.model, self.placement, self.machine, self.work)
 
-    @cached_property
+    @lazy
     def assumptions(self) -> tuple[Assumption, ...]:
         """Bandwidths and constants that the estimate uses, each with its origin."""
         if self.placement is None:

@@ -7,7 +7,7 @@ describe a sweep over machines, workloads or splits: the leading axes are those 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
+from advisor.lazy import lazy
 from advisor.machine.machine import Machine
 from advisor.machine.shared_memory import left_to_system
 from advisor.model.architecture import Group
@@ -148,7 +149,7 @@ class Placement:
             sorted(used, key=lambda location: (order.index(location.tier), location.device))
         )
 
-    @cached_property
+    @lazy
     def sums(self) -> dict[Location, Any]:
         """Sums over the parts at each location, as `loads.held_parts` keeps them."""
         return {}

@@ -7,9 +7,9 @@ longest counts; together they are limited by the bandwidth of a memory that they
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
 
 from advisor.cost_model.loads import Load
+from advisor.lazy import lazy
 from advisor.units import Array
 
 
@@ -107,12 +107,12 @@ class Phases:
     of_prompt: Callable[[], Schedule]  # function that makes the schedule of the prompt
     of_token: Callable[[], Schedule]  # function that makes the schedule of a step
 
-    @cached_property
+    @lazy
     def prefill(self) -> Schedule:
         """Schedule of the prompt."""
         return self.of_prompt()
 
-    @cached_property
+    @lazy
     def decode(self) -> Schedule:
         """Schedule of a step."""
         return self.of_token()

@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
+from advisor.lazy import lazy
 from advisor.machine.known_run import KnownRun
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.units import GB, Array
@@ -53,7 +54,7 @@ class Gpu:
     # else 0
     dot_products: float = 1.0
 
-    @cached_property
+    @lazy
     def peaks(self) -> dict[tuple[str, ...], Array]:
         """Peaks by the number types they are chosen from, as `processors` keeps them [FLOP/s]."""
         return {}

@@ -9,10 +9,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import repeat
 
 from advisor.errors import DataError
+from advisor.lazy import lazy
 
 LAYER_TABLES = "per_layer_token_embd"
 """Role of tables beside the embedding, by layer or by run of tokens (Gemma 3n and 4 E, Qwen3.8)."""
@@ -160,7 +161,7 @@ class Architecture:
     # 0 for a known shape
     shape_uncertainty: float = 0.0
 
-    @cached_property
+    @lazy
     def by_layer(self) -> tuple[Mapping[str, Tensor], ...]:
         """Tensors of each repeating layer by role."""
         layers: tuple[dict[str, Tensor], ...] = tuple({} for _ in range(self.layers))
@@ -169,13 +170,13 @@ class Architecture:
                 layers[tensor.layer][tensor.role] = tensor
         return layers
 
-    @cached_property
+    @lazy
     def query_heads(self) -> tuple[float, ...]:
         """Query heads of each repeating layer; 0 where it does not look back."""
         usual = self.head_dim or COMMON_HEAD
         return tuple(map(_query_heads, self.by_layer, self.attention_values, repeat(usual)))
 
-    @cached_property
+    @lazy
     def params(self) -> int:
         """Number of weights, with a tied embedding counted once."""
         return sum(tensor.params for tensor in self.tensors)

@@ -21,6 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
 
+from advisor.deadline import Late, within
 from advisor.errors import InputError, NetworkError, Refusal, UnknownName
 from advisor.model.config.read import describe
 from advisor.model.model import Described
@@ -90,9 +91,16 @@ def fetch(
             "it, or give the model's config.json or GGUF file."
         )
     limits = limits or LIMITS
+    try:
+        return within(limits.seconds, lambda: _fetched(url, cap, dict(headers or {}), limits))
+    except Late as error:
+        raise _too_slow(urlsplit(endpoint()).hostname) from error
+
+
+def _fetched(url: str, cap: int, headers: dict[str, str], limits: Limits) -> HubResponse:
     deadline = time.monotonic() + limits.seconds
     for attempt in range(limits.retries + 1):
-        answer = _ask(url, cap, deadline, dict(headers or {}))
+        answer = _ask(url, cap, deadline, headers)
         pause = limits.pause * 2**attempt
         if answer.status not in BUSY or time.monotonic() + pause >= deadline:
             break

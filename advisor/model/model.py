@@ -6,11 +6,12 @@ layers, and the largest number of layers that fits follows from running totals.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
+from advisor.lazy import lazy
 from advisor.model.architecture import LAYER_TABLES, Architecture, Group, LayerCache, Tensor
 from advisor.model.expert_use import USUAL, ExpertUse, in_text, unevenness
 from advisor.model.formats import StorageType, tensor_bytes
@@ -184,7 +185,7 @@ class Model:
         """Repeating layers."""
         return self.architecture.layers
 
-    @cached_property
+    @lazy
     def file_bytes(self) -> float:
         """Size of the weights in a file, with a tied table counted once [B]."""
         layered: float = sum(part.sum(axis=-1) for part in self.bytes_per_layer.values())
@@ -195,7 +196,7 @@ class Model:
         """Weights without the token table, the least that GPUs and RAM hold [B]."""
         return self.file_bytes - self.embedding
 
-    @cached_property
+    @lazy
     def _sums(self) -> dict[tuple[Group, ...], tuple[Floats, Floats]]:
         return {}
 
@@ -210,17 +211,17 @@ class Model:
             )
         return self._sums[groups]
 
-    @cached_property
+    @lazy
     def layer_bytes(self) -> Floats:
         """All weights of each layer, shape (layers,) [B]."""
         return np.asarray(np.sum([self.bytes_per_layer[group] for group in LAYERED], axis=0))
 
-    @cached_property
+    @lazy
     def per_layer(self) -> PerLayer:
         """Numbers of each layer in any format."""
         return per_layer(self.architecture)
 
-    @cached_property
+    @lazy
     def has_delta_rule(self) -> bool:
         """Whether layers keep their state by the gated delta rule (Qwen3-Next, 3.5, 3.6)."""
         return any(tensor.role == "ssm_beta" for tensor in self.architecture.tensors)

@@ -1,7 +1,7 @@
 """Model of a reference: a name, a GGUF file, a config.json or a Hub repository."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -14,7 +14,8 @@ from advisor.model import catalog
 from advisor.model.by_name.named import USUAL, is_named, named, usual_format
 from advisor.model.formats import format_meant
 from advisor.model.model import Described, Model
-from advisor.permission import check_path, opens
+from advisor.model.remembered import Remembered
+from advisor.permission import check_path, opens, permitted
 
 REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
 HUB_FILE = re.compile(
@@ -229,6 +230,11 @@ def _own_name(values: Mapping[str, object]) -> str:
 
 def from_hub_file(text: str, form: str | None = None) -> ResolvedModel:
     """A model from the header of a GGUF file on the Hub, `owner/name/file.gguf`, in all parts."""
+    described = ON_HUB.answer(_asked_as(text), lambda: _described_file(text))
+    return _chosen(described, form)
+
+
+def _described_file(text: str) -> Described:
     from advisor.model.gguf.header import Part
     from advisor.model.gguf.read import describe_parts
     from advisor.model.gguf.shards import part_names
@@ -240,14 +246,31 @@ def from_hub_file(text: str, form: str | None = None) -> ResolvedModel:
     identity, file = match.groups()
     files = (RemoteFile(identity, name) for name in part_names(file))
     parts = [Part(name=part.name, read_at=part.read_at, size=part.size) for part in files]
-    return _chosen(describe_parts(parts), form)
+    return describe_parts(parts)
 
 
 def from_repository(identity: str, form: str | None = None) -> ResolvedModel:
     """A model from a repository of the Hugging Face Hub."""
-    from advisor.model.hub import describe_repository
+    from advisor.model import hub
 
-    return _chosen(describe_repository(identity), form)
+    described = ON_HUB.answer(_asked_as(identity), lambda: hub.describe_repository(identity))
+    return _chosen(described, form)
+
+
+ON_HUB = Remembered[Described](most=64, seconds=900.0, seconds_of_failures=60.0)
+"""What the Hub told of repositories and files."""
+
+
+def _asked_as(text: str) -> Hashable:
+    """What an answer of the Hub depends on: the text, where it is asked, and with whose rights."""
+    from advisor.model import hub
+
+    return text, hub.endpoint(), hub.offline(), permitted().token
+
+
+def ask_again(text: str) -> None:
+    """Forget what the Hub told of a repository or file."""
+    ON_HUB.forget(_asked_as(text.strip()))
 
 
 def _chosen(described: Described, form: str | None) -> ResolvedModel:

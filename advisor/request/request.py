@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,6 +25,7 @@ from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import LONGEST_SHOWN, AdvisorError, InputError, UnknownName
 from advisor.formatting import US_DOLLAR, Currency
+from advisor.lazy import lazy
 from advisor.machine import backends, from_spec
 from advisor.machine.catalog import disk_rows, find_gpu, gpu_rows, host_rows, machine_rows
 from advisor.machine.identify import machine_by_name
@@ -316,7 +317,7 @@ class Nouns:
     request: Request  # what is asked
     given: ResolvedModel | None = None  # its model where that was read already; None to look it up
 
-    @cached_property
+    @lazy
     def resolved(self) -> ResolvedModel:
         """Model in the requested format, what its name was taken for, and notes."""
         try:
@@ -335,7 +336,7 @@ class Nouns:
         """Model in the requested format."""
         return self.resolved.model
 
-    @cached_property
+    @lazy
     def described(self) -> Machine:
         """Machine named or described; this machine where nothing is stated."""
         name = self.request.machine
@@ -369,7 +370,7 @@ class Nouns:
 
         return is_imported(name)
 
-    @cached_property
+    @lazy
     def known(self) -> tuple[Known, ...]:
         """Speeds that were measured on the present machine, each beside its prediction."""
         texts = self.request.known
@@ -390,12 +391,12 @@ class Nouns:
         runs = tuple(each.run for each in self.known)
         return replace(machine, known=runs) if runs else machine
 
-    @cached_property
+    @lazy
     def owned(self) -> Machine:
         """Present machine, with what is known of it."""
         return self._with_known(self._present)
 
-    @cached_property
+    @lazy
     def _present(self) -> Machine:
         """The machine described, with the cards that are owned where those differ."""
         cards = self.request.cards_owned
@@ -407,7 +408,7 @@ class Nouns:
         name = from_spec.name_of(theirs.gpus, self.described.host)
         return replace(self.described, name=name, gpus=theirs.gpus, rented="")
 
-    @cached_property
+    @lazy
     def machine(self) -> Machine:
         """Machine that is answered for."""
         if self.request.gpu is None:
@@ -461,12 +462,12 @@ class Nouns:
         if request.cpu_ffn and form.experts is not None:
             yield f"{name} has experts: --cpu-moe, not --cpu-ffn, puts those into RAM."
 
-    @cached_property
+    @lazy
     def session(self) -> AgentSession | None:
         """Session of an agent; None where a single reply is asked for."""
         return session_of(vars(self.request), DEFAULTS)
 
-    @cached_property
+    @lazy
     def work(self) -> Workload:
         """Request of one reply, which is the middle one of a session."""
         reply = self._reply
@@ -490,7 +491,7 @@ class Nouns:
             **drafting(request.draft or "", request.acceptance, request.drafted),
         )
 
-    @cached_property
+    @lazy
     def settings(self) -> Settings:
         """Fixed choices of the placement; with a stated number of layers on the GPU the output head
         goes there with the last one.
@@ -519,7 +520,7 @@ class Nouns:
         """Placement; None for any."""
         return _listed(PlacementStrategy, "placement", self.request.placement)
 
-    @cached_property
+    @lazy
     def money(self) -> MoneyInputs:
         """Use and prices, in US dollars."""
         request = self.request
@@ -535,7 +536,7 @@ class Nouns:
             own_price=tuple((name, amount * usd) for name, amount in request.own_price),
         )
 
-    @cached_property
+    @lazy
     def ownership(self) -> Ownership:
         """Ownership of the present machine."""
         request = self.request

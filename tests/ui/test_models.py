@@ -12,7 +12,8 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.testing.v1.element_tree import Selectbox
 from ui_app import app, copied, page_text, run, shared_link, tab, unfolded
 
-from advisor.model import installed, resolve
+from advisor.model import hub, installed, resolve
+from advisor.model.config.read import describe
 from advisor.model.installed import InstalledModel, Survey
 from advisor.reports.store.store import open_store
 from advisor.ui.parts import session
@@ -240,8 +241,8 @@ def test_a_repository_without_the_network_can_be_tried_again(monkeypatch):
     text = page_text(test)
     assert "Network requests are switched off" in text
     assert "There is no answer until this is clear." in text
-    resolved = resolve.from_config(json.dumps(LLAMA), "nothing")
-    monkeypatch.setattr(resolve, "from_repository", lambda identity, form=None: resolved)
+    described = describe(json.dumps(LLAMA), "nothing")
+    monkeypatch.setattr(hub, "describe_repository", lambda identity: described)
     assert "switched off" in page_text(run(test))  # the answer is remembered
     next(button for button in test.button if button.label == "Try again").click()
     run(test)

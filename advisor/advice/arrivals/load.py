@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from advisor.advice.compare import usable
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import number, seconds, tokens_per_second
+from advisor.lazy import lazy
 from advisor.request.request import Request
 from advisor.units import SECONDS_PER_HOUR
 
@@ -95,7 +95,7 @@ class ServerLoad:
             self.server.slots, self.server.room / (self.lengths.prompt + self.lengths.output)
         )
 
-    @cached_property
+    @lazy
     def by_closed_form(self) -> int:
         """Number of users whose mean time per token is short enough; 0 if a prompt takes too long.
 
@@ -127,24 +127,24 @@ class ServerLoad:
                 tried = (low + high) // 2
         return low
 
-    @cached_property
+    @lazy
     def users_supported(self) -> int:
         """Largest number of simultaneous users who are all served in time."""
         return self.users_up_to(MOST_USERS)
 
-    @cached_property
+    @lazy
     def full_per_hour(self) -> float:
         """Saturation: requests per hour above which the queue grows without end [1/h]."""
         return self.with_users(int(min(1.5 * self.together + 1.0, MOST_USERS))).per_hour
 
-    @cached_property
+    @lazy
     def curve(self) -> tuple[Waiting, ...]:
         """Waiting times for numbers of users up to beyond the supported and the fitting ones."""
         end = min(max(1.6 * self.users_supported, 1.3 * self.together, 8.0), MOST_USERS / 2)
         counts = np.unique(np.round(np.geomspace(1, end, 9)).astype(int))
         return tuple(self.with_users(int(count)) for count in counts)
 
-    @cached_property
+    @lazy
     def waiting(self) -> Waiting | None:
         """Waiting times at the stated number of requests per hour; None where it is not stated, or
         above saturation.

@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cache, cached_property, partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from advisor.cost_model.measured_constants import CORE_RATES, GPU_READS, GPU_TIM
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError
+from advisor.lazy import lazy
 from advisor.machine.backends import OTHER_SPELLINGS, SYSTEMS, system_named
 from advisor.machine.quantity import Quantity
 from advisor.probes.host import operating_system
@@ -335,12 +336,12 @@ class Diagnosis:
     run: MeasuredRun
     measured: Measured
 
-    @cached_property
+    @lazy
     def predicted(self) -> Rates:
         """Predicted speeds, of the lengths that were measured."""
         return self.run.speeds(self.run)
 
-    @cached_property
+    @lazy
     def of_prompt(self) -> bool:
         """Whether the prompt's speed alone is out of range, or is the slower of two that are out of
         theirs on different sides.
@@ -357,7 +358,7 @@ class Diagnosis:
         """Measured and predicted speed of what the gap is in."""
         return self.measured.beside(self.predicted)[int(self.of_prompt)]
 
-    @cached_property
+    @lazy
     def gap(self) -> float:
         """ln(measured / predicted)."""
         return _log(*self.speeds)
@@ -377,7 +378,7 @@ class Diagnosis:
         """Whether the gap needs an explanation."""
         return abs(self.gap) > math.log(CLOSE) or self.outcome is not Outcome.AS_PREDICTED
 
-    @cached_property
+    @lazy
     def needed(self) -> tuple[RequiredBandwidth, ...]:
         """Bandwidths that alone would give the measured speed of generation."""
         apart = self.far and not self.of_prompt
@@ -385,7 +386,7 @@ class Diagnosis:
             return tuple(required(self.run, self.measured.decode))
         return ()
 
-    @cached_property
+    @lazy
     def observations(self) -> tuple[Observation, ...]:
         """What the facts of the run say of causes."""
         if self.measured.facts is None:
@@ -397,7 +398,7 @@ class Diagnosis:
         those = (seen for seen in self.observations if seen.shows is shows)
         return {key for seen in those for key in seen.causes}
 
-    @cached_property
+    @lazy
     def causes(self) -> tuple[Cause, ...]:
         """Causes of the gap or a part of it, likeliest first."""
         ruled_out = self.measured.impossible | self._by_facts(shows=False)

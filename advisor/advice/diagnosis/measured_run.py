@@ -6,7 +6,6 @@ The cost model computes the speeds after an edit; here only its inputs are chang
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Sett
 from advisor.cost_model.schedule import Phases, Route, Schedule
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, UnknownName
+from advisor.lazy import lazy
 from advisor.machine.backends import ONE_NODE
 from advisor.machine.catalog import find_host
 from advisor.machine.from_spec import with_copies
@@ -41,7 +41,7 @@ class MeasuredRun(Estimate):
     # request that timed the prompt; None for that of the generation
     prompt_work: Workload | None = None
 
-    @cached_property
+    @lazy
     def host_row(self) -> HostRow | None:
         """Catalogue row of the processor; None if it is not listed."""
         with suppress(UnknownName):

@@ -10,7 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -34,6 +34,7 @@ from advisor.cost_model.placement import RAM, PlacementStrategy, Tier, weight_by
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime
 from advisor.formatting import context_size, memory
+from advisor.lazy import lazy
 from advisor.machine import from_catalog
 from advisor.model.formats import model_formats
 from advisor.probes.server import ServerReading
@@ -88,17 +89,17 @@ class Watched:
     def __post_init__(self) -> None:
         _ = self.diagnosis  # which raises
 
-    @cached_property
+    @lazy
     def run(self) -> MeasuredRun:
         """The estimate, which is possible."""
         return measured_run(self.estimate, self.system)
 
-    @cached_property
+    @lazy
     def other_model(self) -> str:
         """Model that it serves where that is another than the expected one; empty for that one."""
         return other_model(self.reading.model, self.estimate.model)
 
-    @cached_property
+    @lazy
     def diagnosis(self) -> Diagnosis | None:
         """Comparison of its speeds; None before enough tokens, and of another model."""
         if self.other_model:
@@ -151,7 +152,7 @@ class Watched:
         resident = self.estimate.strategy is PlacementStrategy.GPU_RESIDENT
         return resident and self.reading.in_gpu is not None and self.reading.in_gpu < WHOLE
 
-    @cached_property
+    @lazy
     def observations(self) -> tuple[Observation, ...]:
         """What each thing that was seen says; nothing of what was not seen."""
         rules = (_counts, _file, _memory, _flags, _threads, _others, _limit, _drive, _clocks, _link)

@@ -4,7 +4,7 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, cast
 
 import numpy as np
@@ -38,6 +38,7 @@ from advisor.catalog.inputs import in_usd
 from advisor.catalog.records import like
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import counted
+from advisor.lazy import lazy
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats
 from advisor.request.money import discrete, slots
@@ -87,7 +88,7 @@ class Offers:
     hourly: Floats  # rent of each option, 0 where it is bought [USD/h]
     power: Floats  # of each option that its owner pays, idle and busy, shape (2, options) [W]
 
-    @cached_property
+    @lazy
     def usd(self) -> Floats:
         """Paid once for each option; NaN without a price [USD]."""
         return np.array([option.price.usd for option in self.options], dtype=float)
@@ -205,12 +206,12 @@ class Findings:
     formats: Sequence[str]  # formats of the model that are tried
     apis: Sequence[Option]  # providers that reach it, cheapest for this use first
 
-    @cached_property
+    @lazy
     def hits(self) -> tuple[Hit, ...]:
         """All combinations."""
         return tuple(self._hits(self.rows))
 
-    @cached_property
+    @lazy
     def best(self) -> tuple[Hit, ...]:
         """Best combination of each machine and context, bought and rented."""
         return tuple(self._hits(self.rows.at(best_of_each(self.rows, self.formats))))

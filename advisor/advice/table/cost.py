@@ -7,7 +7,6 @@ month unless the name says otherwise. Every function takes numbers or arrays.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from advisor.advice.prices.power import PowerDraw
 from advisor.advice.speeds import Mask, Speed
 from advisor.cost_model.workload import Workload
+from advisor.lazy import lazy
 from advisor.request.money import MoneyInputs
 from advisor.units import DAYS_PER_MONTH, HOURS_PER_MONTH, Array
 
@@ -120,7 +120,7 @@ class MonthlyCost:
         """What comparisons add for a share of the purchase that is a launch price [USD/month]."""
         return (LAUNCH_MARGIN - 1.0) * self.purchase * launch_share
 
-    @cached_property
+    @lazy
     def total(self) -> float:
         """Sum of all parts."""
         return self.fixed + self.by_use
@@ -170,17 +170,17 @@ class Use:
         """Rent of a volume that keeps the weights [USD/month]."""
         return STORED * self.weights
 
-    @cached_property
+    @lazy
     def shown(self) -> float:
         """Tokens of a reply that are read."""
         return float(self.work.output)
 
-    @cached_property
+    @lazy
     def generated(self) -> float:
         """Tokens of a reply, with its reasoning."""
         return self.shown + self.money.thinking_tokens
 
-    @cached_property
+    @lazy
     def replies(self) -> float:
         """Replies of a month."""
         return self.money.replies_per_day * self.money.days
@@ -190,7 +190,7 @@ class Use:
         """Tokens of all replies in a month."""
         return self.generated * self.replies
 
-    @cached_property
+    @lazy
     def _users(self) -> float:
         return float(self.work.users)
 
@@ -222,7 +222,7 @@ class Use:
         """From asking for a rented machine until it answers: its start and the loading [s]."""
         return 60.0 * self.money.start_minutes + speed.loading
 
-    @cached_property
+    @lazy
     def _starts(self) -> float:
         """Starts of a rented machine in a month."""
         if self.money.replies_per_day:

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from advisor.advice.speeds import Speed
 from advisor.advice.table.cost import MonthlyCost, Use
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
+from advisor.lazy import lazy
 from advisor.machine.machine import Form, Gpu, Machine
 from advisor.model.model import Floats, Model
 from advisor.request.money import MoneyInputs, Ownership, discrete
@@ -91,14 +91,14 @@ class Option:
         """Value of an hour of waiting [USD/h]."""
         return self.use.money.usd_per_hour_of_time
 
-    @cached_property
+    @lazy
     def hours_starting(self) -> float:
         """Waiting per month for starts of a rented machine [h]."""
         if self.started and self.speed:
             return float(self.use.hours_starting(self.speed))
         return 0.0
 
-    @cached_property
+    @lazy
     def hours_lost(self) -> float | None:
         """Waiting per month, starts included [h]; None without a known speed."""
         speed = self.speed
@@ -106,7 +106,7 @@ class Option:
             return None
         return float(self.use.hours_lost(speed)) + self.hours_starting
 
-    @cached_property
+    @lazy
     def keeps_up(self) -> bool:
         """Whether it can answer all replies in the available hours."""
         return self.speed is None or bool(self.use.keeps_up(self.speed))
@@ -118,14 +118,14 @@ class Option:
             return None
         return self.cost.total
 
-    @cached_property
+    @lazy
     def with_waiting(self) -> float | None:
         """Monthly cost with unused hardware and the value of waiting [USD/month]."""
         if self.cost is None or self.hours_lost is None:
             return None
         return self.cost.total + self.standing + self.hours_lost * self.worth
 
-    @cached_property
+    @lazy
     def compared(self) -> float | None:
         """Monthly cost with waiting, launch prices counted `LAUNCH_MARGIN` times [USD/month]."""
         if self.with_waiting is None or self.cost is None:
@@ -304,7 +304,7 @@ class Question:
     ownership: Ownership  # ownership of the present machine
     today: date  # date by which the age of prices is judged
 
-    @cached_property
+    @lazy
     def resale(self) -> Price:
         """Resale value of what is owned: as typed, else the used price of its cards."""
         ownership = self.ownership
@@ -314,7 +314,7 @@ class Question:
             return Price()
         return used_value(tuple(gpu.name for gpu in discrete(self.machine)), self.money.own_price)
 
-    @cached_property
+    @lazy
     def resale_usd(self) -> float:
         """Amount of the resale value [USD]."""
         return self.resale.usd or 0.0
@@ -338,7 +338,7 @@ class Question:
         """Cards sold for such a machine, and those with a typed price."""
         return cards_for_sale(self.money.own_price, server=self.ownership.form is Form.SERVER)
 
-    @cached_property
+    @lazy
     def use(self) -> Use:
         """Use of the person."""
         return Use(work=self.work, money=self.money, weights=float(self.model.file_bytes))

@@ -11,7 +11,6 @@ machine of that size.
 import functools
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from advisor.cost_model.measured_constants import bound_to_node, conditioned, co
 from advisor.cost_model.placement import Placement, PlacementStrategy, by_share
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
+from advisor.lazy import lazy
 from advisor.machine.backends import drives
 from advisor.machine.machine import Machine
 from advisor.machine.stacked import backends_of, card_of, kind_of, of_one_card, stacked, with_counts
@@ -49,12 +49,12 @@ class MachineKind:
     sizes: Machine  # one machine for each size of memory, each figure of shape (sizes,)
     size: Index  # index of each machine's size in `sizes`, shape (machines,)
 
-    @cached_property
+    @lazy
     def size_count(self) -> int:
         """Number of sizes of memory."""
         return int(self.size.max()) + 1
 
-    @cached_property
+    @lazy
     def shape(self) -> tuple[int, ...]:
         """Shape of an estimate's numbers for one request."""
         return tuple(int(index.max()) + 1 for index in self.places)
@@ -64,7 +64,7 @@ class MachineKind:
         whole = np.broadcast_to(numbers, (*np.shape(numbers)[: -len(self.shape)], *self.shape))
         return np.atleast_2d(whole[np.index_exp[...] + self.places])
 
-    @cached_property
+    @lazy
     def latest(self) -> dict[str, tuple[Hashable, Estimate]]:
         """Latest estimate of a whole model by runtime, with its request, for `_together`."""
         return {}
@@ -96,7 +96,7 @@ class Run:
         several = self.runtime.takes_several_counts and self.runtime.apart is None
         return self.resident and several and self.single
 
-    @cached_property
+    @lazy
     def beside_machines(self) -> tuple[Model, Workload]:
         """Model and request with numbers of shape (requests, 1); those of one as they are."""
         if self.single:

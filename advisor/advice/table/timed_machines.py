@@ -7,7 +7,7 @@ once for all prices and uses; so are machines that are sold whole.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from advisor.advice.table.stack import MachineKind, Stack
 from advisor.cost_model.many_machines import Index
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
+from advisor.lazy import lazy
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Form, Gpu, Machine, fastest_first
@@ -195,7 +196,7 @@ class CardStack(Stack):
         wanted[list(places)] = True
         return wanted
 
-    @cached_property
+    @lazy
     def room(self) -> Floats:
         """Memory of each machine's cards together, shape (machines,) [B]."""
         if self.cards is not self:
@@ -256,7 +257,7 @@ class TimedCards(TimedStack):
 
     stack: CardStack
 
-    @cached_property
+    @lazy
     def holders(self) -> tuple[CardSpeed, ...]:
         """Fewest cards of each kind that hold the whole model, else one card that holds a part."""
         fewest: dict[str, int] = {}
@@ -269,7 +270,7 @@ class TimedCards(TimedStack):
         self._parts(several)  # all at once, as `alone` may want those of which several are taken
         return (*self._rows(fewest.values(), self._whole), *self.alone(parts))
 
-    @cached_property
+    @lazy
     def _whole(self) -> Speeds:
         """Speeds of all machines that may hold the whole model: one estimate is for any number."""
         able = self.stack.room >= SMALLEST_FORMAT * self._model.bytes_without_table
@@ -301,7 +302,7 @@ class TimedCards(TimedStack):
         each = [name for name, count in self.stack.alike if count == 1 and name in wanted]
         return list(self._rows((self.stack.alike[name, 1] for name in each), self._parts(each)))
 
-    @cached_property
+    @lazy
     def added(self) -> tuple[tuple[Machine, Speed | None], ...]:
         """The host with cards added to its own, each in its fastest runtime and placement."""
         speeds = self.fastest(self.stack.mask(self.stack.beside))

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from advisor.advice.compare import MOST_READERS, decode_tps, lacks, usable
@@ -25,6 +24,7 @@ from advisor.formatting import hours as hours_words
 from advisor.formatting import memory as memory_words
 from advisor.formatting import money as money_words
 from advisor.formatting import number, percent, short, tokens_per_second
+from advisor.lazy import lazy
 from advisor.runtimes import Runtime
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ class Advice:
         """The two lines of the verdict."""
         return str(self.summary)
 
-    @cached_property
+    @lazy
     def second_machine(self) -> "SecondMachine | None":
         """Speed with as many again by cable, where memory is unified; None for others."""
         from advisor.advice.edits.second_machine import second_machine
@@ -203,7 +203,7 @@ class Advice:
             return None
         return second_machine(question.model, question.machine, question.work)
 
-    @cached_property
+    @lazy
     def in_question(self) -> Option | None:
         """Option that the verdict turns on; None where nothing can be compared."""
         return choices.in_question(self.options, self.choice)

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Placement, PlacementStrategy
+from advisor.lazy import lazy
 from advisor.machine.quantity import Provenance
 
 STREAMED = "streamed"
@@ -50,7 +51,7 @@ class Regime:
     build: str
     together: bool | None
 
-    @cached_property
+    @lazy
     def traits(self) -> Traits:
         """Traits that a run must have."""
         stated = vars(self).items()

@@ -6,7 +6,6 @@ Keys are those of a request, so that a row can state whatever can be asked:
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import DataError
 from advisor.formatting import number
+from advisor.lazy import lazy
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Link, Machine
 from advisor.model import catalog
@@ -138,18 +138,18 @@ class Scenario:
             return None
         return float(value)
 
-    @cached_property
+    @lazy
     def request(self) -> Request:
         """What the inputs ask, but for those of claims alone."""
         inputs: dict[str, Any] = {**self.inputs}
         return Request(**{name: value for name, value in inputs.items() if name not in OF_CLAIMS})
 
-    @cached_property
+    @lazy
     def nouns(self) -> Nouns:
         """Nouns of the request, each built on first use."""
         return self.request.nouns()
 
-    @cached_property
+    @lazy
     def machine(self) -> Machine:
         """Machine; typical parts for missing inputs."""
         return machine(self.request.spec)
@@ -164,13 +164,13 @@ class Scenario:
         """Runtime; llama.cpp by default."""
         return self.nouns.runtime or LLAMA_CPP
 
-    @cached_property
+    @lazy
     def model(self) -> Model:
         """Model in the runtime's format."""
         as_stored = catalog.model(self.request.model, self.request.format)
         return as_run(as_stored, self.runtime, self.machine)
 
-    @cached_property
+    @lazy
     def estimate(self) -> Estimate:
         """Estimate of the scenario."""
         return estimate(

@@ -9,7 +9,7 @@ import warnings
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from types import MappingProxyType
 
 import numpy as np
@@ -52,6 +52,7 @@ from advisor.evidence.published.row import (
 )
 from advisor.evidence.published.run_settings import lengths
 from advisor.formatting import number
+from advisor.lazy import lazy
 from advisor.machine.backends import effects_of_build
 from advisor.machine.from_spec import machine
 from advisor.machine.known_run import KnownRun
@@ -97,24 +98,24 @@ class Case:
         """Steps after the prompt; papers also count the token that the prompt itself gives."""
         return self.work.output - (0.0 if self.runtime.computes_in_ram else 1.0)
 
-    @cached_property
+    @lazy
     def of_prompt(self) -> "Case":
         """The case with the request that timed the prompt."""
         if self.prompt == self.work:
             return self
         return replace(self, work=self.prompt)
 
-    @cached_property
+    @lazy
     def placement(self) -> Placement:
         """Placement during the request `work`."""
         return self.runtime.place(self.model, self.machine, self.work, self.strategy, self.settings)
 
-    @cached_property
+    @lazy
     def phases(self) -> Phases:
         """Schedules of the request `work`; raises Refusal as `placement`."""
         return self.runtime.schedule(self.model, self.placement, self.machine, self.work)
 
-    @cached_property
+    @lazy
     def estimate(self) -> Estimate:
         """Estimate of the request `work`."""
         return estimate(

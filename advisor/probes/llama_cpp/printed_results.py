@@ -15,11 +15,12 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from functools import cache, cached_property
+from functools import cache
 
 from advisor.catalog.csv_tables import DATA
 from advisor.catalog.csv_tables import read as read_rows
 from advisor.errors import InputError
+from advisor.lazy import lazy
 from advisor.probes.llama_cpp import result_files
 from advisor.probes.llama_cpp.result_files import EngineRun
 from advisor.units import GIB, MIB
@@ -45,7 +46,7 @@ class PrintedRow:
     pattern: str
     source: str
 
-    @cached_property
+    @lazy
     def expression(self) -> re.Pattern[str]:
         """The pattern, which holds the number as its group."""
         text = self.pattern.replace("<per second>", PER_SECOND).replace("<n>", NUMBER)

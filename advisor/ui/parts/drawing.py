@@ -5,7 +5,6 @@ A browser shows them at once, without a program for charts; text keeps its size 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from urllib.parse import quote
 
 import numpy as np
@@ -14,6 +13,7 @@ from markupsafe import Markup, escape
 
 from advisor.advice.table.option import on_front
 from advisor.formatting import number, short
+from advisor.lazy import lazy
 from advisor.model.model import Floats
 from advisor.reports.charts import (
     COLOURS,
@@ -332,7 +332,7 @@ class PointChart:
     height: int = 300  # height of the vertical axis [pixels]
     large: str = ""  # kind whose points are larger
 
-    @cached_property
+    @lazy
     def front(self) -> list[Point]:
         """Points that no other beats in both, the best across first."""
         able = [spot for spot in self.points if spot.counts]

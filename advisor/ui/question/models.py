@@ -16,7 +16,7 @@ from advisor.permission import check_path
 from advisor.request.command_line import command
 from advisor.request.request import Request
 
-REMEMBERED = 900  # seconds until a repository is asked again [s]
+REMEMBERED = 900  # seconds until a file is read again [s]
 PASTED = "pasted: "
 UPLOADED = "uploaded: "
 """How the names of such models begin, in the model control and in the address."""
@@ -56,7 +56,7 @@ def pick(text: str) -> Picked:
     match resolve.way(text):
         case ReferenceKind.PATH:
             return _of_path(text)
-        case ReferenceKind.REPOSITORY:
+        case ReferenceKind.REPOSITORY | ReferenceKind.HUB_FILE:
             return _of_repository(text)
     resolved = resolve.find(text)
     return Picked(text=_own_name(text, resolved), resolved=resolved, stamp=text)
@@ -79,31 +79,22 @@ def _of_path(text: str) -> Picked:
     with suppress(OSError, RuntimeError, ValueError):
         seen = Path(text).expanduser().stat()
         stamp = f"{seen.st_size} {seen.st_mtime_ns}"
-    return Picked(text=text, resolved=_read(text, stamp), stamp=stamp)
+    answer = _tried(text, stamp)
+    if isinstance(answer, AdvisorError):
+        raise answer.with_traceback(None)
+    return Picked(text=text, resolved=answer, stamp=stamp)
 
 
 def _of_repository(text: str) -> Picked:
     # The words beside the wheel are read as Markdown, so the repository is not named there.
     with st.spinner("Asking Hugging Face for its config.json and the list of its files"):
-        resolved = _read(text, "")
-    return Picked(text=text, resolved=resolved, stamp=resolved.facts.get("commit", ""))
-
-
-def ask_again(text: str) -> None:
-    """Drop the cached answer about a repository."""
-    _tried.clear(text.strip(), "")
-
-
-def _read(text: str, stamp: str) -> ResolvedModel:
-    answer = _tried(text, stamp)
-    if isinstance(answer, AdvisorError):
-        raise answer.with_traceback(None)
-    return answer
+        resolved = resolve.find(text)
+    return Picked(text=text, resolved=resolved, stamp=resolved.facts.get("commit", text))
 
 
 @st.cache_resource(max_entries=64, ttl=REMEMBERED, show_spinner=False)
 def _tried(text: str, stamp: str) -> ResolvedModel | AdvisorError:  # noqa: ARG001 - a part of the key
-    """Model, or the error as a value, since errors are not cached."""
+    """Model of a file, or the error as a value, since errors are not cached."""
     try:
         return resolve.find(text)
     except AdvisorError as error:

@@ -11,9 +11,9 @@ import streamlit as st
 from advisor.advice.compare import decode_tps
 from advisor.errors import AdvisorError, NetworkError, Refusal, UnknownName
 from advisor.formatting import tokens_per_second
-from advisor.model import catalog
+from advisor.model import catalog, resolve
 from advisor.ui.parts.markup import heading, notice, plain_words, say, show
-from advisor.ui.question import current, models, presets
+from advisor.ui.question import current, presets
 from advisor.ui.question.answer import current_answer
 
 AT_HOME = "gpt-oss-20b"  # model offered to who names one that runs at its maker alone
@@ -50,9 +50,14 @@ def _refused(error: AdvisorError) -> None:
     say("There is no answer until this is clear.")
     if isinstance(error, NetworkError):
         st.page_link(MODELS, label="Models on record, which need no network")
-        st.button(
-            "Try again", key="try_again", on_click=models.ask_again, args=(current.present().model,)
-        )
+        st.button("Try again", key="try_again", on_click=_ask_again)
+
+
+def _ask_again() -> None:
+    """Forget what Hugging Face told of the model and of a draft (for callbacks)."""
+    request = current.present()
+    for text in (request.model, request.draft or ""):
+        resolve.ask_again(text)
 
 
 def _at_home() -> str:
