@@ -1,0 +1,396 @@
+"""Stored format of a checkpoint: what its config.json and the file beside it say of its weights.
+
+Toolkits describe it in `quantization_config` (MLX in `quantization`) of config.json or in
+hf_quant_config.json, each in its own words. Formats with a recipe have its name; any other that
+states its bits has the name of a packing (`packings`). Where the bits are not stated the name is
+empty. Modules that the quantizer treated apart, usually in 16 bits, are patterns with the format of
+each.
+
+References:
+    [1] huggingface/transformers 5.23.0, src/transformers/utils/quantization_config.py.
+    [2] vllm-project/compressed-tensors, `QuantizationScheme`, `CompressionFormat`.
+    [3] NVIDIA/Model-Optimizer, hf_quant_config.json (`quant_algo`, `quantized_layers`).
+    [4] ml-explore/mlx-lm, utils.py (`quantization`, with an object for each module of its own).
+    [5] ModelCloud/GPTQModel (`dynamic`), intel/auto-round (`extra_config`).
+"""
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from advisor.model import packings
+from advisor.model.architecture import Architecture
+from advisor.model.config.layer_types import WORDS
+from advisor.model.config.values import Config, shown
+from advisor.model.formats import StorageType, format_named, tensor_bytes, tensor_types
+from advisor.model.model import Model, from_tensors
+from advisor.model.modules import REGEX, ModulePatterns, module_paths
+from advisor.model.packings import Packing, stated
+
+PLAIN = "BF16-hf"
+EXPERTS_ONLY = "MXFP4-hf"
+FULL_WORDS = ("float32", "float64", "torch.float32")
+USUALLY_LEFT = (
+    *("lm_head", "embed", "gate", "router", "norm", "bias", "indexers_proj"),
+    *("vision", "visual", "multi_modal", "mtp", "audio", "conv1d"),
+)
+LEFT_OUT = (
+    *("ignore", "modules_to_not_convert", "exclude_modules", "exclude", "skip_modules"),
+    *("ignored_layers", "llm_int8_skip_modules", "linear_weights_not_to_quantize"),
+)
+"""Keys whose lists name modules that stay in 16 bits."""
+BITS = ("bits", "nbits", "w_bit", "num_bits", "weight_bits", "wbits", "n_bits", "bpw")
+GROUPS = ("group_size", "q_group_size", "weight_group_size", "groupsize", "beta1", "block_size")
+TYPES = (
+    *("quant_algo", "weights_dtype", "weight_dtype", "weights", "dtype", "data_type", "qtype"),
+    *("quant_type", "_type", "forward_dtype", "type", "fmt", "mode", "format", "quant_method"),
+)
+"""Keys of a file's own words for the type of its weights."""
+WEIGHT_WORD = re.compile(
+    r"(?:^|[^a-z])w(?P<w>\d)a\d+|(?P<kind>u?int|float|fp|mxfp|nvfp)(?P<bits>\d)(?:_e\d+m\d+\w*)?_?weight"
+    r"|(?P<first>u?int|float|fp|mxfp|nvfp)(?P<of_first>\d)",
+    re.IGNORECASE,
+)
+"""`W4A16`, `Int8DynamicActivationInt4WeightConfig`, `float8_e4m3fn`: the bits of the weights."""
+BITNET_BITS = 2  # four ternary weights in a byte [bit]
+DEEPEST = 4  # objects within objects that are searched
+Modules = dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredFormat:
+    """Format of a checkpoint's weights."""
+
+    name: str  # format; empty where the bits of the weights are not stated
+    notes: tuple[str, ...] = ()  # sentences for the user
+    modules: Mapping[str, str] = field(default_factory=dict)  # other format by pattern of modules
+    words: str = ""  # the file's own words for a format whose bits are not stated
+
+
+def stored_format(config: Config, beside: Mapping[str, object] | None = None) -> StoredFormat:
+    """Format of a model's weights, by its config.json and by hf_quant_config.json beside it."""
+    quantization = _quantization(config, beside)
+    if not quantization:
+        kind = config.word("dtype", "torch_dtype")
+        note = f"Its file is in {kind}; runtimes load it in 16 bits, as shown here."
+        return StoredFormat(name=PLAIN, notes=(note,) if kind in FULL_WORDS else ())
+    told = Config(name=config.name, values=quantization)
+    name, note = _of_whole(told)
+    modules = _apart(told) | dict.fromkeys(_left_out(quantization), PLAIN)
+    if not name and modules and any(form != PLAIN for form in modules.values()):
+        name = PLAIN  # a file that states the format of some modules leaves the others as they are
+    if not name:
+        return StoredFormat(name="", words=note)
+    experts_alone = name == EXPERTS_ONLY
+    return StoredFormat(
+        name=name, notes=(note,) if note else (), modules={} if experts_alone else modules
+    )
+
+
+def in_stored_format(architecture: Architecture, stored: StoredFormat) -> Model | None:
+    """Architecture with the stored types of its modules; None where its recipe says all."""
+    if not stored.modules or not stored.name:
+        return None
+    form = format_named(stored.name)
+    kinds = list(tensor_types(architecture, form))
+    others: dict[str, tuple[StorageType, ...]] = {}
+    patterns = ModulePatterns(meanings=stored.modules)
+    changed = False
+    for at, (_, paths) in enumerate(module_paths(architecture)):
+        found = patterns.of(paths)
+        if found is None:
+            continue
+        other = found[1]
+        if other not in others:
+            others[other] = tensor_types(architecture, format_named(other))
+        changed = changed or kinds[at].bits_per_weight != others[other][at].bits_per_weight
+        kinds[at] = others[other][at]
+    return from_tensors(architecture, kinds, form.name) if changed else None
+
+
+def apart_notes(architecture: Architecture, stored: StoredFormat, model: Model | None) -> Iterator[str]:
+    """What the modules in other formats add, or that they are not known here."""
+    if not stored.modules or not stored.name:
+        return
+    if model is not None:
+        form = format_named(stored.name)
+        types = tensor_types(architecture, form)
+        usual = sum(map(tensor_bytes, architecture.tensors, types))
+        more = model.file_bytes - usual
+        first = next(iter(stored.modules))
+        way = "adds" if more >= 0 else "saves"
+        yield (
+            f"{len(stored.modules):,} of its modules are stored in another format "
+            f"({first[:60]} ...), which {way} {abs(more) / 2**30:,.1f} GiB to {stored.name}."
+        )
+        return
+    unusual = [name for name in stored.modules if not any(part in name for part in USUALLY_LEFT)]
+    if unusual:
+        yield (
+            f"{len(unusual):,} of its modules stay in 16 bits ({unusual[0][:60]} ...), which are "
+            "no part of the weights counted here."
+        )
+
+
+def _quantization(config: Config, beside: Mapping[str, object] | None) -> dict[str, object]:
+    """What a file and the file beside it say together."""
+    quantization = dict(config.part("quantization_config"))
+    inner = (beside or {}).get("quantization")
+    quantization |= inner if isinstance(inner, Mapping) else {}
+    of_mlx = config.part("quantization")
+    if of_mlx and "quant_method" not in quantization:
+        # MLX, Apple's library, writes a block of that name, and a copy of it as the usual one.
+        quantization = {"quant_method": "mlx", **quantization, **of_mlx}
+    return quantization
+
+
+def _of_whole(quantization: Config) -> tuple[str, str]:
+    """Format of most modules with a note, or an empty name with the file's own words."""
+    method = quantization.word("quant_method").casefold()
+    algorithm = quantization.word("quant_algo").upper()
+    if algorithm and (form := WORDS.of_kind("quant_algo").get(algorithm, "")):
+        return form, ""
+    if form := WORDS.of_kind("quant_method").get(method, ""):
+        return form, ""
+    if quantization.flag("load_in_8bit"):
+        return "bnb-int8", ""
+    if quantization.flag("load_in_4bit"):
+        return _bitsandbytes(quantization)
+    groups = _config_groups(quantization)
+    if groups:
+        return _of_groups(quantization, groups)
+    packing = _packing(packings.tool_of_word(method) or "INT", quantization.values)
+    if packing is not None:
+        return packing
+    return "", algorithm or method or "an undescribed type"
+
+
+def _bitsandbytes(quantization: Config) -> tuple[str, str]:
+    double = quantization.flag("bnb_4bit_use_double_quant")
+    if (quantization.word("bnb_4bit_quant_type") or "fp4") != "nf4":
+        note = "4-bit floats of bitsandbytes are as large as its NF4."
+        return ("bnb-nf4", note) if double else (_spelled(stated("bnb-FP4", 4)), "")
+    return "bnb-nf4", "" if double else "Its scales are 32-bit; the recipe counts packed ones."
+
+
+# Groups of modules: compressed-tensors, and ModelOpt's copy of its words.
+
+
+def _config_groups(quantization: Config) -> list[Mapping[str, object]]:
+    """Groups of a file that say how their weights are stored."""
+    groups = quantization.part("config_groups").values()
+    return [
+        group
+        for group in groups
+        if isinstance(group, Mapping) and isinstance(group.get("weights"), Mapping)
+    ]
+
+
+def _of_groups(quantization: Config, groups: list[Mapping[str, object]]) -> tuple[str, str]:
+    """Format of the group that takes all matrices; of the only one, whatever it takes."""
+    whole = [group for group in groups if not _targets(group)]
+    if len(groups) > 1 and not whole:
+        return "", ""
+    return _of_group(quantization, whole[0] if whole else groups[0])
+
+
+def _targets(group: Mapping[str, object]) -> list[str]:
+    """Modules of a group by name or pattern; empty where it takes a class of modules."""
+    targets = group.get("targets")
+    names = targets if isinstance(targets, list | tuple) else ()
+    return [name for name in names if isinstance(name, str) and not re.fullmatch(r"[A-Z]\w*", name)]
+
+
+def _of_group(quantization: Config, group: Mapping[str, object]) -> tuple[str, str]:
+    inner = group.get("weights")
+    weights = Config(name=quantization.name, values=inner if isinstance(inner, Mapping) else {})
+    bits, kind = weights.optional("num_bits"), weights.word("type")
+    size = weights.raw("group_size")[1]
+    if kind == "float" and bits == 8 and size != 32:
+        return "FP8", ""
+    if kind == "float" and bits == 4 and size == 16:
+        return "NVFP4", ""
+    if kind == "float" and size == 32 and bits:
+        return _spelled(stated("MX", bits, 32)), ""
+    if kind == "int" and (bits, size) == (4, 128):
+        return "GPTQ", "compressed-tensors, 4 bits in groups of 128: as large as GPTQ."
+    if bits:
+        group_size = size if isinstance(size, int) and size > 0 else 0
+        return _spelled(stated("INT", bits, group_size)), ""
+    return "", f"{kind or 'unknown'} weights in groups of {shown(size)}"
+
+
+# Bits and groups, wherever a file states them.
+
+
+def _packing(tool: str, values: Mapping[str, object]) -> tuple[str, str] | None:
+    """Format of a tool by the bits and the group that its object states; None without bits."""
+    if tool == "AQLM":
+        return _of_codebooks(values)
+    if tool == "BitNet":
+        return _spelled(stated(tool, BITNET_BITS)), ""
+    bits = _number(values, BITS)
+    kind, of_word = _type_in_words(values)
+    if bits is None:
+        bits = of_word
+    if bits is None:
+        return None
+    if kind in ("float", "fp") and bits == 8:
+        return "FP8", ""
+    group = _number(values, GROUPS)
+    size = int(group) if group is not None and group >= 1 else None
+    if size is None and group is not None:
+        size = 0  # -1: the whole row
+    if tool == "MLX" and kind in ("mxfp", "nvfp"):
+        tool, size = "MLX-FP", size or (16 if kind == "nvfp" else 32)
+    elif kind == "nvfp":
+        return "NVFP4", ""
+    elif kind == "mxfp":
+        tool, size = "MX", 32
+    head = _number(values, ("head_bits",))
+    note = _assumed_group(tool, size)
+    return _spelled(stated(tool, bits, size, int(head or 0))), note
+
+
+def _assumed_group(tool: str, size: int | None) -> str:
+    usual = packings.tools()[tool].group
+    if size is not None or not usual:
+        return ""
+    return f"Its groups are not stated; {usual} weights are usual."
+
+
+def _of_codebooks(values: Mapping[str, object]) -> tuple[str, str] | None:
+    """AQLM: codebooks x bits of a code over the weights of a group."""
+    books = _number(values, ("num_codebooks",))
+    code = _number(values, ("nbits_per_codebook",))
+    group = (_number(values, ("in_group_size",)) or 0) * (_number(values, ("out_group_size",)) or 1)
+    if not books or not code or not group:
+        return None
+    return _spelled(stated("AQLM", books * code / group)), ""
+
+
+def _spelled(packing: Packing) -> str:
+    """Name of a packing, or of the recipe with the same weights."""
+    return AS_RECIPE.get(packing.name, packing.name)
+
+
+AS_RECIPE = {"GPTQ-4bit-g128": "GPTQ", "AWQ-4bit-g128": "AWQ"}
+"""Recipes that are packings of their tool's usual bits and groups."""
+
+
+def _number(values: Mapping[str, object], keys: Iterable[str], depth: int = 0) -> float | None:
+    """First number under some keys, in an object or those within it."""
+    for key in keys:
+        value = values.get(key)
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            return float(value)
+    if depth >= DEEPEST:
+        return None
+    for name, value in values.items():
+        # What a file says of activations, of the cache or of single modules is not of all weights.
+        if isinstance(value, Mapping) and not _aside(name):
+            found = _number(value, keys, depth + 1)
+            if found is not None:
+                return found
+    return None
+
+
+ASIDE = ("input", "output", "activation", "kv_cache", "cache", "bias", "layer", "extra", "dynamic")
+
+
+def _aside(name: str) -> bool:
+    """Whether an object is of something else than the weights of all modules."""
+    return "." in name or any(word in name for word in ASIDE)
+
+
+def _type_in_words(values: Mapping[str, object], depth: int = 0) -> tuple[str, float | None]:
+    """Kind of number (`int`, `float`, `mxfp`) and bits, by the words of a file."""
+    for key in TYPES:
+        value = values.get(key)
+        found = _type_of_word(value) if isinstance(value, str) else None
+        if found is not None:
+            return found
+    for name, value in values.items():
+        if isinstance(value, Mapping) and not _aside(name) and depth < DEEPEST:
+            kind, bits = _type_in_words(value, depth + 1)
+            if bits is not None:
+                return kind, bits
+    return "", None
+
+
+def _type_of_word(word: str) -> tuple[str, float] | None:
+    of_weights = None
+    for match in WEIGHT_WORD.finditer(word[:200]):
+        if match["w"]:
+            return "int", float(match["w"])
+        if match["bits"]:
+            return _kind(match["kind"]), float(match["bits"])
+        of_weights = of_weights or (_kind(match["first"]), float(match["of_first"]))
+    return of_weights
+
+
+def _kind(word: str) -> str:
+    lowered = word.casefold()
+    return "int" if lowered.endswith("int") else lowered
+
+
+# Modules that are treated apart.
+
+
+def _left_out(quantization: Mapping[str, object]) -> Iterator[str]:
+    """Modules that stay in 16 bits."""
+    for key in LEFT_OUT:
+        listed = quantization.get(key)
+        if isinstance(listed, list | tuple):
+            yield from (entry for entry in listed if isinstance(entry, str) and entry)
+
+
+def _apart(quantization: Config) -> Modules:
+    """Formats of modules that have their own, by pattern."""
+    values = quantization.values
+    tool = packings.tool_of_word(quantization.word("quant_method").casefold()) or "INT"
+    modules: Modules = {}
+    for group in _config_groups(quantization):
+        form, _ = _of_group(quantization, group)
+        modules |= dict.fromkeys(_targets(group), form or PLAIN)
+    for key in ("quantized_layers", "extra_config", "layer_quant_config", "modules"):
+        modules |= _of_modules(tool, values.get(key))
+    modules |= _dynamic(tool, values.get("dynamic"))
+    if tool == "MLX":
+        modules |= _of_modules(tool, {k: v for k, v in values.items() if "." in k})
+        modules |= {k: PLAIN for k, v in values.items() if v is False and "." in k}
+    return modules
+
+
+def _of_modules(tool: str, listed: object) -> Modules:
+    """Formats by module; False, 16 bits or nothing stated leaves a module as it is."""
+    if not isinstance(listed, Mapping):
+        return {}
+    return {name: _of_module(tool, value) for name, value in listed.items() if value is not None}
+
+
+def _of_module(tool: str, value: object) -> str:
+    if not isinstance(value, Mapping):
+        return PLAIN
+    algorithm = value.get("quant_algo")
+    if isinstance(algorithm, str):
+        return WORDS.of_kind("quant_algo").get(algorithm.upper(), PLAIN)
+    bits = _number(value, BITS)
+    if bits is not None and bits >= packings.PLAIN:
+        return PLAIN
+    packing = _packing(tool, value)
+    return packing[0] if packing else PLAIN
+
+
+def _dynamic(tool: str, listed: object) -> Modules:
+    """GPTQModel's rules: `-:` leaves modules as they are, `+:` or nothing gives others."""
+    if not isinstance(listed, Mapping):
+        return {}
+    return {
+        f"{REGEX}{name[2:] if name[:2] in ('-:', '+:') else name}": (
+            PLAIN if name.startswith("-:") else _of_module(tool, value)
+        )
+        for name, value in listed.items()
+        if isinstance(name, str)
+    }

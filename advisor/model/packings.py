@@ -1,0 +1,123 @@
+"""Weights packed in a stated number of bits: any tool, any bits, any group.
+
+Formats that people choose by name have recipes (`formats`). A checkpoint may state other bits and
+groups (`bits: 3, group_size: 64`); such a statement is a `Packing`, and its name is a format too:
+`GPTQ-3bit-g64`, `MLX-6bit-g64`, `EXL3-3.5bit-h6`. What each tool stores beside the packed weights
+is a row of data/models/packings.csv.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from advisor.catalog.csv_tables import DATA, read
+from advisor.errors import InputError
+
+NAME = re.compile(
+    r"(?P<tool>[a-z][a-z0-9#-]*?)[-_ ]*(?P<bits>\d+(?:\.\d+)?)[-_ ]*(?:bpw|bits?)"
+    r"(?:[-_ ]*g(?P<group>\d+))?(?:[-_ ]*h(?P<head>\d+))?",
+    re.IGNORECASE,
+)
+"""`GPTQ-3bit-g64`, `EXL3 4.0bpw`, `exl2-6.5bit-h8`."""
+LEAST_BITS, MOST_BITS = 1.0, 16.0  # limits of a stated number of bits [bit]
+PLAIN = 16  # bits of what a tool does not pack [bit]
+AS_WEIGHTS = "as weights"  # an offset of as many bits as a weight
+PACKED, HEAD = "packed", "head"
+"""What a tool does with the token table and the head: packs both, or the head in bits of its own;
+else both stay in 16 bits."""
+HEAD_BITS = 6  # bits of the head where EXL2 and EXL3 do not state them (`-hb`, default) [bit]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PackingTool:
+    """One row of data/models/packings.csv: what a tool stores beside packed weights."""
+
+    tool: str  # name
+    words: str  # values of `quant_method` that mean it, separated by spaces
+    scale_bits: int | None  # bits of a group's scale
+    offset_bits: str  # bits of a group's offset, or `AS_WEIGHTS`; empty for none
+    group: int  # weights that share a scale where a file states none; 0 for a row of the matrix
+    ends: str  # token table and head: `PACKED`, `HEAD`, or 16
+    kind: str  # kind of file, as runtimes take it
+    source: str
+    source_date: str
+    note: str
+
+
+@cache
+def tools() -> Mapping[str, PackingTool]:
+    """Tools by name."""
+    return {row.tool: row for row in read(DATA / "models/packings.csv", PackingTool)}
+
+
+@cache
+def tool_of_word(word: str) -> str:
+    """Tool of a `quant_method`; empty for an unknown one."""
+    return next((row.tool for row in tools().values() if word in row.words.split()), "")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Packing:
+    """A tool with its bits and groups."""
+
+    tool: str  # name in data/models/packings.csv
+    bits: float  # of a packed weight, without scales [bit]
+    group: int = 0  # weights that share a scale; 0 for a row of the matrix
+    head: int = 0  # bits of the output head, where the tool packs it in bits of its own [bit]
+
+    @property
+    def name(self) -> str:
+        """Name as a format, from which `packing_named` gives the packing again."""
+        group = f"-g{self.group}" if self.group else ""
+        head = f"-h{self.head}" if self.head else ""
+        return f"{self.tool}-{self.bits:g}bit{group}{head}"
+
+    @property
+    def row(self) -> PackingTool:
+        """What its tool stores."""
+        return tools()[self.tool]
+
+    @property
+    def stored_bits(self) -> float:
+        """Bits of a weight with its part of the scale and the offset [bit].
+
+        bits + (scale + offset) / group
+        """
+        if not self.group:
+            return self.bits
+        stated = self.row.offset_bits
+        offset = self.bits if stated == AS_WEIGHTS else float(stated or 0)
+        return self.bits + ((self.row.scale_bits or 0) + offset) / self.group
+
+    @property
+    def end_bits(self) -> tuple[float, float]:
+        """Bits of the token table and of the output head [bit]."""
+        if self.row.ends == PACKED:
+            return self.stored_bits, self.stored_bits
+        return float(PLAIN), float(self.head or PLAIN)
+
+
+def stated(tool: str, bits: float, group: int | None = None, head: int = 0) -> Packing:
+    """Packing of a tool by its stated bits and group; the tool's usual group where None."""
+    if not LEAST_BITS <= bits <= MOST_BITS:
+        raise InputError(
+            f"{tool} of {bits:g} bits a weight is no packing; {LEAST_BITS:g} to {MOST_BITS:g} bits "
+            "are. Check the quantization of its config.json."
+        )
+    row = tools()[tool]
+    own_head = (head or HEAD_BITS) if row.ends == HEAD else 0
+    return Packing(tool=tool, bits=bits, group=row.group if group is None else group, head=own_head)
+
+
+@cache
+def packing_named(name: str) -> Packing | None:
+    """Packing of a format's name in any spelling; None for any other name."""
+    match = NAME.fullmatch(name.strip())
+    if match is None:
+        return None
+    tool = next((tool for tool in tools() if tool.casefold() == match["tool"].casefold()), "")
+    if not tool or not LEAST_BITS <= float(match["bits"]) <= MOST_BITS:
+        return None
+    group = int(match["group"]) if match["group"] else None
+    return stated(tool, float(match["bits"]), group, int(match["head"] or 0))
