@@ -17,7 +17,9 @@ from itertools import count, groupby
 
 from advisor.catalog.csv_tables import DATA, read, texts
 from advisor.errors import DataError, Refusal, UnknownName, check_name
+from advisor.model import packings
 from advisor.model.architecture import Architecture, Group, Tensor
+from advisor.model.packings import Packing, packing_named
 
 # Formats as recipes: a storage type for each kind of tensor, under conditions.
 #
@@ -136,12 +138,92 @@ COMMON = (
 
 
 def format_named(name: str) -> Format:
-    """Format by name, ignoring case."""
-    by_folded = {spelling.casefold(): form for spelling, form in model_formats().items()}
-    form = by_folded.get(name.strip().casefold())
+    """Format by name, ignoring case: of the table, or of a packing."""
+    form = known_format(name)
     if form is None:
         raise UnknownName("format", name, model_formats(), COMMON)
     return form
+
+
+@cache
+def known_format(name: str) -> Format | None:
+    """Format by name, ignoring case; None for an unknown one."""
+    by_folded = {spelling.casefold(): form for spelling, form in model_formats().items()}
+    form = by_folded.get(name.strip().casefold())
+    if form is not None:
+        return form
+    packing = packing_named(name)
+    return None if packing is None else _of_packing(packing)
+
+
+# Formats of packings: matrices in the stated bits, all else in 16 bits unless the tool packs it.
+
+TABLE_TYPE, HEAD_TYPE = " table", " head"
+"""What the names of a packing's storage types end in, for its token table and its head."""
+
+
+@cache
+def _of_packing(packing: Packing) -> Format:
+    """Format of a packing, with storage types of its own."""
+    table, head = packing.end_bits
+    types = {
+        UNQUANTIZED: "BF16",
+        "output": f"{packing.name}{HEAD_TYPE}" if head != packings.PLAIN else "BF16",
+        "token_embd": f"{packing.name}{TABLE_TYPE}" if table != packings.PLAIN else "BF16",
+        "*": packing.name,
+    }
+    rules = (_packing_rule(packing, role, kind) for role, kind in types.items())
+    return Format(
+        name=packing.name,
+        family="safetensors",
+        runtimes=(),
+        rules=tuple(rules),
+        note=packing.row.note,
+    )
+
+
+def _packing_rule(packing: Packing, role: str, kind: str) -> RecipeRow:
+    return RecipeRow(
+        format=packing.name,
+        family="safetensors",
+        runtimes="",
+        role=role,
+        when=ALWAYS,
+        type=kind,
+        source=packing.row.source,
+        source_date=packing.row.source_date,
+        note=packing.row.note,
+    )
+
+
+def _packed_type(name: str) -> "StorageType | None":
+    """Storage type of a packing by its name; None for any other name."""
+    stem = name.removesuffix(TABLE_TYPE).removesuffix(HEAD_TYPE)
+    packing = packing_named(stem)
+    if packing is None:
+        return None
+    table, head = packing.end_bits
+    bits = {f"{stem}{TABLE_TYPE}": table, f"{stem}{HEAD_TYPE}": head}.get(name, packing.stored_bits)
+    return StorageType(
+        name=name,
+        family="safetensors",
+        block_weights=1,
+        block_bytes=bits / 8.0,
+        bits_per_weight=bits,
+        decode_class=_class_of_bits(packing),
+        source=packing.row.source,
+        source_date=packing.row.source_date,
+        note="",
+    )
+
+
+def _class_of_bits(packing: Packing) -> str:
+    """Unpacking cost of a packing: that of the GGUF type or the integers of as many bits."""
+    if packing.bits >= packings.EIGHT_BITS:
+        return "q8"
+    if packing.row.kind in packings.LIKE_GGUF:
+        return "q4_legacy" if 4 <= packing.bits < 6 else "k"
+    return "fp4" if packing.tool == "MX" else "int4"
 
 
 UNQUANTIZED = "unquantized"  # category of tensors that stay in plain floats whatever the format
@@ -308,6 +390,9 @@ def _fitting(wanted: StorageType, tensor: Tensor) -> StorageType:
 
 def _storage_type(name: str) -> StorageType:
     types = storage_types()
+    packed = None if name in types else _packed_type(name)
+    if packed is not None:
+        return packed
     if name not in types:
         raise UnknownName(
             "storage type", name, types, "See data/models/quants.csv for all of them."
@@ -340,6 +425,9 @@ def format_meant(text: str, *, remark: bool = False) -> Format:
     """Format of a spelling; with `remark`, of one among other words, as in a table's note."""
     check_name("format", text)
     plain = _plain(text)
+    packing = _packing_meant(text, plain)
+    if packing is not None:
+        return _of_packing(packing)
     spelled = _by_spelling()
     name = next((spelled[spelling] for spelling in _spellings(plain) if spelling in spelled), None)
     names_alone = all(word in spelled for word in plain.split("_"))
@@ -359,6 +447,15 @@ def _by_spelling() -> Mapping[str, str]:
     all_spellings = {**spelled, **plain}
     joined = {spelling.replace("_", ""): name for spelling, name in all_spellings.items()}
     return {**joined, **all_spellings}
+
+
+def _packing_meant(text: str, plain: str) -> Packing | None:
+    """Packing of a text that is its name, or that states bits of EXL2 or EXL3."""
+    packing = packing_named(text) or packing_named(plain)
+    if packing is None:
+        return None
+    exact = packing.name.casefold() == text.strip().casefold()
+    return packing if exact or packing.row.ends == packings.HEAD else None
 
 
 def _of_bits(plain: str) -> str | None:

@@ -373,3 +373,4 @@ class Described:
     notes: tuple[str, ...]  # sentences for the user
     # further facts by name, as text (`commit`, `weight_bytes`, `model_type`)
     facts: Mapping[str, str]
+    undescribed: str = ""  # the file's own words for a format whose bits it does not state

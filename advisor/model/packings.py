@@ -26,6 +26,9 @@ AS_WEIGHTS = "as weights"  # an offset of as many bits as a weight
 PACKED, HEAD = "packed", "head"
 """What a tool does with the token table and the head: packs both, or the head in bits of its own;
 else both stay in 16 bits."""
+EIGHT_BITS = 7.0  # bits from which a packing unpacks as bytes do [bit]
+LIKE_GGUF = ("MLX", "EXL2", "EXL3")
+"""Kinds whose kernels count as those of the GGUF types of as many bits."""
 HEAD_BITS = 6  # bits of the head where EXL2 and EXL3 do not state them (`-hb`, default) [bit]
 
 

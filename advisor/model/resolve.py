@@ -11,11 +11,12 @@ from pathlib import Path
 from advisor import given_files
 from advisor.errors import AdvisorError, InputError, NetworkError, Refusal
 from advisor.model import catalog
-from advisor.model.by_name.named import USUAL, is_named, named, usual_format
+from advisor.model.by_name.named import is_named, named, usual_format
 from advisor.model.formats import format_meant
 from advisor.model.model import Described, Model
 from advisor.model.remembered import Remembered
 from advisor.permission import check_path, opens, permitted
+from advisor.units import GIB
 
 REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
 HUB_FILE = re.compile(
@@ -28,6 +29,7 @@ what is not here is read as a name."""
 CACHED_REPOSITORY = re.compile(r"models--.+?--(.+)")
 """Folder of a repository in the cache of Hugging Face's libraries."""
 FOR_EXPERTS = ("MXFP4", "MXFP4-hf")  # formats whose recipes tell nothing of dense layers
+QUANTIZATION = "hf_quant_config.json"  # file in which ModelOpt states the format
 LONGEST_CONFIG = 4_000_000  # a config.json has some kB; a few list every module of their model [B]
 
 
@@ -167,7 +169,16 @@ def from_file(path: Path, form: str | None = None) -> ResolvedModel:
     if file.suffix.casefold() != ".json":
         return _chosen(describe_path(file), form)
     text = given_files.content(file, LONGEST_CONFIG).decode(errors="replace")
-    return replace(from_config(text, _cached_name(file), form), source=str(file))
+    resolved = from_config(text, _cached_name(file), form, _quantization_beside(file))
+    return replace(resolved, source=str(file))
+
+
+def _quantization_beside(file: Path) -> str:
+    """Text of the hf_quant_config.json beside a config.json; empty without one."""
+    beside = file.with_name(QUANTIZATION)
+    if file.name != "config.json" or not beside.is_file():
+        return ""
+    return given_files.content(beside, LONGEST_CONFIG).decode(errors="replace")
 
 
 def _existing(path: Path) -> Path:
@@ -207,13 +218,19 @@ def from_prefix(name: str, data: bytes) -> ResolvedModel:
     return _chosen(describe_prefix(name, data), None)
 
 
-def from_config(text: str, name: str = "", form: str | None = None) -> ResolvedModel:
-    """A model from a config.json, by the name in it and as it is stored unless others are given."""
+def from_config(
+    text: str, name: str = "", form: str | None = None, quantization: str = ""
+) -> ResolvedModel:
+    """A model from a config.json, by the name in it and as it is stored unless others are given;
+    `quantization` is the text of the hf_quant_config.json beside it.
+    """
     from advisor.model.config.read import describe
     from advisor.model.config.values import parse
 
     values = parse(text, name or "the pasted model")
-    return _chosen(describe(values, name or _own_name(values)), form)
+    called = name or _own_name(values)
+    beside = parse(quantization, f"{called} ({QUANTIZATION})") if quantization else None
+    return _chosen(describe(values, called, beside), form)
 
 
 def _own_name(values: Mapping[str, object]) -> str:
@@ -273,16 +290,29 @@ def ask_again(text: str) -> None:
     ON_HUB.forget(_asked_as(text.strip()))
 
 
+LEAST_STORED, MOST_STORED = 2, 16  # bits a weight that a packed checkpoint may have [bit]
+
+
+def _undescribed(described: Described) -> Refusal:
+    """Refusal of a checkpoint that does not state the bits of its weights, with its range."""
+    weights = described.architecture.params / 8 / GIB
+    return Refusal(
+        f"{described.architecture.name} is stored as {described.undescribed[:60]}, and its files "
+        f"do not say in how many bits a weight: {weights * LEAST_STORED:,.1f} GiB in "
+        f"{LEAST_STORED} bits to {weights * MOST_STORED:,.1f} GiB in {MOST_STORED}. Name its "
+        "format (--quant Q4_K_M, AWQ, FP8, EXL3-4bit ...), or give its GGUF file."
+    )
+
+
 def _chosen(described: Described, form: str | None) -> ResolvedModel:
     """Model in the requested format, else the stored one, else the usual one, with a note."""
     notes = described.notes
     if described.model is not None and form in (None, described.model.format):
         model = described.model
     else:
-        wanted = form or described.format or USUAL
-        model = catalog.in_format(described.architecture, wanted)
         if form is None and not described.format:
-            notes = (*notes, f"Its own format has no recipe; {wanted} is shown.")
+            raise _undescribed(described)
+        model = catalog.in_format(described.architecture, form or described.format)
     if not described.architecture.layers:
         raise Refusal(f"{described.architecture.name} has no repeating layers to place.")
     return ResolvedModel(

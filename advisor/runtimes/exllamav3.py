@@ -25,7 +25,7 @@ from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import DRAFT_MODEL, Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes.format_support import check_takes, in_groups, whole_bits
+from advisor.runtimes.format_support import check_takes, in_groups, own_bits
 from advisor.runtimes.llama_cpp import layer_split
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 
@@ -65,10 +65,10 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Command lines: exllamav3's script quantizes the weights, TabbyAPI serves them."""
-    number = min(whole_bits(model.format), 8)
-    folder = shlex.quote(f"{model.name}-exl3-{number}.0bpw")
+    number = min(own_bits(model.format, "EXL3"), 8.0)
+    folder = shlex.quote(f"{model.name}-exl3-{number:.1f}bpw")
     return f"""# in exllamav3's folder, from the checkpoint of Hugging Face
-python convert.py -i {shlex.quote(model.name)} -o {folder} -w work -b {number}
+python convert.py -i {shlex.quote(model.name)} -o {folder} -w work -b {number:g}
 # in TabbyAPI's folder, with {folder} in models/
 python main.py --model-name {folder} {" ".join(_options(placement, work))}"""
 

@@ -21,11 +21,13 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine import backends
 from advisor.machine.machine import Machine
-from advisor.model.formats import model_formats
+from advisor.model.formats import known_format
 from advisor.model.model import Model
+from advisor.model.packings import Packing, packing_named
 
 NAMES = {
     "llama.cpp": "llama.cpp",
+    "ik_llama.cpp": "ik_llama.cpp",
     "ollama": "Ollama",
     "lm-studio": "LM Studio",
     "vllm": "vLLM",
@@ -153,10 +155,23 @@ def kinds(form: str) -> frozenset[str]:
     """Kinds of file of a format; BF16 is stored alike in GGUF and safetensors."""
     if form == "BF16":
         return frozenset({"GGUF", "16-bit"})
-    stored = model_formats().get(form)
+    stored = known_format(form)
     if stored is not None and stored.family == "gguf":
         return frozenset({"GGUF"})
+    packing = packing_named(form)
+    if packing is not None:
+        return frozenset({_kind(packing)})
     return frozenset({texts("runtimes/file_kinds.csv", "format", "kind").get(form, form)})
+
+
+WITH_KERNELS = {"GPTQ": (4, 8), "AWQ": (4,), "integers": (4, 8)}
+"""Bits for which runtimes that take a kind of file have kernels; those of other kinds have all."""
+
+
+def _kind(packing: Packing) -> str:
+    """Kind of file of a packing; its own name for bits that no runtime has kernels for."""
+    kind = packing.row.kind
+    return kind if packing.bits in WITH_KERNELS.get(kind, (packing.bits,)) else packing.name
 
 
 Processor = tuple[str, str]  # vendor and family of a GPU; "none" and "" without a GPU
@@ -200,7 +215,7 @@ def loaded_format_of(key: str, why: str = "") -> Callable[[str, Machine], Loaded
 @cache
 def nearest(form: str) -> tuple[str, ...]:
     """A format and its substitutes, closest first."""
-    like = texts("runtimes/file_kinds.csv", "format", "gguf").get(form, form)
+    like = _gguf_like(form)
     if bits(form) > MIDDLE_BITS:
         return (form, like, "BF16")
     if bits(form) >= EIGHT_BITS:
@@ -221,6 +236,26 @@ def with_experts(key: str, loaded: LoadedFormat, machine: Machine) -> LoadedForm
     return LoadedFormat(format=near, reason=reason)
 
 
+GGUF_BY_BITS = {
+    2: "Q2_K",
+    3: "Q3_K_M",
+    4: "Q4_K_M",
+    5: "Q5_K_M",
+    6: "Q6_K",
+    8: "Q8_0",
+    16: "BF16",
+}
+"""GGUF format that is nearest to a packing, by its bits per weight."""
+
+
+def _gguf_like(form: str) -> str:
+    """GGUF format of about the same bits."""
+    packing = packing_named(form)
+    if packing is None:
+        return texts("runtimes/file_kinds.csv", "format", "gguf").get(form, form)
+    return GGUF_BY_BITS[min(GGUF_BY_BITS, key=lambda there: abs(there - packing.bits))]
+
+
 AS_IT_IS = {"MXFP4": ("MXFP4-hf",)}  # format with the same weights in the files of other runtimes
 EIGHT_BITS = 6.0
 MIDDLE_BITS = 12.0
@@ -229,6 +264,9 @@ MIDDLE_BITS = 12.0
 
 def bits(form: str) -> float:
     """Number of bits in a format's name; 4 without one [bit]."""
+    packing = packing_named(form)
+    if packing is not None:
+        return packing.bits
     digits = re.search(r"(\d+)", form)
     if digits:
         return float(digits.group(1))
@@ -264,16 +302,31 @@ IN_GROUPS: Mapping[int, str] = {
 bit."""
 
 
+def own_bits(form: str, name: str) -> float:
+    """Bits of a packing of a runtime's own format, else the available number closest to a format's
+    [bit].
+    """
+    packing = packing_named(form)
+    if packing is not None and packing.row.kind == name:
+        return packing.bits
+    return float(whole_bits(form))
+
+
 def whole_bits(form: str) -> int:
     """Available number of bits closest to a format's; the lower of two equally close ones."""
     return min(IN_GROUPS, key=lambda there: (abs(there - bits(form)), there))
 
 
 def in_groups(key: str, name: str) -> Callable[[str, Machine], LoadedFormat]:
-    """Choice of the nearest number of bits, for a runtime by its key and the name of its format."""
+    """Choice of the nearest number of bits, for a runtime by its key and the name of its format;
+    a packing of that name is loaded as it is.
+    """
 
     def loaded(form: str, machine: Machine) -> LoadedFormat:
         check_takes(key, machine)
+        packing = packing_named(form)
+        if packing is not None and packing.row.kind == name:
+            return LoadedFormat(format=form)
         near = IN_GROUPS[whole_bits(form)]
         number = whole_bits(form)
         if near == form and number == 16:

@@ -21,7 +21,7 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine, over_ethernet
 from advisor.model import catalog
 from advisor.model.model import Model
-from advisor.runtimes.format_support import check_takes, in_groups, whole_bits
+from advisor.runtimes.format_support import check_takes, in_groups, own_bits, whole_bits
 from advisor.runtimes.llama_cpp import layer_split, ollama, passes, split_mode_tensor
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 from advisor.runtimes.llama_cpp.split_mode_tensor import divided
@@ -77,17 +77,17 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
 
 def folder_of(model: Model) -> str:
     """Name of the folder with a model's weights."""
-    return f"{model.name}-{whole_bits(model.format)}bit"
+    return f"{model.name}-{own_bits(model.format, 'MLX'):g}bit"
 
 
 def folder_line(model: Model) -> str:
     """Shell line that makes this folder from the maker's repository."""
     source = shlex.quote(catalog.repository(model.name))
     folder = shlex.quote(folder_of(model))
-    number = whole_bits(model.format)
+    number = own_bits(model.format, "MLX")
     if number == 16:
         return f"hf download {source} --local-dir {folder}"
-    return f"mlx_lm.convert --hf-path {source} -q --q-bits {number} --mlx-path {folder}"
+    return f"mlx_lm.convert --hf-path {source} -q --q-bits {number:g} --mlx-path {folder}"
 
 
 def _served(model: Model, machine: Machine, weights: str) -> str:

@@ -147,11 +147,11 @@ def test_a_paste_is_named_by_its_content(origin: dict[str, object], name: str) -
     assert resolved.model.architecture.params == PARAMS
 
 
-def test_a_format_without_a_recipe_is_replaced_and_reported() -> None:
-    odd = LLAMA | {"quantization_config": {"quant_method": "exl3", "bits": 3}}
-    resolved = resolve.from_config(json.dumps(odd))
-    assert (resolved.stored, resolved.model.format) == ("", "Q4_K_M")
-    assert any("no recipe; Q4_K_M is shown" in note for note in resolved.notes)
+def test_a_format_that_states_no_bits_is_refused_with_its_range() -> None:
+    odd = json.dumps(LLAMA | {"quantization_config": {"quant_method": "vptq"}})
+    with pytest.raises(Refusal, match=r"vptq, .* 2 bits to .* 16"):
+        resolve.from_config(odd)
+    assert resolve.from_config(odd, form="Q4_K_M").model.format == "Q4_K_M"
 
 
 @pytest.mark.parametrize("text", ["{", '{"hidden_size": 1}', "{}", "{" * 100_000])

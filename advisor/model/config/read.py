@@ -35,6 +35,7 @@ from advisor.model.config.layer_types import (
     mixer_sizes,
 )
 from advisor.model.config.own_layers import families, parts
+from advisor.model.config.stored_format import in_stored_format, stored_format
 from advisor.model.config.values import (
     MAX_LAYERS,
     Config,
@@ -43,7 +44,6 @@ from advisor.model.config.values import (
     language_config,
     language_model,
     parse,
-    shown,
     spellings,
 )
 from advisor.model.model import Described
@@ -124,132 +124,6 @@ def _layer_inputs(config: Config, facts: ArchitectureSpec, width: int) -> tuple[
     )
 
 
-# Stored format of a checkpoint, by its name in data/models/recipes.csv.
-#
-# Toolkits describe it in `quantization_config` of config.json or in hf_quant_config.json, each in
-# its own words. A format without a recipe gives an empty name and a note that names it.
-#
-# References:
-#     [1] huggingface/transformers 5.23.0, src/transformers/utils/quantization_config.py.
-#     [2] vllm-project/compressed-tensors, `QuantizationScheme`, `CompressionFormat`.
-#     [3] NVIDIA/Model-Optimizer, hf_quant_config.json (`quant_algo`).
-
-PLAIN = "BF16-hf"
-EXPERTS_ONLY = "MXFP4-hf"
-FULL_WORDS = ("float32", "float64", "torch.float32")
-USUALLY_LEFT = (
-    *("lm_head", "embed", "gate", "router", "norm", "bias", "indexers_proj"),
-    *("vision", "visual", "multi_modal", "mtp"),
-)
-
-
-def stored_format(
-    config: Config, beside: Mapping[str, object] | None = None
-) -> tuple[str, tuple[str, ...]]:
-    """Name of the format, empty where it has no recipe, and notes about it."""
-    quantization = dict(config.part("quantization_config"))
-    inner = (beside or {}).get("quantization")
-    quantization |= inner if isinstance(inner, Mapping) else {}
-    if not quantization and config.part("quantization"):
-        # MLX, Apple's library, writes a second block of that name with bits and group_size.
-        quantization = {"quant_method": "mlx", **config.part("quantization")}
-    if not quantization:
-        kind = config.word("dtype", "torch_dtype")
-        note = f"Its file is in {kind}; runtimes load it in 16 bits, as shown here."
-        return PLAIN, (note,) if kind in FULL_WORDS else ()
-    form, unusual = _named(Config(name=config.name, values=quantization))
-    if not form:
-        return "", (f"Its weights are stored as {unusual}, for which there is no recipe; choose.",)
-    left_out = () if form == EXPERTS_ONLY else _left_out(quantization)
-    return form, (*((unusual,) if unusual else ()), *left_out)
-
-
-def _named(quantization: Config) -> tuple[str, str]:
-    """Format with a note, or an empty name with a note that names the format."""
-    method = quantization.word("quant_method").casefold()
-    algorithm = quantization.word("quant_algo").upper()
-    if algorithm:
-        form = layer_types.WORDS.of_kind("quant_algo").get(algorithm, "")
-        return form, "" if form else algorithm
-    if form := layer_types.WORDS.of_kind("quant_method").get(method, ""):
-        return form, ""
-    if method in ("awq", "gptq"):
-        return _integer_groups(method.upper(), quantization)
-    if quantization.flag("load_in_8bit"):
-        return "bnb-int8", ""
-    if quantization.flag("load_in_4bit"):
-        return _bitsandbytes(quantization)
-    if method in ("compressed-tensors", "modelopt", "modelopt_fp4", ""):
-        return _compressed(quantization)
-    return "", method
-
-
-def _integer_groups(form: str, quantization: Config) -> tuple[str, str]:
-    bits = quantization.whole("bits", "w_bit")
-    if bits != 4:
-        return "", f"{form} of {bits} bits"
-    group = quantization.raw("group_size", "q_group_size")[1]
-    usual = group in (None, 128)
-    return form, (
-        "" if usual else f"Its groups have {shown(group)} weights; the recipe {form} counts 128."
-    )
-
-
-def _bitsandbytes(quantization: Config) -> tuple[str, str]:
-    kind = quantization.word("bnb_4bit_quant_type") or "fp4"
-    if kind != "nf4":
-        return "", f"bitsandbytes {kind}"
-    packed = quantization.flag("bnb_4bit_use_double_quant")
-    return "bnb-nf4", "" if packed else "Its scales are 32-bit; the recipe counts packed ones."
-
-
-def _compressed(quantization: Config) -> tuple[str, str]:
-    kinds = {
-        _weights(quantization, group)
-        for group in quantization.part("config_groups").values()
-        if isinstance(group, Mapping)
-    }
-    if len(kinds) == 1:
-        return kinds.pop()
-    return "", "a mix of several types" if kinds else "an undescribed type"
-
-
-def _weights(quantization: Config, group: Mapping[str, object]) -> tuple[str, str]:
-    inner = group.get("weights")
-    weights = Config(name=quantization.name, values=inner if isinstance(inner, Mapping) else {})
-    bits = weights.whole("num_bits")
-    kind = weights.word("type")
-    size = weights.raw("group_size")[1]
-    match kind, bits, size:
-        case "float", 8, _:
-            return "FP8", ""
-        case "float", 4, 16:
-            return "NVFP4", ""
-        case "float", 4, 32:
-            return EXPERTS_ONLY, ""
-        case "int", 4, 128:
-            return "GPTQ", "compressed-tensors, 4 bits in groups of 128: as large as GPTQ."
-    return "", f"{kind or 'unknown'} weights of {bits} bits in groups of {shown(size)}"
-
-
-def _left_out(quantization: Mapping[str, object]) -> tuple[str, ...]:
-    """A note where more than the customary parts stay in 16 bits, so that the file is larger."""
-    for key in ("ignore", "modules_to_not_convert", "exclude_modules"):
-        listed = quantization.get(key)
-        if isinstance(listed, list | tuple):
-            entries = listed
-        else:
-            entries = ()
-        modules = [entry for entry in entries if isinstance(entry, str)]
-        unusual = [module for module in modules if not any(map(module.__contains__, USUALLY_LEFT))]
-        if unusual:
-            return (
-                f"{len(unusual)} of its modules stay in 16 bits ({unusual[0][:60]} ...), so its "
-                "file is larger than the recipe says.",
-            )
-    return ()
-
-
 SIZES = ("hidden", "vocab", "heads", "layers")
 MOST_WEIGHTS = 1e15  # several hundred times the largest model that is published
 
@@ -275,11 +149,15 @@ def describe(
         facts = facts_of(values, family)
         architecture, shared = with_shared_layers(values, facts, build(facts))
         pattern = {"layer_pattern": facts.layer_pattern}
-    form, format_notes = stored_format(values, beside)
+    architecture = _plausible(architecture)
+    stored = stored_format(values, beside)
+    model, of_modules = in_stored_format(architecture, stored)
+    format_notes = (*stored.notes, *filter(None, [of_modules]))
     return Described(
-        architecture=_plausible(architecture),
-        model=None,
-        format=form,
+        architecture=architecture,
+        model=model,
+        format=model.format if model else stored.name,
+        undescribed=stored.words,
         source=architecture.source,
         notes=(*_notes(whole, values), *shared, *format_notes),
         facts={

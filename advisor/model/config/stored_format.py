@@ -16,6 +16,7 @@ References:
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -27,6 +28,7 @@ from advisor.model.formats import StorageType, format_named, tensor_bytes, tenso
 from advisor.model.model import Model, from_tensors
 from advisor.model.modules import REGEX, ModulePatterns, module_paths
 from advisor.model.packings import Packing, stated
+from advisor.units import GIB
 
 PLAIN = "BF16-hf"
 EXPERTS_ONLY = "MXFP4-hf"
@@ -88,49 +90,67 @@ def stored_format(config: Config, beside: Mapping[str, object] | None = None) ->
     )
 
 
-def in_stored_format(architecture: Architecture, stored: StoredFormat) -> Model | None:
-    """Architecture with the stored types of its modules; None where its recipe says all."""
+def in_stored_format(architecture: Architecture, stored: StoredFormat) -> tuple[Model | None, str]:
+    """Architecture with the stored types of its modules, and a note on those of another format.
+
+    None and an empty note where a recipe says all. The model is called by the format that most of
+    its weights have.
+    """
     if not stored.modules or not stored.name:
-        return None
-    form = format_named(stored.name)
-    kinds = list(tensor_types(architecture, form))
-    others: dict[str, tuple[StorageType, ...]] = {}
+        return None, ""
+    forms = _forms(architecture, stored)
+    types = {form: tensor_types(architecture, format_named(form)) for form in set(forms)}
+    kinds = [types[form][at] for at, form in enumerate(forms)]
+    weights: Counter[str] = Counter()
+    for tensor, form in zip(architecture.tensors, forms, strict=True):
+        weights[form] += tensor.params
+    most = weights.most_common(1)[0][0]
+    alike = tensor_types(architecture, format_named(most))
+    if all(kind.bits_per_weight == usual.bits_per_weight for kind, usual in _pairs(kinds, alike)):
+        return None, _unknown_modules(stored)
+    model = from_tensors(architecture, kinds, format_named(most).name)
+    return model, _note_of_modules(architecture, stored, model, alike)
+
+
+def _forms(architecture: Architecture, stored: StoredFormat) -> list[str]:
+    """Format of each tensor, in order."""
     patterns = ModulePatterns(meanings=stored.modules)
-    changed = False
-    for at, (_, paths) in enumerate(module_paths(architecture)):
-        found = patterns.of(paths)
-        if found is None:
-            continue
-        other = found[1]
-        if other not in others:
-            others[other] = tensor_types(architecture, format_named(other))
-        changed = changed or kinds[at].bits_per_weight != others[other][at].bits_per_weight
-        kinds[at] = others[other][at]
-    return from_tensors(architecture, kinds, form.name) if changed else None
+    found = (patterns.of(paths) for _, paths in module_paths(architecture))
+    return [stored.name if match is None else match[1] for match in found]
 
 
-def apart_notes(architecture: Architecture, stored: StoredFormat, model: Model | None) -> Iterator[str]:
-    """What the modules in other formats add, or that they are not known here."""
-    if not stored.modules or not stored.name:
-        return
-    if model is not None:
-        form = format_named(stored.name)
-        types = tensor_types(architecture, form)
-        usual = sum(map(tensor_bytes, architecture.tensors, types))
-        more = model.file_bytes - usual
-        first = next(iter(stored.modules))
-        way = "adds" if more >= 0 else "saves"
-        yield (
-            f"{len(stored.modules):,} of its modules are stored in another format "
-            f"({first[:60]} ...), which {way} {abs(more) / 2**30:,.1f} GiB to {stored.name}."
-        )
-        return
-    unusual = [name for name in stored.modules if not any(part in name for part in USUALLY_LEFT)]
-    if unusual:
-        yield (
-            f"{len(unusual):,} of its modules stay in 16 bits ({unusual[0][:60]} ...), which are "
-            "no part of the weights counted here."
-        )
+def _pairs(
+    kinds: Iterable[StorageType], others: Iterable[StorageType]
+) -> Iterator[tuple[StorageType, StorageType]]:
+    return zip(kinds, others, strict=True)
+
+
+def _unusual(stored: StoredFormat) -> list[str]:
+    """Modules that quantizers do not usually leave as they are."""
+    return [name for name in stored.modules if not any(part in name for part in USUALLY_LEFT)]
+
+
+def _unknown_modules(stored: StoredFormat) -> str:
+    unusual = _unusual(stored)
+    if not unusual:
+        return ""
+    return (
+        f"{len(unusual):,} of its modules stay in 16 bits ({unusual[0][:60]} ...), which are none "
+        "of the weights counted here."
+    )
+
+
+def _note_of_modules(
+    architecture: Architecture, stored: StoredFormat, model: Model, alike: Iterable[StorageType]
+) -> str:
+    """Bytes that modules in 16 bits or another format add to those of a single format."""
+    more = (model.file_bytes - sum(map(tensor_bytes, architecture.tensors, alike))) / GIB
+    first = (_unusual(stored) or list(stored.modules))[0]
+    than = "more" if more >= 0 else "less"
+    return (
+        f"{len(stored.modules):,} of its modules are said to stay in 16 bits or in another format "
+        f"({first[:60]} ...): {abs(more):,.1f} GiB {than} than all of them in {model.format}."
+    )
 
 
 def _quantization(config: Config, beside: Mapping[str, object] | None) -> dict[str, object]:
@@ -189,10 +209,9 @@ def _config_groups(quantization: Config) -> list[Mapping[str, object]]:
 
 def _of_groups(quantization: Config, groups: list[Mapping[str, object]]) -> tuple[str, str]:
     """Format of the group that takes all matrices; of the only one, whatever it takes."""
-    whole = [group for group in groups if not _targets(group)]
-    if len(groups) > 1 and not whole:
-        return "", ""
-    return _of_group(quantization, whole[0] if whole else groups[0])
+    whole = [group for group in groups if not _targets(group)] or groups
+    forms = {_of_group(quantization, group) for group in whole}
+    return forms.pop() if len(forms) == 1 else ("", "a mix of several types")
 
 
 def _targets(group: Mapping[str, object]) -> list[str]:
@@ -230,27 +249,39 @@ def _packing(tool: str, values: Mapping[str, object]) -> tuple[str, str] | None:
         return _of_codebooks(values)
     if tool == "BitNet":
         return _spelled(stated(tool, BITNET_BITS)), ""
-    bits = _number(values, BITS)
     kind, of_word = _type_in_words(values)
-    if bits is None:
-        bits = of_word
+    stated_bits = _number(values, BITS)
+    bits = of_word if stated_bits is None else stated_bits
     if bits is None:
         return None
-    if kind in ("float", "fp") and bits == 8:
-        return "FP8", ""
+    if recipe := _of_floats(tool, kind, bits):
+        return recipe, ""
+    size = _group(values)
+    if kind in GROUPS_OF_FLOATS:
+        tool, size = ("MLX-FP" if tool == "MLX" else "MX"), size or GROUPS_OF_FLOATS[kind]
+    head = int(_number(values, ("head_bits",)) or 0)
+    return _spelled(stated(tool, bits, size, head)), _assumed_group(tool, size)
+
+
+GROUPS_OF_FLOATS = {"mxfp": 32, "nvfp": 16}  # weights that share a scale, by kind of number
+
+
+def _of_floats(tool: str, kind: str, bits: float) -> str:
+    """Recipe of floats that scale by large blocks or as NVIDIA's; empty for other numbers."""
+    if kind in ("float", "fp") and bits == EIGHT:
+        return "FP8"
+    return "NVFP4" if kind == "nvfp" and tool != "MLX" else ""
+
+
+EIGHT = 8  # bits of FP8 [bit]
+
+
+def _group(values: Mapping[str, object]) -> int | None:
+    """Weights that share a scale: 0 for a whole row (written as -1), None where not stated."""
     group = _number(values, GROUPS)
-    size = int(group) if group is not None and group >= 1 else None
-    if size is None and group is not None:
-        size = 0  # -1: the whole row
-    if tool == "MLX" and kind in ("mxfp", "nvfp"):
-        tool, size = "MLX-FP", size or (16 if kind == "nvfp" else 32)
-    elif kind == "nvfp":
-        return "NVFP4", ""
-    elif kind == "mxfp":
-        tool, size = "MX", 32
-    head = _number(values, ("head_bits",))
-    note = _assumed_group(tool, size)
-    return _spelled(stated(tool, bits, size, int(head or 0))), note
+    if group is None:
+        return None
+    return int(group) if group >= 1 else 0
 
 
 def _assumed_group(tool: str, size: int | None) -> str:

@@ -23,7 +23,7 @@ from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes.format_support import check_takes
+from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.llama_cpp import layer_split
 from advisor.runtimes.llama_cpp.command import (
     bound,
@@ -117,6 +117,7 @@ IK_LLAMA_CPP = variant(
     name="ik_llama.cpp",
     build="ik",
     version="ik_llama.cpp of August 2026 (8337e4cd3)",
+    loaded_format=loaded_format_of("ik_llama.cpp"),
     schedule=schedule,
     command=command,
     binds_nodes=True,

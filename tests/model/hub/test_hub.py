@@ -176,7 +176,10 @@ def test_a_difference_from_the_files_is_noted(server: Hub) -> None:
 
 
 def test_packed_weights_are_not_compared(server: Hub) -> None:
-    quantized = {**LLAMA, "quantization_config": {"quant_method": "awq", "bits": 4}}
+    quantized = {
+        **LLAMA,
+        "quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 128},
+    }
     server.files["config.json"] = json.dumps(quantized).encode()
     server.parameters = {"I32": PARAMS // 8, "F16": 10**9}
     described = describe()
