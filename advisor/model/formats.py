@@ -436,7 +436,7 @@ def format_meant(text: str, *, remark: bool = False) -> Format:
         name = _inside(plain, spelled)
     if name is None:
         raise UnknownName("format", text, model_formats(), COMMON)
-    return model_formats()[name]
+    return format_named(name)
 
 
 @cache

@@ -72,7 +72,7 @@ class Packing:
     @property
     def name(self) -> str:
         """Name as a format, from which `packing_named` gives the packing again."""
-        group = f"-g{self.group}" if self.group else ""
+        group = f"-g{self.group}" if self.group or self.row.group else ""
         head = f"-h{self.head}" if self.head else ""
         return f"{self.tool}-{self.bits:g}bit{group}{head}"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from advisor import given_files
 from advisor.errors import AdvisorError, InputError, NetworkError, Refusal
 from advisor.model import catalog
+from advisor.model.by_name.known import Named
 from advisor.model.by_name.named import is_named, named, usual_format
 from advisor.model.formats import format_meant
 from advisor.model.model import Described, Model
@@ -106,13 +107,27 @@ def from_name(text: str, form: str | None = None) -> ResolvedModel:
         note = f"{chosen} of a dense model is counted as NVFP4, 4.5 bits per weight for 4.25."
         chosen = "NVFP4"
         notes = (*notes, note)
-    model = catalog.in_format(known.architecture, chosen or usual_format(known.native))
+    model, about_modules = _in_named_format(text, known, chosen, form)
     return ResolvedModel(
         model=model if chosen else replace(model, native=known.native),
         source=known.architecture.source,
         taken_as=known.taken_as,
-        notes=notes,
+        notes=(*filter(None, [about_modules]), *notes),
     )
+
+
+def _in_named_format(text: str, known: Named, chosen: str, form: str | None) -> tuple[Model, str]:
+    """Model in the format of its name or of a request, with a note on modules in another one."""
+    model = catalog.in_format(known.architecture, chosen or usual_format(known.native))
+    if not chosen or (form and form != known.format):
+        return model, ""
+    from advisor.model.config.stored_format import in_stored_format, range_note, stored_by_name
+
+    stored = stored_by_name(text, chosen)
+    apart, note = in_stored_format(known.architecture, stored)
+    if apart is not None:
+        return apart, note
+    return model, range_note(known.architecture, model.file_bytes, stored)
 
 
 def _from_hub(text: str, form: str | None) -> ResolvedModel:

@@ -246,6 +246,10 @@ NEAR_WIDTH = 0.1
 a tenth smaller (`IQ4_XS-4.04bpw`)."""
 
 
+PACKED_TO_WIDTH = re.compile(r"exl[23]")
+"""Packers whose files have any number of bits, which is what their names state."""
+
+
 def format_in_name(text: str) -> Format | None:
     """Format in a model's name or tag; None without one."""
     for spelling in _format_spellings(_joined_format(text.casefold())):
@@ -268,7 +272,9 @@ def _format_spellings(name: str) -> Iterator[str]:
         for part in parts:
             if abs(NEAREST.get(part.upper(), 0.0) - stated) < NEAR_WIDTH * stated:
                 yield part
-        yield f"{stated:g}bpw"
+        packed = PACKED_TO_WIDTH.search(name)
+        before = f"{packed[0]}_" if packed else ""
+        yield f"{before}{stated:g}bpw"
     packer = TABLE.any_of("packer").search(name)
     bits = TABLE.any_of("bits").search(name)
     if packer and bits:

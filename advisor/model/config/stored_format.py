@@ -19,7 +19,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
+from advisor.catalog.csv_tables import DATA, assignments, read
 from advisor.model import packings
 from advisor.model.architecture import Architecture
 from advisor.model.config.layer_types import WORDS
@@ -90,6 +92,60 @@ def stored_format(config: Config, beside: Mapping[str, object] | None = None) ->
     )
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CheckpointRow:
+    """One row of data/models/checkpoint_modules.csv: what a repository's files say."""
+
+    repository: str  # `owner/name`
+    format: str  # format of most modules
+    modules: str  # patterns of others, `pattern; pattern=FORMAT`; 16 bits without a format
+
+
+@cache
+def published_formats() -> Mapping[str, StoredFormat]:
+    """Formats of repositories whose files were read, by name in lower case."""
+    rows = read(DATA / MODULES, CheckpointRow)
+    return {row.repository.casefold(): _published(row) for row in rows}
+
+
+MODULES = "models/checkpoint_modules.csv"
+
+
+def _published(row: CheckpointRow) -> StoredFormat:
+    patterns = [part.strip() for part in row.modules.split(";")]
+    stated = (part if "=" in part else f"{part}={PLAIN}" for part in patterns)
+    return StoredFormat(name=row.format, modules=dict(assignments("; ".join(stated), MODULES)))
+
+
+ATTENTION = ("*.self_attn*", "*.linear_attn*", "*.mixer.?_proj")
+"""Modules that publishers of NVFP4 often leave in 16 bits; 16 of the 18 of the table do."""
+WORTH_SAYING = 1.05  # factor of a model's size from which a range is said
+
+
+def stored_by_name(text: str, form: str) -> StoredFormat:
+    """Format of a name: of a repository whose files were read, else of all modules alike."""
+    last = text.strip().casefold()
+    for repository, stored in published_formats().items():
+        if last in (repository, repository.rpartition("/")[2]):
+            return stored
+    return StoredFormat(name=form)
+
+
+def range_note(architecture: Architecture, size: float, stored: StoredFormat) -> str:
+    """What an NVFP4 checkpoint may hold where its name is all that is known; else empty."""
+    if stored.name != "NVFP4" or stored.modules:
+        return ""
+    apart = StoredFormat(name=stored.name, modules=dict.fromkeys(ATTENTION, PLAIN))
+    larger, _ = in_stored_format(architecture, apart)
+    if larger is None or larger.file_bytes < WORTH_SAYING * size:
+        return ""
+    return (
+        f"All its matrices are counted in {stored.name}, {size / GIB:,.1f} GiB; with attention in "
+        f"16 bits, as many publishers leave it, it has {larger.file_bytes / GIB:,.1f} GiB. The "
+        "config.json of the repository tells which."
+    )
+
+
 def in_stored_format(architecture: Architecture, stored: StoredFormat) -> tuple[Model | None, str]:
     """Architecture with the stored types of its modules, and a note on those of another format.
 
@@ -148,8 +204,8 @@ def _note_of_modules(
     first = (_unusual(stored) or list(stored.modules))[0]
     than = "more" if more >= 0 else "less"
     return (
-        f"{len(stored.modules):,} of its modules are said to stay in 16 bits or in another format "
-        f"({first[:60]} ...): {abs(more):,.1f} GiB {than} than all of them in {model.format}."
+        f"Its files keep some modules in 16 bits or in another format ({first[:60]} ...): "
+        f"{abs(more):,.1f} GiB {than} than all of them in {model.format}."
     )
 
 

@@ -6,7 +6,7 @@ from advisor.catalog.csv_tables import texts
 from advisor.errors import UnknownName
 from advisor.model import resolve
 from advisor.model.by_name.names import format_in_name
-from advisor.model.formats import format_meant, model_formats
+from advisor.model.formats import format_meant, known_format, model_formats
 
 SPELLED = {
     "Q4_K_M": "Q4_K_M", "q4_k_m": "Q4_K_M", "q4km": "Q4_K_M", "Q4_K_M (medium)": "Q4_K_M",
@@ -48,9 +48,8 @@ def test_every_format_means_itself() -> None:
 
 
 def test_spellings_name_known_formats() -> None:
-    assert set(texts("models/format_spellings.csv", "spelling", "format").values()) <= set(
-        model_formats()
-    )
+    meant = texts("models/format_spellings.csv", "spelling", "format").values()
+    assert all(known_format(name) for name in meant)
 
 
 @pytest.mark.parametrize("text", ["", "qwen", "banana", "99bpw", "_XL", "native"])
@@ -72,8 +71,8 @@ def test_an_unknown_format_is_not_guessed(text: str) -> None:
         ("Qwen/Qwen3-8B-GPTQ-Int8", "FP8"),  # 8 bits, not the packer's usual four
         ("cpatonn/Qwen3-VL-8B-Instruct-AWQ-8bit", "FP8"),
         ("01-ai/Yi-34B-Chat-8bits", "FP8"),
-        ("LoneStriker/Mixtral-8x7B-Instruct-v0.1-3.5bpw-h6-exl2", "Q3_K_M"),
-        ("bartowski/Meta-Llama-3.1-8B-Instruct-exl2_5_0", "Q4_K_M"),
+        ("LoneStriker/Mixtral-8x7B-Instruct-v0.1-3.5bpw-h6-exl2", "EXL2-3.5bit-h6"),
+        ("bartowski/Meta-Llama-3.1-8B-Instruct-exl2_5_0", "EXL2-5bit-h6"),
         ("Qwen3-30B-A3B-Instruct-2507-Q4_K_S-3.61bpw.gguf", "Q3_K_M"),
         ("mlx-community/GLM-5.1-DQ4plus-q8", "Q4_0"),
         ("gemma-2-9b-it-q4f16_1-MLC", "Q4_0"),

@@ -1,0 +1,217 @@
+"""Any stated bits and group give bytes; what a quantizer leaves in 16 bits is counted so."""
+
+import json
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from llama_config import LLAMA
+
+from advisor.errors import AdvisorError, InputError, Refusal
+from advisor.model import resolve
+from advisor.model.config.read import describe
+from advisor.model.config.stored_format import published_formats
+from advisor.model.formats import format_meant, format_named
+from advisor.model.modules import ModulePatterns, module_paths
+from advisor.model.packings import packing_named, stated, tools
+from advisor.runtimes.format_support import kinds, nearest
+
+HIDDEN, WIDTH, VOCAB, LAYERS = (
+    LLAMA["hidden_size"],
+    LLAMA["intermediate_size"],
+    LLAMA["vocab_size"],
+    LLAMA["num_hidden_layers"],
+)
+
+
+def linear_and_outside() -> tuple[int, int]:
+    """Weights of the test model's matrices in layers, and of its table and head."""
+    architecture = describe(LLAMA, "test").architecture
+    inside = sum(t.params for t in architecture.tensors if t.layer is not None and t.rows > 1)
+    return inside, 2 * VOCAB * HIDDEN
+
+
+def stored_bytes(quantization: dict[str, Any]) -> float:
+    told = json.dumps({**LLAMA, "quantization_config": quantization})
+    return resolve.from_config(told).model.file_bytes
+
+
+GROUP_METHODS = ["gptq", "awq", "auto-round", "hqq", "compressed", "torchao", "sinq", "bitblas"]
+
+
+def spelled(method: str, bits: int, group: int) -> dict[str, Any]:
+    """One statement of bits and a group, as different toolkits write it."""
+    if method == "hqq":
+        inner = {"weight_quant_params": {"nbits": bits, "group_size": group}}
+        return {"quant_method": "hqq", "quant_config": inner}
+    if method == "compressed":
+        weights = {"num_bits": bits, "type": "int", "group_size": group}
+        groups = {"group_0": {"targets": ["Linear"], "weights": weights}}
+        return {"quant_method": "compressed-tensors", "config_groups": groups}
+    return {"quant_method": method, "bits": bits, "group_size": group}
+
+
+@pytest.mark.parametrize(
+    ("method", "bits", "group"), list(product(GROUP_METHODS, [2, 3, 4, 5, 6, 8], [32, 64, 128]))
+)
+def test_stated_bits_and_groups_give_bytes(method: str, bits: int, group: int) -> None:
+    inside, outside = linear_and_outside()
+    size = stored_bytes(spelled(method, bits, group))
+    # Packed weights alone, and with a scale and an offset of 16 bits each for a group.
+    least = inside * bits / 8 + outside * 2
+    most = inside * (bits + 32 / group) / 8 + outside * 2
+    assert least < size < 1.01 * most
+
+
+@pytest.mark.parametrize("bits", [2, 3, 4, 5, 6, 8])
+@pytest.mark.parametrize("key", ["quantization", "quantization_config"])
+def test_mlx_packs_the_table_and_the_head_too(bits: int, key: str) -> None:
+    told = {**LLAMA, key: {"bits": bits, "group_size": 64, "quant_method": "mlx"}}
+    inside, outside = linear_and_outside()
+    size = resolve.from_config(json.dumps(told)).model.file_bytes
+    # mlx: a scale and a bias of 16 bits for each 64 weights.
+    assert size == pytest.approx((inside + outside) * (bits + 0.5) / 8, rel=0.01)
+
+
+@given(st.floats(1, 8), st.integers(4, 8))
+def test_exl3_has_the_bits_that_its_name_states(bits: float, head: int) -> None:
+    bits = round(bits, 2)
+    packing = stated("EXL3", bits, head=head)
+    assert packing_named(packing.name) == packing
+    assert format_meant(packing.name).name == packing.name
+    assert packing.stored_bits == bits
+    assert format_meant(f"EXL3 {bits}bpw").name == stated("EXL3", bits).name
+
+
+@given(
+    st.sampled_from(sorted(tools())),
+    st.integers(1, 16),
+    st.sampled_from([0, 16, 32, 64, 128]),
+)
+def test_every_packing_is_a_format_by_its_name(tool: str, bits: int, group: int) -> None:
+    packing = stated(tool, bits, group)
+    assert packing_named(packing.name) == packing
+    assert format_named(packing.name).name == packing.name
+    assert kinds(packing.name)
+    assert nearest(packing.name)[0] == packing.name
+    assert packing.stored_bits >= bits
+
+
+def test_codebooks_and_types_in_words() -> None:
+    inside, outside = linear_and_outside()
+    books = {"in_group_size": 8, "nbits_per_codebook": 16, "num_codebooks": 1, "out_group_size": 1}
+    # AQLM, arXiv 2401.06118: 1 codebook x 16 bits over 8 weights is 2 bits.
+    size = stored_bytes({"quant_method": "aqlm", **books})
+    assert size == pytest.approx(inside * 2 / 8 + outside * 2, rel=0.01)
+    words = [
+        {"quant_method": "eetq", "weights": "int8"},
+        {"quant_method": "quark", "global_quant_config": {"weight": {"dtype": "int8"}}},
+        {"quant_method": "torchao", "quant_type": "int8_weight_only"},
+        {"quant_method": "modelopt", "quant_algo": "W8A16"},
+    ]
+    for told in words:
+        assert stored_bytes(told) == pytest.approx(inside + outside * 2, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"quant_method": "unheard-of"},
+        {"quant_method": "vptq", "config_for_layers": {}},
+        {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION"},
+        {"quant_method": "compressed-tensors"},
+    ],
+)
+def test_bits_that_are_not_stated_are_refused_with_a_range(told: dict[str, Any]) -> None:
+    with pytest.raises(Refusal, match="do not say in how many bits"):
+        stored_bytes(told)
+
+
+@pytest.mark.parametrize("bits", [-1, 0, 17, 1e9])
+def test_bits_that_cannot_be_are_refused(bits: float) -> None:
+    with pytest.raises(InputError, match="no packing"):
+        stored_bytes({"quant_method": "gptq", "bits": bits})
+
+
+@given(st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers(-9, 99) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4)
+    | st.dictionaries(st.sampled_from([
+        "bits", "group_size", "quant_method", "config_groups", "weights", "num_bits", "targets",
+        "ignore", "quantized_layers", "dynamic", "a.b", "extra_config", "quant_algo", "dtype",
+    ]), inner, max_size=4),
+))  # fmt: skip
+def test_any_statement_ends_in_a_size_or_a_sentence(told: object) -> None:
+    try:
+        model = resolve.from_config(json.dumps({**LLAMA, "quantization_config": told})).model
+    except AdvisorError:
+        return
+    assert model.file_bytes > 0
+
+
+# Modules in 16 bits.
+
+PATTERNS = [
+    "model.layers.0.self_attn*",
+    "model.layers.0.self_attn",
+    "re:.*layers\\.0\\.self_attn.*",
+    "*layers.0.self_attn*",
+    "layers.0.self_attn",
+    "language_model.model.layers.0.self_attn",
+]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("key", ["ignore", "modules_to_not_convert", "exclude_modules"])
+def test_modules_left_in_16_bits_count_16_bits(pattern: str, key: str) -> None:
+    weights = {"num_bits": 4, "type": "float", "group_size": 16}
+    groups = {"group_0": {"targets": ["Linear"], "weights": weights}}
+    whole = {"quant_method": "compressed-tensors", "config_groups": groups}
+    attention = sum(
+        tensor.params
+        for tensor in describe(LLAMA, "test").architecture.tensors
+        if tensor.layer == 0 and tensor.rows > 1 and tensor.role.startswith("attn")
+    )
+    more = stored_bytes({**whole, key: [pattern]}) - stored_bytes(whole)
+    # NVFP4 has 4.5 bits with its scales; 11.5 more make 16.
+    assert more == pytest.approx(attention * 11.5 / 8)
+
+
+def test_layers_of_other_networks_are_not_those_of_the_model() -> None:
+    patterns = ModulePatterns(meanings=dict.fromkeys(["mtp.layers.0*", "vision.layers.0"], "16"))
+    assert patterns.of(["layers.0.self_attn.q_proj"]) is None
+
+
+def test_expressions_that_take_long_are_passed_over() -> None:
+    patterns = ModulePatterns(meanings={"re:(a+)+$": "16", "re:.*.*.*.*.*.*b": "16"})
+    assert patterns.of(["a" * 60]) is None
+
+
+def test_a_file_beside_a_local_config_tells_its_format(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(LLAMA))
+    alone = resolve.find(str(tmp_path)).model
+    algorithm = {"quant_algo": "FP8", "exclude_modules": ["lm_head"]}
+    (tmp_path / "hf_quant_config.json").write_text(json.dumps({"quantization": algorithm}))
+    beside = resolve.find(str(tmp_path)).model
+    assert (alone.format, beside.format) == ("BF16-hf", "FP8")
+    assert beside.file_bytes < 0.8 * alone.file_bytes
+
+
+def test_published_checkpoints_keep_what_their_files_say() -> None:
+    # vLLM issue 40291: Gemma-4-31B-IT-NVFP4 needs about 31 GB, as its attention stays in BF16;
+    # vLLM's recipes, pull request 606: Qwen3.6-27B-NVFP4 has about 22 GB on disk.
+    sizes = {"nvidia/Gemma-4-31B-IT-NVFP4": 31e9, "nvidia/Qwen3.6-27B-NVFP4": 22e9}
+    for name, size in sizes.items():
+        assert resolve.from_name(name).model.file_bytes == pytest.approx(size, rel=0.1)
+
+
+@pytest.mark.parametrize("name", sorted(published_formats()))
+def test_every_pattern_of_the_table_names_weights(name: str) -> None:
+    architecture = resolve.from_name(name).model.architecture
+    paths = [paths for _, paths in module_paths(architecture)]
+    for pattern in published_formats()[name].modules:
+        alone = ModulePatterns(meanings={pattern: "16"})
+        assert any(alone.of(each) for each in paths), pattern
