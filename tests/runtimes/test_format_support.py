@@ -6,6 +6,7 @@ import pytest
 from provenance import is_past, is_public
 
 from advisor.advice.compare import taken_format
+from advisor.catalog.csv_tables import texts
 from advisor.errors import Refusal
 from advisor.machine.catalog import gpu_rows, host_rows
 from advisor.machine.from_spec import machine
@@ -13,10 +14,10 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.formats import model_formats
-from advisor.runtimes import RUNTIMES, runtime
+from advisor.runtimes import ASIDE, RUNTIMES, runtime
 from advisor.runtimes.format_support import NAMES, bits, capabilities, kinds, nearest, rows, takes
 
-KNOWN = {"GGUF", "GGUF experts", "16-bit", "AWQ", "GPTQ", "FP8", "NVFP4", "MXFP4", "AMX",
+KNOWN = {"GGUF", "ik GGUF", "integers", "GGUF experts", "16-bit", "AWQ", "GPTQ", "FP8", "NVFP4", "MXFP4", "AMX",
          "bitsandbytes"}  # fmt: skip
 VENDORS = {"any", "none", "NVIDIA", "AMD", "Intel", "Intel Gaudi", "Apple"}
 
@@ -50,11 +51,12 @@ def test_each_pair_stands_once() -> None:
 def test_every_runtime_that_reads_it_has_rows_and_a_name() -> None:
     keys = {row.runtime for row in rows()}
     assert keys == NAMES.keys()
-    assert keys <= {runtime.key for runtime in RUNTIMES}
+    assert keys <= {runtime.key for runtime in (*RUNTIMES, *ASIDE)}
 
 
 def test_every_kind_is_one_of_some_format() -> None:
-    known = set().union(*(kinds(form) for form in model_formats()))
+    forms = (*model_formats(), *texts("runtimes/file_kinds.csv", "format", "kind"))
+    known = set().union(*(kinds(form) for form in (*forms, "INT-8bit")))
     assert {row.format for row in rows()} <= known
 
 

@@ -256,6 +256,12 @@ class Listed:
     # keys that the list does not state: chosen to match the stated total, or taken from a
     # repository of the same sizes
     derived: tuple[str, ...]
+    alike: str = "those of Llama"  # layers that those of an unknown family are counted as
+
+
+GUESSED = 0.25
+"""Uncertainty of layers that are counted as another family's, as the logarithm of a factor: that of
+stand-ins (`stand_in.SHAPE_UNCERTAINTY`)."""
 
 
 @lru_cache(maxsize=256)
@@ -263,7 +269,8 @@ def listed(row: HubRow) -> Listed:
     """The architecture of a listed repository, unless its sizes are missing or contradict."""
     row = _with_family(row)
     rule = hub_rules().get(row.architecture)
-    known = rule is not None or is_described(row.architecture)
+    named = row.architecture != UNNAMED
+    known = named and (rule is not None or is_described(row.architecture))
     row, filled = _with_experts(row)
     try:
         built = _built(row, rule)
@@ -273,11 +280,26 @@ def listed(row: HubRow) -> Listed:
         rule = None
         built = _built(replace(row, architecture=UNNAMED), None)
     chosen, choice = _nearest(built, row, rule)
+    source = f"list of Hugging Face models of {READ}, {row.name}"
     return Listed(
-        architecture=replace(chosen, source=f"list of Hugging Face models of {READ}, {row.name}"),
+        architecture=replace(chosen, source=source, shape_uncertainty=0.0 if known else GUESSED),
         generic=not known,
         derived=(*filled, *choice),
+        alike=LATENT if not known and _seems_latent(row) else OF_LLAMA,
     )
+
+
+OF_LLAMA = "those of Llama"
+LATENT = "those of DeepSeek-V3, whose cache is latent"
+LATENT_HEADS, LATENT_SINCE = 24, "2024"
+"""Heads of keys and values, as many as queries, and year from which a model with experts is taken
+to have a latent cache: a config.json of such attention states its query heads for both."""
+
+
+def _seems_latent(row: HubRow) -> bool:
+    """Whether a row of an unknown family shows the signs of latent attention."""
+    alike = row.kv_heads == row.heads and row.heads >= LATENT_HEADS
+    return alike and row.experts > 1 and row.released >= LATENT_SINCE
 
 
 def is_described(architecture: str) -> bool:
@@ -332,12 +354,26 @@ def _config(row: HubRow, rule: HubRule | None) -> dict[str, object]:
         "max_position_embeddings": row.context,
     }
     values: dict[str, object] = {key: value for key, value in stated.items() if value}
-    if is_described(row.architecture):
+    if _unstated_context(row):
+        values["max_position_embeddings"] = None
+    if rule is None and not is_described(row.architecture) and _seems_latent(row):
+        own = "deepseek_v3"
+    elif is_described(row.architecture):
         own = row.architecture
     else:
         own = "llama"
     values["model_type"] = rule.model_type if rule else own
     return values | (rule.keys(row) if rule else {})
+
+
+FALLBACK_CONTEXT, FALLBACK_SINCE = 4096, "2025"
+"""Context that llmfit writes where a config.json states none, and the year from which no model is
+made for so few tokens (scripts/scrape_hf_models.py at 3f44fd3)."""
+
+
+def _unstated_context(row: HubRow) -> bool:
+    """Whether a row's context is the one that is written where none is stated."""
+    return row.context == FALLBACK_CONTEXT and row.released >= FALLBACK_SINCE
 
 
 def _with_family(row: HubRow) -> HubRow:

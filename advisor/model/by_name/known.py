@@ -4,7 +4,7 @@ The catalogue comes first, then repositories of publishers of their own models.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from advisor.catalog.csv_tables import texts
@@ -35,6 +35,7 @@ class Named:
     notes: tuple[str, ...] = ()  # sentences for the user
     format: str = ""  # format in the name, such as `-AWQ` or `:q4_K_M`; empty for none
     native: str = ""  # format in which the publisher offers the weights; empty for 16 bits
+    context: int = 0  # longer context of a variant of the model [tokens]; 0 for the model's own
 
     @property
     def name(self) -> str:
@@ -49,7 +50,10 @@ class Named:
     @property
     def architecture(self) -> Architecture:
         """Its architecture, or that of its stand-in."""
-        return self.made or architecture_of(self.row)
+        architecture = self.made or architecture_of(self.row)
+        if not self.context:
+            return architecture
+        return replace(architecture, max_context=self.context)
 
 
 MIRROR = "unsloth"  # publisher of copies of nearly every model, in 16 bits too

@@ -6,7 +6,6 @@ models with experts removed and drafting models do not. Numbers must always agre
 agrees, similar names are offered and none is chosen.
 """
 
-import math
 import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -18,10 +17,10 @@ from advisor.catalog.name_matching import spellings
 from advisor.errors import Refusal, UnknownName, check_name
 from advisor.model import catalog
 from advisor.model.by_name import names
+from advisor.model.by_name.checks import checked, longer_context, refuse_unknown_states
 from advisor.model.by_name.hub_list import (
     READ,
     HubRow,
-    counts_weights,
     hub_list,
     is_unpacked,
     listed,
@@ -42,7 +41,7 @@ from advisor.model.by_name.readings import (
     is_of_another_month,
     readings,
 )
-from advisor.model.by_name.stand_in import NEWEST, of_size, stand_in
+from advisor.model.by_name.stand_in import NEWEST, stand_in
 from advisor.model.no_chat import refuse_no_chat_model
 from advisor.model.spec import ArchitectureSpec
 
@@ -268,11 +267,13 @@ def named(text: str, year: int = NEWEST) -> Named:
             made = stand_in(names.take_apart(text), year)
         if made is None:
             raise
+        refuse_unknown_states(text, None, made.architecture)
         model = made
     else:
         taken = (f"{text[:80]} is taken as {known.name}.",) if known.taken_as else ()
-        model = _described(known.row)
+        model = checked(text, _described(known.row))
         model = replace(model, taken_as=known.taken_as, notes=(*taken, *model.notes))
+        model = longer_context(text, model)
     native = native_format(model.name, model.row if isinstance(model.row, HubRow) else None)
     return replace(model, format=form.name if form else "", native=native)
 
@@ -286,48 +287,20 @@ def is_named(text: str) -> bool:
     return True
 
 
-OTHER_LAYERS = 0.3
-"""Logarithm of how far Llama's layers may count from a stated total: towers make a quarter."""
-
-
 def _described(row: KnownRow) -> Named:
     """Architecture of a known model, with notes on the origin and certainty of its sizes."""
     if isinstance(row, ArchitectureSpec):
         notes = (f"{row.note[:1].upper()}{row.note[1:]}.",) if row.note else ()
         return Named(row=row, notes=notes)
     entry = listed(row)
-    counted = entry.generic and counts_weights(row)
-    if counted and abs(math.log(entry.architecture.params / row.parameters)) > OTHER_LAYERS:
-        return _of_stated_total(row)
     about = f"Its sizes are from a list of Hugging Face's models of {READ}"
     if entry.generic:
         about += (
-            "; no rule of its family is known here, so its layers are counted as those of Llama. "
-            "Its config.json or GGUF file would tell them."
+            f"; no rule of its family is known here, so its layers are counted as {entry.alike}, "
+            "and ranges are wider. Its config.json or GGUF file would tell them."
         )
     elif entry.derived:
         about += f"; {', '.join(entry.derived)} derived from its stated total."
     else:
         about += " and the rule of its family."
     return Named(row=row, notes=(about,))
-
-
-def _of_stated_total(row: HubRow) -> Named:
-    """Stand-in with the weights that a row states and the active ones that its name does, where its
-    weights are not in layers as Llama's: experts are missing, or its layers are of another kind.
-    """
-    told = names.stated_size(names.take_apart(f"{row.name} {row.parameters / 1e9:.2f}b"))
-    total = float(row.parameters)
-    if told and told.active and told.active < total:
-        active = told.active
-    else:
-        active = None
-    size = names.StatedSize(
-        params=total, active=active, layers=row.layers, may_have_experts=active is None
-    )
-    note = (
-        f"Its layers are of a kind that is not known here: its {total / 1e9:,.4g} B weights are "
-        f"those of a list of Hugging Face's models of {READ}, its shape that of a relative. Its "
-        "config.json or GGUF file would tell them."
-    )
-    return Named(row=row, made=of_size(row.name, size), notes=(note,))

@@ -34,7 +34,7 @@ from advisor.model.config.layer_types import (
     latent,
     mixer_sizes,
 )
-from advisor.model.config.own_layers import families, parts
+from advisor.model.config.own_layers import families, parts, states
 from advisor.model.config.stored_format import in_stored_format, stored_format
 from advisor.model.config.values import (
     MAX_LAYERS,
@@ -198,7 +198,7 @@ def _whole_model(config: Config, family: FamilyRow, layers: int) -> dict[str, An
     }
 
 
-MODULES = {"families": families, "parts": parts}
+MODULES = {"families": families, "parts": parts, "states": states}
 """Modules whose functions data/models/families.csv names as builders."""
 
 

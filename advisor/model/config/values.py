@@ -23,7 +23,7 @@ MAX_TEXT = 4_000_000
 MAX_NUMBER = 10**9
 """Larger than any size, rank or count of a model; a context of 10**9 tokens is the largest."""
 MAX_LAYERS = 1000  # repeating layers; published models have at most a few hundred
-NESTED = ("text_config", "llm_config", "language_config")
+NESTED = ("thinker_config", "text_config", "llm_config", "language_config")
 """Keys under which multimodal models keep their language model."""
 
 
@@ -56,6 +56,7 @@ class Config:
         key, value = self.raw(*keys)
         if value is None:
             return None
+        value = _alike(value)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
@@ -131,6 +132,13 @@ class Config:
         return value
 
 
+def _alike(value: object) -> object:
+    """The number that a list has for every layer; the value itself where they differ."""
+    if isinstance(value, list | tuple) and value and all(item == value[0] for item in value):
+        return value[0]
+    return value
+
+
 @cache
 def spellings(field: str) -> Sequence[str]:
     """Keys of a config.json that state a field of `ArchitectureSpec`; any other name is a key."""
@@ -179,7 +187,7 @@ def language_model(values: Mapping[str, object]) -> Mapping[str, object]:
         part = values.get(key)
         if isinstance(part, Mapping) and part:
             inherited = {name: value for name, value in values.items() if name in INHERITED}
-            return {**inherited, **part}
+            return language_model({**inherited, **part})
     return values
 
 

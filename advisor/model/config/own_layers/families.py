@@ -24,6 +24,7 @@ from advisor.model.config.own_layers.parts import (
     stacked,
     two_size_attention,
 )
+from advisor.model.config.own_layers.states import heads_by_layer
 from advisor.model.config.values import Config
 from advisor.model.layers import Mixing
 from advisor.model.spec import ArchitectureSpec
@@ -193,6 +194,8 @@ def nemotron_nas(config: Config, facts: ArchitectureSpec) -> Architecture:
     `ffn_mult` times two thirds of four hidden sizes, rounded up to 256 (DeciLM's
     `_ffn_mult_to_intermediate_size`).
     """
+    if config.states("num_key_value_heads_per_layer"):
+        return heads_by_layer(config, facts)
     blocks = config.raw("block_configs")[1]
     if not isinstance(blocks, list | tuple) or len(blocks) != facts.layers:
         raise InputError(f"{config.name}: block_configs must list its {facts.layers} layers.")

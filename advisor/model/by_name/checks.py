@@ -1,0 +1,175 @@
+"""What a row of the list or a name states, beside what its layers count.
+
+A stated total is a check: where the layers of a family count another one, the answer says so first,
+and where no rule of the family is known, or the name agrees with the total, the layers are scaled
+to it. Families whose layers keep a state are refused where no rule tells how.
+"""
+
+import math
+import re
+from dataclasses import replace
+
+from advisor.errors import Refusal
+from advisor.model.architecture import Architecture
+from advisor.model.by_name import names
+from advisor.model.by_name.hub_list import (
+    READ,
+    HubRow,
+    counts_weights,
+    hub_list,
+    is_unpacked,
+    listed,
+    text_parameters,
+)
+from advisor.model.by_name.known import Named
+from advisor.model.by_name.stand_in import of_size, resized
+
+AGREES = math.log(1.15)
+"""Logarithm of how far a stated total may lie from what the layers count."""
+OTHER_LAYERS = 0.3
+"""Logarithm of how far Llama's layers may count from a stated total: towers make a quarter."""
+STATES = re.compile(
+    r"rwkv|mamba|zamba|samba(?!nova)|xlstm|retnet|hgrn|griffin|recurrent|hyena|delta_?net|gdn|(?:^|_)kda"
+    r"|lightning_attn|linear_attn|jet_?nemotron|nemotron_flash|phi4flash|olmo_hybrid|longhorn|liquid",
+    re.IGNORECASE,
+)
+"""Words of architectures and names whose layers keep a state instead of a growing cache."""
+
+
+def refuse_unknown_states(text: str, row: HubRow | None, architecture: Architecture) -> None:
+    """Refuse a model whose layers keep a state that no rule here tells.
+
+    Raises:
+        Refusal: its architecture or name says so, and its layers as counted keep none.
+    """
+    told = STATES.search(f"{row.architecture} {row.name}" if row else text)
+    counted = any(layer.state_values for layer in architecture.cache)
+    headless = row is not None and not row.heads
+    if counted or not (told or headless):
+        return
+    why = f"as {told[0]!r} in its name or architecture says" if told else "as it has no heads"
+    raise Refusal(
+        f"{text[:80]} has layers that keep a state ({why}), and no rule of its family is known "
+        "here: its cache and its weights would be guessed. Its GGUF file tells them."
+    )
+
+
+def checked(text: str, model: Named) -> Named:
+    """Model as its row states it: scaled to the stated total, or with a sentence first."""
+    row = _row_of(text, model)
+    if row is None:
+        return model
+    entry = listed(row)
+    if entry.generic:
+        refuse_unknown_states(text, row, entry.architecture)
+    if not is_unpacked(row) or _estimated(row):
+        return model
+    total = text_parameters(row, model.architecture)
+    apart = math.log(model.architecture.params / total)
+    if abs(apart) <= AGREES:
+        return model
+    own = names.stated_size(names.take_apart(row.name))
+    named_so = own is not None and abs(math.log(own.params / total)) <= AGREES
+    if entry.generic or named_so:
+        return _of_total(row, model, total, apart)
+    note = (
+        f"Its files hold {_billions(total)} weights by a list of {READ}, while its layers count "
+        f"{_billions(model.architecture.params)}, which is shown: they may be packed, pruned or "
+        "not all there. Its config.json or GGUF file would tell."
+    )
+    return replace(model, notes=(note, *model.notes))
+
+
+CONTEXT = re.compile(r"(?<![a-z0-9.])(\d{1,4})(k|m)(?![a-z0-9])", re.IGNORECASE)
+"""A context in a name: `Yi-34B-200K`, `Qwen2.5-7B-Instruct-1M`."""
+LEAST_CONTEXT = 2048  # shorter ones are weights: `SmolLM-135M`, `stories-260K` [tokens]
+BINARY = frozenset({2**power for power in range(2, 11)})
+"""Thousands that are written for powers of two: 32k is 32,768 tokens, 200k is 200,000."""
+
+
+def longer_context(text: str, model: Named) -> Named:
+    """Model with the context of its variant, by its own row or its name, where that is longer."""
+    own = model.architecture.max_context
+    if own is None:
+        return model
+    stated = max(_context_of_row(text), _context_of_name(text))
+    return replace(model, context=stated) if stated > own else model
+
+
+def _context_of_row(text: str) -> int:
+    """Context of the row of the list that has a name, with or without its publisher; else 0."""
+    stripped = text.strip()
+    if "/" in stripped:
+        row = hub_list().named(stripped)
+    else:
+        row = next(hub_list().ending_with(f"/{stripped}"), None)
+    return row.context if row is not None else 0
+
+
+def _context_of_name(text: str) -> int:
+    """Context that a name states behind a size in billions; 0 without one [tokens]."""
+    size = names.stated_size(names.take_apart(text))
+    last = text.rpartition("/")[2]
+    found = [
+        match for match in CONTEXT.finditer(last) if re.search(r"\d[bB]", last[: match.start()])
+    ]
+    if size is None or not found:
+        return 0
+    number = int(found[-1][1])
+    if found[-1][2].casefold() == "m":
+        return number * 2**20
+    tokens = number * (1024 if number in BINARY else 1000)
+    return tokens if tokens >= LEAST_CONTEXT else 0
+
+
+def _row_of(text: str, model: Named) -> HubRow | None:
+    """Row of the list that a text names exactly, else the row that it was read as."""
+    exact = hub_list().named(text) if "/" in text else None
+    if exact is not None:
+        return exact
+    return model.row if isinstance(model.row, HubRow) and model.made is None else None
+
+
+def _estimated(row: HubRow) -> bool:
+    """Whether a total was worked out of the sizes, so that it adds nothing to them."""
+    return not counts_weights(row) and row.parameters % 100_000_000 != 0
+
+
+def _of_total(row: HubRow, model: Named, total: int, apart: float) -> Named:
+    """Model scaled to a stated total, its own layers where they are not far from it."""
+    size = _size(row, model.architecture, total)
+    if abs(apart) <= OTHER_LAYERS or model.architecture.experts is not None:
+        made = resized(model.architecture, model.name, size)
+        shape = "its layers and cache are those of its sizes"
+    else:
+        made = of_size(row.name, size)
+        shape = "its shape is that of a relative"
+    note = (
+        f"Its {_billions(total)} weights are those that a list of Hugging Face's models of {READ} "
+        f"states; counted by its sizes alone it would have {_billions(model.architecture.params)}, "
+        f"so its layers are of another kind or width: {shape}. Its config.json or GGUF file would "
+        "tell them."
+    )
+    return replace(model, made=made, notes=(note, *model.notes[:1]))
+
+
+JOINED_SIZES = re.compile(r"(\d[bB])(?=[aA]\d)")
+"""Weights that a name joins to the active ones: `21BA3B`."""
+
+
+def _size(row: HubRow, architecture: Architecture, total: int) -> names.StatedSize:
+    """Size of a stated total, with the active weights of its name or its experts."""
+    apart = JOINED_SIZES.sub(r"\1-", row.name)
+    told = names.stated_size(names.take_apart(f"{apart} {total / 1e9:.3f}b"))
+    if told is not None and told.active is not None and told.active < total:
+        return names.StatedSize(params=float(total), active=told.active, layers=row.layers or None)
+    if architecture.experts is None:
+        return names.StatedSize(
+            params=float(total), active=None, layers=row.layers or None, may_have_experts=True
+        )
+    share = architecture.active_params / architecture.params
+    return names.StatedSize(params=float(total), active=share * total, layers=row.layers or None)
+
+
+def _billions(weights: float) -> str:
+    return f"{weights / 1e9:,.3g} B"

@@ -1,0 +1,167 @@
+"""Families whose layers keep a state, alone or beside attention, and those that look at an image.
+
+A state is of fixed size: the cache of these models does not grow with the text, or grows in a few
+layers only.
+
+References:
+    [1] huggingface/transformers 5.23.0, models/{bamba,mamba,falcon_mamba,mamba2,minimax,mllama}.
+    [2] Gu, Dao 2023, Mamba, arXiv:2312.00752; Dao, Gu 2024, Mamba-2, arXiv:2405.21060.
+    [3] MiniMax 2025, MiniMax-01, arXiv:2501.08313, section 2 (lightning attention).
+    [4] Peng et al. 2025, RWKV-7, arXiv:2503.14456, section 4 and appendix on parameters.
+    [5] DeciLM-7B, modeling_decilm.py (`num_key_value_heads_per_layer`).
+"""
+
+import math
+from dataclasses import replace
+
+from advisor.model.architecture import Architecture, LayerCache, Shapes, tensors
+from advisor.model.build import Layer, stack
+from advisor.model.config.own_layers.parts import (
+    MambaSizes,
+    attention,
+    mamba1,
+    of_layers,
+    stacked,
+)
+from advisor.model.config.values import Config
+from advisor.model.layers import Mixing
+from advisor.model.spec import ArchitectureSpec
+
+ATTENDS = ("attention", "full_attention")
+
+
+def bamba(config: Config, facts: ArchitectureSpec) -> Architecture:
+    """Bamba: Mamba-2, some layers attend; each is followed by a feed-forward block [1]."""
+    listed = config.numbers("attn_layer_indices")
+    words = config.words("layers_block_type")
+    if words:
+        attends = [word in ATTENDS for word in of_layers(config, facts, "layers_block_type", words)]
+    else:
+        attends = [at in listed for at in range(facts.layers)]
+    mamba = replace(facts, layer_pattern="M", **_mamba2_sizes(config))
+    return stacked(facts, lambda at: attention(facts if attends[at] else mamba, at))
+
+
+def _mamba2_sizes(config: Config) -> dict[str, int]:
+    return {
+        "ssm_heads": config.required("mamba_n_heads"),
+        "ssm_head_dim": config.required("mamba_d_head"),
+        "ssm_groups": config.required("mamba_n_groups"),
+        "ssm_state": config.required("mamba_d_state"),
+        "ssm_conv": config.required("mamba_d_conv"),
+    }
+
+
+def mamba(config: Config, facts: ArchitectureSpec) -> Architecture:
+    """Mamba and Falcon-Mamba: Mamba-1 alone, without attention and feed-forward [1, 2]."""
+    inner = config.optional("intermediate_size") or config.required("expand") * facts.hidden
+    rank = config.raw("time_step_rank")[1]
+    sizes = MambaSizes(
+        inner=inner,
+        state=config.required("state_size"),
+        rank=rank if isinstance(rank, int) else math.ceil(facts.hidden / 16),
+        taps=config.required("conv_kernel"),
+    )
+    return _alone(facts, [mamba1(facts, at, sizes) for at in range(facts.layers)])
+
+
+def mamba2(config: Config, facts: ArchitectureSpec) -> Architecture:
+    """Mamba-2 alone, as Codestral Mamba [1, 2]."""
+    head_dim = config.optional("ssm_head_dim", "head_dim") or config.required("head_dim")
+    sized = replace(
+        facts,
+        layer_pattern="M",
+        ssm_heads=config.required("expand") * facts.hidden // head_dim,
+        ssm_head_dim=head_dim,
+        ssm_groups=config.required("n_groups"),
+        ssm_state=config.required("state_size"),
+        ssm_conv=config.required("conv_kernel"),
+    )
+    return _alone(facts, [attention(sized, at) for at in range(facts.layers)])
+
+
+def _alone(facts: ArchitectureSpec, mixings: list[Mixing]) -> Architecture:
+    """Architecture of token mixers without feed-forward blocks."""
+    single = replace(facts, layer_pattern="M", intermediate=0, experts=0, max_context=None)
+    return stack(single, [Layer(mixing=mixing, facts=single) for mixing in mixings])
+
+
+def minimax(config: Config, facts: ArchitectureSpec) -> Architecture:
+    """MiniMax-Text-01 and M1: lightning attention, every eighth layer attends fully [1, 3]."""
+    words = config.words("layer_types")
+    kinds = config.numbers("attn_type_list")
+    if words:
+        full = [word in ATTENDS for word in of_layers(config, facts, "layer_types", words)]
+    elif kinds:
+        full = [kind == 1 for kind in of_layers(config, facts, "attn_type_list", kinds)]
+    else:
+        full = [at % 8 == 7 for at in range(facts.layers)]
+    return stacked(facts, lambda at: attention(facts, at) if full[at] else _lightning(facts, at))
+
+
+def _lightning(facts: ArchitectureSpec, layer: int) -> Mixing:
+    """Linear attention of all query heads, its output gated; a state of heads x dim x dim [3]."""
+    inner = facts.heads * facts.head_dim
+    weights: Shapes = {
+        "attn_qkv": (facts.hidden, 3 * inner),
+        "attn_gate": (facts.hidden, inner),
+        "ssm_out": (inner, facts.hidden),
+        "ssm_norm": inner,
+    }
+    state = facts.heads * facts.head_dim**2
+    return Mixing(tensors=tensors(layer, weights), cache=LayerCache(state_values=state))
+
+
+RWKV_HEAD = 64  # values of a head of RWKV-7
+
+
+def rwkv7(config: Config, facts: ArchitectureSpec) -> Architecture:
+    """RWKV-7: four matrices and four low-rank ones mix time, two mix channels [4].
+
+    Ranks of decay, rate, value and gate: 1.8, 1.8 and 1.3 times the root of the width, 0.6 times
+    its 0.8th power, in steps of 32.
+    """
+    return _alone(facts, [_time_mix(config, facts, at) for at in range(facts.layers)])
+
+
+def _time_mix(config: Config, facts: ArchitectureSpec, layer: int) -> Mixing:
+    hidden = facts.hidden
+    wide = config.optional("intermediate_size") or 4 * hidden
+    root = math.sqrt(hidden)
+    ranks = {
+        "decay": 1.8 * root,
+        "rate": 1.8 * root,
+        "value": 1.3 * root,
+        "gate": 0.6 * hidden**0.8,
+    }
+    weights: Shapes = {
+        "attn_r": (hidden, hidden),
+        "attn_k": (hidden, hidden),
+        "attn_v": (hidden, hidden),
+        "attn_output": (hidden, hidden),
+        "channel_mix_key": (hidden, wide),
+        "channel_mix_value": (wide, hidden),
+    }
+    for name, rank in ranks.items():
+        steps = max(32, round(rank / 32) * 32)
+        weights |= {f"ssm_{name}_a": (hidden, steps), f"ssm_{name}_b": (steps, hidden)}
+    state = hidden * RWKV_HEAD + 2 * hidden
+    return Mixing(tensors=tensors(layer, weights), cache=LayerCache(state_values=state))
+
+
+def mllama(config: Config, facts: ArchitectureSpec) -> Architecture:
+    """Llama 3.2 Vision: some layers attend to an image and cache nothing of the text [1]."""
+    images = set(config.numbers("cross_attention_layers"))
+
+    def mixing(at: int) -> Mixing:
+        attends = attention(facts, at)
+        return replace(attends, cache=LayerCache()) if at in images else attends
+
+    return stacked(facts, mixing)
+
+
+def heads_by_layer(config: Config, facts: ArchitectureSpec) -> Architecture:
+    """DeciLM: key and value heads of each layer as the file lists them [5]."""
+    key = "num_key_value_heads_per_layer"
+    heads = of_layers(config, facts, key, config.numbers(key))
+    return stacked(facts, lambda at: attention(replace(facts, kv_heads=heads[at]), at))
