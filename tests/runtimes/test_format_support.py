@@ -17,8 +17,8 @@ from advisor.model.formats import model_formats
 from advisor.runtimes import ASIDE, RUNTIMES, runtime
 from advisor.runtimes.format_support import NAMES, bits, capabilities, kinds, nearest, rows, takes
 
-KNOWN = {"GGUF", "ik GGUF", "integers", "GGUF experts", "16-bit", "AWQ", "GPTQ", "FP8", "NVFP4", "MXFP4", "AMX",
-         "bitsandbytes"}  # fmt: skip
+KNOWN = {"GGUF", "ik GGUF", "GGUF experts", "16-bit", "AWQ", "GPTQ", "integers", "FP8", "NVFP4",
+         "MXFP4", "AMX", "bitsandbytes"}  # fmt: skip
 VENDORS = {"any", "none", "NVIDIA", "AMD", "Intel", "Intel Gaudi", "Apple"}
 
 
@@ -51,7 +51,7 @@ def test_each_pair_stands_once() -> None:
 def test_every_runtime_that_reads_it_has_rows_and_a_name() -> None:
     keys = {row.runtime for row in rows()}
     assert keys == NAMES.keys()
-    assert keys <= {runtime.key for runtime in (*RUNTIMES, *ASIDE)}
+    assert keys <= {part for runtime in (*RUNTIMES, *ASIDE) for part in (runtime.key, runtime.name)}
 
 
 def test_every_kind_is_one_of_some_format() -> None:
