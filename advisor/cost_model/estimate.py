@@ -11,7 +11,7 @@ from advisor.catalog.constants import ConstantRow, Constants, fitted_constants
 from advisor.cost_model import measured_constants as measured
 from advisor.cost_model import uncertainty
 from advisor.cost_model.chance import OF_LLAMA_CPP, OF_OTHERS, Run
-from advisor.cost_model.drafting import DRAFTING, weights_read, with_drafting
+from advisor.cost_model.drafting import DRAFTING, undrafted, weights_read, with_drafting
 from advisor.cost_model.known_runs import Lesson, learnt, lesson
 from advisor.cost_model.placement import (
     DEFAULT,
@@ -26,7 +26,7 @@ from advisor.cost_model.placement import (
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Phases, Route, Schedule
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime, schedule_seconds
-from advisor.cost_model.workload import Workload
+from advisor.cost_model.workload import OWN_LAYERS, Workload
 from advisor.errors import InputError, Refusal
 from advisor.lazy import lazy
 from advisor.machine.known_run import KnownRun
@@ -34,6 +34,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.shared_memory import LEAST_OF_SYSTEM
 from advisor.model.architecture import operators
+from advisor.model.draft_heads import draft_heads
 from advisor.model.model import Model
 from advisor.units import Array
 
@@ -402,9 +403,9 @@ def estimate(
     the runtime's current one.
     """
     notes = [format_note]
-    if work.draft and not runtime.drafts:
-        work = replace(work, draft="", draft_model=None, drafted=0, acceptance=0.0)
-        notes.append("No tokens are drafted in it here.")
+    if without := _why_undrafted(model, work, runtime):
+        work = undrafted(work)
+        notes.append(without)
     if machine.host.numa and runtime.takes_layers and not runtime.binds_nodes:
         notes.append("It has no --numa.")
     if runtime.key in measured.RUNTIMES:
@@ -445,6 +446,15 @@ def estimate(
         missing=missing,
         constants=measured.conditioned(there, machine, runtime, model),
     )
+
+
+def _why_undrafted(model: Model, work: Workload, runtime: Runtime) -> str:
+    """Reason why a runtime drafts no tokens for a model; empty where it does, or is not to."""
+    if work.draft and not runtime.drafts:
+        return "No tokens are drafted in it here."
+    if work.draft == OWN_LAYERS and not draft_heads(model):
+        return f"{model.name} has no layers to draft with (MTP), so none are drafted."
+    return ""
 
 
 def _check_memories(machine: Machine, strategy: PlacementStrategy, settings: Settings) -> None:

@@ -16,6 +16,7 @@ DRAFTS = {"mtp": 1.0, "eagle": 1.0, "dflash": 5.0, "ngram": 0.0}
 layer and the output head (DeepSeek-V3, arXiv 2412.19437, section 2.2), EAGLE the same (arXiv
 2401.15077), DFlash five layers (arXiv 2602.06036); n-grams from the prompt need no layer
 and no head."""
+OWN_LAYERS = "mtp"  # method of a model's own further layers
 AT_ONCE = ("dflash",)
 """Methods that draft all tokens of a step in one run: a diffusion of a block of tokens."""
 ACCEPTED = {"mtp": 0.85}
@@ -117,9 +118,7 @@ class Workload:
         (1 - a^(k+1)) / (1 - a), with k drafted tokens, each accepted with probability a if all
         before it were (Leviathan et al. 2023, equation 1, arXiv 2211.17192).
         """
-        accepted = np.minimum(np.asarray(self.acceptance, dtype=float), 1.0 - 1e-9)
-        drafted = np.asarray(self.drafted, dtype=float)
-        return np.asarray((1.0 - accepted ** (drafted + 1.0)) / (1.0 - accepted))
+        return _expected(self.acceptance, self.drafted)
 
     @property
     def fresh(self) -> Array:
@@ -160,6 +159,33 @@ def grown_note(stated: Workload, work: Workload) -> str:
     )
 
 
+def chance(drafted: Array, accepted_share: Array) -> Array:
+    """Probability that a draft is accepted, from the share of all drafts that is.
+
+    The solution a of (1 - a^(k+1)) / (1 - a) = 1 + k s (`Workload.tokens_per_step`): engines print
+    s, in which drafts behind a rejected one count as rejected.
+    """
+    tokens = np.asarray(drafted, dtype=float)
+    share = np.asarray(accepted_share, dtype=float)
+    low = np.zeros(np.broadcast_shapes(tokens.shape, share.shape))
+    high = np.ones_like(low)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2.0
+        fewer = _expected(middle, tokens) < 1.0 + tokens * share
+        low = np.where(fewer, middle, low)
+        high = np.where(fewer, high, middle)
+    return np.where(tokens > 0, (low + high) / 2.0, share)
+
+
+HALVINGS = 30  # of the interval in which the probability of a draft lies
+
+
+def _expected(accepted: Array, drafted: Array) -> Array:
+    """Expected tokens of a step of so many drafts [tokens]."""
+    sure = np.minimum(np.asarray(accepted, dtype=float), 1.0 - 1e-9)
+    return np.asarray((1.0 - sure ** (np.asarray(drafted, dtype=float) + 1.0)) / (1.0 - sure))
+
+
 def cached_tokens(prompt: float, tokens: float | None, share: float | None) -> float:
     """Cached part of a prompt, stated in tokens or as a share; 0 where neither is [tokens].
 
@@ -180,16 +206,24 @@ def cached_tokens(prompt: float, tokens: float | None, share: float | None) -> f
 def drafter_weights(model: Model, work: Workload) -> Array:
     """Weights of who drafts: a smaller model, or further layers of the model's own [B].
 
-    A head for multi-token prediction is a layer like the others, routed experts and all, and shares
-    the token table and the output head (DeepSeek-V3, arXiv 2412.19437, section 2.2); an EAGLE head
-    is taken to be one, too. The layers of a block drafter have no routed experts.
+    A head for multi-token prediction is a layer like the others, routed experts and all, behind a
+    projection of 2 hidden x hidden weights, and shares the token table and the output head
+    (DeepSeek-V3, arXiv 2412.19437, section 2.2); an EAGLE head is taken to be a layer, too. The
+    layers of a block drafter have no routed experts.
     """
     if work.draft_model is not None:
         return work.draft_model.file_bytes
     layer = model.layer_bytes[..., -1]
     if work.draft in AT_ONCE:
         layer = layer - model.bytes_per_layer[Group.ROUTED_EXPERTS][..., -1]
+    if work.draft == OWN_LAYERS:
+        layer = layer + 2.0 * model.architecture.hidden**2 * _bytes_per_weight(model)
     return np.asarray(DRAFTS.get(work.draft, 0.0) * layer)
+
+
+def _bytes_per_weight(model: Model) -> Array:
+    """Mean size of a weight of a model [B]."""
+    return np.asarray(model.file_bytes) / model.architecture.params
 
 
 def drafter_cache(model: Model, work: Workload) -> Array:
@@ -211,6 +245,28 @@ def drafter_memory(model: Model, work: Workload) -> Array:
     return np.asarray(drafter_weights(model, work) + drafter_cache(model, work) * users)
 
 
+def drafting_context(model: Model, work: Workload) -> Array:
+    """Memory of who drafts in llama.cpp, which gives it a context of its own; 0 without drafting
+    [B].
+
+    Beside its weights: a cache in 16 bits whatever the model's has (`-ctkd`, `-ctvd`), the scores
+    of all tokens of a micro-batch, ubatch x vocab x 4, and of states that cannot be cut one more
+    for each drafted token, to go back to (llama.cpp's src/llama-memory-recurrent.cpp: rows x
+    (1 + n_rs_seq)). Measured with Qwen3.8-27B and two drafts: 1.3 GiB at 131,072 tokens, 1.9 GiB at
+    262,144 (sudoingX/qwen38-mtp, pull requests 13 and 14).
+    """
+    if not work.draft or not DRAFTS.get(work.draft, 1.0):
+        return 0.0
+    users = np.asarray(work.users, dtype=float)
+    cache = drafter_cache(model, work.with_numbers(kv_type="f16"))
+    vocab = (work.draft_model or model).architecture.vocab
+    scores = 4.0 * np.asarray(work.ubatch, dtype=float) * vocab
+    states = (
+        4.0 * float(np.sum(model.per_layer.state_values)) * np.asarray(work.drafted, dtype=float)
+    )
+    return np.asarray(drafter_weights(model, work) + (cache + states) * users + scores)
+
+
 def drafting_note(work: Workload) -> str:
     """Drafting in a sentence; empty without drafting, and along a sweep of it."""
     if not work.draft or np.ndim(work.drafted) or np.ndim(work.acceptance):
@@ -220,4 +276,5 @@ def drafting_note(work: Workload) -> str:
     else:
         who = work.draft
     tokens = f"{work.drafted:g} token{'s' if work.drafted != 1 else ''}"
-    return f"Each step checks {tokens} drafted by {who}, {100 * work.acceptance:.0f} % accepted."
+    share = float(work.tokens_per_step - 1.0) / max(float(work.drafted), 1.0)
+    return f"Each step checks {tokens} drafted by {who}, {100 * share:.0f} % accepted."

@@ -160,6 +160,8 @@ class Architecture:
     # extra half width of a speed's range for an unknown inner shape, as the logarithm of a factor;
     # 0 for a known shape
     shape_uncertainty: float = 0.0
+    # further layers by which it drafts its next tokens; None where only its name tells
+    draft_layers: int | None = None
 
     @lazy
     def by_layer(self) -> tuple[Mapping[str, Tensor], ...]:

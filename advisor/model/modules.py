@@ -66,7 +66,7 @@ class ModulePatterns:
     @cached_property
     def _globs(self) -> Mapping[str, Sequence[tuple[re.Pattern[str], tuple[str, str]]]]:
         """Patterns of a shell, which also take what lies below, by the number of their layer."""
-        made = defaultdict(list)
+        made: dict[str, list[tuple[re.Pattern[str], tuple[str, str]]]] = defaultdict(list)
         for pattern, meaning in self.meanings.items():
             if pattern.startswith(REGEX) or not _is_glob(pattern):
                 continue
@@ -81,7 +81,7 @@ class ModulePatterns:
     @cached_property
     def _expressions(self) -> Sequence[tuple[re.Pattern[str], tuple[str, str]]]:
         """Regular expressions, without those that could take long or are damaged."""
-        made = []
+        made: list[tuple[re.Pattern[str], tuple[str, str]]] = []
         for pattern, meaning in self.meanings.items():
             text = pattern.removeprefix(REGEX)
             if text == pattern or len(made) >= MOST_PATTERNS or _takes_long(text):

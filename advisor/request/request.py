@@ -21,6 +21,7 @@ import numpy as np
 
 from advisor.catalog import inputs
 from advisor.cost_model import workload
+from advisor.cost_model.drafting import refuse_without_heads
 from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import LONGEST_SHOWN, AdvisorError, InputError, UnknownName
@@ -471,6 +472,8 @@ class Nouns:
     def work(self) -> Workload:
         """Request of one reply, which is the middle one of a session."""
         reply = self._reply
+        if reply.draft == workload.OWN_LAYERS:
+            refuse_without_heads(self.model)
         if self.session is None:
             return workload.with_room(reply)
         return self.session.middle(reply)
@@ -575,15 +578,16 @@ def drafting(who: str, acceptance: Array | None, drafted: Array | None) -> dict[
     if not who:
         return {}
     method = who.lower()
-    if method in workload.DRAFTS:
-        smaller = None
-    else:
+    smaller = None
+    if method not in workload.DRAFTS:
         smaller = _draft_model(who)
-    if smaller is None:
-        method = method
-    else:
         method = workload.DRAFT_MODEL
-    accepted = acceptance if acceptance is not None else workload.ACCEPTED.get(method)
+    number = workload.DRAFTED[method] if drafted is None else drafted
+    if acceptance is None:
+        accepted: Array | None = workload.ACCEPTED.get(method)
+    else:
+        inputs.check_all(inputs.DRAFT, {"drafted": number, "acceptance": acceptance})
+        accepted = workload.chance(number, acceptance)
     if accepted is None:
         raise InputError(
             f"Drafting by {who[:40]} needs an acceptance (--acceptance), the share of drafted "
@@ -592,7 +596,7 @@ def drafting(who: str, acceptance: Array | None, drafted: Array | None) -> dict[
     return {
         "draft": method,
         "draft_model": smaller,
-        "drafted": workload.DRAFTED[method] if drafted is None else drafted,
+        "drafted": number,
         "acceptance": accepted,
     }
 

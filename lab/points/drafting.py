@@ -17,9 +17,9 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.uncertainty import Range
-from advisor.cost_model.workload import Workload
+from advisor.cost_model.workload import Workload, chance
 from advisor.evidence.accuracy.regimes import GENERATION
-from advisor.evidence.published.engines import chance, engine
+from advisor.evidence.published.engines import engine
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from advisor.advice.compare import as_run
 from advisor.catalog.constants import fitted_constants
-from advisor.cost_model.drafting import weights_read, with_drafting
+from advisor.cost_model.drafting import refuse_without_heads, weights_read, with_drafting
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Tier
 from advisor.cost_model.schedule import Flow, Route, Schedule
@@ -15,22 +17,25 @@ from advisor.cost_model.timing import LAYERS, TOKEN, StepTime
 from advisor.cost_model.workload import (
     DRAFT_MODEL,
     Workload,
+    chance,
     drafter_cache,
     drafter_memory,
     drafter_weights,
+    drafting_context,
     drafting_note,
 )
-from advisor.errors import InputError
-from advisor.evidence.published.engines import chance
+from advisor.errors import InputError, Refusal
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
-from advisor.model import catalog
+from advisor.model import catalog, resolve
 from advisor.model.architecture import Group
+from advisor.model.by_name.named import named
 from advisor.runtimes import (
     ASIDE,
     KTRANSFORMERS,
     LLAMA_CPP,
     MLX,
+    OLLAMA,
     OLLAMA_MLX,
     RUNTIMES,
     SGLANG,
@@ -200,7 +205,8 @@ def test_commands_say_who_drafts(runtime: Runtime, draft: str, words: str) -> No
         drafted=3,
         acceptance=0.6,
     )
-    assert words in run("Qwen3-32B", "Q4_K_M", runtime, work, gpu="H100 SXM", ram_gb=256).command
+    name = "Qwen3.6-27B" if draft == "mtp" else "Qwen3-32B"
+    assert words in run(name, "Q4_K_M", runtime, work, gpu="H100 SXM", ram_gb=256).command
 
 
 @pytest.mark.parametrize("runtime", [*RUNTIMES, *ASIDE], ids=lambda runtime: runtime.name)
@@ -214,7 +220,7 @@ def test_who_drafts_says_so_in_its_command(runtime: Runtime) -> None:
     if runtime is KTRANSFORMERS:
         name = "Qwen3-30B-A3B"
     else:
-        name = "Llama-3.1-8B"
+        name = "Qwen3.6-27B"
     model = as_run(catalog.model(name, "Q4_K_M"), runtime, where)
     commands = [
         estimate(model, where, work, runtime, strategy, fitted_constants()).command
@@ -222,7 +228,8 @@ def test_who_drafts_says_so_in_its_command(runtime: Runtime) -> None:
         for strategy in runtime.strategies[:1]
     ]
     assert all(commands)
-    assert (commands[0] != commands[1]) == runtime.drafts
+    # Ollama drafts by itself where a tag has layers for it, without an option.
+    assert (commands[0] != commands[1]) == (runtime.drafts and runtime is not OLLAMA)
 
 
 def test_memory_of_a_smaller_model_by_hand() -> None:
@@ -258,10 +265,41 @@ def test_the_model_s_own_head_takes_room(runtime: Runtime) -> None:
         form = "Q4_K_M"
     else:
         form = "FP8"
-    held = [run("Qwen3-32B", form, runtime, request, **rig).held for request in (work, Workload())]
-    model = as_run(catalog.model("Qwen3-32B", form), runtime, machine(MachineSpec(**rig)))
+    name = "Qwen3.6-27B"
+    held = [run(name, form, runtime, request, **rig).held for request in (work, Workload())]
+    model = as_run(catalog.model(name, form), runtime, machine(MachineSpec(**rig)))
     more = float(held[0][Tier.VRAM][0]) - float(held[1][Tier.VRAM][0])
-    assert more == pytest.approx(float(drafter_memory(model, work)), rel=0.01)
+    memory = drafting_context if runtime is LLAMA_CPP else drafter_memory
+    assert more == pytest.approx(float(memory(model, work)), rel=0.01)
+
+
+@pytest.mark.parametrize(("context", "measured"), [(131_072, 1.3 * 2**30), (262_144, 1.9 * 2**30)])
+def test_memory_of_a_context_that_drafts_is_as_measured(context: int, measured: float) -> None:
+    """sudoingX/qwen38-mtp, pull requests 13 and 14: Qwen3.8-27B in Q4_K_M, two drafts, q4_0."""
+    model = catalog.in_format(named("Qwen3.8-27B").architecture, "Q4_K_M")
+    work = Workload(draft="mtp", drafted=2, acceptance=0.7, context=context, kv_type="q4_0")
+    assert float(drafting_context(model, work)) == pytest.approx(measured, rel=0.15)
+
+
+@pytest.mark.parametrize("name", ["Qwen3-32B", "gemma-3-27b", "gpt-oss-120b", "Llama-3.1-8B"])
+def test_a_model_without_layers_to_draft_drafts_nothing(name: str) -> None:
+    model = resolve.from_name(name).model
+    with pytest.raises(Refusal, match="no layers to draft with"):
+        refuse_without_heads(model)
+    work = Workload(draft="mtp", drafted=3, acceptance=0.9)
+    where = machine(MachineSpec(gpu="RTX PRO 6000", ram_gb=64))
+    strategy = PlacementStrategy.GPU_RESIDENT
+    drafted = estimate(model, where, work, LLAMA_CPP, strategy)
+    plain = estimate(model, where, Workload(), LLAMA_CPP, strategy)
+    assert tps(drafted) == tps(plain)
+    assert "no layers to draft" in drafted.format_note
+
+
+@given(st.integers(1, 16), st.floats(0.0, 1.0))
+def test_the_share_that_engines_print_gives_their_tokens_a_step(drafts: int, share: float) -> None:
+    """1 + k s tokens a step, of k drafts of which the share s was accepted."""
+    work = Workload(draft="mtp", drafted=drafts, acceptance=float(chance(drafts, share)))
+    assert float(work.tokens_per_step) == pytest.approx(1 + drafts * share, rel=1e-4)
 
 
 @pytest.mark.parametrize("runtime", [VLLM, SGLANG])
@@ -316,7 +354,8 @@ def test_a_block_drafter_takes_the_last_layers_without_their_experts() -> None:
     block = Workload(draft="dflash", drafted=7, acceptance=0.5)
     assert float(drafter_weights(model, block)) == 5 * (model.layer_bytes[-1] - experts[-1])
     head = Workload(draft="mtp", drafted=1, acceptance=0.5)
-    assert float(drafter_weights(model, head)) == model.layer_bytes[-1]
+    projection = 2 * model.architecture.hidden**2 * model.file_bytes / model.architecture.params
+    assert float(drafter_weights(model, head)) == model.layer_bytes[-1] + projection
 
 
 def test_drafts_along_a_sweep_cost_what_each_of_them_costs() -> None:

@@ -8,9 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from advisor.cost_model.workload import DRAFTED, Workload
+from advisor.cost_model.workload import DRAFTED, Workload, chance
 from advisor.evidence.published.row import PublishedRow, figure, meaning, stated
 from advisor.runtimes import (
     ACCELERATE,
@@ -122,17 +120,11 @@ def drafting_of(row: PublishedRow) -> dict[str, str | float]:
             accepted = USUAL_SHARE[method]
         else:
             accepted = percent / 100.0
-    return {"draft": method, "drafted": drafted, "acceptance": chance(drafted, min(accepted, 1.0))}
-
-
-def chance(drafted: float, accepted_share: float) -> float:
-    """Probability that a draft is accepted, from the share of all drafts that is.
-
-    The solution a of (1 - a^(k+1)) / (1 - a) = 1 + k s (`Workload.tokens_per_step`).
-    """
-    chances = np.linspace(0.0, 0.999, 1000)
-    tokens = (1.0 - chances ** (drafted + 1.0)) / (1.0 - chances)
-    return float(np.interp(1.0 + drafted * accepted_share, tokens, chances))
+    return {
+        "draft": method,
+        "drafted": drafted,
+        "acceptance": float(chance(drafted, min(accepted, 1.0))),
+    }
 
 
 def with_drafts(row: PublishedRow, work: Workload) -> Workload:

@@ -46,6 +46,7 @@ from advisor.model.config.values import (
     parse,
     spellings,
 )
+from advisor.model.draft_heads import KEYS
 from advisor.model.model import Described
 from advisor.model.no_chat import classes, refuse_no_chat_model
 from advisor.model.spec import ArchitectureSpec
@@ -149,7 +150,7 @@ def describe(
         facts = facts_of(values, family)
         architecture, shared = with_shared_layers(values, facts, build(facts))
         pattern = {"layer_pattern": facts.layer_pattern}
-    architecture = _plausible(architecture)
+    architecture = replace(_plausible(architecture), draft_layers=_draft_layers(values))
     stored = stored_format(values, beside)
     model, of_modules = in_stored_format(architecture, stored)
     format_notes = (*stored.notes, *filter(None, [of_modules]))
@@ -274,6 +275,11 @@ def _plausible(architecture: Architecture) -> Architecture:
     return architecture
 
 
+def _draft_layers(config: Config) -> int | None:
+    """Layers for predicting several tokens; None where the file does not say."""
+    return config.optional(*KEYS, high=MAX_LAYERS)
+
+
 def _notes(whole: Mapping[str, object], config: Config) -> tuple[str, ...]:
     notes = []
     if language_model(whole) is not whole:
@@ -287,6 +293,6 @@ def _notes(whole: Mapping[str, object], config: Config) -> tuple[str, ...]:
             f"config.json does not say {', '.join(missing)}; the defaults of {kind} in "
             "transformers 5.23.0 stand in."
         )
-    if config.whole("num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers"):
+    if _draft_layers(config):
         notes.append("Its layers for predicting several tokens at once are left out.")
     return tuple(notes)

@@ -504,6 +504,7 @@ def _architecture(keys: Keys, header: Header, contents: _Contents) -> Architectu
         experts=_experts(keys, tensors),
         source=f"GGUF header of {header.name[:120]}",
         head_dim=keys.number("attention.key_length", 0),
+        draft_layers=keys.number("nextn_predict_layers", 0),
     )
 
 

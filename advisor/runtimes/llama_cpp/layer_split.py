@@ -32,7 +32,7 @@ from advisor.cost_model.placement import (
     weight_bytes,
 )
 from advisor.cost_model.runtime import Runtime
-from advisor.cost_model.workload import Workload, drafter_memory
+from advisor.cost_model.workload import Workload, drafting_context
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.machine.shared_memory import left_to_system
@@ -142,13 +142,14 @@ def _placed(
         working = gpu_buffer(model, work, outside, computing)
         if settings.expert_cache is not None:
             working = working + np.asarray(settings.expert_cache) / machine.gpu_count
-        for device, part in enumerate(over_gpus(machine, on_gpu, held, head * model.output)):
+        last = head * model.output + drafting_context(model, work)
+        for device, part in enumerate(over_gpus(machine, on_gpu, held, last)):
             there = {group: share * (part > 0) for group, share in kept.items()}
             weights[vram(device)] = {**all_of(part), **there}
             kv[vram(device)] = cached_on_gpu * (part > 0)
             buffers[vram(device)] = working
     for place, share in _last_memory(machine).items():
-        buffers[place] = buffers[place] + share * drafter_memory(model, work)
+        buffers[place] = buffers[place] + share * drafting_context(model, work)
         if machine.gpus:
             output[place] = share * head
     return Placement(
@@ -271,7 +272,7 @@ def gpu_budget(
         computing = compute_buffer(model.architecture, work)
     taken = FIT_MARGIN + gpu_buffer(model, work, 1.0, computing)
     total = sum((gpu.memory.value - taken for gpu in machine.gpus), start=np.zeros(()))
-    total = total - drafter_memory(model, work)
+    total = total - drafting_context(model, work)
     edges = (len(machine.gpus) - 1) * np.mean(model.layer_bytes, axis=-1)
     return np.asarray(np.maximum(total - edges, 0.0))
 

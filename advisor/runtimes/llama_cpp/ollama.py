@@ -213,4 +213,5 @@ OLLAMA = variant(
     mainstream=True,
     setup=SETUP,
     default_context=default_context,
+    drafts=True,
 )

@@ -2,7 +2,8 @@
 
 import pytest
 
-from advisor.evidence.published.engines import chance, drafting_of
+from advisor.cost_model.workload import chance
+from advisor.evidence.published.engines import drafting_of
 from advisor.evidence.published.row import PublishedRow
 
 

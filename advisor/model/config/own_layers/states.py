@@ -13,6 +13,7 @@ References:
 
 import math
 from dataclasses import replace
+from typing import Any
 
 from advisor.model.architecture import Architecture, LayerCache, Shapes, tensors
 from advisor.model.build import Layer, stack
@@ -42,7 +43,7 @@ def bamba(config: Config, facts: ArchitectureSpec) -> Architecture:
     return stacked(facts, lambda at: attention(facts if attends[at] else mamba, at))
 
 
-def _mamba2_sizes(config: Config) -> dict[str, int]:
+def _mamba2_sizes(config: Config) -> dict[str, Any]:
     return {
         "ssm_heads": config.required("mamba_n_heads"),
         "ssm_head_dim": config.required("mamba_d_head"),
@@ -134,7 +135,7 @@ def _time_mix(config: Config, facts: ArchitectureSpec, layer: int) -> Mixing:
         "value": 1.3 * root,
         "gate": 0.6 * hidden**0.8,
     }
-    weights: Shapes = {
+    weights: dict[str, int | tuple[int, int]] = {
         "attn_r": (hidden, hidden),
         "attn_k": (hidden, hidden),
         "attn_v": (hidden, hidden),
@@ -144,7 +145,8 @@ def _time_mix(config: Config, facts: ArchitectureSpec, layer: int) -> Mixing:
     }
     for name, rank in ranks.items():
         steps = max(32, round(rank / 32) * 32)
-        weights |= {f"ssm_{name}_a": (hidden, steps), f"ssm_{name}_b": (steps, hidden)}
+        weights[f"ssm_{name}_a"] = (hidden, steps)
+        weights[f"ssm_{name}_b"] = (steps, hidden)
     state = hidden * RWKV_HEAD + 2 * hidden
     return Mixing(tensors=tensors(layer, weights), cache=LayerCache(state_values=state))
 
