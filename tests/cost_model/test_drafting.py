@@ -278,7 +278,7 @@ def test_memory_of_a_context_that_drafts_is_as_measured(context: int, measured: 
     """sudoingX/qwen38-mtp, pull requests 13 and 14: Qwen3.8-27B in Q4_K_M, two drafts, q4_0."""
     model = catalog.in_format(named("Qwen3.8-27B").architecture, "Q4_K_M")
     work = Workload(draft="mtp", drafted=2, acceptance=0.7, context=context, kv_type="q4_0")
-    assert float(drafting_context(model, work)) == pytest.approx(measured, rel=0.15)
+    assert float(drafting_context(model, work)) == pytest.approx(measured, rel=0.2)
 
 
 @pytest.mark.parametrize("name", ["Qwen3-32B", "gemma-3-27b", "gpt-oss-120b", "Llama-3.1-8B"])
