@@ -472,7 +472,7 @@ class Nouns:
     def work(self) -> Workload:
         """Request of one reply, which is the middle one of a session."""
         reply = self._reply
-        if reply.draft == workload.OWN_LAYERS:
+        if reply.draft == workload.OWN_LAYERS and (self.given or self.request.model):
             refuse_without_heads(self.model)
         if self.session is None:
             return workload.with_room(reply)

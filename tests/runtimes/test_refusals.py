@@ -116,6 +116,10 @@ CASES = (
     case(OLLAMA, "Ollama uses one machine only", where=TWO_HOSTS),
     case(OLLAMA, "Ollama supports a cache in f16", work=Workload(kv_type="fp8")),
     case(
+        OLLAMA, "Ollama drafts by a model's own layers (mtp) where its tag has them, not by ngram",
+        work=Workload(draft="ngram", drafted=3, acceptance=0.5),
+    ),
+    case(
         OLLAMA, "serves Qwen3-Next-80B-A3B one request at a time", strategy=IN_RAM,
         model="Qwen3-Next-80B-A3B", work=Workload(users=2),
     ),

@@ -34,7 +34,7 @@ CONFIGURATIONS: tuple[Mapping[str, object], ...] = (
     {"model": "Llama-3.1-8B", "users": 4, "context": 16_384},
     {"model": "Llama-3.1-70B", "kv_type": "q8_0"},
     {"model": "Qwen3-30B-A3B"},
-    {"model": "Qwen3-30B-A3B", "draft": "mtp", "drafted": 2, "acceptance": 0.8},
+    {"model": "Qwen3.6-35B-A3B", "draft": "mtp", "drafted": 2, "acceptance": 0.8},
     {"model": "gpt-oss-120b", "context": 65_536},
     {"model": "Qwen3.6-35B-A3B", "session": "swe-bench"},
     {"model": "gemma-3-27b", "users": 2},

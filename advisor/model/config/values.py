@@ -134,7 +134,11 @@ class Config:
 
 def _alike(value: object) -> object:
     """The number that a list has for every layer; the value itself where they differ."""
-    if isinstance(value, list | tuple) and value and all(item == value[0] for item in value):
+    if (
+        isinstance(value, list | tuple)
+        and len(value) > 1
+        and all(item == value[0] for item in value)
+    ):
         return value[0]
     return value
 
@@ -187,7 +191,8 @@ def language_model(values: Mapping[str, object]) -> Mapping[str, object]:
         part = values.get(key)
         if isinstance(part, Mapping) and part:
             inherited = {name: value for name, value in values.items() if name in INHERITED}
-            return language_model({**inherited, **part})
+            within = {name: value for name, value in part.items() if name != key}
+            return language_model({**inherited, **within})
     return values
 
 

@@ -686,7 +686,7 @@ def test_infinity_in_an_unused_field_does_no_harm() -> None:
 
 
 def test_all_refusals_and_errors_are_of_one_tree() -> None:
-    for config in ({}, {"model_type": "llama", "vocab_size": []}, {"model_type": "mamba"}):
+    for config in ({}, {"model_type": "llama", "vocab_size": []}, {"model_type": "xlstm"}):
         with pytest.raises(AdvisorError):
             describe(config, "test")
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from advisor.errors import Refusal
 from advisor.model import catalog
 from advisor.model.by_name.named import named
 from advisor.model.config.read import describe
@@ -69,8 +70,66 @@ def test_families_of_the_list_have_their_published_sizes(
 
 
 def test_weights_that_llamas_layers_do_not_explain_are_not_left_out() -> None:
-    """Zamba2 shares its attention among layers: 2.66e9 weights, of which Llama's would be 5.8."""
-    shared = named("Zyphra/Zamba2-2.7B")
-    assert shared.architecture.params == pytest.approx(2.66e9, rel=0.01)
-    assert not shared.known
-    assert "not known here" in shared.notes[-1]
+    """Molmo-7B-D: 8.02e9 weights in its files, of which Llama's layers would be 13.3."""
+    stated = named("allenai/Molmo-7B-D-0924")
+    assert stated.architecture.params == pytest.approx(8.02e9, rel=0.01)
+    assert not stated.known
+    assert "8.02 B" in stated.notes[0]
+
+
+@pytest.mark.parametrize(
+    "name", ["Zyphra/Zamba2-2.7B", "Phi-4-mini-flash-reasoning", "somebody/Mamba-9B-Chat"]
+)
+def test_layers_that_keep_a_state_are_not_counted_as_those_of_llama(name: str) -> None:
+    with pytest.raises(Refusal, match="keep a state"):
+        named(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "total"),
+    [
+        ("state-spaces/mamba-2.8b-hf", 2.768e9),
+        ("tiiuae/falcon-mamba-7b", 7.273e9),
+        ("mistralai/Mamba-Codestral-7B-v0.1", 7.285e9),
+        ("RWKV/RWKV7-G1j-13.3B-20260831", 13.27e9),
+    ],
+)
+def test_a_recurrent_model_keeps_as_much_of_any_text(name: str, total: float) -> None:
+    """Totals as the list counts the files of these repositories."""
+    built = named(name).architecture
+    assert built.params == pytest.approx(total, rel=0.01)
+    assert kv_values(built, 1e3) == kv_values(built, 1e6)
+    assert built.max_context is None
+
+
+@pytest.mark.parametrize(
+    ("name", "total", "values"),
+    [
+        # MiniMax-01, arXiv 2501.08313: 10 of 80 layers attend, with 8 key heads of 128.
+        ("MiniMaxAI/MiniMax-Text-01", 456e9, 10 * 2 * 8 * 128),
+        # MiniCPM3-4B's config.json: a latent of 256 and a rotary key of 32 in 62 layers.
+        ("MiniCPM3-4B", 4.07e9, 62 * (256 + 32)),
+        # Step-3, arXiv 2507.19427: one key and value head of 256 in 61 layers.
+        ("Step3", 321e9, 61 * 2 * 256),
+    ],
+)
+def test_caches_that_are_not_those_of_llama(name: str, total: float, values: float) -> None:
+    built = named(name).architecture
+    assert built.params == pytest.approx(total, rel=0.02)
+    assert kv_values(built, 2e5) - kv_values(built, 1e5) == pytest.approx(1e5 * values)
+
+
+@pytest.mark.parametrize(
+    ("name", "total"),
+    [("ai-sage/GigaChat3.5-432B-A28B-Reasoning", 438e9), ("XingChen-AGI/Xing4.0-29B-A4B", 31.2e9)],
+)
+def test_signs_of_a_latent_cache_in_an_unknown_family(name: str, total: float) -> None:
+    """Their files count what layers as DeepSeek-V3's would hold; as Llama's they would cache 18 to
+    40 times as much.
+    """
+    model = named(name)
+    built = model.architecture
+    assert built.params == pytest.approx(total, rel=0.07)
+    assert kv_values(built, 1e5) == built.layers * 576 * 1e5
+    assert built.shape_uncertainty > 0
+    assert "latent" in " ".join(model.notes)
