@@ -42,6 +42,7 @@ from advisor.runtimes import RUNTIMES, VALUED, Runtime, beside
 if TYPE_CHECKING:
     from advisor.advice.finder.combinations import Compute
     from advisor.advice.finder.search import Findings
+    from advisor.advice.next_run import NextRun
 
 
 def advise(
@@ -204,6 +205,16 @@ class Answer:
         from advisor.advice import known  # with the diagnosis, loaded only for known speeds
 
         return tuple(known.sentences(self.nouns.known, self.advice.best))
+
+    @cached_property
+    def next_run(self) -> "NextRun | None":
+        """The run of two minutes that would tell most of it; None where none is worth it."""
+        from advisor.advice.next_run import next_run  # loaded only where it is asked for
+
+        best = self.advice.best
+        if best is None or self.nouns.request.nothing:
+            return None
+        return next_run(best)
 
     @property
     def caveats(self) -> tuple[str, ...]:

@@ -60,6 +60,8 @@ def _record(args: argparse.Namespace, answered: Answer, *, many: bool) -> Json:
         record |= session_answer(answered.advice.task, answered.nouns.session)
     if answered.nouns.known:
         record |= known_answer(answered)
+    if answered.next_run is not None:
+        record |= {"next_run": as_record("next_run", answered.next_run)}
     return record | _many_users_answer(answered, wanted=many)
 
 
@@ -100,6 +102,9 @@ def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
         lines += session_lines(list(filter(None, [advice.task])), answered.nouns.session)
     if many:
         lines += ["", *_many_users_lines(answered)]
+    if described and answered.next_run is not None:
+        run = answered.next_run
+        lines += ["", f"To know it better: {run.command}", f"It {run.words}; give both as --known."]
     return "\n".join(lines)
 
 
@@ -227,6 +232,7 @@ def advice_answer(advice: Advice, taken_as: str = "") -> Json:
         taken_as=taken_as or None,
         known=[],
         known_told=[],
+        next_run=None,
         safe_choice=choice.safe and option_answer(choice.safe),
         cheapest=choice.cheapest and option_answer(choice.cheapest),
         estimates=[estimate_answer(estimate, taken_as) for estimate in advice.estimates],
