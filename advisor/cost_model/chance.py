@@ -27,8 +27,8 @@ CPU = "cpu"
 DRIVE = "drive"
 FIXED = "fixed"
 WHOLE = ""
-"""Parts of a time: read or computed by GPUs and their link, by the processor, from the drive, and
-fixed costs; the whole of it."""
+"""Parts of a time: what GPUs take, their link and their fixed costs included; what the processor
+and the drive take; fixed costs alone; the whole of it."""
 PART_OF: Mapping[str, str] = {
     Route.RESIDENT: GPU,
     Route.STREAMED: GPU,
@@ -55,6 +55,7 @@ class Component:
     family: str  # `OF_LLAMA_CPP` or `OF_OTHERS`
     part: str  # part of the time by whose share it weighs; empty for all of it
     same: str  # attributes of `ALIKE` that runs which share it have in common, joined by "+"
+    phase: str = ""  # "token" or "prompt", where it is of one of them; empty for both
     sd: float  # standard deviation of the logarithm of a time that is all of that part
     groups: int  # publishers with a machine behind it
     source: str  # the command that wrote the line
@@ -71,7 +72,7 @@ class Component:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class TimedRun:
     """A timed part of a run, as far as chance sees it."""
 
     # share of the time by route and fixed cost, as in `StepTime.parts`; the sum is 1
@@ -97,42 +98,45 @@ class Run:
         weights: dict[str, Array] = {WHOLE: 1.0}
         for name, share in self.shares.items():
             part = PART_OF.get(name, FIXED)
-            weights[part] = weights.get(part, 0.0) + share
+            for each in (GPU, FIXED) if part == FIXED else (part,):
+                weights[each] = weights.get(each, 0.0) + share
         return weights
 
     def weight(self, component: Component) -> Array:
         """Standard deviation that a component gives to the logarithm of its time."""
+        if component.phase not in ("", self.phase):
+            return 0.0
         return component.sd * self.weights.get(component.part, 0.0) * self.scale
 
 
-def covariance(one: Run, other: Run) -> Array:
+def covariance(first: TimedRun, second: TimedRun) -> Array:
     """Covariance of the logarithms of the times of two different runs on the same machine."""
-    others = {(row.part, row.same): row for row in components(other.family)}
+    others = {(row.part, row.same): row for row in components(second.family)}
     total: Array = 0.0
-    for row in components(one.family):
+    for row in components(first.family):
         alike = others.get((row.part, row.same))
-        if alike is not None and not row.own and _alike(one, other, row.attributes):
-            total = total + one.weight(row) * other.weight(alike)
+        if alike is not None and not row.own and _alike(first, second, row.attributes):
+            total = total + first.weight(row) * second.weight(alike)
     return total
 
 
-def variance(run: Run) -> Array:
+def variance(run: TimedRun) -> Array:
     """Variance of the logarithm of a run's time, noise included."""
     return _sum_of_squares(run, components(run.family))
 
 
-def noise(run: Run) -> Array:
+def noise(run: TimedRun) -> Array:
     """The part of `variance` of which no other run tells anything."""
     return _sum_of_squares(run, (row for row in components(run.family) if row.own))
 
 
-def _sum_of_squares(run: Run, rows: Iterable[Component]) -> Array:
+def _sum_of_squares(run: TimedRun, rows: Iterable[Component]) -> Array:
     squares = (np.square(run.weight(row)) for row in rows)
     return np.asarray(sum(squares, start=np.zeros(())))
 
 
-def _alike(one: Run, other: Run, attributes: Iterable[str]) -> bool:
-    return all(getattr(one, name) == getattr(other, name) for name in attributes)
+def _alike(first: TimedRun, second: TimedRun, attributes: Iterable[str]) -> bool:
+    return all(getattr(first, name) == getattr(second, name) for name in attributes)
 
 
 @cache

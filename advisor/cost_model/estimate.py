@@ -10,7 +10,7 @@ import numpy.typing as npt
 from advisor.catalog.constants import ConstantRow, Constants, fitted_constants
 from advisor.cost_model import measured_constants as measured
 from advisor.cost_model import uncertainty
-from advisor.cost_model.chance import OF_LLAMA_CPP, OF_OTHERS, Run
+from advisor.cost_model.chance import OF_LLAMA_CPP, OF_OTHERS, TimedRun
 from advisor.cost_model.drafting import DRAFTING, undrafted, weights_read, with_drafting
 from advisor.cost_model.known_runs import Lesson, learnt, lesson
 from advisor.cost_model.placement import (
@@ -171,12 +171,12 @@ class Estimate:
             return None
         return lesson(self.chance(time, prompt=prompt), self.machine)
 
-    def chance(self, time: StepTime, *, prompt: bool) -> Run:
+    def chance(self, time: StepTime, *, prompt: bool) -> TimedRun:
         """A time of a token or of the prompt, as chance sees it; without a GPU, fixed costs are the
         processor's.
         """
         shares = {str(name): seconds / time.total for name, seconds in time.parts.items()}
-        return Run(
+        return TimedRun(
             shares=shares if self.machine.gpus else {str(Route.IN_PLACE): 1.0},
             prompt=prompt,
             family=OF_LLAMA_CPP if self.runtime.computes_in_ram else OF_OTHERS,

@@ -72,7 +72,7 @@ class Weighed:
     moved: Floats  # A y
 
 
-def lesson(run: chance.Run, machine: Machine) -> Lesson | None:
+def lesson(run: chance.TimedRun, machine: Machine) -> Lesson | None:
     """What a machine's known runs teach about a time there; None where they teach nothing.
 
     Parts of the time that other hardware takes than that of a known run learn nothing of it.
@@ -95,9 +95,9 @@ def lesson(run: chance.Run, machine: Machine) -> Lesson | None:
 
 
 @lru_cache(maxsize=4096)
-def timed(known: KnownRun) -> chance.Run:
+def timed(known: KnownRun) -> chance.TimedRun:
     """What was timed in a known run, as chance sees it."""
-    return chance.Run(
+    return chance.TimedRun(
         shares=dict(known.shares),
         prompt=known.prompt,
         family=known.family,
@@ -109,7 +109,7 @@ def timed(known: KnownRun) -> chance.Run:
     )
 
 
-def _shared(run: chance.Run, machine: Machine, known: KnownRun) -> chance.Run | None:
+def _shared(run: chance.TimedRun, machine: Machine, known: KnownRun) -> chance.TimedRun | None:
     """The part of a time for which the hardware of a known run is used; None for none."""
     same_cards = known.cards == machine.cards
     same_host = known.host == machine.host.name
@@ -118,7 +118,7 @@ def _shared(run: chance.Run, machine: Machine, known: KnownRun) -> chance.Run | 
     return _part(run, of_cards=same_cards, of_host=same_host)
 
 
-def _part(run: chance.Run, *, of_cards: bool, of_host: bool) -> chance.Run | None:
+def _part(run: chance.TimedRun, *, of_cards: bool, of_host: bool) -> chance.TimedRun | None:
     """The part of a time that the GPUs, or processor, RAM and drive, take; None for none of it."""
     there = {
         name: share
@@ -190,7 +190,7 @@ class Narrowing:
     narrower: float  # standard deviation with it, as a share of that without
 
 
-def would_narrow(run: chance.Run, machine: Machine, candidate: KnownRun) -> Narrowing:
+def would_narrow(run: chance.TimedRun, machine: Machine, candidate: KnownRun) -> Narrowing:
     """What a further run of a machine would tell, if it came out as predicted.
 
     The variance V - c' A c with the run among the known ones does not depend on its speed.

@@ -3,7 +3,7 @@
 import pytest
 
 from advisor.cost_model import chance
-from advisor.cost_model.chance import Component, Run, covariance, noise, variance
+from advisor.cost_model.chance import Component, TimedRun, covariance, noise, variance
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import LAYERS
 
@@ -33,29 +33,29 @@ def table(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_variance_of_a_run() -> None:
     # (0.3 / 2)^2 + (0.4 / 2)^2 + 0.2^2 + 0.1^2
-    run = Run(shares=HALF, prompt=False)
+    run = TimedRun(shares=HALF, prompt=False)
     assert float(variance(run)) == pytest.approx(0.0225 + 0.04 + 0.04 + 0.01)
     assert float(noise(run)) == pytest.approx(0.01)
 
 
 def test_runs_share_what_they_have_in_common() -> None:
-    run = Run(shares=HALF, prompt=False, engine="a")
+    run = TimedRun(shares=HALF, prompt=False, engine="a")
     # The memory, 0.3^2 / 2, the fixed costs of nothing, and the engine, 0.2^2.
-    assert covariance(run, Run(shares=ALL, prompt=False, engine="a")) == pytest.approx(0.085)
-    assert covariance(run, Run(shares=ALL, prompt=False, engine="b")) == pytest.approx(0.045)
-    assert covariance(run, Run(shares=HALF, prompt=True, engine="a")) == pytest.approx(0.0225)
+    assert covariance(run, TimedRun(shares=ALL, prompt=False, engine="a")) == pytest.approx(0.085)
+    assert covariance(run, TimedRun(shares=ALL, prompt=False, engine="b")) == pytest.approx(0.045)
+    assert covariance(run, TimedRun(shares=HALF, prompt=True, engine="a")) == pytest.approx(0.0225)
 
 
 def test_another_family_of_engines_shares_the_machine() -> None:
-    run = Run(shares=ALL, prompt=False)
-    other = Run(shares=ALL, prompt=False, family=chance.OF_OTHERS)
+    run = TimedRun(shares=ALL, prompt=False)
+    other = TimedRun(shares=ALL, prompt=False, family=chance.OF_OTHERS)
     assert covariance(run, other) == pytest.approx(0.3 * 0.5)
     assert covariance(other, run) == pytest.approx(0.3 * 0.5)
 
 
 def test_a_wider_run_keeps_its_correlation() -> None:
-    run = Run(shares=ALL, prompt=False)
-    wide = Run(shares=ALL, prompt=False, scale=2.0)
+    run = TimedRun(shares=ALL, prompt=False)
+    wide = TimedRun(shares=ALL, prompt=False, scale=2.0)
     plain = float(covariance(run, run)) / float(variance(run))
     wider = float(covariance(wide, run)) / float((variance(wide) * variance(run)) ** 0.5)
     assert wider == pytest.approx(plain)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from advisor.cost_model import chance, known_runs
-from advisor.cost_model.chance import Component, Run
+from advisor.cost_model.chance import Component, TimedRun
 from advisor.cost_model.known_runs import lesson, weighed
 from advisor.cost_model.schedule import Route
 from advisor.machine.from_spec import machine
@@ -65,7 +65,7 @@ def taught(
     *known: KnownRun, shares: dict[str, float] = ON_GPU, where: Machine = HERE
 ) -> known_runs.Lesson | None:
     """What known runs teach about another one's time on a machine."""
-    return lesson(Run(shares=shares, prompt=False), replace(where, known=known))
+    return lesson(TimedRun(shares=shares, prompt=False), replace(where, known=known))
 
 
 @pytest.mark.usefixtures("_without_faults")
@@ -181,7 +181,7 @@ def test_a_sweep_is_taught_like_its_points() -> None:
 
 
 def test_a_further_run_would_narrow_what_it_shares() -> None:
-    question = Run(shares=ON_GPU, prompt=False)
+    question = TimedRun(shares=ON_GPU, prompt=False)
     near = known_runs.would_narrow(question, HERE, run(1.0))
     far = known_runs.would_narrow(question, HERE, run(1.0, ON_HOST))
     assert near.narrower < far.narrower == 1.0
