@@ -206,7 +206,7 @@ class Answer:
 
         return tuple(known.sentences(self.nouns.known, self.advice.best))
 
-    @cached_property
+    @lazy
     def next_run(self) -> "NextRun | None":
         """The run of two minutes that would tell most of it; None where none is worth it."""
         from advisor.advice.next_run import next_run  # loaded only where it is asked for

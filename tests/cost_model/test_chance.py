@@ -1,5 +1,7 @@
 """Covariance of runs of one machine, worked by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from advisor.cost_model import chance
@@ -32,18 +34,18 @@ def table(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_variance_of_a_run() -> None:
-    # (0.3 / 2)^2 + (0.4 / 2)^2 + 0.2^2 + 0.1^2
+    # The GPU takes all of it, half as fixed costs: 0.3^2 + (0.4 / 2)^2 + 0.2^2 + 0.1^2.
     run = TimedRun(shares=HALF, prompt=False)
-    assert float(variance(run)) == pytest.approx(0.0225 + 0.04 + 0.04 + 0.01)
+    assert float(variance(run)) == pytest.approx(0.09 + 0.04 + 0.04 + 0.01)
     assert float(noise(run)) == pytest.approx(0.01)
 
 
 def test_runs_share_what_they_have_in_common() -> None:
     run = TimedRun(shares=HALF, prompt=False, engine="a")
-    # The memory, 0.3^2 / 2, the fixed costs of nothing, and the engine, 0.2^2.
-    assert covariance(run, TimedRun(shares=ALL, prompt=False, engine="a")) == pytest.approx(0.085)
-    assert covariance(run, TimedRun(shares=ALL, prompt=False, engine="b")) == pytest.approx(0.045)
-    assert covariance(run, TimedRun(shares=HALF, prompt=True, engine="a")) == pytest.approx(0.0225)
+    # The GPU, 0.3^2, the fixed costs of nothing, and the engine, 0.2^2.
+    assert covariance(run, TimedRun(shares=ALL, prompt=False, engine="a")) == pytest.approx(0.13)
+    assert covariance(run, TimedRun(shares=ALL, prompt=False, engine="b")) == pytest.approx(0.09)
+    assert covariance(run, TimedRun(shares=HALF, prompt=True, engine="a")) == pytest.approx(0.09)
 
 
 def test_another_family_of_engines_shares_the_machine() -> None:
@@ -59,3 +61,10 @@ def test_a_wider_run_keeps_its_correlation() -> None:
     plain = float(covariance(run, run)) / float(variance(run))
     wider = float(covariance(wide, run)) / float((variance(wide) * variance(run)) ** 0.5)
     assert wider == pytest.approx(plain)
+
+
+def test_noise_may_be_of_a_phase(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = (replace(component("", "run", 0.1), phase="token"),)
+    monkeypatch.setattr(chance, "components", lambda _: rows)
+    assert float(variance(TimedRun(shares=ALL, prompt=False))) == pytest.approx(0.01)
+    assert float(variance(TimedRun(shares=ALL, prompt=True))) == 0.0
