@@ -13,8 +13,8 @@ DOCUMENTS = sorted(
     for folder in ("", "docs", "data/measurements")
     for path in (ROOT / folder).glob("*.md")
 )
-OF_OTHERS = ("docs/multi-gpu.md",)
-"""Files of llama.cpp that docs/runtimes.md cites."""
+OF_OTHERS = ("docs/multi-gpu.md", "advisor/runtimes/llama_cpp/example.py")
+"""A file of llama.cpp that docs/runtimes.md cites, and one that a walkthrough writes."""
 NAMED = re.compile(
     r"(?<![\w/.-])(?:advisor|data|tests|benchmarks|lab)/[\w./-]*\.(?:py|csv(?:\.xz)?|md)\b"
 )
