@@ -191,9 +191,14 @@ def _component(
     family: str, part: str, same: str, sd: float, groups: int, phase: str = ""
 ) -> Component:
     return Component(
-        family=family, part=part, same=same, phase=phase, sd=rounded(sd, 2), groups=groups,
+        family=family,
+        part=part,
+        same=same,
+        phase=phase,
+        sd=rounded(sd, 2),
+        groups=groups,
         source=SOURCE if groups else "assumed",
-    )  # fmt: skip
+    )
 
 
 def rows(offs: Sequence[Off]) -> Iterator[Component]:

@@ -25,7 +25,8 @@ from advisor.runtimes import LLAMA_CPP
 BENCH = Workload(prompt=512, output=128, bench=True)
 """What `llama-bench` times unless told otherwise: a prompt of 512 and 128 tokens (its README at
 5a32f10, read 2026-11-21) [tokens]."""
-DENSE, EXPERTS = "Qwen3-4B", "OLMoE-1B-7B"
+DENSE = "Qwen3-4B"
+EXPERTS = "OLMoE-1B-7B"
 """Small models that many keep, of 2.5 and 4.2 GB: a minute to download at 300 to 500 Mbit/s."""
 ENOUGH = 1.15
 """Factor between the ends of the range before and after from which a run is worth it."""

@@ -158,7 +158,8 @@ def known_format(name: str) -> Format | None:
 
 # Formats of packings: matrices in the stated bits, all else in 16 bits unless the tool packs it.
 
-TABLE_TYPE, HEAD_TYPE = " table", " head"
+TABLE_TYPE = " table"
+HEAD_TYPE = " head"
 """What the names of a packing's storage types end in, for its token table and its head."""
 
 

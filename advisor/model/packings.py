@@ -20,10 +20,13 @@ NAME = re.compile(
     re.IGNORECASE,
 )
 """`GPTQ-3bit-g64`, `EXL3 4.0bpw`, `exl2-6.5bit-h8`."""
-LEAST_BITS, MOST_BITS = 1.0, 16.0  # limits of a stated number of bits [bit]
+# limits of a stated number of bits [bit]
+LEAST_BITS = 1.0
+MOST_BITS = 16.0
 PLAIN = 16  # bits of what a tool does not pack [bit]
 AS_WEIGHTS = "as weights"  # an offset of as many bits as a weight
-PACKED, HEAD = "packed", "head"
+PACKED = "packed"
+HEAD = "head"
 """What a tool does with the token table and the head: packs both, or the head in bits of its own;
 else both stay in 16 bits."""
 EIGHT_BITS = 7.0  # bits from which a packing unpacks as bytes do [bit]

@@ -305,7 +305,9 @@ def ask_again(text: str) -> None:
     ON_HUB.forget(_asked_as(text.strip()))
 
 
-LEAST_STORED, MOST_STORED = 2, 16  # bits a weight that a packed checkpoint may have [bit]
+# bits a weight that a packed checkpoint may have [bit]
+LEAST_STORED = 2
+MOST_STORED = 16
 
 
 def _undescribed(described: Described) -> Refusal:

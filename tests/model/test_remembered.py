@@ -50,7 +50,8 @@ def test_a_failure_is_remembered_for_its_own_time(monkeypatch: pytest.MonkeyPatc
 
 def test_nobody_waits_for_another_question() -> None:
     kept = Remembered[int](most=9, seconds=60, seconds_of_failures=60)
-    asked, go = threading.Event(), threading.Event()
+    asked = threading.Event()
+    go = threading.Event()
 
     def hangs() -> int:
         asked.set()

@@ -88,9 +88,12 @@ def test_a_setting_that_is_neither_on_nor_off_is_refused_at_the_start(
 def test_the_server_does_not_start_with_it() -> None:
     ran = subprocess.run(
         [sys.executable, "-c", "import app"],
-        cwd=ROOT, env={**os.environ, "ADVISOR_PUBLIC": "enabled"}, capture_output=True, text=True,
+        cwd=ROOT,
+        env={**os.environ, "ADVISOR_PUBLIC": "enabled"},
+        capture_output=True,
+        text=True,
         check=False,
-    )  # fmt: skip
+    )
     assert ran.returncode != 0
     assert "ADVISOR_PUBLIC is 'enabled'; it must be on or off" in ran.stderr
     assert "Traceback" not in ran.stderr

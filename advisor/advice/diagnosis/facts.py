@@ -25,7 +25,8 @@ OF_LAYERS = ("fewer_layers", "more_layers", "whole_layers", "more_context", "one
 SAME_SIZE = 0.03
 """Largest difference of two files of a format and model: makers of files keep a few tensors in
 other types."""
-SAME_MODEL, SAME_SHAPE = 0.015, 0.1
+SAME_MODEL = 0.015
+SAME_SHAPE = 0.1
 """Largest difference of the weights of a model's relatives, whatever their layers, and with as many
 layers: another vocabulary, a part for images that is counted or not."""
 
@@ -113,7 +114,8 @@ def other_model(name: str, model: Model) -> str:
     words = re.sub(r"^.*[/\\](?=[^/\\]+\.gguf$)", "", name.strip(), flags=re.IGNORECASE)
     with suppress(AdvisorError):
         stated = resolve.from_name(words)
-        shape, expected = stated.model.architecture, model.architecture
+        shape = stated.model.architecture
+        expected = model.architecture
         if shape.shape_uncertainty or expected.shape_uncertainty:
             return ""
         off = abs(math.log(shape.params / expected.params))

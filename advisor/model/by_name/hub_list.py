@@ -291,7 +291,8 @@ def listed(row: HubRow) -> Listed:
 
 OF_LLAMA = "those of Llama"
 LATENT = "those of DeepSeek-V3, whose cache is latent"
-LATENT_HEADS, LATENT_SINCE = 24, "2024"
+LATENT_HEADS = 24
+LATENT_SINCE = "2024"
 """Heads of keys and values, as many as queries, and year from which a model with experts is taken
 to have a latent cache: a config.json of such attention states its query heads for both."""
 
@@ -366,7 +367,8 @@ def _config(row: HubRow, rule: HubRule | None) -> dict[str, object]:
     return values | (rule.keys(row) if rule else {})
 
 
-FALLBACK_CONTEXT, FALLBACK_SINCE = 4096, "2025"
+FALLBACK_CONTEXT = 4096
+FALLBACK_SINCE = "2025"
 """Context that llmfit writes where a config.json states none, and the year from which no model is
 made for so few tokens (scripts/scrape_hf_models.py at 3f44fd3)."""
 

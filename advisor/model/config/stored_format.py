@@ -280,7 +280,8 @@ def _targets(group: Mapping[str, object]) -> list[str]:
 def _of_group(quantization: Config, group: Mapping[str, object]) -> tuple[str, str]:
     inner = group.get("weights")
     weights = Config(name=quantization.name, values=inner if isinstance(inner, Mapping) else {})
-    bits, kind = weights.optional("num_bits"), weights.word("type")
+    bits = weights.optional("num_bits")
+    kind = weights.word("type")
     size = weights.raw("group_size")[1]
     if kind == "float" and bits == 8 and size != 32:
         return "FP8", ""
@@ -314,7 +315,8 @@ def _packing(tool: str, values: Mapping[str, object]) -> tuple[str, str] | None:
         return recipe, ""
     size = _group(values)
     if kind in GROUPS_OF_FLOATS:
-        tool, size = ("MLX-FP" if tool == "MLX" else "MX"), size or GROUPS_OF_FLOATS[kind]
+        tool = "MLX-FP" if tool == "MLX" else "MX"
+        size = size or GROUPS_OF_FLOATS[kind]
     head = int(_number(values, ("head_bits",)) or 0)
     return _spelled(stated(tool, bits, size, head)), _assumed_group(tool, size)
 

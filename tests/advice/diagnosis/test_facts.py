@@ -29,7 +29,8 @@ FILE = EngineRun(
     gpu_layers=99,
     threads=16,
 )
-SLOW, FAST = 0.3, 3.0
+SLOW = 0.3
+FAST = 3.0
 
 
 def diagnosed(facts: EngineRun | None, decode: float, prompt: float | None = None):

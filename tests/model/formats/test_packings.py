@@ -19,12 +19,10 @@ from advisor.model.modules import ModulePatterns, module_paths
 from advisor.model.packings import packing_named, stated, tools
 from advisor.runtimes.format_support import kinds, nearest
 
-HIDDEN, WIDTH, VOCAB, LAYERS = (
-    LLAMA["hidden_size"],
-    LLAMA["intermediate_size"],
-    LLAMA["vocab_size"],
-    LLAMA["num_hidden_layers"],
-)
+HIDDEN = LLAMA["hidden_size"]
+WIDTH = LLAMA["intermediate_size"]
+VOCAB = LLAMA["vocab_size"]
+LAYERS = LLAMA["num_hidden_layers"]
 
 
 def linear_and_outside() -> tuple[int, int]:
@@ -136,14 +134,36 @@ def test_bits_that_cannot_be_are_refused(bits: float) -> None:
         stored_bytes({"quant_method": "gptq", "bits": bits})
 
 
-@given(st.recursive(
-    st.none() | st.booleans() | st.floats() | st.integers(-9, 99) | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(st.sampled_from([
-        "bits", "group_size", "quant_method", "config_groups", "weights", "num_bits", "targets",
-        "ignore", "quantized_layers", "dynamic", "a.b", "extra_config", "quant_algo", "dtype",
-    ]), inner, max_size=4),
-))  # fmt: skip
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.integers(-9, 99) | st.text(max_size=20),
+        lambda inner: (
+            st.lists(inner, max_size=4)
+            | st.dictionaries(
+                st.sampled_from(
+                    [
+                        "bits",
+                        "group_size",
+                        "quant_method",
+                        "config_groups",
+                        "weights",
+                        "num_bits",
+                        "targets",
+                        "ignore",
+                        "quantized_layers",
+                        "dynamic",
+                        "a.b",
+                        "extra_config",
+                        "quant_algo",
+                        "dtype",
+                    ]
+                ),
+                inner,
+                max_size=4,
+            )
+        ),
+    )
+)
 def test_any_statement_ends_in_a_size_or_a_sentence(told: object) -> None:
     try:
         model = resolve.from_config(json.dumps({**LLAMA, "quantization_config": told})).model
