@@ -13,9 +13,11 @@ References:
 import json
 import os
 import re
+import shutil
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -229,9 +231,15 @@ def _kept(path: Path) -> bytes | None:
         return None
 
 
+MOST_KEPT = 300  # repositories whose answers are kept
+MOST_BYTES = 200_000_000  # most that is kept of all [B]
+
+
 def _keep(path: Path, body: bytes) -> None:
     """Atomic write; a full or read-only disk only means that the answer is fetched again."""
     try:
+        if not path.exists():
+            _make_room(len(body))
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent)
         with os.fdopen(handle, "wb") as file:
@@ -239,6 +247,24 @@ def _keep(path: Path, body: bytes) -> None:
         Path(name).replace(path)
     except OSError:
         return
+
+
+def _make_room(size: int) -> None:
+    """Drop the repositories that were asked for longest ago, where more would be kept than may."""
+    held = size
+    folders = sorted((data_folder() / "hub").glob("*/*"), key=_asked_at, reverse=True)
+    for number, folder in enumerate(folders, start=1):
+        held += sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+        if number >= MOST_KEPT or held > MOST_BYTES:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _asked_at(folder: Path) -> float:
+    """When a repository was asked for last; its listing is written anew each time [s]."""
+    try:
+        return (folder / "refs" / "main.json").stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _folder(identity: str) -> Path:
@@ -282,6 +308,8 @@ def _asked_listing(identity: str, kept: Mapping[str, object]) -> Mapping[str, ob
         headers = {}
     answer = fetch(url, cap=LISTING, headers=headers)
     if kept and answer.status == 304:
+        with suppress(OSError):
+            (_folder(identity) / "refs" / "main.json").touch()
         return kept
     refuse_status(answer, identity, (200,))
     told = json_object(answer.body, identity)
