@@ -7,12 +7,12 @@ asked, the whole exchange has one deadline, and no more than a few megabytes are
 import http.client
 import socket
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from urllib.parse import SplitResult
 
 from advisor.deadline import Late, within
-from advisor.errors import ProbeError
+from advisor.errors import LONGEST_SHOWN, ProbeError
 
 SECONDS = 3.0  # longest wait for a whole answer [s]
 MOST = 8_000_000  # most bytes of an answer that are read [B]
@@ -27,13 +27,15 @@ class HttpAnswer:
     text: str
 
 
-def got(place: SplitResult, path: str, seconds: float = SECONDS) -> HttpAnswer:
+def got(place: SplitResult, path: str) -> HttpAnswer:
     """Answer to a GET of a path at the host and port of an address.
 
     Raises:
         ProbeError: nothing answers there in time, or it speaks no HTTP.
     """
-    url = f"{place.scheme}://{place.netloc}"[:200]
+    # Without what may stand before the host: a name and a password.
+    url = f"{place.scheme}://{place.netloc.rpartition('@')[2]}{path}"[:LONGEST_SHOWN]
+    seconds = SECONDS
     kind = http.client.HTTPSConnection if place.scheme == "https" else http.client.HTTPConnection
     try:
         connection = kind(place.hostname or "", place.port, timeout=seconds)
@@ -60,11 +62,12 @@ def _in_time(connection: http.client.HTTPConnection, path: str, seconds: float) 
     over = threading.Event()
 
     def exchange() -> HttpAnswer:
-        connection.connect()
-        opened.append(connection.sock)
-        if over.is_set():
-            raise Late
-        return _answer(connection, path)
+        with closing(connection):
+            connection.connect()
+            opened.append(connection.sock)
+            if over.is_set():
+                raise Late
+            return _answer(connection, path)
 
     try:
         return within(seconds, exchange)
@@ -77,9 +80,9 @@ def _in_time(connection: http.client.HTTPConnection, path: str, seconds: float) 
 
 def _answer(connection: http.client.HTTPConnection, path: str) -> HttpAnswer:
     connection.request("GET", path, headers={"Accept": "*/*", "Connection": "close"})
-    response = connection.getresponse()
-    text = response.read(MOST).decode("utf-8", "replace")
-    return HttpAnswer(status=response.status, text=text)
+    with connection.getresponse() as response:
+        text = response.read(MOST).decode("utf-8", "replace")
+        return HttpAnswer(status=response.status, text=text)
 
 
 def _printable(error: Exception) -> str:

@@ -13,8 +13,6 @@ All read 2026-11-23.
 import json
 import math
 import re
-import urllib.error
-import urllib.request
 from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
@@ -24,10 +22,11 @@ from urllib.parse import SplitResult, urlencode, urlsplit
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError, ProbeError
+from advisor.probes.http_answer import FOUND, got
 
-SECONDS = 3.0  # longest wait for an answer [s]
-MOST = 8_000_000  # most bytes of an answer that are read [B]
-SAMPLE = re.compile(r"^([a-zA-Z_:][\w:]*)(?:\{[^}]*\})?\s+(\S+)", re.MULTILINE)
+LARGEST = 1e18  # far above any number of tokens or bytes
+LONGEST_LINE = 4_000  # letters of a line of counters that is read; labels have some hundred
+LONGEST_MODEL = 200  # letters of a model's name that a server tells
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -117,7 +116,7 @@ def _of_router(base: str, model: str) -> ServerReading:
     """
     listed = _json(_fetched(f"{base}/models") or "").get("data")
     rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
-    loaded = [str(row.get("id")) for row in rows if _is_loaded(row)]
+    loaded = [_name(row.get("id")) for row in rows if _is_loaded(row)]
     names = loaded if len(loaded) == 1 else [model, model.casefold()]
     for name in filter(None, names):
         reading = _counted(base, urlencode({"model": name}))
@@ -153,17 +152,10 @@ def _base(url: str) -> str:
 
 def _fetched(url: str) -> str | None:
     """Text at an address; None where it answers otherwise. ProbeError where nothing answers."""
-    try:
-        with urllib.request.urlopen(url, timeout=SECONDS) as answer:  # noqa: S310  http(s), as checked
-            return str(answer.read(MOST).decode("utf-8", "replace"))
-    except urllib.error.HTTPError:
-        return None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)  # urllib wraps what the system says
-        why = getattr(reason, "strerror", None) or str(reason)
-        raise ProbeError(
-            f"{url} does not answer: {why}. Start the server, or correct the address."
-        ) from error
+    place = urlsplit(url)
+    query = f"?{place.query}" if place.query else ""
+    answer = got(place, f"{place.path}{query}")
+    return answer.text if answer.status == FOUND else None
 
 
 def from_metrics(page: str) -> ServerReading | None:
@@ -185,19 +177,51 @@ def from_metrics(page: str) -> ServerReading | None:
         if "cache_hits" in figures and "prompt_tokens" in figures:  # llama.cpp counts hits beside
             figures.setdefault("cache_queries", figures["cache_hits"] + figures["prompt_tokens"])
         model = re.search(r'model_name="([^"]*)"', page)
-        return ServerReading(server=server, model=model[1] if model else "", **figures)
+        return ServerReading(server=server, model=_name(model[1]) if model else "", **figures)
     return None
 
 
 def _samples(page: str) -> Mapping[str, float]:
-    """Sum of each metric's samples, by its name with underscores for colons."""
+    """Sum of each metric's samples that are finite, by its name with underscores for colons.
+
+    Raises:
+        ProbeError: a known metric is below zero.
+    """
+    known = {row.metric.replace(":", "_") for row in METRICS}
     samples: defaultdict[str, float] = defaultdict(float)
-    for name, text in SAMPLE.findall(page):
-        with suppress(ValueError):
-            value = float(text)
-            if math.isfinite(value):
-                samples[name.replace(":", "_")] += value
+    for line in page.split("\n"):
+        name, value = _sample(line)
+        if value < 0 and name in known:
+            raise ProbeError(
+                f"It counts {value:g} as {name}, and no server counts below zero; start it anew, "
+                "or give the address of another."
+            )
+        if math.isfinite(value):
+            samples[name] += value
     return samples
+
+
+def _sample(line: str) -> tuple[str, float]:
+    """Name and value of a line of counters (`NAME{LABELS} VALUE`); NaN for another line.
+
+    Reference: https://prometheus.io/docs/instrumenting/exposition_formats, read 2026-11-28.
+    """
+    if line.startswith("#") or len(line) > LONGEST_LINE:
+        return "", math.nan
+    name, labelled, rest = line.partition("{")
+    if labelled:
+        rest = rest.rpartition("}")[2]
+    else:
+        name, _, rest = line.strip().partition(" ")
+    with suppress(ValueError, IndexError):
+        return name.strip().replace(":", "_"), float(rest.split()[0])
+    return "", math.nan
+
+
+def _name(told: object) -> str:
+    """A name that a server tells, in one short line."""
+    letters = str(told)[:LONGEST_MODEL]
+    return "".join(letter if letter.isprintable() else "?" for letter in letters)
 
 
 def _unwrapped(page: str) -> str:
@@ -219,7 +243,7 @@ def _with_props(reading: ServerReading, base: str, query: str) -> ServerReading:
     else:
         context = None
     model = str(props.get("model_path", "")).replace("\\", "/").rpartition("/")[2]
-    return replace(reading, model=model, context=_above_zero(context))
+    return replace(reading, model=_name(model), context=_above_zero(context))
 
 
 def from_ollama(text: str) -> ServerReading:
@@ -234,16 +258,18 @@ def from_ollama(text: str) -> ServerReading:
     size = _above_zero(last.get("size"))
     context = _above_zero(last.get("context_length"))
     held = last.get("size_vram")
-    model = str(last.get("name", ""))
-    if size and isinstance(held, int | float):
-        in_gpu = held / size
-    else:
-        in_gpu = None
+    in_gpu = None
+    if size and held == 0:
+        in_gpu = 0.0
+    elif size and _above_zero(held):
+        in_gpu = min((_above_zero(held) or 0.0) / size, 1.0)
+    model = _name(last.get("name", ""))
     return ServerReading(server="Ollama", model=model, context=context, in_gpu=in_gpu)
 
 
 def _above_zero(value: object) -> float | None:
-    if isinstance(value, int | float) and value > 0:
+    """A finite number above zero; None for anything else."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < LARGEST:
         return float(value)
     return None
 

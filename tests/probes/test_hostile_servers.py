@@ -13,6 +13,10 @@ from advisor.probes.server import read_server
 MACHINE = ("--model", "Llama-3.1-8B", "--gpu", "RTX 3090", "--ram-gb", "64")
 
 
+READ = ("a model's name that is a command of a terminal", "a JSON of numbers")
+"""Servers whose figures are sound, whatever else they send."""
+
+
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Servers that never end are waited for a third of a second."""
@@ -26,7 +30,7 @@ def test_no_server_ends_in_an_error_of_python_or_none(
     with hostile(HOSTILE[kind]) as url:
         code = main(["watch", url, *MACHINE, "--total"])
     printed = capsys.readouterr()
-    assert code == 2, printed.out
+    assert code in ((0, 2) if kind in READ else (2,)), printed.out
     for text in (printed.out, printed.err):
         assert all(line.isprintable() for line in text.splitlines())
         assert len(text) < 2000

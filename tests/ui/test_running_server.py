@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from hostile_servers import HOSTILE, hostile
 from streamlit.testing.v1 import AppTest
 from ui_app import app, page_text, run
 
+from advisor.probes import http_answer
 from advisor.ui.calibrate.machine_view import RUNNING
 from advisor.ui.calibrate.running_server import ADDRESS, MODEL
 
@@ -87,3 +89,14 @@ def test_a_public_server_has_no_such_tab(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("ADVISOR_PUBLIC", "on")
     page = app("calibrate", machine_tab=RUNNING)
     assert not [each for each in page.text_input if each.key == ADDRESS]
+
+
+@pytest.mark.parametrize("kind", ["an SSH port", "another host", "negative counters", "zero bytes"])
+def test_a_server_that_answers_as_none_does_is_said_on_the_page(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_answer, "SECONDS", 0.3)
+    with hostile(HOSTILE[kind]) as url:
+        page = watching(url)
+    assert not page.exception
+    assert "Address of the server" in {box.label for box in page.text_input}

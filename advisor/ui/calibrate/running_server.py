@@ -62,6 +62,7 @@ def section() -> None:
         _watching()
 
 
+@unforeseen.named()
 def _begin() -> None:
     url = st.session_state[ADDRESS].strip()
     try:
