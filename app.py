@@ -62,21 +62,18 @@ def links(page: StreamlitPage, pages: Sequence[StreamlitPage]) -> Markup:
     )
 
 
-def served() -> st.App:
-    """The server, with what stands before a visitor's run.
-
-    Raises:
-        SystemExit: a setting that is neither on nor off, in a sentence.
-    """
+def check_settings() -> None:
+    """End the program before it serves with a setting that is neither on nor off."""
     try:
         audience.start()
     except InputError as error:
         raise SystemExit(f"advisor: {error}") from error
-    before = [Middleware(Gate), Middleware(server.EarlyPage)]
-    return st.App(__file__, lifespan=server.warm, routes=preview.routes(), middleware=before)
 
 
 if __name__ == Path(__file__).stem:  # the server imports it; in a visitor's run it is the program
-    app = served()
+    check_settings()
+    early = [Middleware(Gate), Middleware(server.EarlyPage)]
+    # Streamlit looks for these words, before it runs them.
+    app = st.App(__file__, lifespan=server.warm, routes=preview.routes(), middleware=early)
 else:
     visit()

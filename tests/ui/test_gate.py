@@ -3,10 +3,12 @@
 import asyncio
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.web.server.app_discovery import discover_asgi_app
 
 from advisor.ui import gate
 from advisor.ui.gate import ALL, EACH, Gate
@@ -172,3 +174,13 @@ def test_many_messages_are_paced(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not waits
     assert len(passed([one] * (gate.BURST + 10))) == gate.BURST + 10
     assert waits == [gate.PAUSE] * 10
+
+
+def test_the_gate_stands_before_the_server() -> None:
+    """Streamlit finds a server by the words of the file; one that it misses has no gate."""
+    found = discover_asgi_app(Path(__file__).parents[2] / "app.py")
+    assert found.is_asgi_app
+    import app
+
+    names = [middleware.cls.__name__ for middleware in app.app._user_middleware]
+    assert names == ["Gate", "EarlyPage"]
