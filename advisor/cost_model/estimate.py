@@ -10,11 +10,20 @@ import numpy.typing as npt
 from advisor.catalog.constants import ConstantRow, Constants, fitted_constants
 from advisor.cost_model import measured_constants as measured
 from advisor.cost_model import uncertainty
+from advisor.cost_model.cache_kernels import (
+    CacheKernelRow,
+    further_seconds,
+    slow_kernel,
+    slowed_prompt,
+    slowed_step,
+    told_of,
+)
 from advisor.cost_model.chance import OF_LLAMA_CPP, OF_OTHERS, TimedRun
 from advisor.cost_model.drafting import DRAFTING, undrafted, weights_read, with_drafting
 from advisor.cost_model.known_runs import Lesson, learnt, lesson
 from advisor.cost_model.placement import (
     DEFAULT,
+    RAM,
     Placement,
     PlacementStrategy,
     Settings,
@@ -118,6 +127,7 @@ class Estimate:
     missing: Array = 0.0  # missing memory, summed over all locations [B]
     constants: Constants | None = None  # those of the cost model in the scope of the estimate
     planned: Phases | None = None  # schedules that are known already; None to make them
+    slow_cache: CacheKernelRow | None = None  # why its cache is slow; None for a usual one
 
     @lazy
     def phases(self) -> Phases | None:
@@ -138,11 +148,21 @@ class Estimate:
             time = self._timed(self.phases.decode)
         else:
             time = None
+        time = self._with_slow_cache(time)
         if time is None or self.phases is None or not self.work.draft:
             return time
         several = self.machine.counts is not None
         reads = weights_read(self.phases.decode, self.model, self.work, by_gpu=several)
         return with_drafting(time, self.model, self.work, reads)
+
+    def _with_slow_cache(self, time: StepTime | None) -> StepTime | None:
+        """Time of a token where the backend has no fast kernel for the type of the cache."""
+        slow, constants = self.slow_cache, self.constants
+        if time is None or slow is None or constants is None or self.placement is None:
+            return time
+        further = further_seconds(slow, self.model, self.machine, self.work, constants)
+        kept = 1.0 - np.mean(np.asarray(self.placement.kv.get(RAM, 0.0), dtype=float), axis=-1)
+        return slowed_step(time, slow, kept * further, drafted=bool(self.work.draft))
 
     @lazy
     def prompt(self) -> StepTime | None:
@@ -153,7 +173,8 @@ class Estimate:
     def _prompt(self) -> StepTime | None:
         """Time of the prompt without what known runs teach."""
         if self.phases:
-            return self._timed(self.phases.prefill)
+            time = self._timed(self.phases.prefill)
+            return slowed_prompt(time, self.work, self.slow_cache)
         return None
 
     @lazy
@@ -437,6 +458,7 @@ def estimate(
         return replace(outcome, refusal=str(refusal), missing=whole_bytes(model, work))
     scope = measured.scope_of(model, machine, runtime, backend, build)
     bound = (constants or fitted_constants()).bound(scope)
+    slow = slow_kernel(runtime.name, scope.backend, work.kv_type)
     there = measured.constants_on(machine.host, model, bound)
     missing = missing_bytes(model, placement, machine, work)
     return replace(
@@ -445,6 +467,8 @@ def estimate(
         fits=np.asarray(missing) <= 0,
         missing=missing,
         constants=measured.conditioned(there, machine, runtime, model),
+        slow_cache=slow,
+        format_note=" ".join(filter(None, [*notes, told_of(slow, work)])),
     )
 
 

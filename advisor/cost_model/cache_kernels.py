@@ -1,0 +1,103 @@
+"""Types of the cache that an engine has no fast kernel for on a backend.
+
+A packed cache is smaller, but not always faster: where a backend has no kernel that reads a type,
+attention unpacks it anew for each token, or the processor computes it. Each row of
+data/runtimes/cache_kernels.csv says how many times slower that was measured.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from advisor.catalog.constants import Constants
+from advisor.catalog.csv_tables import DATA, read
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.timing import StepTime
+from advisor.cost_model.workload import Workload
+from advisor.machine.machine import Machine
+from advisor.model.model import KV_BYTES_PER_VALUE, Model
+from advisor.units import Array
+
+AT = 512.0  # prompt at which the factors of prompts were measured [tokens]
+DEEPENING = 0.21
+"""Power of a prompt's length with which its factor grows: 7.7 at 512 tokens, 19 to 32 at 130,000
+(llama.cpp, issue 28633: 34 tokens/s for 659 to 1,094)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CacheKernelRow:
+    """One row of data/runtimes/cache_kernels.csv."""
+
+    runtimes: str  # names of runtimes, separated by semicolons
+    backend: str  # GPU interface
+    types: str  # types of the cache without a fast kernel, separated by spaces
+    cached: float  # how many times longer reading the cache takes for a token
+    drafted: float  # how many times longer a step takes that checks drafted tokens
+    prompt: float  # how many times longer a prompt takes
+    words: str  # sentence for the user; `{type}` is the type of the cache
+    source: str
+    retrieved: str
+
+
+@cache
+def rows() -> Sequence[CacheKernelRow]:
+    """The table."""
+    return read(DATA / "runtimes/cache_kernels.csv", CacheKernelRow)
+
+
+def told_of(row: CacheKernelRow | None, work: Workload) -> str:
+    """Sentence on a slow cache; empty for a usual one."""
+    return row.words.replace("{type}", work.kv_type) if row else ""
+
+
+def slow_kernel(runtime: str, backend: str, kv_type: str) -> CacheKernelRow | None:
+    """Row of a type that a runtime has no fast kernel for on a backend; None for a fast one."""
+    for row in rows():
+        concerned = runtime in row.runtimes.split(";") and row.backend == backend
+        if concerned and kv_type in row.types.split():
+            return row
+    return None
+
+
+def further_seconds(
+    row: CacheKernelRow, model: Model, machine: Machine, work: Workload, constants: Constants
+) -> Array:
+    """Time of a token beyond that of a fast kernel, with the whole cache on the GPUs [s].
+
+    (cached - 1) K / (share S), of the K bytes of keys and values at the depth of the reply; states
+    and what layers with a window do not see are no part of them. GPUs that divide the layers read
+    one after another, at their mean rate.
+    """
+    each = model.per_layer
+    depth = np.asarray(work.decode_depth, dtype=float)[..., None]
+    values = np.sum(np.minimum(depth, each.windows) * each.kv_values, axis=-1)
+    size = KV_BYTES_PER_VALUE[work.kv_type] * values * np.asarray(work.users, dtype=float)
+    rates = [
+        constants.value("gpu_kv_share", gpu.family) * gpu.bandwidth.value for gpu in machine.gpus
+    ]
+    return np.asarray((row.cached - 1.0) * size / np.mean(rates))
+
+
+def slowed_step(time: StepTime, row: CacheKernelRow, further: Array, *, drafted: bool) -> StepTime:
+    """A token, or a step that checks drafted ones, with such a cache."""
+    parts = dict(time.parts)
+    parts[Route.RESIDENT] = parts.get(Route.RESIDENT, 0.0) + further
+    slower = replace(time, total=time.total + further, parts=parts)
+    return _times(slower, row.drafted) if drafted else slower
+
+
+def slowed_prompt(
+    time: StepTime | None, work: Workload, row: CacheKernelRow | None
+) -> StepTime | None:
+    """A prompt with such a cache: longer ones by more."""
+    if time is None or row is None or row.prompt == 1.0:
+        return time
+    deeper = (np.maximum(np.asarray(work.prompt, dtype=float), AT) / AT) ** DEEPENING
+    return _times(time, row.prompt * deeper)
+
+
+def _times(time: StepTime, factor: Array) -> StepTime:
+    parts = {name: seconds * factor for name, seconds in time.parts.items()}
+    return replace(time, total=time.total * factor, parts=parts)

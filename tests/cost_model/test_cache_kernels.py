@@ -1,0 +1,81 @@
+"""Types of the cache that a backend has no fast kernel for."""
+
+import pytest
+
+from advisor.catalog.constants import fitted_constants
+from advisor.cost_model.cache_kernels import rows, slow_kernel
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.machine import backends
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import resolve
+from advisor.model.model import KV_BYTES_PER_VALUE
+from advisor.runtimes import LLAMA_CPP, RUNTIMES
+
+GPUS = {"cuda": "RTX 4090", "rocm": "Radeon AI PRO R9700", "sycl": "Arc Pro B70"}
+
+
+def run(backend: str, kv_type: str, prompt: int, form: str = "Q4_0") -> Estimate:
+    model = resolve.from_name("Qwen3.8-27B", form).model
+    where = machine(MachineSpec(gpu=GPUS[backend], ram_gb=64, backend=backend))
+    work = Workload(prompt=prompt, output=128, context=prompt + 1024, kv_type=kv_type)
+    strategy = PlacementStrategy.GPU_RESIDENT
+    return estimate(model, where, work, LLAMA_CPP, strategy, fitted_constants())
+
+
+def test_rows_name_backends_types_and_runtimes() -> None:
+    names = {runtime.name for runtime in RUNTIMES}
+    for row in rows():
+        assert row.backend in backends.NAMES
+        assert set(row.types.split()) <= KV_BYTES_PER_VALUE.keys()
+        assert names & set(row.runtimes.split(";"))
+        assert min(row.cached, row.drafted, row.prompt) >= 1
+        assert "{type}" in row.words
+
+
+@pytest.mark.parametrize("backend", ["rocm", "sycl"])
+@pytest.mark.parametrize("kv_type", ["q8_0", "q4_0", "q4_1", "q5_1", "iq4_nl"])
+@pytest.mark.parametrize("prompt", [4096, 32_768])
+def test_a_packed_cache_is_no_faster_than_a_plain_one(
+    backend: str, kv_type: str, prompt: int
+) -> None:
+    packed = run(backend, kv_type, prompt)
+    plain = run(backend, "f16", prompt)
+    assert float(packed.decode_tps) < float(plain.decode_tps)  # type: ignore[arg-type]
+    assert kv_type in packed.format_note
+    assert plain.format_note == ""
+
+
+@pytest.mark.parametrize(
+    ("kv_type", "slow"),
+    [("f16", False), ("q8_0", False), ("q4_0", False), ("q5_0", True), ("iq4_nl", True)],
+)
+def test_cuda_has_kernels_for_the_usual_types(kv_type: str, slow: bool) -> None:
+    # llama.cpp, ggml/src/ggml-cuda/fattn.cu, without GGML_CUDA_FA_ALL_QUANTS
+    assert (slow_kernel("llama.cpp", "cuda", kv_type) is not None) == slow
+
+
+@pytest.mark.parametrize(
+    ("backend", "kv_type", "form", "prompt", "measured"),
+    [
+        ("rocm", "q4_1", "IQ4_XS", 65_536, 14.91),  # llama.cpp issue 27796, a card of 640 GB/s
+        ("rocm", "q4_1", "IQ4_XS", 32_768, 20.55),
+        ("sycl", "q4_0", "Q4_0", 65_536, 14.09),  # llama.cpp issue 26581
+    ],
+)
+def test_speeds_at_depth_are_near_those_that_were_published(
+    backend: str, kv_type: str, form: str, prompt: int, measured: float
+) -> None:
+    speed = run(backend, kv_type, prompt, form).decode_tps
+    assert float(speed) == pytest.approx(measured, rel=0.2)  # type: ignore[arg-type]
+
+
+def test_prompts_without_a_kernel_are_as_slow_as_measured() -> None:
+    # llama.cpp issue 28455: 1,511 tokens/s with q8_0, 197 with q5_1
+    fast = run("cuda", "q8_0", 512).prefill
+    slow = run("cuda", "q5_1", 512).prefill
+    assert fast is not None
+    assert slow is not None
+    assert float(fast.value / slow.value) == pytest.approx(1511 / 197, rel=0.05)
