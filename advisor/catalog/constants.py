@@ -267,8 +267,12 @@ def constant_rows(path: Path) -> Iterator[ConstantRow]:
             yield replace(row, runtime=runtime or None, family=family or None)
 
 
+TABLES = ("engine_kernels.csv", "efficiency.csv", "tiers.csv")
+"""Tables of constants; of equally specific rows the first counts."""
+
+
 @cache
 def fitted_constants() -> Constants:
     """Constants of data/generated/; between equally specific rows, serving engines' come first."""
-    files = (DATA / "generated/engine_kernels.csv", DATA / "generated/efficiency.csv")
+    files = tuple(DATA / "generated" / name for name in TABLES)
     return Constants(row for file in files for row in constant_rows(file))

@@ -151,6 +151,8 @@ class Estimate:
         time = self._with_slow_cache(time)
         if time is None or self.phases is None or not self.work.draft:
             return time
+        if self.runtime.schedules_drafts:
+            return time
         several = self.machine.counts is not None
         reads = weights_read(self.phases.decode, self.model, self.work, by_gpu=several)
         return with_drafting(time, self.model, self.work, reads)
@@ -273,7 +275,8 @@ class Estimate:
             return None
         fitted = self._margins(time, self.constants, constant)
         beside = np.hypot(self.runtime.extra_uncertainty, self.model.architecture.shape_uncertainty)
-        if constant == uncertainty.IN_DECODE and self.work.draft:
+        fitted_drafts = self.runtime.schedules_drafts
+        if constant == uncertainty.IN_DECODE and self.work.draft and not fitted_drafts:
             beside = np.hypot(beside, DRAFTING)
         return fitted.wider(beside).around(amount / time.total)
 
@@ -423,10 +426,8 @@ def estimate(
     interface of the runtime where it is not the machine's, `build` as `Scope.build` where it is not
     the runtime's current one.
     """
-    notes = [format_note]
-    if without := _why_undrafted(model, work, runtime):
-        work = undrafted(work)
-        notes.append(without)
+    work, drafting = _with_drafts(model, work, runtime)
+    notes = [format_note, drafting]
     if machine.host.numa and runtime.takes_layers and not runtime.binds_nodes:
         notes.append("It has no --numa.")
     if runtime.key in measured.RUNTIMES:
@@ -472,11 +473,20 @@ def estimate(
     )
 
 
+def _with_drafts(model: Model, work: Workload, runtime: Runtime) -> tuple[Workload, str]:
+    """Request with the drafts that a runtime makes for a model, and a note where it makes none."""
+    if not work.draft and runtime.own_drafts and draft_heads(model):
+        return work.with_numbers(**runtime.own_drafts), ""
+    if without := _why_undrafted(model, work, runtime):
+        return undrafted(work), without
+    return work, ""
+
+
 def _why_undrafted(model: Model, work: Workload, runtime: Runtime) -> str:
     """Reason why a runtime drafts no tokens for a model; empty where it does, or is not to."""
     if work.draft and not runtime.drafts:
         return "No tokens are drafted in it here."
-    if work.draft == OWN_LAYERS and not draft_heads(model):
+    if work.draft == OWN_LAYERS and not draft_heads(model) and not runtime.schedules_drafts:
         return f"{model.name} has no layers to draft with (MTP), so none are drafted."
     return ""
 

@@ -66,6 +66,17 @@ LOAD_MODES = {
 
 
 @dataclass(frozen=True, kw_only=True)
+class TierSettings:
+    """What is stated of an engine that keeps experts in tiers; None leaves it to the engine."""
+
+    link_share: Array | None = None  # share of the misses in VRAM that go over the link, 0 to 1
+    served: Array | None = None  # share of lookups that VRAM serves, 0 to 1
+    served_ram: Array | None = None  # share of the others that RAM serves before the drive, 0 to 1
+    chunk: Array | None = None  # prompt tokens that are read together [tokens]
+    fill: str = ""  # how the cache in VRAM is filled, where not by the engine's rule
+
+
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """Fixed choices of a placement, from a person or a fit; None leaves a choice to the runtime.
     Numbers of layers may be fractions, for runtimes that divide a layer and for published shares.
@@ -94,6 +105,7 @@ class Settings:
     # each GPU holds all but the experts, and the cache of its own users (attention data parallel);
     # experts are divided as with `expert_parallel`
     attention_by_user: bool = False
+    tiers: TierSettings | None = None  # of engines that keep experts in tiers
 
     def __post_init__(self) -> None:
         if self.load_mode not in LOAD_MODES:
@@ -139,6 +151,7 @@ class Placement:
     limits: Mapping[Location, Array] = field(default_factory=dict)
     expert_parallel: bool = False  # each GPU of a group that shares layers holds whole experts
     attention_by_user: bool = False  # each of them holds all else, and the cache of its own users
+    tiers: TierSettings | None = None  # of engines that keep experts in tiers
 
     @property
     def locations(self) -> tuple[Location, ...]:

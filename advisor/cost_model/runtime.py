@@ -1,6 +1,6 @@
 """Interface of a runtime: its formats, placement, schedule and command."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -85,6 +85,9 @@ class Runtime:
     caches_experts: bool = False  # GPUs can cache experts of the RAM (`Settings.expert_cache`)
     parts_layers: bool = False  # feed-forward alone can stay in RAM (`Settings.cpu_ffn`)
     drafts: bool = False  # its command lets other layers or models draft tokens
+    # drafting by default, as fields of a `Workload`; None for none
+    own_drafts: Mapping[str, Any] | None = None
+    schedules_drafts: bool = False  # its schedule has the runs of who drafts
     extra_uncertainty: float = 0.0  # half width for what is not fitted, as a factor's logarithm
     mainstream: bool = True  # in common use; the result cards prefer such runtimes
     setup: ServerSetup | None = None  # installation on a rented machine; None where unknown

@@ -27,6 +27,7 @@ from advisor.cost_model.schedule import (
     Stage,
     Transfer,
 )
+from advisor.cost_model.tier_kernels import TierKernels, tier_seconds
 from advisor.errors import InputError
 from advisor.machine.machine import Disk, Gpu, Link, Machine, Network
 from advisor.units import Array
@@ -87,6 +88,8 @@ def page_fault_seconds(
 
 def flow_seconds(flow: Flow, machine: Machine, constants: Constants) -> FlowTime:
     """Time of one flow on a machine; raises InputError for a drive whose speed is not known [s]."""
+    if isinstance(flow.kernels, TierKernels):
+        return tier_seconds(flow, flow.kernels, machine, constants)
     if flow.load is not None or flow.route is Route.IN_PLACE:
         return _computed(flow, machine, constants)
     onward: Array = 0.0  # from RAM to the GPU, but for bytes that stay there and pages of the CPU

@@ -40,7 +40,7 @@ from advisor.request import known_speed
 from advisor.request.known import Known, QuestionRun, known
 from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.session import AgentSession, session_of, shapes
-from advisor.runtimes import ASIDE, RUNTIMES, Runtime
+from advisor.runtimes import NAMED, Runtime
 from advisor.runtimes import runtime as runtime_named
 from advisor.runtimes.names import row_of as runtime_row
 from advisor.units import GIB, Array
@@ -90,7 +90,7 @@ LISTS: Mapping[str, Callable[[], Iterable[str]]] = {
     "kv_type": lambda: KV_BYTES_PER_VALUE,
     "session": shapes,
     "draft": lambda: workload.DRAFTS,
-    "runtime": lambda: (runtime.name for runtime in (*RUNTIMES, *ASIDE)),
+    "runtime": lambda: (runtime.name for runtime in NAMED),
     "placement": lambda: PlacementStrategy,
     "load_mode": lambda: LOAD_MODES,
     "form": lambda: Form,

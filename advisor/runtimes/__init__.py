@@ -21,6 +21,7 @@ from advisor.runtimes.mlx import MLX, OLLAMA_MLX
 from advisor.runtimes.names import row_of
 from advisor.runtimes.sglang import SGLANG
 from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
+from advisor.runtimes.tiered.runtimes import tiered_runtime, tiered_runtimes
 from advisor.runtimes.vllm import VLLM
 
 RUNTIMES = (
@@ -33,6 +34,9 @@ VALUED = (LLAMA_CPP, VLLM, SGLANG)
 faster: Ollama and LM Studio run llama.cpp with fewer options, Accelerate streams the rest."""
 ASIDE = (LLAMA_CPP_TENSOR, MLX, OLLAMA_MLX, EXLLAMAV3, LLAMAFILE)
 """Further modes and engines, mentioned beside the others and available by name."""
+TIERED = tiered_runtimes()
+"""Engines that keep experts in VRAM, RAM and on the drive, available by name; see `in_tiers`."""
+NAMED = (*RUNTIMES, *ASIDE, *TIERED)  # every runtime that can be asked for by its name
 
 
 def beside(machine: Machine) -> tuple[Runtime, ...]:
@@ -50,16 +54,18 @@ def runtime(name: str) -> Runtime:
         InputError: an engine that is known and not described, with the reason.
     """
     folded = name.strip().casefold()
-    every = (*RUNTIMES, *ASIDE)
-    for known in every:
+    for known in NAMED:
         if folded in (known.name.casefold(), known.key):
             return known
+    engine = tiered_runtime(folded)
+    if engine is not None:
+        return engine
     row = row_of(name)
     if row is not None and row.runtime:
-        return next(known for known in every if known.name == row.runtime)
+        return next(known for known in NAMED if known.name == row.runtime)
     if row is not None:
         raise InputError(row.refusal)
-    names = [known.name for known in every]
+    names = [known.name for known in NAMED]
     raise UnknownName("runtime", name, names, "See docs/runtimes.md for the list.")
 
 

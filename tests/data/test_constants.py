@@ -28,6 +28,7 @@ from lab.fit import SERVING_ENGINES, parameters
 
 ROWS = tuple(constant_rows(DATA / "generated/efficiency.csv"))
 ENGINE_ROWS = tuple(constant_rows(DATA / "generated/engine_kernels.csv"))
+TIER_ROWS = tuple(constant_rows(DATA / "generated/tiers.csv"))
 OTHER_ENGINES = {runtime.key for runtime in ENGINES.values()}
 RANGES = {
     "share": (0, 1.5),
@@ -128,7 +129,7 @@ def asked_for() -> set[str]:
 def test_no_file_is_unused() -> None:
     by_name = {"zero_copy_share", PUBLISHERS}  # asked for through a variable
     here = {row.constant for row in ROWS}
-    elsewhere = {row.constant for row in ENGINE_ROWS} - here
+    elsewhere = {row.constant for row in (*ENGINE_ROWS, *TIER_ROWS)} - here
     assert here == (asked_for() | by_name) - elsewhere
 
 

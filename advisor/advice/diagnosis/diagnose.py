@@ -47,7 +47,7 @@ from advisor.machine.quantity import Quantity
 from advisor.probes.host import operating_system
 from advisor.probes.llama_cpp.result_files import EngineRun
 from advisor.request.request import Request
-from advisor.runtimes import ASIDE, RUNTIMES
+from advisor.runtimes import NAMED
 from advisor.units import GB
 
 
@@ -477,7 +477,7 @@ def measurable(estimates: Iterable[Estimate]) -> list[Estimate]:
     """Estimates with a speed, likelier ones first: those that fit (Windows may run others too), by
     the order of the runtimes, then the faster placement.
     """
-    order = [runtime.name for runtime in (*RUNTIMES, *ASIDE)]
+    order = [runtime.name for runtime in NAMED]
     return sorted(
         (each for each in estimates if each.decode is not None),
         key=lambda each: (not bool(each.fits), order.index(each.runtime.name), -decode_tps(each)),

@@ -36,10 +36,10 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import KV_BYTES_PER_VALUE, Floats, Model
 from advisor.request.money import Ownership
-from advisor.runtimes import ASIDE, EXLLAMAV3, MLX, OLLAMA_MLX, RUNTIMES, Runtime
+from advisor.runtimes import ASIDE, EXLLAMAV3, MLX, NAMED, OLLAMA_MLX, RUNTIMES, Runtime
 from advisor.runtimes import runtime as runtime_named
 
-NAMES = tuple(known.name for known in (*RUNTIMES, *ASIDE))
+NAMES = tuple(known.name for known in NAMED)
 SEARCHED = tuple(known for known in (*RUNTIMES, *ASIDE) if known is not OLLAMA_MLX)
 """Runtimes tried for a target: all but Ollama's MLX, which is as fast as MLX."""
 BY_BITS = frozenset({"Q5_0", "Q4_0", "Q3_K_S"})

@@ -51,6 +51,8 @@ from advisor.evidence.published.row import (
     stated,
 )
 from advisor.evidence.published.run_settings import lengths
+from advisor.evidence.published.tiered import CATEGORY as TIERED
+from advisor.evidence.published.tiered import engine_of, understood_tiers
 from advisor.formatting import number
 from advisor.lazy import lazy
 from advisor.machine.backends import effects_of_build
@@ -249,6 +251,8 @@ def _category(row: PublishedRow) -> str:
         return "cpu"
     if row.fraction_disk:
         return "nvme"
+    if row.engine or engine_of(row.runtime) is not None:
+        return TIERED
     experts = row.n_cpu_moe or stated("experts in RAM", f"{row.source_words} {row.other_metric}")
     if experts or engine(row.runtime, "moe_offload") is KTRANSFORMERS:
         return "moe_offload"
@@ -403,6 +407,8 @@ def understood(row: PublishedRow) -> Case:
     row = with_category(row)
     if row.category not in CATEGORIES:
         raise InputError(f"category {row.category!r} is no inference run; nothing to predict.")
+    if row.category == TIERED:
+        return _in_tiers(row)
     named = _runtime(row)
     model = run_settings.in_fork_format(row, stated_model(row, named))
     parts = _machine(row, named)
@@ -433,6 +439,43 @@ def understood(row: PublishedRow) -> Case:
     else:
         case = batched(row, case)
     return replace(case, notes=tuple(row.notes))
+
+
+def _in_tiers(row: PublishedRow) -> Case:
+    """Case of an engine that keeps experts in tiers; llama.cpp among them as itself."""
+    if engine_of(row.engine or row.runtime) is None and LLAMA_CPP.name in row.runtime[:9]:
+        return understood(_as_llama_cpp(row))
+    runtime, model, where, work, strategy, settings = understood_tiers(row, _machine_of)
+    return Case(
+        model=model,
+        machine=where,
+        prompt=work,
+        work=work,
+        runtime=runtime,
+        strategy=strategy,
+        settings=settings,
+        backend="",
+        build="",
+        notes=tuple(row.notes),
+    )
+
+
+def _as_llama_cpp(row: PublishedRow) -> PublishedRow:
+    """Row of llama.cpp itself in a table of these engines, with the columns that it is read by."""
+    layers = re.search(r"-ncmoe (\d+)", row.runtime)
+    cells = {
+        **row.cells,
+        "category": "moe_offload",
+        "prompt_len": row.cells.get("prompt_tokens", ""),
+    }
+    if row.vram_cache_share == 1.0:
+        cells["category"] = "resident"
+    if layers:
+        cells["n_cpu_moe"] = layers[1]
+    cache = row.vram_cache_gib
+    if cache and cells["category"] == "moe_offload":
+        cells["source_note"] = f"{row.source_note}; --moe-cache-mib {cache * 1024:.0f}"
+    return PublishedRow(cells)
 
 
 @lru_cache(maxsize=4096)

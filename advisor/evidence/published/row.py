@@ -47,6 +47,12 @@ def _whole(name: str, cell: str) -> int | None:
     return round(value)
 
 
+def _first_number(name: str, cell: str) -> float | None:
+    """First number of a cell, as of "4 to 6"; None for words alone."""
+    digits = re.search(r"\d+(?:\.\d+)?", cell)
+    return number(name, digits[0]) if digits else None
+
+
 def _flag(_: str, cell: str) -> bool:
     return cell == "True"
 
@@ -124,6 +130,27 @@ class PublishedRow:
     publisher = Cell(_text)
     first_seen = Cell(_text)
     os = Cell(_text)
+    # columns of engines that keep experts in tiers
+    engine = Cell(_text)
+    engine_version = Cell(_text)
+    vram_gb = Cell(number)
+    ram_gb = Cell(number)
+    experts_gib = Cell(number)
+    n_experts = Cell(_whole)
+    vram_cache_gib = Cell(number)
+    vram_cache_share = Cell(number)
+    ram_cache_gib = Cell(number)
+    nvme_gbs = Cell(number)
+    hit_rate_vram = Cell(number)
+    hit_rate_ram = Cell(number)
+    pcie_share = Cell(number)
+    draft = Cell(_text)
+    draft_k = Cell(_first_number)
+    acceptance = Cell(number)
+    tokens_per_round = Cell(number)
+    context_limit = Cell(number)
+    prompt_tokens = Cell(number)
+    prefill_chunk = Cell(number)
 
 
 COLUMNS = tuple(name for name, cell in vars(PublishedRow).items() if isinstance(cell, Cell))
@@ -188,6 +215,7 @@ CATEGORIES = {
     "stream_cpu": ("cpu-offload", "weights in RAM, copied to the GPU"),
     "kv_offload": ("cpu-offload", "the KV cache in RAM"),
     "nvme": ("nvme-offload", "what RAM does not hold on the drive"),
+    "moe_tiered": ("cpu-offload", "experts in VRAM, RAM and on the drive by an engine for them"),
 }
 """Words of the column `category`, each with its placement, and what it means."""
 

@@ -1,0 +1,122 @@
+"""Descriptions of the engines that keep experts in tiers, read from a table."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+
+from advisor.catalog.csv_tables import DATA, read
+from advisor.units import GIB
+
+TABLE = DATA / "runtimes/tiered_engines.csv"
+NO_GPU = "none"  # vendor of a machine without a GPU, in the column `vendors`
+
+
+class Fill(StrEnum):
+    """Way in which the experts of a cache are chosen."""
+
+    PROFILE = "profile"  # the most used ones over many texts, which then stay
+    ADAPTIVE = "adaptive"  # those of a profile at first, then exchanged as the text goes on
+    LRU = "lru"  # the experts that were used last
+
+
+class RamTier(StrEnum):
+    """Experts that an engine keeps in RAM."""
+
+    ALL = "all"  # every expert, also those that the VRAM holds; else, where too small, as `REST`
+    REST = "rest"  # experts that the VRAM does not hold
+    COPY = "copy"  # those that were used last, also those that the VRAM holds
+    NONE = "none"  # none: each miss comes from the drive
+
+
+MEASURED = "measured"
+"""Link share of an engine that times its cores and its link at the start, and divides by them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TieredEngine:
+    """One row of data/runtimes/tiered_engines.csv."""
+
+    key: str  # key of the runtime
+    name: str  # display name
+    aliases: str  # further names, separated by semicolons
+    version: str  # release that the row describes
+    version_date: str  # its month
+    since: str  # month of the first report; empty where unknown
+    licence: str  # SPDX name; empty where unknown
+    models: str  # pattern of the models that it runs
+    files: str  # files that it reads: gguf, int4 (its own), exl3 or safetensors
+    systems: str  # operating systems, separated by semicolons
+    vendors: str  # vendors of GPUs, separated by semicolons; `NO_GPU` where it needs none
+    least_vram_gib: float  # least VRAM that it starts with [GiB]
+    vram_fixed_gib: float  # VRAM for drafting, buffers and reserve beside weights and cache [GiB]
+    vram_fill: str  # a `Fill`
+    ram_tier: str  # a `RamTier`
+    ram_fill: str  # a `Fill`
+    ram_fixed_gib: float  # RAM for itself and the system beside experts [GiB]
+    windows_ram_gib: float  # the same on Windows [GiB]
+    computes: bool  # cores compute misses where they lie; else the GPU does, after a copy
+    # share of the misses that go over the link, beside the cores' part: a share of what would end
+    # both at the same time, or `MEASURED`; 1 where no core computes
+    link_share: str
+    drive: str  # "direct" for unbuffered reads with a deep queue, "mapped" for pages of a file
+    drafted: float  # tokens drafted a round by default, those that are offered [tokens]
+    accepted: float | None  # share of these that is accepted; None without drafting
+    chunk: float  # prompt tokens that are read together [tokens]
+    kv_type: str  # format of its KV cache
+    # tokens whose cache stays in VRAM where the context is longer [tokens]; None for all
+    kv_resident: float | None
+    parallel: bool  # it answers several users at once
+    effort: str  # time to set it up, in words
+    asks: str  # what it asks of its user, a phrase
+    source: str
+    source_date: str
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """All names, in lower case."""
+        return (self.key, self.name.casefold(), *_words(self.aliases))
+
+    @property
+    def fixed_vram(self) -> float:
+        """VRAM beside weights and cache, of the first GPU [B]."""
+        return self.vram_fixed_gib * GIB
+
+    @property
+    def without_gpu(self) -> bool:
+        """Whether it runs on a machine without a GPU."""
+        return NO_GPU in _words(self.vendors, fold=False)
+
+    def fixed_ram(self, *, windows: bool) -> float:
+        """RAM beside experts, for the engine and the system [B]."""
+        gib = self.windows_ram_gib if windows else self.ram_fixed_gib
+        return gib * GIB
+
+    def takes_system(self, system: str) -> bool:
+        """Whether it runs on an operating system; on one that nobody stated too."""
+        return not system or not self.systems or system in _words(self.systems)
+
+    def takes_vendor(self, vendor: str) -> bool:
+        """Whether it runs on a vendor's GPUs."""
+        return vendor in _words(self.vendors, fold=False)
+
+
+def _words(text: str, *, fold: bool = True) -> tuple[str, ...]:
+    parts = (part.strip() for part in text.split(";"))
+    return tuple(part.casefold() if fold else part for part in parts if part)
+
+
+@cache
+def engines() -> tuple[TieredEngine, ...]:
+    """All engines, in the order of the table."""
+    return read(TABLE, TieredEngine)
+
+
+def engine_called(name: str) -> TieredEngine | None:
+    """Engine by any of its names; None for others."""
+    folded = name.strip().casefold()
+    return next(_called(folded), None)
+
+
+def _called(folded: str) -> Iterator[TieredEngine]:
+    return (engine for engine in engines() if folded in engine.spellings)

@@ -1,0 +1,307 @@
+"""Rounds of a reply and chunks of a prompt in an engine with experts in tiers.
+
+A round reads the dense parts and the experts that VRAM holds. Misses are then computed by the cores
+where they lie, beside a share of them that goes over the link to the GPU, beside those that come
+from the drive: the longest counts. A prompt is read in chunks, for each of which all of its experts
+outside VRAM are copied; part of the copying is unpacking, which nothing hides.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from advisor.cost_model.loads import ForwardPass, Load, prompt_step, step_load, token_step
+from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, TierSettings, vram
+from advisor.cost_model.schedule import Flow, Phases, Route, Schedule
+from advisor.cost_model.tier_kernels import TierKernels
+from advisor.cost_model.workload import Workload
+from advisor.machine import backends
+from advisor.machine.machine import Machine
+from advisor.model.architecture import Group
+from advisor.model.model import Floats, Model
+from advisor.runtimes.tiered.engines import MEASURED, RamTier, TieredEngine
+from advisor.runtimes.tiered.hits import Lookups, lookups, use_of
+from advisor.runtimes.tiered.placement import (
+    beyond_memory,
+    experts_of,
+    in_cache_format,
+    uses_gpus,
+)
+from advisor.units import Array
+
+UNSTATED = TierSettings()  # everything is left to the engine
+OF_RAM = 0.75
+"""Share of the RAM's rate that the cores reach, in the engines' choice of a link share; 0.7 of the
+nominal rate on 99 runs of Strata, 0.87 of the measured one on two P100."""
+UNPACKED = 0.46
+"""Part of a chunk's copying that overlaps with nothing: unpacking and the first layer."""
+DRAFT_LAYERS = 1.0  # layers that a run of the drafting head reads
+INDEXED = 2048.0
+"""Tokens that a layer with an indexer attends to (DeepSeek-V3.2, section 2.1: top 2,048)."""
+
+
+def best_link_share(machine: Machine) -> float:
+    """Share of the misses for the link with which it and the cores end together, 0 to 1."""
+    link = float(np.ravel(machine.gpus[0].link.pinned.value)[0])
+    ram = float(np.ravel(machine.host.bandwidth.value)[0])
+    return link / (link + OF_RAM * ram)
+
+
+def link_share(engine: TieredEngine, machine: Machine, stated: TierSettings) -> Array:
+    """Share of the misses that go over the link, as stated or by the engine's rule."""
+    if not uses_gpus(engine, machine):
+        return np.zeros(())
+    if not engine.computes:
+        return np.ones(())
+    if stated.link_share is not None:
+        return np.asarray(stated.link_share, dtype=float)
+    link = machine.gpus[0].link.pinned.value
+    part = 1.0 if engine.link_share == MEASURED else float(engine.link_share)
+    return np.asarray(part * link / (part * link + OF_RAM * machine.host.bandwidth.value))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tiers:
+    """A placement by an engine, with what its passes need of it."""
+
+    engine: TieredEngine
+    model: Model
+    placement: Placement
+    machine: Machine
+
+    @property
+    def stated(self) -> TierSettings:
+        """What a run states of its tiers."""
+        return self.placement.tiers or UNSTATED
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether GPUs compute."""
+        return uses_gpus(self.engine, self.machine)
+
+    @property
+    def share(self) -> Array:
+        """Share of the experts in VRAM, 0 to 1."""
+        return np.asarray(self.placement.expert_cache) / experts_of(self.model)
+
+    @property
+    def far(self) -> Array:
+        """Share of the experts on the drive alone, 0 to 1."""
+        if self.placement.strategy is not PlacementStrategy.NVME_OFFLOAD:
+            return np.zeros(())
+        held = np.asarray(self.placement.page_cache) / experts_of(self.model)
+        return beyond_memory(self.engine, self.share, held)
+
+
+def schedule(
+    engine: TieredEngine,
+    model: Model,
+    placement: Placement,
+    machine: Machine,
+    work: Workload,
+) -> Phases:
+    """Chunks of the prompt, and a round for each group of tokens."""
+    request = in_cache_format(engine, work)
+    tiers = Tiers(engine=engine, model=model, placement=placement, machine=machine)
+    return Phases(
+        of_prompt=lambda: _chunks(tiers, request), of_token=lambda: _round(tiers, request)
+    )
+
+
+def _attended(model: Model, step: ForwardPass) -> ForwardPass:
+    """Step over the tokens that layers attend to, which an indexer limits."""
+    roles = (tensor.role for tensor in model.architecture.tensors)
+    if any(role.startswith("indexer.") for role in roles):
+        return replace(step, depth=np.minimum(np.asarray(step.depth, dtype=float), INDEXED))
+    return step
+
+
+def _dense(tiers: Tiers, device: int, step: ForwardPass) -> Load:
+    """Load of a GPU without its experts."""
+    place = vram(device)
+    nothing = np.zeros(tiers.model.layers)
+    weights = {**tiers.placement.weights[place], Group.ROUTED_EXPERTS: nothing}
+    alone = replace(tiers.placement, weights={place: weights})
+    return step_load(tiers.model, alone, place, _attended(tiers.model, step))
+
+
+def _experts(tiers: Tiers, step: ForwardPass, share: Array) -> Load:
+    """Load of a share of all experts, as bytes that are read and work on them."""
+    everywhere = np.ones(tiers.model.layers)
+    alone = replace(
+        tiers.placement,
+        weights={RAM: {Group.ROUTED_EXPERTS: everywhere}},
+        kv={},
+        output={},
+    )
+    whole = step_load(tiers.model, alone, RAM, step).routed
+    size = experts_of(tiers.model) * share
+    touched = np.maximum(size / np.maximum(whole.experts, 1.0), 0.0)
+    return replace(whole.times(touched), weights=size, experts=size)
+
+
+def _in_vram(tiers: Tiers, step: ForwardPass) -> Lookups:
+    """Lookups of a round in the cache of the VRAM; as stated, where a run states its hits."""
+    use = use_of(tiers.model)
+    if use is None:
+        nothing = np.zeros(())
+        return Lookups(touched=nothing, missed=nothing)
+    texts = np.asarray(step.sequences, dtype=float)
+    rows = np.asarray(step.tokens, dtype=float) / texts
+    fill = tiers.stated.fill or tiers.engine.vram_fill
+    lookup = lookups(use, tiers.share, rows, fill, texts)
+    if tiers.stated.served is None:
+        return lookup
+    stated = lookup.touched * (1.0 - np.asarray(tiers.stated.served, dtype=float))
+    return Lookups(touched=lookup.touched, missed=(lookup.missed + stated) / 2.0)
+
+
+def _from_drive(tiers: Tiers, step: ForwardPass, near: Lookups) -> Array:
+    """Share of a layer's experts that a round reads from the drive."""
+    use = use_of(tiers.model)
+    if use is None or not np.any(tiers.far):
+        return np.zeros(())
+    texts = np.asarray(step.sequences, dtype=float)
+    rows = np.asarray(step.tokens, dtype=float) / texts
+    lookup = lookups(use, 1.0 - tiers.far, rows, tiers.engine.ram_fill, texts)
+    if tiers.stated.served_ram is not None:
+        stated = np.asarray(tiers.stated.served_ram, dtype=float)
+        base = near.missed if tiers.engine.ram_tier == RamTier.COPY else lookup.touched
+        return np.asarray(base * (1.0 - stated))
+    if tiers.on_gpu and not tiers.machine.unified:
+        return np.asarray(np.where(tiers.far > 0, np.minimum(lookup.missed, near.missed), 0.0))
+    return np.asarray(np.where(tiers.far > 0, lookup.missed, 0.0))
+
+
+def _round(tiers: Tiers, work: Workload) -> Schedule:
+    """Round of a reply: the GPUs in turn, then the misses by every route at once."""
+    step = token_step(work)
+    lookup = _in_vram(tiers, step)
+    if not tiers.on_gpu:
+        lookup = Lookups(touched=lookup.touched, missed=lookup.touched)
+    elif tiers.machine.unified:
+        lookup = Lookups(touched=lookup.touched, missed=np.zeros_like(lookup.touched))
+    several = len(tiers.machine.gpus) > 1
+    kernels = TierKernels(number="fp16", several=several)
+    stages: list[tuple[Flow, ...]] = []
+    for device in range(len(tiers.machine.gpus) if tiers.on_gpu else 0):
+        load = _dense(tiers, device, step)
+        if device == 0:
+            load = load + _drafting(tiers, load, work)
+        part = np.mean(tiers.placement.weights[vram(device)][Group.NORMS], axis=-1)
+        hits = _experts(tiers, step, lookup.served * part)
+        flow = Flow(route=Route.RESIDENT, load=load + hits, device=device, kernels=kernels)
+        stages.append((flow,))
+    missed = _missed(tiers, work, step, lookup, kernels)
+    return Schedule(stages=(*stages, missed) if missed else tuple(stages))
+
+
+def _drafting(tiers: Tiers, load: Load, work: Workload) -> Load:
+    """Load of the runs of who drafts: a layer with the experts of a token, and the head, each."""
+    model = tiers.model
+    runs = np.asarray(work.drafted, dtype=float) * bool(work.draft)
+    each = (model.read_bytes_per_token - model.output) / model.layers + model.output
+    return replace(load.times(0.0), weights=runs * each, layers=runs * DRAFT_LAYERS)
+
+
+def _missed(
+    tiers: Tiers, work: Workload, step: ForwardPass, near: Lookups, kernels: TierKernels
+) -> tuple[Flow, ...]:
+    """Flows of the misses: cores, link, drive; none over a link in one memory."""
+    over = link_share(tiers.engine, tiers.machine, tiers.stated)
+    size = experts_of(tiers.model)
+    here = _experts(tiers, step, near.missed * (1.0 - over))
+    if not tiers.on_gpu:
+        dense = replace(tiers.placement, kv={}, weights={RAM: _without_experts(tiers)})
+        alone = step_load(tiers.model, dense, RAM, step)
+        here = here + alone + _drafting(tiers, alone, work)
+    pool = tiers.on_gpu and tiers.machine.unified
+    flows = [] if pool else [Flow(route=Route.IN_PLACE, load=here, kernels=kernels)]
+    if tiers.on_gpu and not pool:
+        moved = size * near.missed * over
+        flows.append(Flow(route=Route.STREAMED, moved=moved, kernels=kernels))
+    far = _from_drive(tiers, step, near)
+    if np.any(far):
+        flows.append(Flow(route=Route.STAGED, moved=size * far, transfer=None, kernels=kernels))
+    return tuple(flows)
+
+
+def _without_experts(tiers: Tiers) -> dict[Group, Floats]:
+    nothing = np.zeros(tiers.model.layers)
+    return {**tiers.placement.weights[RAM], Group.ROUTED_EXPERTS: nothing}
+
+
+def _chunks(tiers: Tiers, work: Workload) -> Schedule:
+    """Chunks of a prompt, which several GPUs work on one behind the other."""
+    whole = prompt_step(work)
+    chunk = tiers.engine.chunk if tiers.stated.chunk is None else tiers.stated.chunk
+    count = np.ceil(whole.tokens / chunk)
+    step = replace(whole, tokens=whole.tokens / count)
+    use = use_of(tiers.model)
+    rows = np.asarray(step.tokens, dtype=float) / np.asarray(step.sequences, dtype=float)
+    if use is None:
+        touched = np.zeros(())
+    else:
+        touched = np.asarray(use.touched(rows)) / use.total
+    starts = 1.0 + BEGINNING / count
+    kernels = TierKernels(
+        number="fp16",
+        prompt=True,
+        windows=tiers.machine.system == backends.WINDOWS,
+        pool=tiers.on_gpu and tiers.machine.unified,
+        starts=starts,
+    )
+    if not tiers.on_gpu:
+        stages = _chunk_of_cores(tiers, step, touched, kernels)
+    else:
+        stages = _chunk_of_gpus(tiers, step, touched, kernels)
+    workers = len(tiers.machine.gpus) if tiers.on_gpu else 1
+    return Schedule(stages=stages, repeats=count, workers=workers)
+
+
+def _chunk_of_gpus(
+    tiers: Tiers, step: ForwardPass, touched: Array, kernels: TierKernels
+) -> tuple[tuple[Flow, ...], ...]:
+    """Stages of a chunk: unpacking, copying beside computing on each GPU, the drive.
+
+    Experts in VRAM save little of the copying, since their slots are lent to the copies.
+    """
+    lent = np.where(tiers.share >= 1.0, 0.0, 1.0 - LENT * tiers.share)
+    moved = experts_of(tiers.model) * touched * lent
+    stages: list[tuple[Flow, ...]] = []
+    for device in range(len(tiers.machine.gpus)):
+        part = np.mean(tiers.placement.weights[vram(device)][Group.NORMS], axis=-1)
+        load = _dense(tiers, device, step) + _experts(tiers, step, touched * part)
+        copied = moved * part
+        if kernels.pool:
+            copied = experts_of(tiers.model) * touched * part
+        unpacking = Flow(
+            route=Route.STREAMED, moved=UNPACKED * copied, device=device, kernels=kernels
+        )
+        copying = replace(unpacking, moved=(1.0 - UNPACKED) * copied)
+        computing = Flow(route=Route.RESIDENT, load=load, device=device, kernels=kernels)
+        stages.append((unpacking,))
+        stages.append((computing, copying))
+    far = experts_of(tiers.model) * touched * tiers.far
+    if np.any(far):
+        stages.append((Flow(route=Route.STAGED, moved=far, transfer=None, kernels=kernels),))
+    return tuple(stages)
+
+
+BEGINNING = 1.8
+"""Time before the first chunk, in starts of a chunk: 0.3 s beside 0.18 s in prompts of Strata."""
+LENT = 0.3
+"""Part of the cached experts that a chunk need not copy: most of their slots are lent to it."""
+
+
+def _chunk_of_cores(
+    tiers: Tiers, step: ForwardPass, touched: Array, kernels: TierKernels
+) -> tuple[tuple[Flow, ...], ...]:
+    """Stages of a chunk that the cores compute: the drive beside them."""
+    dense = replace(tiers.placement, kv={}, weights={RAM: _without_experts(tiers)})
+    load = step_load(tiers.model, dense, RAM, step) + _experts(tiers, step, touched)
+    flows = [Flow(route=Route.IN_PLACE, load=load, kernels=kernels)]
+    far = experts_of(tiers.model) * touched * tiers.far
+    if np.any(far):
+        flows.append(Flow(route=Route.STAGED, moved=far, transfer=None, kernels=kernels))
+    return (tuple(flows),)

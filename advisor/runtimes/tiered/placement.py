@@ -1,0 +1,256 @@
+"""Placement of an engine with experts in tiers: dense parts and experts of the cache in VRAM, the
+next experts in RAM, the rest on the drive.
+
+    cache = VRAM - context of each GPU - fixed parts - dense weights - head - KV cache
+
+A table of n-grams stays on the drive: a token reads one row of it. Several GPUs divide the layers,
+each with the same share of its layers' experts.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from advisor.cost_model.placement import (
+    DISK,
+    RAM,
+    Location,
+    Placement,
+    PlacementStrategy,
+    Settings,
+    all_of,
+    over_gpus,
+    vram,
+)
+from advisor.cost_model.workload import Workload
+from advisor.errors import Refusal
+from advisor.machine import backends
+from advisor.machine.machine import Machine
+from advisor.model.architecture import Group
+from advisor.model.model import Floats, Model
+from advisor.runtimes.tiered.engines import RamTier, TieredEngine
+from advisor.units import GIB, Array
+
+CONTEXT = 0.5 * GIB  # VRAM of a driver's context and libraries on each GPU; assumed [B]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Held:
+    """Shares of the experts and of the KV cache that lie in VRAM and RAM."""
+
+    vram: Array  # experts in VRAM, 0 to 1
+    ram: Array  # experts in RAM, 0 to 1
+    cache: Floats  # KV cache of each layer for one user, shape (..., layers) [B]
+    near: Floats  # share of it in VRAM, shape (..., layers)
+
+
+def place(
+    engine: TieredEngine,
+    model: Model,
+    machine: Machine,
+    work: Workload,
+    strategy: PlacementStrategy,
+    settings: Settings,
+) -> Placement:
+    """Placement by an engine; raises Refusal for what it does not run."""
+    check(engine, model, machine, work, strategy)
+    request = in_cache_format(engine, work)
+    cache = model.kv_bytes(request.context, request.kv_type)
+    near = _near_share(engine, request, cache)
+    room = _room_for_experts(engine, model, machine, np.sum(near * cache, axis=-1) * request.users)
+    share = cached_share(engine, model, machine, strategy, settings.expert_cache, room)
+    held = Held(
+        vram=share,
+        ram=in_ram(engine, model, machine, strategy, settings.page_cache, share),
+        cache=cache,
+        near=near,
+    )
+    return replace(_placed(engine, model, machine, strategy, held), tiers=settings.tiers)
+
+
+def experts_of(model: Model) -> Array:
+    """Size of all routed experts [B]."""
+    return np.asarray(np.sum(model.bytes_per_layer[Group.ROUTED_EXPERTS], axis=-1))
+
+
+def in_cache_format(engine: TieredEngine, work: Workload) -> Workload:
+    """Request with the engine's format of the cache, where a person left it at 16 bits."""
+    if work.kv_type != "f16":
+        return work
+    return work.with_numbers(kv_type=engine.kv_type)
+
+
+def check(
+    engine: TieredEngine,
+    model: Model,
+    machine: Machine,
+    work: Workload,
+    strategy: PlacementStrategy,
+) -> None:
+    """Refuse models, systems, cards and requests that an engine does not take."""
+    if not model.has_experts:
+        raise Refusal(f"{engine.name} keeps experts in tiers, and {model.name} has none.")
+    if not re.search(engine.models, model.name, re.IGNORECASE):
+        raise Refusal(f"{engine.name} {engine.version} does not run {model.name}: {engine.source}.")
+    if not engine.takes_system(machine.system):
+        systems = " and ".join(
+            backends.SYSTEMS.get(system.strip(), system.strip())
+            for system in engine.systems.split(";")
+        )
+        raise Refusal(f"{engine.name} runs on {systems}.")
+    if machine.nodes > 1:
+        raise Refusal(f"{engine.name} runs on one machine.")
+    if np.any(np.asarray(work.users) > 1) and not engine.parallel:
+        raise Refusal(f"{engine.name} answers one user at a time here; lower the users to 1.")
+    _check_gpus(engine, machine, strategy)
+
+
+def _check_gpus(engine: TieredEngine, machine: Machine, strategy: PlacementStrategy) -> None:
+    if not machine.gpus and not engine.without_gpu:
+        raise Refusal(f"{engine.name} needs a GPU.")
+    foreign = [gpu.name for gpu in machine.gpus if not engine.takes_vendor(gpu.vendor)]
+    if foreign and not engine.without_gpu:
+        raise Refusal(f"{engine.name} does not run on {foreign[0]}.")
+    small = engine.least_vram_gib * GIB
+    if machine.gpus and np.all(np.asarray(machine.gpus[0].memory.value) < small):
+        raise Refusal(
+            f"{engine.name} starts with {engine.least_vram_gib:g} GB of VRAM, and "
+            f"{machine.gpus[0].name} has less."
+        )
+    if not machine.gpus and strategy is PlacementStrategy.GPU_RESIDENT:
+        raise Refusal("There is no GPU that could hold the model.")
+
+
+def uses_gpus(engine: TieredEngine, machine: Machine) -> bool:
+    """Whether the engine computes on the machine's GPUs."""
+    return bool(machine.gpus) and all(engine.takes_vendor(gpu.vendor) for gpu in machine.gpus)
+
+
+def _near_share(engine: TieredEngine, work: Workload, cache: Floats) -> Floats:
+    """Share of each layer's KV cache that stays in VRAM, shape (..., layers)."""
+    if engine.kv_resident is None:
+        return np.ones_like(cache)
+    longer = np.asarray(work.context, dtype=float) >= 2.0 * engine.kv_resident
+    share = np.where(longer, engine.kv_resident / np.maximum(work.context, 1.0), 1.0)
+    return np.asarray(np.ones_like(cache) * np.asarray(share)[..., None])
+
+
+def _room_for_experts(engine: TieredEngine, model: Model, machine: Machine, cache: Array) -> Array:
+    """VRAM for experts, beside the KV cache and all fixed parts [B]."""
+    room = sum((gpu.memory.value - CONTEXT for gpu in machine.gpus), start=np.zeros(()))
+    return np.asarray(room - engine.fixed_vram - dense_bytes(model) - cache)
+
+
+def cached_share(
+    engine: TieredEngine,
+    model: Model,
+    machine: Machine,
+    strategy: PlacementStrategy,
+    stated: Array | None,
+    room: Array,
+) -> Array:
+    """Share of the experts that VRAM holds, 0 to 1: as stated, or what its room allows [B]."""
+    if not uses_gpus(engine, machine):
+        return np.zeros(())
+    if strategy is PlacementStrategy.GPU_RESIDENT:
+        return np.ones(())
+    held = room if stated is None else np.asarray(stated, dtype=float)
+    return np.asarray(np.clip(held / experts_of(model), 0.0, 1.0))
+
+
+def in_ram(
+    engine: TieredEngine,
+    model: Model,
+    machine: Machine,
+    strategy: PlacementStrategy,
+    stated: Array | None,
+    share: Array,
+) -> Array:
+    """Share of the experts that RAM holds, 0 to 1.
+
+    With all in memory an engine keeps every expert there, or those that VRAM lacks. From the drive
+    it keeps what a budget allows: as stated, or what is free where RAM is too small for the rest,
+    and none where it is large enough, to show the drive alone.
+    """
+    rest = 1.0 - np.asarray(share)
+    if strategy is PlacementStrategy.GPU_RESIDENT:
+        return np.zeros(())
+    room = ram_room(engine, model, machine)
+    if strategy is PlacementStrategy.CPU_OFFLOAD:
+        whole = (engine.ram_tier == RamTier.ALL) & (room >= 1.0)
+        return np.asarray(np.where(whole, 1.0, rest))
+    if engine.ram_tier == RamTier.NONE:
+        return np.zeros(())
+    if stated is not None:
+        budget = np.asarray(stated, dtype=float) / experts_of(model)
+    else:
+        budget = np.where(room >= rest, 0.0, room)
+    most = 1.0 if engine.ram_tier == RamTier.COPY else rest
+    return np.asarray(np.clip(budget, 0.0, most))
+
+
+def ram_room(engine: TieredEngine, model: Model, machine: Machine) -> Array:
+    """RAM for experts after the engine and the system, as a share of all experts."""
+    fixed: Array = engine.fixed_ram(windows=machine.system == backends.WINDOWS)
+    if not uses_gpus(engine, machine):
+        fixed = fixed + dense_bytes(model)
+    fixed = fixed + model.embedding * (1.0 - model.tables_share)
+    free = np.maximum(machine.host.memory.value - fixed, 0.0)
+    return np.asarray(free / np.maximum(experts_of(model), 1.0))
+
+
+def dense_bytes(model: Model) -> Array:
+    """Weights that each token reads, beside the experts [B]."""
+    return np.asarray(np.sum(model.layer_bytes, axis=-1) - experts_of(model) + model.output)
+
+
+def beyond_memory(engine: TieredEngine, share: Array, held: Array) -> Array:
+    """Share of the experts that neither VRAM nor RAM holds."""
+    if engine.ram_tier == RamTier.COPY:
+        return np.asarray(1.0 - np.maximum(share, held))
+    return np.asarray(np.clip(1.0 - np.asarray(share) - held, 0.0, 1.0))
+
+
+def _placed(
+    engine: TieredEngine,
+    model: Model,
+    machine: Machine,
+    strategy: PlacementStrategy,
+    held: Held,
+) -> Placement:
+    """Placement of the parts by their shares."""
+    everything = np.ones((*np.shape(held.vram), model.layers))
+    on_gpu = uses_gpus(engine, machine)
+    in_ram_experts = np.asarray(held.ram)[..., None] * everything
+    weights: dict[Location, Mapping[Group, Floats]] = {RAM: {Group.ROUTED_EXPERTS: in_ram_experts}}
+    if not on_gpu:
+        weights[RAM] = {**all_of(everything), **weights[RAM]}
+    if strategy is PlacementStrategy.NVME_OFFLOAD:
+        far = np.asarray(beyond_memory(engine, held.vram, held.ram))
+        weights[DISK] = {Group.ROUTED_EXPERTS: far[..., None] * everything}
+    fixed = engine.fixed_ram(windows=machine.system == backends.WINDOWS)
+    kv: dict[Location, Floats] = {RAM: held.near if not on_gpu else 1.0 - held.near}
+    buffers: dict[Location, Array] = {RAM: np.asarray(fixed)}
+    for device, part in enumerate(over_gpus(machine, everything) if on_gpu else []):
+        experts = part * np.asarray(held.vram)[..., None]
+        weights[vram(device)] = {**all_of(part), Group.ROUTED_EXPERTS: experts}
+        kv[vram(device)] = part * held.near
+        buffers[vram(device)] = np.asarray(CONTEXT + (engine.fixed_vram if device == 0 else 0.0))
+    tables = np.asarray(model.tables_share, dtype=float)
+    divided: dict[Location, Array] = {RAM: 1.0 - tables, DISK: tables}
+    return Placement(
+        strategy=strategy,
+        gpu_layers=np.full(np.shape(held.vram), float(model.layers if on_gpu else 0)),
+        cpu_moe=np.full(np.shape(held.vram), float(model.layers)),
+        weights=weights,
+        kv=kv,
+        embedding=RAM,
+        embedding_shares=divided if np.any(tables) else {},
+        output={vram(0) if on_gpu else RAM: np.ones(())},
+        buffers=buffers,
+        cache=held.cache,
+        expert_cache=np.asarray(held.vram) * experts_of(model),
+        page_cache=np.asarray(held.ram) * experts_of(model),
+    )

@@ -1,0 +1,92 @@
+"""Runtimes of the engines that keep experts in tiers, one for each row of their table."""
+
+from collections.abc import Mapping
+from functools import cache, lru_cache, partial
+from typing import Any
+
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.runtime import LoadedFormat, Runtime
+from advisor.machine.machine import Machine
+from advisor.runtimes.format_support import loaded_format_of
+from advisor.runtimes.tiered import placement
+from advisor.runtimes.tiered.commands import command
+from advisor.runtimes.tiered.engines import TieredEngine, engine_called, engines
+from advisor.runtimes.tiered.passes import schedule
+
+ENGINE = "tiers"  # name of the program whose placement and schedule all of them use
+INT4 = "AWQ"  # format with the bytes of 4-bit integers in groups, as engines' own files have
+
+
+@cache
+def tiered_runtimes() -> tuple[Runtime, ...]:
+    """All of them, in the order of the table."""
+    return tuple(described(engine) for engine in engines())
+
+
+def tiered_runtime(name: str) -> Runtime | None:
+    """Runtime of an engine by any of its names; None for others."""
+    engine = engine_called(name)
+    if engine is None:
+        return None
+    return next(runtime for runtime in tiered_runtimes() if runtime.key == engine.key)
+
+
+@lru_cache(maxsize=128)
+def described(engine: TieredEngine) -> Runtime:
+    """Runtime of a described engine."""
+    return Runtime(
+        name=engine.name,
+        key=engine.key,
+        engine=ENGINE,
+        version=f"{engine.version}, as of {engine.version_date}",
+        strategies=tuple(PlacementStrategy),
+        loaded_format=partial(_loaded, engine),
+        place=partial(placement.place, engine),
+        schedule=partial(schedule, engine),
+        command=partial(command, engine),
+        computes_in_ram=engine.computes,
+        quantized_kv_type="q8_0",
+        drafts=True,
+        own_drafts=_drafts(engine),
+        schedules_drafts=True,
+        caches_experts=True,
+        mainstream=False,
+    )
+
+
+def _drafts(engine: TieredEngine) -> Mapping[str, Any] | None:
+    """Drafting by default as fields of a request; None without."""
+    if not engine.drafted or engine.accepted is None:
+        return None
+    acceptance = chance(engine.drafted, engine.accepted)
+    return {"draft": "mtp", "drafted": engine.drafted, "acceptance": acceptance}
+
+
+def chance(drafted: float, accepted_share: float) -> float:
+    """Probability that a draft is accepted, from the share of all drafts that is.
+
+    The solution a of (1 - a^(k+1)) / (1 - a) = 1 + k s (`Workload.tokens_per_step`).
+    """
+    low = 0.0
+    high = 1.0 - 1e-6
+    for _ in range(50):
+        middle = (low + high) / 2.0
+        tokens = (1.0 - middle ** (drafted + 1.0)) / (1.0 - middle)
+        if tokens < 1.0 + drafted * accepted_share:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _loaded(engine: TieredEngine, form: str, machine: Machine) -> LoadedFormat:
+    """Format that an engine reads: GGUF as llama.cpp does, or its own."""
+    if engine.files == "gguf":
+        return loaded_format_of("llama.cpp")(form, machine)
+    if engine.files == "exl3":
+        return loaded_format_of("llama.cpp", "as ExLlamaV3's bits, since it does not take")(
+            form, machine
+        )
+    if form == INT4:
+        return LoadedFormat(format=form)
+    return LoadedFormat(format=INT4, reason=f"as 4-bit integers, since {engine.name} has its own")
