@@ -89,7 +89,9 @@ LARGEST = 16_000_000
 """Largest file that is read, twice the size of 200 measurements of each name [B]."""
 UNITS = frozenset({"B", "B/s", "s", "FLOP/s", "generation", "lanes"})
 """Allowed units; a value in another unit would be misread."""
-UNREADABLE = (InputError, ValueError, KeyError, TypeError, RecursionError, AttributeError)
+UNREADABLE = (
+    InputError, ValueError, KeyError, TypeError, RecursionError, AttributeError, OverflowError,
+)  # fmt: skip
 """Errors raised by files of a wrong format."""
 WRITERS = "`python -m advisor calibration export` or `python -m advisor probe --json`"
 

@@ -64,7 +64,7 @@ def read(text: str) -> PlainFile:
         problem = " ".join(str(error.problem or error.context).split())[:200]
         raise _refused(f"it is not YAML: {problem}", error.problem_mark) from error
     except yaml.YAMLError as error:
-        raise InputError(f"It is not YAML: {' '.join(str(error).split())[:200]}.") from error
+        raise InputError(f"it is not YAML: {' '.join(str(error).split())[:200]}.") from error
     return file
 
 

@@ -21,8 +21,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from advisor import given_files
 from advisor.advice.advise import question_of
 from advisor.advice.compare import estimates_of, usable
@@ -33,8 +31,9 @@ from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.uncertainty import range_fields
-from advisor.errors import AdvisorError, InputError
+from advisor.errors import LONGEST_NAME, AdvisorError, InputError
 from advisor.formatting import money, number, seconds
+from advisor.reports import plain_yaml
 from advisor.request.request import Nouns, Request
 from advisor.request.values import check_names, from_values
 from advisor.runtimes import RUNTIMES
@@ -110,17 +109,20 @@ def read_scenarios(path: Path) -> tuple[Pair, ...]:
 
     Raises:
         InputError: the file cannot be read, is not YAML, or breaks the schema; the message names
-            the key.
+            the key and its line.
     """
     text = given_files.text(path, LARGEST_FILE)
+    shown = given_files.shown(path)
     try:
-        data = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise InputError(f"{path} is not YAML: {' '.join(str(error).split())}.") from error
+        file = plain_yaml.read(text)
+    except InputError as error:
+        raise InputError(f"{shown}, {error} What is read is in docs/scenarios.md.") from error
     try:
-        return scenarios(data)
+        return scenarios(file.value)
     except AdvisorError as error:
-        raise InputError(f"{path}: {error} The schema is in docs/scenarios.md.") from error
+        line = file.where(str(error))
+        where = f"{shown}, {line}" if line else shown
+        raise InputError(f"{where}: {error} The schema is in docs/scenarios.md.") from error
 
 
 def scenarios(data: object) -> tuple[Pair, ...]:
@@ -157,7 +159,10 @@ def run(pairs: Sequence[Pair]) -> Iterator[ScenarioResult]:
     """Results of every pair."""
     for pair in pairs:
         nouns = pair.request.nouns()
-        best = next(iter(usable(estimates_of(nouns, RUNTIMES))), None)
+        try:
+            best = next(iter(usable(estimates_of(nouns, RUNTIMES))), None)
+        except AdvisorError as error:
+            raise InputError(f"{pair.model} on {pair.machine}: {error}") from error
         reached = figures(best, nouns)
         yield ScenarioResult(
             model=pair.model,
@@ -275,7 +280,10 @@ def _model(entry: object, where: str) -> dict[str, Any]:
         raise InputError(f"{where} names no model; give its name.")
     if "name" in inputs:
         inputs["model"] = _text(inputs.pop("name"), f"{where}.name")
-    return _stated(inputs, where)
+    stated = _stated(inputs, where)
+    if "model" not in stated:
+        raise InputError(f"{where} names no model; its name is empty.")
+    return stated
 
 
 def _machine(
@@ -298,6 +306,8 @@ def _machine(
 def _text(value: object, where: str) -> str:
     if not isinstance(value, str):
         raise InputError(f"{where} is {str(value)[:80]!r}; it should be text.")
+    if len(value) > LONGEST_NAME:
+        raise InputError(f"{where} has {len(value):,} letters; at most {LONGEST_NAME} are read.")
     return value
 
 

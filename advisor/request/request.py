@@ -234,6 +234,8 @@ class Request:
             if wanted := entry.wanted(value):
                 words = f"{entry.label} ({entry.option}) is {repr(value)[:LONGEST_SHOWN]}"
                 raise InputError(f"{words}; it should be {wanted}.")
+            if entry.whole and isinstance(value, float) and value.is_integer():
+                object.__setattr__(self, entry.name, int(value))
         paid = self.paying
         inputs.check_all(inputs.BY_NAME.values(), inputs.in_usd(vars(self), paid.usd), paid)
         for entry, typed in ((inputs.OWN_PRICE, self.own_price), (inputs.OWN_RENT, self.own_rent)):

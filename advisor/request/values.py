@@ -27,6 +27,9 @@ def from_values(values: Mapping[str, Any], where: str = "the request") -> Reques
         raise InputError(f"{prefix}{error}") from error
 
 
+MOST_NAMED = 20  # names that an error lists
+
+
 def check_names(values: object, allowed: tuple[str, ...], where: str) -> None:
     """Refuse what is no mapping, or has a name that nothing reads.
 
@@ -43,7 +46,8 @@ def check_names(values: object, allowed: tuple[str, ...], where: str) -> None:
             if close:
                 meant = f"; did you mean {close[0]}?"
             else:
-                meant = f"; known are {', '.join(allowed)}."
+                meant = f"; known are {', '.join(allowed[:MOST_NAMED])}"
+                meant += " and others." if len(allowed) > MOST_NAMED else "."
             raise InputError(f"{where} has the key {str(key)[:80]!r}, which nothing reads{meant}")
 
 

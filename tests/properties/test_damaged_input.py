@@ -10,7 +10,7 @@ import os
 import random
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,21 +18,28 @@ import pytest
 import result_samples
 
 from advisor.advice.compare import compare
-from advisor.catalog.inputs import INPUTS
+from advisor.calibration import measurement_file
+from advisor.catalog.inputs import INPUTS, inputs_in
+from advisor.cli import mcp
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
+from advisor.model import hub
 from advisor.model.catalog import in_format
 from advisor.model.config.read import describe
 from advisor.probes.llama_cpp.result_files import read
+from advisor.probes.server import METRICS, ServerReading, from_metrics, from_ollama
+from advisor.reports import plain_yaml
+from advisor.reports.scenarios import scenarios
 from advisor.request import texts
 from advisor.runtimes import LLAMA_CPP
 
 TRIED = int(os.environ.get("ADVISOR_FUZZ", "2000"))
+SAMPLES = Path(__file__).parents[1] / "samples"
 CONFIGS = [
     json.loads(path.read_text(encoding="utf-8"))["config"]
-    for path in sorted((Path(__file__).parents[1] / "samples" / "configs").glob("*.json"))
+    for path in sorted((SAMPLES / "configs").glob("*.json"))
 ]
 RESULTS = [
     row for name, row in vars(result_samples).items() if name.isupper() and isinstance(row, dict)
@@ -89,11 +96,113 @@ def test_an_address_is_answered_whatever_its_values() -> None:
     assert not failures(opened)
 
 
-def failures(tried: Callable[[random.Random], None]) -> str:
+SCENARIO: dict[str, Any] = {
+    "models": ["Llama-3.1-8B", {"name": "Qwen3-30B-A3B", "format": "Q4_K_M"}],
+    "machines": [
+        {"name": "workstation", "gpu": "RTX 3090", "ram_gb": 64},
+        {"gpu": "RTX 4090", "gpu_count": 2, "promises": {"decode_tps": ">= 40"}},
+        "Mac Studio M3 Ultra 512GB",
+    ],
+    "request": {"context": 8192, "own_price": {"RTX 3090": 700}, "contexts": ["8k", 1024]},
+    "runtime": "llama.cpp",
+    "promises": {"decode_tps": ">= 10", "fits": True},
+    "conditions": {"max_ttft_s": 5},
+}
+MARKS = ("&a ", "*a", "!!float ", "!!python/name:os.system ", "? ", "- ", "2026-13-45", "|\n", "%")
+"""Signs of YAML that no scenario needs."""
+
+
+def test_damaged_scenarios_end_in_pairs_or_a_sentence() -> None:
+    def paired(draw: random.Random) -> None:
+        text = spoilt_text(SCENARIO, draw)
+        if draw.random() < 0.3:
+            at = draw.randrange(len(text))
+            text = text[:at] + draw.choice(MARKS) + text[at:]
+        assert scenarios(plain_yaml.read(text).value)
+
+    assert not failures(paired, answered_at_least=0.05)
+
+
+def counters(names: Sequence[str]) -> str:
+    """A page of counters."""
+    return "".join(f'{name}{{model_name="a/b",engine="0"}} 300\n' for name in names)
+
+
+def test_damaged_pages_of_servers_end_in_a_reading_or_a_sentence() -> None:
+    pages = [
+        counters([row.metric for row in METRICS if row.server == server])
+        for server in sorted({row.server for row in METRICS})
+    ]
+    ollama = {"models": [{"name": "a", "size": 8e9, "size_vram": 6e9, "context_length": 8192}]}
+
+    def read_page(draw: random.Random) -> None:
+        if draw.random() < 0.3:
+            reading: ServerReading | None = from_ollama(spoilt_text(ollama, draw))
+        else:
+            reading = from_metrics(spoilt_page(draw.choice(pages), draw))
+        for value in vars(reading).values() if reading else ():
+            assert not isinstance(value, float) or 0 <= value < math.inf
+
+    assert not failures(read_page)
+
+
+def spoilt_page(page: str, draw: random.Random) -> str:
+    """A page with parts of its lines replaced."""
+    for _ in range(draw.randint(1, 4)):
+        at, end = sorted((draw.randrange(len(page)), draw.randrange(len(page))))
+        page = (
+            page[:at] + draw.choice((*TYPED, "\n", '"', "{", "}", "#")) + page[min(end, at + 9) :]
+        )
+    return page
+
+
+LISTING = {
+    "sha": "a" * 40,
+    "siblings": [{"rfilename": "config.json", "size": 700}, {"rfilename": "a/b.gguf", "size": 9}],
+    "safetensors": {"parameters": {"BF16": 8_030_261_248}, "total": 8_030_261_248},
+}
+
+
+def test_damaged_answers_of_the_hub_end_in_a_repository_or_a_sentence() -> None:
+    def listed(draw: random.Random) -> None:
+        told = hub.json_object(spoilt_text(LISTING, draw).encode(errors="replace"), "owner/name")
+        repo = hub._from_listing("owner/name", told)
+        assert all(size >= 0 for size in repo.files.values())
+        assert not any(".." in name for name in repo.files)
+
+    assert not failures(listed)
+
+
+def test_damaged_measurements_end_in_a_history_or_a_sentence() -> None:
+    exported = json.loads((SAMPLES / "calibration-2026-11-23.json").read_text(encoding="utf-8"))
+
+    def imported(draw: random.Random) -> None:
+        history = measurement_file.imported(spoilt_text(exported, draw), "damaged")
+        assert all(each.value > 0 for each in history.history)
+
+    assert not failures(imported, answered_at_least=0.05)
+
+
+def test_an_assistant_is_answered_whatever_it_sends() -> None:
+    names = [entry.name for entry in inputs_in("what machine work draft")]
+    sound: dict[str, Any] = {"model": "Llama-3.1-8B", "gpu": "RTX 3090", "ram_gb": 64}
+
+    def called(draw: random.Random) -> None:
+        wrong = {draw.choice(names): draw.choice((*WRONG, *TYPED))}
+        text, record = mcp.answer("estimate", {**sound, **wrong}, allow_files=False)
+        assert text
+        assert record
+
+    assert not failures(called, max(TRIED // 20, 100), 0.05)
+
+
+def failures(
+    tried: Callable[[random.Random], None], count: int = TRIED, answered_at_least: float = 0.2
+) -> str:
     """Kinds of errors that are no sentences of this program, by their last line of code."""
     kinds: Counter[str] = Counter()
     answered = 0
-    for seed in range(TRIED):
+    for seed in range(count):
         try:
             tried(random.Random(seed))
             answered += 1
@@ -103,7 +212,7 @@ def failures(tried: Callable[[random.Random], None]) -> str:
         except Exception as error:  # noqa: BLE001 - what is looked for
             last = traceback.extract_tb(error.__traceback__)[-1]
             kinds[f"{error!r:.90} in {last.filename}:{last.lineno}, e.g. seed {seed}"] += 1
-    assert answered > TRIED / 5, f"{answered} of {TRIED} were read: the rest tests one refusal"
+    assert answered > count * answered_at_least, f"{answered} of {count} were read"
     return "\n".join(f"{count} times {what}" for what, count in kinds.most_common(20))
 
 

@@ -164,3 +164,9 @@ def test_a_price_that_is_none_is_refused_at_every_door(name: str, amounts: Any) 
 def test_texts_of_a_list_are_read_with_their_units() -> None:
     assert from_values({"contexts": ["8k", 1024]}).contexts == (8192.0, 1024)
     assert from_values({"own_price": {"RTX 3090": "1500"}}).own_price == (("RTX 3090", 1500.0),)
+
+
+def test_a_whole_number_is_one_whatever_its_type() -> None:
+    """Files write 2.0 for 2; a machine has no 2.0 cards."""
+    assert repr(Request(gpu_count=2.0)) == repr(Request(gpu_count=2))  # type: ignore[arg-type]  # as files have it
+    assert len(from_values({"gpu": "RTX 4090", "gpu_count": 2.0}).nouns().machine.gpus) == 2
