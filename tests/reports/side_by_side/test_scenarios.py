@@ -174,7 +174,7 @@ def test_conditions_of_a_machine_take_precedence_over_those_of_the_file() -> Non
         ({"promises": {"tps": ">= 2"}}, "promises has the key 'tps', which nothing reads"),
         ({"workload": {"users": 0}}, "workload: Users (--users) is 0; allowed is"),
         ({"workload": {"kv_type": 8}}, "workload.kv_type is '8'; it should be text"),
-        ({"runtime": "llamacpp"}, "Did you mean llama.cpp"),
+        ({"runtime": "llama-cop"}, "Did you mean llama.cpp"),
         ({"scenario": []}, "has the key 'scenario', which nothing reads"),
         ({"models": ["Llama-3.1-8B"] * 2001}, "models times machines is 2,001"),
     ],
