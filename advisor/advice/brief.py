@@ -50,14 +50,27 @@ class BriefWay:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BriefPlacement:
+    """A placement in short."""
+
+    placement: PlacementStrategy  # where the weights lie
+    decode: float | None  # speed [tokens/s]; None where it does not run
+    missing: float  # memory that is short [B]; 0 where it runs
+    runtime: str  # name of the runtime; empty where no runtime has the placement
+    why: str  # why it is not possible; empty where it is
+
+
+@dataclass(frozen=True, kw_only=True)
 class Brief:
     """An answer in short."""
 
+    verdict: str  # its two lines
     level: str  # judgement in a word or two
     decode: float | None  # speed [tokens/s]; None where nothing runs
     low: float | None  # end of its 80 % range [tokens/s]
     high: float | None  # end of its 80 % range [tokens/s]
     where: str  # placement, runtime and format; why not where nothing runs
+    placements: tuple[BriefPlacement, ...]  # the three placements
     ways: tuple[BriefWay, ...]  # a way of each kind that has one
     command: str  # line that runs the model; empty where none is known
 
@@ -66,23 +79,36 @@ def brief(answer: Answer) -> Brief:
     """Answer in short."""
     advice = answer.advice
     best = advice.best
-    words = advice.summary
-    level = LEVELS[words.judgement]
+    spread = best.decode if best is not None else None
     ways = (_free(answer), _bought(advice), _online(advice, OptionKind.API))
-    kept = tuple(way for way in ways if way is not None)
-    if best is None or best.decode is None:
-        return Brief(
-            level=level, decode=None, low=None, high=None, where=words.gives, ways=kept, command=""
-        )
     return Brief(
-        level=level,
-        decode=decode_tps(best),
-        low=float(best.decode.low),
-        high=float(best.decode.high),
-        where=f"{_place(best)}, {best.runtime.name} {best.model.format}",
-        ways=kept,
-        command=run_line(advice.estimates, best),
+        verdict=advice.verdict,
+        level=LEVELS[advice.summary.judgement],
+        decode=decode_tps(best) if best is not None else None,
+        low=float(spread.low) if spread is not None else None,
+        high=float(spread.high) if spread is not None else None,
+        where=_where(best) if best is not None else advice.summary.gives,
+        placements=tuple(_placement(advice, each) for each in PlacementStrategy),
+        ways=tuple(way for way in ways if way is not None),
+        command=run_line(advice.estimates, best) if best is not None else "",
     )
+
+
+def _placement(advice: Advice, strategy: PlacementStrategy) -> BriefPlacement:
+    """A placement of its fastest runtime."""
+    estimate = advice.card(strategy)
+    runs = estimate is not None and bool(estimate.fits)
+    return BriefPlacement(
+        placement=strategy,
+        decode=decode_tps(estimate) if estimate is not None and runs else None,
+        missing=0.0 if estimate is None or runs else float(estimate.missing),
+        runtime=estimate.runtime.name if estimate is not None else "",
+        why="" if estimate is not None else advice.why_not(strategy),
+    )
+
+
+def _where(best: Estimate) -> str:
+    return f"{_place(best)}, {best.runtime.name} {best.model.format}"
 
 
 def _place(best: Estimate) -> str:

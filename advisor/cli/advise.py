@@ -22,6 +22,7 @@ from advisor.catalog.records import as_record
 from advisor.cli import terminal
 from advisor.cli.command import Json, remark, show, tell
 from advisor.cli.estimate import estimate_answer, session_answer, session_lines
+from advisor.cli.short import print_brief
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import InputError
@@ -32,22 +33,37 @@ def run(args: argparse.Namespace) -> None:
     """Run `advise`."""
     if args.author and args.save is None:
         raise InputError("--author is of a saved report; give --save NAME, too.")
+    whole(args, args.save, args.author, args.also, brief=args.brief)
+
+
+def whole(
+    args: argparse.Namespace,
+    save: str | None = None,
+    author: str = "",
+    also: Sequence[str] = (),
+    *,
+    brief: bool = False,
+) -> None:
+    """Print an answer, whole or in short; `save` names a report that keeps it."""
     nouns = args.request.nouns()
     tell(nouns.notes)
     answered = answer(nouns)
     told = {*nouns.notes, *nouns.machine.software_notes}
     remark(args, (caveat for caveat in answered.caveats if caveat not in told))
-    if args.save is not None:
+    if save is not None:
         from advisor.reports.from_advice import answer_document
         from advisor.reports.store.store import open_store
 
-        saved = open_store().save(answer_document(answered), args.save, author=args.author)
+        saved = open_store().save(answer_document(answered), save, author=author)
         print(f"Saved as report {saved.id}.", file=sys.stderr)
+    if brief:
+        print_brief(args, answered)
+        return
     many = any(getattr(args, entry.name) is not None for entry in LOAD)
     show(
         args,
         _record(args, answered, many=many),
-        lambda: advice_text(answered, args.also, many=many),
+        lambda: advice_text(answered, also, many=many),
     )
 
 

@@ -1,8 +1,10 @@
 """`mcp`: the commands as tools of an assistant, over stdio (Model Context Protocol).
 
 A tool runs the command of the same answer, so that an assistant reads the digits that a person
-would. Its inputs are those of the registry (data/inputs.csv). It measures and saves nothing, and
-reads no file unless `--allow-files` is given.
+would. Its inputs are those of the registry (data/inputs.csv); the list of tools describes the usual
+ones, and the tool `inputs` all. An answer is short unless a detail is asked for, since an assistant
+reads every character. It measures and saves nothing, and reads no file unless `--allow-files` is
+given.
 
 Reference: https://modelcontextprotocol.io/specification/2025-11-25/server/tools, read 2026-11-23.
 """
@@ -53,6 +55,9 @@ class AdvisorTool:
     required: str  # inputs that must be given
     further: str  # options of the command that it takes beside the registry
     rows: str  # name of its list, where the command answers with one
+    described: str  # inputs of the registry that its schema describes
+    short: str  # option of the command for a short answer; empty for none
+    kept: str  # values of each row that a short answer keeps; empty for all
     about: str  # what the tool answers, for the assistant that chooses among tools
 
 
@@ -110,13 +115,27 @@ def schema(tool: AdvisorTool) -> Schema:
         }
         for name, option in further_of(tool).items()
     }
-    properties = {entry.name: _property(entry) for entry in inputs_in(tool.groups, tool.without)}
+    usual = tool.described.split()
+    properties = {
+        entry.name: _property(entry)
+        for entry in inputs_in(tool.groups, tool.without)
+        if entry.name in usual
+    }
+    detail = {DETAIL: DETAILED} if tool.short or tool.kept else {}
     return {
         "type": "object",
-        "properties": properties | further,
+        "properties": properties | further | detail,
         "required": tool.required.split(),
-        "additionalProperties": False,
+        "additionalProperties": bool(tool.groups),
     }
+
+
+DETAIL = "detail"  # input of a tool whose answer is short without it
+ALL = "all"
+DETAILED: Schema = {
+    "type": "string",
+    "description": "A list of the whole answer (options, estimates, what_ifs), or all.",
+}
 
 
 def further_of(tool: AdvisorTool) -> dict[str, CommandOption]:
@@ -130,12 +149,8 @@ def further_of(tool: AdvisorTool) -> dict[str, CommandOption]:
 
 def _property(entry: Input) -> Schema:
     unit = f" [{entry.unit}]" if entry.unit else ""
-    if entry.limits:
-        limits = {"minimum": entry.low, "maximum": entry.high}
-    else:
-        limits = {}
     about = f"{entry.sentence.removesuffix('.')}{unit}."
-    return {**TYPES[Kind(entry.kind)], **limits, "title": entry.label, "description": about}
+    return {**TYPES[Kind(entry.kind)], "description": about}
 
 
 WITHOUT_FILES = Permission(
@@ -157,7 +172,11 @@ def answer(name: str, values: Mapping[str, Any], allow_files: bool) -> tuple[str
     tool = TOOLS.get(name)
     if tool is None:
         raise InputError(f"No tool is called {name[:40]!r}; there are {', '.join(TOOLS)}.")
-    words = _words(tool, values)
+    given = dict(values)
+    detail = str(given.pop(DETAIL, "") or "") if tool.short or tool.kept else ""
+    words = _words(tool, given)
+    if tool.short and not detail:
+        words = [tool.short, *words]
     notes = io.StringIO()
     with (
         _ALONE,
@@ -169,8 +188,22 @@ def answer(name: str, values: Mapping[str, Any], allow_files: bool) -> tuple[str
         run_command([tool.command, "--json", *words])
     record, text = answers[0]
     plain = json.loads(json.dumps(record, allow_nan=False))
-    told = "\n\n".join(filter(None, (notes.getvalue().strip(), text)))
-    return told.strip(), _cut({tool.rows: plain} if tool.rows else plain)
+    told = "\n\n".join(filter(None, (notes.getvalue().strip(), text))).strip()
+    whole = {tool.rows: plain} if tool.rows else plain
+    if detail not in ("", ALL):
+        return told, _cut(_part(whole, detail))
+    if tool.kept and not detail:
+        keys = tool.kept.split()
+        whole = {tool.rows: [{key: row[key] for key in keys if key in row} for row in plain]}
+    return told, _cut(whole)
+
+
+def _part(record: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """A list of a record by its name; raises InputError of none."""
+    lists = [key for key, value in record.items() if isinstance(value, list)]
+    if name not in lists:
+        raise InputError(f"{DETAIL} is {name[:40]!r}; allowed are {', '.join((*lists, ALL))}.")
+    return {name: record[name]}
 
 
 def _words(tool: AdvisorTool, values: Mapping[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""`model` and `machine`: what a name is taken for, with its sizes and speeds."""
+"""`model` and `machine`: what a name is taken for, with its sizes and speeds; `inputs`."""
 
 import argparse
 from collections.abc import Iterator
@@ -6,11 +6,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from advisor.advice.compare import context_notes
+from advisor.catalog.inputs import INPUTS
 from advisor.catalog.records import as_record
 from advisor.cli.command import Json, program, show
 from advisor.cost_model.workload import Workload
-from advisor.errors import InputError
-from advisor.formatting import memory
+from advisor.errors import InputError, UnknownName
+from advisor.formatting import aligned, memory
 from advisor.machine.identify import Identified, identified
 from advisor.model.architecture import Architecture
 from advisor.model.resolve import ResolvedModel
@@ -40,6 +41,17 @@ def model_answer(resolved_model: ResolvedModel, work: Workload) -> Json:
         kv_type=work.kv_type,
         notes=[*resolved_model.notes, *context_notes(model, work)],
     )
+
+
+def inputs(args: argparse.Namespace) -> None:
+    """Run `inputs`."""
+    groups = dict.fromkeys(entry.group for entry in INPUTS)
+    if args.group is not None and args.group not in groups:
+        raise UnknownName("group", args.group, groups, f"Choose from {', '.join(groups)}.")
+    chosen = [entry for entry in INPUTS if args.group in (None, entry.group)]
+    rows = ((entry.option, entry.unit, entry.sentence) for entry in chosen)
+    records = [as_record("input", entry) for entry in chosen]
+    show(args, records, lambda: "\n".join(aligned(rows)))
 
 
 def _kinds(architecture: Architecture) -> str:

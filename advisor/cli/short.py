@@ -1,4 +1,4 @@
-"""`MACHINE MODEL`: the answer in six lines; `--all` gives that of `advise`."""
+"""`MACHINE MODEL` and `advise --brief`: the answer in six lines; `--all` gives that of `advise`."""
 
 import argparse
 import shutil
@@ -7,22 +7,27 @@ from collections.abc import Iterator
 from advisor.advice.advise import Answer, answer
 from advisor.advice.brief import brief, lines
 from advisor.catalog.records import as_record
-from advisor.cli import advise, terminal
+from advisor.cli import terminal
 from advisor.cli.command import remark, show, tell
 
 
 def run(args: argparse.Namespace) -> None:
     """Run the short answer."""
     if args.all:
-        args.save = None
-        args.author = ""
-        args.also = []
-        advise.run(args)
+        from advisor.cli import advise  # it imports as much again as the short answer needs
+
+        advise.whole(args)
         return
     nouns = args.request.nouns()
     tell(nouns.notes)
     answered = answer(nouns)
-    remark(args, answered.caveats)
+    told = {*nouns.notes, *nouns.machine.software_notes}
+    remark(args, (caveat for caveat in answered.caveats if caveat not in told))
+    print_brief(args, answered)
+
+
+def print_brief(args: argparse.Namespace, answered: Answer) -> None:
+    """Print an answer in short."""
     record = as_record("brief", brief(answered)) if args.json else {}
     show(args, record, lambda: "\n".join(_lines(answered)))
 

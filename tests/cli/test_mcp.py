@@ -25,6 +25,7 @@ CALLS = {
     "diagnose": {"model": "Llama-3.1-8B", **DESKTOP, "measured": 20},
     "describe_model": {"model": "Qwen3-32B", "context": 32768},
     "describe_machine": {"name": "Mac Studio M3 Ultra 512GB"},
+    "inputs": {"group": "placement"},
 }
 WRONG = {
     "no such model": ("estimate", {"model": "nobody-at-all", **DESKTOP}, "No model is called"),
@@ -101,7 +102,8 @@ def test_a_tool_gives_the_digits_of_the_command(name: str, capsys: pytest.Captur
             "20",
         ],
     }
-    text, record = mcp.answer(name, CALLS[name], False)
+    detail = {"detail": "all"} if name == "estimate" else {}
+    text, record = mcp.answer(name, {**CALLS[name], **detail}, False)
     capsys.readouterr()
     assert main(commands[name]) == 0
     assert text.endswith(capsys.readouterr().out.strip())
@@ -132,6 +134,53 @@ def test_files_are_read_where_they_are_allowed(tmp_path: Path) -> None:
 
 
 def test_a_long_list_is_cut_and_counted() -> None:
-    _, record = mcp.answer("advise", CALLS["advise"], False)
+    _, record = mcp.answer("advise", {**CALLS["advise"], "detail": "options"}, False)
+    assert record.keys() == {"options", "options_left_out"}
     assert len(record["options"]) == mcp.MOST_ROWS
     assert record["options_left_out"] > 0
+
+
+def size(*parts: object) -> int:
+    return sum(len(part if isinstance(part, str) else json.dumps(part)) for part in parts)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        CALLS["advise"],
+        {"model": "Kimi-K2", "machine": "4090 64gb"},
+        {"model": "Qwen3.6-27B", "machine": "laptop 4060 16gb"},
+        {"model": "gpt-oss-120b", "machine": "Mac Studio M4 Max 64GB", "context": 32768},
+    ],
+)
+def test_advice_is_short_and_whole_where_it_is_asked_for(values: dict[str, Any]) -> None:
+    text, record = mcp.answer("advise", values, False)
+    assert size(text, record) < 4000
+    assert record.keys() >= {"verdict", "judgement", "placements", "ways", "command"}
+    assert len(record["placements"]) == 3
+    _, whole = mcp.answer("advise", {**values, "detail": "all"}, False)
+    assert whole["verdict"] == record["verdict"]
+    assert whole["estimates"]
+
+
+def test_the_list_of_tools_is_short() -> None:
+    listed = [
+        {"name": name, "description": tool.about, "inputSchema": mcp.schema(tool)}
+        for name, tool in mcp.TOOLS.items()
+    ]
+    assert size(listed) < 12_000
+
+
+def test_an_input_that_the_list_leaves_out_is_taken_and_described() -> None:
+    assert "pcie_gen" not in mcp.schema(mcp.TOOLS["estimate"])["properties"]
+    values = {**CALLS["estimate"], "pcie_gen": 3}
+    assert mcp.answer("estimate", values, False)[1]["estimates"]
+    _, record = mcp.answer("inputs", {"group": "machine"}, False)
+    told = {row["name"]: row for row in record["inputs"]}
+    assert told["pcie_gen"]["about"].endswith(".")
+    assert told["ram_gbs"]["unit"] == "GB/s"
+
+
+def test_a_detail_that_does_not_exist_is_named() -> None:
+    with pytest.raises(InputError, match="allowed are .*estimates"):
+        mcp.answer("advise", {**CALLS["advise"], "detail": "everything"}, False)
