@@ -3,7 +3,8 @@
 Arguments that functions share:
 
     model       model of `find_model`, text that `find_model` takes, or a whole `Request`
-    machine     machine of `describe_machine` or `named_machine`; None with a `Request`
+    machine     machine of `describe_machine` or `named_machine`, or text ("2x 3090 with 128 GB");
+                None with a `Request`
     workload    request; None for one user with a prompt of 512 and a reply of 256 tokens
     runtime     name of the only runtime; None for all
     split       inputs of a placement by their names: `gpu_layers`, `cpu_moe`, `cache_gb` ...
@@ -41,12 +42,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Models = Model | str
+Machines = Machine | str
 SPLIT = {entry.name for entry in PLACEMENT}  # options of a placement
 
 
 def find_model(text: str, quant: str | None = None) -> Model:
     """Model by name, GGUF file, config.json, or repository of the Hugging Face Hub (`owner/name`),
     in a format; None for that of the file or repository, else Q4_K_M.
+
+    Example:
+        >>> find_model("llama 3.1 8b")
+        <Model Llama-3.1-8B, Q4_K_M, 4.6 GiB>
     """
     return resolve.find(text, quant).model
 
@@ -57,6 +63,10 @@ def describe_machine(**parts: Any) -> Machine:
     Args:
         parts: fields of `MachineSpec`; usually `gpu` (name), `gpu_count`, `cpu` (name), `ram_gb`
             [GiB] and, where measured, `ram_gbs` [GB/s].
+
+    Example:
+        >>> describe_machine(gpu="RTX 3090", ram_gb=64).gpus[0].name
+        'RTX 3090'
     """
     known = MachineSpec.__dataclass_fields__
     if unknown := sorted(parts.keys() - known.keys()):
@@ -72,7 +82,7 @@ def describe_machine(**parts: Any) -> Machine:
 
 def estimate(
     model: Models,
-    machine: Machine,
+    machine: Machines,
     workload: Workload | None = None,
     *,
     runtime: str = "llama.cpp",
@@ -81,6 +91,10 @@ def estimate(
 ) -> Estimate:
     """Estimate of a runtime in one placement ("gpu-resident", "cpu-offload" or "nvme-offload");
     without one in the fastest that fits, else the first.
+
+    Example:
+        >>> estimate("llama 3.1 8b", "3090 with 64 GB").strategy.value
+        'gpu-resident'
     """
     estimates = compare(model, machine, workload, runtime=runtime, **split)
     if placement is None:
@@ -94,13 +108,18 @@ def estimate(
 
 def compare(
     model: Models | Request,
-    machine: Machine | None = None,
+    machine: Machines | None = None,
     workload: Workload | None = None,
     *,
     runtime: str | None = None,
     **split: Any,
 ) -> tuple[Estimate, ...]:
-    """Estimates of every runtime in every placement; an impossible one states its reason."""
+    """Estimates of every runtime in every placement; an impossible one states its reason.
+
+    Example:
+        >>> len(compare("llama 3.1 8b", "3090 with 64 GB", runtime="llama.cpp"))
+        3
+    """
     if isinstance(model, Request):
         nouns = model.nouns()
         runtime = runtime or model.runtime
@@ -114,7 +133,7 @@ def compare(
 
 def advise(
     model: Models | Request,
-    machine: Machine | None = None,
+    machine: Machines | None = None,
     workload: Workload | None = None,
     *,
     money: MoneyInputs | None = None,
@@ -130,6 +149,10 @@ def advise(
         money: value of time, price of power and other money inputs; None for the defaults.
         runtime: name of the runtime for upgrades and changes; None for the best.
         split: likewise.
+
+    Example:
+        >>> advise("llama 3.1 8b", "3090 with 64 GB").judgement
+        'faster than you read'
     """
     if isinstance(model, Request):
         return whole_answer.answer(model.nouns()).advice
@@ -144,12 +167,17 @@ def advise(
 def task(request: Request) -> Task | None:
     """Time of an agent's session in the best placement, with what would save most; None where the
     request has no session, or nothing runs it.
+
+    Example:
+        >>> asked = Request(model="qwen3 30b a3b", machine="3090 64 GB", session="pinchbench")
+        >>> task(asked).seconds > 0
+        True
     """
     return whole_answer.answer(request.nouns()).advice.task
 
 
 def _nouns(
-    model: Models, machine: Machine | None, workload: Workload | None, split: Mapping[str, Any]
+    model: Models, machine: Machines | None, workload: Workload | None, split: Mapping[str, Any]
 ) -> tuple[Model, Machine, Workload, Settings]:
     """Nouns of the arguments that functions share."""
     if machine is None:
@@ -164,7 +192,14 @@ def _nouns(
     else:
         resolved = model
     work = with_room(workload or Workload())
-    return resolved, machine, work, Request(**split).nouns().settings
+    return resolved, _machine(machine), work, Request(**split).nouns().settings
+
+
+def _machine(machine: Machines) -> Machine:
+    """Machine of a text in anybody's words, or as it is."""
+    if isinstance(machine, str):
+        return Request(machine=machine).nouns().machine
+    return machine
 
 
 # Many requests, models and machines at a time, as a table.
@@ -172,7 +207,7 @@ def _nouns(
 
 def sweep(
     models: Models | Sequence[Models],
-    machines: Machine | Sequence[Machine],
+    machines: Machines | Sequence[Machines],
     *,
     runtime: str | None = None,
     **varied: Any,
@@ -192,6 +227,11 @@ def sweep(
         `missing_bytes` [B], `decode_tps` and `prefill_tps` [tokens/s] and `ttft_s` [s], these
         three also with `_low` and `_high`, and `note`. Speeds are NaN where a combination does not
         fit or is impossible; `note` gives the reason.
+
+    Example:
+        >>> table = sweep("llama 3.1 8b", "3090 with 64 GB", context=[4096, 8192])
+        >>> sorted(set(table["context"]))
+        [4096, 8192]
     """
     import pandas as pd  # only here: it takes a while
 
@@ -209,7 +249,7 @@ def sweep(
     tables = [
         pd.DataFrame(_columns(estimate, machine, numbers))
         for model in ([models] if isinstance(models, Models) else models)
-        for machine in ([machines] if isinstance(machines, Machine) else machines)
+        for machine in map(_machine, [machines] if isinstance(machines, Machines) else machines)
         for estimate in compare(model, machine, work, runtime=runtime, **split)
     ]
     if not tables:

@@ -197,6 +197,9 @@ class Answer:
     nouns: Nouns  # what was asked
     advice: Advice  # the answer
 
+    def __repr__(self) -> str:
+        return f"<Answer {self.advice!r}>"
+
     @lazy
     def of_known(self) -> tuple[str, ...]:
         """What known speeds of the machine change, and which of them are likely faults."""

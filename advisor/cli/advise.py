@@ -20,9 +20,9 @@ from advisor.advice.words.verdict import Advice, pays_when, plain
 from advisor.catalog.inputs import LOAD
 from advisor.catalog.records import as_record
 from advisor.cli import terminal
+from advisor.cli.brief import print_brief
 from advisor.cli.command import Json, remark, show, tell
 from advisor.cli.estimate import estimate_answer, session_answer, session_lines
-from advisor.cli.short import print_brief
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import InputError
@@ -34,6 +34,11 @@ def run(args: argparse.Namespace) -> None:
     if args.author and args.save is None:
         raise InputError("--author is of a saved report; give --save NAME, too.")
     whole(args, args.save, args.author, args.also, brief=args.brief)
+
+
+def short(args: argparse.Namespace) -> None:
+    """Run the command of two words: a machine and a model."""
+    whole(args, brief=not args.all)
 
 
 def whole(

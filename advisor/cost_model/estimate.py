@@ -45,7 +45,7 @@ from advisor.machine.shared_memory import LEAST_OF_SYSTEM
 from advisor.model.architecture import operators
 from advisor.model.draft_heads import draft_heads
 from advisor.model.model import Model
-from advisor.units import Array
+from advisor.units import GIB, Array
 
 # Assumptions of an estimate: bandwidths of the machine and constants of the cost model.
 
@@ -128,6 +128,21 @@ class Estimate:
     constants: Constants | None = None  # those of the cost model in the scope of the estimate
     planned: Phases | None = None  # schedules that are known already; None to make them
     slow_cache: CacheKernelRow | None = None  # why its cache is slow; None for a usual one
+
+    def __repr__(self) -> str:
+        named = f"{self.model.name} {self.model.format} in {self.runtime.name}, {self.strategy}"
+        return f"<Estimate {named}: {self._in_short()}>"
+
+    def _in_short(self) -> str:
+        """Speed in a few words, else why there is none."""
+        if self.refusal:
+            return self.refusal
+        if self.decode is None or not np.all(self.fits):
+            return f"{np.max(self.missing) / GIB:.1f} GiB short"
+        if np.size(self.decode.value) > 1:
+            return f"{np.size(self.decode.value)} speeds"
+        value, low, high = map(float, (self.decode.value, self.decode.low, self.decode.high))
+        return f"{value:.3g} tokens/s ({low:.3g} to {high:.3g})"
 
     @lazy
     def phases(self) -> Phases | None:

@@ -14,7 +14,7 @@ from advisor.errors import InputError
 from advisor.lazy import lazy
 from advisor.machine.known_run import KnownRun
 from advisor.machine.quantity import Provenance, Quantity
-from advisor.units import GB, Array
+from advisor.units import GB, GIB, Array
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,6 +199,9 @@ class Machine:
     # numbers, 1), and is nothing for GPUs that are not there. Else None.
     counts: Any = None
     known: tuple[KnownRun, ...] = ()  # speeds that somebody knows of it
+
+    def __repr__(self) -> str:
+        return f"<Machine {self.name}, {np.max(self.host.memory.value) / GIB:.4g} GiB of RAM>"
 
     @property
     def cards(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from advisor.lazy import lazy
 from advisor.model.architecture import LAYER_TABLES, Architecture, Group, LayerCache, Tensor
 from advisor.model.expert_use import USUAL, ExpertUse, in_text, unevenness
 from advisor.model.formats import StorageType, tensor_bytes
-from advisor.units import Array
+from advisor.units import GIB, Array
 
 BY_LAYER = "per_layer_model_proj"
 """Role of a weight that only models with an embedding for each layer have (Gemma 3n and 4 E), whose
@@ -179,6 +179,9 @@ class Model:
     stored: Mapping[str, float] = field(default_factory=dict)
     # native format, which a runtime may load instead; empty for 16 bits, or if a format was chosen
     native: str = ""
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name}, {self.format}, {np.max(self.file_bytes) / GIB:.1f} GiB>"
 
     @property
     def layers(self) -> int:

@@ -182,5 +182,5 @@ def test_an_input_that_the_list_leaves_out_is_taken_and_described() -> None:
 
 
 def test_a_detail_that_does_not_exist_is_named() -> None:
-    with pytest.raises(InputError, match="allowed are .*estimates"):
+    with pytest.raises(InputError, match=r"allowed are .*estimates"):
         mcp.answer("advise", {**CALLS["advise"], "detail": "everything"}, False)

@@ -172,3 +172,48 @@ def test_machines_are_swept(machine):
     resident = table[table.placement == "gpu-resident"]
     assert resident.decode_tps.is_monotonic_increasing
     assert resident.machine.nunique() == 2
+
+
+WORDS = "3090 with 64 GB"
+
+
+def test_every_function_takes_a_machine_in_words() -> None:
+    assert advisor.estimate("Llama-3.1-8B", WORDS).decode is not None
+    assert advisor.compare("Llama-3.1-8B", WORDS, runtime="llama.cpp")
+    assert advisor.advise("Llama-3.1-8B", WORDS).judgement
+    table = advisor.sweep(["Llama-3.1-8B"], [WORDS, "4090 with 64 GB"], runtime="llama.cpp")
+    assert set(table["machine"]) == {advisor.named_machine(name).name for name in
+                                     (WORDS, "4090 with 64 GB")}  # fmt: skip
+
+
+def test_a_machine_that_nobody_knows_is_an_error_in_words() -> None:
+    with pytest.raises(advisor.AdvisorError, match="No machine is called"):
+        advisor.estimate("Llama-3.1-8B", "no such thing")
+
+
+def test_what_a_notebook_shows_is_a_line() -> None:
+    model = advisor.find_model("Llama-3.1-8B")
+    machine = advisor.describe_machine(gpu="RTX 3090", ram_gb=64)
+    advice = advisor.advise(model, machine)
+    shown = (model, machine, advice, *advice.estimates, *advice.options, *advice.what_ifs[:1])
+    for each in shown[:-1]:
+        assert len(repr(each)) < 400, repr(each)[:200]
+        assert "\n" not in repr(each)
+    assert "Llama-3.1-8B" in repr(advice)
+    html = advice._repr_html_()
+    assert html.count("<br>") == 3
+    assert "tokens a second" in html
+    assert len(html) < 1500
+
+
+def test_the_examples_of_the_interface_hold() -> None:
+    import doctest
+
+    from advisor import scripting
+
+    names = (name for name in advisor.__all__ if hasattr(scripting, name))
+    functions = [getattr(scripting, name) for name in names]
+    for function in functions:
+        if callable(function) and function.__module__ == "advisor.scripting":
+            assert ">>>" in (function.__doc__ or ""), function.__name__
+    assert doctest.testmod(scripting).failed == 0

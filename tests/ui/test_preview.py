@@ -43,7 +43,7 @@ def client():
 def head(client, link, agent):
     text = client.get(link, headers={"accept": "text/html", "user-agent": agent}).text
     named = re.findall(r"<meta (?:property|name)='([^']+)' content='([^']*)'", text)
-    return re.findall("<title>(.*?)</title>", text), {key: unescape(said) for key, said in named}
+    return re.findall("<title>(.*?)</title>", text), {key: unescape(text) for key, text in named}
 
 
 @pytest.mark.parametrize("agent", BOTS)

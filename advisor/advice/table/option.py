@@ -69,6 +69,11 @@ class Option:
     parts: tuple[HostPartRow, ...] = ()  # parts that are bought beside the cards
     odd: tuple[str, ...] = ()  # what an expert finds odd; it is never the safe choice then
 
+    def __repr__(self) -> str:
+        speed = f"{self.decode:.3g} tokens/s" if self.speed else "no speed"
+        price = f", {self.upfront:,.0f} USD at once" if self.upfront else ""
+        return f"<Option {self.kind} {self.name}: {speed}{price}>"
+
     @property
     def aged(self) -> str:
         """Remark on an old or launch price in parentheses; empty for others."""

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from html import escape
 from typing import TYPE_CHECKING
 
 from advisor.advice.compare import MOST_READERS, decode_tps, lacks, usable
@@ -182,6 +183,16 @@ class Advice:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "summary", verdict(self))
+
+    def __repr__(self) -> str:
+        return f"<Advice {self.title}: {self.summary.gives}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the two lines of the verdict, and what they are counted with."""
+        lines = (self.title, f"<b>{escape(self.summary.gives)}</b>", escape(self.summary.way))
+        first, *rest = lines
+        told = (escape(first), *rest, f"<small>{escape(self.summary.assumptions)}</small>")
+        return f"<div>{'<br>'.join(told)}</div>"
 
     @property
     def judgement(self) -> str:

@@ -95,8 +95,8 @@ def _speed(card: Card) -> Iterator[Mark]:
     points = figure.count(".") + figure.count(",")
     beside = LEFT + 110 * (DIGIT * (len(figure) - points) + POINT * points) + 24
     yield Words(x=beside, y=284, text="tokens a second", size=38, colour=INK)
-    said = card.gives.partition(":")[0]
-    yield Words(x=LEFT, y=342, text=f"{said}.", size=36, colour=colour, weight=BOLD)
+    words = card.gives.partition(":")[0]
+    yield Words(x=LEFT, y=342, text=f"{words}.", size=36, colour=colour, weight=BOLD)
     yield from _bar(card, card.speed)
 
 

@@ -1,29 +1,14 @@
-"""`MACHINE MODEL` and `advise --brief`: the answer in six lines; `--all` gives that of `advise`."""
+"""The answer in six lines, of `MACHINE MODEL` and of `advise --brief`."""
 
 import argparse
 import shutil
 from collections.abc import Iterator
 
-from advisor.advice.advise import Answer, answer
+from advisor.advice.advise import Answer
 from advisor.advice.brief import brief, lines
 from advisor.catalog.records import as_record
 from advisor.cli import terminal
-from advisor.cli.command import remark, show, tell
-
-
-def run(args: argparse.Namespace) -> None:
-    """Run the short answer."""
-    if args.all:
-        from advisor.cli import advise  # it imports as much again as the short answer needs
-
-        advise.whole(args)
-        return
-    nouns = args.request.nouns()
-    tell(nouns.notes)
-    answered = answer(nouns)
-    told = {*nouns.notes, *nouns.machine.software_notes}
-    remark(args, (caveat for caveat in answered.caveats if caveat not in told))
-    print_brief(args, answered)
+from advisor.cli.command import show
 
 
 def print_brief(args: argparse.Namespace, answered: Answer) -> None:
