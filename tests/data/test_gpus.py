@@ -7,6 +7,7 @@ from provenance import is_past, is_public
 
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.catalog import gpu_rows, published
+from advisor.machine.from_catalog import NEED_DOT_PRODUCTS
 from advisor.machine.spec import MachineSpec
 
 ROWS = gpu_rows()
@@ -261,3 +262,19 @@ def test_a_named_card_has_what_its_driver_leaves_and_a_typed_size_stands() -> No
     assert float(l40.value) == (48 * 1024 * 15 / 16 - 448) * 2**20
     typed = from_spec.machine(MachineSpec(gpu="RTX 4090", vram_gb=24)).gpus[0]
     assert float(typed.memory.value) == 24 * 2**30
+
+
+def test_cards_of_one_chip_multiply_integers_alike() -> None:
+    """A chip has instructions for products of 8-bit integers, or has none, on every card of it."""
+    stated: dict[tuple[str, str, int | None], list[float]] = {}
+    for row in ROWS.values():
+        if row.vendor not in NEED_DOT_PRODUCTS:
+            continue
+        # GCN 5 is Vega 10 and 12, of at most 2,048 bits, without them, and Vega 20 with them.
+        chip = row.bus_bits if row.family == "GCN 5" else None
+        rate = (row.int8_tops or 0.0) / (row.fp16_tflops or row.fp32_tflops or 1.0)
+        stated.setdefault((row.vendor, row.family, chip), []).append(rate)
+    for chip_of, rates in stated.items():
+        assert all(rates) or not any(rates), chip_of
+        if chip_of[0] == "AMD" and all(rates):
+            assert max(rates) <= 1.1 * min(rates), chip_of

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from placing import WORK, command, place
 
+from advisor.catalog.constants import fitted_constants
+from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, needed_bytes, vram
 from advisor.cost_model.schedule import ExchangePath, Route, Transfer
 from advisor.cost_model.workload import Workload
@@ -362,3 +364,16 @@ def test_the_fork_reads_prompts_of_latent_attention_with_keys_and_values_anew() 
     assert np.all(unfolded(deepseek, 512.0).per_layer.attention_flops / 2.0 == 40_960 + 32_768)
     plain = catalog.model("Llama-3.1-8B", "Q4_K_M")
     assert unfolded(plain, 512.0) is plain
+
+
+def test_passing_from_card_to_card_over_a_slow_link_takes_time() -> None:
+    """PCIe 1.0 x1 carries 250 MB/s at most: 512 tokens x 8,192 x 4 bytes take 67 ms and more."""
+    model = catalog.model("Llama-3.1-70B", "Q4_K_M")
+    prompts = {}
+    for lanes in (1, 16):
+        spec = MachineSpec(gpu="RTX 3090", gpu_count=3, ram_gb=64, pcie_gen=1, pcie_lanes=lanes)
+        strategy = PlacementStrategy.GPU_RESIDENT
+        seen = estimate(model, machine(spec), Workload(), LLAMA_CPP, strategy, fitted_constants())
+        assert seen.prompt is not None
+        prompts[lanes] = float(seen.prompt.total)
+    assert prompts[1] - prompts[16] > 2 * 512 * 8192 * 4 / 250e6

@@ -71,6 +71,7 @@ from advisor.runtimes import (
     Runtime,
 )
 from advisor.runtimes.llama_cpp.passes import USED_ALONE_SINCE
+from advisor.runtimes.llama_cpp.split_mode_tensor import LLAMA_CPP_TENSOR
 from advisor.runtimes.weight_streaming import ACTIVATIONS
 from advisor.units import Array
 
@@ -484,15 +485,22 @@ def _machine_of(parts: MachineSpec) -> Machine:
     return machine(parts)
 
 
+def _copying(row: PublishedRow) -> Runtime:
+    """ik_llama.cpp of the time of a row, where it copies experts to the GPU."""
+    if row.date >= run_settings.COPIES_LARGE_SINCE:
+        return IK_COPYING
+    return IK_COPYING_ALL
+
+
 def _runtime(row: PublishedRow) -> Runtime:
     """Engine of a row, else the likeliest runtime."""
     named = engine(row.runtime, row.category)
     if named is IK_LLAMA_CPP and "split mode graph" in row.source_note:
         return IK_GRAPH
+    if named in (LLAMA_CPP, None) and stated("shared layers", row.source_words):
+        return LLAMA_CPP_TENSOR
     if named is IK_LLAMA_CPP and run_settings.copies_experts(row):
-        if row.date >= run_settings.COPIES_LARGE_SINCE:
-            return IK_COPYING
-        return IK_COPYING_ALL
+        return _copying(row)
     if named is not None:
         if named is KTRANSFORMERS and not row.gpu:
             return LLAMA_CPP
@@ -517,6 +525,11 @@ def _machine(row: PublishedRow, runtime: Runtime) -> MachineSpec:
     return replace(parts, gpu_count=max(parts.gpu_count // replicas, 1))
 
 
+PROGRAMS_OF_GPUS = (ACCELERATE, DEEPSPEED)
+"""Runtimes on PyTorch, whose own way on a processor is another one: Transformers in 32 bits was
+measured 7.5 times slower there than llama.cpp is predicted."""
+
+
 def _placed(
     row: PublishedRow, runtime: Runtime, strategy: PlacementStrategy
 ) -> tuple[Runtime, PlacementStrategy]:
@@ -529,6 +542,11 @@ def _placed(
     alone = row.gpu.casefold() == NO_GPU or (row.category == "cpu" and not of_llama_cpp)
     if not alone:
         return runtime, strategy
+    if runtime in PROGRAMS_OF_GPUS:
+        raise InputError(
+            f"{row.runtime} is modelled on GPUs only; on a processor it computes in another way "
+            "than llama.cpp, several times slower. Nothing is predicted."
+        )
     if not of_llama_cpp:
         row.notes.append(f"{runtime.name} needs a GPU: read as {LLAMA_CPP.name} does")
     return LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD if resident else strategy

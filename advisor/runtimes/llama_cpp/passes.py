@@ -1,6 +1,6 @@
 """Passes of llama.cpp over a placed model: weights read in place, or copied for long prompts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,6 +31,7 @@ from advisor.cost_model.schedule import (
     Schedule,
     Transfer,
 )
+from advisor.cost_model.timing import peer_rate
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
@@ -97,13 +98,15 @@ def phases(
     kept = checkpoint(model, work) if cuts else 0.0
 
     def one_pass(step: ForwardPass, repeats: Array = 1.0, first: Array = 1.0) -> Schedule:
+        passing = tuple(_passing(model, machine, step))
+        passed = sum((exchange.times for exchange in passing), start=np.zeros(()))
         return Schedule(
             stages=tuple((flow,) for flow in _flows(model, placement, machine, step, rules)),
             repeats=repeats,
             first=first,
-            crossings=crossings(model, placement, machine),
+            crossings=crossings(model, placement, machine) - passed,
             workers=_workers(model, placement, machine),
-            exchanges=_between_machines(model, machine, step),
+            exchanges=(*_between_machines(model, machine, step), *passing),
         )
 
     def of_prompt() -> Schedule:
@@ -258,6 +261,25 @@ def _outside(
         yield Flow(route=Route.RESIDENT, load=copying)
     if not np.any(copying.weights) or np.any(staying.weights):
         yield Flow(route=Route.IN_PLACE, load=staying, repacked=not on_disk)
+
+
+USUAL_LINK = 8e9  # slowest link between cards of the runs that hand-overs were fitted to [B/s]
+
+
+def _passing(model: Model, machine: Machine, step: ForwardPass) -> Iterator[Exchange]:
+    """What activations take from card to card over links slower than usual ones.
+
+    A hand-over moves tokens x hidden x 4 bytes; its fitted cost holds for links of x8 and x16. Over
+    a slower one, of rate S, the part (1 - S / S_usual) of these bytes takes time of its own.
+    """
+    others = machine.gpu_count - 1.0
+    if machine.counts is not None or not machine.gpus or others <= 0:
+        return
+    slower = np.maximum(1.0 - peer_rate(machine.gpus[-1]) / USUAL_LINK, 0.0)
+    if not np.any(slower):
+        return
+    moved = FLOAT * np.asarray(step.tokens, dtype=float) * model.architecture.hidden
+    yield Exchange(way=ExchangePath.PEER, times=others, moved=moved * slower)
 
 
 def crossings(model: Model, placement: Placement, machine: Machine) -> Array:

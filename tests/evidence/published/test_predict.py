@@ -498,3 +498,20 @@ def test_an_answer_is_kept_by_the_cells_that_it_reads_and_by_no_others() -> None
     for change in ({"context_depth": "30000"}, {"gpu": "RTX 3090"}, {"date": "2024-03-01"}):
         (other,) = predictions([row(**change)])
         assert other["tg_tps"] != once["tg_tps"], change
+
+
+@pytest.mark.parametrize("words", ["-sm tensor", "--split-mode tensor", "split mode: tensor"])
+@pytest.mark.parametrize("column", ["runtime", "source_note"])
+def test_a_row_that_divides_each_layer_is_predicted_so(words: str, column: str) -> None:
+    cards = {"category": "resident", "gpu_count": "2", "gpu": "RTX 3090", "ngl": "999"}
+    plain, divided = predictions(
+        [row(**cards), row(**cards, **{column: f"llama.cpp CUDA {words}"})]  # type: ignore[arg-type]
+    )
+    assert float(str(divided["tg_tps"])) > 1.2 * float(str(plain["tg_tps"]))
+
+
+@pytest.mark.parametrize("runtime", ["Transformers 5.1, fp32", "Accelerate", "DeepSpeed"])
+def test_programs_of_gpus_are_not_read_as_llama_cpp_on_a_processor(runtime: str) -> None:
+    (record,) = predictions([row(category="cpu", runtime=runtime, gpu="", ngl="")])
+    assert record["tg_tps"] == ""
+    assert "modelled on GPUs only" in str(record["note"])
