@@ -4,9 +4,12 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from advisor.errors import UnknownName
 from advisor.machine import catalog, from_spec
 from advisor.machine.backends import LINUX, MACOS, WINDOWS
+from advisor.machine.catalog import NVLINK
 from advisor.machine.machine import Form, Machine
 from advisor.machine.names import words
 from advisor.machine.names.cpu_names import CpuName, CpuObjection
@@ -14,6 +17,7 @@ from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.names.gpu_words import OtherMemory, has_maker
 from advisor.machine.names.machine_names import share_of_channels
 from advisor.machine.names.preset_names import MachineName
+from advisor.machine.names.statements import statements
 from advisor.machine.names.words import plain, translated
 from advisor.machine.quantity import Provenance
 from advisor.machine.rows import GpuRow, HostRow, MachineRow
@@ -177,13 +181,17 @@ SIZES_OF_RAM = (64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
 """Sizes beside a card that are a machine's memory where its cards have less [GiB]."""
 
 
+SEPARATE = re.compile(r"[,;|+]\s*\d{1,4} ?g(?:i?b)?\b")
+"""A size that a sign divides from the card, which is the machine's: "RTX 3090, 32 GB"."""
+
+
 def _gpu(name: str) -> Identified | None:
     """Card, or graphics in RAM; None for a chip. OtherMemory for a size it is not sold with."""
     try:
         gpu = catalog.gpu_named(name)
     except OtherMemory as error:
         of_machine = error.size_gib in SIZES_OF_RAM and error.size_gib > error.sold_gib
-        if error.alone and not of_machine:
+        if error.alone and not of_machine and not SEPARATE.search(plain(name)):
             raise
         return None
     except UnknownName:
@@ -195,11 +203,27 @@ def _gpu(name: str) -> Identified | None:
     # The title of a card in a shop.
     title = has_maker(text) and not (words.is_laptop(text) or words.is_tower(text))
     chip = gpu.row.unified and not gpu.row.of_ram
-    if (left_out and not title) or of_machine or chip:
+    beside = not title and _says_more(text, gpu)
+    if (left_out and not title) or of_machine or chip or beside:
         return None
     if gpu.row.of_ram and _processor(name) is not None:
         return None
     return _as_gpu(gpu)
+
+
+def _says_more(text: str, gpu: GpuName) -> bool:
+    """Whether a plain text states more than a card: another size of memory, a link's lanes, NVLink,
+    a limit of power.
+    """
+    own = gpu.row.memory_gib
+    sizes = (own, own * gpu.count, gpu.part_gib or own, gpu.memory_gib or own)
+    others = any(
+        all(abs(size - each) > 1.0 for each in sizes)
+        for size in words.memory_sizes(translated(text))
+    )
+    _, lanes = words.named_link(text)
+    joined = gpu.count > 1 and NVLINK.search(text) is not None
+    return others or lanes > 0 or joined or bool(statements(text).words)
 
 
 def _as_gpu(gpu: GpuName) -> Identified:
@@ -243,13 +267,12 @@ def _machine(named: MachineName) -> Identified:
         ram = None
     else:
         ram = float(spec.ram_gb)
-    shared = gpus[0].row.unified if gpus else False
     return Identified(
         kind="machine",
         name=named.name,
         gpus=tuple(gpu.row for gpu in gpus),
         count=sum(gpu.count for gpu in gpus) * spec.gpu_count * spec.machines,
-        memory_gib=(shared and ram) or (gpus[0].row.memory_gib if gpus else None),
+        memory_gib=_gpu_memory(spec, gpus, ram),
         host=host,
         cores=spec.cores or (host.cores if host else None),
         channels=spec.ram_channels or (host.memory_channels if host else None),
@@ -259,6 +282,21 @@ def _machine(named: MachineName) -> Identified:
         notes=named.notes,
         alternatives=named.alternatives,
     )
+
+
+def _gpu_memory(
+    spec: MachineSpec, gpus: tuple[GpuName, ...], ram_gib: float | None
+) -> float | None:
+    """Memory of the first GPU: a virtual machine's part or a changed card's, else what is shared,
+    else as sold [GiB].
+    """
+    if not gpus:
+        return None
+    if gpus[0].row.unified:
+        return ram_gib or gpus[0].row.memory_gib
+    if spec.vram_gb is not None:
+        return float(np.max(spec.vram_gb))
+    return gpus[0].row.memory_gib
 
 
 def _host(named: MachineName, gpus: tuple[GpuName, ...]) -> HostRow | None:

@@ -12,13 +12,13 @@ from dataclasses import replace
 
 from advisor.errors import UnknownName
 from advisor.machine.machine import without_network
-from advisor.machine.names import gpu_words, preset_names, words
+from advisor.machine.names import gpu_words, preset_names, statements, words
 from advisor.machine.names.cpu_names import CpuName, CpuNames, TooManySockets
 from advisor.machine.names.gpu_names import GpuName, GpuNames, size_unsaid, sliced
 from advisor.machine.names.gpu_words import OtherMemory, either, memory_options, names_apple
 from advisor.machine.names.preset_names import InstanceFamilyRow, MachineName, PresetNames
 from advisor.machine.names.words import any_of, plain
-from advisor.machine.rows import HostRow, MachineRow
+from advisor.machine.rows import GpuRow, HostRow, MachineRow
 from advisor.machine.spec import MIXED, NO_CARD, NO_GPU, MachineSpec
 
 # Graphics cards within the name of a machine: which, how many, and what of the name is left.
@@ -52,6 +52,7 @@ class CardMentions:
             return [replace(chip, notes=(*chip.notes, *others))], " "
         cards: list[GpuName] = []
         text = self._without_own_sizes(gpu_words.boards_of_two(text))
+        text = self._with_label_behind(text)
 
         def taken(match: re.Match[str]) -> str:
             mention = any_of("kind behind card").sub("", match[0].strip())
@@ -70,8 +71,10 @@ class CardMentions:
             if modules and int(modules[2]) in words.SIZES_OF_MODULES:
                 cards.append(self._card(mention[modules.end() :].strip(), laptop=laptop))
                 return f" | {int(modules[1]) * int(modules[2])}gb ram | "
-            cards.append(self._card(words.without_sizes(mention), laptop=laptop))
-            if any_of("of all cards").match(match.string[match.end() :]):
+            gpu = self._card(words.without_sizes(mention), laptop=laptop)
+            changed = _changed(gpu, sizes[0], match)
+            cards.append(changed or gpu)
+            if changed or any_of("of all cards").match(match.string[match.end() :]):
                 return " | "
             return f" | {sizes[0]:g}gb | "  # not the card's own size: the machine's memory
 
@@ -93,6 +96,20 @@ class CardMentions:
                 own = self.gpus.match(f"{match[0].strip()} {remark[1]}").row.memory_gib
                 if all(abs(size - own) <= 1 for size in words.sizes_gib(remark[0])):
                     text = f"{text[: match.end()]} {text[remark.end() :]}"
+        return text
+
+    def _with_label_behind(self, text: str) -> str:
+        """Plain text in which RAM between two sizes is the second's, where the first is the memory
+        of the card before: "RTX 4060 8GB RAM 32GB".
+        """
+        for match in reversed(list(any_of("card").finditer(text))):
+            between = any_of("label between sizes").match(text, match.end())
+            if between is None:
+                continue
+            with suppress(UnknownName):
+                self.gpus.match(f"{match[0].strip()} {between[1]}gb")
+                before = f"{text[: match.end()]} {between[1]}gb"
+                text = f"{before}, {between[2]}gb ram {text[between.end() :]}"
         return text
 
     def _card(self, mention: str, *, laptop: bool) -> GpuName:
@@ -121,6 +138,27 @@ def _counted(cards: str, count: int) -> str:
     if count > 1:
         return f"{count}x {cards}"
     return cards
+
+
+CHANGED = 1.25, 2.5
+"""Least and largest memory of a changed card, relative to what it is sold with: RTX 2080 Ti with 22
+GB, 3080 with 20, 3070 with 16, 4080 Super with 32; a size beyond is the machine's memory."""
+
+
+def _changed(gpu: GpuName, size: float, mention: re.Match[str]) -> GpuName | None:
+    """Card whose memory somebody changed, where its mention has another size than it is sold with
+    and the machine's memory is stated beside it [GiB]; else None.
+    """
+    least, most = CHANGED
+    beside = f"{mention.string[: mention.start()]} | {mention.string[mention.end() :]}"
+    near = least <= size / gpu.row.memory_gib <= most
+    if gpu.row.unified or not near or not words.memory_sizes(beside):
+        return None
+    told = (
+        f"{gpu.row.name} is sold with {gpu.row.memory_gib:g} GB: its {size:g} GB are taken as "
+        "those of a changed card."
+    )
+    return replace(gpu, part_gib=size, memory_gib=size, notes=(*gpu.notes, told))
 
 
 def _summed(gpus: list[GpuName]) -> list[GpuName]:
@@ -162,19 +200,31 @@ class MachineNames:
         self.cards = CardMentions(gpus)
 
     def match(self, name: str) -> MachineName:
-        """Machine of a name, with the link to its cards that the name states."""
-        named = self._machine(name)
-        generation, lanes = words.named_link(plain(name))
-        if not (generation or lanes) or named.spec.gpu in (None, NO_GPU):
-            return named
+        """Machine of a name, with what the name states beside its parts.
+
+        Raises:
+            UnknownName: no part is known, or the text names no machine: a bare size of memory, an
+                amount of money, a question.
+            InputError: a size of memory that no machine has.
+        """
+        text = words.translated(plain(name))
+        why = statements.question(text)
+        if why:
+            raise UnknownName("machine", name, (), why)
+        statements.check_sizes(text)
+        stated = statements.statements(text)
+        bare = words.without_lanes(stated.text or text)
+        named = self._machine(name if bare in (text, "") else bare)
+        card = self._only_card(named)
+        return _with_link(statements.applied(stated, named, card), card, text)
+
+    def _only_card(self, named: MachineName) -> GpuRow | None:
+        """Row of a machine's cards, where they are of one kind."""
+        if named.spec.gpu in (None, NO_GPU):
+            return None
         with suppress(UnknownName):  # several kinds of cards have no single row
-            card = self.gpus.match(str(named.spec.gpu)).row
-            if card.unified:
-                return named
-            generation = min(generation, card.pcie_gen or generation)
-            lanes = min(lanes, card.pcie_lanes or lanes)
-        spec = replace(named.spec, pcie_gen=generation or None, pcie_lanes=lanes or None)
-        return replace(named, spec=spec)
+            return self.gpus.match(str(named.spec.gpu)).row
+        return None
 
     def _machine(self, name: str) -> MachineName:
         """Machine of a name, without its link."""
@@ -501,6 +551,23 @@ TYPICAL_LAPTOP = "Laptop DDR5-5600 dual-channel (typical)"
 USUAL_MEMORY = "ddr5"  # memory of a desktop without a graphics card whose name says none
 FEWEST_CHANNELS = 2
 """Memory channels that a small part of a host reaches, as in data/hardware/machines.csv."""
+
+
+def _with_link(named: MachineName, card: GpuRow | None, text: str) -> MachineName:
+    """Machine with the link to its cards that a plain text states, and what is told of it."""
+    generation, lanes = words.named_link(text)
+    shared = card is not None and card.unified
+    if not (generation or lanes) or named.spec.gpu in (None, NO_GPU) or shared:
+        return named
+    if card is not None:
+        generation = min(generation, card.pcie_gen or generation)
+        lanes = min(lanes, card.pcie_lanes or lanes)
+    spec = replace(named.spec, pcie_gen=generation or None, pcie_lanes=lanes or None)
+    link = f"PCIe {generation}.0" if generation else "PCIe"
+    told = (
+        f"The link to the GPU is taken as {link}{f' x{lanes}' if lanes else ''}, as the name says."
+    )
+    return replace(named, spec=spec, notes=(*named.notes, told))
 
 
 def _cores(rest: str, cpu: CpuName | None) -> tuple[int | None, list[str]]:

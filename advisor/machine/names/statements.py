@@ -5,17 +5,17 @@ The patterns are rows of data/hardware/name_words.csv.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from advisor.errors import InputError
+from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.words import LARGEST_GIB, SIZE, any_of, patterns, sizes_gib
+from advisor.machine.rows import GpuRow
 
 PER_UNIT = {"mb": 1 / 1024, "gb": 1.0, "pages": 1 / 2**18}
 """GiB of a unit of the values of "gpu part"; a page of Linux has 4 KiB."""
-SHARE_OF_WSL = 0.5
-"""Share of the RAM that WSL takes unless .wslconfig says otherwise
-(learn.microsoft.com/windows/wsl/wsl-config, `memory`, read 2026-11-28)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,28 +64,43 @@ def _number(match: re.Match[str]) -> float:
     return float(next(group for group in match.groups() if group))
 
 
-def usable_ram(stated: Statements, ram_gib: float | None) -> tuple[float | None, Iterator[str]]:
-    """RAM that models may use, and what is told of it [GiB]."""
+def applied(stated: Statements, named: MachineName, card: GpuRow | None) -> MachineName:
+    """Machine with what its name states beside its parts; `card` is its only kind of GPU."""
+    spec = named.spec
+    told = []
+    if stated.gpu_gib is not None and card is not None and card.unified:
+        all_gib = spec.ram_gb or card.memory_gib
+        part = min(stated.gpu_gib, float(np.max(all_gib)))
+        spec = replace(spec, vram_gb=part)
+        told.append(f"The GPU may use {part:.4g} of {all_gib:g} GB, as the name says.")
+    elif stated.gpu_gib is not None:
+        told.append(f"{stated.words[0]!r} in the name is of no shared memory and is left out.")
     if stated.free_gib is not None:
-        told = f"{stated.free_gib:g} of {stated.ram_gib:g} GB of RAM count, as the name says."
-        return stated.free_gib, iter((told,))
-    if stated.wsl and ram_gib is not None:
-        share = ram_gib * SHARE_OF_WSL
-        told = (
-            f"WSL has half of the {ram_gib:g} GB of RAM unless .wslconfig says otherwise: "
-            f"{share:g} GB count."
-        )
-        return share, iter((told,))
-    unsaid = ("WSL has half of the RAM unless .wslconfig says otherwise.",) if stated.wsl else ()
-    return ram_gib, iter(unsaid)
+        spec = replace(spec, ram_gb=stated.free_gib)
+        told.append(f"{stated.free_gib:g} of {stated.ram_gib:g} GB of RAM count, as the name says.")
+    elif stated.wsl:
+        told.append(OF_WSL)
+    if stated.watts is not None:
+        told.append(power_note(stated.watts, card))
+    replaced = {named.memory_note} if stated.free_gib is not None else set()
+    notes = tuple(note for note in named.notes if note not in replaced)
+    return replace(named, spec=spec, notes=(*notes, *told))
 
 
-def power_note(watts: float, card: str, usual: float | None) -> str:
+OF_WSL = (
+    "WSL has half of a computer's RAM unless .wslconfig says otherwise: type what it shows "
+    "(--ram-gb; `free -g`)."
+)
+"""What is told of WSL (learn.microsoft.com/windows/wsl/wsl-config, `memory`, read 2026-11-28)."""
+
+
+def power_note(watts: float, card: GpuRow | None) -> str:
     """Sentence on a limit of power, which no speed counts."""
+    usual = card.board_power_w if card else None
     share = f" of its usual {usual:g} W" if usual and usual > watts else ""
     return (
-        f"A power limit of {watts:g} W{share} is not counted for {card}: prompts slow down first, "
-        "and below two thirds of the usual power tokens too."
+        f"{watts:g} W{share} are not counted: a limit of power slows prompts first, and below two "
+        "thirds of the usual power tokens, too."
     )
 
 

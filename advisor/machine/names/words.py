@@ -49,7 +49,10 @@ class NamedPart(Generic[Row]):
 
 MARKS = re.compile(r"\((?:r|tm|c)\)|[®™©\u200b]")
 DASHES = re.compile(r"[\u2010-\u2015\u2212]")
-UNPLAIN = re.compile(r"[.,]|ram|ddr |xtx?s|titans|supers|pair|modded|modified|crs")
+UNPLAIN = re.compile(
+    r"[.,]|ram|ddr |xtx?s|titans|supers|pair|modded|modified|crs|-\d{1,3}[abcq]\b|\d ?go\b"
+    r"|speicher|m[eé]moire|mem[oó]ria|pami|geheugen|bellek|minne|graf|tarjeta|placa|scheda|port[aá]"
+)
 """Signs and words that may be written otherwise."""
 TIMES = "\N{MULTIPLICATION SIGN}"
 WIDE = str.maketrans("\uff08\uff09\uff0c\uff1a\uff1b\uff0b\u00b7\u2022", "(),:;+,,")
@@ -226,6 +229,19 @@ def named_link(text: str) -> tuple[int, int]:
                 generation, lanes = map(int, match.expand(value).split())
                 return generation, lanes
     return 0, 0
+
+
+def without_lanes(text: str) -> str:
+    """Plain text without the lanes of a card's link, which are no count: "3090 in x4 slot"."""
+    for item in re.split(r"[,;|]| \+ ", text):
+        if any_of("of a drive").search(item):
+            continue
+        for pattern, value in patterns("link"):
+            match = pattern.search(item)
+            if match and value.endswith("1") and "x" in match[0]:
+                text = text.replace(item, f"{item[: match.start()]} {item[match.end() :]}")
+                break
+    return text
 
 
 def stray_number(text: str) -> str:
