@@ -10,12 +10,14 @@ from advisor.catalog.csv_tables import DATA, RowsByName, read
 from advisor.catalog.name_matching import find, spelled
 from advisor.errors import UnknownName
 from advisor.machine import rows
+from advisor.machine.names import leftovers
 from advisor.machine.names.cpu_names import CpuName, CpuNames, contradictions
 from advisor.machine.names.gpu_names import GpuName, GpuNames, size_unsaid
 from advisor.machine.names.machine_names import MachineNames
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.words import plain, size_gib
 from advisor.machine.rows import DiskRow, GpuRow, HostRow
+from advisor.machine.spec import MIXED
 from advisor.units import GIB
 
 Row = TypeVar("Row")
@@ -115,8 +117,66 @@ def soldered(host: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def machine_named(name: str) -> MachineName:
-    """Machine of a name, with the NVLink bridge that it says; boards have theirs anyway."""
+    """Machine of a name, with the NVLink bridge that it says (boards have theirs anyway), and the
+    words of the name that no part explains.
+    """
     named = machine_names().match(name)
+    if not named.of_cloud and name not in machine_rows():
+        told = leftovers.note(leftovers.unused(name, _parts(named), _sizes(named)))
+        named = replace(named, notes=(*named.notes, told) if told else named.notes)
+    return _with_bridge(named, name)
+
+
+def _parts(named: MachineName) -> Iterator[str]:
+    """Names of a machine's parts, in all spellings."""
+    spec = named.spec
+    yield from (named.name, str(spec.gpu), str(spec.cpu), str(spec.disk))
+    yield from _spellings_of_cards(str(spec.gpu))
+    host = spelled("CPU", host_rows()).get(str(spec.cpu).casefold())
+    if host is not None:
+        yield from (host.aliases, host.vendor)
+    if named.preset is not None:
+        row = named.preset
+        yield from (row.name, row.aliases, row.cpu, row.gpu, row.note)
+        yield from _spellings_of_cards(row.gpu)
+
+
+def _spellings_of_cards(text: str) -> Iterator[str]:
+    for row in _rows_of_cards(text):
+        yield from (row.name, row.aliases, row.vendor, row.family)
+
+
+def _rows_of_cards(text: str) -> list[GpuRow]:
+    """Rows of the cards of a machine's specification: "2x RTX 3090 + RTX 4090"."""
+    names = (re.sub(r"^\d+x ", "", kind) for kind in text.split(MIXED))
+    return [gpu_rows()[name] for name in names if name in gpu_rows()]
+
+
+def unused_of_card(name: str, gpu: GpuName) -> tuple[str, ...]:
+    """What is told of words in a GPU's name that it does not explain; nothing where none are, or
+    where the reading of the name tells of them.
+    """
+    if any("left out" in note for note in gpu.notes):
+        return ()
+    row = gpu.row
+    own = row.memory_gib
+    sizes = (own, own * gpu.count, gpu.part_gib, gpu.memory_gib)
+    parts = (row.name, row.aliases, row.vendor, row.family)
+    told = leftovers.note(leftovers.unused(name, parts, sizes))
+    return (told,) if told else ()
+
+
+def _sizes(named: MachineName) -> Iterator[float | None]:
+    """Sizes of memory of a machine's parts [GiB]."""
+    spec = named.spec
+    yield from (spec.ram_gb, spec.vram_gb)
+    for row in _rows_of_cards(str(spec.gpu)):
+        yield from (row.memory_gib, row.memory_gib * spec.gpu_count)
+    yield from (named.spec.ram_gb * spec.machines,) if named.spec.ram_gb else ()
+
+
+def _with_bridge(named: MachineName, name: str) -> MachineName:
+    """Machine with the NVLink bridge that its name says."""
     spec = named.spec
     if not NVLINK.search(plain(name)) or spec.machines > 1:
         return named

@@ -30,7 +30,8 @@ from advisor.machine.machine import (
 )
 from advisor.machine.names.gpu_names import GpuName, sizes_of
 from advisor.machine.names.machine_names import TYPICAL_LAPTOP
-from advisor.machine.names.words import plain
+from advisor.machine.names.statements import link_note, power_note, statements
+from advisor.machine.names.words import named_link, plain, without_lanes
 from advisor.machine.quantity import Provenance, Quantity, given
 from advisor.machine.shared_memory import with_screen, with_shared_memory
 from advisor.machine.spec import NO_GPU, MachineSpec
@@ -54,7 +55,7 @@ https://prefersystems.com/?p=59538) [GiB]."""
 
 def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
     """Machine of a specification, with typical parts for open fields."""
-    inputs = _with_own_graphics(inputs)
+    inputs, told = _as_stated(_with_own_graphics(inputs))
     gpus = () if inputs.gpu in (None, NO_GPU) else _gpus(inputs)
     host = _host(inputs, gpus[0] if gpus else None)
     gpus = tuple(with_copies(_with_ram_rate(gpu, inputs), host) for gpu in gpus)
@@ -69,7 +70,7 @@ def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
         gpus=gpus * inputs.machines,
         host=host,
         disk=drive(inputs),
-        notes=_assumptions(inputs),
+        notes=tuple(dict.fromkeys((*_assumptions(inputs), *told))),
         nodes=inputs.machines,
         network=_network(inputs, gpus),
     )
@@ -79,6 +80,36 @@ def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
     else:
         shared = stated
     return with_screen(shared, inputs.screen_gb)
+
+
+def _as_stated(inputs: MachineSpec) -> tuple[MachineSpec, tuple[str, ...]]:
+    """Specification with what the GPU's name states beside the card (its link, the memory that it
+    may use), and what is told of that.
+    """
+    name = inputs.gpu
+    if name in (None, NO_GPU) or name in catalog.gpu_rows():
+        return inputs, ()
+    text = plain(str(name))
+    stated = statements(text)
+    generation, lanes = named_link(text)
+    bare = without_lanes(stated.text)
+    if bare and bare != text:
+        inputs = replace(inputs, gpu=bare)
+    cards = cards_of(str(inputs.gpu))
+    told = []
+    if len(cards) == 1:
+        told += catalog.unused_of_card(str(inputs.gpu), cards[0])
+    if stated.watts is not None:
+        told.append(power_note(stated.watts, cards[0].row))
+    if stated.gpu_gib is not None and cards[0].row.unified and inputs.vram_gb is None:
+        inputs = replace(inputs, vram_gb=stated.gpu_gib)
+    if (generation or lanes) and inputs.pcie_gen is None and inputs.pcie_lanes is None:
+        row = cards[0].row
+        generation = min(generation, row.pcie_gen or generation)
+        lanes = min(lanes, row.pcie_lanes or lanes)
+        inputs = replace(inputs, pcie_gen=generation or None, pcie_lanes=lanes or None)
+        told.append(link_note(generation, lanes))
+    return inputs, tuple(told)
 
 
 def reached(gpus: tuple[Gpu, ...], inputs: MachineSpec) -> tuple[Gpu, ...]:

@@ -208,7 +208,8 @@ def _gpu(name: str) -> Identified | None:
         return None
     if gpu.row.of_ram and _processor(name) is not None:
         return None
-    return _as_gpu(gpu)
+    told = catalog.unused_of_card(name, gpu)
+    return _as_gpu(replace(gpu, notes=(*gpu.notes, *told)))
 
 
 def _says_more(text: str, gpu: GpuName) -> bool:

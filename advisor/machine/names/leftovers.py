@@ -14,6 +14,7 @@ from advisor.machine.names import statements
 from advisor.machine.names.gpu_words import LESS, MORE
 from advisor.machine.names.words import (
     SIZE,
+    SIZES_OF_DRIVES,
     any_of,
     meaning,
     patterns,
@@ -26,10 +27,11 @@ from advisor.machine.names.words import (
 )
 
 READ = (
-    "link",
-    "of a drive",
+    "mac identifier",
     "drive",
     "terabytes",
+    "of a drive",
+    "link",
     "memory rate",
     "memory type",
     "channels",
@@ -50,8 +52,11 @@ READ = (
     "ram and drive",
     "virtual part",
     "of sample",
+    "no part number",
+    "instance word",
+    "family word",
 )
-"""Kinds of patterns that readers of names take as they stand."""
+"""Kinds of patterns that readers of names take as they stand, in the order of their removal."""
 WHOLE = (
     "line",
     "laptop",
@@ -125,9 +130,12 @@ def _without_read(text: str) -> str:
 
 
 def _sizes(text: str, known: tuple[float, ...]) -> Iterator[str]:
-    """Sizes in a text that are none of the known ones [GiB]."""
+    """Sizes in a text that are none of the known ones, and no drive's beside them [GiB]."""
+    largest = max(known, default=0.0)
     for match in SIZE.finditer(text):
         stated = sizes_gib(match[0])
+        if largest and any(size in SIZES_OF_DRIVES and size > 2 * largest for size in stated):
+            continue
         near = (
             -LESS <= size / own - 1 <= MORE or -LESS <= own / size - 1 <= MORE
             for size in stated
@@ -140,10 +148,10 @@ def _sizes(text: str, known: tuple[float, ...]) -> Iterator[str]:
 @lru_cache(maxsize=4096)
 def _explained(parts: tuple[str, ...]) -> re.Pattern[str]:
     """Pattern of what the names of parts explain: their words, one or several together."""
-    words = {word for part in parts for word in re.findall(r"[^\W_]+", plain(part))}
+    words = {word for part in parts for word in re.findall(r"[^\W_]+", part.casefold())}
     words |= {word for kind in FILLERS for word in words_of_kind(kind) if word.isalnum()}
     longest_first = sorted(map(re.escape, words), key=len, reverse=True)
-    return re.compile(rf"(?:{'|'.join(longest_first)}|[x*]?\d{{1,2}}[x*]?)+")
+    return re.compile(rf"(?:{'|'.join(longest_first)}|[x*]?\d{{1,2}}[x*]?)+[ms]?")
 
 
 def _is_explained(word: str, explained: re.Pattern[str]) -> bool:
@@ -151,7 +159,7 @@ def _is_explained(word: str, explained: re.Pattern[str]) -> bool:
     return (
         len(bare) < SHORTEST
         or explained.fullmatch(bare) is not None
-        or any_of("says nothing").fullmatch(word) is not None
+        or any_of("says nothing", "tells nothing").fullmatch(word) is not None
         or bool(meaning("platform", word))
     )
 

@@ -563,10 +563,7 @@ def _with_link(named: MachineName, card: GpuRow | None, text: str) -> MachineNam
         generation = min(generation, card.pcie_gen or generation)
         lanes = min(lanes, card.pcie_lanes or lanes)
     spec = replace(named.spec, pcie_gen=generation or None, pcie_lanes=lanes or None)
-    link = f"PCIe {generation}.0" if generation else "PCIe"
-    told = (
-        f"The link to the GPU is taken as {link}{f' x{lanes}' if lanes else ''}, as the name says."
-    )
+    told = statements.link_note(generation, lanes)
     return replace(named, spec=spec, notes=(*named.notes, told))
 
 

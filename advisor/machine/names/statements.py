@@ -104,6 +104,13 @@ def power_note(watts: float, card: GpuRow | None) -> str:
     )
 
 
+def link_note(generation: int, lanes: int) -> str:
+    """Sentence on a link that a name states; a generation or lanes of 0 are not stated."""
+    link = f"PCIe {generation}.0" if generation else "PCIe"
+    wide = f" x{lanes}" if lanes else ""
+    return f"The link to the GPU is taken as {link}{wide}, as the name says."
+
+
 def question(text: str) -> str:
     """What to ask back where a plain text names no machine: a bare size, an amount of money, a
     question; empty for names of machines.

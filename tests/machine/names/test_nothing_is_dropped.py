@@ -1,0 +1,204 @@
+"""Whatever is typed as a machine is used, or named as not used; what is none is asked back."""
+
+import csv
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from advisor.errors import InputError, UnknownName
+from advisor.machine import catalog, from_spec
+from advisor.machine.catalog import machine_named
+from advisor.machine.identify import identified, machine_by_name
+from advisor.machine.names import words
+from advisor.machine.names.words import plain
+from advisor.machine.spec import MachineSpec
+from advisor.units import GIB
+
+RIGS = Path(__file__).parents[2] / "samples/names/rigs.csv"
+NAMES = (
+    "RTX 3090, 64GB RAM",
+    "2x RTX 3090, Ryzen 9 5950X, 128GB DDR4",
+    "MacBook Pro M4 Max 64GB",
+    "Framework Desktop 128GB",
+    "Legion 5 RTX 4070 32GB",
+    "EPYC 7532, 256GB",
+    "DGX Spark",
+    "Xeon Gold 6248, 192GB, RTX A6000",
+)
+STRANGE = ("zyxowatt", "quuxcard", "foobarium", "blorb", "wibblechip")
+
+
+def told(name: str) -> str:
+    return " ".join(machine_named(name).notes)
+
+
+@pytest.mark.parametrize("word", STRANGE)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_word_that_no_part_explains_is_named(name, word) -> None:
+    for typed in (f"{name}, {word}", f"{word} {name}", f"{name} with {word}"):
+        assert repr(word) in told(typed), typed
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_of_known_words_alone_leaves_nothing(name) -> None:
+    assert "left out" not in told(name)
+    assert "left out" not in told(f"my {name}, black, Ubuntu 24.04")
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "GB" in name])
+def test_a_size_of_memory_is_used_or_named(name) -> None:
+    for size in (3, 91, 384):
+        typed = f"{name}, {size}GB"
+        named = machine_named(typed)
+        sizes = [named.spec.ram_gb, named.spec.vram_gb]
+        assert size in sizes or f"'{size}gb'" in told(typed), typed
+
+
+def test_every_number_of_published_rigs_is_used_or_named() -> None:
+    """Of rigs that people wrote: each word with three digits or more is of a part that is taken, of
+    a size, rate or release, or is told to be left out.
+    """
+    with RIGS.open(encoding="utf-8") as file:
+        rigs = [row["typed"] for row in csv.DictReader(file)]
+    silent = []
+    for name in random.Random(43).sample(rigs, 120):
+        try:
+            named = machine_named(name)
+        except InputError:
+            continue
+        parts = [named.name, str(named.spec), *map(str, named.notes)]
+        for card in str(named.spec.gpu).split(" + "):
+            row = catalog.gpu_rows().get(re.sub(r"^\d+x ", "", card))
+            parts += [row.aliases] if row else []
+        if named.preset:
+            parts += [named.preset.name, named.preset.aliases, named.preset.cpu]
+        known = " ".join(parts).casefold()
+        bare = words.without("line", plain(name))  # "XPS 16 9640": a series of laptops
+        for number in re.findall(r"(?<![\w.,-])\d{4}(?![\w.,-]| ?mib)", bare):
+            year_or_rate = 1990 < int(number) < 2100 or int(number) % 100 == 0 or number in RATES
+            if number not in known and not year_or_rate:
+                silent.append((number, name))
+    assert not silent
+
+
+RATES = ("2133", "2666", "2933", "1866", "1024", "2048", "3072", "4096")
+
+
+@pytest.mark.parametrize(
+    ("name", "ram", "card"),
+    [
+        ("RTX 4060 8GB RAM 32GB", 32, 8),
+        ("RTX 4060 8GB, RAM: 32GB", 32, 8),
+        ("ノートPC RTX 4060 8GB メモリ 32GB", 32, 8),  # noqa: RUF001  Japanese
+        ("显卡 RTX 4090 48G 内存 128G DDR5", 128, 48),
+        ("видеокарта RTX 4060 Ti 16 ГБ, память 32 ГБ", 32, 16),
+        ("그래픽카드 RTX 3060 12GB 램 32GB", 32, 12),
+        ("RTX 3060 12GB, Arbeitsspeicher 32 GB", 32, 12),
+        ("RTX 3060 12 Go, 32 Go de RAM", 32, 12),
+        ("RTX 3060 12GB, memoria RAM 32GB", 32, 12),
+        ("RTX 3090 24GB RAM 64GB DDR4", 64, 24),
+        ("RTX 3090, 16GB RAM 512GB SSD", 16, 24),
+        # a changed card beside the machine's memory
+        ("RTX 4080 Super 32GB, 64GB RAM", 64, 32),
+        ("RTX 3070 16GB, Ryzen 5600, 32GB DDR4", 32, 16),
+    ],
+)
+def test_each_size_is_of_what_it_stands_beside(name, ram, card) -> None:
+    taken = identified(name)
+    assert (taken.ram_gib, taken.memory_gib) == (ram, card)
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "lanes"),
+    [
+        ("RTX 4090 x4 slot", 1, 4),
+        ("RTX 4090 in an x8 slot, 64GB", 1, 8),
+        ("RTX 3090 on x1 riser", 1, 1),
+        ("RTX 3090 with a mining riser, 32GB", 1, 1),
+        ("RTX 3090 PCIe x4, 32GB", 1, 4),
+        ("2x RTX 3090 at x8, Ryzen 5950X", 2, 8),
+        ("RTX 4090 x4", 4, None),
+        ("H100 PCIe x4", 4, None),  # the card's form, and four of it
+    ],
+)
+def test_lanes_are_no_count_of_cards_and_are_told(name, count, lanes) -> None:
+    named = machine_named(name)
+    assert (named.spec.gpu_count, named.spec.pcie_lanes) == (count, lanes)
+    assert (f"PCIe x{lanes}" in told(name)) is (lanes is not None)
+    if lanes and count == 1:  # as at the other door
+        rig = from_spec.machine(MachineSpec(gpu=name.partition(",")[0]))
+        assert f" x{lanes}" in rig.gpus[0].link.name
+        assert any(f"x{lanes}" in note for note in rig.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "card", "size"),
+    [  # docs.nvidia.com/vgpu, Virtual GPU Types for Supported GPUs
+        ("A10-12Q vGPU", "A10", 12),
+        ("NVIDIA L40S-24Q vGPU", "L40S", 24),
+        ("GRID V100D-16Q", "V100 PCIe 32GB", 16),
+        ("GRID T4-8C", "T4", 8),
+        ("NVIDIA A40-24Q", "A40", 24),
+        ("A100D-40C", "A100 PCIe 80GB", 40),
+    ],
+)
+def test_a_part_of_a_card_has_its_memory_at_each_door(name, card, size) -> None:
+    taken = identified(name)
+    assert taken.gpus[0].name == card
+    assert taken.memory_gib == size
+    assert float(machine_by_name(name).gpus[0].memory.value) == size * GIB
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("Mac Studio M2 Ultra 192GB iogpu.wired_limit_mb=180000", 180_000 / 1024),
+        ("M1 Max 32GB wired limit 30000", 30_000 / 1024),
+        ("Strix Halo 128GB, 96GB dedicated to GPU", 96),
+        ("Framework Desktop 128GB (UMA 96GB)", 96),
+        ("Ryzen AI Max+ 395 128GB, 110GB GTT", 110),
+    ],
+)
+def test_the_gpus_part_of_shared_memory_is_taken(name, part) -> None:
+    machine = machine_by_name(name)
+    assert float(machine.gpus[0].memory.value) == pytest.approx(part * GIB)
+    assert f"may use {part:.4g} of" in told(name)
+
+
+def test_memory_of_a_system_inside_another_and_limits_of_power_are_told() -> None:
+    assert machine_named("WSL2 RTX 4070 Ti 16GB of 32GB RAM").spec.ram_gb == 16
+    assert "WSL has half" in told("WSL2, RTX 3060 12GB, 32GB RAM")
+    assert "250 W of its usual 350 W are not counted" in told("RTX 3090 at 250W")
+    assert "are not counted" in told("RTX 3090 (power limit 275W), Ryzen 9 5950X, 64GB")
+    assert "not counted" not in told("RTX 3090, Ryzen 9 5950X, 64GB, 850W PSU")
+    notes = from_spec.machine(MachineSpec(gpu="RTX 3090 at 250W")).notes
+    assert any("250 W" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("16 GB", "a size of memory"),
+        ("24GB VRAM", "a size of memory"),
+        ("2000 EUR", "an amount of money"),
+        ("$1,500", "an amount of money"),
+        ("budget of 3000 dollars", "an amount of money"),
+        ("is a 3090 worth it", "a question"),
+        ("should I buy a 4090", "a question"),
+        ("RTX 3090 vs RTX 4090", "a question"),
+        ("RTX 3090 or RTX 4090", "a question"),
+        ("стоит ли брать 3090", "a question"),
+    ],
+)
+def test_what_is_no_machine_is_asked_back(text, kind) -> None:
+    for door in (machine_named, identified, machine_by_name):
+        with pytest.raises(UnknownName, match=rf"That is {kind}, and no machine\..*\?"):
+            door(text)
+
+
+def test_a_size_that_no_machine_has_is_refused() -> None:
+    for text in ("99999999999 GB RAM", "RTX 3090, 99999999999 GB RAM", "RTX 3090, 500000 TB RAM"):
+        with pytest.raises(InputError, match="more memory than any machine has"):
+            machine_named(text)
