@@ -614,7 +614,8 @@ class TestReport:
         (("model", "/dev"), "There is no config.json in '/dev'"),
         (("estimate", *LLAMA, "--gpu", "RTX 4909"), "Did you mean RTX 4090"),
         (("estimate", *LLAMA, "--cpu", "Ryzen 9 7951X"), "Did you mean Ryzen 9 7950X"),
-        (("estimate", *LLAMA, *MACHINE, "--runtime", "llamacpp"), "Did you mean llama.cpp"),
+        (("estimate", *LLAMA, *MACHINE, "--runtime", "llama.cop"), "Did you mean llama.cpp"),
+        (("estimate", *LLAMA, *MACHINE, "--runtime", "MLC"), "MLC LLM is known and not modelled"),
         # sizes
         (("estimate", *LLAMA, "--ram-gb", "-64"), "RAM (--ram-gb) is -64.0; allowed is 0.5 to"),
         (("estimate", *LLAMA, "--ram-gb", "nan"), "RAM (--ram-gb) is nan; allowed is"),

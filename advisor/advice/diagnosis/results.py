@@ -1,7 +1,7 @@
 """Results of other tools: the speeds that they measured, and the request that they state."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from advisor.model.model import KV_BYTES_PER_VALUE, Model
 from advisor.probes.llama_cpp.printed_results import read as read_runs
 from advisor.probes.llama_cpp.result_files import EngineRun
 from advisor.request.request import DEFAULTS, Request
+from advisor.runtimes import RUNTIMES
 
 LARGEST = 64_000_000
 """Largest file that is read; `vllm bench serve --save-detailed` includes every answer [B]."""
@@ -93,10 +94,10 @@ def as_run(request: Request, facts: EngineRun | None) -> tuple[Request, tuple[st
     check_model(facts, request.nouns().model)
     stated = {name: value for name, value in _stated(request, facts) if value != DEFAULTS[name]}
     run = replace(request, **stated)
-    told = [f"Of the results: {_listed(stated)}."] if stated else []
+    told = [f"Of the results: {words}."] if (words := _listed(stated)) else []
     if not request.runtime and facts.runtime:
-        run, words = _in_runtime(run, facts)
-        told.append(words)
+        run, of_runtime = _in_runtime(run, facts)
+        told += of_runtime
     return run, tuple(told)
 
 
@@ -136,20 +137,23 @@ def _stated(request: Request, facts: EngineRun) -> Iterator[tuple[str, Any]]:
         yield "placement", str(PlacementStrategy.CPU_OFFLOAD)
 
 
-def _listed(stated: dict[str, Any]) -> str:
-    words = {"bench": "read by a bench", "users": "{} users at once", "gpu_layers": "-ngl {}"}
-    named = (words.get(name, "{}").format(value) for name, value in stated.items())
-    return ", ".join(named)
+def _listed(stated: Mapping[str, Any]) -> str:
+    """What of a request a result states, in words; how a bench reads prompts goes without saying."""
+    words = {"users": "{} users at once", "gpu_layers": "-ngl {}", "build": "build {}"}
+    shown = {name: value for name, value in stated.items() if name != "bench"}
+    return ", ".join(words.get(name, "{}").format(value) for name, value in shown.items())
 
 
-def _in_runtime(request: Request, facts: EngineRun) -> tuple[Request, str]:
+def _in_runtime(request: Request, facts: EngineRun) -> tuple[Request, tuple[str, ...]]:
     """Request for the runtime of a result, where the machine runs it, and what is told."""
     there = replace(request, runtime=facts.runtime)
     try:
         if measurable(estimates_of(there.nouns(), ())):
-            return there, f"{facts.tool} measured {facts.runtime}, which is compared."
+            usual = facts.runtime == RUNTIMES[0].name
+            told = () if usual else (f"{facts.tool} measured {facts.runtime}, which is compared.",)
+            return there, told
     except AdvisorError as error:
         why = str(error)
     else:
         why = f"{facts.runtime} does not run this here."
-    return request, f"{facts.tool} measured {facts.runtime}; {why} Another runtime is compared."
+    return request, (f"{facts.tool} measured {facts.runtime}; {why} Another runtime is compared.",)
