@@ -202,10 +202,12 @@ def _component(
 
 
 def rows(offs: Sequence[Off]) -> Iterator[Component]:
-    """Components of both families of engines; few others compute in RAM, so theirs of the processor
-    are llama.cpp's.
+    """Components of both families of engines.
+
+    Hardware is the same in every engine, and few publishers timed two: of others, what the runs of
+    an engine share is divided into what llama.cpp's GPUs differ by, and the rest.
     """
-    of_cpu: list[Component] = []
+    hardware: list[Component] = []
     for family in (chance.OF_LLAMA_CPP, chance.OF_OTHERS):
         groups = grouped([off for off in offs if off.run.family == family])
         variances = fitted(groups)
@@ -214,12 +216,29 @@ def rows(offs: Sequence[Off]) -> Iterator[Component]:
             _component(family, part, same, float(np.sqrt(variance)), count)
             for (part, same), variance in zip(SHARED, variances.shared, strict=True)
         ]
-        of_cpu = of_cpu or [row for row in every if row.part == CPU]
-        yield from (row for row in every if row.part != CPU)
-        yield from (replace(row, family=family) for row in of_cpu)
+        if not hardware:
+            hardware = [row for row in every if row.part in (GPU, CPU)]
+            yield from every
+        else:
+            yield from _on_same_hardware(every, hardware)
         yield _component(family, DRIVE, "", OF_DRIVE, 0)
         for phase, variance in zip(("token", "prompt"), variances.noise, strict=True):
             yield _component(family, WHOLE, chance.OF_RUN, float(np.sqrt(variance)), count, phase)
+
+
+def _on_same_hardware(
+    every: Sequence[Component], hardware: Sequence[Component]
+) -> Iterator[Component]:
+    """Components of a family with those of the hardware from another one."""
+    of_gpu = {row.part: row.sd for row in every if not row.same}[GPU]
+    taken = {row.part: row.sd for row in hardware if not row.same}[GPU]
+    for row in every:
+        if row.same == "phase+engine":
+            left = max(row.sd**2 + of_gpu**2 - taken**2, 0.0)
+            yield replace(row, sd=rounded(np.sqrt(left), 2))
+        elif row.part not in (GPU, CPU):
+            yield row
+    yield from (replace(row, family=every[0].family) for row in hardware)
 
 
 def main() -> int:

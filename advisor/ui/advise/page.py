@@ -16,7 +16,7 @@ from advisor.cost_model.schedule import Route
 from advisor.evidence.accuracy.regimes import CoverageRow, coverage_like, description
 from advisor.formatting import number, percent, tokens_per_second
 from advisor.machine.machine import Machine
-from advisor.ui.advise import placements, ways
+from advisor.ui.advise import known, placements, ways
 from advisor.ui.parts.glossary import term
 from advisor.ui.parts.markup import block, boxed, heading, joined, pressed, show
 from advisor.ui.question import chips, current, presets, this_machine
@@ -27,6 +27,7 @@ MANY = 30
 NEAR = 0.1
 FAIR = 0.25
 """Measured runs, and median errors, from which an answer is called surer."""
+MUCH = 0.8  # standard deviation with known speeds, as a share of that without, that raises it
 LEVELS = {3: "High certainty.", 2: "Middling certainty.", 1: "Low certainty."}
 
 
@@ -40,13 +41,18 @@ def certainty(answer: Answer) -> Markup:
     if _crowded(best):
         level = 1
     else:
-        level = dots(row, assumed=bool(assumed))
+        level = dots(row, assumed=bool(assumed), known=_tells(best))
     mark = Markup("<span class='oa-dots' aria-hidden='true'>{}</span><b>{}</b> {}").format(
         "\u25cf" * level + "\u25cb" * (3 - level),
         LEVELS[level],
         joined(_sentences(row, answer, assumed)),
     )
-    return block(f"oa-certainty oa-sure-{level}", mark, "p")
+    return block(f"oa-certainty oa-sure-{level}", mark + known.lines(answer))
+
+
+def _tells(best: Estimate) -> bool:
+    """Whether known speeds of the machine narrow the answer by much."""
+    return best.of_token is not None and bool(best.of_token.narrower < MUCH)
 
 
 def _assumed(best: Estimate, machine: Machine) -> str:
@@ -69,14 +75,17 @@ def _crowded(best: Estimate) -> bool:
     return best.tight and best.strategy is PlacementStrategy.NVME_OFFLOAD
 
 
-def dots(row: CoverageRow | None, *, assumed: bool) -> int:
-    """Certainty as one to three dots, by runs like this one and by what is assumed."""
+def dots(row: CoverageRow | None, *, assumed: bool, known: bool = False) -> int:
+    """Certainty as one to three dots, by runs like this one and by what is assumed; one more where
+    speeds of the machine are known.
+    """
     if row is None or row.median_error > FAIR:
-        return 1
-    sure = row.rows >= MANY and row.median_error <= NEAR and not assumed
-    if sure:
-        return 3
-    return 2
+        level = 1
+    elif row.rows >= MANY and row.median_error <= NEAR and not assumed:
+        level = 3
+    else:
+        level = 2
+    return min(level + known, max(LEVELS))
 
 
 def _sentences(row: CoverageRow | None, answer: Answer, assumed: str) -> Iterable[Markup]:
@@ -130,7 +139,9 @@ def shown(answer: Answer) -> None:
         problems = joined(boxed(sentence, "warning") for sentence in current.visit().problems)
         show(problems + drawn(answer, offered, _before(answer)))
     why = {placements.WHY: partial(st.session_state.update, {placements.WHY: True})}
-    pressed(chips.actions() | ways.actions(offered, open_tab) | why)
+    pressed(chips.actions() | ways.actions(offered, open_tab) | known.actions(answer) | why)
+    if best is not None:
+        known.row(answer)
     if answer.nouns.request.here and best is not None:
         this_machine.measure("certainty")
     for tab, file in zip(

@@ -116,6 +116,11 @@ def _survey() -> Survey:
     return survey()
 
 
+def installed_of(kind: str) -> tuple[str, ...]:
+    """Names of the models that a program's folder holds."""
+    return tuple(sorted(model.name for model in _survey().models if model.kind == kind))
+
+
 def _choose_installed(path: str) -> None:
     choose(path)
     st.session_state["installed_model"] = None

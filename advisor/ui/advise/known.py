@@ -1,0 +1,98 @@
+"""The line "Do you know a speed of this machine?": a speed is typed, and teaches the answer."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import streamlit as st
+from markupsafe import Markup
+
+from advisor.advice.advise import Answer
+from advisor.errors import AdvisorError
+from advisor.request.known import QuestionRun, known
+from advisor.request.known_speed import read
+from advisor.request.request import listed
+from advisor.ui.parts import audience, tabs
+from advisor.ui.parts.markup import block, copyable, joined, notice, press, say
+from advisor.ui.question import current, inputs
+
+TITLE = "Do you know a speed of this machine?"
+MODEL = "known_model"
+SPEED = "known_tps"
+"""Session keys of the model and of its speed."""
+OLLAMA = "Ollama"
+
+
+def row(answer: Answer) -> None:
+    """Button under which a speed is typed, and what is wrong with the last one."""
+    if answer.nouns.request.nothing:
+        return
+    if wrong := current.visit().unread.get("known"):
+        notice(f"{wrong.text}: {wrong.why}", "warning")
+    tabs.popped(TITLE, "known_speed", partial(_form, answer), icon=":material/speed:")
+
+
+def lines(answer: Answer) -> Markup:
+    """What known speeds change, and a button for each that forgets it."""
+    told = joined(block("oa-known", text) for text in answer.of_known)
+    buttons = (
+        press(_key(number), f"Forget {text}", "oa-press oa-forget")
+        for number, text in enumerate(answer.nouns.request.known)
+    )
+    return told + joined(buttons)
+
+
+def actions(answer: Answer) -> dict[str, Callable[[], None]]:
+    """What these buttons do, by their keys."""
+    return {
+        _key(number): partial(_forget, text)
+        for number, text in enumerate(answer.nouns.request.known)
+    }
+
+
+def _key(number: int) -> str:
+    return f"forget_known_{number}"
+
+
+def _form(answer: Answer) -> None:
+    """Model and speed, a button, and the run that would tell most."""
+    say("What your Ollama or LM Studio prints for a model that you have is enough.")
+    st.selectbox(
+        "Model, with its format",
+        list(_models()),
+        key=MODEL,
+        accept_new_options=True,
+        format_func=inputs.spoken,
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.text_input("Speed (tokens/s)", key=SPEED, placeholder="41")
+        st.button("Use it", key="use_known", type="primary", on_click=partial(_take, answer))
+    run = answer.next_run
+    if run is not None:
+        say(f"Or run this. It {run.words}:")
+        copyable(run.command)
+
+
+def _models() -> Iterator[str]:
+    """Models to choose from: those of Ollama's own list first, then the catalogue's."""
+    own = inputs.installed_of(OLLAMA) if audience.reads_local_files() else ()
+    yield from own
+    yield from (name for name in listed("model") if name not in own)
+
+
+def _take(answer: Answer) -> None:
+    """Add the typed speed to the request, or say what is wrong with it (for callbacks)."""
+    state = st.session_state
+    text = f"{state[MODEL]} {str(state[SPEED] or '').strip()}".strip()
+    try:
+        known(read(text), answer.nouns.owned, QuestionRun())
+    except AdvisorError as error:
+        current.refuse("known", text, str(error))
+        return
+    every = (*answer.nouns.request.known, text)
+    current.change(f"Known speed: {text}", known=every)
+
+
+def _forget(text: str) -> None:
+    """Take a known speed out of the request (for callbacks)."""
+    every = tuple(each for each in current.present().known if each != text)
+    current.change(f"Known speed forgotten: {text}", known=every)
