@@ -82,8 +82,8 @@ def _predicted(
     )
 
 
-def _same(one: Model, other: Model) -> bool:
-    return one.name == other.name and one.format == other.format
+def _same(first: Model, second: Model) -> bool:
+    return first.name == second.name and first.format == second.format
 
 
 def _work(speed: KnownSpeed) -> Workload:

@@ -39,7 +39,8 @@ def drawer(test, group):
 
 def test_every_input_of_the_registry_is_within_reach():
     drawn = {name for names in row.SETTINGS.values() for name in names}
-    assert {entry.name for entry in INPUTS} == drawn | set(FILTERS) | OF_THE_ROW | {"contexts"}
+    beside = {"contexts", "known"}  # of the page Machines, and of the line of certainty
+    assert {entry.name for entry in INPUTS} == drawn | set(FILTERS) | OF_THE_ROW | beside
 
 
 @pytest.mark.parametrize("group", row.SETTINGS)

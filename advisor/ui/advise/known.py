@@ -23,11 +23,9 @@ OLLAMA = "Ollama"
 
 
 def row(answer: Answer) -> None:
-    """Button under which a speed is typed, and what is wrong with the last one."""
+    """Button under which a speed is typed."""
     if answer.nouns.request.nothing:
         return
-    if wrong := current.visit().unread.get("known"):
-        notice(f"{wrong.text}: {wrong.why}", "warning")
     tabs.popped(TITLE, "known_speed", partial(_form, answer), icon=":material/speed:")
 
 
@@ -59,6 +57,8 @@ def _form(answer: Answer) -> None:
     st.selectbox(
         "Model, with its format",
         list(_models()),
+        index=None,
+        placeholder="Qwen3-8B Q4_K_M",
         key=MODEL,
         accept_new_options=True,
         format_func=inputs.spoken,
@@ -66,6 +66,8 @@ def _form(answer: Answer) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.text_input("Speed (tokens/s)", key=SPEED, placeholder="41")
         st.button("Use it", key="use_known", type="primary", on_click=partial(_take, answer))
+    if wrong := current.visit().unread.get("known"):
+        notice(wrong.why, "warning")
     run = answer.next_run
     if run is not None:
         say(f"Or run this. It {run.words}:")
@@ -82,7 +84,7 @@ def _models() -> Iterator[str]:
 def _take(answer: Answer) -> None:
     """Add the typed speed to the request, or say what is wrong with it (for callbacks)."""
     state = st.session_state
-    text = f"{state[MODEL]} {str(state[SPEED] or '').strip()}".strip()
+    text = f"{state[MODEL] or ''} {str(state[SPEED] or '').strip()}".strip()
     try:
         known(read(text), answer.nouns.owned, QuestionRun())
     except AdvisorError as error:

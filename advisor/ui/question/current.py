@@ -28,8 +28,15 @@ EXAMPLE = "gaming PC with a 3060 12GB and 32 GB RAM"
 """Machine of a first visit where the server's own has no graphics card."""
 OWNED = (*(entry.name for entry in INPUTS if entry.group == "ownership"), "resale_counts")
 """Inputs of a machine that describe no part."""
-MACHINE = ("machine", *(entry.name for entry in INPUTS if entry.group == "machine"), *OWNED)
+MACHINE = (
+    "machine",
+    "known",
+    *(entry.name for entry in INPUTS if entry.group == "machine"),
+    *OWNED,
+)
 """Inputs that another machine leaves open again."""
+HARDWARE = ("machine", "gpu", "gpu_count", "cpu")
+"""Inputs with which known speeds are of another machine."""
 KEYS = frozenset((*BY_NAME, *texts.RENAMED, *texts.ELSEWHERE, texts.DATED))
 """Parameters of the address that are inputs."""
 FORMER_PAGES = {"find": "find", "run": "runnable"}
@@ -93,7 +100,7 @@ def begun(request: Request, *, former: bool = False) -> Request:
     """The request with a model and a machine where it states none, as on a first visit."""
     if not request.model:
         request = replace(request, model=FORMER_MODEL if former else MODEL)
-    if not request.stated().keys() & {*MACHINE} - {*OWNED}:
+    if not request.stated().keys() & {*MACHINE} - {*OWNED, "known"}:
         here = seen()
         own = here is not None and here.machine.gpus and not audience.is_public()
         request = replace(request, machine=THIS if own else EXAMPLE)
@@ -137,9 +144,17 @@ def become(words: str, request: Request) -> None:
     kept.problems = ()
     if request.model != before.model:
         outcome.forget()
+    if request.cards_owned is None and _moved(before, request):
+        request = replace(request, known=())
     if request != before:
         kept.lately = [Undoable(words=words, before=before), *kept.lately][:LATELY]
         st.session_state[_REQUEST] = request
+
+
+def _moved(before: Request, after: Request) -> bool:
+    """Whether the same known speeds would be of other hardware than they were typed for."""
+    hardware = any(getattr(before, name) != getattr(after, name) for name in HARDWARE)
+    return hardware and before.known == after.known
 
 
 def refuse(name: str, text: str, why: str) -> None:
