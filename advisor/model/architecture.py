@@ -162,6 +162,7 @@ class Architecture:
     shape_uncertainty: float = 0.0
     # further layers by which it drafts its next tokens; None where only its name tells
     draft_layers: int | None = None
+    tower: int = 0  # weights of its encoder of images or sound, in 16 bits; 0 where unknown
 
     @lazy
     def by_layer(self) -> tuple[Mapping[str, Tensor], ...]:

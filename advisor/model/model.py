@@ -14,7 +14,8 @@ import numpy.typing as npt
 from advisor.lazy import lazy
 from advisor.model.architecture import LAYER_TABLES, Architecture, Group, LayerCache, Tensor
 from advisor.model.expert_use import USUAL, ExpertUse, in_text, unevenness
-from advisor.model.formats import StorageType, tensor_bytes
+from advisor.model.formats import StorageType, known_format, tensor_bytes
+from advisor.model.packings import LIKE_GGUF, packing_named
 from advisor.units import GIB, Array
 
 BY_LAYER = "per_layer_model_proj"
@@ -297,6 +298,25 @@ class Model:
         )
 
 
+TOWER_BYTES = 2.0  # of a weight of an encoder of images or sound, which stays in 16 bits [B]
+
+
+def holds_tower(form: str) -> bool:
+    """Whether files of a format hold a model's encoder of images or sound: checkpoints do,
+    quantized GGUF files leave it to one of its own (mmproj), as do those of MLX and ExLlama.
+    """
+    known = known_format(form)
+    if form in PLAIN_GGUF:
+        return True
+    packing = packing_named(form)
+    if packing is not None:
+        return packing.row.kind not in LIKE_GGUF
+    return known is not None and known.family != "gguf"
+
+
+PLAIN_GGUF = ("BF16", "F16", "F32")  # formats that a checkpoint has, too
+
+
 def from_tensors(architecture: Architecture, kinds: Sequence[StorageType], form: str) -> Model:
     """The architecture with the storage type of each of its tensors given."""
     sizes = [
@@ -316,6 +336,8 @@ def from_tensors(architecture: Architecture, kinds: Sequence[StorageType], form:
             output += size
         by_class[kind.decode_class] = by_class.get(kind.decode_class, 0.0) + size
     tied_copy = table if architecture.tied else 0.0
+    if architecture.tower and holds_tower(form):
+        embedding += TOWER_BYTES * architecture.tower
     return Model(
         name=architecture.name,
         format=form,

@@ -192,6 +192,16 @@ class HubRule:
             sums |= {held + part for held in sums}
         return tuple(sorted(sums))
 
+    def tower(self, row: HubRow, architecture: Architecture) -> int:
+        """Weights of an encoder of images or sound that the stated total holds; 0 for none."""
+        towers = {
+            int(str(value))
+            for key, value in _holding(self.beside, row)
+            if key.endswith(("tower", "sound")) and not isinstance(value, str)
+        }
+        held = row.parameters - text_parameters(row, architecture)
+        return max((size for size in towers if size <= 1.01 * held), default=0)
+
     @property
     def choices(self) -> tuple[dict[str, object], ...]:
         """The values that the sizes leave open; one empty choice where they leave none."""
@@ -281,8 +291,14 @@ def listed(row: HubRow) -> Listed:
         built = _built(replace(row, architecture=UNNAMED), None)
     chosen, choice = _nearest(built, row, rule)
     source = f"list of Hugging Face models of {READ}, {row.name}"
+    tower = rule.tower(row, chosen) if rule and counts_weights(row) and is_unpacked(row) else 0
     return Listed(
-        architecture=replace(chosen, source=source, shape_uncertainty=0.0 if known else GUESSED),
+        architecture=replace(
+            chosen,
+            source=source,
+            shape_uncertainty=0.0 if known else GUESSED,
+            tower=tower,
+        ),
         generic=not known,
         derived=(*filled, *choice),
         alike=LATENT if not known and _seems_latent(row) else OF_LLAMA,

@@ -303,4 +303,14 @@ def _described(row: KnownRow) -> Named:
         about += f"; {', '.join(entry.derived)} derived from its stated total."
     else:
         about += " and the rule of its family."
-    return Named(row=row, notes=(about,))
+    return Named(row=row, notes=(about, *_of_tower(entry.architecture.tower)))
+
+
+def _of_tower(tower: int) -> tuple[str, ...]:
+    """Where an encoder of images or sound is counted; nothing without one."""
+    if not tower:
+        return ()
+    return (
+        f"Its encoder of images or sound, {tower / 1e9:.2f} B weights, counts with checkpoints; "
+        "quantized GGUF files leave it to one of its own (mmproj).",
+    )

@@ -36,6 +36,7 @@ from advisor.model.config.layer_types import (
 )
 from advisor.model.config.own_layers import families, parts, states
 from advisor.model.config.stored_format import in_stored_format, stored_format
+from advisor.model.config.towers import tower_weights
 from advisor.model.config.values import (
     MAX_LAYERS,
     Config,
@@ -150,7 +151,11 @@ def describe(
         facts = facts_of(values, family)
         architecture, shared = with_shared_layers(values, facts, build(facts))
         pattern = {"layer_pattern": facts.layer_pattern}
-    architecture = replace(_plausible(architecture), draft_layers=_draft_layers(values))
+    architecture = replace(
+        _plausible(architecture),
+        draft_layers=_draft_layers(values),
+        tower=tower_weights(name, whole, architecture.hidden),
+    )
     stored = stored_format(values, beside)
     model, of_modules = in_stored_format(architecture, stored)
     format_notes = (*stored.notes, *filter(None, [of_modules]))
@@ -160,7 +165,7 @@ def describe(
         format=model.format if model else stored.name,
         undescribed=stored.words,
         source=architecture.source,
-        notes=(*_notes(whole, values), *shared, *format_notes),
+        notes=(*_notes(whole, values, architecture.tower), *shared, *format_notes),
         facts={
             "model_type": values.word("model_type"),
             **pattern,
@@ -280,9 +285,14 @@ def _draft_layers(config: Config) -> int | None:
     return config.optional(*KEYS, high=MAX_LAYERS)
 
 
-def _notes(whole: Mapping[str, object], config: Config) -> tuple[str, ...]:
+def _notes(whole: Mapping[str, object], config: Config, tower: int) -> tuple[str, ...]:
     notes = []
-    if language_model(whole) is not whole:
+    if tower:
+        notes.append(
+            f"Its encoder of images, about {tower / 1e9:.2f} B weights, counts with checkpoints; "
+            "quantized GGUF files leave it to one of its own (mmproj)."
+        )
+    elif language_model(whole) is not whole:
         notes.append("The language model only; towers for images or sound are left out.")
     missing = [spellings(field)[0] for field in SIZES if not config.states(field)]
     if "num_hidden_layers" in missing and layer_types.single_blocks(config):

@@ -1,0 +1,74 @@
+"""Encoders of images beside a language model."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from llama_config import LLAMA
+
+from advisor.errors import AdvisorError
+from advisor.model import catalog, resolve
+from advisor.model.by_name.named import named
+from advisor.model.config.towers import tower_weights
+
+TOWERS: list[tuple[dict[str, Any], int, float]] = [
+    # Qwen2.5-VL-7B: 8.29 B of files less 7.62 B of text.
+    (
+        {"depth": 32, "hidden_size": 1280, "intermediate_size": 3420, "hidden_act": "silu",
+         "spatial_merge_size": 2},
+        3584, 676.5e6,
+    ),
+    # Gemma 3: SigLIP So400m, "417M vision encoder" (arXiv 2503.19786, table 1).
+    ({"num_hidden_layers": 27, "hidden_size": 1152, "intermediate_size": 4304}, 5376, 417e6),
+    # Pixtral: a 400M vision encoder (arXiv 2410.07073, table 1).
+    (
+        {"num_hidden_layers": 24, "hidden_size": 1024, "intermediate_size": 4096,
+         "hidden_act": "silu"},
+        5120, 405e6,
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("vision", "hidden", "weights"), TOWERS)
+def test_towers_have_their_published_size(
+    vision: dict[str, Any], hidden: int, weights: float
+) -> None:
+    assert tower_weights("test", {"vision_config": vision}, hidden) == pytest.approx(
+        weights, rel=0.02
+    )
+
+
+@pytest.mark.parametrize(("form", "held"), [("AWQ", True), ("BF16", True), ("Q4_K_M", False)])
+def test_a_checkpoint_holds_the_tower_in_16_bits(form: str, held: bool) -> None:
+    vision = TOWERS[1][0]
+    with_it = {**LLAMA, "text_config": LLAMA, "vision_config": vision}
+    weights = tower_weights("test", with_it, LLAMA["hidden_size"])
+    sizes = [
+        resolve.from_config(json.dumps(config), form=form).model for config in (with_it, LLAMA)
+    ]
+    assert sizes[0].file_bytes - sizes[1].file_bytes == (2 * weights if held else 0)
+    assert sizes[0].architecture.params == sizes[1].architecture.params
+
+
+def test_llama_vision_has_its_published_total() -> None:
+    # vLLM issue 10569: loading took 19.9 GiB, 10.67e9 weights; 8 of 40 layers attend to images.
+    architecture = named("Llama-3.2-11B-Vision").architecture
+    assert architecture.params + architecture.tower == pytest.approx(10.67e9, rel=0.005)
+    assert catalog.in_format(architecture, "BF16").file_bytes == pytest.approx(
+        19.9 * 2**30, rel=0.01
+    )
+    assert sum(1 for layer in architecture.cache if layer.key_values) == 32
+
+
+@given(st.dictionaries(
+    st.sampled_from(["depth", "hidden_size", "intermediate_size", "hidden_act", "width"]),
+    st.none() | st.integers(-5, 10**12) | st.text(max_size=5) | st.booleans(),
+))  # fmt: skip
+def test_any_vision_part_ends_in_a_number_or_a_sentence(vision: dict[str, Any]) -> None:
+    try:
+        weights = tower_weights("test", {"vision_config": vision}, 4096)
+    except AdvisorError:
+        return
+    assert weights >= 0
