@@ -266,3 +266,21 @@ def test_a_former_key_beside_a_machine_in_words_keeps_both() -> None:
     wrong = from_address({"machine": "RTX 4090", "ram": "-5"})
     assert wrong.request.machine == "RTX 4090"
     assert "is -5" in " ".join(wrong.problems)
+
+
+@pytest.mark.parametrize("page", ["", "run", "find"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"draft": "nothing", "model": "DeepSeek-R1", "gpu": "RTX 3090"},
+        {"machine": "nothing of the kind"},
+        {"gpu": "nothing of the kind"},
+        {"build": "x" * 400},
+        {"session": "swe-bench", "turns": "3", "prompt": "10000000"},
+        {"api_usd_in": "3"},
+    ],
+)
+def test_every_page_says_what_it_cannot_answer(page, question):
+    """In words, and never as a fault of the program: what is drawn first is drawn once."""
+    text = page_text(app(page, **question))
+    assert "this is a fault of the program" not in text

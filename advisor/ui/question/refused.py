@@ -23,19 +23,22 @@ MODELS = Path(__file__).parents[1] / "pages" / "run.py"
 Answer = TypeVar("Answer")
 
 
-def tried(answer: Callable[[], Answer]) -> Answer | None:
-    """An answer, or what is wrong on the page in its place."""
+def tried(answer: Callable[[], Answer], *, with_presets: bool = True) -> Answer | None:
+    """An answer, or what is wrong on the page in its place, below the presets of machines unless
+    the page has those already.
+    """
     try:
         return answer()
     except AdvisorError as error:
         failure = error
+    if with_presets:
+        presets.machines()
     _refused(failure)
     return None
 
 
 def _refused(error: AdvisorError) -> None:
     """What is wrong in place of an answer, with suggestions as buttons."""
-    presets.machines()
     for sentence in current.visit().problems:
         notice(sentence, "warning")
     close = _close(error)

@@ -37,7 +37,7 @@ from advisor.ui.parts.markup import (
     waiting,
 )
 from advisor.ui.parts.speed_table import ADVISE, speed_table
-from advisor.ui.question import current, inputs, presets
+from advisor.ui.question import current, inputs
 
 # Models that run on a machine, computed once per request.
 
@@ -169,7 +169,6 @@ def shown(request: Request, calibrated: int) -> None:
     """Sentence, cards and tabs; raises as `answer`."""
     nouns = request.nouns()
     machine = nouns.machine  # before anything is drawn: it may be none
-    presets.machines()
     told = st.container(key="told")
     kind, whole = _switches(machine)
 
