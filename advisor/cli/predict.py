@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TextIO, TypeAlias
 
 from advisor import given_files
+from advisor.catalog.csv_records import Unreadable, records
 from advisor.cli.command import output, tell
 from advisor.errors import InputError
-from advisor.evidence.published.row import ANSWERED, COLUMNS, STATED
+from advisor.evidence.published.row import ANSWERED, COLUMNS, STATED, UNREADABLE
 from advisor.formatting import inert
 from advisor.machine.known_run import KnownRun
 
@@ -69,13 +70,12 @@ def _known(path: Path) -> Known:
 
 def _rows(text: TextIO, path: Path, columns: Sequence[str] = STATED) -> Iterator[Cells]:
     """Rows of a table, read as they are needed, after a look at its first lines."""
-    reader = csv.DictReader(text)
-    try:
-        header = reader.fieldnames or ()
-        rows = _readable(reader, columns)
-        first = next(rows, None)
-    except csv.Error as error:
-        raise InputError(f"{path} cannot be read as a CSV file: {error}.") from error
+    read = records(text)
+    header = next(read, [])
+    if isinstance(header, Unreadable):
+        raise InputError(f"{path} cannot be read as a CSV file: {header.why}.")
+    rows = _readable(read, header, columns)
+    first = next(rows, None)
     if any(NO_UTF8 in column or "\0" in column for column in header):
         raise InputError(f"{path} cannot be read as a CSV file: it is no text in UTF-8.")
     if first is None:
@@ -88,16 +88,17 @@ def _rows(text: TextIO, path: Path, columns: Sequence[str] = STATED) -> Iterator
     return chain((first,), rows)
 
 
-def _readable(reader: "csv.DictReader[str]", columns: Sequence[str]) -> Iterator[Cells]:
-    """Rows with the columns that are read; a row that cannot be read is empty and is answered."""
-    while True:
-        try:
-            row = next(reader, None)
-        except csv.Error:
-            row = {}
-        if row is None:
-            return
-        yield {name: cell for name, cell in row.items() if cell and name in ("id", *columns)}
+def _readable(
+    read: Iterable[list[str] | Unreadable], header: Sequence[str], columns: Sequence[str]
+) -> Iterator[Cells]:
+    """Rows with the columns that are read; one that cannot be read says why, and is answered so."""
+    wanted = ("id", *columns)
+    for row in read:
+        if isinstance(row, Unreadable):
+            yield {UNREADABLE: row.why}
+        else:
+            cells = zip(header, row, strict=False)
+            yield {name: cell for name, cell in cells if cell and name in wanted}
 
 
 def _answered(rows: Iterator[Cells], known: Known) -> Iterator[Prediction]:

@@ -46,6 +46,7 @@ from advisor.evidence.published.row import (
     ANSWERED,
     CATEGORIES,
     STATED,
+    UNREADABLE,
     PublishedRow,
     figure,
     stated,
@@ -337,6 +338,9 @@ def predictions(
     once, and one that fails holds its reason. Known runs teach rows of the same machine.
     """
     for cells in rows:
+        if why := cells.get(UNREADABLE):
+            yield {**dict.fromkeys(ANSWERED, ""), "note": f"{why[:1].upper()}{why[1:]}."}
+            continue
         stated = tuple((name, cell) for name in STATED if (cell := cells.get(name)))
         runs = known.get((cells.get("machine") or "").strip(), ())
         yield {**_answered(stated, runs), "id": cells.get("id") or ""}

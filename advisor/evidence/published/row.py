@@ -36,7 +36,13 @@ def number(name: str, text: str) -> float | None:
     return value
 
 
-def _text(_: str, cell: str) -> str:
+LONGEST_CELL = 2_000  # letters of a cell; the longest published one has 507
+UNREADABLE = "unreadable"  # key of a row that cannot be read, whose text says why
+
+
+def _text(name: str, cell: str) -> str:
+    if len(cell) > LONGEST_CELL:
+        raise InputError(f"{name} has {len(cell):,} letters; at most {LONGEST_CELL:,} are read.")
     return cell
 
 
