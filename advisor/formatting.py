@@ -218,6 +218,18 @@ def context_size(tokens: float) -> str:
     return str(size)
 
 
+_COMMANDS = re.compile(
+    r"\x1b(?!\[(?:0|1|1;3[123])m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+"""Characters that command a terminal or turn the direction of writing, but for the styles of
+advisor/cli/terminal.py: texts of reports, servers and files are those of other people."""
+
+
+def harmless(text: str) -> str:
+    """Text for a terminal, with a question mark for each character that would command it."""
+    return _COMMANDS.sub("?", text)
+
+
 def inert(text: str) -> str:
     """Cell of a table that no spreadsheet runs as a formula: such ones get an apostrophe.
 

@@ -212,3 +212,17 @@ def test_a_printed_number_is_within_half_a_digit(value: float) -> None:
 )
 def test_a_measured_figure_in_words(value, unit, words):
     assert formatting.quantity(value, unit) == words
+
+
+@pytest.mark.parametrize(
+    "text", ["\x1b[2J", "\x1b]0;title\x07", "\x1b[8mhidden\x1b[0m", "a\rb", "\x9b2J", "\u202eabc"]
+)
+def test_no_text_of_others_commands_a_terminal(text):
+    shown = formatting.harmless(text)
+    assert "?" in shown
+    assert all(letter.isprintable() for letter in shown.replace("\x1b[0m", ""))
+
+
+def test_own_styles_and_lines_stay():
+    text = "\x1b[1;31ma\x1b[0m\n\tb"
+    assert formatting.harmless(text) == text

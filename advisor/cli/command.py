@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from advisor.errors import InputError
+from advisor.formatting import harmless
 
 Json = dict[str, Any]  # record that a command prints
 INDENTED = 1000  # most records of a list that is indented
@@ -26,7 +27,7 @@ def program() -> str:
 def tell(notes: Iterable[str]) -> None:
     """Print notes on a machine on standard error."""
     for note in notes:
-        print(f"advisor: {note}", file=sys.stderr)
+        print(harmless(f"advisor: {note}"), file=sys.stderr)
 
 
 @contextmanager
@@ -66,7 +67,7 @@ def remark(args: argparse.Namespace, notes: Iterable[str]) -> None:
     """Print notes that stand beside a text on standard error."""
     if not args.json or _answers.get() is not None:
         for note in notes:
-            print(f"note: {note}", file=sys.stderr)
+            print(harmless(f"note: {note}"), file=sys.stderr)
 
 
 def show(args: argparse.Namespace, answer: object, text: Callable[[], str]) -> None:
@@ -81,4 +82,4 @@ def show(args: argparse.Namespace, answer: object, text: Callable[[], str]) -> N
         lines = ",\n".join(json.dumps(record, allow_nan=False) for record in answer)
         print(f"[\n{lines}\n]")
     else:
-        print(json.dumps(answer, indent=2, allow_nan=False) if args.json else text())
+        print(json.dumps(answer, indent=2, allow_nan=False) if args.json else harmless(text()))

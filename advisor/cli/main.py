@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from advisor.cli.parser import parsed
 from advisor.errors import AdvisorError, InputError
-from advisor.formatting import US_DOLLAR, show_money_in
+from advisor.formatting import US_DOLLAR, harmless, show_money_in
 
 if TYPE_CHECKING:
     from advisor.request.request import Request
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return run(typed)
     except AdvisorError as error:
-        print(f"advisor: {error}", file=sys.stderr)
+        print(harmless(f"advisor: {error}"), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130

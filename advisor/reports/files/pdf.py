@@ -105,6 +105,9 @@ def line(
     )
 
 
+LONGEST_CELL = 400  # letters of a cell: 40 lines of the narrowest column, half of a page
+
+
 def table(paper: FPDF, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Table whose headings repeat on every page."""
     paper.set_font(FONT, size=7)
@@ -121,7 +124,7 @@ def table(paper: FPDF, headings: Sequence[str], rows: Sequence[Sequence[str]]) -
         for cells in (headings, *rows):
             row = grid.row()
             for cell in cells:
-                row.cell(printable(cell))
+                row.cell(_in_a_cell(cell))
     paper.ln(2)
 
 
@@ -210,6 +213,12 @@ def _key(paper: FPDF, words: str, colour: int | None = None, letter: str = "") -
     paper.cell(width - BAR - 1, BAR, printable(words))
 
 
+def _in_a_cell(text: str) -> str:
+    """Text of a table's cell, which cannot go on on the next page; a longer one is cut."""
+    shown = printable(text)
+    return shown if len(shown) <= LONGEST_CELL else f"{shown[: LONGEST_CELL - 3]}..."
+
+
 def printable(text: str) -> str:
     """Text without control characters, which PDF cannot show."""
     return "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in text)
@@ -287,7 +296,7 @@ def _cards(paper: FPDF, cards: Sequence[content.CardWords]) -> None:
         ):
             row = cells_of.row()
             for cell in cells:
-                row.cell(printable(cell), style=style)
+                row.cell(_in_a_cell(cell), style=style)
     paper.ln(2)
 
 

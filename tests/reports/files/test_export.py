@@ -493,3 +493,9 @@ def test_markdown_shows_hostile_text_as_it_is(report: SavedReport, bad: str) -> 
             assert not re.search(r"(?<!\\)[<\[]", line), line
             assert len(re.findall(r"(?<!\\)\|", line)) in {0, 3, 4, 5, 6, 7, 8}
     assert fence == ""
+
+
+@pytest.mark.parametrize("letter", ["x", "x "])
+def test_a_cell_that_is_longer_than_a_page_is_cut(letter: str) -> None:
+    content = pdf(hostile(letter * 9000), appendix=True)
+    assert "x..." in " ".join(text_of(content))
