@@ -49,7 +49,14 @@ def __getattr__(name: str) -> Any:
     """A name of the Python interface (docs/python.md), loaded when it is first asked for."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULES.get(name, "advisor.scripting")), name)
+    try:
+        module = import_module(_MODULES.get(name, "advisor.scripting"))
+    except ModuleNotFoundError as error:
+        raise AttributeError(
+            f"{name!r} is part of the package offload-advisor; offload-advisor-core alone is "
+            f"installed, or {error.name} is missing."
+        ) from error
+    return getattr(module, name)
 
 
 def __dir__() -> list[str]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from advisor import core
 from advisor.advice import advise as whole_answer
 from advisor.advice import compare as comparison
 from advisor.advice.task import Task
@@ -28,9 +29,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload, with_room
 from advisor.errors import InputError
-from advisor.machine import from_spec
 from advisor.machine.machine import Machine
-from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
 from advisor.model.model import Model
 from advisor.request.money import MoneyInputs
@@ -68,16 +67,7 @@ def describe_machine(**parts: Any) -> Machine:
         >>> describe_machine(gpu="RTX 3090", ram_gb=64).gpus[0].name
         'RTX 3090'
     """
-    known = MachineSpec.__dataclass_fields__
-    if unknown := sorted(parts.keys() - known.keys()):
-        raise InputError(f"A machine has no {', '.join(unknown)}; it has {', '.join(known)}.")
-    spec = MachineSpec(**parts)
-    if spec.empty:
-        raise InputError(
-            'No part of the machine is named; name one, or take named_machine("this") for the '
-            "machine this runs on."
-        )
-    return from_spec.machine(spec)
+    return core.machine(**parts)
 
 
 def estimate(

@@ -1,0 +1,236 @@
+"""Estimates of a model on a machine, in every runtime and placement."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import PlacementStrategy, Settings, whole_bytes
+from advisor.cost_model.runtime import LoadedFormat
+from advisor.cost_model.workload import Workload
+from advisor.errors import Refusal
+from advisor.formatting import memory
+from advisor.machine.machine import Machine
+from advisor.model import catalog
+from advisor.model.model import Floats, Model
+from advisor.runtimes import RUNTIMES, Runtime
+from advisor.runtimes.format_support import with_experts
+
+
+def compare(
+    model: Model,
+    machine: Machine,
+    work: Workload,
+    *,
+    settings: Settings | None = None,
+    runtimes: Iterable[Runtime] = RUNTIMES,
+) -> tuple[Estimate, ...]:
+    """Estimates for all runtimes and placements, each in the nearest format, or why not."""
+    return tuple(
+        estimate
+        for runtime in runtimes
+        for estimate in _in_runtime(model, machine, work, runtime, settings or Settings())
+    )
+
+
+def _in_runtime(
+    stored: Model, machine: Machine, work: Workload, runtime: Runtime, settings: Settings
+) -> Iterable[Estimate]:
+    try:
+        model, reason = _loaded(stored, runtime, machine)
+    except Refusal as refusal:
+        return [
+            Estimate(
+                runtime=runtime,
+                strategy=strategy,
+                model=stored,
+                machine=machine,
+                work=work,
+                refusal=str(refusal),
+                missing=whole_bytes(stored, work),
+            )
+            for strategy in runtime.strategies
+        ]
+    taken = settings_for(runtime, settings)
+    results = [
+        estimate(model, machine, work, runtime, strategy, None, taken, reason)
+        for strategy in runtime.strategies
+    ]
+    chosen = as_chosen(stored)
+    if chosen is None or model.format != stored.native:
+        return results
+    return [_or_smaller(result, chosen, machine, work, taken) for result in results]
+
+
+def as_chosen(stored: Model) -> Model | None:
+    """Model in the format chosen by default, where the maker's weights are far larger: who has no
+    room for those in the GPUs, or in the RAM, takes smaller ones. Else None.
+    """
+    if not stored.native or stored.native == stored.format:
+        return None
+    makers = catalog.in_format(stored.architecture, stored.native)
+    smaller = stored.file_bytes < FAR_SMALLER * makers.file_bytes
+    if smaller:
+        return replace(stored, native="")
+    return None
+
+
+FAR_SMALLER = 0.8  # size below which weights take the place of larger ones, as a share of those
+
+
+def _or_smaller(
+    result: Estimate, chosen: Model, machine: Machine, work: Workload, settings: Settings
+) -> Estimate:
+    """The estimate, or that of smaller weights where only they fit in the GPUs or the RAM."""
+    if result.strategy is PlacementStrategy.NVME_OFFLOAD or bool(result.fits):
+        return result
+    try:
+        model, reason = _loaded(chosen, result.runtime, machine)
+    except Refusal:
+        return result
+    reason = f"The maker's own weights, {result.model.format}, do not fit. {reason}".strip()
+    smaller = estimate(
+        model, machine, work, result.runtime, result.strategy, None, settings, reason
+    )
+    if bool(smaller.fits):
+        return smaller
+    return result
+
+
+def settings_for(runtime: Runtime, settings: Settings | None) -> Settings:
+    """Fixed settings, without those that a runtime has no options for."""
+    if settings is None or runtime.takes_layers:
+        return settings or Settings()
+    if not runtime.divides_experts:
+        return Settings()
+    return Settings(
+        expert_parallel=settings.expert_parallel, attention_by_user=settings.attention_by_user
+    )
+
+
+def as_run(stored: Model, runtime: Runtime, machine: Machine) -> Model:
+    """Model in the format that a runtime loads, unchanged where that is its own; raises Refusal
+    where it cannot run the model on the machine.
+    """
+    return _loaded(stored, runtime, machine)[0]
+
+
+def _loaded(stored: Model, runtime: Runtime, machine: Machine) -> tuple[Model, str]:
+    """`as_run`, and why it is in another format."""
+    loaded = taken_format(stored, runtime, machine)
+    if loaded.format != stored.format:
+        stored = catalog.in_format(stored.architecture, loaded.format)
+    return stored, loaded.reason
+
+
+def taken_format(stored: Model, runtime: Runtime, machine: Machine) -> LoadedFormat:
+    """Format that a runtime loads: the publisher's own, if no other was chosen and the runtime can;
+    raises as `as_run`.
+    """
+    if stored.native and stored.native != stored.format:
+        with suppress(Refusal):
+            makers = runtime.loaded_format(stored.native, machine)
+            if makers.format == stored.native:
+                return LoadedFormat(
+                    format=makers.format, reason=f"The maker's own weights, {makers.format}."
+                )
+    loaded = runtime.loaded_format(stored.format, machine)
+    if loaded.format != stored.format and stored.architecture.expert_type:
+        # Another engine's checkpoint has the experts of the GGUF file as trained, too.
+        loaded = runtime.loaded_format(stored.architecture.expert_type, machine)
+    if stored.has_experts:
+        return with_experts(runtime.key, loaded, machine)
+    return loaded
+
+
+def could_hold(model: Model, machine: Machine, strategy: PlacementStrategy) -> bool:
+    """Whether a placement is worth an estimate: in the GPUs of a single machine alone, where they
+    are at least as large as the weights.
+    """
+    alone = strategy is PlacementStrategy.GPU_RESIDENT
+    return not alone or bool(machine.gpu_memory >= model.bytes_without_table)
+
+
+def lacks(runtime: Runtime, strategy: PlacementStrategy) -> str:
+    """Reason why a runtime has no estimate of a placement; empty where it has one."""
+    if strategy in runtime.strategies:
+        return ""
+    return {
+        PlacementStrategy.GPU_RESIDENT: f"{runtime.name} always leaves a part outside the GPU.",
+        PlacementStrategy.CPU_OFFLOAD: f"{runtime.name} leaves nothing in RAM.",
+        PlacementStrategy.NVME_OFFLOAD: f"{runtime.name} does not run a model from the drive.",
+    }[strategy]
+
+
+def usable(estimates: Iterable[Estimate]) -> list[Estimate]:
+    """Estimates that fit: runtimes in common use first, each group fastest first."""
+    fitting = [each for each in estimates if bool(each.fits) and each.decode_tps is not None]
+    return sorted(
+        fitting, key=lambda each: (each.runtime.mainstream, decode_tps(each)), reverse=True
+    )
+
+
+def decode_tps(estimate: Estimate) -> float:
+    """Decode speed of a single estimate; 0 for an impossible one [tokens/s]."""
+    if estimate.decode_tps is not None:
+        return float(estimate.decode_tps)
+    return 0.0
+
+
+TITLES = {
+    PlacementStrategy.GPU_RESIDENT: "In the GPU",
+    PlacementStrategy.CPU_OFFLOAD: "Offload to RAM",
+    PlacementStrategy.NVME_OFFLOAD: "Offload to NVMe",
+}
+"""Title of each placement."""
+
+
+MOST_READERS = 1024  # largest number of users that is tried
+FIRST_TRIED = np.array(sorted({*np.geomspace(1, MOST_READERS, 24).round()}))
+"""Numbers of users that are tried before those between two of them."""
+
+
+def readers(best: Estimate, reading_tps: float) -> int:
+    """Users whom a server answers together at a reading speed; 0 where not even one."""
+
+    def most(users: Floats) -> int:
+        several = replace(best.work, users=users)
+        nouns = (best.model, best.machine, several, best.runtime, best.strategy)
+        every = estimate(*nouns, settings=best.settings)
+        speed = np.broadcast_to(np.asarray(every.decode_tps, dtype=float), users.shape)
+        able = (np.nan_to_num(speed) >= reading_tps) & (every.waiting == 0) & every.fits
+        return int(np.max(users, where=able, initial=0.0))
+
+    first = most(FIRST_TRIED)
+    beyond = FIRST_TRIED[first < FIRST_TRIED]
+    if not first or not len(beyond):
+        return first
+    return most(np.arange(first, beyond[0]))
+
+
+def title_of(model: Model, machine: Machine) -> str:
+    """Model, format and machine in one line."""
+    ram = memory(float(machine.host.memory.value))
+    each = " each" if machine.nodes > 1 else ""
+    return f"{model.name}, {model.format}, on {machine.name}, {ram} of RAM{each}"
+
+
+def context_notes(model: Model, work: Workload) -> tuple[str, ...]:
+    """Sentences about lengths beyond the allocated context, or the model's own."""
+    context = float(np.max(work.context))
+    longest = model.architecture.max_context
+    needed = float(np.max(work.prompt)) + float(np.max(work.output))
+    notes = []
+    if needed > context:
+        notes.append(
+            f"A prompt and reply of {needed:,.0f} tokens do not fit the context of {context:,.0f} "
+            "that is allocated; allocate more, or ask for less."
+        )
+    if longest and context > longest:
+        notes.append(
+            f"A context of {context:,.0f} tokens is beyond the {longest:,} that {model.name} was "
+            "made for; runtimes refuse it or answer badly unless its positions are stretched."
+        )
+    return tuple(notes)
