@@ -174,7 +174,8 @@ class Estimate:
 
     def _with_slow_cache(self, time: StepTime | None) -> StepTime | None:
         """Time of a token where the backend has no fast kernel for the type of the cache."""
-        slow, constants = self.slow_cache, self.constants
+        slow = self.slow_cache
+        constants = self.constants
         if time is None or slow is None or constants is None or self.placement is None:
             return time
         further = further_seconds(slow, self.model, self.machine, self.work, constants)

@@ -182,8 +182,9 @@ def test_every_function_takes_a_machine_in_words() -> None:
     assert advisor.compare("Llama-3.1-8B", WORDS, runtime="llama.cpp")
     assert advisor.advise("Llama-3.1-8B", WORDS).judgement
     table = advisor.sweep(["Llama-3.1-8B"], [WORDS, "4090 with 64 GB"], runtime="llama.cpp")
-    assert set(table["machine"]) == {advisor.named_machine(name).name for name in
-                                     (WORDS, "4090 with 64 GB")}  # fmt: skip
+    assert set(table["machine"]) == {
+        advisor.named_machine(name).name for name in (WORDS, "4090 with 64 GB")
+    }
 
 
 def test_a_machine_that_nobody_knows_is_an_error_in_words() -> None:

@@ -62,10 +62,12 @@ def test_llama_vision_has_its_published_total() -> None:
     assert sum(1 for layer in architecture.cache if layer.key_values) == 32
 
 
-@given(st.dictionaries(
-    st.sampled_from(["depth", "hidden_size", "intermediate_size", "hidden_act", "width"]),
-    st.none() | st.integers(-5, 10**12) | st.text(max_size=5) | st.booleans(),
-))  # fmt: skip
+@given(
+    st.dictionaries(
+        st.sampled_from(["depth", "hidden_size", "intermediate_size", "hidden_act", "width"]),
+        st.none() | st.integers(-5, 10**12) | st.text(max_size=5) | st.booleans(),
+    )
+)
 def test_any_vision_part_ends_in_a_number_or_a_sentence(vision: dict[str, Any]) -> None:
     try:
         weights = tower_weights("test", {"vision_config": vision}, 4096)
