@@ -56,10 +56,12 @@ def whole(
     told = {*nouns.notes, *nouns.machine.software_notes}
     remark(args, (caveat for caveat in answered.caveats if caveat not in told))
     if save is not None:
+        from advisor.evidence.accuracy.regimes import certainty
         from advisor.reports.from_advice import answer_document
         from advisor.reports.store.store import open_store
 
-        saved = open_store().save(answer_document(answered), save, author=author)
+        document = answer_document(answered, certainty(answered.advice.best))
+        saved = open_store().save(document, save, author=author)
         print(f"Saved as report {saved.id}.", file=sys.stderr)
     if brief:
         print_brief(args, answered)

@@ -8,6 +8,7 @@ from typing import Any
 
 from advisor import given_files
 from advisor.catalog.records import as_record
+from advisor.cli import terminal
 from advisor.cli.command import Json, output, show
 from advisor.errors import InputError, StoreError
 from advisor.reports import comparison
@@ -135,14 +136,18 @@ def compare(args: argparse.Namespace) -> None:
     reports = [store.load(number) for number in args.ids]
     record: Json = {}
     tables: list[WordTable] = []
+    conclusion: list[str] = []
     if len(reports) > 1:
         record = comparison.comparison_json(reports)
-        tables += comparison.compared(reports).tables
+        compared = comparison.compared(reports)
+        conclusion = terminal.wrapped(compared.conclusion)
+        tables += compared.tables
     elif not args.today:
         raise InputError("A comparison needs two reports; give a second ID, or --today.")
     if args.today:
         record["today"] = [_today(report, tables) for report in reports]
-    show(args, record, lambda: "\n".join(line for table in tables for line in _lines(table))[1:])
+    lines = [*conclusion, *(line for table in tables for line in _lines(table))]
+    show(args, record, lambda: "\n".join(lines).removeprefix("\n"))
 
 
 def _today(report: SavedReport, tables: list[WordTable]) -> dict[str, Any]:

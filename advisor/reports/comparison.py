@@ -3,12 +3,12 @@
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import Any
 
 from advisor.advice.advise import answer
 from advisor.catalog.records import as_record
 from advisor.errors import InputError
+from advisor.formatting import hours, money, number
 from advisor.model.resolve import ResolvedModel
 from advisor.reports.charts import (
     COLOURS,
@@ -22,7 +22,9 @@ from advisor.reports.charts import (
 )
 from advisor.reports.content import NONE, WordTable, best_options, shown_card, word_table
 from advisor.reports.document import (
+    OPTIONS,
     PLACEMENTS,
+    OptionKind,
     PlacementKey,
     ReportDocument,
 )
@@ -35,7 +37,6 @@ from advisor.request.texts import from_texts
 # reports of a comparison
 FEWEST = 2
 MOST = 6
-_OPTIONS = 3  # options of each report that are named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +46,7 @@ class ReportComparison:
     names: tuple[str, ...]  # names of the reports; a repeated name has its number with it
     # the same without the parts that all names share, or letters, at the heads of columns
     labels: tuple[str, ...]
+    conclusion: str  # which is faster, and what that takes
     tables: tuple[WordTable, ...]  # differences in the request, speeds, options and verdicts
     chart: BarChart  # speeds with ranges on one scale
 
@@ -65,9 +67,55 @@ def compared(reports: Sequence[SavedReport], letters: Sequence[str] = ()) -> Rep
     return ReportComparison(
         names=names,
         labels=labels,
+        conclusion=conclusion(labels, [report.document for report in reports]),
         tables=tuple(_tables(labels, reports)),
         chart=bar_chart("compared", "Speeds with their ranges", bars, "tokens/s"),
     )
+
+
+SAME = 1.05  # factor of speed below which two answers are alike
+
+
+def conclusion(names: Sequence[str], documents: Sequence[ReportDocument]) -> str:
+    """Sentences on the fastest and the slowest: how much faster, what it costs, what it saves."""
+    speeds = {name: _fastest(document) for name, document in zip(names, documents, strict=True)}
+    running = {name: speed for name, speed in speeds.items() if speed}
+    if len(running) < FEWEST:
+        runs = next(iter(running), "")
+        return f"{runs} alone runs it." if runs else "None of them runs it."
+    first = max(running, key=lambda name: running[name])
+    last = min(running, key=lambda name: running[name])
+    factor = running[first] / running[last]
+    if factor < SAME:
+        return f"They are equally fast: {number(running[first])} tokens/s."
+    of_name = dict(zip(names, documents, strict=True))
+    told = f"{number(running[first])} instead of {number(running[last])} tokens/s"
+    sentences = [f"{first} is {number(factor)} times as fast as {last}: {told}."]
+    sentences += _what_it_takes(of_name[first], of_name[last])
+    return " ".join(sentences)
+
+
+def _fastest(document: ReportDocument) -> float:
+    """Speed of the fastest placement that a report shows, 0 where none runs [tokens/s]."""
+    cards = (shown_card(document, placement) for placement in PLACEMENTS)
+    return max((card.decode_tps or 0.0 for card in cards if card is not None and card.fits),
+               default=0.0)  # fmt: skip
+
+
+def _what_it_takes(faster: ReportDocument, slower: ReportDocument) -> Iterator[str]:
+    """Price of the faster one's GPU where the other's options have it, and the waiting saved."""
+    paid = [
+        row.upfront_usd
+        for row in slower.options
+        if faster.gpu != slower.gpu and faster.gpu in row.name and row.upfront_usd
+    ]
+    if paid:
+        yield f"Its card, {faster.gpu}, costs {money(min(paid))}."
+    lost = [document.options[0].hours_lost for document in (slower, faster) if document.options]
+    if len(lost) == FEWEST and None not in lost:
+        before, after = (float(each or 0.0) for each in lost)
+        if before > after:
+            yield f"It saves {hours(before - after)} of waiting a month."
 
 
 def _names(reports: Sequence[SavedReport]) -> Iterator[str]:
@@ -121,17 +169,16 @@ def _speed(document: ReportDocument, placement: PlacementKey) -> str:
 
 
 def _option_rows(documents: Sequence[ReportDocument]) -> Iterator[tuple[str, ...]]:
-    """The best options of each document beside each other; empty where it has fewer."""
-    options = (
-        [
-            _words(option_name(row), speed_words(row), cost_words(row))
-            for row in best_options(document.options)
-            if row.kind != "keep"
-        ][:_OPTIONS]
-        for document in documents
-    )
-    for index, cells in enumerate(zip_longest(*options, fillvalue=""), start=1):
-        yield (f"option {index}", *cells)
+    """The best option of each kind of each document beside each other; empty where it has none."""
+    for kind, words in OPTIONS.items():
+        cells = [_best_of(document, kind) for document in documents]
+        if kind != "keep" and any(cells):
+            yield (words, *cells)
+
+
+def _best_of(document: ReportDocument, kind: OptionKind) -> str:
+    rows = [row for row in best_options(document.options) if row.kind == kind]
+    return next((_words(option_name(row), speed_words(row), cost_words(row)) for row in rows), "")
 
 
 def _bars(names: Sequence[str], documents: Sequence[ReportDocument]) -> Iterable[Bar]:

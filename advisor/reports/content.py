@@ -16,6 +16,7 @@ from advisor.reports.document import (
     PlacementCard,
     PlacementKey,
     ReportDocument,
+    WayRow,
 )
 from advisor.reports.store.saved import SavedReport
 
@@ -43,6 +44,9 @@ class CardWords:
 class FrontPage:
     """First page of a report."""
 
+    decision: "DecisionWords | None"  # page of its own, before this one; None in older reports
+    ways: tuple[str, ...]  # ways to make it better, a line each
+    certainty: str  # how sure it is; empty in older reports
     name: str  # name given by the author
     title: str  # model, format and machine; empty where the name has them
     verdict: str  # the answer in a sentence
@@ -61,6 +65,9 @@ def front_page(report: SavedReport) -> FrontPage:
     document = report.document
     verdict, reasons = parted(document.verdict)
     return FrontPage(
+        decision=_decision(report),
+        ways=tuple(map(_way, document.ways)),
+        certainty=document.certainty,
         name=report.name,
         title="" if report.name == document.title else document.title,
         verdict=verdict,
@@ -73,6 +80,53 @@ def front_page(report: SavedReport) -> FrontPage:
         facts=tuple(filter(None, _facts(report))),
         link=document.link if is_public(document.link) else "",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionWords:
+    """Decision of a report in words: a page that somebody signs."""
+
+    question: str  # what is to be decided
+    made: str  # day and author
+    recommendation: str  # what to do, in a line
+    beside: str  # cost at once, and the input that decides
+    rows: tuple[tuple[str, str], ...]  # because, it changes if, risk, next step
+
+
+def _decision(report: SavedReport) -> DecisionWords | None:
+    row = report.document.decision
+    if row is None:
+        return None
+    day = formatting.moment(report.document.created_at).partition(",")[0]
+    return DecisionWords(
+        question=row.question,
+        made=f"{day}, {report.author}" if report.author else day,
+        recommendation=row.recommendation,
+        beside=f"Cost: {row.cost}. Decided by: {row.decided_by}.",
+        rows=(
+            ("Because", row.because),
+            ("It changes if", row.changes_if),
+            ("Risk", row.risk),
+            ("Next step", row.next_step),
+        ),
+    )
+
+
+def _way(row: WayRow) -> str:
+    """Way in a line: "Buy: Framework Desktop, 12 tokens/s, $1,139 at once; pays above $9"."""
+    told = [row.name]
+    if row.decode_tps:
+        told.append(formatting.tokens_per_second(row.decode_tps))
+    if row.upfront_usd:
+        told.append(f"{formatting.money(row.upfront_usd)} at once")
+    if row.monthly_usd and row.kind in ("Rent", "API"):
+        told.append(f"{formatting.money(row.monthly_usd)} a month")
+    note = f"; {row.note}" if row.note else ""
+    return f"{row.kind}: {', '.join(told)}{note}"
+
+
+WAYS = "Ways to make it better"
+APPROVED = "Approved"
 
 
 def parted(verdict: str) -> tuple[str, str]:

@@ -180,6 +180,32 @@ class AssumptionRow(Record):
     shown: bool = False  # a placement of the first page rests on it
 
 
+@dataclass(frozen=True, kw_only=True)
+class DecisionRow(Record):
+    """Decision of a report, each part a sentence or a few words."""
+
+    question: str  # what is to be decided
+    recommendation: str  # what to do, in a line
+    cost: str  # paid at once
+    decided_by: str  # input that matters most of those that somebody chose
+    because: str  # reasons
+    changes_if: str  # inputs at which it would be another
+    risk: str  # what may be otherwise
+    next_step: str  # what to do first
+
+
+@dataclass(frozen=True, kw_only=True)
+class WayRow(Record):
+    """Way to make it better, in short."""
+
+    kind: str  # "Free", "Buy", "Rent" or "API"
+    name: str  # model, format, purchase or provider
+    decode_tps: Size | None = None  # its speed [tokens/s]; None where it is not published
+    upfront_usd: float | None = None  # paid once [USD]
+    monthly_usd: Size | None = None  # paid by the month [USD/month]
+    note: str = ""  # when it pays
+
+
 # Words for the keys in a report: placements, tiers, parts of time, options.
 #
 # A document keeps keys ("in_place"); every page and file shows these words.
@@ -270,6 +296,9 @@ class ReportDocument(Record):
     request: dict[str, str] = field(default_factory=dict)
     # remarks for the reader: what a name was taken for, origin of sizes
     caveats: tuple[str, ...] = ()
+    decision: DecisionRow | None = None  # for who signs; None in reports of before
+    ways: tuple[WayRow, ...] = ()  # ways to make it better, one of each kind
+    certainty: str = ""  # how sure the answer is, in a sentence or two
     # code of the currency in which amounts are shown; they are stored in US dollars
     currency: str = "USD"
     usd_per_unit: float = 1.0  # value of one unit of that currency [USD]

@@ -23,6 +23,7 @@ from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held
 from advisor.errors import InputError
 from advisor.machine.machine import Disk, Machine
 from advisor.reports.charts import speed_words
+from advisor.reports.decision import decision, ways
 from advisor.reports.document import (
     AssumptionRow,
     OptionRow,
@@ -222,17 +223,18 @@ def document(
     )
 
 
-def answer_document(answer: Answer) -> ReportDocument:
+def answer_document(answer: Answer, certainty: str = "") -> ReportDocument:
     """Report document of an answer, from which its request is read back, defaults too."""
     request = answer.nouns.request
     with formatting.money_shown_in(request.paying):
-        return document(
+        made = document(
             answer.advice,
             answer.nouns.machine,
             to_texts(request, defaults=True),
             command=command(request),
             caveats=answer.caveats,
         )
+        return replace(made, decision=decision(answer), ways=ways(answer), certainty=certainty)
 
 
 def _chosen(advice: Advice) -> Iterator[str]:

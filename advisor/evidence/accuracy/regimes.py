@@ -7,6 +7,7 @@ from functools import cache
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Placement, PlacementStrategy
+from advisor.formatting import percent
 from advisor.lazy import lazy
 from advisor.machine.quantity import Provenance
 
@@ -104,6 +105,16 @@ def coverage_like(estimate: Estimate) -> CoverageRow | None:
         return None
     traits = _of_llama_cpp if estimate.runtime.computes_in_ram else _of_framework
     return coverage().get(regime_of(traits(estimate, estimate.placement)))
+
+
+def certainty(estimate: Estimate | None) -> str:
+    """How near published runs like an estimate were met, in a sentence; empty without one."""
+    if estimate is None:
+        return ""
+    row = coverage_like(estimate)
+    if row is None:
+        return "No published run is like this one."
+    return f"{row.rows} measured runs like this, half of them within {percent(row.median_error)}."
 
 
 def _of_framework(estimate: Estimate, _: Placement) -> Traits:

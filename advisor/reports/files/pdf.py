@@ -234,7 +234,11 @@ def pdf(report: SavedReport, *, appendix: bool = False) -> bytes:
     The appendix has all options, runtimes and figures, which take a dozen pages more.
     """
     paper = blank(report)
-    _front(paper, content.front_page(report))
+    page = content.front_page(report)
+    if page.decision is not None:
+        _decision(paper, page.name, page.decision)
+        paper.add_page()
+    _front(paper, page)
     paper.add_page()
     every = content.sections(report.document)
     for section in every:
@@ -248,6 +252,52 @@ def pdf(report: SavedReport, *, appendix: bool = False) -> bytes:
     return bytes(paper.output())
 
 
+LABEL = 30.0  # width of the labels of a decision [mm]
+SIGNED = 70.0  # length of a line to sign on [mm]
+
+
+def _decision(paper: FPDF, name: str, decision: content.DecisionWords) -> None:
+    """Page with the decision, and room to sign it."""
+    line(paper, name, size=9, soft=True)
+    line(paper, decision.made, size=9, soft=True)
+    paper.ln(10)
+    line(paper, decision.question, size=16, bold=True)
+    paper.ln(8)
+    line(paper, "RECOMMENDATION", size=8, soft=True)
+    line(paper, decision.recommendation, size=15, bold=True)
+    line(paper, decision.beside, size=10)
+    paper.ln(8)
+    for label, text in decision.rows:
+        _labelled(paper, label, text)
+    paper.ln(16)
+    for label in (content.APPROVED, "Date"):
+        _signed(paper, label)
+
+
+def _labelled(paper: FPDF, label: str, text: str) -> None:
+    """Text beside its label."""
+    paper.set_font(FONT, "B", 9.5)
+    paper.set_text_color(*SOFT)
+    top = paper.get_y()
+    paper.cell(LABEL, 5, printable(label))
+    paper.set_xy(paper.l_margin + LABEL, top)
+    paper.set_font(FONT, "", 10)
+    paper.set_text_color(*BLACK)
+    paper.multi_cell(0, 5, printable(text), align="L", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+    paper.ln(3)
+
+
+def _signed(paper: FPDF, label: str) -> None:
+    """Line to sign on, behind its label."""
+    paper.set_font(FONT, "", 9.5)
+    paper.set_text_color(*SOFT)
+    paper.cell(LABEL, 6, label)
+    with paper.local_context(draw_color=BLACK, line_width=0.3):
+        left = paper.get_x()
+        paper.line(left, paper.get_y() + 6, left + SIGNED, paper.get_y() + 6)
+    paper.ln(14)
+
+
 def _front(paper: FPDF, page: content.FrontPage) -> None:
     line(paper, page.name, size=11, bold=True)
     line(paper, page.title, size=9, soft=True)
@@ -258,6 +308,7 @@ def _front(paper: FPDF, page: content.FrontPage) -> None:
         line(paper, page.reasons, size=9.5)
     paper.ln(2)
     _cards(paper, page.cards)
+    _ways(paper, page)
     for text in page.results:
         line(paper, text, size=10)
     if page.options.charts:
@@ -271,6 +322,15 @@ def _front(paper: FPDF, page: content.FrontPage) -> None:
         line(paper, fact, size=9, soft=True)
     if page.link:
         line(paper, "Open this comparison", size=9, link=page.link)
+
+
+def _ways(paper: FPDF, page: content.FrontPage) -> None:
+    """Ways to make it better, and how sure the answer is."""
+    if page.ways:
+        heading(paper, content.WAYS)
+    for text in page.ways:
+        line(paper, text, size=9)
+    line(paper, page.certainty, size=9, soft=True)
 
 
 def _cards(paper: FPDF, cards: Sequence[content.CardWords]) -> None:

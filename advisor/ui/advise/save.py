@@ -8,6 +8,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.errors import AdvisorError, InputError
+from advisor.evidence.accuracy.regimes import certainty
 from advisor.reports.card import card_of
 from advisor.reports.from_advice import answer_document
 from advisor.ui import preview
@@ -75,7 +76,7 @@ def _save(title: str) -> str:
     answer = current_answer()
     request = answer.nouns.request
     document = replace(
-        answer_document(answer),
+        answer_document(answer, certainty(answer.advice.best)),
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         link="" if models.is_given(request.model) else current.link(request),
         command=models.command_of(request),

@@ -19,7 +19,7 @@ from advisor.reports.comparison import (
 from advisor.reports.content import WordTable, parted
 from advisor.reports.store.saved import SavedReport
 from advisor.ui.parts import audience, drawing
-from advisor.ui.parts.markup import block, notice, show, table
+from advisor.ui.parts.markup import block, heading, notice, show, table
 from advisor.ui.question.models import pick
 from advisor.ui.reports.listing import back_button
 
@@ -88,6 +88,7 @@ def view(reports: Sequence[SavedReport]) -> None:
     """Reports side by side; raises InputError where they are too few or many."""
     back_button()
     comparison = compared(reports, LETTERS[: len(reports)])
+    show(heading("", comparison.conclusion, "oa-title"))
     for letter, name, report in zip(LETTERS, comparison.names, reports, strict=False):
         title = Markup("<b class='oa-letter'>{}</b> {}").format(letter, name)
         told = block("oa-part", parted(report.document.verdict)[0])

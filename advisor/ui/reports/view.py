@@ -178,6 +178,17 @@ def _yours(store: ReportStore, report: SavedReport) -> None:
     _notes(store, report)
 
 
+def _decided(decision: content.DecisionWords | None) -> Markup:
+    """Recommendation of a report and what it rests on; nothing in older reports."""
+    if decision is None:
+        return Markup()
+    rows = ((block("oa-soft", label, "span"), text) for label, text in decision.rows)
+    told = joined(Markup("<p>{} {}</p>").format(*row) for row in rows)
+    first = block("oa-said", decision.question, "p")
+    words = Markup("<p><b>{}</b> {}</p>").format(decision.recommendation, decision.beside)
+    return block("oa-decision", first + words + told)
+
+
 def _frozen(report: SavedReport) -> None:
     """The answer as Advise showed it: verdict, placements, what was measured, who made it."""
     show_money_in(report.document.shown_in)
@@ -190,8 +201,9 @@ def _frozen(report: SavedReport) -> None:
         told = block("oa-way", page.reasons, "p")
     else:
         told = Markup()
-    parts = block("oa-name", name), verdict_heading(page.verdict), told
-    show(joined((*parts, _placements(report.document))))
+    parts = block("oa-name", name), _decided(page.decision), verdict_heading(page.verdict), told
+    ways = (block("oa-soft", text, "p") for text in (*page.ways, page.certainty) if text)
+    show(joined((*parts, _placements(report.document), *ways)))
     for sentence in page.results:
         notice(sentence)
     show(joined(block("oa-soft", text) for text in (page.unable, *page.facts) if text))

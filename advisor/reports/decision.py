@@ -1,0 +1,153 @@
+"""Decision of a report: what somebody who signs purchases reads, from an answer."""
+
+from collections.abc import Iterator
+
+from advisor import formatting
+from advisor.advice.advise import Answer
+from advisor.advice.brief import Brief, BriefWay, brief
+from advisor.advice.table.option import Option, OptionKind
+from advisor.advice.words.verdict import Advice, plain
+from advisor.formatting import model_words, money, number
+from advisor.reports.document import DecisionRow, WayRow
+
+NO_COST = "none"  # cost of what is free
+REPLIES = "replies a day"
+WORTH = "worth of an hour"
+"""Names of inputs of the verdict that somebody chooses."""
+DONE = {
+    OptionKind.ADD: "Add {}.",
+    OptionKind.REPLACE: "Buy {} in place of the present card.",
+    OptionKind.MACHINE: "Buy {}.",
+    OptionKind.RENT: "Rent {}.",
+    OptionKind.API: "Use {}.",
+    OptionKind.CHANGE: "Change to {}.",
+    OptionKind.KEEP: "Keep {}.",
+}
+"""What is recommended, by the kind of option."""
+WAYS = {"free": "Free", "buy": "Buy", "rent": "Rent", "api": "API"}
+
+
+def decision(answer: Answer) -> DecisionRow:
+    """Decision on an answer: question, recommendation and what it rests on."""
+    advice = answer.advice
+    short = brief(answer)
+    bought = None if _free(advice, short) else advice.choice.safe
+    return DecisionRow(
+        question=_question(answer),
+        recommendation=_recommended(advice, short),
+        cost=money(bought.upfront) if bought is not None and bought.upfront else NO_COST,
+        decided_by=_decided_by(answer),
+        because=" ".join(_because(advice, short)),
+        changes_if=" ".join(_changes(advice, short)),
+        risk=" ".join(_risk(advice, short)),
+        next_step=_next_step(advice, short),
+    )
+
+
+def ways(answer: Answer) -> tuple[WayRow, ...]:
+    """Ways to make it better, one of each kind."""
+    return tuple(
+        WayRow(
+            kind=WAYS[way.kind],
+            name=way.name,
+            decode_tps=way.decode,
+            upfront_usd=way.upfront,
+            monthly_usd=way.monthly,
+            note=way.note,
+        )
+        for way in brief(answer).ways
+    )
+
+
+def _question(answer: Answer) -> str:
+    model = model_words(answer.nouns.model.name)
+    request = answer.nouns.request
+    if request.nothing:
+        return f"Which machine should we buy for {model}?"
+    if answer.nouns.machine.unified:
+        return f"Should we buy a bigger machine for {model}?"
+    return f"Should we buy a GPU for {model}?"
+
+
+def _free(advice: Advice, short: Brief) -> BriefWay | None:
+    """What is free and does as well, and comes before a purchase; None where nothing does."""
+    if advice.another_model is None and advice.choice.free is None:
+        return None
+    return next((way for way in short.ways if way.kind == "free"), None)
+
+
+def _recommended(advice: Advice, short: Brief) -> str:
+    safe = advice.choice.safe
+    free = _free(advice, short)
+    if free is not None:
+        return f"Buy nothing now: first try {free.name}, which is free."
+    if safe is None:
+        return "Buy nothing now."
+    return DONE[safe.kind].format(plain(safe.name))
+
+
+def _decided_by(answer: Answer) -> str:
+    """Input that somebody chose and that matters most: "40 answers a day"."""
+    money_inputs = answer.nouns.money
+    named = {
+        REPLIES: f"{number(money_inputs.replies_per_day)} answers a day",
+        WORTH: f"an hour of waiting at {money(money_inputs.usd_per_hour_of_time)}",
+    }
+    names = [bar.name for bar in answer.advice.what_matters]
+    return next((named[name] for name in names if name in named), named[REPLIES])
+
+
+def _because(advice: Advice, short: Brief) -> Iterator[str]:
+    """Sentences of reasons: what it gives now, then why the purchase, or why none."""
+    yield advice.summary.gives
+    safe = advice.choice.safe
+    if _free(advice, short) is not None:
+        yield advice.summary.way
+        return
+    if safe is None:
+        yield plain(advice.choice.reason)
+        return
+    if safe.speed is not None and short.decode:
+        yield f"With it {number(safe.speed.decode)} instead of {number(short.decode)} tokens/s."
+    if safe.hours_saved and safe.hours_saved > 0:
+        worth = f", worth it above {money(safe.worth_from)} an hour" if safe.worth_from else ""
+        yield f"It saves {formatting.hours(safe.hours_saved)} of waiting a month{worth}."
+
+
+def _changes(advice: Advice, short: Brief) -> Iterator[str]:
+    """What would make another decision of it."""
+    safe = advice.choice.safe
+    free = _free(advice, short)
+    if free is not None and safe is not None:
+        speed = f", {number(safe.speed.decode)} tokens/s" if safe.speed is not None else ""
+        price = money(safe.upfront or 0.0)
+        yield f"Where {free.name} does not do, {plain(safe.name)} for {price}{speed}."
+    yield advice.what_changes or "Nothing on record would change it."
+
+
+def _risk(advice: Advice, short: Brief) -> Iterator[str]:
+    """Sentences of risks: range of the speed, age of the price."""
+    if short.low is not None and short.high is not None:
+        ends = f"{number(short.low)} to {number(short.high)}"
+        yield f"The speed is predicted: {ends} tokens/s, 4 times in 5."
+    option = advice.choice.safe or advice.in_question
+    if option is not None and option.price.date:
+        old = ", older than 90 days: ask again" if option.stale else ""
+        yield f"The price of {plain(option.name)} is of {option.price.date}{old}."
+
+
+def _next_step(advice: Advice, short: Brief) -> str:
+    free = next((way for way in short.ways if way.kind == "free"), None)
+    safe = advice.choice.safe
+    if free is not None and free.decode:
+        how = f": {free.command}" if free.command else ""
+        return f"Try {free.name} first, free, {number(free.decode)} tokens/s{how}"
+    if safe is not None:
+        return f"Ask for today's price of {_goods(safe)}."
+    return "None. Look again when the model, the answers a day or the prices change."
+
+
+def _goods(option: Option) -> str:
+    if option.bought:
+        return formatting.counted(len(option.bought), option.bought[0].name)
+    return plain(option.name)
