@@ -9,7 +9,7 @@ from advisor.cost_model.placement import Location, Placement, by_share
 from advisor.cost_model.workload import Workload
 from advisor.model.architecture import Group
 from advisor.model.expert_use import USUAL
-from advisor.model.model import Model
+from advisor.model.model import Model, visits_of
 from advisor.units import Array
 
 
@@ -166,17 +166,18 @@ def _held_parts(model: Model, placement: Placement, location: Location) -> Load:
     routed = shares.pop(Group.ROUTED_EXPERTS, nothing)
     head = placement.output.get(location, 0.0)
     each = model.per_layer
+    visits = visits_of(model.architecture)  # a layer is read at each of them
     weights = head * model.output
     flops = head * model.output_flops
     for share, groups in by_share(shares):
         held, work = model.together(groups)
-        weights = weights + np.vecdot(share, held)
+        weights = weights + np.vecdot(share * visits, held)
         flops = flops + share @ work
     return Load(
         tokens=1.0,
         each=1.0,
         weights=np.asarray(weights),
-        experts=np.vecdot(routed, model.bytes_per_layer[Group.ROUTED_EXPERTS]),
+        experts=np.vecdot(routed * visits, model.bytes_per_layer[Group.ROUTED_EXPERTS]),
         kv=0.0,
         flops=flops,
         attention_flops=0.0,

@@ -162,6 +162,8 @@ class Architecture:
     shape_uncertainty: float = 0.0
     # further layers by which it drafts its next tokens; None where only its name tells
     draft_layers: int | None = None
+    # times that a token passes each repeating layer, each with a cache of its own; empty for once
+    visits: tuple[int, ...] = ()
     tower: int = 0  # weights of its encoder of images or sound, in 16 bits; 0 where unknown
 
     @lazy

@@ -109,6 +109,7 @@ def per_layer(architecture: Architecture) -> PerLayer:
         layers = ([held[role] for role in roles if role in held] for held in architecture.by_layer)
         return np.array([float(sum(getattr(tensor, of) for tensor in held)) for held in layers])
 
+    visits = visits_of(architecture)
     flops = _flops(architecture)
     keys = of_cache(lambda cache: cache.key_values)
     attention = np.array(architecture.attention_values, dtype=float)
@@ -118,21 +119,20 @@ def per_layer(architecture: Architecture) -> PerLayer:
     index_keys = total("indexer.attn_k")
     queries = total("attn_q_b", "attn_q")
     return PerLayer(
-        flops=flops,
-        attention_flops=2.0 * attention,
+        flops={group: work * visits for group, work in flops.items()},
+        attention_flops=2.0 * attention * visits,
         query_heads=np.array(architecture.query_heads),
         windows=of_cache(lambda cache: np.inf if cache.window is None else cache.window),
-        kv_values=of_cache(lambda cache: cache.key_values + cache.value_values),
-        state_values=of_cache(lambda cache: cache.state_values),
-        state_layers=of_cache(lambda cache: cache.state_values > 0),
-        scan_layers=with_any(lambda tensor: tensor.role == "ssm_in"),
-        stream_layers=with_any(lambda tensor: tensor.role.startswith("hc_")),
-        expert_layers=(flops[Group.ROUTED_EXPERTS] > 0).astype(float),
-        blocks=(mixing + with_any(lambda tensor: tensor.group in FEEDING)) / 2.0,
-        matrices=np.array(
-            [sum(map(_multiplied, held.values())) / 7.0 for held in architecture.by_layer]
-        ),
-        products=(mixing + with_any(lambda tensor: tensor.group is Group.DENSE_FFN)) / 2.0,
+        kv_values=visits * of_cache(lambda cache: cache.key_values + cache.value_values),
+        state_values=visits * of_cache(lambda cache: cache.state_values),
+        state_layers=visits * of_cache(lambda cache: cache.state_values > 0),
+        scan_layers=visits * with_any(lambda tensor: tensor.role == "ssm_in"),
+        stream_layers=visits * with_any(lambda tensor: tensor.role.startswith("hc_")),
+        expert_layers=visits * (flops[Group.ROUTED_EXPERTS] > 0).astype(float),
+        blocks=visits * (mixing + with_any(lambda tensor: tensor.group in FEEDING)) / 2.0,
+        matrices=visits
+        * np.array([sum(map(_multiplied, held.values())) / 7.0 for held in architecture.by_layer]),
+        products=visits * (mixing + with_any(lambda tensor: tensor.group is Group.DENSE_FFN)) / 2.0,
         latent=latent,
         latent_values=attention * latent,
         unfolded=latent * np.where(values > 0, queries + values, 0.0),
@@ -141,6 +141,11 @@ def per_layer(architecture: Architecture) -> PerLayer:
         index_values=total("indexer.attn_q_b"),
         index_share=index_keys / np.maximum(keys, 1.0),
     )
+
+
+def visits_of(architecture: Architecture) -> Floats:
+    """Times that a token passes each repeating layer, shape (layers,)."""
+    return np.array(architecture.visits or (1,) * architecture.layers, dtype=float)
 
 
 def _multiplied(tensor: Tensor) -> bool:
@@ -276,7 +281,9 @@ class Model:
     def read_bytes_per_token(self) -> float:
         """Weight bytes that decoding one token reads: the embedding counts one row [B]."""
         layered: float = sum(
-            np.sum(self.bytes_per_layer[g], axis=-1) * self.read_share(g, 1) for g in LAYERED
+            np.sum(self.bytes_per_layer[g] * visits_of(self.architecture), axis=-1)
+            * self.read_share(g, 1)
+            for g in LAYERED
         )
         return layered + self.output + self.embedding / self.architecture.vocab
 

@@ -303,7 +303,18 @@ def _described(row: KnownRow) -> Named:
         about += f"; {', '.join(entry.derived)} derived from its stated total."
     else:
         about += " and the rule of its family."
-    return Named(row=row, notes=(about, *_of_tower(entry.architecture.tower)))
+    further = (*_of_loops(entry.architecture.visits), *_of_tower(entry.architecture.tower))
+    return Named(row=row, notes=(about, *further))
+
+
+def _of_loops(visits: tuple[int, ...]) -> tuple[str, ...]:
+    """How often a token passes the layers; nothing for once."""
+    if not visits:
+        return ()
+    return (
+        f"A token passes its {len(visits)} layers {sum(visits)} times in all, some of them several "
+        "times: each time is read and cached.",
+    )
 
 
 def _of_tower(tower: int) -> tuple[str, ...]:

@@ -155,6 +155,7 @@ def describe(
         _plausible(architecture),
         draft_layers=_draft_layers(values),
         tower=tower_weights(name, whole, architecture.hidden),
+        visits=_visits(values, architecture.layers),
     )
     stored = stored_format(values, beside)
     model, of_modules = in_stored_format(architecture, stored)
@@ -280,6 +281,21 @@ def _plausible(architecture: Architecture) -> Architecture:
     return architecture
 
 
+LOOPS = ("total_ut_steps", "loop_num", "num_loops", "n_loops", "loop_count")
+"""Keys that say how often a token passes the layers, or those from `loop_start` to `loop_end`."""
+MOST_LOOPS = 64
+
+
+def _visits(config: Config, layers: int) -> tuple[int, ...]:
+    """Times that a token passes each layer; empty for once."""
+    loops = config.optional(*LOOPS, low=1, high=MOST_LOOPS) or 1
+    if loops == 1:
+        return ()
+    first = config.whole("loop_start", high=layers)
+    last = config.whole("loop_end", high=layers) or layers
+    return tuple(loops if first <= at < last else 1 for at in range(layers))
+
+
 def _draft_layers(config: Config) -> int | None:
     """Layers for predicting several tokens; None where the file does not say."""
     return config.optional(*KEYS, high=MAX_LAYERS)
@@ -302,6 +318,10 @@ def _notes(whole: Mapping[str, object], config: Config, tower: int) -> tuple[str
         notes.append(
             f"config.json does not say {', '.join(missing)}; the defaults of {kind} in "
             "transformers 5.23.0 stand in."
+        )
+    if config.optional(*LOOPS, low=1, high=MOST_LOOPS) not in (None, 1):
+        notes.append(
+            "A token passes some of its layers several times; each time is read and cached."
         )
     if _draft_layers(config):
         notes.append("Its layers for predicting several tokens at once are left out.")

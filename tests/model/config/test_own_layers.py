@@ -1,5 +1,7 @@
 """Families built layer by layer, against arithmetic on their published configurations."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -133,3 +135,27 @@ def test_signs_of_a_latent_cache_in_an_unknown_family(name: str, total: float) -
     assert kv_values(built, 1e5) == built.layers * 576 * 1e5
     assert built.shape_uncertainty > 0
     assert "latent" in " ".join(model.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "visits"),
+    [
+        ("ByteDance/Ouro-1.4B", 4 * 24),  # total_ut_steps of its config.json
+        ("Inkling-2-Mini", 6 + 3 * 12 + 6),  # layers 6 to 17 are passed three times
+    ],
+)
+def test_layers_that_are_passed_several_times_are_read_and_cached_so(
+    name: str, visits: int
+) -> None:
+    built = named(name).architecture
+    looped = catalog.in_format(built, "BF16")
+    once = catalog.in_format(replace(built, visits=()), "BF16")
+    assert sum(built.visits) == visits
+    assert looped.file_bytes == once.file_bytes
+    layers = once.read_bytes_per_token - once.output
+    assert looped.read_bytes_per_token - looped.output == pytest.approx(
+        layers * visits / built.layers, rel=0.01
+    )
+    assert np.sum(looped.kv_bytes(1000, "f16")) == pytest.approx(
+        np.sum(once.kv_bytes(1000, "f16")) * visits / built.layers
+    )
