@@ -9,7 +9,10 @@ llama_cpp, frameworks   published runs of llama.cpp and its forks, and of framew
 engines                 stage or batch; published and simulated runs of serving engines
 spreads                 errors of predictions made without a source, and the widths of ranges
 engine_tables           tables of serving engines, and the order of generations (generations.csv)
-held_out, rolling       predictions made without a figure's group, and errors by date
+folds, held_out         whole fits without a fold of publishers, and what they predicted
+roles                   who chose parameters, and who sets the level of ranges (publishers.csv)
+fresh, forecasts        scores of rows before anything sees them, and of predictions by later rows
+rolling                 errors by date
 hub_models, usual_caches    lists of models, and the caches of their families
 leaderboard             newer scores of models
 many_run                what many run: publishers of figures by card and engine

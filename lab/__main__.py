@@ -19,7 +19,7 @@ from lab.fit import Fit
 from lab.frameworks import held_out as frameworks
 from lab.frameworks import papers, stream_rows
 from lab.held_out import left_out_row
-from lab.spreads import range_rows
+from lab.spreads import centre_rows, centred, range_rows
 
 TABLE = DATA / "generated" / "efficiency.csv"
 SMALLEST = 0.004  # smallest logarithm of a factor that is written; smaller ones make no difference
@@ -34,9 +34,10 @@ def main() -> int:
 
 def refitted() -> Mapping[Path, str]:
     """Text of every file of data/generated/, fitted to the measurements."""
-    done = llama_cpp.solved(llama_cpp.rows_of(llama_cpp.published()))
+    done, strangers = centred(llama_cpp.solved(llama_cpp.rows_of(llama_cpp.published())))
     fit = tuple(_rows(done.fit))
-    ranges = tuple(range_rows(done))
+    builds = done.fit.task.cases.column("build").tolist()
+    ranges = (*range_rows(done), *centre_rows(strangers, builds))
     anew = {(row.constant, row.runtime) for row in (*fit, *ranges)}
     before = tuple(constant_rows(TABLE))
     former = [row for row in before if (row.constant, row.runtime) in anew]

@@ -14,11 +14,11 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model import uncertainty
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, HOST_MEMORY, LAYERS, TOKEN
-from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN
+from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT
 from advisor.machine.catalog import gpu_rows
 from advisor.model.model import Floats
 from lab import rounded, spreads
-from lab.engines import PUBLISHED, SIMULATED, published, simulated
+from lab.engines import FILES, PUBLISHED, SIMULATED, published, simulated
 from lab.fit import (
     DATE,
     SERVING_ENGINES,
@@ -27,10 +27,11 @@ from lab.fit import (
     Settings,
     fitted,
     parameters,
-    without_clusters,
 )
+from lab.folds import left_out_times
 from lab.frameworks import SERVING
-from lab.spreads import COVERED, GPU, LEAN_GPU, TRAIT, Errors, widths
+from lab.published import engine_publishers
+from lab.spreads import GPU, TRAIT, Errors, level, widths
 from lab.stack import Cases
 
 # Order of the generations of GPUs in the constants of serving engines.
@@ -109,6 +110,7 @@ PARTS = (Route.RESIDENT, LAYERS, TOKEN, CROSSINGS)
 NOTES = {
     **spreads.NOTES,
     BY_TRAIT[IN_PROMPT]: "80 % range of runs like this: most behind it are of several GPUs",
+    "engine_publishers": "publishers that timed the engine",
     "sources": "publishers that measured a serving engine on a GPU of the family",
 }
 
@@ -137,21 +139,29 @@ def traits(cases: Cases) -> Mapping[str, Floats]:
 
 
 def spread_rows(done: HeldOut) -> Iterator[ConstantRow]:
-    """Half widths, leans, traits' factors and publishers of every serving engine."""
+    """Half widths, traits' factors and publishers of every serving engine."""
+    timed = engine_publishers(FILES)
+    for key in SERVING:
+        yield _spread_row(key, "engine_publishers", timed[key], "", timed[key])
     for constant, value, family, count in _ranges(done):
         for key in SERVING:
-            yield ConstantRow(
-                constant=constant,
-                runtime=key,
-                family=family or None,
-                value=rounded(value, 3),
-                unit="count" if constant == "sources" else "share",
-                kind="fitted",
-                rows=count or None,
-                source=SOURCE,
-                date=DATE,
-                note=NOTES.get(constant, spreads.RANGE_NOTE),
-            )
+            yield _spread_row(key, constant, value, family, count)
+
+
+def _spread_row(runtime: str, constant: str, value: float, family: str, count: int) -> ConstantRow:
+    counts = constant in ("sources", "engine_publishers")
+    return ConstantRow(
+        constant=constant,
+        runtime=runtime,
+        family=family or None,
+        value=rounded(value, 3),
+        unit="count" if counts else "share",
+        kind="fitted",
+        rows=count or None,
+        source=SOURCE,
+        date=DATE,
+        note=NOTES.get(constant, spreads.RANGE_NOTE),
+    )
 
 
 def _ranges(done: HeldOut) -> Iterator[tuple[str, float, str, int]]:
@@ -170,10 +180,9 @@ def _ranges(done: HeldOut) -> Iterator[tuple[str, float, str, int]]:
     count = len(tokens.off)
     for part in PARTS:
         yield IN_DECODE, float(np.exp(numbers[GPU])), part, count
-        yield LEAN[IN_DECODE], numbers[LEAN_GPU], part, count
     for name in every.traits:
         yield BY_TRAIT[IN_DECODE], float(np.exp(numbers[f"{TRAIT}{name}"])), name, count
-    half = float(np.quantile(np.abs(prompts.off), COVERED))
+    half = level(prompts, np.ones(len(prompts.off)))
     for part in PARTS:
         yield IN_PROMPT, half, part, len(prompts.off)
     yield BY_TRAIT[IN_PROMPT], 1.0, uncertainty.SEVERAL, len(prompts.off)
@@ -189,6 +198,7 @@ def _ranges(done: HeldOut) -> Iterator[tuple[str, float, str, int]]:
 FAMILY = "family"
 ENGINE = "engine"
 RELEASE = "release"
+EVIDENCE = "evidence"
 SETTINGS = Settings(
     regime=SERVING_ENGINES, far=2.0, damping=0.9, farthest=0.5, rounds=10, close=0.03
 )
@@ -196,7 +206,7 @@ TABLE = DATA / "generated/engine_kernels.csv"
 LEFT_OUT = DATA / "generated/engine_left_out.csv"
 SOURCE = (
     "python -m lab on data/measurements/simulated_engines.csv, "
-    "frameworks_more.csv, frameworks_2026.csv and offload_papers.csv"
+    "frameworks_*.csv and offload_papers.csv"
 )
 SMALLEST = 0.03  # smallest logarithm of a factor that is written; smaller ones make no difference
 FEWEST = 3  # fewest cases for a row of a family or engine; others use the row of all
@@ -222,16 +232,13 @@ class EngineLeftOutRow:
 
 @cache
 def fitted_engines() -> HeldOut:
-    """Fit of all cases, each predicted without its publisher, simulated ones without their model
-    and GPU alike.
+    """Fit of all cases, each predicted without its fold of publishers, simulated ones without their
+    model and GPU alike.
     """
     cases = Cases((*simulated(), *published()))
     fit = fitted(cases, SETTINGS)
-    clusters = [
-        case.group if case.publisher == SIMULATED else case.publisher for case in cases.timed
-    ]
-    off = np.vecdot(fit.slopes, without_clusters(fit, clusters) - fit.logs)
-    return HeldOut(fit=fit, predicted=np.exp(fit.here + off))
+    names = [case.group if case.publisher == SIMULATED else case.publisher for case in cases.timed]
+    return HeldOut(fit=fit, predicted=left_out_times(fit, names))
 
 
 def constants() -> Iterator[ConstantRow]:
@@ -339,7 +346,11 @@ def _values(fit: Fit, name: str, column: str) -> list[str]:
 
 
 def _row(fit: Fit, name: str, engine: str, family: str) -> ConstantRow:
-    terms = ((name, ((ENGINE, engine),)), (name, ((FAMILY, family),)))
+    terms = (
+        (name, ((ENGINE, engine),)),
+        (name, ((FAMILY, family),)),
+        (name, ((EVIDENCE, PUBLISHED),)),
+    )
     at = [*(fit.at[term] for term in terms if term in fit.at), fit.at[name, ()]]
     spread = float(np.sqrt(np.sum(fit.spreads[at] ** 2)))
     link = name.partition(" ")[2]

@@ -32,7 +32,7 @@ from advisor.runtimes.parallelism import parallel
 from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
 from lab.frameworks import SERVING
 from lab.held_out import GENERATED, READ
-from lab.llama_cpp import placed_case
+from lab.llama_cpp import PARTS, placed_case
 from lab.published import published_rows
 from lab.stack import Timed
 
@@ -58,7 +58,8 @@ def engine_run(
     several users.
     """
     gpus = case.machine.gpus
-    counted = ((prompts, case.phases.prefill), (steps, case.phases.decode))
+    of_prompt = case if steps else case.of_prompt
+    counted = ((prompts, of_prompt.phases.prefill), (steps, case.phases.decode))
     return Timed(
         row=row,
         case=case,
@@ -160,7 +161,7 @@ def _model(name: str, form: str) -> Model:
 
 FILES = tuple(
     DATA / "measurements" / f"{name}.csv"
-    for name in ("offload_papers", "frameworks_more", "frameworks_2026")
+    for name in ("offload_papers", *(f"frameworks{part}" for part in PARTS[1:]))
 )
 SLOWEST = 50.0  # multiple of the shortest possible time above which a run is excluded
 RELEASES = (("2025", "2024"), ("2026", "2025"))
@@ -296,16 +297,17 @@ def timed(row: PublishedRow, case: Case) -> Iterator[tuple[float, float, float]]
     if alone and first is not None:
         yield 1.0, 0.0, first / 1e3
     elif alone and row.pp_tps and row.prompt_len:
-        yield 1.0, 0.0, float(case.work.fresh) / row.pp_tps
+        yield 1.0, 0.0, float(case.prompt.fresh) / row.pp_tps
 
 
 def _of_tokens(row: PublishedRow, case: Case) -> tuple[float, float, float] | None:
     """Prompts, steps and time of a row's tokens; None where it states no time of tokens.
 
     Taken from the time between tokens where measured; else from the rate of the whole batch with
-    its prompts, where the row states both lengths. A mean time between tokens of several users
-    includes the others' prompts: during one reply, the prompt of each other user is read once
-    (`Server.time_per_token`). A median does not, as most tokens wait for no prompt.
+    its prompts, where the row states both lengths and not that tokens alone were timed. A mean time
+    between tokens of several users includes the others' prompts: during one reply, the prompt of
+    each other user is read once (`Server.time_per_token`). A median does not, as most tokens wait
+    for no prompt.
     """
     mean, median = (figure(f"{kind} ms a token", row.other_metric) for kind in ("mean", "median"))
     users = float(case.work.users)
@@ -317,7 +319,8 @@ def _of_tokens(row: PublishedRow, case: Case) -> tuple[float, float, float] | No
         return (users - 1.0) / (users * output), 1.0, mean / 1e3
     if row.seconds_per_token and (users == 1.0 or not rate or not all(lengths(row))):
         return 0.0, 1.0, row.seconds_per_token
-    if rate and all(lengths(row)):
+    alone = stated("decode alone", row.source_note) is not None
+    if rate and all(lengths(row)) and not alone:
         return 1.0, float(case.steps), users * case.replicas * output / rate
     if rate and row.batch:
         return (0.0, 1.0, users * case.replicas / rate)
@@ -327,7 +330,7 @@ def _of_tokens(row: PublishedRow, case: Case) -> tuple[float, float, float] | No
 def believed(case: Case, prompts: float, steps: float, seconds: float) -> bool:
     """Whether a time is possible by the machine's datasheet."""
     if prompts and not steps:
-        return least_seconds(case.phases.prefill, case.machine) <= seconds
+        return least_seconds(case.of_prompt.phases.prefill, case.machine) <= seconds
     least = steps * least_seconds(case.phases.decode, case.machine)
     return least <= seconds <= SLOWEST * max(least, 1e-3)
 

@@ -483,33 +483,6 @@ def without_each(
     return without
 
 
-LEFT_OUT_STEPS = 3
-LEFT_OUT_FARTHEST = 0.4
-"""Steps of a fit without a group, and the largest change of a logarithm in each."""
-
-
-def without_clusters(fit: Fit, clusters: Sequence[str]) -> Floats:
-    """Values fitted without each run's cluster, shape (runs, terms).
-
-    Newton steps from the fit to all runs, with its slopes, and weights by the remaining residuals.
-    """
-    task = fit.task
-    names = np.array(clusters)
-    values = np.tile(fit.logs, (len(names), 1))
-    for cluster in dict.fromkeys(clusters):
-        inside = names == cluster
-        if not np.any(task.weights[inside] > 0):
-            continue
-        without = fit.logs.copy()
-        for _ in range(LEFT_OUT_STEPS):
-            residuals = fit.residuals - fit.slopes @ (without - fit.logs)
-            weights = np.where(inside, 0.0, task.trusted(residuals))
-            step = newton(task.prior, without, fit.slopes, weights, residuals)
-            without = without + np.clip(step, -LEFT_OUT_FARTHEST, LEFT_OUT_FARTHEST)
-        values[inside] = without
-    return values
-
-
 @dataclass(frozen=True, kw_only=True)
 class HeldOut:
     """Fit of all runs of a regime, and each run predicted without its cluster."""

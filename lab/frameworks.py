@@ -10,7 +10,7 @@ from advisor.catalog.constants import ConstantRow, Scope, fitted_constants
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import LAYERS, TOKEN
-from advisor.cost_model.uncertainty import IN_DECODE, LEAN, Margins
+from advisor.cost_model.uncertainty import IN_DECODE, Margins
 from advisor.evidence.accuracy.regimes import BATCHED, EXPERTS, RESIDENT, STAGED, STREAMED
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.predict import SERVER, guessed_batch
@@ -26,16 +26,18 @@ from lab.fit import (
     fitted,
     fitted_row,
     parameters,
-    without_clusters,
 )
+from lab.folds import left_out_times
 from lab.held_out import WHOLE
-from lab.llama_cpp import placed_case
-from lab.published import group_of, published_rows, publisher_of
-from lab.spreads import COVERED, NOTES, RANGE_NOTE
+from lab.llama_cpp import PARTS, placed_case
+from lab.published import engine_publishers, group_of, published_rows, publisher_of
+from lab.spreads import COVERED, RANGE_NOTE
 from lab.stack import Cases, Timed
 
 PAPERS = DATA / "measurements" / "offload_papers.csv"
 ROUNDING = 0.15  # largest relative rounding error of a published figure that is used
+FILES = (PAPERS, *(DATA / "measurements" / f"frameworks{part}.csv" for part in PARTS[1:]))
+"""Files of which the publishers of an engine are counted."""
 SERVING = ("vllm", "sglang", "tensorrt-llm")  # keys of the serving engines' runtimes
 NOISE = 0.07  # standard deviation of usual runs around the model, as a logarithm
 
@@ -121,9 +123,6 @@ EVERYWHERE = (*ON_GPU, Route.IN_PLACE, Route.STREAMED, Route.STAGED)
 OF_LINKS = ("link_share", "host_copy")
 """Constants that serving engines share with frameworks, for weights in RAM. Their kernels and
 ranges are in data/generated/engine_kernels.csv."""
-MOST_LEAN = 0.8
-LEAST = 0.1
-"""Smallest distance from a prediction to an end of its range, as the logarithm of a factor."""
 _row = partial(fitted_row, SOURCE)
 
 
@@ -132,8 +131,7 @@ def held_out() -> HeldOut:
     """All runs and their fit."""
     cases = Cases(papers())
     fit = fitted(cases, SETTINGS)
-    predicted = cases.predicted(fit.task.values(without_clusters(fit, cases.groups)))
-    return HeldOut(fit=fit, predicted=predicted)
+    return HeldOut(fit=fit, predicted=left_out_times(fit, [run.publisher for run in cases.timed]))
 
 
 def stream_rows() -> list[ConstantRow]:
@@ -173,13 +171,15 @@ def _spreads(done: HeldOut, engines: Sequence[str]) -> Iterator[ConstantRow]:
         yield _row(IN_DECODE, half, "share", len(runs), RANGE_NOTE, family=route)
     for key in (key for key in engines if key not in SERVING):
         own = stated[stated.experts_of == key]
-        half, lean = (usual, 0.0) if own.empty else _leaning(own)
+        half = usual if own.empty else _most(own)
         for part in ON_GPU if own.empty else EVERYWHERE:
             scope = {"runtime": key, "family": part}
             count = len(own) or len(resident)
             yield _row(IN_DECODE, half, "share", count, RANGE_NOTE, **scope)
-            if not own.empty:
-                yield _row(LEAN[IN_DECODE], lean, "share", count, NOTES[LEAN[IN_DECODE]], **scope)
+    timed = engine_publishers(FILES)
+    for key in (key for key in engines if key not in SERVING):
+        note = "publishers that timed the engine"
+        yield _row("engine_publishers", float(timed.get(key, 1)), "count", 1, note, runtime=key)
     note = "range of runs whose batch is not stated, beside that of the others"
     for name, experts in (("spread_guessed", False), ("spread_guessed_experts", True)):
         runs = guessed[(guessed.kind == EXPERTS) == experts]
@@ -212,16 +212,6 @@ def _most(misses: pd.DataFrame) -> float:
     return _reach(np.abs(misses.off.to_numpy()), _weights(misses), COVERED)
 
 
-def _leaning(misses: pd.DataFrame) -> tuple[float, float]:
-    """Half width and lean of a range with equal shares of runs below and above it."""
-    off = misses.off.to_numpy()
-    weights = _weights(misses)
-    inside = (1.0 + COVERED) / 2.0
-    below, above = (max(_reach(side, weights, inside), LEAST) for side in (-off, off))
-    lean = float(np.clip((below - above) / (below + above), -MOST_LEAN, MOST_LEAN))
-    return (below + above) / 2.0, lean
-
-
 def _weights(misses: pd.DataFrame) -> Floats:
     """Weights of runs, half by run and half by group, with sum 1, shape (runs,)."""
     sizes = misses.groupby("group").off.transform("size").to_numpy()
@@ -248,11 +238,7 @@ def margins(run: Timed) -> Margins:
     else:
         behind = table.value("spread_unmeasured", Route.STREAMED)
         half = float(np.hypot(table.value(IN_DECODE, Route.STREAMED), behind))
-    if _streams(run):
-        lean = table.value(LEAN[IN_DECODE], Route.RESIDENT)
-    else:
-        lean = 0.0
-    usual = Margins(below=half * (1.0 + lean), above=half * (1.0 - lean))
+    usual = Margins(below=half, above=half)
     if run.weight:
         return usual
     return usual.wider(guessed_batch(run.case.model))

@@ -47,6 +47,10 @@ POINTS = DATA / "generated/fresh_points.csv"
 """Figures of the last set, each beside its prediction."""
 
 
+FAMILIES = (LLAMA_CPP, LLAMA_CPP + PROMPTS, OTHERS, OTHERS + PROMPTS, DRAFTED, DRAFTED + PROMPTS)
+"""Families in the order of the table."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Figure:
     """A measured speed beside its prediction, with the family that it belongs to."""
@@ -146,9 +150,10 @@ def scores(every: Sequence[Figure], day: str, constants: str) -> Iterator[FreshS
     kinds: dict[str, list[AccuracyPoint]] = {}
     for figure in every:
         kinds.setdefault(figure.family, []).append(figure.point)
-    for family, points in sorted(kinds.items()):
+    ordered = {family: kinds[family] for family in FAMILIES if family in kinds}
+    for family, points in ordered.items():
         yield score(family, points, day, constants)
-    for family, points in sorted(kinds.items()):
+    for family, points in ordered.items():
         parts = {
             **grouped(points, lambda point: point.regime),
             **grouped(points, lambda point: point.date[:4]),

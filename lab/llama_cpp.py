@@ -21,23 +21,23 @@ from advisor.evidence.published.engines import engine
 from advisor.evidence.published.predict import Case, understood
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine import backends
-from advisor.machine.from_catalog import ram_segment
+from advisor.machine.from_catalog import SOLD_WITH_RAM
+from advisor.machine.machine import Machine
 from advisor.model.architecture import operators, together
 from advisor.model.model import Floats
 from advisor.runtimes import MLX
 from lab.fit import (
     LLAMA_CPP,
-    Fit,
     HeldOut,
+    Parameter,
     Problem,
     Settings,
-    best_values,
     counts,
     parameters,
     problem,
     solve,
-    without_each,
 )
+from lab.folds import left_out_times
 from lab.held_out import GENERATED, READ
 from lab.published import group_of, published_rows, publisher_of, ram_in_theory
 from lab.stack import Cases, Columns, Timed
@@ -76,7 +76,8 @@ SLOWEST = Columns({row.constant: row.wasteful for row in ROWS}, WASTED)
 # Published rows.
 
 SOURCE = "python -m lab on data/measurements/llama_cpp*.csv"  # source of the constants
-FILES = tuple(DATA / "measurements" / f"llama_cpp{part}.csv" for part in ("", "_more", "_2026"))
+PARTS = ("", "_more", "_2026", "_autumn", "_freed")
+FILES = tuple(DATA / "measurements" / f"llama_cpp{part}.csv" for part in PARTS)
 """Files of published rows."""
 OWN = DATA / "measurements" / "own.csv"
 """Our own runs; those of llama-bench on a GPU are fitted like published ones."""
@@ -85,7 +86,7 @@ SHAPED_AS = {"MoE 30B-A3B": "Qwen3-30B-A3B", "MoE 7B-A1B": "OLMoE-1B-7B"}
 """Models whose layers such a model has; others are named after theirs."""
 OURSELVES = "this project"
 REPLY = 64  # length of their replies (benchmarks/engine_parts/cases.py) [tokens]
-FRAMEWORKS = tuple(DATA / "measurements" / f"frameworks_{part}.csv" for part in ("more", "2026"))
+FRAMEWORKS = tuple(DATA / "measurements" / f"frameworks{part}.csv" for part in PARTS[1:])
 """Files whose rows of MLX are added: MLX places and reads a model as llama.cpp does, with its own
 kernels, so only the factors of its build differ."""
 FITTED = ("resident", "cpu", "moe_offload", "partial")  # categories whose speeds are fitted
@@ -176,7 +177,7 @@ def _part(row: PublishedRow, case: Case, timed: str) -> Timed | None:
         id=row.id,
         group=group_of(row),
         publisher=publisher_of(row),
-        scope=_scope(case),
+        scope={**_scope(case), "ram": ram_said(row, case.machine)},
         machine=case.machine,
         ram_in_theory=ram_in_theory(row, case.machine.host.name),
         parts=tuple((1.0, part) for part in _schedules(case, timed)),
@@ -187,6 +188,15 @@ def _part(row: PublishedRow, case: Case, timed: str) -> Timed | None:
         case=case,
         timed=timed,
     )
+
+
+def ram_said(row: PublishedRow, machine: Machine) -> str:
+    """Whether a row's RAM is known, as parameters.csv says it: its rate or clock is stated, or its
+    processor is sold with it.
+    """
+    if row.ram_bw_gbs or row.ram_mts or machine.host.segment in SOLD_WITH_RAM:
+        return "stated"
+    return "unstated"
 
 
 def _schedules(case: Case, timed: str) -> Iterator[Schedule]:
@@ -206,7 +216,7 @@ def _scope(case: Case) -> Mapping[str, str]:
     host = case.machine.host
     return {
         "family": case.machine.gpus[0].family if case.machine.gpus else "",
-        "segment": ram_segment(host.name),
+        "segment": host.segment,
         "vectors": vectors(host),
         "matrices": matrices(host),
         "decode_class": case.model.decode_class,
@@ -268,17 +278,16 @@ class TableColumns:
         parameter = parameters(LLAMA_CPP).get(constant)
         families = family.split(STACKED)
         each = zip(self._rows, families * (len(self._rows) // len(families)), strict=True)
-        return np.array(
-            [
-                _value_in(
-                    constant,
-                    row.scope[parameter.family] if parameter else own,
-                    *(row.scope[column] for column in ("decode_class", "backend", "build")),
-                )
-                * row.effects.get(constant, 1.0)
-                for row, own in each
-            ]
-        )
+        return np.array([self._of(row, constant, parameter, own) for row, own in each])
+
+    def _of(self, row: Timed, constant: str, parameter: Parameter | None, family: str) -> float:
+        """Value of a constant in a row, under the software that its source states."""
+        if parameter is not None and not parameter.in_scope(row.scope):
+            return parameter.absent
+        if parameter is not None:
+            family = row.scope[parameter.family]
+        columns = (row.scope[column] for column in ("decode_class", "backend", "build"))
+        return _value_in(constant, family, *columns) * row.effects.get(constant, 1.0)
 
 
 @cache
@@ -311,11 +320,7 @@ COMMON = 0.3
 """Largest share of the rows of an architecture that is left out whole: without the most common one,
 full attention without experts, hardly any constant has a value."""
 NEAR = 0.05
-"""Largest change of any logarithm at which a fit without a publisher ends: it moves its rows, which
-depend on many constants, by a hundredth."""
-LARGE = 20
-"""Fewest rows of a source without which the constants are fitted anew: a single step is too short
-where its rows decided much."""
+"""Largest change of any logarithm at which a fit to the rows before a month ends."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -333,34 +338,13 @@ def task(rows: Cases) -> Problem:
 
 
 def solved(rows: Cases) -> LlamaFit:
-    """Fit of rows, and their predictions by fits without them."""
+    """Fit of rows, and their predictions by whole fits without them."""
     fit = solve(task(rows))
-    predicted = rows.predicted(fit.task.values(_without_publishers(fit, rows)))
+    predicted = left_out_times(fit, left_out_with(rows))
     names = whole_architectures(rows)
-    without = rows.predicted(fit.task.values(left_out(fit, names)))
+    without = left_out_times(fit, names)
     unseen = np.where(np.array(names) == "", predicted, without)
     return LlamaFit(fit=fit, predicted=predicted, without_kinds=unseen)
-
-
-def left_out(fit: Fit, clusters: Sequence[str]) -> Floats:
-    """Values by one Newton step without each row's cluster, shape (rows, terms)."""
-    return without_each(fit.task.prior, fit.logs, fit.slopes, fit.weights, fit.residuals, clusters)
-
-
-def _without_publishers(fit: Fit, rows: Cases) -> Floats:
-    """Values without each row's source, shape (rows, terms).
-
-    One Newton step from the fit, and a fit of its own for each source with `LARGE` rows.
-    """
-    clusters = left_out_with(rows)
-    own = left_out(fit, clusters)
-    names = np.array(clusters)
-    for cluster, size in Counter(clusters).items():
-        if size >= LARGE:
-            inside = names == cluster
-            others = replace(fit.task, weights=np.where(inside, 0.0, fit.task.weights))
-            _, own[inside] = best_values(others, fit.logs, NEAR)
-    return own
 
 
 def row_weights(rows: Cases) -> Floats:

@@ -1,10 +1,12 @@
 """Rows of measurement files: who published each on what machine, and its RAM in theory."""
 
 import csv
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from advisor.evidence.accuracy.scoring import source_of
+from advisor.evidence.published.engines import engine
 from advisor.evidence.published.machine import looked_up, ram_peak
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine.catalog import find_host
@@ -53,3 +55,13 @@ def ram_in_theory(row: PublishedRow, host: str) -> float | None:
     if row.ram_mts:
         return (row.ram_channels or listed.memory_channels or 2.0) * 8e6 * row.ram_mts
     return listed.bandwidth_gbs * GB
+
+
+def engine_publishers(paths: Iterable[Path]) -> Mapping[str, int]:
+    """Number of publishers of each engine in some files, by the key of its runtime."""
+    names = defaultdict[str, set[str]](set)
+    for row in (row for path in paths for row in published_rows(path)):
+        named = engine(row.runtime, row.category)
+        if named is not None:
+            names[named.key].add(publisher_of(row))
+    return {key: len(publishers) for key, publishers in names.items()}

@@ -22,7 +22,7 @@ from advisor.evidence.accuracy.scoring import ROLLING, OriginRow
 from advisor.model.model import Floats
 from lab import llama_cpp, rounded, write
 from lab.fit import Problem, best_values, fit_at, without_each
-from lab.spreads import OWN_WIDTHS, Mask, ends, equal_weights, errors, widths
+from lab.spreads import OWN_WIDTHS, Mask, equal_weights, errors, half_widths, widths
 from lab.stack import Cases
 
 ORIGINS = (
@@ -46,8 +46,8 @@ def rolling(rows: Cases) -> Iterator[OriginRow]:
         inside = scored & ~earlier & ((months < before) | (before == ""))
         if inside.any():
             done = _before(rows, known, logs, earlier)
-            margins = _margins(done, earlier)
-            yield _scored(origin, before, -done.fit.residuals, inside, margins, rows)
+            half = _half_widths(done, earlier)
+            yield _scored(origin, before, -done.fit.residuals, inside, half, rows)
 
 
 def _before(rows: Cases, known: Problem, logs: Floats, earlier: Mask) -> llama_cpp.LlamaFit:
@@ -61,12 +61,12 @@ def _before(rows: Cases, known: Problem, logs: Floats, earlier: Mask) -> llama_c
     return llama_cpp.LlamaFit(fit=fit, predicted=predicted, without_kinds=predicted)
 
 
-def _margins(done: llama_cpp.LlamaFit, earlier: Mask) -> tuple[Floats, Floats]:
-    """Margins of the ranges of tokens by the widths of earlier rows, shape (rows,)."""
+def _half_widths(done: llama_cpp.LlamaFit, earlier: Mask) -> Floats:
+    """Half widths of the ranges of tokens by those of earlier rows, shape (rows,)."""
     rows = done.fit.task.cases
     every = errors(done, llama_cpp.side_by_side(tuple(compress(rows.timed, earlier))))
     usual = earlier & ~rows.read & np.isin(every.builds, OWN_WIDTHS, invert=True)
-    return ends(every, widths(every.of(usual), IN_DECODE))
+    return half_widths(every, widths(every.of(usual), IN_DECODE))
 
 
 def _scored(
@@ -74,16 +74,15 @@ def _scored(
     before: str,
     off: Floats,
     inside: Mask,
-    margins: tuple[Floats, Floats],
+    half: Floats,
     rows: Cases,
 ) -> OriginRow:
     """Score of the rows of some months; `off` is log(measured speed / predicted speed)."""
-    below, above = margins
     publishers = np.array(llama_cpp.left_out_with(rows))
     groups = np.array(rows.groups)
-    held = (off >= -below) & (off <= above)
+    held = np.abs(off) <= half
     weights = equal_weights(publishers[inside], groups[inside])
-    each = pd.DataFrame({"error": np.abs(np.expm1(-off)), "width": np.exp(below + above)})[inside]
+    each = pd.DataFrame({"error": np.abs(np.expm1(-off)), "width": np.exp(2.0 * half)})[inside]
     middle = each.groupby(publishers[inside]).median()
     dates = (row.row.date[:7] for row in rows.timed)
     return OriginRow(

@@ -1,16 +1,20 @@
 """80 % ranges, fitted to errors of predictions made without each row's publisher.
 
-Half widths, widening factors and leans minimize the interval score: the width of the range, plus
-2 / (1 - 0.8) times the distance of a row outside it (Gneiting and Raftery 2007, equation 43).
-Every publisher weighs the same, those with a single run included. The range of a model whose kinds
-of layers nobody timed together is that which holds as many rows predicted without their whole
-architecture. Builds of `OWN_WIDTHS` then get a width and a lean of their own.
+Their shape, half widths by part and widening factors, minimizes the interval score: the width of
+the range, plus 2 / (1 - 0.8) times the distance of a row outside it (Gneiting and Raftery 2007,
+equation 43), every publisher with the same weight. Their level is set by publishers by whom no
+parameter was chosen (`roles.py`), so that a range holds 80 % of the rows of a group never seen:
+conformal prediction by group (Dunn, Wasserman and Ramdas 2018; Lee, Barber and Willett 2023), each
+group with the same weight, and one group more than there are outside. Too fast and too slow count
+alike. The range of a model whose kinds of layers nobody timed together is that which holds as many
+rows predicted without their whole architecture. Builds of `OWN_WIDTHS` then get a width of their
+own.
 """
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -21,8 +25,8 @@ import pandas as pd
 from advisor.catalog.constants import FACTOR, ConstantRow
 from advisor.cost_model import uncertainty
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
-from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, LEAN
+from advisor.cost_model.timing import CROSSINGS, LAYERS, ON_GPU, TOKEN
+from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT
 from advisor.model.architecture import operators, together
 from advisor.model.model import Floats
 from advisor.runtimes import IK_LLAMA_CPP, MLX
@@ -31,6 +35,7 @@ from lab.fit import fitted_row
 from lab.held_out import READ
 from lab.llama_cpp import APART, OWN, SOURCE, LlamaFit, left_out_with, whole_architectures
 from lab.published import published_rows
+from lab.roles import set_widths
 from lab.stack import Cases, Stack
 
 Mask = npt.NDArray[np.bool_]
@@ -221,10 +226,9 @@ def least(
 
 
 COVERED = 0.8
-AIMED = {IN_DECODE: 0.8, IN_PROMPT: 0.84}
-"""Share of publishers' rows within range to which the widths are scaled: of publishers without whom
-constants and widths were fitted (six folds) it leaves 78 and 77 %, without their cards, too, 78 and
-74 %, without their cards and architectures 78 and 76 %."""
+MANY_GROUPS = 12
+"""Fewest publishers without another role by whom a level is set; with fewer all publishers set
+it."""
 SHRINKING = 2.0
 """Penalty on the square of a factor's logarithm, in groups; keeps factors with few groups near
 1."""
@@ -240,18 +244,16 @@ ASSUMED = {
 }
 """Half widths of parts without rows of llama.cpp, from published link and drive rates; assumed."""
 OWN_WIDTHS = (*APART, MLX.build, IK_LLAMA_CPP.build)
-"""Builds with a width and a lean of their own: LocalScore, on unprepared machines; MLX, with few
-measurements; ik_llama.cpp, many of whose rows time a change under review."""
+"""Builds with a width of their own: LocalScore, on unprepared machines; MLX, with few measurements;
+ik_llama.cpp, many of whose rows time a change under review."""
 ON_GPUS = (IK_LLAMA_CPP.build,)
 """Those of them that have a width of their own on GPUs alone: ik_llama.cpp's errors on processors
 are like llama.cpp's, and few rows of that time a prompt there."""
 GPU = "gpu"
 CPU = "cpu"
 GUESSED = "guessed"
-LEAN_GPU = "lean gpu"
-LEAN_CPU = "lean cpu"
-"""Names of the fitted numbers: logarithms of half widths, extra half width of a guessed RAM rate,
-leans."""
+"""Names of the fitted numbers: logarithms of half widths, extra half width of a guessed RAM
+rate."""
 BACKEND = "backend "
 BUILD = "build "
 BUILD_IN_RAM = "build in RAM "
@@ -259,22 +261,78 @@ TRAIT = "by "
 """Prefixes of the names of factors' logarithms; a build has one for GPUs and one for RAM."""
 
 
-OWN_TO_LLAMA_CPP = {
-    "spread_by": 1.0, "spread_prompt_by": 1.0, "lean": 0.0, "lean_prompt": 0.0,
-}  # fmt: skip
+OWN_TO_LLAMA_CPP = {"spread_by": 1.0, "spread_prompt_by": 1.0}
 """Constants of ranges that are fitted for llama.cpp and its forks, with their neutral values for
-other runtimes: factors of 1, leans of 0."""
+other runtimes: factors of 1."""
 ENGINES_OF_LLAMA_CPP = ("llama.cpp", "ollama", "lm-studio")  # runtimes with the ranges of llama.cpp
 OF_ALL = (uncertainty.THIN, uncertainty.SEVERAL)  # traits that widen the ranges of every runtime
 RANGE_NOTE = "80 % range, as the logarithm of a factor"
 NOTES = {
-    **dict.fromkeys(LEAN.values(), "how far an 80 % range leans to the slow side"),
     **dict.fromkeys(
         uncertainty.BY_TRAIT.values(), "80 % range of runs like this, as a factor on its half width"
     ),
 }
 """Notes of the constants; others have `RANGE_NOTE`."""
 _row = partial(fitted_row, SOURCE)
+
+
+DIFFER, SHIFT = 0.3, 0.1
+"""Standard deviations of a publisher's error, as a logarithm, and of what publishers of a backend
+have in common: the median of n groups counts n / (n + 9)."""
+TODAY = ""  # build of today's kernels
+
+
+@dataclass(frozen=True)
+class Centre:
+    """What strangers of a backend have in common."""
+
+    slower: float  # factor on the GPUs' part of a token's time
+    groups: int  # groups that set it
+
+
+NOWHERE = Centre(1.0, 0)
+
+
+def centres(off: Errors) -> Mapping[str, Centre]:
+    """Factor on the GPUs' part of a token's time by backend: the median of the groups of publishers
+    that set widths, on today's builds, held near 1 where they are few.
+    """
+    judges = set_widths(off.publishers.tolist()) & (off.builds == TODAY) & (off.on_gpu > 0.5)
+    slow = pd.DataFrame({"backend": off.backends, "group": off.groups, "off": -off.off})[judges]
+    found: dict[str, Centre] = {}
+    for backend, rows in slow.groupby("backend"):
+        middle = rows.groupby("group").off.median()
+        if len(middle) >= FEW:
+            counts = len(middle) / (len(middle) + (DIFFER / SHIFT) ** 2)
+            slower = float(np.exp(counts * middle.median()))
+            found[str(backend)] = Centre(slower, len(middle))
+    return found
+
+
+def centred(done: LlamaFit) -> tuple[LlamaFit, Mapping[str, Centre]]:
+    """Fit with its predictions of tokens centred on strangers, and the factors."""
+    every = errors(done)
+    tokens = ~done.fit.task.cases.read
+    found = centres(every.of(tokens))
+    slower = np.array([found.get(name, NOWHERE).slower for name in every.backends.tolist()])
+    applies = tokens & (every.builds == TODAY)
+    factor = np.where(applies, 1.0 + every.on_gpu * (slower - 1.0), 1.0)
+    return replace(
+        done, predicted=done.predicted * factor, without_kinds=done.without_kinds * factor
+    ), found
+
+
+def centre_rows(found: Mapping[str, Centre], builds: Iterable[str]) -> Iterator[ConstantRow]:
+    """Rows of the centres of today's builds; those of others stay where benches are."""
+    note = "GPUs' part of a token's time on strangers' machines beside that on benches'"
+    yield _row("centre", 1.0, "ratio", 0, f"{note}: the same where nobody set it")
+    others = sorted(set(builds) - {TODAY})
+    for runtime in ENGINES_OF_LLAMA_CPP:
+        for backend, centre in sorted(found.items()):
+            scope = {"runtime": runtime, "backend": backend}
+            yield _row("centre", centre.slower, "ratio", centre.groups, note, **scope)
+            for build in others:
+                yield _row("centre", 1.0, "ratio", 0, note, build=build, **scope)
 
 
 def range_rows(done: LlamaFit) -> Iterator[ConstantRow]:
@@ -335,8 +393,8 @@ def _timed_row() -> ConstantRow:
     return fitted_row(source, "spread_timed", value, "share", len(runs), note)
 
 
-def ends(off: Errors, numbers: Numbers) -> tuple[Floats, Floats]:
-    """Margins of each row's range below and above, by the formula of `uncertainty.margins`."""
+def half_widths(off: Errors, numbers: Numbers) -> Floats:
+    """Half width of each row's range, by the formula of `uncertainty.half_width`."""
     backend = _factor(off.backends, numbers, BACKEND)
     own = backend * _factor(off.builds, numbers, BUILD) * np.exp(numbers[GPU])
     read = backend * _factor(off.builds, numbers, BUILD_IN_RAM) * np.exp(numbers[CPU])
@@ -345,8 +403,7 @@ def ends(off: Errors, numbers: Numbers) -> tuple[Floats, Floats]:
     traits = uncertainty.degrees(off.traits, off.on_gpu)
     factors = {trait: np.exp(numbers.get(f"{TRAIT}{trait}", 0.0)) for trait in traits}
     half = uncertainty.widened(half, factors, traits)
-    lean = off.on_gpu * numbers[LEAN_GPU] + (1.0 - off.on_gpu) * numbers[LEAN_CPU]
-    return half * (1.0 + lean), half * (1.0 - lean)
+    return np.asarray(half)
 
 
 def _factor(names: npt.NDArray[np.str_], numbers: Numbers, beginning: str) -> Floats:
@@ -364,22 +421,18 @@ WIDER = (
     uncertainty.SERVED, uncertainty.SHORT,
 )  # fmt: skip
 """Traits that widen a range and never narrow it."""
-MOST_LEAN = {IN_DECODE: 0.3, IN_PROMPT: 0.15}
-"""Largest skew: the errors of curated runs lean more than those of strangers will, of prompts most:
-ranges of publishers left out score best with these (1.20 for tokens, 1.26 with half of it; 1.40 for
-prompts, 1.43 with twice of it)."""
 MOST_WIDER = np.log(2.5)
 """Logarithm of the largest factor by which one trait or build widens a range."""
 USUAL = 0.3  # half width at the start of the search, and unit of the loss
 
 
 def widths(off: Errors, constant: str) -> dict[str, float]:
-    """Numbers with the best interval score, scaled until `AIMED` of the rows are within range.
+    """Numbers with the best interval score, scaled to the level of strangers.
 
-    Traits of runs with little evidence (few sources, several GPUs, several users, deep context,
-    guessed RAM rate) may widen a range, never narrow it.
+    Traits of runs with little evidence (few sources, several GPUs, several users, guessed RAM rate)
+    may widen a range, never narrow it.
     """
-    start = {GPU: np.log(USUAL), CPU: np.log(USUAL), LEAN_GPU: 0.0, LEAN_CPU: 0.0}
+    start = {GPU: np.log(USUAL), CPU: np.log(USUAL)}
     start |= {
         f"{TRAIT}{trait}": 0.0
         for trait in (*off.traits, uncertainty.SPLIT)
@@ -388,42 +441,50 @@ def widths(off: Errors, constant: str) -> dict[str, float]:
     backends = sorted({*off.backends.tolist()} - {"", "cpu"})
     many = (name for name in backends if off.groups_of(off.backends == name) >= FEW)
     start |= {f"{BACKEND}{name}": 0.0 for name in many}
-    most = MOST_LEAN[constant]
-    limits = {LEAN_GPU: (-most, most), LEAN_CPU: (-most, most)}
-    limits |= {f"{TRAIT}{trait}": (0.0, MOST_WIDER) for trait in WIDER}
+    limits: dict[str, tuple[float, float]]
+    limits = {f"{TRAIT}{trait}": (0.0, MOST_WIDER) for trait in WIDER}
     if constant == IN_DECODE:
         start[GUESSED] = USUAL
         limits[GUESSED] = (0.0, np.inf)
     best = dict(least(lambda numbers: _score(off, numbers), start, limits))
-    scale = _scale(off.off, ends(off, best), off.weights, AIMED[constant])
+    scale = level(off, half_widths(off, best))
     scaled = {name: best[name] + np.log(scale) for name in (GPU, CPU)}
     if GUESSED in best:
         scaled[GUESSED] = best[GUESSED] * scale
     return best | scaled
 
 
+def level(off: Errors, half: Floats) -> float:
+    """Factor on half widths at which they hold `COVERED` of the rows of a group never seen, by the
+    publishers that set widths, where they are `MANY_GROUPS`, else by all.
+
+    The share of n groups is multiplied by n / (n + 1): the next one counts as if none of its rows
+    were within range.
+    """
+    judges = set_widths(off.publishers.tolist())
+    if len(set(off.publishers[judges].tolist())) < MANY_GROUPS:
+        judges = np.ones(len(half), dtype=bool)
+    own = off.of(judges)
+    count = len(set(own.publishers.tolist()))
+    aimed = min(COVERED * (count + 1.0) / count, 1.0)
+    return _scale(own.off, half[judges], own.weights, aimed)
+
+
 def _score(off: Errors, numbers: Numbers) -> float:
-    below, above = ends(off, numbers)
-    outside = np.maximum(-off.off - below, 0.0) + np.maximum(off.off - above, 0.0)
-    score = below + above + outside * 2.0 / (1.0 - COVERED)
+    half = half_widths(off, numbers)
+    outside = np.maximum(np.abs(off.off) - half, 0.0)
+    score = 2.0 * half + outside * 2.0 / (1.0 - COVERED)
     factors = sum(value**2 for name, value in numbers.items() if name.startswith((TRAIT, BACKEND)))
     return float(np.sum(off.weights * score)) / (2.0 * USUAL) + SHRINKING * factors
 
 
 def _scale(
-    off: Floats,
-    ends: tuple[Floats, Floats],
-    weights: Floats,
-    aimed: float,
-    low: float = 0.1,
-    high: float = 10.0,
+    off: Floats, half: Floats, weights: Floats, aimed: float, low: float = 0.1, high: float = 10.0
 ) -> float:
-    """Smallest factor on all widths at which enough rows are within range, by bisection."""
-    below, above = ends
+    """Smallest factor on half widths at which enough rows are within range, by bisection."""
     for _ in range(40):
         middle = (low + high) / 2.0
-        inside = (off >= -middle * below) & (off <= middle * above)
-        enough = np.average(inside, weights=weights) >= aimed
+        enough = np.average(np.abs(off) <= middle * half, weights=weights) >= aimed
         low, high = (low, middle) if enough else (middle, high)
     return high
 
@@ -441,7 +502,7 @@ def unseen_factor(off: Errors, numbers: Numbers, aimed: float = COVERED) -> floa
     if not len(new.off):
         return 1.0
     weights = equal_weights(new.kinds, np.char.add(np.char.add(new.kinds, " "), new.publishers))
-    return _scale(new.new, ends(new, numbers), weights, aimed, 1.0, MOST_UNSEEN)
+    return _scale(new.new, half_widths(new, numbers), weights, aimed, 1.0, MOST_UNSEEN)
 
 
 def fitted(off: Errors, constant: str) -> Iterator[ConstantRow]:
@@ -452,10 +513,9 @@ def fitted(off: Errors, constant: str) -> Iterator[ConstantRow]:
     numbers = dict(widths(off.of(usual), constant))
     count = int(usual.sum())
     numbers[f"{TRAIT}{uncertainty.NEW}"] = float(np.log(unseen_factor(off.of(usual), numbers)))
-    parts = {**dict.fromkeys(uncertainty.ON_GPU, (GPU, LEAN_GPU)), Route.IN_PLACE: (CPU, LEAN_CPU)}
-    for part, (half, lean) in parts.items():
+    parts = {**dict.fromkeys(ON_GPU, GPU), Route.IN_PLACE: CPU}
+    for part, half in parts.items():
         yield from _rows(constant, np.exp(numbers[half]), count, family=part)
-        yield from _rows(LEAN[constant], numbers[lean], count, family=part)
     if GUESSED in numbers:
         yield from _rows("spread_unmeasured", numbers[GUESSED], count, family=Route.IN_PLACE)
     backends = {name: value for name, value in numbers.items() if name.startswith(BACKEND)}
@@ -477,30 +537,26 @@ MANY = 10  # fewest groups of a build whose range may be narrower than that of o
 
 
 def _apart(off: Errors, numbers: Numbers, constant: str, build: str) -> Iterator[ConstantRow]:
-    """Factors and leans of a build of `OWN_WIDTHS`, so that `COVERED` of its rows are within range;
-    it shares all other constants.
+    """Factors of a build of `OWN_WIDTHS`, so that `COVERED` of its rows are within range; it shares
+    all other constants.
     """
     gpu = off.on_gpu > 0.5
-    most = MOST_LEAN[constant]
-    sides: dict[str, tuple[Mask, str, Sequence[str]]]
-    sides = {f"{BUILD}{build}": (gpu, LEAN_GPU, uncertainty.ON_GPU)}
+    sides: dict[str, tuple[Mask, Sequence[str]]]
+    sides = {f"{BUILD}{build}": (gpu, ON_GPU)}
     if build not in ON_GPUS:
-        sides[f"{BUILD_IN_RAM}{build}"] = ~gpu, LEAN_CPU, (Route.IN_PLACE,)
-    limits = {lean: (-most, most) for _, lean, _ in sides.values()}
-    for name, (rows, _, _) in sides.items():
-        limits[name] = (-np.inf if off.groups_of(rows) >= MANY else 0.0, MOST_WIDER)
-    timed = {name: rows for name, (rows, _, _) in sides.items() if rows.any()}
-    start = dict.fromkeys((*timed, *(lean for _, lean, _ in sides.values())), 0.0)
-    best = least(lambda tried: _score(off, {**numbers, **tried}), start, limits)
+        sides[f"{BUILD_IN_RAM}{build}"] = ~gpu, (Route.IN_PLACE,)
+    limits = {
+        name: (-np.inf if off.groups_of(rows) >= MANY else 0.0, MOST_WIDER)
+        for name, (rows, _) in sides.items()
+    }
+    timed = {name: rows for name, (rows, _) in sides.items() if rows.any()}
+    best = least(lambda tried: _score(off, {**numbers, **tried}), dict.fromkeys(timed, 0.0), limits)
     own = {**dict.fromkeys(sides, 0.0), **best}
-    below, above = ends(off, {**numbers, **own})
+    half = half_widths(off, {**numbers, **own})
     for name, rows in timed.items():
-        within = off.of(rows)
-        scale = _scale(within.off, (below[rows], above[rows]), within.weights, COVERED)
+        scale = level(off.of(rows), half[rows])
         own[name] = float(np.clip(own[name] + np.log(scale), *limits[name]))
-    for name, (rows, lean, parts) in sides.items():
-        scope = {"build": build}
-        count = int(rows.sum())
+    for name, (rows, parts) in sides.items():
         for part in parts:
-            yield from _rows(constant, np.exp(own[name]), count, FACTOR, family=part, **scope)
-            yield from _rows(LEAN[constant], own[lean], count, family=part, **scope)
+            value = np.exp(own[name])
+            yield from _rows(constant, value, int(rows.sum()), FACTOR, family=part, build=build)

@@ -89,6 +89,7 @@ class Stack:
         machine = self.machine
         if not self.ram_stated.all():
             share = np.minimum(constants.value("ram_sustained_share"), MOST_SUSTAINED)
+            share = share * constants.value("ram_unstated_share")
             rate = machine.host.bandwidth.value * np.where(self.ram_stated, 1.0, share)
             machine = replace(machine, host=replace(machine.host, bandwidth=given(rate)))
         parts: dict[str, Any] = {}

@@ -34,7 +34,14 @@ from advisor.cost_model.placement import (
 )
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Phases, Route, Schedule
-from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime, schedule_seconds
+from advisor.cost_model.timing import (
+    CROSSINGS,
+    LAYERS,
+    TOKEN,
+    StepTime,
+    centred,
+    schedule_seconds,
+)
 from advisor.cost_model.workload import OWN_LAYERS, Workload
 from advisor.errors import InputError, Refusal
 from advisor.lazy import lazy
@@ -80,7 +87,7 @@ def assumptions(
     for what, figure in rates:
         yield Assumption(what=what, figure=figure, unit="B/s")
     for first, *factors in constants:
-        if first.constant.startswith(("spread", "lean")):
+        if first.constant.startswith("spread"):
             continue
         sure = f", give or take {100 * first.spread:.0f} %" if first.spread else ""
         count = f" ({first.rows} rows{sure})" if first.rows else ""
@@ -159,12 +166,11 @@ class Estimate:
     @lazy
     def _step(self) -> StepTime | None:
         """Time of a token without what known runs teach."""
-        if self.phases:
-            time = self._timed(self.phases.decode)
-        else:
-            time = None
-        time = self._with_slow_cache(time)
-        if time is None or self.phases is None or not self.work.draft:
+        if self.phases is None or self.constants is None:
+            return None
+        plain = schedule_seconds(self.phases.decode, self.machine, self.constants)
+        time = self._with_slow_cache(centred(plain, self.constants))
+        if time is None or not self.work.draft:
             return time
         if self.runtime.schedules_drafts:
             return time
@@ -478,9 +484,11 @@ def estimate(
     slow = slow_kernel(runtime.name, scope.backend, work.kv_type)
     there = measured.constants_on(machine.host, model, bound)
     missing = missing_bytes(model, placement, machine, work)
+    notes.append(uncertainty.few_note(runtime.name, bound))
     return replace(
         outcome,
         placement=placement,
+        format_note=" ".join(filter(None, notes)),
         fits=np.asarray(missing) <= 0,
         missing=missing,
         constants=measured.conditioned(there, machine, runtime, model),

@@ -15,7 +15,7 @@ from advisor.catalog.constants import ConstantRow, Constants, Scope
 from advisor.cost_model.processors import cores_alone, vectors
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.uncertainty import IN_DECODE, LEAN
+from advisor.cost_model.uncertainty import IN_DECODE
 from advisor.formatting import number
 from advisor.machine import backends
 from advisor.machine.machine import EngineSpeed, Host, Machine
@@ -54,7 +54,6 @@ def constants_on(host: Host, model: Model, constants: Constants) -> Constants:
     rows = (
         *_measured(read, host, engine, model, constants),
         replace(narrow, constant=IN_DECODE),
-        replace(narrow, constant=LEAN[IN_DECODE], value=0.0),
     )
     return constants.with_measured(rows)
 

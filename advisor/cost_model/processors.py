@@ -30,7 +30,8 @@ class FlowTime:
 def gpu_seconds(load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
     """Time of a GPU for the parts in its memory [s].
 
-    t = max( W / (share S) + further tokens , (F + F_e / share_e) / (share C) , products )
+    t = max( W / (share S) and unpacking + further tokens , (F + F_e / share_e) / (share C) ,
+             products )
         + max( K / (share_kv S) , F_a / (share_a C) ) + scores 20 B / (share S)
         + fixed costs of the layers (`layer_seconds`)
 
@@ -42,7 +43,8 @@ def gpu_seconds(load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
     memory = gpu.bandwidth.value
     peak = peak_16_bit(gpu)
     apart = load.experts * (1.0 / constants.value("gpu_expert_read_share", family) - 1.0)
-    weights = (load.weights + apart) / (constants.value("gpu_read_share", family) * memory)
+    read = (load.weights + apart) / (constants.value("gpu_read_share", family) * memory)
+    weights = slower(read, unpacking_seconds(load, gpu, constants))
     cache = load.kv / (constants.value("gpu_kv_share", family) * memory)
     work = padded_flops(load, gpu, constants)
     compute = work / (constants.value("gpu_flop_share", family) * peak)
@@ -80,6 +82,25 @@ def product_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
     rate = constants.value("gpu_product_share", gpu.family) * first_peak(gpu, ("fp32",))
     needed = few & (np.asarray(gpu.dot_products) == 0)
     return np.asarray(np.where(needed, (load.flops + load.expert_flops) / rate, 0.0))
+
+
+def unpacking_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
+    """Time of a GPU's ordinary cores to unpack the weights of a few tokens and multiply them [s].
+
+    t = n ops / P, n weights and P 32-bit peak, for up to `MATRIX_TOKENS` tokens
+
+    A weight of four bits takes as many instructions on every card: masks, shifts, a quarter of a
+    dot product, and its part of the scales (vec_dot_q4_K_q8_1 of llama.cpp's ggml-cuda/vecdotq.cuh
+    handles 32 weights in some 60). Cards with much memory bandwidth beside their cores wait for
+    these: an A100 reads 2,039 GB/s with 19.5 TFLOP/s, an MI50 1,024 with 13.3, a Jetson Orin Nano
+    102 with 2.1, an RTX 3090 936 with 35.6. Reading and unpacking overlap, so `slower` adds them.
+    """
+    tokens = np.maximum(np.asarray(load.tokens, dtype=float), 1.0)
+    each = np.maximum(np.asarray(load.per_expert, dtype=float), 1.0)
+    weights = (load.flops / tokens + load.expert_flops / each) / 2.0
+    operations = constants.value("gpu_unpack_operations", gpu.family)
+    few = tokens <= MATRIX_TOKENS
+    return np.asarray(np.where(few, weights * operations / first_peak(gpu, ("fp32",)), 0.0))
 
 
 def further_token_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:

@@ -5,7 +5,8 @@
     t_step  = sum of stages + crossings t_cross + t_token
 
 W weight bytes, K cache bytes, F FLOPs; S sustained bandwidth, C sustained FLOP/s; tau seconds per
-layer; kernels of llama.cpp's kind count a layer by its matrices, of which Llama has seven. Shares
+layer; kernels of llama.cpp's kind count a layer by its matrices, of which Llama has seven, and the
+host that starts them counts by its kind. Shares
 and fixed costs come from data/generated/efficiency.csv. Every function takes numbers or arrays.
 """
 
@@ -45,6 +46,26 @@ class StepTime:
     total: Array  # elapsed time
     parts: dict[str, Array]  # time by route and fixed cost; the sum is `total`
     hidden: Array  # time of flows that overlap with a longer one and add nothing to `total`
+
+
+ON_GPU = (Route.RESIDENT, Route.STREAMED, LAYERS, TOKEN, CROSSINGS)
+"""Parts of the time that depend on a GPU, its link and its runtime."""
+
+
+def centred(time: StepTime, constants: Constants) -> StepTime:
+    """Time of a token on a stranger's machine: GPUs' parts times the median of what publishers by
+    whom nothing was chosen took beside the prediction (`centre`), whose cards have power limits,
+    screens and other programs that those of benches have not.
+    """
+    slower = constants.value("centre")
+    if np.ndim(slower) == 0 and slower == 1.0:
+        return time
+    parts = {
+        name: seconds * slower if name in ON_GPU else seconds
+        for name, seconds in time.parts.items()
+    }
+    added = sum((parts[name] - time.parts[name] for name in parts), start=np.zeros(()))
+    return StepTime(total=time.total + added, parts=parts, hidden=time.hidden)
 
 
 def link_seconds(moved: Array, link: Link, transfer: Transfer, constants: Constants) -> Array:
@@ -116,7 +137,9 @@ def _computed(flow: Flow, machine: Machine, constants: Constants) -> FlowTime:
         return cpu_seconds(flow.load, machine.host, constants, repacked=flow.repacked)
     gpu = machine.gpus[flow.device]
     if flow.kernels is None:
-        return gpu_seconds(flow.load, gpu, constants)
+        time = gpu_seconds(flow.load, gpu, constants)
+        launch = constants.value("host_launch", machine.host.segment)
+        return FlowTime(moving=time.moving, layers=time.layers * launch)
     if isinstance(flow.kernels, EngineKernels):
         return engine_seconds(flow.load, gpu, flow.kernels, constants)
     return kernel_seconds(flow.load, gpu, flow.kernels, constants)

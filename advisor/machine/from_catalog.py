@@ -146,15 +146,28 @@ def given_link(pinned: Quantity, name: str = "link as given") -> Link:
     return Link(name=name, pinned=pinned, pageable=pageable, zero_copy=zero_copy)
 
 
-def host(name: str, memory: Quantity, bandwidth: Quantity | None = None) -> Host:
-    """Host by name with its RAM [B], at its published rate, else a share of its peak [B/s]."""
+SOLD_WITH_RAM = ("Apple", "unified")
+"""Segments of processors whose memory is part of them, so that its rate is known with the name."""
+NAMED_AFTER_RAM = "generic"  # vendor of typical platforms, whose names state their RAM
+
+
+def host(
+    name: str, memory: Quantity, bandwidth: Quantity | None = None, *, assumed: bool = False
+) -> Host:
+    """Host by name with its RAM [B], at its published rate, else a share of its peak [B/s].
+
+    The rest of people's RAM is slower than the fastest that their processor takes: older modules,
+    a single one. `assumed` says that nobody stated the processor either.
+    """
     row = catalog.find_host(name)
     if bandwidth is None:
         if row.bandwidth_gbs is None:
             raise InputError(f"{row.name}: its RAM bandwidth is not published; give it in GB/s.")
         peak = row.bandwidth_gbs * GB
         page = catalog.published("RAM").get(row.name)
-        bandwidth = sustained(peak, ram_segment(row.name), row.source, row.source_date)
+        segment = ram_segment(row.name)
+        unstated = segment not in SOLD_WITH_RAM and (assumed or row.vendor != NAMED_AFTER_RAM)
+        bandwidth = sustained(peak, segment, row.source, row.source_date, unstated=unstated)
         if page:
             rate = page.value * GB
             bandwidth = Quantity(rate, Provenance.DERIVED, page.source, page.source_date)
@@ -233,10 +246,16 @@ def clock_beside(name: str) -> float:
     return 1.0
 
 
-def sustained(peak: float, segment: str, source: str, date: str) -> Quantity:
-    """Sustained read rate of the RAM by all cores, from the datasheet's peak [B/s]."""
+def sustained(
+    peak: float, segment: str, source: str, date: str, *, unstated: bool = False
+) -> Quantity:
+    """Sustained read rate of the RAM by all cores, from the datasheet's peak [B/s]; of people's
+    RAM where its clock is `unstated`.
+    """
     row = fitted_constants().row("ram_sustained_share", segment)
     share = min(fitted_constants().value("ram_sustained_share", segment), MOST_SUSTAINED)
+    if unstated:
+        share *= fitted_constants().value("ram_unstated_share", segment)
     words = f"{peak / GB:.1f} GB/s in theory ({source}) x {share:.2g}: {row.source}"
     return Quantity(peak * share, Provenance.ASSUMED, words, date)
 

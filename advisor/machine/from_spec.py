@@ -45,6 +45,7 @@ ADDED = re.compile(r"(?<!max)\s\+\s", re.IGNORECASE)  # not "Ryzen AI Max + 395"
 BETWEEN_KINDS = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*", re.IGNORECASE)
 """Separators between cards of different kinds."""
 TYPICAL_HOST = "Desktop DDR5 dual-channel (typical)"
+OLDER_HOST = "Desktop DDR4-3200 dual-channel (typical)"
 TYPICAL_DISK = "NVMe PCIe 4.0 x4 (typical)"
 TYPICAL_RAM_GIB = 64.0
 TYPICAL_LAPTOP_GIB = 16.0
@@ -311,24 +312,41 @@ def link(inputs: MachineSpec, gpu: Gpu) -> Link:
     return from_catalog.pcie(inputs.pcie_gen or common or 4, lanes)
 
 
+DDR5_SINCE = "2020-09"
+"""Month from which a card is taken to stand in a machine with DDR5, where nothing is said: that of
+the RTX 3090, which people still buy for models. Older ones stand in machines of their time."""
+
+
 def _host(inputs: MachineSpec, gpu: Gpu | None) -> Host:
     if gpu is not None and gpu.unified and inputs.cpu is None:
         host = _unified_host(inputs, gpu)
     else:
-        laptop = gpu is not None and LAPTOP_CARD in gpu.name
-        name = inputs.cpu or (TYPICAL_LAPTOP if laptop else TYPICAL_HOST)
-        if laptop:
+        size = TYPICAL_RAM_GIB
+        if gpu is not None and LAPTOP_CARD in gpu.name:
             size = TYPICAL_LAPTOP_GIB
-        else:
-            size = TYPICAL_RAM_GIB
         if gpu is not None and gpu.unified and not gpu.of_ram:
             size = catalog.find_gpu(gpu.name).memory_gib  # a chip is sold with it
-        host = from_catalog.host(name, _memory(inputs, size), _bandwidth(inputs, name))
+        name = inputs.cpu or _usual_host(gpu)
+        memory = _memory(inputs, size)
+        rate = _bandwidth(inputs, name)
+        host = from_catalog.host(name, memory, rate, assumed=inputs.cpu is None)
     if inputs.cores is None:
         known = host
     else:
         known = replace(host, cores=inputs.cores)
     return at_work(known, inputs)
+
+
+def _usual_host(gpu: Gpu | None) -> str:
+    """Typical machine around a card, by its age; a desktop of today without one."""
+    if gpu is None:
+        return TYPICAL_HOST
+    if LAPTOP_CARD in gpu.name:
+        return TYPICAL_LAPTOP
+    released = catalog.find_gpu(gpu.name).released
+    if released and released < DDR5_SINCE:
+        return OLDER_HOST
+    return TYPICAL_HOST
 
 
 def _bandwidth(inputs: MachineSpec, cpu: str) -> Quantity | None:
@@ -346,6 +364,9 @@ def _bandwidth(inputs: MachineSpec, cpu: str) -> Quantity | None:
     )
 
 
+JETSON = "Jetson"  # beginning of the names of NVIDIA's boards, whose cores start kernels slowly
+
+
 def _unified_host(inputs: MachineSpec, gpu: Gpu) -> Host:
     """Processor on the chip of a GPU with unified memory, from its row where there is one."""
     chip = re.sub(r"^.*\((.*)\)$|\s\d+c$", r"\1", gpu.name)
@@ -358,7 +379,7 @@ def _unified_host(inputs: MachineSpec, gpu: Gpu) -> Host:
         return from_catalog.host(chip, memory, _bandwidth(inputs, chip))
     rate = row.bandwidth_gbs * GB
     name = "its own processor"
-    kind = "unified"
+    kind = "board" if JETSON in gpu.name else "unified"
     usual = from_catalog.sustained(rate, kind, row.source, row.source_date)
     bandwidth = _bandwidth(inputs, TYPICAL_HOST) or usual
     return Host(name=name, segment=kind, cores=8, memory=memory, bandwidth=bandwidth)

@@ -31,7 +31,10 @@ from advisor.cost_model.timing import (
     CROSSINGS,
     LAYERS,
     TOKEN,
+    StepTime,
+    centred,
     exchange_seconds,
+    flow_seconds,
     link_seconds,
     page_fault_seconds,
     passes,
@@ -60,6 +63,9 @@ CONSTANTS = {
     "gpu_latent_layer": 64e-3,
     "gpu_latent_value": 8e6,
     "gpu_product_share": 0.05,
+    "gpu_unpack_operations": 0.0,
+    "host_launch": 1.0,
+    "centre": 1.0,
     "gpu_expert_flop_share": 0.5,
     "gpu_flop_share": 0.5,
     "gpu_attention_share": 0.25,
@@ -185,6 +191,45 @@ def test_a_gpu_without_dot_products_is_bound_by_its_instructions(constants: Cons
     token = load(weights=1e9, flops=16e9)
     assert float(gpu_seconds(token, plain, constants).moving) == pytest.approx(8e-3)
     assert float(gpu_seconds(token, GPU, constants).moving) == pytest.approx(2e-3)
+
+
+def with_constants(**changed: float) -> Constants:
+    return Constants(
+        ConstantRow(constant=name, value=value, unit="", kind="assumed", source="made up")
+        for name, value in {**CONSTANTS, **changed}.items()
+    )
+
+
+def test_cores_unpack_beside_reading() -> None:
+    # 4 billion weights of 10 operations / 40 TFLOP/s = 1 ms; half a GB / (0.5 x 1000 GB/s) = 1 ms:
+    # where both take as long, together 1.32 times. A prompt is multiplied as matrices.
+    own = with_constants(gpu_unpack_operations=10.0)
+    token = load(weights=0.5e9, flops=8e9)
+    assert float(gpu_seconds(token, GPU, own).moving) == pytest.approx(1e-3 * 2**0.4)
+    routed = replace(load(weights=0.5e9), experts=0.5e9, expert_flops=8e9)
+    assert float(gpu_seconds(routed, GPU, own).moving) == pytest.approx(1e-3 * 2**0.4)
+    prompt = load(weights=0.5e9, flops=512 * 8e9, tokens=512)
+    assert float(gpu_seconds(prompt, GPU, own).moving) == pytest.approx(512 * 8e9 / 50e12)
+
+
+def test_a_slow_host_starts_kernels_later() -> None:
+    flow = Flow(route=Route.RESIDENT, load=load(weights=1e9, layers=4.0))
+    plain, slow = (
+        flow_seconds(flow, MACHINE, with_constants(host_launch=launch)) for launch in (1.0, 2.0)
+    )
+    assert float(slow.layers) == pytest.approx(2.0 * float(plain.layers))
+    assert float(slow.moving) == pytest.approx(float(plain.moving))
+
+
+def test_strangers_cards_take_longer_and_their_processors_do_not() -> None:
+    # 30 ms of the GPU take a tenth more, 10 ms of the processor none: 43 ms.
+    time = StepTime(
+        total=0.04, parts={Route.RESIDENT: 0.02, LAYERS: 0.01, Route.IN_PLACE: 0.01}, hidden=0.0
+    )
+    there = centred(time, with_constants(centre=1.1))
+    assert float(there.total) == pytest.approx(0.043)
+    assert sum(map(float, there.parts.values())) == pytest.approx(0.043)
+    assert centred(time, with_constants()) is time
 
 
 def test_a_prompt_needs_no_dot_products(constants: Constants) -> None:

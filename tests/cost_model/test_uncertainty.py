@@ -24,6 +24,7 @@ from advisor.cost_model.uncertainty import (
     circumstances,
     degrees,
     margins,
+    of_few,
     rarity,
     shortness,
     unmeasured_kinds,
@@ -113,12 +114,23 @@ def run_on(spec: MachineSpec, **more: object) -> Circumstances:
 CARD = MachineSpec(gpu="RTX 3090", ram_gb=64)
 
 
-def test_a_lean_moves_a_range_to_the_slow_side() -> None:
-    # half width 0.2, of which the lean is 0.5: 0.3 below and 0.1 above
-    table = Columns({"spread": 0.2, "lean": 0.5, "trait": 1.0}, 1.0)
+def test_a_range_reaches_as_far_to_either_side() -> None:
+    table = Columns({"spread": 0.2, "trait": 1.0, "engine_publishers": 1000.0}, 1.0)
     run = Circumstances(on_gpu=True, traits={}, unmeasured={})
     shown = margins(of_parts(resident=1.0), run, table, IN_DECODE)  # type: ignore[arg-type]
-    assert (float(shown.below), float(shown.above)) == pytest.approx((0.3, 0.1))
+    assert (float(shown.below), float(shown.above)) == pytest.approx((0.2, 0.2), rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("publishers", "quantile"),
+    [(3, 1.886), (4, 1.638), (6, 1.476), (11, 1.372), (31, 1.310), (1000, 1.282)],
+)
+def test_few_publishers_of_an_engine_widen_its_range_as_students_t_does(
+    publishers: int, quantile: float
+) -> None:
+    # 90 % points of Student's t with one degree of freedom less (any table of it).
+    expected = quantile / 1.2816 * np.sqrt(1.0 + 1.0 / publishers)
+    assert float(of_few(publishers)) == pytest.approx(expected, rel=0.01)
 
 
 def test_traits_of_a_run_are_those_of_its_machine_and_load() -> None:

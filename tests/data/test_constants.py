@@ -13,7 +13,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.processors import matrices
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
-from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN, PUBLISHERS, TRAITS
+from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, PUBLISHERS, TRAITS
 from advisor.evidence.published.engines import ENGINES
 from advisor.evidence.published.row import SourceWordsRow
 from advisor.machine import from_catalog
@@ -60,9 +60,8 @@ def test_kinds_are_kinds_of_figures() -> None:
 def test_it_is_plausible() -> None:
     for row in ROWS:
         low, high = (0, 2.5) if row.constant.startswith("spread") else RANGES[row.unit]
-        low, high = (-0.8, 0.8) if row.constant.startswith("lean") else (low, high)
         assert low <= row.value <= high, row
-        if row.unit == "share" and not row.constant.startswith(("spread", "lean")):
+        if row.unit == "share" and not row.constant.startswith("spread"):
             assert row.value > 0
 
 
@@ -120,7 +119,6 @@ def asked_for() -> set[str]:
     spreads = {
         IN_DECODE,
         IN_PROMPT,
-        *LEAN.values(),
         *BY_TRAIT.values(),
     }  # asked for through a variable
     return {first.value for first in firsts if isinstance(first, ast.Constant)} | spreads
@@ -136,7 +134,8 @@ def test_no_file_is_unused() -> None:
 def test_constants_of_serving_engines_are_fitted() -> None:
     known = parameters(SERVING_ENGINES).items()
     fitted = {name.partition(" ")[0] for name, parameter in known if parameter.width}
-    ranges = {"spread", "spread_by", "spread_prompt", "spread_prompt_by", "lean", "sources"}
+    ranges = {"spread", "spread_by", "spread_prompt", "spread_prompt_by", "sources"}
+    ranges.add("engine_publishers")
     assert {row.constant for row in ENGINE_ROWS} == fitted | ranges
 
 
@@ -210,7 +209,7 @@ def test_groups_are_not_scopes() -> None:
 
 
 def test_fitted_constants_state_their_uncertainty() -> None:
-    spreads = ("spread", "lean", "sources", "batch_share", PUBLISHERS)
+    spreads = ("spread", "sources", "engine_publishers", "batch_share", PUBLISHERS)
     fitted = [row for row in ROWS if row.kind == "fitted" and not row.constant.startswith(spreads)]
     assert len(fitted) > 150
     for row in fitted:

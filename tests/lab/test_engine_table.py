@@ -8,7 +8,7 @@ import pytest
 
 from advisor.catalog.constants import FACTOR, ConstantRow, Scope, constant_rows, fitted_constants
 from advisor.catalog.csv_tables import DATA
-from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, LEAN, THIN
+from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, THIN, of_few
 from advisor.machine.catalog import gpu_rows
 from lab.__main__ import constant_table
 from lab.engine_tables import EngineLeftOutRow, Rows, ordered_generations
@@ -102,7 +102,7 @@ def test_a_scored_range_adds_traits_as_the_program_does() -> None:
     # Half a trait adds half of what its square adds: w sqrt(1 + (f^2 - 1) / 2).
     table = fitted_constants().bound(Scope(runtime="vllm"))
     factor = table.value(BY_TRAIT[IN_DECODE], THIN)
-    lean = table.value(LEAN[IN_DECODE], "resident")
+    few = of_few(table.value("engine_publishers"))
     case = EngineLeftOutRow(
         id="x",
         group="x",
@@ -115,5 +115,5 @@ def test_a_scored_range_adds_traits_as_the_program_does() -> None:
         together=0.0,
         thin=0.5,
     )
-    below = table.value(IN_DECODE, "resident") * np.sqrt(1 + (factor**2 - 1) / 2) * (1 + lean)
+    below = table.value(IN_DECODE, "resident") * np.sqrt(1 + (factor**2 - 1) / 2) * few
     assert margins(case, "vLLM", first=False).below == pytest.approx(below)

@@ -139,9 +139,28 @@ class TestDescribed:
     def test_channels_left_open_are_the_processors(self) -> None:
         slow, fast = (described(cpu="EPYC 7763", ram_mts=mts).host for mts in (1600, 3200))
         assert fast.bandwidth.value == pytest.approx(2 * slow.bandwidth.value)
-        assert fast.bandwidth.value == pytest.approx(
-            from_catalog.host("EPYC 7763", fast.memory).bandwidth.value
-        )
+
+    def test_people_have_slower_ram_than_their_processor_takes(self) -> None:
+        # An EPYC 7763 takes DDR4-3200; where nobody says so, boards are filled in part.
+        stated = described(cpu="EPYC 7763", ram_mts=3200).host.bandwidth.value
+        share = fitted_constants().value("ram_unstated_share", "server")
+        assert described(cpu="EPYC 7763").host.bandwidth.value == pytest.approx(stated * share)
+        # A typical platform is named after its RAM, and a chip is sold with it.
+        platform = "Desktop DDR4-3200 dual-channel (typical)"
+        typed = described(cpu=platform, ram_mts=3200, ram_channels=2).host.bandwidth.value
+        assert described(cpu=platform).host.bandwidth.value == pytest.approx(typed)
+
+    @pytest.mark.parametrize(
+        ("gpu", "host"),
+        [
+            ("GTX 1070", "Desktop DDR4-3200 dual-channel (typical)"),
+            ("RX 580", "Desktop DDR4-3200 dual-channel (typical)"),
+            ("RTX 3090", TYPICAL_HOST),
+            ("RTX 5090", TYPICAL_HOST),
+        ],
+    )
+    def test_an_old_card_stands_in_a_machine_of_its_time(self, gpu: str, host: str) -> None:
+        assert described(gpu=gpu).host.name == host
 
     @pytest.mark.parametrize(
         ("record", "name"),

@@ -90,6 +90,7 @@ def test_the_verdict_names_the_closest_and_the_farthest():
     # Errors of 0 to 19 % and of 50 %; experts in RAM, a single figure, is not named.
     text = page_text(app("accuracy"))
     assert "Half of 41 predictions" in text
+    assert "Half of strangers" in text
     assert (
         "Of kinds of run with 20 figures and more, the smallest median error is 10 % "
         "(resident, dense), the largest 50 % (CPU alone)." in text

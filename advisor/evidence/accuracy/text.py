@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import date
 from functools import cache
 from typing import Any
 
@@ -12,6 +13,7 @@ from advisor.catalog.accuracy_points import PEERS, AccuracyPoint
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.records import as_record
 from advisor.evidence.accuracy import scoring
+from advisor.evidence.accuracy.fresh import FreshScore, last_scores
 from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.formatting import aligned, percent
 
@@ -239,8 +241,29 @@ def front_page(ledger: scoring.Ledger) -> str:
     """Table of README: the regimes of `FRONT`, without the means and what chance allows."""
     by_name = {score.regime: score for score in ledger.scores}
     table = _markdown(*_table("front page", (by_name[name] for name in FRONT)))
-    sentences = ("", floor_sentence(ledger.floor), "", strangers_sentence(ledger))
-    return "\n".join((*table, *sentences))
+    behind = ("", floor_sentence(ledger.floor), "", strangers_sentence(ledger))
+    return "\n".join((fresh_sentence(last_scores()), "", OWN_FOLDS, "", *table, *behind))
+
+
+OWN_FOLDS = (
+    "Behind that stand our own folds: published figures, each predicted from constants that were "
+    "fitted without its publisher, beside the best public formula on the same rows:"
+)
+
+
+def fresh_sentence(scores: Sequence[FreshScore]) -> str:
+    """How right predictions were on rows that nothing had seen, with their day, in a sentence."""
+    day = date.fromisoformat(scores[0].day)
+    told = "; ".join(
+        f"{score.kind}: {percent(score.error)} off at the median, "
+        f"{percent(score.held)} within the 80 % range"
+        for score in scores
+    )
+    return (
+        f"What strangers met on {day.day} {day:%B %Y}, by publisher and machine, before any "
+        f"constant or range knew of their {sum(score.rows for score in scores)} figures: {told}. "
+        f"Ranges have since been set by such publishers."
+    )
 
 
 def _best_median(score: scoring.Score) -> str:
@@ -293,6 +316,7 @@ def record(ledger: scoring.Ledger) -> dict[str, Any]:
     return {
         "regimes": each(ledger.scores),
         "simulated": each(ledger.simulated),
+        "fresh": each(last_scores()),
         "strangers": each(stranger_scores(ledger.points)),
         "by_date": each(stranger_scores(ledger.points, "by date")),
         "by_age": each(stranger_scores(ledger.points, "by age")),

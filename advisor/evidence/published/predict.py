@@ -161,7 +161,8 @@ def batched(row: PublishedRow, case: Case) -> Case:
     users = max(_sequences(row, case) / case.replicas, 1.0)
     work = with_drafts(row, replace(case.work, users=users))
     guessed = users > 1 and not row.batch and case.runtime.key != SERVER
-    return replace(case, prompt=work, work=work, guessed=guessed)
+    prompt = run_settings.prompt_apart(row, work)
+    return replace(case, prompt=prompt, work=work, guessed=guessed)
 
 
 def _sequences(row: PublishedRow, case: Case) -> float:
@@ -499,16 +500,10 @@ def _copying(row: PublishedRow) -> Runtime:
 def _runtime(row: PublishedRow) -> Runtime:
     """Engine of a row, else the likeliest runtime."""
     named = engine(row.runtime, row.category)
-    if named is IK_LLAMA_CPP and "split mode graph" in row.source_note:
-        return IK_GRAPH
     if named in (LLAMA_CPP, None) and stated("shared layers", row.source_words):
         return LLAMA_CPP_TENSOR
-    if named is IK_LLAMA_CPP and run_settings.copies_experts(row):
-        return _copying(row)
     if named is not None:
-        if named is KTRANSFORMERS and not row.gpu:
-            return LLAMA_CPP
-        return named
+        return _with_options(named, row)
     if row.category in STREAMING:
         nearest = VLLM
     else:
@@ -516,6 +511,17 @@ def _runtime(row: PublishedRow) -> Runtime:
     if row.runtime:
         row.notes.append(f"{row.runtime} is not modelled: read as {nearest.name} does")
     return nearest
+
+
+def _with_options(named: Runtime, row: PublishedRow) -> Runtime:
+    """Engine with the options of a row that change how it reads weights."""
+    if named is IK_LLAMA_CPP and "split mode graph" in row.source_note:
+        return IK_GRAPH
+    if named is IK_LLAMA_CPP and run_settings.copies_experts(row):
+        return _copying(row)
+    if named is KTRANSFORMERS and not row.gpu:
+        return LLAMA_CPP
+    return named
 
 
 def _machine(row: PublishedRow, runtime: Runtime) -> MachineSpec:

@@ -238,6 +238,17 @@ def workload(row: PublishedRow, runtime: Runtime) -> Workload:
     )
 
 
+def prompt_apart(row: PublishedRow, work: Workload) -> Workload:
+    """Request that timed the prompt: another one than the tokens' where the note states its
+    length, "pp at 10k prompt tokens".
+    """
+    thousands = figure("prompt apart in thousands", row.source_note)
+    if thousands is None:
+        return work
+    length = 1000.0 * thousands
+    return replace(work, prompt=length, cached=0.0, context=length + work.output)
+
+
 def padded(row: PublishedRow) -> float:
     """Longest prompt, to which the runtime pads all prompts; 0 where none are padded [tokens].
 

@@ -25,7 +25,11 @@ from advisor.ui.parts.markup import block, heading, joined, say, section, show, 
 # Table of the constants: share or cost, value, and what it rests on.
 
 HEADINGS = ("Constant", "Value", "Kind", "Measurements", "Cases of its own")
-RANGES = ("spread", "lean", "sources")  # beginnings of the constants that are widths of ranges
+RANGES = (
+    "spread",
+    "sources",
+    "engine_publishers",
+)  # beginnings of the constants that are widths of ranges
 
 
 def constants_rows() -> Iterator[Sequence[str]]:

@@ -8,8 +8,9 @@ from markupsafe import Markup
 
 from advisor.catalog.accuracy_points import PEERS, AccuracyPoint, Peer
 from advisor.evidence.accuracy import scoring
+from advisor.evidence.accuracy.fresh import last_scores
 from advisor.evidence.accuracy.regimes import ALL, REGIMES, description
-from advisor.evidence.accuracy.text import allowed, floor_sentence
+from advisor.evidence.accuracy.text import allowed, floor_sentence, fresh_sentence
 from advisor.formatting import percent
 from advisor.reports.charts import Bar, BarChart, BarPart
 from advisor.ui.parts.drawing import bars
@@ -65,8 +66,14 @@ def verdict(ledger: scoring.Ledger) -> Markup:
         f"smallest median error is {percent(best.median)} ({best.regime}), the largest "
         f"{percent(worst.median)} ({worst.regime})."
     )
-    first = f"Half of {every.rows:,} predictions are within {percent(every.median)}"
-    return heading(first, rest, "oa-good-text") + block("oa-way", told, "p")
+    met, *_ = last_scores()
+    first = f"Half of strangers' machines were predicted within {percent(met.error)}"
+    own = f"Half of {every.rows:,} predictions of our own folds are within {percent(every.median)}"
+    return (
+        heading(first, f" of the measured speed, {met.kind}, on {met.day}.", "oa-good-text")
+        + block("oa-way", fresh_sentence(last_scores()), "p")
+        + block("oa-way", f"{own}{rest} {told}", "p")
+    )
 
 
 def families(ledger: scoring.Ledger) -> Markup:
