@@ -18,13 +18,14 @@ from advisor.catalog.csv_tables import DATA, as_text
 from advisor.cost_model.processors import vectors
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
-from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN, TRAITS
+from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, TRAITS
 from advisor.evidence.published.row import PublishedRow
 from advisor.evidence.published.tiered import CATEGORY
 from advisor.model.model import Floats
 from advisor.runtimes.tiered.engines import engines
 from lab import rounded, write
-from lab.fit import Fit, HeldOut, Settings, counts, fitted_row, problem, solve, without_clusters
+from lab.fit import Fit, HeldOut, Settings, counts, fitted_row, problem, solve
+from lab.folds import left_out_times
 from lab.held_out import GENERATED, READ
 from lab.llama_cpp import placed_case
 from lab.published import published_rows
@@ -103,9 +104,7 @@ def held_out() -> HeldOut:
     """Fit of all runs, each predicted without its publisher."""
     every = cases()
     fit = fit_without(np.ones(len(every.timed)))
-    clusters = [run.publisher for run in every.timed]
-    predicted = every.predicted(fit.task.values(without_clusters(fit, clusters)))
-    return HeldOut(fit=fit, predicted=predicted)
+    return HeldOut(fit=fit, predicted=left_out_times(fit, [run.publisher for run in every.timed]))
 
 
 @cache
@@ -171,8 +170,6 @@ def _spreads(done: HeldOut) -> Iterator[ConstantRow]:
         errors = misses(predicted)
         for constant, part in ((IN_DECODE, GENERATED), (IN_PROMPT, READ)):
             yield from _widths(constant, part, errors, keys)
-            for family in PARTS:
-                yield _row(LEAN[constant], 0.0, 0, keys, family)
             for trait in TRAITS:
                 yield _row(BY_TRAIT[constant], 1.0, 0, keys, trait)
         for family in PARTS:

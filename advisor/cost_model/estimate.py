@@ -488,7 +488,6 @@ def estimate(
     return replace(
         outcome,
         placement=placement,
-        format_note=" ".join(filter(None, notes)),
         fits=np.asarray(missing) <= 0,
         missing=missing,
         constants=measured.conditioned(there, machine, runtime, model),

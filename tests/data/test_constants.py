@@ -83,7 +83,7 @@ def test_a_constant_has_one_unit() -> None:
 def test_a_fitted_constant_states_its_number_of_rows() -> None:
     for row in ROWS:
         assert (row.kind == "fitted") == (row.rows is not None)
-        assert row.rows is None or 0 < row.rows <= 4000
+        assert row.rows is None or 0 < row.rows <= 6000
 
 
 def test_scopes_name_things_that_exist() -> None:
