@@ -330,7 +330,8 @@ def centre_rows(found: Mapping[str, Centre], builds: Iterable[str]) -> Iterator[
     for runtime in ENGINES_OF_LLAMA_CPP:
         for backend, centre in sorted(found.items()):
             scope = {"runtime": runtime, "backend": backend}
-            yield _row("centre", centre.slower, "ratio", centre.groups, note, **scope)
+            spread = DIFFER / math.sqrt(centre.groups + (DIFFER / SHIFT) ** 2)
+            yield _row("centre", centre.slower, "ratio", centre.groups, note, spread, **scope)
             for build in others:
                 yield _row("centre", 1.0, "ratio", 0, note, build=build, **scope)
 
