@@ -23,6 +23,7 @@ from advisor.evidence.published.row import PublishedRow
 from advisor.evidence.published.tiered import CATEGORY
 from advisor.model.model import Floats
 from advisor.runtimes.tiered.engines import engines
+from advisor.runtimes.tiered.reports import ReportedRow
 from lab import rounded, write
 from lab.fit import Fit, HeldOut, Settings, counts, fitted_row, problem, solve
 from lab.folds import left_out_times
@@ -236,17 +237,6 @@ class LeftOutTiers:
     id: str  # id of its row
     seconds: float  # predicted without its publisher [s]
     unseen: float  # predicted without any run of its engine [s]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReportedRow:
-    """One row of data/generated/tiers_reported.csv: users who reported an engine on a card."""
-
-    engine: str  # key of the engine
-    gpu: str  # name in the catalogue; empty without one
-    users: int  # people other than its makers
-    makers: int  # makers of engines who published runs
-    runs: int  # their runs
 
 
 def reported() -> Iterator[ReportedRow]:

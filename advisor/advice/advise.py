@@ -37,7 +37,7 @@ from advisor.model.model import Model
 from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.request import Nouns
 from advisor.request.session import AgentSession
-from advisor.runtimes import RUNTIMES, VALUED, Runtime, beside
+from advisor.runtimes import RUNTIMES, VALUED, Runtime, beside, in_tiers
 
 if TYPE_CHECKING:
     from advisor.advice.finder.combinations import Compute
@@ -175,7 +175,7 @@ def _estimated(
     placement: PlacementStrategy | None,
 ) -> tuple[tuple[Estimate, ...], Estimate | None, tuple[Edited, ...]]:
     """Every estimate, the best of them and the changes: the same at any price and use."""
-    runtimes = (*RUNTIMES, *beside(machine))
+    runtimes = (*RUNTIMES, *beside(machine), *in_tiers(model, machine))
     further = (chosen,) if chosen and chosen not in runtimes else ()
     estimates = compare(model, machine, work, settings=settings, runtimes=(*runtimes, *further))
     wanted = (

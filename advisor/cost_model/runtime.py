@@ -74,6 +74,9 @@ class Runtime:
     # upper bound on the weights of layers that the GPUs hold beside the cache of one user; None for
     # all of their memory [B]
     room_for_layers: Callable[[Model, Machine, Workload], Array] | None = None
+    # model in the files that its makers publish, where these are of another size than the format's;
+    # None where they are not
+    own_files: Callable[[Model], Model] | None = None
     takes_layers: bool = False  # the number of layers on the GPU can be set
     binds_nodes: bool = False  # its command places threads and memory on sockets (`--numa`)
     computes_in_ram: bool = False  # the processor computes weights in RAM; else they move to GPUs

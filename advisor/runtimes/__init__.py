@@ -21,6 +21,9 @@ from advisor.runtimes.mlx import MLX, OLLAMA_MLX
 from advisor.runtimes.names import row_of
 from advisor.runtimes.sglang import SGLANG
 from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
+from advisor.runtimes.tiered.engines import engine_called
+from advisor.runtimes.tiered.offered import in_tiers as in_tiers
+from advisor.runtimes.tiered.reports import sentences
 from advisor.runtimes.tiered.runtimes import tiered_runtime, tiered_runtimes
 from advisor.runtimes.vllm import VLLM
 
@@ -81,5 +84,8 @@ class RemarkRow:
 
 def remarks_of(runtime: Runtime) -> tuple[str, ...]:
     """Remarks shown beside a runtime's command."""
+    engine = engine_called(runtime.key)
+    if engine is not None and runtime in TIERED:
+        return sentences(engine)
     rows = read(DATA / "runtimes/remarks.csv", RemarkRow)
     return tuple(row.words for row in rows if row.runtime == runtime.name)

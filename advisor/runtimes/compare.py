@@ -122,6 +122,8 @@ def _loaded(stored: Model, runtime: Runtime, machine: Machine) -> tuple[Model, s
     loaded = taken_format(stored, runtime, machine)
     if loaded.format != stored.format:
         stored = catalog.in_format(stored.architecture, loaded.format)
+    if runtime.own_files is not None:
+        stored = runtime.own_files(stored)
     return stored, loaded.reason
 
 

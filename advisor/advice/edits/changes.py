@@ -13,6 +13,7 @@ import numpy as np
 
 from advisor.advice.compare import decode_tps
 from advisor.advice.edits.edit import Edit, Edited, again, placements, scaled
+from advisor.advice.edits.in_tiers import engine_in_tiers
 from advisor.advice.speeds import Speed, speed_of
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import BOUND_BY, Estimate
@@ -102,6 +103,7 @@ def changes_of(model: Model, machine: Machine, work: Workload, best: Estimate) -
         words = f"draft {drafted.drafted:g} token a step by its own layers ({drafted.draft})"
         yield Edit(words=words, cost=SAME_TEXT, changes={"work": drafted})
     yield from _expert_cache(best)
+    yield from engine_in_tiers(machine, best)
     yield from _feed_forward(best)
     yield from _micro_batch(work, best)
     yield from _faster_memory(machine, best)
@@ -195,7 +197,8 @@ def _expert_cache(best: Estimate) -> Edits:
     """VRAM for the experts in RAM that were used last, of the size that is fastest; the gain of a
     cache turns on its hits, the link and the RAM.
     """
-    if not (_is_split(best) and best.runtime.caches_experts and best.model.has_experts):
+    able = best.runtime.caches_experts and best.runtime.takes_layers
+    if not (_is_split(best) and able and best.model.has_experts):
         return
     if best.settings.expert_cache is None:
         most = float(np.max(best.machine.gpu_memory)) / GIB

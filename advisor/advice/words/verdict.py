@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from advisor.advice.compare import MOST_READERS, decode_tps, lacks, usable
 from advisor.advice.edits.edit import Edited
+from advisor.advice.edits.in_tiers import SAME_MODEL
 from advisor.advice.finder.runnable import Runnable
 from advisor.advice.prices.price import odd_prices
 from advisor.advice.speeds import Speed, speed_of
@@ -445,11 +446,39 @@ def _ways(advice: Advice, level: Judgement, decode: float) -> list[str]:
         return [_free(free, options[0])]
     if choice.safe is not None and not faster:
         return _bought(choice.safe, options[0], decode)
-    reason = plain(choice.reason)
-    if another is not None and faster:
+    return _staying(advice, another if faster else None)
+
+
+def _staying(advice: Advice, another: Runnable | None) -> list[str]:
+    """Sentences on keeping what is there: a young engine or another model that is faster, free."""
+    kept = _keep(advice.options[0])
+    reason = plain(advice.choice.reason)
+    if engine := _young(advice.options):
+        return [f"{kept} {engine[0]}", *engine]
+    if another is not None:
         first, *shorter = _of_model((BESIDE, *AS_HIGH), another)
         return [f"{reason} {first}".strip(), *shorter]
-    return [f"{_keep(options[0])} {reason}".strip(), reason, _keep(options[0])]
+    return [f"{kept} {reason}".strip(), reason, kept]
+
+
+def _young(options: Sequence[Option]) -> list[str]:
+    """An engine with experts in tiers that writes notably faster, free; nothing without one."""
+    now = options[0].decode
+    for option in options[1:]:
+        speed = option.speed
+        if option.name.startswith(SAME_MODEL) and speed and speed.decode >= YOUNG * now:
+            span = f"{number(speed.low)} to {number(speed.high)}"
+            about = f"about {number(speed.decode)} tokens a second"
+            effort = option.price.note.removeprefix("free, ").partition(";")[0]
+            return [
+                f"Free: {option.name}, {about} ({span}), {effort}.",
+                f"Free: {option.name}, {about} ({span}).",
+                f"Free: {option.name}, {about}.",
+            ]
+    return []
+
+
+YOUNG = 1.5  # factor from which a young engine is worth its set-up and its risk
 
 
 AS_HIGH = (

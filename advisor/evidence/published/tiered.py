@@ -27,6 +27,7 @@ from advisor.model.architecture import Architecture, Experts, Group
 from advisor.model.by_name.named import named
 from advisor.model.model import Model
 from advisor.runtimes.tiered.engines import Fill, RamTier, TieredEngine, engine_called, engines
+from advisor.runtimes.tiered.packs import with_experts_of
 from advisor.runtimes.tiered.placement import experts_of, ram_room, uses_gpus
 from advisor.runtimes.tiered.runtimes import chance, described
 from advisor.units import GIB
@@ -149,10 +150,7 @@ def _with_experts(model: Model, name: str, total: int | None, size: float | None
     if total and total < experts.total:
         model = _cut(model, Experts(total=total, used=experts.used), name)
     if size:
-        factor = size * GIB / float(experts_of(model))
-        sizes = dict(model.bytes_per_layer)
-        sizes[Group.ROUTED_EXPERTS] = sizes[Group.ROUTED_EXPERTS] * factor
-        model = replace(model, bytes_per_layer=sizes)
+        model = with_experts_of(model, size * GIB)
     return model
 
 

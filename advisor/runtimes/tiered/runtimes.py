@@ -11,6 +11,7 @@ from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.tiered import placement
 from advisor.runtimes.tiered.commands import command
 from advisor.runtimes.tiered.engines import TieredEngine, engine_called, engines
+from advisor.runtimes.tiered.packs import packed
 from advisor.runtimes.tiered.passes import schedule
 
 ENGINE = "tiers"  # name of the program whose placement and schedule all of them use
@@ -49,6 +50,7 @@ def described(engine: TieredEngine) -> Runtime:
         drafts=True,
         own_drafts=_drafts(engine),
         schedules_drafts=True,
+        own_files=partial(packed, engine),
         caches_experts=True,
         mainstream=False,
     )

@@ -1,0 +1,149 @@
+"""Engines with experts in tiers: their table, names, refusals, and what holds for each."""
+
+import re
+
+import numpy as np
+import pytest
+from provenance import is_past
+
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
+from advisor.cost_model.workload import Workload
+from advisor.machine.from_spec import machine
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import resolve
+from advisor.model.model import Model
+from advisor.runtimes import TIERED, in_tiers, remarks_of, runtime
+from advisor.runtimes.tiered.engines import Fill, RamTier, TieredEngine, engines
+from advisor.runtimes.tiered.packs import packed
+from advisor.runtimes.tiered.placement import experts_of
+from advisor.runtimes.tiered.reports import on_card
+from advisor.units import GIB, Array
+
+RAM = PlacementStrategy.CPU_OFFLOAD
+DRIVE = PlacementStrategy.NVME_OFFLOAD
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return resolve.find("Qwen3.8-Flash-Next", "IQ3_S").model
+
+
+def rig(gpu: str = "RTX 5070", ram_gb: Array = 64.0, **more: object) -> Machine:
+    return machine(MachineSpec(gpu=gpu, cpu="Ryzen 5 7600", ram_gb=ram_gb, **more))  # type: ignore[arg-type]
+
+
+def answer(
+    name: str, model: Model, where: Machine, strategy: PlacementStrategy = RAM, **settings: float
+) -> Estimate:
+    chosen = Settings(**settings)  # type: ignore[arg-type]
+    return estimate(model, where, Workload(prompt=4096), runtime(name), strategy, settings=chosen)
+
+
+@pytest.mark.parametrize("engine", engines(), ids=lambda engine: engine.key)
+def test_every_row_is_complete(engine: TieredEngine) -> None:
+    assert re.compile(engine.models)
+    assert engine.vram_fill in set(Fill)
+    assert engine.ram_fill in set(Fill)
+    assert engine.ram_tier in set(RamTier)
+    assert engine.link_share == "measured" or 0.0 <= float(engine.link_share) <= 1.0
+    assert (engine.drafted > 0) == (engine.accepted is not None)
+    assert engine.drive in ("direct", "mapped")
+    assert is_past(engine.version_date)
+    assert engine.source
+    assert runtime(engine.name).key == engine.key
+    for spelling in engine.spellings:
+        assert runtime(spelling).name == engine.name
+
+
+def test_named_engines_are_runtimes() -> None:
+    for name in ("Project Maya", "strata-poly", "niko1221/strata", "infr", "ft serve", "dwarfstar"):
+        assert runtime(name) in TIERED
+
+
+@pytest.mark.parametrize(
+    ("name", "spec", "words"),
+    [
+        ("Strata", {"gpu": "none"}, "needs a GPU"),
+        ("basalt", {"gpu": "RX 7900 XTX"}, "does not run on RX 7900 XTX"),
+        ("XeStrata", {"system": "windows"}, "runs on Linux"),
+        ("Maya", {}, "does not run Qwen/Qwen3.8-Flash-Next"),
+        ("glm-flash-lite", {}, "does not run"),
+        ("lean-qwenflash", {"gpu": "RTX 3070 Ti"}, "starts with 16 GB of VRAM"),
+    ],
+)
+def test_it_refuses_with_the_reason(
+    model: Model, name: str, spec: dict[str, float | str], words: str
+) -> None:
+    result = answer(name, model, rig(**spec))  # type: ignore[arg-type]
+    assert words in result.refusal
+
+
+def test_a_dense_model_has_no_experts_to_keep() -> None:
+    dense = resolve.find("Llama-3.1-8B", "Q4_K_M").model
+    assert "has none" in answer("Strata", dense, rig()).refusal
+
+
+def test_bytes_lie_where_the_engine_puts_them(model: Model) -> None:
+    mine = packed(engines()[0], model)
+    assert float(experts_of(mine)) == pytest.approx(46.8 * GIB)
+    result = answer("Strata", mine, rig())
+    placed = result.placement
+    assert placed is not None
+    # VRAM less 0.5 of a context, 4 of drafts and buffers, dense parts and a cache of 8,192 tokens
+    cache = float(np.sum(mine.kv_bytes(8192, "q8_0")))
+    dense = mine.bytes_without_table - 46.8 * GIB
+    room = float(rig().gpus[0].memory.value) - 4.5 * GIB - dense - cache
+    assert float(placed.expert_cache) == pytest.approx(room, rel=1e-6)
+    assert float(placed.page_cache) == pytest.approx(46.8 * GIB)
+    # all experts, 10 GiB for the engine and the system, and the table of tokens
+    ram = sum(map(float, result.held[Tier.RAM]))
+    table = mine.embedding * (1.0 - mine.tables_share)
+    assert ram == pytest.approx(56.8 * GIB + table, rel=1e-3)
+    assert bool(result.fits)
+    assert not bool(answer("Strata", mine, rig(ram_gb=48)).fits)
+
+
+def test_a_better_machine_is_never_slower(model: Model) -> None:
+    def speed(where: Machine, strategy: PlacementStrategy = RAM) -> float:
+        return float(answer("Strata", model, where, strategy).decode_tps or 0.0)
+
+    assert speed(rig("RTX 5090")) > speed(rig("RTX 5070"))
+    assert speed(rig(ram_gbs=90.0)) >= speed(rig(ram_gbs=50.0))
+    drives = [
+        float(
+            answer("Strata", model, rig(ram_gb=ram), DRIVE, page_cache=ram / 2 * GIB).decode_tps
+            or 0
+        )
+        for ram in (16, 32, 48, 64)
+    ]
+    assert drives == sorted(drives)
+    fast = answer("Strata", model, rig(disk_gbs=14.0), DRIVE).decode_tps
+    slow = answer("Strata", model, rig(disk_gbs=3.0), DRIVE).decode_tps
+    assert float(fast or 0) > float(slow or 0)
+
+
+def test_a_sweep_is_the_same_as_single_answers(model: Model) -> None:
+    rams = np.array([24.0, 48.0, 96.0])
+    swept = answer("MoE4All", model, rig(ram_gb=rams), DRIVE).decode_tps
+    alone = [answer("MoE4All", model, rig(ram_gb=ram), DRIVE).decode_tps for ram in rams]
+    assert np.asarray(swept) == pytest.approx(np.ravel(np.array(alone, dtype=float)))
+
+
+def test_few_engines_are_offered_and_those_with_reports_first(model: Model) -> None:
+    offered = [each.name for each in in_tiers(model, rig())]
+    assert offered[0] == "Strata"
+    assert len(offered) <= 3
+    assert not in_tiers(resolve.find("Llama-3.1-8B", "Q4_K_M").model, rig())
+    small = resolve.find("gpt-oss-20b", "MXFP4").model
+    assert not in_tiers(small, rig("RTX 5090"))
+
+
+def test_who_reported_it_is_told_by_card() -> None:
+    strata = engines()[0]
+    assert on_card(strata, rig("RTX 5060")) == "no report of it on an RTX 5060 is known"
+    assert "users reported it on an RTX 5090" in on_card(strata, rig("RTX 5090"))
+    first, second = remarks_of(runtime("Strata"))
+    assert "young" in first
+    assert "--calibrate" in second
