@@ -3,7 +3,7 @@
 It is the same to a request from every door.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -12,16 +12,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from advisor.advice.compare import compare, context_notes, readers, title_of, usable
-from advisor.advice.edits.changes import faster_changes
+from advisor.advice.edits.changes import SAME_TEXT, faster_changes
 from advisor.advice.edits.edit import Edit, Edited
 from advisor.advice.finder.runnable import best_rated
-from advisor.advice.prices.price import priced_name
+from advisor.advice.prices.price import Price, priced_name
 from advisor.advice.speeds import speed_of
-from advisor.advice.table.choice import (
-    choice_of,
+from advisor.advice.table.at_once import MANY_AT_ONCE, at_once, side_by_side
+from advisor.advice.table.choice import choice_of, reads_drive, why, why_not
+from advisor.advice.table.decision import (
+    STAYS,
+    Case,
+    Decision,
+    decide,
+    free_step,
+    serves,
+    thinking_off,
 )
-from advisor.advice.table.option import Question, as_rented
-from advisor.advice.table.options import machine_speed, options
+from advisor.advice.table.demand import Crowd, Demand, demand_of
+from advisor.advice.table.option import Option, OptionKind, Question, as_rented
+from advisor.advice.table.options import keep, machine_speed, options
+from advisor.advice.table.permitted import permitted
+from advisor.advice.table.sale import sale
+from advisor.advice.table.thought import as_they_think, without_thinking
 from advisor.advice.table.timed_machines import cardless
 from advisor.advice.words.verdict import Advice, Judgement, judgement, price_notes
 from advisor.cost_model.estimate import Estimate
@@ -37,6 +49,7 @@ from advisor.model.model import Model
 from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.request import Nouns
 from advisor.request.session import AgentSession
+from advisor.request.wants import NO_WANTS, Wants
 from advisor.runtimes import RUNTIMES, VALUED, Runtime, beside, in_tiers
 
 if TYPE_CHECKING:
@@ -58,6 +71,7 @@ def advise(
     owned: Machine | None = None,
     today: date | None = None,
     session: AgentSession | None = None,
+    wants: Wants = NO_WANTS,
 ) -> Advice:
     """Complete answer for a model, a machine and a request, of which a session repeats a turn.
 
@@ -87,21 +101,25 @@ def advise(
     kept = speed_of(best) if best else None
     if other:
         kept = None if nothing else machine_speed(question)
-    options_found = options(question, kept, () if other else faster)
+    options_found = permitted(options(question, kept, () if other else faster), wants)
     instead = "" if other or best is not None else _instead(estimates, chosen)
-    choice = choice_of(options_found, money.reading_tps, money.replies_per_day, instead)
+    demand = demand_of(float(work.users), money, wants)
+    case = _case(options_found, demand, instead)
+    if not other:
+        case = replace(case, sale=sale(question, case.kept))
+    if demand.counted and not demand.met_by(case.kept):
+        case = _many_at_once(case, question, wants, chosen)
+    elif not (nothing or instead or demand.counted):
+        case = _with_models(case, question)
+    decision = decide(case)
+    choice = case.choice
+    if decision.option is not None:
+        choice = replace(choice, safe=decision.option, reason=_reason(case, decision))
+    elif choice.safe is not None and decision.rule in STAYS:
+        choice = replace(choice, safe=None, reason=why_not(case.kept, money.reading_tps))
     refused = _refused_format(model, best, estimates)
     if refused and choice.safe is None:
         choice = replace(choice, reason=f"{choice.reason} {refused}")
-    now = options_found[0].speed
-    another = None
-    closest = None
-    decode = now.decode if now else 0.0
-    level = judgement(decode, money.reading_tps)
-    if not (nothing or instead or level is Judgement.FASTER):
-        another = best_rated(model, here, work, max(money.reading_tps, decode), as_well=True)
-        if another is None and level is Judgement.UNUSABLE:
-            closest = best_rated(model, here, work, money.reading_tps, as_well=False)
     task = None
     if best is not None and session is not None:
         from advisor.advice.task import task_of  # loaded only for a session
@@ -110,11 +128,13 @@ def advise(
     return Advice(
         title=title_of(model, machine),
         choice=choice,
-        another_model=another,
-        closest=closest,
+        decision=decision,
+        case=case,
+        another_model=case.another,
+        closest=case.closest,
         estimates=estimates,
         best=best,
-        options=options_found,
+        options=tuple(case.options),
         what_ifs=faster,
         question=question,
         elsewhere=other,
@@ -123,6 +143,89 @@ def advise(
         chosen=chosen,
         placement=placement,
     )
+
+
+def _case(options_found: Sequence[Option], demand: Demand, instead: str) -> Case:
+    """What the rules of a decision look at, without other models."""
+    money = demand.money
+    stops = demand.wants.may_stop_thinking and money.thinking_tokens > 0
+    judged = list(options_found)
+    if stops:
+        judged = without_thinking(options_found)
+    step = free_step(judged, money.reading_tps)
+    choice = choice_of(judged, money.reading_tps, money.replies_per_day, instead, step)
+    if stops:
+        choice = as_they_think(choice, judged, options_found)
+        step = free_step(options_found, money.reading_tps)
+    case = Case(
+        options=options_found,
+        choice=choice,
+        demand=demand,
+        reading_tps=money.reading_tps,
+        step=step,
+        instead=instead,
+    )
+    if not stops or case.kept.speed is None:
+        return case
+    stopped = thinking_off(case.kept)
+    if not serves(stopped, money.reading_tps):
+        stopped = thinking_off(case.best_kept)
+    return replace(case, stopped=stopped)
+
+
+def _with_models(case: Case, question: Question) -> Case:
+    """The case with another model, where what is kept is not faster than one reads."""
+    kept = case.kept
+    reading = case.reading_tps
+    level = judgement(kept.decode, reading)
+    if level is Judgement.FASTER and serves(kept, reading):
+        return case
+    nouns = (question.model, question.machine, question.work)
+    another = best_rated(*nouns, max(reading, kept.decode), as_well=True)
+    closest = None
+    lost = level is Judgement.UNUSABLE or reads_drive(kept)
+    if another is None and lost:
+        closest = best_rated(*nouns, reading, as_well=False)
+    return replace(case, another=another, closest=closest, model=question.model.name)
+
+
+def _many_at_once(case: Case, question: Question, wants: Wants, chosen: Runtime | None) -> Case:
+    """The case of work that one answer after the other does not do in time: several at once, here
+    and on what could be bought, rented or called.
+    """
+    least = case.reading_tps if case.demand.crowd is Crowd.RATE else 0.0
+    best = side_by_side(question, chosen, least)
+    if best is None:
+        work = at_once(question.work, MANY_AT_ONCE)
+        speed = None
+    else:
+        work = best.work
+        speed = speed_of(best)
+    several = replace(question, work=work)
+    here = keep(several, speed)
+    together = None
+    if best is not None and speed is not None:
+        name = f"{float(work.users):.0f} answers at once in {best.runtime.name}"
+        together = replace(
+            here, kind=OptionKind.CHANGE, name=name, price=Price(note=SAME_TEXT), loss=0.0
+        )
+    rows = permitted(options(several, speed, ()), wants)[1:]
+    kept = case.kept
+    changed = [replace(together, kept=kept)] if together else []
+    others = [replace(each, kept=kept) for each in rows]
+    return replace(case, options=(kept, *changed, *others), together=next(iter(changed), None))
+
+
+def _reason(case: Case, decision: Decision) -> str:
+    """Why an option is decided for."""
+    option = decision.option
+    if option is None or option is case.choice.safe:
+        return case.choice.reason
+    if option.kind is OptionKind.CHANGE and not option.upfront:
+        return f"Before anything is bought, a free change: {option.name}."
+    if option.kind is OptionKind.API:
+        return "It costs less than any machine at your use, and your texts may leave the house."
+    return why(option)
 
 
 def _in_linux(
@@ -250,6 +353,7 @@ def answer(nouns: Nouns) -> Answer:
             ownership=nouns.ownership,
             owned=nouns.owned,
             session=nouns.session,
+            wants=nouns.wants,
         )
     return Answer(nouns=nouns, advice=advice)
 

@@ -20,6 +20,7 @@ TITLES = {
     "load": "many users",
     "placement": "placement",
     "money": "time and money",
+    "wishes": "wishes",
     "prices": "your prices",
     "currency": "currency",
     "ownership": "what you have",

@@ -16,7 +16,8 @@ class MoneyInputs:
     Attributes:
         replies_per_day: replies that people wait for, of all users together.
         days_per_week: days of use in a week.
-        answer_hours: hours within which the replies of a day must be complete [h].
+        answer_hours: hours within which the replies of a day, a batch that nobody reads as it is
+            written, must be complete; None where people wait for each [h].
         usd_per_hour_of_time: value of an hour of waiting [USD/h].
         rented_hours_per_day: hours a day that a rented machine is kept; None for the hours that use
             and starts take [h].
@@ -47,7 +48,7 @@ class MoneyInputs:
 
     replies_per_day: float = 40.0
     days_per_week: float = 7.0
-    answer_hours: float = 24.0
+    answer_hours: float | None = None
     usd_per_hour_of_time: float = 30.0
     rented_hours_per_day: float | None = None
     hours_on_per_day: float = 8.0
@@ -68,6 +69,18 @@ class MoneyInputs:
         check_all(MONEY, vars(self))
         check_prices(OWN_PRICE, self.own_price)
         check_prices(OWN_RENT, self.own_rent)
+
+    @property
+    def batch(self) -> bool:
+        """Whether replies are due within some hours, and nobody waits for one of them."""
+        return self.answer_hours is not None
+
+    @property
+    def hours_there(self) -> float:
+        """Hours of a day within which its replies must be complete [h]."""
+        if self.answer_hours is None:
+            return 24.0
+        return self.answer_hours
 
     @property
     def days(self) -> float:

@@ -36,10 +36,12 @@ from advisor.model import catalog, resolve
 from advisor.model.formats import model_formats
 from advisor.model.model import KV_BYTES_PER_VALUE, Model
 from advisor.model.resolve import ResolvedModel
+from advisor.model.thinking import Thinking, thinking_of
 from advisor.request import known_speed
 from advisor.request.known import Known, QuestionRun, known
 from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.session import AgentSession, session_of, shapes
+from advisor.request.wants import MAKERS, Condition, Texts, Think, Wants, maker_named
 from advisor.runtimes import NAMED, Runtime
 from advisor.runtimes import runtime as runtime_named
 from advisor.runtimes.names import row_of as runtime_row
@@ -61,7 +63,7 @@ DRIVERS = ("Mesa 24.2", "Mesa 25.3", "AMDVLK", "ROCm 6.4")
 CONTEXTS = {f"{2**power // 1024}k": 2**power for power in range(11, 21)}
 """Sizes of the context, as people write them [tokens]."""
 CLOSED = ("backend", "system", "numa", "kv_type", "session", "runtime", "placement", "load_mode",
-          "form")  # fmt: skip
+          "form", "think", "texts", "condition", "maker")  # fmt: skip
 """Inputs that take no other name than those listed."""
 
 
@@ -96,6 +98,10 @@ LISTS: Mapping[str, Callable[[], Iterable[str]]] = {
     "form": lambda: Form,
     "currency": lambda: CURRENCIES,
     "cards_owned": gpu_rows,
+    "think": lambda: filter(None, Think),
+    "texts": lambda: filter(None, Texts),
+    "condition": lambda: filter(None, Condition),
+    "maker": lambda: MAKERS,
 }
 
 
@@ -200,12 +206,13 @@ class Request:
     attention_by_user: bool = Settings.attention_by_user
     replies_per_day: float = MoneyInputs.replies_per_day
     days_per_week: float = MoneyInputs.days_per_week
-    answer_hours: float = MoneyInputs.answer_hours
+    answer_hours: float | None = MoneyInputs.answer_hours
     usd_per_hour_of_time: float = MoneyInputs.usd_per_hour_of_time
     rented_hours_per_day: float | None = MoneyInputs.rented_hours_per_day
     starts_per_day: float = MoneyInputs.starts_per_day
     start_minutes: float = MoneyInputs.start_minutes
-    thinking_tokens: float = MoneyInputs.thinking_tokens
+    think: str | None = None
+    thinking_tokens: float | None = None
     reading_tps: float = MoneyInputs.reading_tps
     api_usd_in: float | None = MoneyInputs.api_usd_in
     api_usd_out: float | None = MoneyInputs.api_usd_out
@@ -225,6 +232,10 @@ class Request:
     min_tps: float = 0.0
     max_usd_per_month: float | None = None
     max_usd: float | None = None
+    texts: str | None = None
+    condition: str | None = None
+    maker: str | None = None
+    max_watts: float | None = None
     contexts: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
@@ -535,10 +546,79 @@ class Nouns:
                 "Half of an API's price is typed; give both --api-usd-in and --api-usd-out."
             )
         amounts = {entry.name: getattr(request, entry.name) for entry in inputs.MONEY}
+        amounts["thinking_tokens"] = self.thinking_tokens
         return MoneyInputs(
             **inputs.in_usd(amounts, usd),
             own_rent=tuple((name, amount * usd) for name, amount in request.own_rent),
             own_price=tuple((name, amount * usd) for name, amount in request.own_price),
+        )
+
+    @property
+    def _thinking(self) -> Thinking | None:
+        """Reasoning of the model; None for one that has none, or without a model."""
+        if not self.request.model and self.given is None:
+            return None
+        return thinking_of(self.request.model, self.model.name)
+
+    @property
+    def _think(self) -> Think:
+        """Reasoning as it is wanted."""
+        return _listed(Think, "thinking", self.request.think) or Think.USUAL
+
+    @property
+    def thinking_tokens(self) -> float:
+        """Tokens of reasoning before each reply: as typed, else the model's [tokens].
+
+        Raises:
+            InputError: thinking is to be off in a model that cannot stop, or on in one without it.
+        """
+        request = self.request
+        wanted = self._think
+        if request.thinking_tokens is not None:
+            if wanted is not Think.USUAL:
+                raise InputError(
+                    "Both --thinking and --thinking-tokens say how long the model thinks; give one."
+                )
+            return float(request.thinking_tokens)
+        return self._thought(self._thinking, wanted)
+
+    def _thought(self, row: Thinking | None, wanted: Think) -> float:
+        """Tokens of reasoning of a model as they are wanted [tokens]."""
+        if wanted is Think.OFF:
+            if row is not None and row.thinks and not row.can_stop:
+                raise InputError(
+                    f"{self.model.name} always thinks before it answers; give --thinking short or "
+                    "long, or take another model."
+                )
+            return 0.0
+        if row is None and wanted is not Think.USUAL:
+            raise InputError(
+                f"{self.model.name} has no thinking on record; leave --thinking out, or give the "
+                "tokens with --thinking-tokens."
+            )
+        if row is None:
+            return 0.0
+        tokens = {Think.SHORT: row.short_tokens, Think.LONG: row.long_tokens}
+        return tokens.get(wanted, row.usual_tokens) or 0.0
+
+    @lazy
+    def wants(self) -> Wants:
+        """What the answer must meet; speeds and waits of many users only where they are stated."""
+        request = self.request
+        row = self._thinking
+        open_thinking = self._think is Think.USUAL and request.thinking_tokens is None
+        stops = row is not None and row.thinks and row.can_stop and open_thinking
+        limit = inputs.in_usd({"max_usd": request.max_usd}, request.paying.usd)
+        return Wants(
+            requests_per_hour=request.requests_per_hour,
+            user_tps=_stated(request, "user_tps"),
+            first_token_within=_stated(request, "first_token_within"),
+            texts=_listed(Texts, "texts", request.texts) or Texts.OPEN,
+            condition=_listed(Condition, "condition", request.condition) or Condition.ANY,
+            maker=maker_named(request.maker),
+            max_usd=limit["max_usd"],
+            max_watts=request.max_watts,
+            may_stop_thinking=stops,
         )
 
     @lazy
@@ -557,6 +637,14 @@ def _as(noun: type[Noun], request: Request, **computed: Any) -> Noun:
     names = {field.name for field in fields(noun)} & DEFAULTS.keys()  # type: ignore[arg-type]
     drawn = {name: getattr(request, name) for name in names - {"draft", "drafted", "acceptance"}}
     return noun(**(drawn | computed))
+
+
+def _stated(request: Request, name: str) -> float | None:
+    """Number that differs from its default; None for the default."""
+    value = getattr(request, name)
+    if value == DEFAULTS[name]:
+        return None
+    return float(value)
 
 
 def _listed(kind: type[Listed], what: str, text: str | None) -> Listed | None:

@@ -99,6 +99,7 @@ def changes_of(model: Model, machine: Machine, work: Workload, best: Estimate) -
     """Every change that may make a placement faster; arguments as for `faster_changes`."""
     yield from _smaller_formats(machine, best)
     yield from _smaller_cache(work, best)
+    yield from _format_and_cache(machine, work, best)
     if (drafted := drafted_work(model.name, work, best.runtime)) is not None:
         words = f"draft {drafted.drafted:g} token a step by its own layers ({drafted.draft})"
         yield Edit(words=words, cost=SAME_TEXT, changes={"work": drafted})
@@ -134,7 +135,29 @@ def _smaller_formats(machine: Machine, best: Estimate) -> Edits:
                     words=f"{name} instead of {now.format}",
                     cost=f"{SOME_QUALITY}{_loss(name, now.format)}",
                     changes={"model": model},
+                    loss=_accepted_loss(name, now.format),
                 )
+
+
+MILD = 3.05
+"""Loss of a format, as a multiple of the present one's, up to which it is a free step: that of
+Q3_K_M beside Q4_K_M, rounded. Formats that lose no more than Q4_K_M, which most people use, always
+are."""
+USUAL_LOSS = "Q4_K_M"
+
+
+def _accepted_loss(smaller: str, now: str) -> float | None:
+    """Loss of a smaller format over the present one [nats]; None where more than people accept, or
+    unknown.
+    """
+    rows = format_loss_rows()
+    if smaller not in rows:
+        return None
+    lost = rows[smaller].kl_divergence
+    before = rows[now].kl_divergence if now in rows else 0.0
+    if lost <= max(MILD * before, rows[USUAL_LOSS].kl_divergence):
+        return max(lost - before, 0.0)
+    return None
 
 
 def _loss(smaller: str, now: str) -> str:
@@ -154,7 +177,8 @@ def _smaller_cache(work: Workload, best: Estimate) -> Edits:
     kind = best.runtime.quantized_kv_type
     if work.kv_type in ("f16", "bf16", "f32") and kind:
         lighter = replace(work, kv_type=kind)
-        yield Edit(words=f"KV cache in {kind}", cost="free", changes={"work": lighter})
+        cost = 0.0 if kind == HARDLY_LOSSY_CACHE else None
+        yield Edit(words=f"KV cache in {kind}", cost="free", changes={"work": lighter}, loss=cost)
     shorter = max(float(work.context) / 2, float(work.prompt) + float(work.output))
     if shorter < float(work.context):
         less = replace(work, context=shorter)
@@ -188,6 +212,28 @@ def drafted_work(model: str, work: Workload, runtime: Runtime) -> Workload | Non
         return None
     accepted = ACCEPTED[row.draft]
     return replace(work, draft=row.draft, drafted=DRAFTED[row.draft], acceptance=accepted)
+
+
+HARDLY_LOSSY_CACHE = "q8_0"
+"""Format of the cache whose loss is below that of any format of weights: 0.002 of the perplexity
+(https://github.com/ggml-org/llama.cpp/pull/7412, 2024-05)."""
+LARGE_CACHE = 0.1  # share of the file from which a smaller cache beside a smaller format is tried
+
+
+def _format_and_cache(machine: Machine, work: Workload, best: Estimate) -> Edits:
+    """A smaller format and a smaller cache together, where both take room."""
+    caches = [edit for edit in _smaller_cache(work, best) if edit.loss is not None]
+    held = float(np.sum(best.model.kv_bytes(work.context, work.kv_type))) * float(work.users)
+    if not caches or held < LARGE_CACHE * float(best.model.file_bytes):
+        return
+    for form in _smaller_formats(machine, best):
+        if form.loss is not None:
+            yield Edit(
+                words=f"{form.words}, {caches[0].words}",
+                cost=form.cost,
+                changes={**form.changes, **caches[0].changes},
+                loss=form.loss,
+            )
 
 
 CACHES_TRIED = 48  # sizes of a cache of experts that are tried

@@ -73,6 +73,8 @@ class Edit:
     part: str = ""  # kind of the part to buy, as in data/prices/host_parts.csv; empty for none
     ram: float = 0.0  # memory to buy [B]; 0 for none
     of_prompt: bool = False  # it reads prompts sooner, and writes as before
+    # what its format loses over the present one [nats]; None where more than people accept
+    loss: float | None = None
 
     @property
     def of_format(self) -> bool:

@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import cache, lru_cache
 from typing import TypeAlias
 
@@ -126,6 +127,22 @@ def rating(name: str) -> QualityRow | None:
     return rows.get(name) or rows.get(predecessors().get(name, "")) or joined_scores().get(name)
 
 
+@cache
+def index_of_tests() -> Mapping[str, float]:
+    """Indexes of tests, Artificial Analysis', by the model's name."""
+    rows = read(DATA / "models/second_scores.csv", SecondScoreRow)
+    return {row.model: row.index for row in rows}
+
+
+def tested(name: str) -> float | None:
+    """Index of a model's tests, else of its predecessor's; None without one."""
+    rows = index_of_tests()
+    own = rows.get(name)
+    if own is None:
+        return rows.get(predecessors().get(name, ""))
+    return own
+
+
 def reads_images() -> Mapping[str, str]:
     """Page that says so, by the name of a model that reads images."""
     return texts("models/vision.csv", "model", "source")
@@ -202,6 +219,14 @@ CONTEXTS = (131_072, 65_536, 32_768, 16_384, 8192, 4096)
 Strategies: TypeAlias = Sequence[PlacementStrategy]
 
 
+class Standing(Enum):
+    """Rating of a model beside another that people vote for no more often (LMArena)."""
+
+    BOTH = "rated as high by votes and by tests"
+    LIKED = "rated as high by people's votes"
+    WEAKER = "liked as much, weaker in tests"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Runnable:
     """Model that runs on the machine."""
@@ -214,6 +239,16 @@ class Runnable:
     lost: float | None  # points that the format loses; None where no loss is published
     reading_tps: float  # speed at which a reader need not wait [tokens/s]
     tight: bool  # other programs must be closed for it
+
+    def standing_beside(self, name: str) -> "Standing":
+        """How it is rated beside another model, which votes rate no higher, by tests."""
+        own = tested(self.model.name)
+        others = tested(name)
+        if own is None or others is None:
+            return Standing.LIKED
+        if own >= others:
+            return Standing.BOTH
+        return Standing.WEAKER
 
     @property
     def keeps_up(self) -> bool:
@@ -395,7 +430,8 @@ def best_rated(
 ) -> Runnable | None:
     """Best of the other models with a score that write so fast here [tokens/s] and leave other
     programs room; those for code only beside their kind. Where `as_well`, of those rated at least
-    as a model is, format for format, and None where it has no score.
+    as a model is, format for format, and None where it has no score; before those that votes alone
+    rate as high, those that tests do not rate lower.
     """
     score = rating(model.name)
     if score is None and as_well:
@@ -404,19 +440,27 @@ def best_rated(
         least = score.score - (lost_by(model) or 0.0)
     else:
         least = 0.0
-    rows: list[Runnable] = []
+    rows: dict[bool, list[Runnable]] = {True: [], False: []}  # by whether tests rate it lower
     trials = Trials(machine, work, enough)
     for name, row in _rated():
         if row.score < least:
             break
-        if row.score + row.plus_minus < max((each.least_score for each in rows), default=0.0):
+        weaker = as_well and _weaker_in_tests(name, model.name)
+        if row.score + row.plus_minus < max((each.least_score for each in rows[weaker]), default=0):
             continue
         if name == model.name or (FOR_CODE.search(name) and not FOR_CODE.search(model.name)):
             continue
         tried = trials.best(_in_memory(name, machine, FAITHFUL), IN_MEMORY)
         if tried and not tried.tight and tried.keeps_up and (tried.score or 0.0) >= least:
-            rows.append(tried)
-    return _lead(rows)
+            rows[weaker].append(tried)
+    return _lead(rows[False]) or _lead(rows[True])
+
+
+def _weaker_in_tests(name: str, other: str) -> bool:
+    """Whether tests rate a model lower than another; false where one of them has no index."""
+    own = tested(name)
+    others = tested(other)
+    return own is not None and others is not None and own < others
 
 
 def _lead(rows: Iterable[Runnable]) -> Runnable | None:

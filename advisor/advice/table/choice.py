@@ -9,6 +9,7 @@ import numpy as np
 from advisor.advice.prices.rows import USUAL_API_FIRST_TOKEN
 from advisor.advice.speeds import Mask
 from advisor.advice.table.cost import SECONDS_PER_HOUR, speed_for_wait
+from advisor.advice.table.demand import LATE
 from advisor.advice.table.option import HARDWARE, Option, OptionKind, by_comparison, worth_a_word
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.uncertainty import Range
@@ -28,8 +29,10 @@ RENT_LESS = 0.5
 RENT_SAVED = 250.0
 """Share of a rent below which another machine is worth moving to, and the least that it saves in a
 month [USD]."""
-LATE = 30.0  # wait for the first word from which nothing runs well [s]
 DOUBLED = 2.0  # factor from which people notice that a purchase writes faster
+HALF_AN_HOUR_A_DAY = 15.0
+"""Waiting that a purchase saves in a month from which it is noticed whatever its speed, and bought
+rather than rented first [h]."""
 RENT_FIRST = 3000.0
 ALL_DAY = 200.0
 """Price from which one rents before one buys [USD], unless so many answers a day are asked for: a
@@ -44,6 +47,7 @@ class Choice:
     reason: str  # why it, or why nothing
     cheapest: Option | None  # the one that leaves most of all that run; None where nothing pays
     free: Option | None = None  # change without a cost that is worth its trouble; None for none
+    saves: float = 0.0  # waiting of a month that it saves beside the best free setting [h]
 
     @property
     def named(self) -> tuple[Option, ...]:
@@ -52,11 +56,17 @@ class Choice:
 
 
 def choice_of(
-    options: Sequence[Option], reading_tps: float, replies_per_day: float, runtime: str = ""
+    options: Sequence[Option],
+    reading_tps: float,
+    replies_per_day: float,
+    runtime: str = "",
+    step: Option | None = None,
 ) -> Choice:
-    """What to choose of the options; nothing where only the chosen runtime refuses."""
+    """What to choose of the options, beside what is kept at its best free setting, `step`; nothing
+    where only the chosen runtime refuses.
+    """
     kept = options[0]
-    free = free_change(options)
+    free = step or free_change(options)
     able = list(_able(options))
     cheapest = min(able, key=by_comparison, default=None)
     if runtime:
@@ -71,7 +81,7 @@ def choice_of(
         for option in able
         if not option.odd
         and not reads_drive(option)
-        and not _too_dear(option, replies_per_day)
+        and not _too_dear(option, replies_per_day, now)
         and _notable(option, now, enough=enough)
         and (free is None or (option.compared or 0.0) < (free.with_waiting or 0.0))
     ]
@@ -81,7 +91,8 @@ def choice_of(
             break
     safe = min(reached, key=_order, default=None)
     if safe is not None:
-        return Choice(safe=safe, reason=_why(safe), cheapest=cheapest, free=free)
+        saves = _saved(safe, now)
+        return Choice(safe=safe, reason=why(safe), cheapest=cheapest, free=free, saves=saves)
     reason = _why_nothing(kept, able, cheapest, reading_tps, replies_per_day)
     if free is not None and not reads_along(kept, reading_tps):
         reason = f"Before anything is bought, a free change: {free.name}."
@@ -130,13 +141,24 @@ def _notable(option: Option, kept: Option, *, enough: bool) -> bool:
         return then <= RENT_LESS * now and now - then >= RENT_SAVED
     if kept.speed is not None and kept.speed.waiting:
         return option.speed is not None and not option.speed.waiting
-    saved = ((kept.hours_lost or 0.0) - (option.hours_lost or 0.0)) / float(option.use.work.users)
+    if reads_drive(kept) and not reads_drive(option):
+        return True  # from the drive is no more than a hope
+    saved = _saved(option, kept)
+    if saved >= HALF_AN_HOUR_A_DAY and option.decode >= NOTABLE * kept.decode:
+        return True
     return option.decode >= DOUBLED * kept.decode and (not enough or saved >= FEW_HOURS)
 
 
-def _too_dear(option: Option, replies_per_day: float) -> bool:
+def _saved(option: Option, kept: Option) -> float:
+    """Waiting of a month that each user saves [h]."""
+    lost = (kept.hours_lost or 0.0) - (option.hours_lost or 0.0)
+    return lost / float(option.use.work.users)
+
+
+def _too_dear(option: Option, replies_per_day: float, kept: Option) -> bool:
     """Whether a few hours of rent should come before a purchase of one person."""
-    return (option.upfront or 0.0) > RENT_FIRST and replies_per_day < ALL_DAY
+    dear = (option.upfront or 0.0) > RENT_FIRST and replies_per_day < ALL_DAY
+    return dear and not (kept.speed is not None and _saved(option, kept) >= HALF_AN_HOUR_A_DAY)
 
 
 def _order(option: Option) -> tuple[bool, bool, int, bool, float, float]:
@@ -145,7 +167,7 @@ def _order(option: Option) -> tuple[bool, bool, int, bool, float, float]:
     return (option.kind is OptionKind.MACHINE, part, len(option.bought), *by_comparison(option))
 
 
-def _why(option: Option) -> str:
+def why(option: Option) -> str:
     """Why many choose it, what is said of its price, and whether it is used."""
     if "used" in option.price.note:
         used = " Used: without its maker's warranty."
@@ -182,13 +204,20 @@ def _why_nothing(
         else:
             pace = "as fast as"
         return f"It writes {pace} you read: {larger(kept)} would save little."
-    if any(not option.odd and _too_dear(option, replies_per_day) for option in able):
+    if any(not option.odd and _too_dear(option, replies_per_day, kept) for option in able):
         return "What holds it costs as much as a workstation: rent it for some hours first."
     if cheapest is not None and cheapest.odd:
         return f"Only something odd repays its price: {cheapest.name}. {cheapest.odd[0]}"
     if not kept.tokens:
         return "Without answers nothing repays its price."
     return "Nothing that you could buy repays its price at your use."
+
+
+def why_not(kept: Option, reading_tps: float) -> str:
+    """Why nothing is bought though something would pay."""
+    if reads_along(kept, reading_tps):
+        return f"It writes as fast as you read: {larger(kept)} would save little."
+    return "Nothing needs to be bought."
 
 
 def larger(kept: Option) -> str:
@@ -484,7 +513,10 @@ def in_question(options: Sequence[Option], choice: Choice) -> Option | None:
         sound = None
     else:
         sound = cheapest
-    option = choice.safe or sound or nearest(options) or cheapest
+    safe = choice.safe
+    if safe is not None and safe.kind is OptionKind.CHANGE and not safe.upfront:
+        safe = None  # what is free turns on nothing
+    option = safe or sound or nearest(options) or cheapest
     if option is None or option.gain is None:
         return None
     return option

@@ -197,6 +197,8 @@ class Use:
     def waits(self, first_token: Array, decode: Array) -> Array:
         """Time that a person waits for a reply, the queue aside [s]."""
         money = self.money
+        if money.batch:
+            return 0.0 * (first_token + decode)  # nobody waits for one of a batch
         return waiting_seconds(
             first_token, decode, money.thinking_tokens, self.shown, money.reading_tps
         )
@@ -205,7 +207,8 @@ class Use:
         """Waiting in a month [h]; no more than the hours that its users have."""
         each = self.waits(speed.first_token, speed.decode)
         queued = speed.waiting
-        if queued if isinstance(queued, float) else np.any(queued):
+        queues = bool(queued) if isinstance(queued, float) else bool(np.any(queued))
+        if queues and not self.money.batch:
             each = each + queue_seconds(self._users, self.running(speed), self._computing(speed))
         return np.minimum(each * self.replies / SECONDS_PER_HOUR, HOURS_PER_MONTH * self._users)
 
@@ -217,6 +220,10 @@ class Use:
     def _computing(self, speed: Speed) -> Array:
         """Time that the machine takes for a reply [s]: t_first + n / S."""
         return speed.first_token + self.generated / speed.decode
+
+    def seconds_each(self, speed: Speed) -> float:
+        """Time of the machine for a reply, of which those of its users run together [s]."""
+        return float(self._computing(speed) / self.running(speed))
 
     def start_seconds(self, speed: Speed) -> Array:
         """From asking for a rented machine until it answers: its start and the loading [s]."""
@@ -241,7 +248,7 @@ class Use:
 
     def keeps_up(self, speed: Speed) -> Mask | np.bool_ | bool:
         """All replies can be answered in the hours in which they must be."""
-        return self.busy_hours(speed) <= self.money.answer_hours * self.money.days
+        return self.busy_hours(speed) <= self.money.hours_there * self.money.days
 
     def rented_hours(self, speed: Speed) -> Array:
         """Rented hours per month [h]: as typed, else those of sessions and starts.
@@ -258,12 +265,9 @@ class Use:
 
         (replies x session + starts x start) / 3600
         """
+        reading = np.inf if self.money.batch else self.money.reading_tps
         turn = session_seconds(
-            speed.first_token,
-            speed.decode,
-            self.money.thinking_tokens,
-            self.shown,
-            self.money.reading_tps,
+            speed.first_token, speed.decode, self.money.thinking_tokens, self.shown, reading
         ) / self.running(speed)
         return (self.replies * turn + self._starts * self.start_seconds(speed)) / SECONDS_PER_HOUR
 

@@ -68,6 +68,7 @@ class Option:
     bought: tuple[Gpu, ...] = ()  # cards that are bought or rented for it
     parts: tuple[HostPartRow, ...] = ()  # parts that are bought beside the cards
     odd: tuple[str, ...] = ()  # what an expert finds odd; it is never the safe choice then
+    loss: float | None = None  # of a change's format over the present one [nats]; None if too much
 
     def __repr__(self) -> str:
         speed = f"{self.decode:.3g} tokens/s" if self.speed else "no speed"
@@ -113,8 +114,12 @@ class Option:
 
     @lazy
     def keeps_up(self) -> bool:
-        """Whether it can answer all replies in the available hours."""
-        return self.speed is None or bool(self.use.keeps_up(self.speed))
+        """Whether it can answer all replies in the available hours; a provider of an API answers
+        many at the same time.
+        """
+        if self.speed is None or self.kind is OptionKind.API:
+            return True
+        return bool(self.use.keeps_up(self.speed))
 
     @property
     def monthly(self) -> float | None:
@@ -245,6 +250,22 @@ class Option:
                 return 0.0
             return None
         return max(fixed / each, 0.0)
+
+    @property
+    def answer_seconds(self) -> float:
+        """Time until the whole answer stands there, its thinking included [s]."""
+        speed = self.speed
+        if speed is None:
+            return math.inf
+        return speed.first_token + self.use.generated / speed.decode
+
+    @property
+    def thinking_seconds(self) -> float:
+        """Time of the reasoning before an answer [s]."""
+        speed = self.speed
+        if speed is None:
+            return 0.0
+        return self.use.money.thinking_tokens / speed.decode
 
     @property
     def loses_quality(self) -> bool:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from advisor.advice.edits.changes import FAST_RAM, FASTER_RAM
+from advisor.advice.edits.changes import FAST_RAM, FASTER_RAM, SOME_QUALITY
 from advisor.advice.edits.edit import Edited
 from advisor.advice.prices import power
 from advisor.advice.prices import price as prices
@@ -211,7 +211,19 @@ def changes(question: Question, edits: Iterable[Edited]) -> Iterator[Option]:
         price = _price(question, edit)
         if price.usd:
             cost = replace(cost, purchase=float(question.use.spread(price.usd)))
-        yield question.option(OptionKind.CHANGE, edit.words, edit.speed, cost, price)
+        yield question.option(
+            OptionKind.CHANGE, edit.words, edit.speed, cost, price, loss=_loss_of(edit)
+        )
+
+
+def _loss_of(edit: Edited) -> float | None:
+    """Loss of a free change [nats]; None of one that loses more than people accept."""
+    if not edit.cost.startswith(FREE):
+        return None
+    lossless = edit.cost != FREE and not edit.cost.startswith(SOME_QUALITY)
+    if lossless:
+        return 0.0
+    return edit.loss
 
 
 def _price(question: Question, edit: Edited) -> Price:

@@ -4,7 +4,7 @@ best way out.
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from html import escape
@@ -17,7 +17,13 @@ from advisor.advice.finder.runnable import Runnable
 from advisor.advice.prices.price import odd_prices
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table import choice as choices
-from advisor.advice.table.choice import FASTER, LATE, begins_late, least_speed, reads_along
+from advisor.advice.table.choice import (
+    FASTER,
+    begins_late,
+    least_speed,
+)
+from advisor.advice.table.decision import Case, Decision, idle_usd
+from advisor.advice.table.demand import LATE, Crowd
 from advisor.advice.table.option import Option, OptionKind, Question, unknown_rent
 from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
 from advisor.cost_model.estimate import Estimate
@@ -101,6 +107,8 @@ class Judgement(StrEnum):
     KEEPS_UP = "keeps up with reading"
     SLOWER = "slower than you read"
     MINUTES = "minutes per answer"
+    THINKS = "thinks for long first"
+    DRIVE = "does not fit in memory"
     UNUSABLE = "not usable for chat"
     NOTHING = "does not run here"
 
@@ -134,14 +142,14 @@ GIVES = {
     Judgement.KEEPS_UP: "Runs well, {}: {}.",
     Judgement.SLOWER: "It runs, but {}: {}.",
     Judgement.MINUTES: "It runs, at {}: {}.",
-    Judgement.UNUSABLE: "Runs, but {}: {}.",
+    Judgement.THINKS: "It runs, but {}: {}.",
+    Judgement.DRIVE: "It {}; from the drive about {}, unproven.",
+    Judgement.UNUSABLE: "It is {}: {}.",
 }
 """Sentence for each level, with its speed words and its speed."""
 BEGINS_LATE = "Slow to begin, then {}: {}."
 """Sentence where the first word is waited for so long that nothing runs well."""
-FROM_DRIVE = "Runs from the drive, {}: {}."
-"""Sentence where a part is read from the drive for each token, and a reader waits for nothing."""
-RESERVES = (BEGINS_LATE, FROM_DRIVE)
+RESERVES = (BEGINS_LATE,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +180,9 @@ class Advice:
     best: Estimate | None  # fastest estimate that fits; None if none fits
     what_ifs: tuple[Edited, ...]  # changes that make it faster, largest gain first
     options: tuple[Option, ...]  # options, the present machine first, then by what they save
-    choice: choices.Choice  # what to buy, if anything, and the cheapest beside it
+    choice: choices.Choice  # what to do, if anything, and the cheapest beside it
+    decision: Decision  # rule that decided, and what it decided for
+    case: Case  # what the rules looked at
     another_model: Runnable | None  # rated as well and faster here, where that is worth a word
     closest: Runnable | None  # best rated that keeps up, where the model asked for is of no use
     elsewhere: bool = False  # the estimates are of another machine than the kept one
@@ -275,19 +285,35 @@ def verdict(advice: Advice) -> VerdictText:
         speed = None
     else:
         speed = speed_of(best)
-    level = judgement(speed.decode if speed else None, money.reading_tps)
+    level = _level(advice, speed)
     if advice.elsewhere:
         gives = _kept(level, kept)
     else:
         gives = _gives(level, advice)
-    ways = _faster(advice) or _ways(advice, level, speed.decode if speed else 0.0)
+    ways = _faster(advice) or _ways(advice, speed.decode if speed else 0.0)
+    answers = f"{number(money.replies_per_day)} answers a day, "
+    if money.thinking_tokens:
+        answers += f"{number(money.thinking_tokens)} tokens of thinking before each, "
     counted = (
-        f"Counted with {number(money.replies_per_day)} answers a day, an hour of waiting at "
+        f"Counted with {answers}an hour of waiting at "
         f"{money_words(kept.worth)}, reading at {number(money.reading_tps)} tokens a second, "
         f"{number(money.purchase_months)} months of use and {money_words(money.usd_per_kwh)} a kWh."
     )
-    way = _fitting(gives, _takes(advice, speed), ways)
+    way = _fitting(gives, _takes(advice, level, speed), ways)
     return VerdictText(judgement=level, gives=gives, way=way, assumptions=counted)
+
+
+def _level(advice: Advice, speed: Speed | None) -> Judgement:
+    """Speed words of what is kept: by its whole answer where it thinks for long, and as no more
+    than a hope where it is read from the drive.
+    """
+    level = judgement(speed.decode if speed else None, advice.question.money.reading_tps)
+    kept = advice.options[0]
+    if speed is not None and speed.strategy is PlacementStrategy.NVME_OFFLOAD:
+        return Judgement.DRIVE
+    if level.enough and kept.thinking_seconds >= LATE and not advice.case.demand.counted:
+        return Judgement.THINKS
+    return level
 
 
 def _gives(level: Judgement, advice: Advice) -> str:
@@ -295,7 +321,15 @@ def _gives(level: Judgement, advice: Advice) -> str:
     chosen = advice.chosen
     if best is None:
         return _nothing(advice)
-    sentence = (_queued if best.waiting else _written)(level, best)
+    demand = advice.case.demand
+    if demand.counted and level is not Judgement.DRIVE:
+        sentence = _worked(advice, best)
+    elif demand.crowd is Crowd.TEAM and not demand.met_by(advice.options[0]):
+        sentence = _not_for_all(best)
+    elif best.waiting:
+        sentence = _queued(level, best)
+    else:
+        sentence = _written(level, best, advice.options[0])
     if chosen:
         runs = f"With {chosen.name}, {sentence[0].lower()}{sentence[1:]}"
     else:
@@ -305,25 +339,55 @@ def _gives(level: Judgement, advice: Advice) -> str:
     return runs
 
 
-def _written(level: Judgement, best: Estimate) -> str:
+def _worked(advice: Advice, best: Estimate) -> str:
+    """Work of a known amount, and whether it is done: "Done in 41 minutes of the 8 hours: ..."."""
+    demand = advice.case.demand
+    kept = advice.options[0]
+    load = demand.load(kept)
+    met = demand.met_by(kept)
+    speed = f"{number(decode_tps(best))} tokens a second"
+    if demand.crowd is Crowd.BATCH:
+        there = demand.money.hours_there
+        work = duration(load * there * 3600)
+        if met:
+            return f"Done in {work} of the {number(there)} hours: {speed}."
+        return f"Does not finish: {work} of work for {number(there)} hours, {speed}."
+    rate = number(demand.wants.requests_per_hour or 0.0)
+    if met:
+        return f"Answers {rate} requests an hour, busy {percent(load)} of the time: {speed}."
+    if load <= 1.0:
+        return f"Busy {percent(load)} of the time with {rate} requests an hour, so they wait."
+    return f"Cannot keep up: {number(load)} hours of work each hour, one by one at {speed}."
+
+
+def _not_for_all(best: Estimate) -> str:
+    """Users who are not all served: "Not enough for 60 users: 16 wait, ..."."""
+    running = float(best.work.users)
+    waiting = float(best.waiting)
+    who = f"{running + waiting:,.0f} users"
+    speed = f"{number(decode_tps(best))} tokens a second"
+    if waiting:
+        return f"Not enough for {who}: {waiting:,.0f} wait, {speed} to the others, {_first(best)}."
+    return f"Not enough for {who}: {speed} to each, {_first(best)}."
+
+
+def _written(level: Judgement, best: Estimate, kept: Option) -> str:
     """Speed words and speed of each user: "38 tokens a second to each of 5 users"; one user's wait
     for the first token where it is longer than the writing.
     """
     users = float(best.work.users)
     speed = f"{number(decode_tps(best))} tokens a second"
+    first = float(best.first_token_seconds or 0.0)
     if users > 1:
-        speed = f"{speed} to each of {users:,.0f} users, {_first(best)}"
-    elif float(best.first_token_seconds or 0.0) * decode_tps(best) > float(best.work.output):
+        server = f" in {best.runtime.name}" if best.runtime.at_once else ""
+        speed = f"{speed} to each of {users:,.0f} users{server}, {_first(best)}"
+    elif first * decode_tps(best) > float(best.work.output) + kept.use.money.thinking_tokens:
         speed = f"{speed}, {_first(best)}"
-    late = float(best.first_token_seconds or 0.0) >= LATE and level.enough
-    return (BEGINS_LATE if late else _sentence(level, best.strategy)).format(level, speed)
-
-
-def _sentence(level: Judgement, strategy: PlacementStrategy) -> str:
-    drive = strategy is PlacementStrategy.NVME_OFFLOAD
-    if drive and level.enough:
-        return FROM_DRIVE
-    return GIVES[level]
+    if level is Judgement.THINKS:
+        return f"It runs, but thinks for {duration(kept.thinking_seconds)} first: {speed}."
+    if first >= LATE and level.enough:
+        return BEGINS_LATE.format(level, speed)
+    return GIVES[level].format(level, speed)
 
 
 def _queued(level: Judgement, best: Estimate) -> str:
@@ -350,7 +414,7 @@ def _kept(level: Judgement, kept: Option) -> str:
     if kept.speed is None:
         return f"What you have, {plain(kept.name)}, does not run it."
     speed = f"{number(kept.speed.decode)} tokens a second"
-    sentence = _sentence(level, kept.speed.strategy).format(level, speed)
+    sentence = GIVES[level].format(level, speed)
     return f"On what you have, {plain(kept.name)}: {sentence[0].lower()}{sentence[1:]}"
 
 
@@ -379,7 +443,7 @@ def _nothing(advice: Advice) -> str:
     return f"{chosen.name} does not run it here. {refusal}".strip()
 
 
-def _takes(advice: Advice, speed: Speed | None) -> str:
+def _takes(advice: Advice, level: Judgement, speed: Speed | None) -> str:
     """Time of a task or an answer, or how many users are served: "An answer of 180 words takes 1.6
     minutes."; empty where nothing runs.
     """
@@ -403,14 +467,27 @@ def _takes(advice: Advice, speed: Speed | None) -> str:
         if users:
             return served
         return "Even one user reads faster than it writes."
-    if speed is None or use.tokens <= 0:
+    if speed is None or use.tokens <= 0 or advice.case.demand.counted:
         return ""
+    return _of_an_answer(advice.options[0], level, speed)
+
+
+def _of_an_answer(kept: Option, level: Judgement, speed: Speed) -> str:
+    """Time of an answer, and of its thinking where the first line does not say it."""
+    use = kept.use
     words = 10 * round(use.shown / TOKENS_PER_WORD / 10)
     if words:
         counted = f"An answer of {words:,.0f} words"
     else:
         counted = "An answer"
-    return f"{counted} takes {duration(speed.first_token + use.generated / speed.decode)}."
+    takes = f"{counted} takes {duration(speed.first_token + use.generated / speed.decode)}"
+    thinking = use.money.thinking_tokens / speed.decode
+    if thinking >= NAMED_THINKING and level is not Judgement.THINKS:
+        return f"{takes}, {duration(thinking)} of it thinking."
+    return f"{takes}."
+
+
+NAMED_THINKING = 1.0  # time of thinking from which it is named [s]
 
 
 def duration(seconds: float) -> str:
@@ -422,43 +499,43 @@ def duration(seconds: float) -> str:
     return f"{number(seconds / 86400)} days"
 
 
-def _ways(advice: Advice, level: Judgement, decode: float) -> list[str]:
-    """Sentences on the best way out at a speed [tokens/s], each shorter than the one before."""
-    options = advice.options
-    choice = advice.choice
+def _ways(advice: Advice, decode: float) -> list[str]:
+    """Sentences on what is decided for, at a speed [tokens/s], each shorter than the one before."""
+    decision = advice.decision
+    option = decision.option
+    kept = advice.options[0]
+    if decision.rule in SAID:
+        return SAID[decision.rule](advice)
+    if decision.model is not None:
+        return _of_model(decision.model, advice)
+    if option is None:
+        return _nothing_bought(advice)
+    if option.kind is OptionKind.API:
+        return _by_api(option)
+    if option.kind is OptionKind.CHANGE and not option.upfront:
+        return [_free(option, kept)]
+    bought = _bought(option, kept, decode)
+    if decision.beside is not None:
+        beside = _unless_texts_stay(decision.beside)
+        return [f"{bought[0]} {beside}", f"{bought[-1]} {beside}", *bought]
+    return bought
+
+
+def _nothing_bought(advice: Advice) -> list[str]:
+    """Why everything stays, and what may be tried for nothing."""
+    kept = advice.options[0]
     another = advice.another_model
     reading_tps = advice.question.money.reading_tps
-    drive = advice.best and advice.best.strategy is PlacementStrategy.NVME_OFFLOAD
-    settled = level.enough and not drive
-    late = begins_late(options[0])
-    if settled and not late:
-        free = None
-    else:
-        free = choice.free
-    if free is not None and reads_along(free, reading_tps):
-        return [_free(free, options[0])]
-    if another is not None and not settled:
-        return _of_model(AS_HIGH, another)
-    faster = another is not None and another.speed.decode >= FASTER * reading_tps
-    if advice.closest is not None:
-        return _of_model(NEAREST, advice.closest)
-    if free is not None:
-        return [_free(free, options[0])]
-    if choice.safe is not None and not faster:
-        return _bought(choice.safe, options[0], decode)
-    return _staying(advice, another if faster else None)
-
-
-def _staying(advice: Advice, another: Runnable | None) -> list[str]:
-    """Sentences on keeping what is there: a young engine or another model that is faster, free."""
-    kept = _keep(advice.options[0])
     reason = plain(advice.choice.reason)
+    if advice.decision.beside is not None:
+        beside = _unless_texts_stay(advice.decision.beside)
+        return [f"{_keep(kept)} {beside}", beside, _keep(kept)]
     if engine := _young(advice.options):
-        return [f"{kept} {engine[0]}", *engine]
-    if another is not None:
-        first, *shorter = _of_model((BESIDE, *AS_HIGH), another)
+        return [f"{_keep(kept)} {engine[0]}", *engine]
+    if another is not None and another.speed.decode >= FASTER * reading_tps:
+        first, *shorter = _beside(another, advice)
         return [f"{reason} {first}".strip(), *shorter]
-    return [f"{kept} {reason}".strip(), reason, kept]
+    return [f"{_keep(kept)} {reason}".strip(), reason, _keep(kept)]
 
 
 def _young(options: Sequence[Option]) -> list[str]:
@@ -481,22 +558,149 @@ def _young(options: Sequence[Option]) -> list[str]:
 YOUNG = 1.5  # factor from which a young engine is worth its set-up and its risk
 
 
+def _in_time(advice: Advice) -> list[str]:
+    """Work that is done in time."""
+    return [
+        f"{_keep(advice.options[0])} Nothing needs to be bought.",
+        "Nothing needs to be bought.",
+    ]
+
+
+def _several(advice: Advice) -> list[str]:
+    """Several answers at the same time."""
+    option = advice.decision.option
+    if option is None:
+        return []
+    return [f"Free: {plain(option.name)}, {_finished(advice, option)}."]
+
+
+def _finished(advice: Advice, option: Option) -> str:
+    """How soon an option does work of a known amount."""
+    demand = advice.case.demand
+    load = demand.load(option)
+    if demand.crowd is Crowd.BATCH:
+        return f"done in {duration(load * demand.money.hours_there * 3600)}"
+    return f"busy {percent(load)} of the time"
+
+
+def _finishing(advice: Advice) -> list[str]:
+    """What does work of a known amount in time."""
+    option = advice.decision.option
+    if option is None:
+        return []
+    if option.kind is OptionKind.API:
+        return _by_api(option)
+    name = plain(option.name)
+    gives = f"{name}{after_name(option, ' in its place')}"
+    done = _finished(advice, option)
+    if option.kind is OptionKind.RENT:
+        rented = f"{name.removesuffix(BY_THE_MONTH)}, rented {hours_rented(option)}"
+        words = [f"{rented}, for {money_words(option.monthly or 0.0)} a month: {done}."]
+        if advice.decision.beside is not None:
+            return [f"{words[0]} {_unless_texts_stay(advice.decision.beside)}", *words]
+        return words
+    price = f"{money_words(option.upfront or 0.0)}{dated(option)}"
+    several = f"{option.use.work.users:.0f} answers at once"
+    return [f"{gives}, {several}: {done}, {price}.", f"{gives}: {done}, {price}."]
+
+
+def _thoughtless(advice: Advice) -> list[str]:
+    """Thinking off, and the best that is free beside it."""
+    option = advice.decision.option
+    if option is None:
+        return []
+    off = f"With thinking off, {duration(option.answer_seconds)}."
+    step = advice.case.step
+    another = advice.another_model
+    if step is not None and step.speed is not None:
+        free = f"Free, too: {plain(step.name)}, {number(step.speed.decode)} tokens a second."
+        return [f"{off} {free}", off]
+    if another is not None:
+        return [f"{off} {words}" for words in _beside(another, advice)] + [off]
+    return [off]
+
+
+def _by_api(option: Option) -> list[str]:
+    """An API, its speed where it is published, and its month."""
+    provider, _, name = option.name.partition(": ")
+    speed = f", {number(option.speed.decode)} tokens a second" if option.speed else ""
+    month = f"{money_words(option.monthly or 0.0)} a month"
+    who = f"An API answers for {month}{speed}"
+    return [f"{who}: {name or provider} by {provider}.", f"{who}."]
+
+
+def _unless_texts_stay(api: Option) -> str:
+    month = money_words(api.monthly or 0.0)
+    return f"An API costs {month} a month, unless your texts must stay with you."
+
+
+def _switched_off(advice: Advice) -> list[str]:
+    """Power while nobody asks."""
+    kept = advice.options[0]
+    power = _power(kept)
+    idle = idle_usd(kept)
+    off = "switch it off, or let it sleep, between answers"
+    return [
+        f"Keep it, but {off}: {money_words(idle)} of {money_words(power)} for power a month goes "
+        "while nobody asks.",
+        f"Power: {money_words(power)} a month; {off}.",
+    ]
+
+
+def _sold(advice: Advice) -> list[str]:
+    """What could be sold, and what does the same."""
+    option = advice.decision.option
+    owned = advice.question.machine.gpus
+    if option is None or option.speed is None:
+        return []
+    left = money_words(-(option.upfront or 0.0))
+    speed = number(option.speed.decode)
+    if option.name == owned[0].name:
+        return [f"Sell one {option.name}: about {left} after fees. One alone writes {speed}."]
+    return [f"Sell it: {plain(option.name)} in its place writes {speed}, and {left} are left over."]
+
+
+SAID: Mapping[str, Callable[[Advice], list[str]]] = {
+    "in time": _in_time,
+    "side by side": _several,
+    "finishes": _finishing,
+    "stop thinking": _thoughtless,
+    "sale": _sold,
+    "switch off": _switched_off,
+}
+"""Sentences of the rules that have their own."""
+
+
 AS_HIGH = (
-    "{0} in {1} writes {2} on this machine, free, and is rated as high or higher.",
-    "{0} writes {2} here and is rated as high.",
+    "{0} in {1} writes {2} on this machine, free, and is {3}.",
+    "{0} writes {2} here, free, {3}.",
+    "{0} writes {2} here, free.",
 )
 NEAREST = (
     "Nearest that keeps up here: {0} in {1}, free, {2} tokens a second.",
     "{0} writes {2} here, free.",
 )
-BESIDE = "Free and rated as high: {0}, {2} tokens a second."
-"""Sentences on another model, its format and its speed."""
+BESIDE = ("Free, {3}: {0}, {2} tokens a second.", "Free: {0}, {2}.")
+"""Sentences on another model, its format, its speed and its rating."""
 
 
-def _of_model(sentences: Iterable[str], row: Runnable) -> list[str]:
+def _of_model(row: Runnable, advice: Advice) -> list[str]:
+    """Another model in place of the one asked for."""
+    if row is advice.closest:
+        return _in_words(NEAREST, row, advice)
+    return _in_words(AS_HIGH, row, advice)
+
+
+def _beside(row: Runnable, advice: Advice) -> list[str]:
+    """Another model, named beside what is decided."""
+    return _in_words(BESIDE, row, advice)
+
+
+def _in_words(sentences: Iterable[str], row: Runnable, advice: Advice) -> list[str]:
     name = row.model.name.rpartition("/")[2]
     speed = number(row.speed.decode)
-    return [sentence.format(name, row.model.format, speed) for sentence in sentences]
+    rated = row.standing_beside(advice.question.model.name).value
+    return [sentence.format(name, row.model.format, speed, rated) for sentence in sentences]
 
 
 def _faster(advice: Advice) -> list[str]:
@@ -582,20 +786,22 @@ def hours_rented(option: Option) -> str:
     return f"{day:.2g} hour{'' if day == 1 else 's'} a day"
 
 
+def _power(kept: Option) -> float:
+    """Electricity of a month, without the value that is tied up [USD]."""
+    if kept.cost is None:
+        return 0.0
+    return kept.cost.idle_power + kept.cost.busy_power
+
+
 def _keep(kept: Option) -> str:
     """Keeping what is there, and its power."""
     if kept.name == NOTHING_OWNED:
         return "Buy nothing yet."
-    if kept.cost:
-        rent = kept.cost.rent + kept.cost.starts
-    else:
-        rent = 0.0
-    cost = money_words(kept.monthly or 0.0)
+    rent = kept.cost.rent + kept.cost.starts if kept.cost else 0.0
     if rent:
-        paid = f" Rent: {cost} a month."
-    else:
-        paid = f" Power: {cost} a month."
-    return f"Keep what you have.{paid if kept.monthly else ''}"
+        return f"Keep what you have. Rent: {money_words(kept.monthly or 0.0)} a month."
+    paid = f" Power: {money_words(_power(kept))} a month." if _power(kept) else ""
+    return f"Keep what you have.{paid}"
 
 
 def dated(option: Option) -> str:

@@ -1,0 +1,343 @@
+"""What to do, as one table of rules: the first that answers decides, and every door reads it.
+
+Sentences, cards, pages, reports, JSON and assistants say what a `Decision` holds; none decides by
+itself. Each rule looks at a `Case`: what is kept, its best free setting, what can be bought, rented
+or called, and other models that run here.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from advisor.advice.finder.runnable import Runnable, Standing
+from advisor.advice.table.choice import (
+    BOUGHT,
+    FASTER,
+    HALF_AN_HOUR_A_DAY,
+    NOTABLE,
+    RENT_FIRST,
+    RENT_LESS,
+    Choice,
+    begins_late,
+    reads_along,
+    reads_drive,
+)
+from advisor.advice.table.demand import LATE, Crowd, Demand
+from advisor.advice.table.option import Option, OptionKind
+from advisor.request.wants import Texts
+
+WORTH_TRYING = 1.25
+"""Factor on the time of an answer from which a free setting is worth a word where one waits."""
+AS_GOOD = 1.5  # factor on the best time within which the setting that loses least is taken
+IDLE_USD = 10.0  # power of a month while nobody asks from which it is worth a word [USD]
+MOSTLY_IDLE = 3.0  # hours that a machine is on over those that it answers, from which it is idle
+STOPS_THINKING = "thinking off"  # name of that free setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """What the rules look at."""
+
+    options: Sequence[Option]  # what is kept first
+    choice: Choice  # best purchase of the options by price and waiting
+    demand: Demand
+    reading_tps: float
+    model: str = ""  # name of the model asked for
+    step: Option | None = None  # best free setting of this machine, thinking as it is wanted
+    stopped: Option | None = None  # the same with thinking off; None where that is no choice
+    together: Option | None = None  # several answers at the same time on this machine
+    another: Runnable | None = None  # model that is rated as high and faster here
+    closest: Runnable | None = None  # best rated that keeps up, where the model is of no use here
+    instead: str = ""  # why the chosen runtime refuses, and another that runs it
+    sale: Option | None = None  # cheaper or fewer cards that do the same
+
+    @property
+    def kept(self) -> Option:
+        """What one has, as it is set now."""
+        return self.options[0]
+
+    @property
+    def best_kept(self) -> Option:
+        """What one has at its best free setting."""
+        return self.step or self.kept
+
+    @property
+    def apis(self) -> list[Option]:
+        """APIs, cheapest first; those of a known speed before others."""
+        rows = [each for each in self.options if each.kind is OptionKind.API and each.cost]
+        fast = [each for each in rows if each.decode >= self.reading_tps]
+        return sorted(fast or rows, key=lambda each: each.monthly or 0.0)
+
+    @property
+    def rented(self) -> bool:
+        """Whether what is kept is rented."""
+        cost = self.kept.cost
+        return cost is not None and bool(cost.rent + cost.starts)
+
+
+def serves(option: Option, reading_tps: float) -> bool:
+    """Whether one person waits for nothing that is felt: neither words, the first, nor thought."""
+    late = begins_late(option) or option.thinking_seconds >= LATE
+    return reads_along(option, reading_tps) and not late
+
+
+def idle_usd(kept: Option) -> float:
+    """Power of a month that a machine takes while nobody asks, where it is on for long; else 0
+    [USD].
+    """
+    cost = kept.cost
+    if cost is None or kept.speed is None or cost.idle_power < IDLE_USD:
+        return 0.0
+    busy = float(kept.use.busy_hours(kept.speed))
+    on = kept.use.money.hours_on_per_day * kept.use.money.days
+    if on < MOSTLY_IDLE * busy:
+        return 0.0
+    return cost.idle_power
+
+
+def free_step(options: Sequence[Option], reading_tps: float) -> Option | None:
+    """Best free setting of what is kept that loses no more than people accept: of those nearly as
+    fast as the fastest the one that loses least; None where none is worth a word.
+    """
+    kept = options[0]
+    if kept.decode >= FASTER * reading_tps and serves(kept, reading_tps):
+        return None
+    if serves(kept, reading_tps):
+        least = NOTABLE
+    else:
+        least = WORTH_TRYING
+    able = [
+        option
+        for option in options[1:]
+        if option.kind is OptionKind.CHANGE
+        and option.loss is not None
+        and option.speed is not None
+        and not reads_drive(option)
+        and kept.answer_seconds >= least * option.answer_seconds
+    ]
+    if not able:
+        return None
+    fastest = min(option.answer_seconds for option in able)
+    near = [option for option in able if option.answer_seconds <= AS_GOOD * fastest]
+    return min(near, key=lambda option: (option.loss or 0.0, option.answer_seconds))
+
+
+def thinking_off(option: Option) -> Option:
+    """The same machine and setting, with an answer that begins at once."""
+    money = replace(option.use.money, thinking_tokens=0.0)
+    price = replace(option.price, note="free, a setting: answers without reasoning first")
+    return replace(
+        option,
+        kind=OptionKind.CHANGE,
+        name=STOPS_THINKING,
+        use=replace(option.use, money=money),
+        price=price,
+        loss=0.0,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """What to do."""
+
+    rule: str  # name of the rule that decided
+    option: Option | None = None  # what to change, buy, rent or call; None to keep what there is
+    model: Runnable | None = None  # model to take instead; None for the one asked for
+    beside: Option | None = None  # what is named beside it: an API beside a rent
+
+
+class Rule(NamedTuple):
+    """A rule: its name, and what it decides; None where it does not apply."""
+
+    name: str
+    decide: Callable[[Case], Option | Runnable | bool | None]
+
+
+def _met(case: Case) -> bool | None:
+    """Work of a known amount that this machine does in time: nothing is needed."""
+    return (case.demand.counted and case.demand.met_by(case.kept)) or None
+
+
+def _together(case: Case) -> Option | None:
+    """Several answers at the same time, where one by one is too slow."""
+    option = case.together
+    if not case.demand.counted or option is None or not case.demand.met_by(option):
+        return None
+    return option
+
+
+def _finishing(case: Case) -> Option | None:
+    """The cheapest that does the work in time: an API where texts may leave, else hardware."""
+    if not case.demand.counted:
+        return None
+    return _cheapest_met(case)
+
+
+def _cheapest_met(case: Case) -> Option | None:
+    """The cheapest that meets the demand: bought, as long as nobody would rent first; rented where
+    the machine is rented now, texts may leave, or a purchase is dear; called where texts may leave.
+    """
+    able = [
+        option
+        for option in case.options[1:]
+        if option.cost is not None
+        and option.dated
+        and not option.odd
+        and case.demand.met_by(option)
+    ]
+    anywhere = case.demand.wants.texts is Texts.ANYWHERE
+    bought = [option for option in able if option.kind in BOUGHT]
+    rents = [option for option in able if option.kind is OptionKind.RENT]
+    apis = [option for option in able if option.kind is OptionKind.API and anywhere]
+    if apis:
+        most = RENT_LESS * min(map(_usd_a_month, apis))
+        rents = [option for option in rents if _usd_a_month(option) <= most]
+    affordable = [option for option in bought if (option.upfront or 0.0) <= RENT_FIRST]
+    if affordable and not (anywhere or case.rented):
+        rents = []
+    able = [*bought, *rents, *apis]
+    return min(able, key=lambda each: (*_apart(case, each), _usd_a_month(each)), default=None)
+
+
+def _apart(case: Case, option: Option) -> tuple[bool, bool]:
+    """Whether it is another machine, though cards go into the present one, and whether its GPUs
+    hold only a part of the model.
+    """
+    into = any(each.kind in (OptionKind.ADD, OptionKind.REPLACE) for each in case.options)
+    part = option.kind in BOUGHT and not (option.speed and option.speed.whole)
+    return into and option.kind is OptionKind.MACHINE, part
+
+
+def _usd_a_month(option: Option) -> float:
+    """Cost of a month, launch prices counted more; waiting aside, since all of them are in time
+    [USD].
+    """
+    if option.cost is None:
+        return math.inf
+    return option.cost.total + float(option.cost.margin(option.price.launch_share))
+
+
+def _served(case: Case) -> Option | None:
+    """What serves every user at once, where this machine does not."""
+    if case.demand.crowd is not Crowd.TEAM or case.demand.met_by(case.best_kept):
+        return None
+    return _cheapest_met(case)
+
+
+def _thoughtless(case: Case) -> Option | None:
+    """Thinking off, where the thought is what one waits for, and nobody asked for it."""
+    option = case.stopped
+    if option is None or case.best_kept.thinking_seconds < LATE:
+        return None
+    if serves(option, case.reading_tps):
+        return option
+    return None
+
+
+def _half_an_hour_a_day(case: Case) -> Option | None:
+    """A purchase that saves half an hour a day beside every free setting, thinking off among them."""
+    if case.choice.saves < HALF_AN_HOUR_A_DAY or _as_good_model(case):
+        return None
+    return case.choice.safe
+
+
+def _as_good_model(case: Case) -> bool:
+    """Whether a model as good writes faster than one reads here, free."""
+    row = case.another
+    fast = row is not None and row.speed.decode >= FASTER * case.reading_tps
+    return fast and not _weaker(case)
+
+
+def _free(case: Case) -> Option | None:
+    """A free setting that serves, or that is much faster where one does not wait."""
+    step = case.step
+    if step is not None and reads_along(step, case.reading_tps) and case.demand.met_by(step):
+        return step
+    return None
+
+
+def _called(case: Case) -> Option | None:
+    """An API, where texts may leave and this machine does not serve, or is rented for far more."""
+    if case.demand.wants.texts is not Texts.ANYWHERE or not case.apis:
+        return None
+    api = case.apis[0]
+    if case.rented and (api.monthly or 0.0) <= RENT_LESS * (case.kept.monthly or 0.0):
+        return api
+    if serves(case.best_kept, case.reading_tps) and case.demand.met_by(case.best_kept):
+        return None
+    return api
+
+
+def _model(case: Case) -> Runnable | None:
+    """Another model that is rated as high and faster here, where this one is too slow; one that is
+    weaker in tests only where no purchase pays.
+    """
+    row = case.another
+    if row is None or serves(case.kept, case.reading_tps) or row.speed.first_token >= LATE:
+        return None
+    if case.choice.safe is not None and _weaker(case):
+        return None
+    return row
+
+
+def _weaker(case: Case) -> bool:
+    """Whether the other model is weaker in tests than the one asked for."""
+    if case.another is None:
+        return False
+    return case.another.standing_beside(case.model) is Standing.WEAKER
+
+
+def _bought(case: Case) -> Option | None:
+    """The safe purchase, unless a model as good that is free writes faster than one reads."""
+    if _as_good_model(case):
+        return None
+    return case.choice.safe
+
+
+def _any_step(case: Case) -> Option | None:
+    """A free setting that is faster, though it does not serve."""
+    return case.step or case.choice.free
+
+
+RULES = (
+    Rule("refused", lambda case: bool(case.instead) or None),
+    Rule("in time", _met),
+    Rule("side by side", _together),
+    Rule("finishes", _finishing),
+    Rule("serves all", _served),
+    Rule("half an hour a day", _half_an_hour_a_day),
+    Rule("stop thinking", _thoughtless),
+    Rule("free setting", _free),
+    Rule("API", _called),
+    Rule("another model", _model),
+    Rule("nearest model", lambda case: case.closest),
+    Rule("slower setting", _any_step),
+    Rule("purchase", _bought),
+    Rule("sale", lambda case: case.sale),
+    Rule("switch off", lambda case: idle_usd(case.kept) > 0 or None),
+)
+"""Rules in their order; where none applies, everything stays."""
+KEEP = "keep"
+STAYS = ("in time", "switch off")  # rules by which everything stays, whatever could be bought
+
+
+def decide(case: Case, rules: Iterable[Rule] = RULES) -> Decision:
+    """Decision of the first rule that applies."""
+    for rule in rules:
+        found = rule.decide(case)
+        if isinstance(found, Option):
+            return Decision(rule=rule.name, option=found, beside=_beside(case, found))
+        if isinstance(found, Runnable):
+            return Decision(rule=rule.name, model=found)
+        if found:
+            return Decision(rule=rule.name, beside=_beside(case, None))
+    return Decision(rule=KEEP, beside=_beside(case, None))
+
+
+def _beside(case: Case, option: Option | None) -> Option | None:
+    """An API that is named beside a rent, kept or chosen; None where texts must stay."""
+    rent = case.rented if option is None else option.kind is OptionKind.RENT
+    if not rent or case.demand.wants.texts is Texts.HOUSE or not case.apis:
+        return None
+    return case.apis[0]

@@ -1,0 +1,39 @@
+"""Options that a request allows: where texts may go, what may be bought, for how much."""
+
+from collections.abc import Sequence
+
+from advisor.advice.table.option import ELSEWHERE, HARDWARE, Option, OptionKind
+from advisor.request.wants import Condition, Texts, Wants
+
+
+def permitted(options: Sequence[Option], wants: Wants) -> tuple[Option, ...]:
+    """Options without those that a request rules out; what is kept always stays."""
+    return (options[0], *(each for each in options[1:] if not why_not_permitted(each, wants)))
+
+
+def why_not_permitted(option: Option, wants: Wants) -> str:
+    """What a request has against an option; empty for nothing."""
+    if option.kind in ELSEWHERE and wants.texts is Texts.HOUSE:
+        return "texts would leave the house"
+    if option.kind is OptionKind.API or option.kind not in HARDWARE:
+        return ""
+    if wants.maker and any(card.vendor != wants.maker for card in option.bought):
+        return f"not of {wants.maker}"
+    watts = sum(card.board_power or 0.0 for card in option.bought)
+    if wants.max_watts is not None and watts > wants.max_watts:
+        return f"{watts:,.0f} W of cards"
+    if option.kind is OptionKind.RENT:
+        return ""
+    if wants.max_usd is not None and (option.upfront or 0.0) > wants.max_usd:
+        return "dearer than the budget"
+    return _of_condition(option, wants.condition)
+
+
+def _of_condition(option: Option, wanted: Condition) -> str:
+    """What the wanted condition has against a purchase: used ones are not new, and the reverse."""
+    if wanted is Condition.ANY:
+        return ""
+    used = "used" in option.price.note
+    if used is (wanted is Condition.USED):
+        return ""
+    return f"not {wanted}"

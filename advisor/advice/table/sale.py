@@ -1,0 +1,61 @@
+"""What could be sold: one card of several, or a dear one whose work a cheap one does."""
+
+from dataclasses import replace
+
+from advisor.advice.prices import price as prices
+from advisor.advice.prices.power import draw_of
+from advisor.advice.prices.price import Price
+from advisor.advice.speeds import Speed
+from advisor.advice.table.choice import FASTER
+from advisor.advice.table.option import Option, OptionKind, Question
+from advisor.advice.table.options import cards_here, odd_about
+from advisor.machine.machine import Gpu
+from advisor.request.money import discrete
+
+SELLING = 0.15
+"""Part of a sale that fees and postage take: eBay 13.6 % and $0.40 (ebay.com/help/selling/fees,
+2026-09-20), and postage."""
+WORTH_SELLING = 300.0  # least that a sale leaves over to be worth a word [USD]
+
+
+def sale(question: Question, kept: Option) -> Option | None:
+    """Fewer or cheaper cards that still write faster than one reads, where the value of what is
+    owned counts; None where nothing is left over.
+    """
+    speed = kept.speed
+    owned = discrete(question.machine)
+    counts = question.money.resale_counts and question.ownership.owned
+    if speed is None or not owned or not counts:
+        return None
+    enough = FASTER * question.money.reading_tps
+    rows = [
+        (card, number, fast)
+        for card, number, fast in cards_here(question).holders
+        if number == 1 and fast.whole and fast.decode >= enough
+    ]
+    alike = len({card.name for card in owned}) == 1
+    for card, _, fast in rows:
+        if alike and len(owned) > 1 and card.name == owned[0].name:
+            usd = question.resale_usd * (1.0 - SELLING) * (len(owned) - 1) / len(owned)
+            return _offer(question, card, fast, -usd)
+    able = []
+    for card, _, fast in rows:
+        price = prices.bought(card.name, 1, question.money.own_price)
+        if card.name in question.for_sale and price.usd is not None and price.dated:
+            left = question.resale_usd * (1.0 - SELLING) - price.usd
+            option = _offer(question, card, fast, -left, price)
+            if left >= WORTH_SELLING and not odd_about(question, option):
+                able.append((-left, option))
+    return min(able, key=lambda row: row[0], default=(0.0, None))[1]
+
+
+def _offer(
+    question: Question, card: Gpu, speed: Speed, usd: float, price: Price | None = None
+) -> Option:
+    """One card in place of those that are owned; `usd` is paid once, below zero what is left."""
+    machine = replace(question.machine, gpus=(card,))
+    cost = question.use.owned(draw_of(machine), speed)
+    option = question.option(
+        OptionKind.REPLACE, card.name, speed, cost, price, machine=machine, bought=(card,)
+    )
+    return replace(option, upfront=usd)

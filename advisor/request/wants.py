@@ -1,0 +1,66 @@
+"""What an answer must meet: a rate, a speed for each user, and limits of what is bought."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from advisor.errors import UnknownName
+
+
+class Texts(StrEnum):
+    """Where texts may go."""
+
+    OPEN = ""  # not said: an API is named beside the answer
+    HOUSE = "house"  # nothing is rented, no API is called
+    ANYWHERE = "anywhere"  # an API may be the answer
+
+
+class Condition(StrEnum):
+    """Condition of what is bought."""
+
+    ANY = ""
+    NEW = "new"
+    USED = "used"
+
+
+class Think(StrEnum):
+    """Reasoning before a reply, as somebody wants it."""
+
+    USUAL = ""  # as the model does by itself
+    OFF = "off"
+    SHORT = "short"
+    LONG = "long"
+
+
+MAKERS = ("NVIDIA", "AMD", "Intel", "Apple")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wants:
+    """Wants of a request beside its model and machine."""
+
+    requests_per_hour: float | None = None  # of all users together; None where people ask in turn
+    user_tps: float | None = None  # least speed for each user; None for reading speed [tokens/s]
+    first_token_within: float | None = None  # longest wait for the first token; None for any [s]
+    texts: Texts = Texts.OPEN
+    condition: Condition = Condition.ANY
+    maker: str = ""  # only maker of what is bought; empty for any
+    max_usd: float | None = None  # most that is paid once; None for any [USD]
+    max_watts: float | None = None  # most power of all cards together; None for any [W]
+    may_stop_thinking: bool = False  # the model thinks by itself, can stop, and nobody asked for it
+
+
+NO_WANTS = Wants()
+
+
+def maker_named(text: str | None) -> str:
+    """Maker in its own spelling; empty for any.
+
+    Raises:
+        UnknownName: no maker of that name.
+    """
+    if not text:
+        return ""
+    for maker in MAKERS:
+        if maker.casefold() == text.strip().casefold():
+            return maker
+    raise UnknownName("maker", text, MAKERS, f"Allowed are {', '.join(MAKERS)}.")
