@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from advisor.advice.compare import compare, context_notes, readers, title_of, usable
-from advisor.advice.edits.changes import SAME_TEXT, faster_changes
-from advisor.advice.edits.edit import Edit, Edited
-from advisor.advice.finder.runnable import best_rated
-from advisor.advice.prices.price import Price, priced_name
-from advisor.advice.speeds import speed_of
-from advisor.advice.table.at_once import MANY_AT_ONCE, at_once, side_by_side
-from advisor.advice.table.choice import choice_of, reads_drive, why, why_not
-from advisor.advice.table.decision import (
+from advisor.advice.decision import (
     STAYS,
     Case,
     Decision,
@@ -28,6 +21,13 @@ from advisor.advice.table.decision import (
     serves,
     thinking_off,
 )
+from advisor.advice.edits.changes import SAME_TEXT, faster_changes
+from advisor.advice.edits.edit import Edit, Edited
+from advisor.advice.finder.runnable import best_rated
+from advisor.advice.prices.price import Price, priced_name
+from advisor.advice.speeds import speed_of
+from advisor.advice.table.at_once import MANY_AT_ONCE, at_once, side_by_side
+from advisor.advice.table.choice import Choice, choice_of, reads_drive, why, why_not
 from advisor.advice.table.demand import Crowd, Demand, demand_of
 from advisor.advice.table.option import Option, OptionKind, Question, as_rented
 from advisor.advice.table.options import keep, machine_speed, options
@@ -103,20 +103,12 @@ def advise(
         kept = None if nothing else machine_speed(question)
     options_found = permitted(options(question, kept, () if other else faster), wants)
     instead = "" if other or best is not None else _instead(estimates, chosen)
-    demand = demand_of(float(work.users), money, wants)
-    case = _case(options_found, demand, instead)
+    case = _case(options_found, demand_of(float(work.users), money, wants), instead)
     if not other:
         case = replace(case, sale=sale(question, case.kept))
-    if demand.counted and not demand.met_by(case.kept):
-        case = _many_at_once(case, question, wants, chosen)
-    elif not (nothing or instead or demand.counted):
-        case = _with_models(case, question)
+    case = _completed(case, question, wants, chosen)
     decision = decide(case)
-    choice = case.choice
-    if decision.option is not None:
-        choice = replace(choice, safe=decision.option, reason=_reason(case, decision))
-    elif choice.safe is not None and decision.rule in STAYS:
-        choice = replace(choice, safe=None, reason=why_not(case.kept, money.reading_tps))
+    choice = _choice(case, decision)
     refused = _refused_format(model, best, estimates)
     if refused and choice.safe is None:
         choice = replace(choice, reason=f"{choice.reason} {refused}")
@@ -171,6 +163,26 @@ def _case(options_found: Sequence[Option], demand: Demand, instead: str) -> Case
     if not serves(stopped, money.reading_tps):
         stopped = thinking_off(case.best_kept)
     return replace(case, stopped=stopped)
+
+
+def _completed(case: Case, question: Question, wants: Wants, chosen: Runtime | None) -> Case:
+    """The case with what it needs further: several answers at once, or other models."""
+    counted = case.demand.counted
+    if counted and not case.demand.met_by(case.kept):
+        return _many_at_once(case, question, wants, chosen)
+    if counted or question.ownership.nothing or case.instead:
+        return case
+    return _with_models(case, question)
+
+
+def _choice(case: Case, decision: Decision) -> Choice:
+    """The choice as it is decided."""
+    choice = case.choice
+    if decision.option is not None:
+        return replace(choice, safe=decision.option, reason=_reason(case, decision))
+    if choice.safe is not None and decision.rule in STAYS:
+        return replace(choice, safe=None, reason=why_not(case.kept, case.reading_tps))
+    return choice
 
 
 def _with_models(case: Case, question: Question) -> Case:

@@ -231,11 +231,11 @@ class Request:
     rented_at: float | None = Ownership.rented_at
     min_tps: float = 0.0
     max_usd_per_month: float | None = None
-    max_usd: float | None = None
     texts: str | None = None
     condition: str | None = None
     maker: str | None = None
     max_watts: float | None = None
+    max_usd: float | None = None
     contexts: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
@@ -558,7 +558,9 @@ class Nouns:
         """Reasoning of the model; None for one that has none, or without a model."""
         if not self.request.model and self.given is None:
             return None
-        return thinking_of(self.request.model, self.model.name)
+        with suppress(AdvisorError):  # an unknown model is told where its answer is
+            return thinking_of(self.request.model, self.model.name)
+        return None
 
     @property
     def _think(self) -> Think:

@@ -100,12 +100,12 @@ def test_a_model_that_fits_needs_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("situation", "start"),
     [("offloads", "It runs, but slower than you read: "),
-     ("reads the drive", "Runs, but not usable for chat: ")],
+     ("reads the drive", "It does not fit in memory; from the drive about ")],
 )  # fmt: skip
 def test_the_verdict_says_the_speed_now_and_a_better_model_here(situation, start) -> None:
     answer = advice(situation)
     assert answer.best is not None
-    assert answer.verdict.startswith(f"{start}{number(decode_tps(answer.best))} tokens a second.")
+    assert answer.verdict.startswith(f"{start}{number(decode_tps(answer.best))} tokens a second")
     better = answer.another_model
     assert better is not None
     assert better.speed.decode >= DEFAULT.reading_tps

@@ -11,6 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from advisor.advice.compare import MOST_READERS, decode_tps, lacks, usable
+from advisor.advice.decision import Case, Decision, idle_usd
 from advisor.advice.edits.edit import Edited
 from advisor.advice.edits.in_tiers import SAME_MODEL
 from advisor.advice.finder.runnable import Runnable
@@ -22,7 +23,6 @@ from advisor.advice.table.choice import (
     begins_late,
     least_speed,
 )
-from advisor.advice.table.decision import Case, Decision, idle_usd
 from advisor.advice.table.demand import LATE, Crowd
 from advisor.advice.table.option import Option, OptionKind, Question, unknown_rent
 from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
@@ -367,7 +367,7 @@ def _not_for_all(best: Estimate) -> str:
     who = f"{running + waiting:,.0f} users"
     speed = f"{number(decode_tps(best))} tokens a second"
     if waiting:
-        return f"Not enough for {who}: {waiting:,.0f} wait, {speed} to the others, {_first(best)}."
+        return f"Not enough: {waiting:,.0f} of {who} wait, {speed} to the others, {_first(best)}."
     return f"Not enough for {who}: {speed} to each, {_first(best)}."
 
 
@@ -735,7 +735,8 @@ def _bought(option: Option, kept: Option, decode: float) -> list[str]:
     else:
         speed = ""
     name = plain(option.name)
-    price = money_words(option.upfront or 0.0)
+    usd = option.upfront or 0.0
+    price = money_words(abs(usd))
     added = after_name(option, " in its place")
     if option.kind is OptionKind.RENT:
         monthly = money_words(option.monthly or 0.0)
@@ -745,11 +746,11 @@ def _bought(option: Option, kept: Option, decode: float) -> list[str]:
         return [f"{gives}, not {now}.", f"{gives}."]
     if kept.name == NOTHING_OWNED:
         return [f"{name} gives {speed} for {price}{dated(option)}.", f"{name}: {price}."]
-    if option.assumed_resale:
-        sold = " once yours is sold"
+    sold = " once yours is sold" if option.assumed_resale else ""
+    if usd < 0:
+        faster = f"{name}{added} gives {speed}, with {price} left over{sold}{dated(option)}"
     else:
-        sold = ""
-    faster = f"{name}{added} gives {speed} for {price}{sold}{dated(option)}"
+        faster = f"{name}{added} gives {speed} for {price}{sold}{dated(option)}"
     saved = option.hours_saved
     worth = option.worth_from
     if saved is None or worth is None or saved <= 0 or not decode:

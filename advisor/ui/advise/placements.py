@@ -25,6 +25,8 @@ BADGES = {
     Judgement.KEEPS_UP: ("keeps up", "good"),
     Judgement.SLOWER: ("slow", "partly"),
     Judgement.MINUTES: ("minutes per answer", "partly"),
+    Judgement.THINKS: ("thinks first", "partly"),
+    Judgement.DRIVE: ("from the drive", "bad"),
     Judgement.UNUSABLE: ("not usable", "bad"),
     Judgement.NOTHING: ("does not run", "bad"),
 }

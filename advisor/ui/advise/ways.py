@@ -9,9 +9,10 @@ from typing import Any
 from markupsafe import Markup
 
 from advisor.advice.advise import Answer
-from advisor.advice.compare import decode_tps
+from advisor.advice.decision import KEEP, STAYS, STOPS_THINKING
 from advisor.advice.edits.changes import SOME_QUALITY, smaller_format
-from advisor.advice.finder.runnable import JOINED, best_rated, rating
+from advisor.advice.edits.edit import Edited
+from advisor.advice.finder.runnable import JOINED, Standing, rating
 from advisor.advice.table import choice as chosen
 from advisor.advice.table.option import Option, OptionKind, by_comparison
 from advisor.advice.table.options import BY_THE_MONTH
@@ -23,11 +24,12 @@ from advisor.advice.words.verdict import (
     judgement,
     plain,
 )
-from advisor.formatting import hours, memory, money, number
+from advisor.formatting import hours, memory, money, number, seconds
 from advisor.machine.catalog import host_rows, machine_rows
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MIXED
 from advisor.request.request import Request
+from advisor.request.wants import Think
 from advisor.ui.parts.markup import block, head, joined, press
 from advisor.ui.question import current
 from advisor.units import GIB
@@ -69,7 +71,7 @@ class Way:
 
 def ways(answer: Answer) -> list[Way]:
     """The ways that help, in their order; the bigger GPU is always among them."""
-    free = [_another_model(answer), _smaller_format(answer)]
+    free = [_another_model(answer), _free_setting(answer)]
     return [way for way in (*free, _bigger(answer), _elsewhere(answer)) if way is not None]
 
 
@@ -78,8 +80,8 @@ def row(answer: Answer, offered: Sequence[Way]) -> Markup:
     level = _level(answer)
     free = any(way.price == "free" for way in offered)
     helping = sum(way.price != NONE for way in offered)
-    bought = answer.advice.choice.safe is not None
-    settled = not bought and (level is Judgement.FASTER or (level.enough and not free))
+    stays = answer.advice.decision.rule in (KEEP, *STAYS)
+    settled = stays and (level is Judgement.FASTER or (level.enough and not free))
     count = ("No way", "One way", "Two ways", "Three ways", "Four ways")[helping]
     if settled:
         title = "Nothing needs to change"
@@ -116,19 +118,16 @@ def actions(
 
 
 def _level(answer: Answer) -> Judgement:
-    best = answer.advice.best
-    return judgement(None if best is None else decode_tps(best), answer.nouns.money.reading_tps)
+    """Speed words of the verdict."""
+    return answer.advice.summary.judgement
 
 
 def _another_model(answer: Answer) -> Way | None:
     """A model that is rated as well and faster here."""
-    level = _level(answer)
     row = answer.advice.another_model
     told = ""
-    if row is None and level in (Judgement.MINUTES, Judgement.UNUSABLE, Judgement.NOTHING):
-        nouns = answer.nouns
-        reading = nouns.money.reading_tps
-        row = best_rated(nouns.model, nouns.machine, nouns.work, reading, as_well=False)
+    if row is None:
+        row = answer.advice.closest
         told = ": the best rated that keeps up here"
     if row is None:
         return None
@@ -146,6 +145,9 @@ def _another_model(answer: Answer) -> Way | None:
         boards = "LMArena"
     score += f" by {boards}" if score else ""
     score += told
+    standing = row.standing_beside(own)
+    if score and not told and standing is Standing.WEAKER:
+        score += f"; {standing.value}"
     return Way(
         name="Another model",
         price="free",
@@ -155,6 +157,56 @@ def _another_model(answer: Answer) -> Way | None:
         action="Use this model",
         changes={"model": row.model.name, "format": row.model.format},
     )
+
+
+def _free_setting(answer: Answer) -> Way | None:
+    """The best free setting: thinking off where thought is what one waits for, else a format, a
+    cache or another setting.
+    """
+    advice = answer.advice
+    decided = advice.decision.option
+    if decided is not None and decided.name == STOPS_THINKING:
+        return Way(
+            name="Thinking off",
+            price="free",
+            figure=f"{seconds(decided.answer_seconds)} an answer",
+            text=f"{answer.nouns.model.name} answers without reasoning first.",
+            action="Switch it off",
+            changes={"think": str(Think.OFF)},
+        )
+    step = advice.case.step
+    edit = next((each for each in advice.what_ifs if step and each.words == step.name), None)
+    if edit is None:
+        return _smaller_format(answer)
+    changes = _inputs_of(edit)
+    if not changes:
+        return None
+    loss = edit.cost.removeprefix(SOME_QUALITY).strip(" ()").split(",")[0]
+    told = f": {loss}" if edit.cost.startswith(SOME_QUALITY) and loss else ""
+    return Way(
+        name="A smaller format" if edit.of_format else "A free setting",
+        price="free",
+        figure=f"{number(edit.speed.decode)} tokens/s",
+        text=f"{plain(edit.words[0].upper() + edit.words[1:])}{told}.",
+        action=f"Try {changes['format']}" if edit.of_format else "Try it",
+        changes=changes,
+    )
+
+
+def _inputs_of(edit: Edited) -> dict[str, Any]:
+    """Inputs that an edit changes; none where a page has no input for it."""
+    changes: dict[str, Any] = {}
+    for name, value in edit.changes.items():
+        if name == "model":
+            changes["format"] = value.format
+        elif name == "work":
+            changes |= {"kv_type": value.kv_type, "ubatch": int(value.ubatch)}
+            changes |= {"draft": value.draft} if value.draft else {}
+        elif name == "settings" and value.cpu_ffn is not None:
+            changes["cpu_ffn"] = int(value.cpu_ffn)
+        else:
+            return {}
+    return changes
 
 
 def _smaller_format(answer: Answer) -> Way | None:
@@ -199,10 +251,8 @@ def _bigger(answer: Answer) -> Way:
             "notice.",
             action="All options",
         )
-    if option.kind is OptionKind.MACHINE:
-        name = "A bigger machine"
-    else:
-        name = new
+    names = {OptionKind.MACHINE: "A bigger machine", OptionKind.CHANGE: "More RAM"}
+    name = names.get(option.kind, new)
     bought = f"{plain(option.name)}{after_name(option, ' in place of yours')}"
     return Way(
         name=name,

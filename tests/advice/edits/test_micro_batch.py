@@ -1,7 +1,8 @@
 """Prompts in longer parts: what lies in RAM is copied to the GPU once for each part."""
 
 from advisor.advice.advise import advise
-from advisor.advice.table.choice import LATE
+from advisor.advice.table.demand import LATE
+from advisor.advice.table.option import OptionKind
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
@@ -27,9 +28,10 @@ def test_experts_in_ram_cross_the_link_a_quarter_as_often() -> None:
 
 def test_a_late_first_word_is_mended_for_free_before_a_card_is_bought() -> None:
     answer = advise(EXPERTS_IN_RAM, PC, LONG)
-    assert answer.choice.safe is None
-    assert answer.choice.free is not None
-    assert FLAG in answer.choice.free.name
+    assert answer.choice.safe is not None
+    assert answer.choice.safe.kind is OptionKind.CHANGE
+    assert not answer.choice.safe.upfront
+    assert FLAG in answer.choice.safe.name
     assert "A free change gives the first word after" in answer.verdict
     assert FLAG not in answer.verdict, "pages name no flags"
 

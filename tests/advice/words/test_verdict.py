@@ -91,7 +91,9 @@ def test_what_is_read_from_the_drive_does_not_run_well() -> None:
     small = MACHINES["no GPU"]
     answer = advise(stored, machine(small), Workload(), money=MoneyInputs(reading_tps=0.5))
     assert answer.best.strategy is PlacementStrategy.NVME_OFFLOAD
-    assert answer.verdict.startswith("Runs from the drive, faster than you read: ")
+    assert answer.verdict.startswith("It does not fit in memory; from the drive about ")
+    assert "unproven" in answer.verdict
+    assert "runs" not in answer.verdict.lower()
 
 
 def test_two_lines_of_few_words_without_nested_parentheses() -> None:

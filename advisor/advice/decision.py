@@ -236,7 +236,7 @@ def _thoughtless(case: Case) -> Option | None:
 
 
 def _half_an_hour_a_day(case: Case) -> Option | None:
-    """A purchase that saves half an hour a day beside every free setting, thinking off among them."""
+    """A purchase that saves half an hour a day beside every free setting, thinking off too."""
     if case.choice.saves < HALF_AN_HOUR_A_DAY or _as_good_model(case):
         return None
     return case.choice.safe
