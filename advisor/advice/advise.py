@@ -141,9 +141,7 @@ def _case(options_found: Sequence[Option], demand: Demand, instead: str) -> Case
     """What the rules of a decision look at, without other models."""
     money = demand.money
     stops = demand.wants.may_stop_thinking and money.thinking_tokens > 0
-    judged = list(options_found)
-    if stops:
-        judged = without_thinking(options_found)
+    judged = without_thinking(options_found) if stops else list(options_found)
     step = free_step(judged, money.reading_tps)
     choice = choice_of(judged, money.reading_tps, money.replies_per_day, instead, step)
     if stops:
@@ -151,6 +149,7 @@ def _case(options_found: Sequence[Option], demand: Demand, instead: str) -> Case
         step = free_step(options_found, money.reading_tps)
     case = Case(
         options=options_found,
+        judged=judged,
         choice=choice,
         demand=demand,
         reading_tps=money.reading_tps,

@@ -21,6 +21,8 @@ LEVELS = {
     Judgement.KEEPS_UP: "GOOD",
     Judgement.SLOWER: "SLOW",
     Judgement.MINUTES: "MINUTES AN ANSWER",
+    Judgement.THINKS: "THINKS FIRST",
+    Judgement.DRIVE: "DOES NOT FIT",
     Judgement.UNUSABLE: "NOT USABLE",
     Judgement.NOTHING: "DOES NOT RUN",
 }
@@ -133,8 +135,11 @@ def _usual_system(estimate: Estimate) -> System:
 
 
 def _free(answer: Answer) -> BriefWay | None:
-    """Another model, else a change without a cost, else a smaller format."""
+    """What is decided for where that is free, else another model, else a free setting."""
     advice = answer.advice
+    decided = advice.decision.option
+    if decided is not None and decided.loss is not None and decided.speed is not None:
+        return BriefWay(kind="free", name=plain(decided.name), decode=decided.speed.decode)
     other = advice.another_model or advice.closest
     if other is not None:
         return _of_model(other)

@@ -44,6 +44,9 @@ class Case:
     demand: Demand
     reading_tps: float
     model: str = ""  # name of the model asked for
+    # options without thinking, by which purchases are judged where the model can stop; else as they
+    # are
+    judged: Sequence[Option] = ()
     step: Option | None = None  # best free setting of this machine, thinking as it is wanted
     stopped: Option | None = None  # the same with thinking off; None where that is no choice
     together: Option | None = None  # several answers at the same time on this machine

@@ -16,6 +16,8 @@ COLOURS = {
     Judgement.KEEPS_UP: GREEN,
     Judgement.SLOWER: YELLOW,
     Judgement.MINUTES: YELLOW,
+    Judgement.THINKS: YELLOW,
+    Judgement.DRIVE: RED,
     Judgement.UNUSABLE: RED,
     Judgement.NOTHING: RED,
 }

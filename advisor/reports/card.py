@@ -20,6 +20,8 @@ TONES = {
     Judgement.KEEPS_UP: GOOD,
     Judgement.SLOWER: PARTLY,
     Judgement.MINUTES: PARTLY,
+    Judgement.THINKS: PARTLY,
+    Judgement.DRIVE: BAD,
     Judgement.UNUSABLE: BAD,
     Judgement.NOTHING: BAD,
 }

@@ -10,9 +10,9 @@ from pathlib import Path
 import yaml
 from test_panel import NOTHING, Answer, Entry, answer_of, judge, run
 
-QUESTIONS: list[Entry] = yaml.safe_load(
-    (Path(__file__).parent / "use_questions.yaml").read_text()
-)["questions"]
+QUESTIONS: list[Entry] = yaml.safe_load((Path(__file__).parent / "use_questions.yaml").read_text())[
+    "questions"
+]
 ENOUGH = 0.9  # share of answers that must be signed
 ENOUGH_SPENT = 0.8  # share of those that spend money
 MOST_SILENT = 0.5  # share that an adviser may reach who always says to buy nothing

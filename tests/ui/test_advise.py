@@ -140,7 +140,9 @@ def test_a_smaller_format_that_is_of_no_use_either_is_not_offered():
 
 def test_the_purchase_of_the_card_stands_in_the_table_and_over_what_it_depends_on():
     test = app(machine=PC)
-    card = re.search(r"A bigger GPU</span>.*?<p class='oa-soft'>(.*?) (?:added|in place)", page_text(test))
+    card = re.search(
+        r"A bigger GPU</span>.*?<p class='oa-soft'>(.*?) (?:added|in place)", page_text(test)
+    )
     assert card
     text = page_text(tab(test, "What it costs"))
     assert card[1] in text.partition("aria-label='Options'")[2]

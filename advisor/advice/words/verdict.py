@@ -5,7 +5,7 @@ best way out.
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from html import escape
 from typing import TYPE_CHECKING
@@ -228,16 +228,35 @@ class Advice:
     @lazy
     def in_question(self) -> Option | None:
         """Option that the verdict turns on; None where nothing can be compared."""
-        return choices.in_question(self.options, self.choice)
+        judged = self._judged
+        pairs = zip(self.case.judged, self.case.options, strict=False)
+        return next((option for each, option in pairs if each is judged), judged)
+
+    @lazy
+    def _judged(self) -> Option | None:
+        """The same as it is judged: without thinking where the model can stop."""
+        judged = self.case.judged
+        if len(judged) != len(self.case.options):
+            return choices.in_question(self.options, self.choice)
+        place = {id(each): at for at, each in enumerate(self.options)}
+
+        def same(option: Option | None) -> Option | None:
+            at = place.get(id(option))
+            return option if at is None else judged[at]
+
+        choice = replace(
+            self.choice, safe=same(self.choice.safe), cheapest=same(self.choice.cheapest)
+        )
+        return choices.in_question(judged, choice)
 
     @property
     def what_changes(self) -> str:
         """Inputs at which that option starts or stops to pay, in words; empty for none."""
-        option = self.in_question
+        option = self._judged
         if option is None:
             return ""
         words = choices.what_changes(option)
-        if not words or not option.pays or option is self.choice.safe:
+        if not words or not option.pays or self.in_question is self.choice.safe:
             return words
         if option.odd:
             return ""
@@ -246,8 +265,8 @@ class Advice:
     @property
     def what_matters(self) -> tuple[choices.TornadoBar, ...]:
         """Monthly gain of that option at the ends of each input, the most influential first."""
-        if self.in_question:
-            return choices.what_matters(self.in_question)
+        if self._judged:
+            return choices.what_matters(self._judged)
         return ()
 
     def placed(self, strategy: PlacementStrategy | None) -> tuple[Estimate, ...]:
@@ -615,9 +634,12 @@ def _thoughtless(advice: Advice) -> list[str]:
     if step is not None and step.speed is not None:
         free = f"Free, too: {plain(step.name)}, {number(step.speed.decode)} tokens a second."
         return [f"{off} {free}", off]
-    if another is not None:
-        return [f"{off} {words}" for words in _beside(another, advice)] + [off]
+    if another is not None and another.speed.decode >= BESIDE_FROM * advice.options[0].decode:
+        return [*(f"{off} {words}" for words in _beside(another, advice)), off]
     return [off]
+
+
+BESIDE_FROM = 1.5  # factor of speed from which another model is named beside a free setting
 
 
 def _by_api(option: Option) -> list[str]:
