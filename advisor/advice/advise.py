@@ -179,6 +179,8 @@ def _choice(case: Case, decision: Decision) -> Choice:
     choice = case.choice
     if decision.option is not None:
         return replace(choice, safe=decision.option, reason=_reason(case, decision))
+    if choice.safe is not None and decision.model is not None:
+        return replace(choice, safe=None, reason="Before anything is bought, a free model.")
     if choice.safe is not None and decision.rule in STAYS:
         return replace(choice, safe=None, reason=why_not(case.kept, case.reading_tps))
     return choice

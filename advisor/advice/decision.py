@@ -13,6 +13,7 @@ from typing import NamedTuple
 from advisor.advice.finder.runnable import Runnable, Standing
 from advisor.advice.table.choice import (
     BOUGHT,
+    DOUBLED,
     FASTER,
     HALF_AN_HOUR_A_DAY,
     NOTABLE,
@@ -246,10 +247,15 @@ def _half_an_hour_a_day(case: Case) -> Option | None:
 
 
 def _as_good_model(case: Case) -> bool:
-    """Whether a model as good writes faster than one reads here, free."""
+    """Whether a model as good is free and writes faster than one reads here, or nearly as fast as
+    the purchase would let the one asked for.
+    """
     row = case.another
-    fast = row is not None and row.speed.decode >= FASTER * case.reading_tps
-    return fast and not _weaker(case)
+    safe = case.choice.safe
+    if row is None or _weaker(case):
+        return False
+    bought = safe.decode if safe is not None else 0.0
+    return row.speed.decode >= min(FASTER * case.reading_tps, bought / DOUBLED)
 
 
 def _free(case: Case) -> Option | None:
