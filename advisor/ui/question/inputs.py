@@ -7,13 +7,16 @@ from typing import Any
 import streamlit as st
 
 from advisor.catalog.inputs import BY_NAME, Input, Kind
-from advisor.errors import AdvisorError, InputError
+from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.formatting import US_DOLLAR, context_size, memory, shown_currency
+from advisor.model import resolve
+from advisor.model.by_name import named
 from advisor.model.installed import Survey, survey
+from advisor.model.resolve import ReferenceKind
 from advisor.request.request import CLOSED, DEFAULTS, listed, respelled
 from advisor.ui.parts import audience, outcome, uploads
 from advisor.ui.parts.markup import copyable, notice, plain_words, say
-from advisor.ui.question import current, models
+from advisor.ui.question import current, model_list, models
 
 # Other ways to give a model: installed models, pasted text, upload.
 
@@ -172,7 +175,17 @@ def _pick(entry: Input, words: str, empty: str, common: dict[str, Any]) -> None:
     key = common["key"]
     optional = DEFAULTS[entry.name] in (None, "") and entry.name != "model"
     chosen = _shown(entry, value)
-    names = [*([""] if optional else []), *listed(entry.name)]
+    of_models = entry.name == "model"
+    every = model_list.ordered(current.present()) if of_models else listed(entry.name)
+    names = [*([""] if optional else []), *every]
+    speeds = model_list.best(current.present()) if of_models else {}
+
+    def told(name: str) -> str:
+        """Words of an option: of the best models their speed, too."""
+        if name in speeds and name != chosen:
+            return f"{spoken(name)}: {speeds[name]}"
+        return spoken(name) or usual
+
     # No two options of a list may read alike: the browser sends back their words.
     if empty:
         usual = f"{empty}, as understood"
@@ -182,7 +195,7 @@ def _pick(entry: Input, words: str, empty: str, common: dict[str, Any]) -> None:
     st.selectbox(
         words,
         names if chosen in names else [*names, chosen],
-        format_func=lambda name: spoken(name) or usual,
+        format_func=told,
         accept_new_options=entry.name not in CLOSED,
         **common,
     )
@@ -235,6 +248,7 @@ def _typed(name: str) -> None:
     if name == "model":  # one of the list may be typed with spaces for hyphens
         words = spoken(text).casefold()
         text = next((row for row in listed("model") if spoken(row).casefold() == words), text)
+        text = _of_the_list(text)
     try:
         if text:
             value = entry.read(respelled(name, text))
@@ -244,6 +258,19 @@ def _typed(name: str) -> None:
         current.refuse(name, text, str(error))
         return
     current.change(f"{entry.label}: {text or 'as usual'}", **{name: value})
+
+
+def _of_the_list(text: str) -> str:
+    """First model of the list with the typed words, where they may mean several and name none."""
+    if resolve.way(text) is not ReferenceKind.NAME:
+        return text
+    try:
+        named.meant(text)
+    except UnknownName:
+        return model_list.meant(text) or text
+    except AdvisorError:
+        return text
+    return text
 
 
 def _take_currency(name: str, text: str) -> None:

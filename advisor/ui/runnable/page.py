@@ -37,7 +37,7 @@ from advisor.ui.parts.markup import (
     waiting,
 )
 from advisor.ui.parts.speed_table import ADVISE, speed_table
-from advisor.ui.question import current, inputs
+from advisor.ui.question import current, inputs, model_list
 
 # Models that run on a machine, computed once per request.
 
@@ -61,7 +61,10 @@ def answer(
     ]
     engine = nouns.runtime or LLAMA_CPP
     trials = runnable.Trials(nouns.machine, nouns.work, nouns.money.reading_tps, engine)
-    return trials.runnable(names, whole=whole)
+    rows = trials.runnable(names, whole=whole)
+    if rated and not whole:
+        model_list.remember(request, (row for row in rows if row.keeps_up))
+    return rows
 
 
 # Chart of quality against speed.
