@@ -137,6 +137,11 @@ class Experts:
     used: int
 
 
+GUESSED_SHAPE = 0.25
+"""Uncertainty of layers that are counted as another family's, as the logarithm of a factor: that of
+stand-ins (`by_name.stand_in.SHAPE_UNCERTAINTY`)."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Architecture:
     """A model before a format is chosen."""

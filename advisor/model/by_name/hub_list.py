@@ -15,7 +15,7 @@ from itertools import islice
 
 from advisor.catalog.csv_tables import DATA, assignments, literal, read
 from advisor.errors import AdvisorError, DataError
-from advisor.model.architecture import Architecture, Group
+from advisor.model.architecture import GUESSED_SHAPE, Architecture, Group
 from advisor.model.by_name.names import take_apart
 
 FILE = DATA / "models" / "hub_models.csv.xz"
@@ -269,11 +269,6 @@ class Listed:
     alike: str = "those of Llama"  # layers that those of an unknown family are counted as
 
 
-GUESSED = 0.25
-"""Uncertainty of layers that are counted as another family's, as the logarithm of a factor: that of
-stand-ins (`stand_in.SHAPE_UNCERTAINTY`)."""
-
-
 @lru_cache(maxsize=256)
 def listed(row: HubRow) -> Listed:
     """The architecture of a listed repository, unless its sizes are missing or contradict."""
@@ -296,7 +291,7 @@ def listed(row: HubRow) -> Listed:
         architecture=replace(
             chosen,
             source=source,
-            shape_uncertainty=0.0 if known else GUESSED,
+            shape_uncertainty=0.0 if known else GUESSED_SHAPE,
             tower=tower,
         ),
         generic=not known,

@@ -16,6 +16,7 @@ from typing import Any
 
 from advisor.errors import InputError, Refusal
 from advisor.model.architecture import (
+    GUESSED_SHAPE,
     LAYER_TABLES,
     Architecture,
     Group,
@@ -42,6 +43,7 @@ from advisor.model.config.values import (
     Config,
     FamilyRow,
     fixed_facts,
+    is_guessed,
     language_config,
     language_model,
     parse,
@@ -157,6 +159,13 @@ def describe(
         tower=tower_weights(name, whole, architecture.hidden),
         visits=_visits(values, architecture.layers),
     )
+    guess: tuple[str, ...] = ()
+    if is_guessed(family):
+        architecture = replace(architecture, shape_uncertainty=GUESSED_SHAPE)
+        guess = (
+            f"No rule of its family {values.word('model_type')[:40]!r} is known here: by the sizes "
+            "of its file its layers are counted as those of Llama, and ranges are wider.",
+        )
     stored = stored_format(values, beside)
     model, of_modules = in_stored_format(architecture, stored)
     format_notes = (*stored.notes, *filter(None, [of_modules]))
@@ -166,7 +175,7 @@ def describe(
         format=model.format if model else stored.name,
         undescribed=stored.words,
         source=architecture.source,
-        notes=(*_notes(whole, values, architecture.tower), *shared, *format_notes),
+        notes=(*guess, *_notes(whole, values, architecture.tower), *shared, *format_notes),
         facts={
             "model_type": values.word("model_type"),
             **pattern,
@@ -291,8 +300,8 @@ def _visits(config: Config, layers: int) -> tuple[int, ...]:
     loops = config.optional(*LOOPS, low=1, high=MOST_LOOPS) or 1
     if loops == 1:
         return ()
-    first = config.whole("loop_start", high=layers)
-    last = config.whole("loop_end", high=layers) or layers
+    first = config.whole("loop_start", high=MAX_LAYERS)
+    last = config.whole("loop_end", high=MAX_LAYERS) or layers
     return tuple(loops if first <= at < last else 1 for at in range(layers))
 
 

@@ -8,8 +8,10 @@ sentence and never in a traceback.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from functools import cache
 from typing import TypeVar
 
@@ -262,19 +264,50 @@ def _family(config: Config) -> FamilyRow:
         )
     family = families().get(kind)
     if family is None:
-        close = close_names(kind, tuple(families()))
-        if close:
-            hint = f" Known families with similar names: {', '.join(close)}."
-        else:
-            hint = ""
-        raise Refusal(
-            f"{config.name} is of the family {kind[:60]!r} (model_type), whose layers this program "
-            f"does not know, so it will not guess.{hint} A GGUF file of it can be described, as "
-            "its header lists every tensor."
-        )
+        return _guessed(config, kind)
     if family.refused:
         raise Refusal(
             f"{config.name} is of the family {kind!r} and cannot be derived: {family.refused}. "
             "A GGUF file of it tells its sizes."
         )
     return family
+
+
+# Families that no row describes: counted as Llama's where the file states all sizes itself.
+
+STATED = ("hidden", "layers", "heads", "vocab")
+"""Sizes that a file of an unknown family must state, and the width of its feed-forward."""
+WIDTHS = ("intermediate", "moe_intermediate")
+FOREIGN = re.compile(
+    r"mamba|ssm|rwkv|conv|recurr|(?:^|_)lru|state_|hyena|linear_|delta|kda|retention|time_mix|titan"
+    r"|lightning|retnet|xlstm|gla(?:_|$)|altup|laurel|engram|ngram|hyper_conn|(?:^|_)hc_",
+    re.IGNORECASE,
+)
+"""Words of keys of layers that keep a state, or that are no transformer's."""
+MISSPELLED = 0.9  # likeness from which an unknown family is a known one misspelled
+
+
+def _guessed(config: Config, kind: str) -> FamilyRow:
+    """Llama's row for a family that no row describes, where its file states all sizes and nothing
+    of other kinds of layers.
+    """
+    close = close_names(kind, tuple(families()))
+    alike = any(SequenceMatcher(None, kind, name).ratio() >= MISSPELLED for name in close)
+    stated = all(map(config.states, STATED)) and any(map(config.states, WIDTHS))
+    keys = [key for key, value in config.values.items() if value]
+    foreign = list(filter(FOREIGN.search, (kind, *keys)))
+    if stated and not foreign and not alike:
+        return replace(families()["llama"], model_types=kind)
+    hint = f" Known families with similar names: {', '.join(close)}." if close else ""
+    if foreign:
+        hint = f" Its file speaks of {foreign[0][:40]}.{hint}"
+    raise Refusal(
+        f"{config.name} is of the family {kind[:60]!r} (model_type), whose layers this program "
+        f"does not know, so it will not guess.{hint} A GGUF file of it can be described, as "
+        "its header lists every tensor."
+    )
+
+
+def is_guessed(family: FamilyRow) -> bool:
+    """Whether a family's row is that of Llama in place of one of its own."""
+    return family.model_types.split()[0] not in families()

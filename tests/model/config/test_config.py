@@ -693,3 +693,25 @@ def test_all_refusals_and_errors_are_of_one_tree() -> None:
 
 def test_derived_values_are_computed_from_the_facts() -> None:
     assert build(facts()).params == describe(LLAMA, "test").architecture.params
+
+
+UNHEARD_OF = {**LLAMA, "model_type": "unheard_of"}
+
+
+def test_an_unknown_family_is_counted_by_its_own_sizes_and_says_so() -> None:
+    described = describe(UNHEARD_OF, "test")
+    assert described.architecture.params == describe(LLAMA, "test").architecture.params
+    assert described.architecture.shape_uncertainty > 0
+    assert "No rule of its family 'unheard_of'" in described.notes[0]
+
+
+@pytest.mark.parametrize("size", ["hidden_size", "num_hidden_layers", "vocab_size"])
+def test_an_unknown_family_without_its_sizes_is_refused(size: str) -> None:
+    with pytest.raises(Refusal, match="will not guess"):
+        describe(without(UNHEARD_OF, size), "test")
+
+
+@pytest.mark.parametrize("key", ["mamba_d_state", "conv_kernel", "rwkv_head_size", "lru_width"])
+def test_an_unknown_family_with_a_state_is_refused(key: str) -> None:
+    with pytest.raises(Refusal, match=key):
+        describe({**UNHEARD_OF, key: 64}, "test")
