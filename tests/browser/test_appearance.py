@@ -145,7 +145,7 @@ def test_the_card_that_the_browser_names_is_offered_and_taken_when_followed(chro
         test.reload()
         settle(test)
         assert "3060" in test.title()  # offered, not assumed
-        test.get_by_role("link", name="Your browser names a GeForce RTX 4070: use it").click()
+        test.get_by_role("link", name="Use it, with 16 GB").click()
         test.locator(".oa-chip", has_text="RTX 4070").wait_for()
         settle(test)
         assert "RTX 4070" in test.title()

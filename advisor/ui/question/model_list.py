@@ -10,12 +10,12 @@ from functools import cache
 from advisor.advice.finder.runnable import Runnable, quality_rows
 from advisor.formatting import tokens_per_second
 from advisor.model import catalog
-from advisor.model.by_name.hub_list import hub_list
 from advisor.request.request import Request, listed
 from advisor.ui.question import current
 
 FIRST = 8  # models that are named with their speeds
 KEPT = 64  # machines whose best models are remembered
+NEWEST = "9"  # year of what was published in the last months
 _BEST: dict[str, Mapping[str, str]] = {}
 """Speeds of the best models in words, by the machine's inputs."""
 
@@ -55,15 +55,9 @@ def by_year() -> Sequence[str]:
 
 
 def _year(name: str) -> str:
-    """Year of publication; empty where no list has it."""
+    """Year of publication; of the last months, which have none yet, after all others."""
     row = catalog.model_rows().get(name)
-    if row is None or not row.hf_id:
-        return ""
-    known = hub_list().named(row.hf_id)
-    if known is None:
-        tail = row.hf_id.rpartition("/")[2]
-        known = next(hub_list().ending_with(f"/{tail}"), None)
-    return known.released[:4] if known is not None else ""
+    return (row.released if row is not None else "")[:4] or NEWEST
 
 
 def _score(name: str) -> float:

@@ -77,7 +77,7 @@ def undo() -> None:
     changes = current.visit().lately
     if not changes:
         if current.present().machine == current.EXAMPLE:
-            show(Markup("<a class='oa-hint' hidden>Your GPU</a>"))
+            show(Markup("<span class='oa-hint' hidden></span>"))
     else:
         st.button(
             f"Lately: {changes[0].words}",
