@@ -111,6 +111,7 @@ def _sentences(row: CoverageRow | None, answer: Answer, assumed: str) -> Iterabl
         yield Markup("{}").format(seen.stale)
 
 
+ANCHOR = Markup("<div id='run-it'></div>")  # place of the tabs, to which a phone's link leads
 TABS = "advise_tab"  # session key of the open tab
 
 
@@ -123,6 +124,7 @@ def drawn(answer: Answer, offered: Sequence[ways.Way], before: str = "") -> Mark
             placements.row(answer, before),
             ways.row(answer, offered),
             certainty(answer),
+            ANCHOR,
         )
     )
 

@@ -14,6 +14,8 @@ from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, head, joined, press
 
 FOLDED = Markup("<details class='oa-more'><summary>Other placements</summary>{}</details>")
+JUMP = Markup("<a class='oa-jump' href='#run-it'>Run it</a>")
+"""Link of a phone to the commands below."""
 WHY = "why"  # key of the button that opens the winner's figures
 SHARED = {
     PlacementStrategy.GPU_RESIDENT: "In shared memory",
@@ -78,7 +80,7 @@ def _winner(answer: Answer, best: Estimate, before: str, folded: Markup | str = 
     else:
         ends = None
     bound = f"{best.runtime.name}, {best.model.format}, bound by {best.bottleneck}"
-    foot = block("oa-foot", escape(folded) + press(WHY, "Why this number?"))
+    foot = block("oa-foot", escape(folded) + press(WHY, "Why this number?") + JUMP)
     reading = answer.nouns.money.reading_tps
     was = block("oa-was", f"was {before}", "span") if before else ""
     return winner(
