@@ -78,9 +78,19 @@ def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:
         vram_bytes=sizes[Tier.VRAM],
         ram_bytes=sum(sizes[Tier.RAM]),
         disk_bytes=sum(sizes[Tier.DISK]),
+        gpu_layers=_gpu_layers(estimate),
         seconds=_seconds(estimate),
         assumptions=[_assumption(assumed) for assumed in estimate.assumptions],
     )
+
+
+def _gpu_layers(estimate: Estimate) -> int | None:
+    """Layers on the GPUs: repeating ones, or as they are stated (`-ngl`)."""
+    if estimate.placement is None:
+        return None
+    placed = int(estimate.placement.gpu_layers)
+    counted = estimate.settings.counts_head and 0 < placed < estimate.model.layers
+    return placed + 1 if counted else placed
 
 
 def _seconds(estimate: Estimate) -> Mapping[str, float | None]:

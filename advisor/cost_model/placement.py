@@ -82,7 +82,7 @@ class Settings:
     Numbers of layers may be fractions, for runtimes that divide a layer and for published shares.
     """
 
-    gpu_layers: Array | None = None  # last repeating layers on the GPU (llama.cpp's `-ngl`)
+    gpu_layers: Array | None = None  # last repeating layers on the GPU
     cpu_moe: Array | None = None  # first layers whose routed experts stay in RAM (`--n-cpu-moe`)
     cpu_ffn: Array | None = None  # first layers whose dense feed-forward does (`--n-cpu-ffn`)
     page_cache: Array | None = None  # RAM for pages of a file on the drive; None for all free [B]
@@ -92,6 +92,8 @@ class Settings:
     # the output head goes to the GPU before the first layer, as in llama.cpp since December 2025;
     # else with the last layer
     head_first: bool = True
+    # `gpu_layers` counts the output head as the first of them, as llama.cpp's `-ngl` does
+    counts_head: bool = False
     kv_in_ram: bool | None = None  # KV cache in RAM, where the processor attends to it (`-nkvo`)
     load_mode: str = "auto"  # llama.cpp's way to load the file, a key of `LOAD_MODES` (`-lm`)
     # kernels read weights in RAM (vLLM's `uva`) instead of copying them; None for the faster way
@@ -118,6 +120,14 @@ class Settings:
     def states_layers(self) -> bool:
         """Whether the layers on the GPU, or those with a part of them in RAM, are stated."""
         return any(count is not None for count in (self.gpu_layers, self.cpu_moe, self.cpu_ffn))
+
+    def in_layers(self, layers: int) -> "Settings":
+        """Settings of a model with so many layers in which `gpu_layers` are its repeating ones."""
+        if not self.counts_head or self.gpu_layers is None:
+            return self
+        stated = np.asarray(self.gpu_layers, dtype=float)
+        repeating = np.where(stated > layers, layers, np.maximum(stated - 1.0, 0.0))
+        return replace(self, gpu_layers=repeating, counts_head=False)
 
 
 DEFAULT = Settings()  # every choice left to the runtime

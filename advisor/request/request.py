@@ -471,6 +471,8 @@ class Nouns:
                 f"{name} has {form.layers} layers, fewer than the {layers:,.0f} of --gpu-layers: "
                 "all of them are on the GPU, in every placement."
             )
+        if layers == 1:
+            yield "--gpu-layers 1 is the output head alone, and no layer: it is left in RAM, too."
         if request.cpu_moe and form.experts is None:
             yield f"{name} has no experts, so --cpu-moe changes nothing; --gpu-layers splits it."
         if request.cpu_ffn and form.experts is not None:
@@ -509,8 +511,8 @@ class Nouns:
 
     @lazy
     def settings(self) -> Settings:
-        """Fixed choices of the placement; with a stated number of layers on the GPU the output head
-        goes there with the last one.
+        """Fixed choices of the placement; a stated number of layers on the GPU is llama.cpp's
+        `-ngl`, which counts the output head first.
         """
         request = self.request
         cache = self.request.cache_gb
@@ -520,7 +522,7 @@ class Nouns:
             request,
             page_cache=None if cache is None else cache * GIB,
             expert_cache=None if experts is None else experts * GIB,
-            head_first=request.gpu_layers is None,
+            counts_head=request.gpu_layers is not None,
             load_mode=request.load_mode.lower(),
         )
 

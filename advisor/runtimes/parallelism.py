@@ -33,7 +33,7 @@ from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
-from advisor.units import Array
+from advisor.units import GIB, Array
 
 # Layers by what serving engines compute in them: latent, sparse and linear attention.
 #
@@ -101,6 +101,13 @@ class Parallel:
     tensor: int  # number of GPUs that share each layer
     pipeline: int  # number of groups of GPUs, each with its own layers
     by_user: bool = False  # each GPU has users of its own, and only the experts are divided
+    stages: tuple[int, ...] = ()  # layers of each group; empty where all have as many
+
+    def parts(self, layers: int) -> tuple[Floats, ...]:
+        """Layers of each group, 1 or 0, in order, shape (layers,)."""
+        if self.stages:
+            return _of_stages(self.stages)
+        return chunks(layers, self.pipeline)
 
     @property
     def gpus(self) -> int:
@@ -122,7 +129,8 @@ class Parallel:
 
 
 def parallel(model: Model, machine: Machine, *, by_user: bool = False) -> Parallel:
-    """Tensor parallel inside a machine where the heads can be divided, else pipeline parallel.
+    """Tensor parallel inside a machine where the heads can be divided, else pipeline parallel; the
+    latter also over unequal cards of which the smallest cannot hold as much as the others.
 
     vLLM requires a number of attention heads divisible by the tensor parallel size
     (vllm/config/model.py, 0.33.0), and advises pipelines between machines.
@@ -130,8 +138,48 @@ def parallel(model: Model, machine: Machine, *, by_user: bool = False) -> Parall
     inside = machine.gpu_count // machine.nodes
     if shares_layers_between(model, machine):
         return Parallel(tensor=machine.nodes, pipeline=1, by_user=by_user)
+    stages = () if by_user else stages_by_memory(model, machine)
+    if stages:
+        return Parallel(tensor=1, pipeline=len(stages), stages=stages)
     tensor = for_each(inside, partial(math.gcd, query_heads(model)))
     return Parallel(tensor=tensor, pipeline=machine.gpu_count // tensor, by_user=by_user)
+
+
+UNEQUAL = 1.2  # memory of the largest of some cards, relative to the smallest, that is unequal
+USED, BESIDE = 0.92, 1.5 * GIB
+"""Share of a card's memory that vLLM uses (`--gpu-memory-utilization`), and what of that holds no
+weights: buffers of computing, the least of a cache."""
+FULL = 0.95  # share of the room for weights from which equal parts of them do not fit
+
+
+def stages_by_memory(model: Model, machine: Machine) -> tuple[int, ...]:
+    """Layers of each of unequal cards, in proportion to their room for weights, where equal parts
+    do not fit the smallest; else none.
+
+    vLLM takes them as VLLM_PP_LAYER_PARTITION: 16 and 32 layers on 16 and 32 GB hold what tensor
+    parallel does not (github.com/vllm-project/vllm/issues/34076, read 2026-11-28).
+    """
+    sizes = [gpu.memory.value for gpu in machine.gpus]
+    several = machine.counts is not None or machine.nodes > 1 or len(sizes) < 2
+    if several or any(np.ndim(size) for size in (*sizes, model.file_bytes)):
+        return ()
+    room = [max(USED * float(size) - BESIDE, 0.0) for size in sizes]
+    fits = float(model.file_bytes) <= FULL * len(room) * min(room)
+    if fits or max(sizes) < UNEQUAL * min(sizes) or not min(room):
+        return ()
+    shares = [model.layers * part / sum(room) for part in room]
+    counts = [max(int(share), 1) for share in shares]
+    by_remainder = sorted(range(len(room)), key=lambda at: int(shares[at]) - shares[at])
+    for at in by_remainder[: model.layers - sum(counts)]:
+        counts[at] += 1
+    return tuple(counts) if sum(counts) == model.layers else ()
+
+
+@lru_cache(maxsize=256)
+def _of_stages(stages: tuple[int, ...]) -> tuple[Floats, ...]:
+    edges = np.cumsum((0, *stages))
+    index = np.arange(edges[-1])
+    return tuple(((index >= low) & (index < high)).astype(float) for low, high in pairwise(edges))
 
 
 def shares_layers_between(model: Model, machine: Machine) -> bool:
@@ -273,7 +321,7 @@ class GpuGroup:
         """Its layers, 1 or 0, shape (..., layers); none where there is no such group."""
         pipeline = self.division.pipeline
         if np.ndim(pipeline) == 0:
-            return chunks(self.model.layers, pipeline)[self.at]
+            return self.division.parts(self.model.layers)[self.at]
         return _several_chunks(self.model.layers, tuple(np.ravel(pipeline).tolist()))
 
     @property
@@ -360,6 +408,15 @@ def exchanges(
         )
     if between:
         yield Exchange(way=ExchangePath.NETWORK, times=float(between), moved=2.0 * vector)
+
+
+def partitioned(line: str, division: Parallel, variable: str) -> str:
+    """Command line with the layers of each stage in a variable of the environment, where they
+    differ.
+    """
+    if not division.stages:
+        return line
+    return f"{variable}={','.join(map(str, division.stages))} {line}"
 
 
 def several(division: Parallel, *names: str) -> Iterable[str]:

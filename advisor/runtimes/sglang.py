@@ -19,7 +19,7 @@ from advisor.cost_model.workload import AT_ONCE, DRAFT_MODEL, HEADS, Workload, d
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes import serving, vllm
-from advisor.runtimes.parallelism import Parallel, parallel, several
+from advisor.runtimes.parallelism import Parallel, parallel, partitioned, several
 from advisor.units import GIB, MIB, Array
 
 VERSION = "SGLang 0.5.23"
@@ -84,7 +84,8 @@ def command(
         *_drafting(work),
         *_offload(model, placement, division),
     ]
-    return serving.on_each(" ".join(parts), machine, "--dist-init-addr HOST1:5000")
+    line = partitioned(" ".join(parts), division, "SGLANG_PP_LAYER_PARTITION")
+    return serving.on_each(line, machine, "--dist-init-addr HOST1:5000")
 
 
 ALGORITHMS = {

@@ -13,7 +13,7 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes import serving, vllm
-from advisor.runtimes.parallelism import parallel, several
+from advisor.runtimes.parallelism import Parallel, parallel, several
 
 MEMORY_USED = 0.9
 """Share of the VRAM left beside the weights that the cache takes, as the command says
@@ -41,22 +41,24 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         f"--kv_cache_free_gpu_memory_fraction {MEMORY_USED}",
         *several(division, "--tp_size", "--pp_size"),
         *([f"--ep_size {division.tensor}"] if placement.expert_parallel else []),
-        *_config(placement, work),
+        *_config(placement, work, division),
     ]
     return " ".join(parts)
 
 
-def _config(placement: Placement, work: Workload) -> Iterable[str]:
+def _config(placement: Placement, work: Workload, division: Parallel) -> Iterable[str]:
     """`--config` for what has no option of its own, as a file that the shell writes.
 
-    `kv_cache_config` and `enable_attention_dp` (nvidia.github.io/TensorRT-LLM, 1.3.0rc11,
-    examples/deepseek_r1_reasoning_parser).
+    `kv_cache_config`, `enable_attention_dp` and `pp_partition` (nvidia.github.io/TensorRT-LLM,
+    1.3.0rc11, examples/deepseek_r1_reasoning_parser).
     """
     settings = {}
     if placement.attention_by_user:
         settings["enable_attention_dp"] = "true"
     if serving.served(work).kv_type == "fp8":
         settings["kv_cache_config"] = f"{{dtype: fp8, free_gpu_memory_fraction: {MEMORY_USED}}}"
+    if division.stages:
+        settings["pp_partition"] = f"[{', '.join(map(str, division.stages))}]"
     if settings:
         lines = "\\n".join(f"{key}: {value}" for key, value in settings.items())
         yield f"--config <(printf '{lines}\\n')"

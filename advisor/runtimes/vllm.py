@@ -36,7 +36,14 @@ from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
 from advisor.runtimes import serving
 from advisor.runtimes.format_support import check_takes
-from advisor.runtimes.parallelism import GpuGroup, Parallel, chunks, gpu_groups, parallel, several
+from advisor.runtimes.parallelism import (
+    GpuGroup,
+    Parallel,
+    gpu_groups,
+    parallel,
+    partitioned,
+    several,
+)
 from advisor.units import GIB, Array
 
 BUFFERED = 2
@@ -68,7 +75,7 @@ def read_in_place(
     still = replace(room, buffered=0)
     base = serving.placed(model, machine, work, PlacementStrategy.CPU_OFFLOAD, nothing, still)
     division = parallel(model, machine)
-    groups = chunks(model.layers, division.pipeline)
+    groups = division.parts(model.layers)
     if settings.gpu_layers is not None:
         count = np.asarray(settings.gpu_layers, dtype=float) / division.pipeline
         last = [_last(group, count) for group in groups]
@@ -109,7 +116,7 @@ def _with(
     model: Model, base: Placement, division: Parallel, kept: list[Floats], *, only_experts: bool
 ) -> Placement:
     whole = sum(kept, start=np.zeros(()))
-    groups = chunks(model.layers, division.pipeline)
+    groups = division.parts(model.layers)
     weights = {}
     for location, shares in base.weights.items():
         at = location.device // division.tensor
@@ -265,7 +272,8 @@ def command(
         *offload_options(model, placement, division),
         *_drafting(work),
     ]
-    return serving.on_each(" ".join(parts), machine, "--master-addr HOST1", others=" --headless")
+    line = partitioned(" ".join(parts), division, "VLLM_PP_LAYER_PARTITION")
+    return serving.on_each(line, machine, "--master-addr HOST1", others=" --headless")
 
 
 def _drafting(work: Workload) -> Iterable[str]:

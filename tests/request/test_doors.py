@@ -140,7 +140,7 @@ def test_the_nouns_have_what_is_stated_in_units_of_the_package():
     assert (nouns.work.context, nouns.work.users, nouns.work.cached) == (16_384, 2, 1000)
     assert not nouns.work.flash_attention
     assert (nouns.settings.gpu_layers, nouns.settings.page_cache) == (20, 8 * 2**30)
-    assert not nouns.settings.head_first
+    assert nouns.settings.counts_head
     assert nouns.runtime is not None
     assert nouns.runtime.name == "llama.cpp"
     assert nouns.money.usd_per_hour_of_time == pytest.approx(50)
@@ -158,7 +158,7 @@ def test_typed_options_become_settings() -> None:
     typed = settings_of(gpu_layers=20, cpu_moe=3, cache_gb=2, kv_in_ram=True, load_mode="mlock")
     assert (typed.gpu_layers, typed.cpu_moe, typed.kv_in_ram) == (20, 3, True)
     assert typed.page_cache == 2 * GIB
-    assert not typed.head_first  # `-ngl 20` leaves the head in RAM
+    assert typed.counts_head  # `-ngl 20` is the head and 19 layers
     assert settings_of(cache_gb=0).page_cache == 0
     assert settings_of(expert_cache_gb=3).expert_cache == 3 * GIB
     with pytest.raises(InputError, match="'nmap' is not known; use one of auto, mmap"):

@@ -1,17 +1,21 @@
 """The llama-server line: its options against the real engine, each of them against its help."""
 
+import re
 import shlex
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from engine import needs_engine, options, understood
 from flags import flags, listed
 from synthetic import write_model
 
-from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings
+from advisor.advice.compare import estimates_of
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings, vram
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, Refusal
 from advisor.machine.from_spec import machine
@@ -20,6 +24,7 @@ from advisor.model.build import build
 from advisor.model.catalog import find_model, in_format
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec
+from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import MIB
 
@@ -208,3 +213,41 @@ def test_an_unknown_load_mode_is_named() -> None:
 def test_a_cache_type_that_it_lacks_is_refused() -> None:
     with pytest.raises(Refusal, match="q8_0"):
         line(work={"kv_type": "fp8"})
+
+
+def _split_by_number(runtime: str, stated: int) -> Estimate:
+    request = Request(
+        model="Llama-3.1-8B", gpu="RTX 3090", ram_gb=64, gpu_layers=stated, runtime=runtime
+    )
+    return next(
+        each
+        for each in estimates_of(request.nouns())
+        if each.strategy is PlacementStrategy.CPU_OFFLOAD
+    )
+
+
+STATED = [0, 2, 3, 20, 31, 32, 33, 99]
+
+
+@pytest.mark.parametrize("runtime", ["llama.cpp", "Ollama"])
+@pytest.mark.parametrize("stated", STATED)
+def test_a_stated_number_of_layers_is_printed_as_it_was_typed(stated, runtime) -> None:
+    """`-ngl N` of a model of 32 layers: the head and N - 1 of them, all from 33 on
+    (src/llama-model.cpp, `i_gpu_start`).
+    """
+    split = _split_by_number(runtime, stated)
+    assert float(split.placement.gpu_layers) == min(max(stated - 1, 0), 32)
+    assert float(np.sum(split.placement.output[vram(0)])) == (stated > 1)
+    option = "num_gpu" if runtime == "Ollama" else "-ngl"
+    printed = re.search(rf'{option}"?:? (\w+)', split.command)
+    assert printed is not None
+    assert printed[1] in (str(stated), "all" if stated > 32 else "", "33" if stated > 32 else "")
+
+
+@pytest.mark.parametrize("runtime", ["ik_llama.cpp", "llamafile"])
+@pytest.mark.parametrize("stated", STATED)
+def test_older_forks_count_layers_alone(stated, runtime) -> None:
+    split = _split_by_number(runtime, stated)
+    assert float(split.placement.gpu_layers) == min(stated, 32)
+    assert float(np.sum(split.placement.output[vram(0)])) == (stated >= 32)
+    assert f" -ngl {stated if stated < 32 else 999} " in f"{split.command} "

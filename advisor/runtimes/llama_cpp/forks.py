@@ -112,12 +112,30 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     return with_workers(bound(" ".join(words), machine), placement, machine)
 
 
+def older_count(settings: Settings) -> Settings:
+    """Settings whose stated number of layers is one of repeating layers alone.
+
+    Both forks left llama.cpp before its `-ngl N` counted the output head first.
+    """
+    if not settings.counts_head:
+        return settings
+    return replace(settings, counts_head=False, head_first=False)
+
+
+def place(
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
+) -> Placement:
+    """As llama.cpp places them, with `-ngl N` for N layers and the head after the last of them."""
+    return layer_split.place(model, machine, work, strategy, older_count(settings))
+
+
 IK_LLAMA_CPP = variant(
     LLAMA_CPP,
     name="ik_llama.cpp",
     build="ik",
     version="ik_llama.cpp of August 2026 (8337e4cd3)",
     loaded_format=loaded_format_of("ik_llama.cpp"),
+    place=place,
     schedule=schedule,
     command=command,
     binds_nodes=True,
@@ -129,6 +147,7 @@ def llamafile_place(
 ) -> Placement:
     """As many whole layers on the GPU as fit; the others in RAM."""
     check_takes("llamafile", machine, strategy, model, work, settings)
+    settings = older_count(settings)
     if settings.gpu_layers is None and machine.gpus:
         settings = replace(settings, gpu_layers=layer_split.whole_layers(model, machine, work))
     return layer_split.place(model, machine, work, strategy, settings)

@@ -63,6 +63,7 @@ def place(
 ) -> Placement:
     """Last layers on the GPU, routed experts of the first layers in RAM, the rest by strategy."""
     check_takes("llama.cpp", machine, strategy, model, work, settings)
+    settings = settings.in_layers(model.layers)
     if strategy is PlacementStrategy.GPU_RESIDENT:
         settings = replace(settings, gpu_layers=float(model.layers), cpu_moe=0.0, cpu_ffn=None)
     if settings.expert_cache is not None:
