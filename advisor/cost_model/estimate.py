@@ -21,6 +21,7 @@ from advisor.cost_model.cache_kernels import (
 from advisor.cost_model.chance import OF_LLAMA_CPP, OF_OTHERS, TimedRun
 from advisor.cost_model.drafting import DRAFTING, undrafted, weights_read, with_drafting
 from advisor.cost_model.known_runs import Lesson, learnt, lesson
+from advisor.cost_model.launch_costs import launch_cost, with_launches
 from advisor.cost_model.placement import (
     DEFAULT,
     RAM,
@@ -51,7 +52,7 @@ from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.shared_memory import LEAST_OF_SYSTEM
 from advisor.model.architecture import operators
 from advisor.model.draft_heads import draft_heads
-from advisor.model.model import Model
+from advisor.model.model import Model, visits_of
 from advisor.units import GIB, Array
 
 # Assumptions of an estimate: bandwidths of the machine and constants of the cost model.
@@ -169,7 +170,7 @@ class Estimate:
         if self.phases is None or self.constants is None:
             return None
         plain = schedule_seconds(self.phases.decode, self.machine, self.constants)
-        time = self._with_slow_cache(centred(plain, self.constants))
+        time = self._with_launches(self._with_slow_cache(centred(plain, self.constants)))
         if time is None or not self.work.draft:
             return time
         if self.runtime.schedules_drafts:
@@ -177,6 +178,14 @@ class Estimate:
         several = self.machine.counts is not None
         reads = weights_read(self.phases.decode, self.model, self.work, by_gpu=several)
         return with_drafting(time, self.model, self.work, reads)
+
+    def _with_launches(self, time: StepTime | None) -> StepTime | None:
+        """Time of a token where a slow processor starts the kernels of the layers on the GPU."""
+        if self.placement is None or self.runtime.key not in measured.RUNTIMES:
+            return time
+        layers = np.minimum(self.placement.gpu_layers, self.model.layers)
+        visits = np.mean(visits_of(self.model.architecture))
+        return with_launches(time, layers * visits, launch_cost(self.machine))
 
     def _with_slow_cache(self, time: StepTime | None) -> StepTime | None:
         """Time of a token where the backend has no fast kernel for the type of the cache."""
