@@ -174,7 +174,10 @@ def chance(drafted: Array, accepted_share: Array) -> Array:
         fewer = _expected(middle, tokens) < 1.0 + tokens * share
         low = np.where(fewer, middle, low)
         high = np.where(fewer, high, middle)
-    return np.where(tokens > 0, (low + high) / 2.0, share)
+    chances = np.where(tokens > 0, (low + high) / 2.0, share)
+    if chances.ndim == 0:
+        return float(chances)
+    return chances
 
 
 HALVINGS = 30  # of the interval in which the probability of a draft lies

@@ -402,3 +402,8 @@ def test_without_weights_on_a_gpu_the_drafter_lies_where_most_are() -> None:
     outcome = with_drafting(time, model, work, {"in_place": 6e9, "paged": 1e9})
     assert float(outcome.parts["paged"]) == 0.01
     assert float(outcome.parts["in_place"]) > 0.04
+
+
+def test_the_chance_of_numbers_is_a_number_that_every_door_takes() -> None:
+    assert isinstance(chance(3.0, 0.7), float)
+    assert chance(np.array([3.0, 4.0]), 0.7).shape == (2,)

@@ -243,6 +243,7 @@ def test_a_public_address_that_is_none_is_reported(monkeypatch, url):
 
 def test_links_use_the_public_address(monkeypatch):
     monkeypatch.setenv("ADVISOR_PUBLIC_URL", "https://advisor.example/tools")
+    monkeypatch.setenv("ADVISOR_PUBLIC", "off")  # a team whose people are trusted
     save("mine")
     assert open_store().load(1).document.link.startswith("https://advisor.example/tools/?")
 

@@ -140,9 +140,13 @@ class Scenario:
 
     @lazy
     def request(self) -> Request:
-        """What the inputs ask, but for those of claims alone."""
+        """What the inputs ask, but for those of claims alone; a context holds prompt and reply."""
         inputs: dict[str, Any] = {**self.inputs}
-        return Request(**{name: value for name, value in inputs.items() if name not in OF_CLAIMS})
+        asked = Request(**{name: value for name, value in inputs.items() if name not in OF_CLAIMS})
+        needed = np.add(asked.prompt, asked.output)
+        if np.all(needed <= asked.context):
+            return asked
+        return replace(asked, context=np.maximum(asked.context, needed))
 
     @lazy
     def nouns(self) -> Nouns:

@@ -88,9 +88,11 @@ BINARY = frozenset({2**power for power in range(2, 11)})
 
 
 def longer_context(text: str, model: Named) -> Named:
-    """Model with the context of its variant, by its own row or its name, where that is longer."""
+    """Model with the context of its variant, by its own row or its name, where that is longer; an
+    exact name is no variant, and a copy's row says nothing of it.
+    """
     own = model.architecture.max_context
-    if own is None:
+    if own is None or not model.taken_as:
         return model
     stated = max(_context_of_row(text), _context_of_name(text))
     return replace(model, context=stated) if stated > own else model
