@@ -27,19 +27,33 @@ HEAD = """\
 
 def wheels(system: str) -> dict[str, tuple[str, str]]:
     """Version and hash of each package's wheel, by its name."""
-    kinds = [f"--platform=manylinux{'' if '_' not in each else '_'}{each}_{system}"
-             for each in LIBRARIES]  # fmt: skip
+    kinds = [
+        f"--platform=manylinux{'' if '_' not in each else '_'}{each}_{system}" for each in LIBRARIES
+    ]
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         subprocess.run(
             [
-                sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed",
-                "--quiet", "--only-binary=:all:", f"--python-version={PYTHON}", *kinds,
-                f"--target={folder}", f"--report={report}", "-c", str(ROOT / ".ci/lock.txt"),
-                "-r", str(ROOT / "requirements.txt"), *BESIDE,
+                sys.executable,
+                "-m",
+                "pip",
+                "install",
+                "--dry-run",
+                "--ignore-installed",
+                "--quiet",
+                "--only-binary=:all:",
+                f"--python-version={PYTHON}",
+                *kinds,
+                f"--target={folder}",
+                f"--report={report}",
+                "-c",
+                str(ROOT / ".ci/lock.txt"),
+                "-r",
+                str(ROOT / "requirements.txt"),
+                *BESIDE,
             ],
             check=True,
-        )  # fmt: skip
+        )
         installed = json.loads(report.read_text(encoding="utf-8"))["install"]
     return {
         canonicalize_name(each["metadata"]["name"]): (

@@ -16,7 +16,8 @@ import numpy.typing as npt
 from advisor.catalog.csv_tables import read
 
 TABLE = Path(__file__).with_name("publishers.csv")
-PARAMETERS, WIDTHS = "parameters", "widths"
+PARAMETERS = "parameters"
+WIDTHS = "widths"
 """Roles of a publisher: parameters were chosen by his rows, or he sets the level of ranges."""
 
 

@@ -276,7 +276,8 @@ NOTES = {
 _row = partial(fitted_row, SOURCE)
 
 
-DIFFER, SHIFT = 0.3, 0.1
+DIFFER = 0.3
+SHIFT = 0.1
 """Standard deviations of a publisher's error, as a logarithm, and of what publishers of a backend
 have in common: the median of n groups counts n / (n + 9)."""
 TODAY = ""  # build of today's kernels

@@ -235,7 +235,8 @@ def of_few(publishers: Array) -> Floats:
     widen a range 1.7 times, ten 1.13 times.
     """
     count = np.maximum(np.asarray(publishers, dtype=float), FEWEST)
-    z, free = NORMAL, count - 1.0
+    z = NORMAL
+    free = count - 1.0
     first = (z**3 + z) / (4.0 * free)
     second = (5.0 * z**5 + 16.0 * z**3 + 3.0 * z) / (96.0 * free**2)
     third = (3.0 * z**7 + 19.0 * z**5 + 17.0 * z**3 - 15.0 * z) / (384.0 * free**3)

@@ -98,8 +98,9 @@ def conclusion(names: Sequence[str], documents: Sequence[ReportDocument]) -> str
 def _fastest(document: ReportDocument) -> float:
     """Speed of the fastest placement that a report shows, 0 where none runs [tokens/s]."""
     cards = (shown_card(document, placement) for placement in PLACEMENTS)
-    return max((card.decode_tps or 0.0 for card in cards if card is not None and card.fits),
-               default=0.0)  # fmt: skip
+    return max(
+        (card.decode_tps or 0.0 for card in cards if card is not None and card.fits), default=0.0
+    )
 
 
 def _what_it_takes(faster: ReportDocument, slower: ReportDocument) -> Iterator[str]:

@@ -146,7 +146,8 @@ def parallel(model: Model, machine: Machine, *, by_user: bool = False) -> Parall
 
 
 UNEQUAL = 1.2  # memory of the largest of some cards, relative to the smallest, that is unequal
-USED, BESIDE = 0.92, 1.5 * GIB
+USED = 0.92
+BESIDE = 1.5 * GIB
 """Share of a card's memory that vLLM uses (`--gpu-memory-utilization`), and what of that holds no
 weights: buffers of computing, the least of a cache."""
 FULL = 0.95  # share of the room for weights from which equal parts of them do not fit

@@ -28,9 +28,13 @@ def test_headings_leave_out_what_all_names_share(names, labels) -> None:
 def card(speed: float, gpu: str, hours: float, **changes: object) -> ReportDocument:
     """Report with one speed, and the waiting of what is kept."""
     shown = PlacementCard(
-        runtime="llama.cpp", placement="gpu-resident", title="x", fits=True, decode_tps=speed,
+        runtime="llama.cpp",
+        placement="gpu-resident",
+        title="x",
+        fits=True,
+        decode_tps=speed,
         shown=True,
-    )  # fmt: skip
+    )
     kept = OptionRow(kind="keep", name=gpu, decode_tps=speed, hours_lost=hours)
     return replace(sample(), placements=(shown,), options=(kept,), gpu=gpu, **changes)
 
