@@ -126,8 +126,8 @@ class Input:
 
     @property
     def title(self) -> str:
-        """Label with its unit."""
-        if self.unit:
+        """Label with its unit, unless it says that itself: "Threads", not "Threads (threads)"."""
+        if self.unit and self.unit not in self.label.casefold().split():
             return f"{self.label} ({self.unit})"
         return self.label
 

@@ -21,6 +21,7 @@ from markupsafe import Markup
 
 from advisor.request.request import Request
 from advisor.ui import preview
+from advisor.ui.parts.markup import as_sold
 from advisor.ui.question import current, this_machine
 from advisor.ui.question.models import pick
 
@@ -216,7 +217,8 @@ def advise() -> None:
     request = current.begun(Request())
     calibrated = this_machine.calibrated_at()
     shown = answer(request, pick(request.model), calibrated)
-    FIRST[calibrated] = EARLY.format(page.drawn(shown, ways.ways(shown))).encode()
+    drawn = EARLY.format(page.drawn(shown, ways.ways(shown)))
+    FIRST[calibrated] = as_sold(str(drawn)).encode()
 
 
 def models() -> None:

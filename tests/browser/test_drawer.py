@@ -16,4 +16,4 @@ def test_a_look_into_the_drawer_changes_nothing(chromium, address):
         tab.get_by_role("button", name="Close").click()
         settle(tab)
         assert tab.url == opened
-        assert tab.get_by_role("button", name="Lately").count() == 0
+        assert tab.get_by_role("button", name="Undo: ").count() == 0

@@ -119,7 +119,7 @@ def test_7_try_a_bigger_gpu_and_read_what_it_costs(at):
         assert "Plotly" not in tab.evaluate(loaded)
         press(tab, "Try it")
         judged(tab, "tokens a second", unlike=before)
-        press(tab, "Lately: A bigger GPU: Try it")
+        press(tab, "Undo: a bigger GPU")
         assert judged(tab, "minutes per answer") == before
 
 

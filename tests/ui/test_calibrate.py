@@ -233,7 +233,7 @@ def test_a_folder_that_cannot_be_written_shows_what_was_found(monkeypatch, tmp_p
 
 def test_little_space_is_reported_in_advance(monkeypatch):
     monkeypatch.setattr(machine_view, "free_space", lambda _: 2e9)
-    assert "Only 1.9 GiB is free" in page_text(page())
+    assert "Only 1.9 GB is free" in page_text(page())
 
 
 def test_free_space_of_a_folder_that_is_not_made_yet(tmp_path, monkeypatch):

@@ -75,7 +75,7 @@ def options_table(options: Sequence[Option]) -> Markup:
         "Speed": _speed,
         "At once": lambda row: _money(row.upfront),
         "A month": _monthly,
-        "Hours lost": lambda row: "" if row.hours_lost is None else hours(row.hours_lost),
+        "Waiting a month": lambda row: "" if row.hours_lost is None else hours(row.hours_lost),
         "A million tokens": lambda row: _money(row.per_million_tokens),
         "Pays": lambda row: markup.two_lines(_pays(row), pays_when(row)),
         "Price": _price,

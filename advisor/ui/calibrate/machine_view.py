@@ -95,7 +95,7 @@ def _shown(name: str) -> None:
     first, rest = (
         _verdict(who, latest, marks)
         if latest
-        else (f"{who} was never measured:", " typical figures count.")
+        else (f"{who} was never measured:", " its speeds are typical ones of such parts.")
     )
     with st.container(key="idea"):
         show(heading(first, rest, "oa-good-text" if latest else "oa-partly-text"))

@@ -145,7 +145,7 @@ def ask(name: str, empty: str = "") -> None:
     if own:
         words = entry.title.replace(US_DOLLAR.sign, sign)
     else:
-        words = entry.title
+        words = entry.title.replace("(GiB)", "(GB)")  # as memory is sold
     common: dict[str, Any] = {
         "key": key,
         "on_change": _typed,
@@ -190,7 +190,8 @@ def _pick(entry: Input, words: str, empty: str, common: dict[str, Any]) -> None:
     if empty:
         usual = f"{empty}, as understood"
     else:
-        usual = f"usual: {_empty(entry)}"
+        taken = _empty(entry)
+        usual = taken if taken == "usual" else f"usual: {taken}"
     st.session_state[key] = chosen
     st.selectbox(
         words,

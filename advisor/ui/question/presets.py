@@ -80,13 +80,19 @@ def undo() -> None:
             show(Markup("<span class='oa-hint' hidden></span>"))
     else:
         st.button(
-            f"Lately: {changes[0].words}",
+            _undone(changes[0].words),
             key="undo",
             icon=":material/undo:",
             type="tertiary",
-            help="Undo this change",
+            help=f"Undo {changes[0].words}",
             on_click=current.undo,
         )
+
+
+def _undone(words: str) -> str:
+    """Words of a button that undoes a change: "Undo: machine"."""
+    what = words.partition(":")[0]
+    return f"Undo: {what[:1].lower()}{what[1:]}"
 
 
 def _is(values: Mapping[str, Any]) -> bool:

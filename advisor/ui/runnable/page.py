@@ -317,12 +317,12 @@ def _table(nouns: Nouns, rows: Sequence[Runnable]) -> None:
         "at twice that before the others, then slower ones, each by the lower end of the score, "
         "and last older models of a shape: the published one of the 16-bit model, less what "
         "the format loses (its divergence as published for Llama-3-8B, at "
-        f"{number(runnable.points_per_nat())} points a nat, as between sizes of a family). Click a "
-        "heading to sort."
+        f"{number(runnable.points_per_nat())} points for each unit of divergence, as between sizes "
+        "of a family). Click a heading to sort."
     )
 
 
 def _command(nouns: Nouns) -> None:
-    say("Rated and other models as text, or as JSON with --json.")
+    say("Rated and other models, on the command line.")
     runtime = (nouns.runtime or LLAMA_CPP).name
     copyable(command(replace(nouns.request, model="", format=None, runtime=runtime), "find"))
