@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         find_model,
         sweep,
         task,
+        with_known,
     )
 
 __version__ = "0.1.0"
@@ -33,6 +34,7 @@ __all__ = [
     "named_machine",
     "sweep",
     "task",
+    "with_known",
 ]
 
 _MODULES = {

@@ -41,6 +41,12 @@ class Bench:
     strategy: PlacementStrategy = PlacementStrategy.GPU_RESIDENT
     settings: Settings = DEFAULT
 
+    @property
+    def known(self) -> str:
+        """The known speed that it gives, with a place for its number."""
+        behind = self.options.removeprefix("-")
+        return f"{self.model} Q4_K_M TPS {behind}".strip()
+
 
 IN_RAM = PlacementStrategy.CPU_OFFLOAD
 BENCHES = (
@@ -57,6 +63,7 @@ class NextRun:
     """The run that would tell most of an answer, and the range that it would leave."""
 
     command: str
+    known: str  # how its speed is told, with TPS in place of the number
     before: Range  # decoding speed today [tokens/s]
     after: Range  # the same if the run comes out as predicted [tokens/s]
 
@@ -79,7 +86,7 @@ def next_run(best: Estimate) -> NextRun | None:
     if before is None:
         return None
     tried = [
-        NextRun(command=command(bench), before=before, after=after)
+        NextRun(command=command(bench), known=bench.known, before=before, after=after)
         for bench in BENCHES
         if (after := _after(best, bench)) is not None
     ]

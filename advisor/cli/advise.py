@@ -127,7 +127,12 @@ def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
         lines += ["", *_many_users_lines(answered)]
     if described and answered.next_run is not None:
         run = answered.next_run
-        lines += ["", f"To know it better: {run.command}", f"It {run.words}; give both as --known."]
+        lines += [
+            "",
+            f"To know it better: {run.command}",
+            f"It {run.words}.",
+            f'Then give its tg128 in place of TPS: --known "{run.known}"',
+        ]
     return "\n".join(lines)
 
 

@@ -8,6 +8,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -76,4 +77,11 @@ def _request(args: argparse.Namespace) -> "Request | None":
         return None
     from advisor.request.command_line import from_args
 
-    return from_args(args)
+    request = from_args(args)
+    files = getattr(args, "known_file", None)
+    if not files:
+        return request
+    from advisor.advice.known_files import known_in  # with the readers of tools, for files alone
+
+    texts = [text for file in files for text in known_in(file)]
+    return replace(request, known=(*request.known, *texts))

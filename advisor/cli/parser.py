@@ -70,6 +70,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "number": {"type": float},
     "whole": {"type": int},
     "file": {"type": Path},
+    "files": {"action": "append", "type": Path, "default": []},
     "day": {"type": _day},
     "switch": {"action": "store_true"},
 }

@@ -66,11 +66,10 @@ def _predicted(
     loaded = runtime.loaded_format(model.format, machine)
     if loaded.format != model.format:
         model = catalog.in_format(model.architecture, loaded.format)
-    same = question.model is not None and _same(question.model, model)
-    settings = question.settings if same and runtime.takes_layers else DEFAULT
+    settings, wanted = _placed(speed, model, runtime, question)
     reasons = []
     for strategy in runtime.strategies:
-        if same and question.strategy not in (None, strategy):
+        if wanted not in (None, strategy):
             continue
         tried = estimate(model, machine, _work(speed), runtime, strategy, None, settings)
         if not tried.refusal and bool(tried.fits):
@@ -80,6 +79,26 @@ def _predicted(
         f"{' '.join(dict.fromkeys(reasons))} So it cannot have run in {runtime.name} on "
         f"{machine.name}."
     )
+
+
+def _placed(
+    speed: KnownSpeed, model: Model, runtime: Runtime, question: QuestionRun
+) -> tuple[Settings, PlacementStrategy | None]:
+    """Split and placement of a known speed: as stated, as the question's of the same model, or the
+    runtime's choice.
+    """
+    if speed.gpu_layers is not None or speed.cpu_moe is not None:
+        stated = Settings(
+            gpu_layers=speed.gpu_layers,
+            cpu_moe=speed.cpu_moe,
+            head_first=speed.gpu_layers is None,
+        )
+        every = speed.gpu_layers is None or speed.gpu_layers >= model.layers
+        inside = every and not speed.cpu_moe
+        return stated, None if inside else PlacementStrategy.CPU_OFFLOAD
+    if question.model is None or not _same(question.model, model):
+        return DEFAULT, None
+    return question.settings if runtime.takes_layers else DEFAULT, question.strategy
 
 
 def _same(first: Model, second: Model) -> bool:

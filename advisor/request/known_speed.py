@@ -4,6 +4,8 @@
     gpt-oss-20b 1900 prompt 4k                    a prompt of 4,096 tokens
     qwen3:30b 18 context 16k                      with 16,384 tokens in the context before
     Llama-3.1-8B AWQ 30 users 8 in vLLM           each of eight users, in another runtime
+    Qwen3-4B Q4_K_M 12 ngl 0                      all layers in RAM, as llama.cpp's -ngl says it
+    gpt-oss-20b 30 ncmoe 24                       experts of 24 layers in RAM, as its -ncmoe
 
 The model comes first, as people name it, with its format where that is not the usual one; then the
 speed, then what differs from a short prompt of one user.
@@ -19,12 +21,21 @@ from advisor.units import tokens
 EXAMPLE = "Qwen3-8B Q4_K_M 41"
 MOST = 20  # known speeds that a request holds
 LONGEST = 200  # characters of one of them
-LIMITS = {"speed": (0.001, 1e6), "prompt": (1, 1e7), "context": (0, 1e7), "users": (1, 4096)}
+LIMITS = {
+    "speed": (0.001, 1e6),
+    "prompt": (1, 1e7),
+    "context": (0, 1e7),
+    "users": (1, 4096),
+    "ngl": (0, 1e4),
+    "ncmoe": (0, 1e4),
+}
 """Least and largest number of each: speed in tokens/s, lengths in tokens."""
 COUNT = r"(\d[\d,._]*\s?[km]?)"
 DETAILS = {
     "users": rf"(?:users[ =:]+{COUNT}|{COUNT} users)",
     "context": rf"(?:context|depth|at)[ =:]+{COUNT}(?: tokens)?",
+    "ngl": rf"-{{0,2}}(?:ngl|gpu-layers|layers)[ =:]+{COUNT}",
+    "ncmoe": rf"-{{0,2}}(?:ncmoe|n?-?cpu-moe)[ =:]+{COUNT}",
     "prompt": rf"prompt(?:[ =:]+(?:of )?{COUNT}(?: tokens)?)?",
     "runtime": r"(?:in|runtime)[ =:]+([^,;]+?)",
 }
@@ -47,6 +58,8 @@ class KnownSpeed:
     length: float | None = None  # length of that prompt; None for the usual one [tokens]
     context: float | None = None  # tokens in the context before; None for a usual prompt [tokens]
     users: float = 1.0  # users at the same time
+    gpu_layers: float | None = None  # layers on the GPU; None for the runtime's choice
+    cpu_moe: float | None = None  # layers with experts in RAM; None for the runtime's choice
     runtime: str = ""  # name of the runtime; empty for the usual one
 
     @property
@@ -58,6 +71,8 @@ class KnownSpeed:
             f"prompt {length}".strip() if self.prompt else "",
             "" if self.context is None else f"context {self.context:.0f}",
             f"users {self.users:.0f}" if self.users > 1 else "",
+            "" if self.gpu_layers is None else f"ngl {self.gpu_layers:.0f}",
+            "" if self.cpu_moe is None else f"ncmoe {self.cpu_moe:.0f}",
             f"in {self.runtime}" if self.runtime else "",
         )
         return " ".join(filter(None, words))
@@ -78,17 +93,18 @@ def read(text: str) -> KnownSpeed:
     if match is None:
         raise InputError(
             f"{plain!r} is no known speed; write a model, its format and tokens a second, as "
-            f"{EXAMPLE!r}, and what differs behind them: prompt 4k, context 16k, users 8, in vLLM."
+            f"{EXAMPLE!r}, and what differs behind them: prompt 4k, context 16k, users 8, ngl 0, "
+            "in vLLM."
         )
-    length = details.get("prompt")
-    context = details.get("context")
     return KnownSpeed(
         model=match["model"],
         speed=_number("speed", match["speed"]),
         prompt="prompt" in details,
-        length=_number("prompt", length) if length else None,
-        context=_number("context", context) if context else None,
-        users=_number("users", details.get("users", "1")),
+        length=_stated("prompt", details),
+        context=_stated("context", details),
+        users=_stated("users", details) or 1.0,
+        gpu_layers=_stated("ngl", details),
+        cpu_moe=_stated("ncmoe", details),
         runtime=details.get("runtime", ""),
     )
 
@@ -114,6 +130,12 @@ def _without_details(text: str) -> tuple[str, Mapping[str, str]]:
                 break
         else:
             return text, details
+
+
+def _stated(name: str, details: Mapping[str, str]) -> float | None:
+    """Number of a detail; None where it is not stated."""
+    text = details.get(name)
+    return _number(name, text) if text else None
 
 
 def _number(name: str, text: str) -> float:

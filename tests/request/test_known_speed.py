@@ -22,6 +22,10 @@ READINGS = {
     "Llama-3.1-8B AWQ 30 users 8 in vLLM": KnownSpeed(
         model="Llama-3.1-8B AWQ", speed=30, users=8, runtime="vLLM"
     ),
+    "Qwen3-4B Q4_K_M 12 -ngl 0": KnownSpeed(model="Qwen3-4B Q4_K_M", speed=12, gpu_layers=0),
+    "gpt-oss-20b 30 ncmoe 24, context 8k": KnownSpeed(
+        model="gpt-oss-20b", speed=30, cpu_moe=24, context=8192
+    ),
     "Llama-3.1-8B 30 in LM Studio, 8 users": KnownSpeed(
         model="Llama-3.1-8B", speed=30, users=8, runtime="LM Studio"
     ),
@@ -95,3 +99,15 @@ def test_a_known_speed_of_the_model_itself_ran_as_it_is_asked() -> None:
     assert same.estimate.strategy == "cpu-offload"
     assert same.estimate.settings.gpu_layers == 10
     assert other.estimate.strategy == "gpu-resident"
+
+
+def test_a_stated_split_is_taken() -> None:
+    here = Request(gpu="RTX 3090", ram_gb=64).nouns().machine
+    in_ram = known(read("Qwen3-4B Q4_K_M 12 ngl 0"), here, QuestionRun())
+    assert in_ram.estimate.strategy == "cpu-offload"
+    assert in_ram.run.predicted < 60, "as fast as RAM is read"
+    experts = known(read("gpt-oss-20b 30 ncmoe 99"), here, QuestionRun())
+    assert float(experts.estimate.placement.cpu_moe) == 24
+    assert (
+        known(read("Qwen3-4B 120 ngl 99"), here, QuestionRun()).estimate.strategy == "gpu-resident"
+    )

@@ -72,6 +72,8 @@ def _form(answer: Answer) -> None:
     if run is not None:
         say(f"Or run this. It {run.words}:")
         copyable(run.command)
+        model, _, behind = run.known.partition(" TPS")
+        say(f"Its tg128 is the speed of {model}{f', typed as: 41{behind}' if behind else ''}.")
 
 
 def _models() -> Iterator[str]:
