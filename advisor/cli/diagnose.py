@@ -151,7 +151,11 @@ def add_run(args: argparse.Namespace) -> None:
     nouns = request.nouns()
     tell((*nouns.notes, *told))
     run = brought_runs.brought(
-        likeliest(estimates_of(nouns)), measured, args.by, date.today().isoformat()
+        likeliest(estimates_of(nouns)),
+        measured,
+        args.by,
+        date.today().isoformat(),
+        here=request.here,
     )
     brought_runs.keep(run)
     show(args, as_record("run", run), lambda: _run_line(run))

@@ -39,6 +39,7 @@ source or by physics (data/generated/accuracy_points.csv, 2026-11-28)."""
 FAR = float(np.log(4.0))
 """Standard deviation f of a fault: a factor of four, which a model that does not fit the GPU, or
 does not use it, takes longer."""
+DEGREES = 4.0  # degrees of freedom nu, with which a machine far off has the tails of a t
 STEPS = 3  # times that the weights are computed, each time with those before
 LEAST_WEIGHT = 1e-6
 DOUBTED = 0.5  # probability to tell of its machine below which a run is called a likely fault
@@ -136,8 +137,11 @@ def _part(run: chance.TimedRun, *, of_cards: bool, of_host: bool) -> chance.Time
 def weighed(known: tuple[KnownRun, ...]) -> Weighed:
     """Known runs with their weights, computed `STEPS` times, first as if all told of the machine.
 
-    Each run is beside the others: r = (A y)_i / A_ii, and s^2 = 1 / A_ii - D_i (Rasmussen and
-    Williams 2006, equation 5.12).
+    Each run is beside the m others: r = (A y)_i / A_ii, and s^2 = (1 / A_ii - D_i) k (Rasmussen and
+    Williams 2006, equation 5.12). Others that are far off themselves tell less exactly how far, by
+    k = (nu + b) / (nu + m), with b = y' A y of the others: the conditional distribution of a
+    Student t process (Shah, Wilson and Ghahramani 2014, Student-t Processes as Alternatives to
+    Gaussian Processes, lemma 3). So two runs agree that are both ten times too slow.
     """
     off = np.array([run.slower for run in known])
     together = _covariances(known)
@@ -146,8 +150,11 @@ def weighed(known: tuple[KnownRun, ...]) -> Weighed:
     for _ in range(STEPS):
         precision = np.linalg.inv(together + np.diag(added))
         alone = np.diag(precision)
-        variance = 1.0 / alone - added
-        weights = _of_machine(precision @ off / alone, variance)
+        moved = precision @ off
+        others = off @ moved - moved**2 / alone
+        certain = (DEGREES + others) / (DEGREES + len(known) - 1)
+        variance = (1.0 / alone - added) * certain
+        weights = _of_machine(moved / alone, variance)
         added = variance * (1.0 / weights - 1.0)
     precision = np.linalg.inv(together + np.diag(added)).astype(np.float64)
     return Weighed(weights=weights, precision=precision, moved=precision @ off)

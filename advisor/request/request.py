@@ -388,8 +388,10 @@ class Nouns:
     def known(self) -> tuple[Known, ...]:
         """Speeds that were measured on the present machine, each beside its prediction."""
         texts = self.request.known
-        if texts and self.request.nothing:
-            raise InputError("There is no machine yet, so no speed of it is known (--known).")
+        if self.request.nothing:
+            if texts:
+                raise InputError("There is no machine yet, so no speed of it is known (--known).")
+            return ()
         question = QuestionRun()
         if texts and self.request.model:
             question = QuestionRun(
@@ -398,7 +400,23 @@ class Nouns:
                 strategy=self.strategy,
                 runtime=self.runtime,
             )
-        return tuple(known(known_speed.read(text), self._present, question) for text in texts)
+        typed = tuple(known(known_speed.read(text), self._present, question) for text in texts)
+        return (*typed, *self._kept(typed))
+
+    def _kept(self, typed: tuple[Known, ...]) -> Iterator[Known]:
+        """Speeds of the runs that were kept on this machine, beside typed ones; of another model or
+        another machine than they were kept of, some cannot be, and tell nothing.
+        """
+        if not self.request.here:
+            return
+        from advisor.calibration.known_here import known_here
+
+        speeds = {each.speed for each in typed}
+        for text in known_here(known_speed.MOST - len(typed)):
+            with suppress(InputError):
+                speed = known_speed.read(text)
+                if speed not in speeds:
+                    yield known(speed, self._present, QuestionRun())
 
     def _with_known(self, machine: Machine) -> Machine:
         """A machine that carries what is known of the present one."""

@@ -1,6 +1,7 @@
 """Runs that people brought: what a tool measured, kept in the data folder.
 
 They stand beside predictions with their ratio, and among what others measured; no fit reads them.
+Those of this machine are known speeds of it, which narrow its answers.
 """
 
 import json
@@ -8,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cache
-from pathlib import Path
 
 from advisor import given_files
 from advisor.advice.diagnosis.diagnose import Measured, diagnose
+from advisor.calibration.known_here import LARGEST, runs_file
 from advisor.calibration.measurement_file import alone, write
 from advisor.catalog.accuracy_points import AccuracyPoint, accuracy_points
 from advisor.catalog.records import checked
@@ -22,8 +23,8 @@ from advisor.evidence.accuracy.scoring import grouped
 from advisor.machine.from_spec import cards_of
 from advisor.paths import data_folder
 from advisor.permission import permitted
+from advisor.request.known_speed import KnownSpeed
 
-LARGEST = 4_000_000  # largest file of kept runs that is read [B]
 MOST = 1000  # runs that are kept
 LONGEST = 60  # most characters of who measured
 
@@ -41,6 +42,8 @@ class BroughtRun:
     date: str  # day when it was brought
     decode: float  # speed of generation, for each user [tokens/s]
     predicted: float  # speed that was predicted for it [tokens/s]
+    # the same as a known speed, where it ran on the machine that keeps it; else empty
+    known: str = ""
 
     def __post_init__(self) -> None:
         if not min(self.decode, self.predicted) > 0:
@@ -61,7 +64,7 @@ def kept() -> tuple[BroughtRun, ...]:
     """Runs in the data folder, oldest first, none where this computer's are hidden; raises
     StoreError where they cannot be read.
     """
-    path = _path()
+    path = runs_file()
     if not permitted().here or not path.exists():
         return ()
     try:
@@ -72,9 +75,14 @@ def kept() -> tuple[BroughtRun, ...]:
     return runs
 
 
-def brought(estimate: Estimate, measured: Measured, by: str, date: str) -> BroughtRun:
-    """A run beside its prediction, of the lengths that were measured; raises InputError for a name
-    that is too long, or an impossible combination.
+def brought(
+    estimate: Estimate, measured: Measured, by: str, date: str, *, here: bool = False
+) -> BroughtRun:
+    """A run beside its prediction, of the lengths that were measured; one of this machine (`here`)
+    teaches answers on it from now on.
+
+    Raises:
+        InputError: a name that is too long, or an impossible combination.
     """
     by = " ".join(by.split())
     if len(by) > LONGEST:
@@ -93,7 +101,23 @@ def brought(estimate: Estimate, measured: Measured, by: str, date: str) -> Broug
         date=date,
         decode=measured.decode,
         predicted=float(speed.value),
+        known=_known(estimate, measured) if here and not by else "",
     )
+
+
+def _known(estimate: Estimate, measured: Measured) -> str:
+    """A run as a known speed of the machine."""
+    settings = estimate.settings
+    speed = KnownSpeed(
+        model=f"{estimate.model.name} {estimate.model.format}",
+        speed=measured.decode,
+        context=measured.depth,
+        users=float(estimate.work.users),
+        gpu_layers=None if settings.gpu_layers is None else float(settings.gpu_layers),
+        cpu_moe=None if settings.cpu_moe is None else float(settings.cpu_moe),
+        runtime=estimate.runtime.name,
+    )
+    return speed.text
 
 
 def keep(run: BroughtRun) -> None:
@@ -122,11 +146,7 @@ def _changing() -> Iterator[list[BroughtRun]]:
     with alone(data_folder(), "runs.json cannot be written"):
         runs = list(kept())
         yield runs
-        write(_path(), [asdict(run) for run in runs])
-
-
-def _path() -> Path:
-    return data_folder() / "runs.json"
+        write(runs_file(), [asdict(run) for run in runs])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -65,7 +65,13 @@ def _keep() -> str:
     if not tried:
         raise InputError("The model of Advise does not fit its machine; ask for another first.")
     result = reported(file.getvalue(), file.name[:80])
-    run = brought_runs.brought(tried[0], result, st.session_state[BY], date.today().isoformat())
+    run = brought_runs.brought(
+        tried[0],
+        result,
+        st.session_state[BY],
+        date.today().isoformat(),
+        here=current.present().here,
+    )
     brought_runs.keep(run)
     return f"Kept: {_words(run)}, {run.ratio:.2f} times the prediction."
 
