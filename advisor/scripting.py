@@ -72,14 +72,20 @@ def describe_machine(**parts: Any) -> Machine:
     return core.machine(**parts)
 
 
-def with_known(machine: Machine, *speeds: str) -> Machine:
+def with_known(machine: Machines, *speeds: str) -> Machine:
     """Machine of which speeds are known, which narrow every answer there.
 
     Args:
         machine: machine that the speeds were measured on.
         speeds: what was measured, as "Qwen3-8B Q4_K_M 41" (tokens/s); what differs stands behind:
             prompt 4k, context 16k, users 8, ngl 0, in vLLM.
+
+    Example:
+        >>> slow = with_known("3090 with 64 GB", "Qwen3-8B Q4_K_M 90")
+        >>> estimate("Qwen3-14B", slow).known_factor < 1
+        True
     """
+    machine = _machine(machine)
     plain = replace(machine, known=())
     runs = (known(known_speed.read(text), plain, QuestionRun()).run for text in speeds)
     return replace(machine, known=(*machine.known, *runs))

@@ -13,6 +13,7 @@ folds, held_out         whole fits without a fold of publishers, and what they p
 roles                   who chose parameters, and who sets the level of ranges (publishers.csv)
 fresh, forecasts        scores of rows before anything sees them, and of predictions by later rows
 rolling                 errors by date
+chance, known           how far machines and runs differ, and how one known run teaches others
 hub_models, usual_caches    lists of models, and the caches of their families
 leaderboard             newer scores of models
 many_run                what many run: publishers of figures by card and engine

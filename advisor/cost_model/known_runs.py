@@ -187,23 +187,3 @@ def _of_two(first: KnownRun, second: KnownRun) -> float:
     if len(shared) < len(parts):
         return 0.0
     return float(chance.covariance(*shared))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Narrowing:
-    """How much a run that nobody has made yet would tell about a time."""
-
-    run: KnownRun  # the run, its speed as predicted
-    narrower: float  # standard deviation with it, as a share of that without
-
-
-def would_narrow(run: chance.TimedRun, machine: Machine, candidate: KnownRun) -> Narrowing:
-    """What a further run of a machine would tell, if it came out as predicted.
-
-    The variance V - c' A c with the run among the known ones does not depend on its speed.
-    """
-    before = lesson(run, machine)
-    after = lesson(run, replace(machine, known=(*machine.known, candidate)))
-    had = 1.0 if before is None else float(before.narrower)
-    has = 1.0 if after is None else float(after.narrower)
-    return Narrowing(run=candidate, narrower=has / max(had, LEAST_WEIGHT))

@@ -1,6 +1,7 @@
 """Known speeds of a request, each beside what is predicted for it on the machine that it names."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Settings
@@ -42,6 +43,14 @@ def known(speed: KnownSpeed, machine: Machine, question: QuestionRun) -> Known:
     Raises:
         InputError: a model or runtime that is not known, or that cannot have run on the machine.
     """
+    try:
+        hash((machine, question))
+    except TypeError:  # numbers along a sweep
+        return _known(speed, machine, question)
+    return _kept(speed, machine, question)
+
+
+def _known(speed: KnownSpeed, machine: Machine, question: QuestionRun) -> Known:
     where = f"The known speed {speed.text!r}"
     try:
         resolved = resolve.from_name(speed.model)
@@ -56,6 +65,10 @@ def known(speed: KnownSpeed, machine: Machine, question: QuestionRun) -> Known:
         run=run,
         notes=tuple(filter(None, (taken, *resolved.notes))),
     )
+
+
+_kept = lru_cache(maxsize=256)(_known)
+"""Known speeds that the next answer on the same machine asks for again."""
 
 
 def _predicted(

@@ -178,10 +178,3 @@ def test_a_sweep_is_taught_like_its_points() -> None:
         assert single is not None
         assert swept.slower[place] == pytest.approx(float(single.slower))
         assert swept.narrower[place] == pytest.approx(float(single.narrower))
-
-
-def test_a_further_run_would_narrow_what_it_shares() -> None:
-    question = TimedRun(shares=ON_GPU, prompt=False)
-    near = known_runs.would_narrow(question, HERE, run(1.0))
-    far = known_runs.would_narrow(question, HERE, run(1.0, ON_HOST))
-    assert near.narrower < far.narrower == 1.0

@@ -102,6 +102,12 @@ class Case:
         """Steps after the prompt; papers also count the token that the prompt itself gives."""
         return self.work.output - (0.0 if self.runtime.computes_in_ram else 1.0)
 
+    def on_known(self, known: tuple[KnownRun, ...]) -> "Case":
+        """The case on a machine of which runs are known."""
+        if not known:
+            return self
+        return replace(self, machine=replace(self.machine, known=known))
+
     @lazy
     def of_prompt(self) -> "Case":
         """The case with the request that timed the prompt."""
@@ -368,9 +374,7 @@ def answer(row: PublishedRow, known: tuple[KnownRun, ...] = ()) -> dict[str, obj
     """Answer for one row, with the columns `ANSWERED`, and what known runs of its machine teach;
     raises AdvisorError where it has none.
     """
-    case = understood(row)
-    if known:
-        case = replace(case, machine=replace(case.machine, known=known))
+    case = understood(row).on_known(known)
     written = case.estimate
     read = case.of_prompt.estimate
     if written.decode is None or read.prefill is None or read.first_token is None:
