@@ -82,7 +82,7 @@ def with_known(machine: Machines, *speeds: str) -> Machine:
 
     Example:
         >>> slow = with_known("3090 with 64 GB", "Qwen3-8B Q4_K_M 90")
-        >>> estimate("Qwen3-14B", slow).known_factor < 1
+        >>> bool(estimate("Qwen3-14B", slow).known_factor < 1)
         True
     """
     machine = _machine(machine)

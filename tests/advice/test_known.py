@@ -18,7 +18,8 @@ from advisor.errors import InputError
 from advisor.request.known_speed import read
 from advisor.request.request import Request
 
-HERE = {"gpu": "RTX 3090", "ram_gb": 64}
+HERE = {"gpu": "RTX 3090", "ram_gb": 64, "runtime": "llama.cpp"}
+PARTS = {"gpu": "RTX 3090", "ram_gb": 64}
 
 
 def best(request: Request) -> Estimate:
@@ -27,7 +28,7 @@ def best(request: Request) -> Estimate:
 
 def predicted(model: str) -> float:
     """Speed of a model without anything known [tokens/s]."""
-    return float(best(Request(model=model, runtime="llama.cpp", **HERE)).decode.value)
+    return float(best(Request(model=model, **HERE)).decode.value)
 
 
 def told(model: str, *known: str) -> list[str]:
@@ -37,8 +38,8 @@ def told(model: str, *known: str) -> list[str]:
 
 def test_a_slow_run_slows_and_narrows_another_model() -> None:
     slow = f"Qwen3-8B {0.8 * predicted('Qwen3-8B'):.1f}"
-    plain = best(Request(model="Qwen3-14B", runtime="llama.cpp", **HERE))
-    taught = best(Request(model="Qwen3-14B", runtime="llama.cpp", known=(slow,), **HERE))
+    plain = best(Request(model="Qwen3-14B", **HERE))
+    taught = best(Request(model="Qwen3-14B", known=(slow,), **HERE))
     assert 0.75 < taught.decode.value / plain.decode.value < 0.95
     assert taught.decode.high / taught.decode.low < plain.decode.high / plain.decode.low
     assert taught.prefill.value < plain.prefill.value, "the card reads prompts, too"
@@ -123,7 +124,7 @@ def test_every_door_learns_the_same(tmp_path: Path, capsys: pytest.CaptureFixtur
     )
     file = tmp_path / "bench.txt"
     file.write_text(table, encoding="utf-8")
-    machine = advisor.with_known(advisor.describe_machine(**HERE), text)
+    machine = advisor.with_known(advisor.describe_machine(**PARTS), text)
     speed = advisor.estimate("Qwen3-14B", machine).decode.value
     options = ["estimate", "--model", "Qwen3-14B", "--gpu", "RTX 3090", "--ram-gb", "64", "--json",
                "--runtime", "llama.cpp"]  # fmt: skip
@@ -172,13 +173,13 @@ def test_the_next_run_takes_the_parts_of_the_answer() -> None:
 
 
 def test_the_range_after_the_next_run_is_the_one_that_it_leaves() -> None:
-    question = Request(model="Llama-3.3-70B", runtime="llama.cpp", **HERE)
+    question = Request(model="Llama-3.3-70B", **HERE)
     run = next_run(best(question))
     assert run is not None
     machine = question.nouns().machine
     in_ram = advisor.estimate("Qwen3-4B", machine, placement="cpu-offload", gpu_layers=0)
     text = run.known.replace("TPS", repr(float(in_ram.decode.value)))
-    after = best(Request(model="Llama-3.3-70B", runtime="llama.cpp", known=(text,), **HERE)).decode
+    after = best(Request(model="Llama-3.3-70B", known=(text,), **HERE)).decode
     # Its prompt, and a context of 512 tokens in place of none, make a small difference.
     assert float(after.low) == pytest.approx(float(run.after.low), rel=0.03)
     assert float(after.high) == pytest.approx(float(run.after.high), rel=0.03)
@@ -191,7 +192,7 @@ def test_commands_name_repositories_that_are_known() -> None:
 
 
 def test_a_known_curve_is_taught_at_each_point() -> None:
-    machine = advisor.with_known(advisor.describe_machine(**HERE), "Qwen3-8B 90")
+    machine = advisor.with_known(advisor.describe_machine(**PARTS), "Qwen3-8B 90")
     swept = advisor.sweep("Qwen3-14B", machine, runtime="llama.cpp", prompt=[512, 4096])
     swept = swept[swept.placement == "gpu-resident"]
     for prompt, speed in zip(swept.prompt, swept.decode_tps, strict=True):

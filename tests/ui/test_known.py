@@ -3,7 +3,7 @@
 import pytest
 from ui_app import app, copied, page_text, press, run, unfolded
 
-HERE = {"model": "Qwen3-14B", "gpu": "RTX 3090", "ram_gb": "64"}
+HERE = {"model": "Qwen3-14B", "gpu": "RTX 3090", "ram_gb": "64", "runtime": "llama.cpp"}
 
 
 def test_a_known_speed_is_told_and_forgotten():
