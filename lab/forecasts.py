@@ -141,11 +141,11 @@ def _model(name: str, form: str) -> str:
 
 def main() -> int:
     """Write the scores; returns the exit code."""
-    found = list(judged(published()))
-    if not found:
+    pairs = list(judged(published()))
+    if not pairs:
         sys.stdout.write("No figure is dated after a forecast yet.\n")
         return 0
-    return write({SCORES: as_text(found)})
+    return write({SCORES: as_text(pairs)})
 
 
 if __name__ == "__main__":

@@ -16,9 +16,8 @@ import numpy.typing as npt
 from advisor.catalog.csv_tables import read
 
 TABLE = Path(__file__).with_name("publishers.csv")
-PARAMETERS = "parameters"
-WIDTHS = "widths"
-"""Roles of a publisher: parameters were chosen by his rows, or he sets the level of ranges."""
+PARAMETERS = "parameters"  # role of a publisher by whose rows parameters were chosen
+WIDTHS = "widths"  # role of a publisher who sets the level of ranges
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -276,10 +276,10 @@ NOTES = {
 _row = partial(fitted_row, SOURCE)
 
 
-DIFFER = 0.3
+DIFFER = 0.3  # standard deviation of a publisher's error, as a logarithm
 SHIFT = 0.1
-"""Standard deviations of a publisher's error, as a logarithm, and of what publishers of a backend
-have in common: the median of n groups counts n / (n + 9)."""
+"""Standard deviation of what publishers of a backend have in common: the median of n groups counts
+n / (n + 9)."""
 TODAY = ""  # build of today's kernels
 
 
@@ -300,36 +300,36 @@ def centres(off: Errors) -> Mapping[str, Centre]:
     """
     judges = set_widths(off.publishers.tolist()) & (off.builds == TODAY) & (off.on_gpu > 0.5)
     slow = pd.DataFrame({"backend": off.backends, "group": off.groups, "off": -off.off})[judges]
-    found: dict[str, Centre] = {}
+    by_backend: dict[str, Centre] = {}
     for backend, rows in slow.groupby("backend"):
         middle = rows.groupby("group").off.median()
         if len(middle) >= FEW:
             counts = len(middle) / (len(middle) + (DIFFER / SHIFT) ** 2)
             slower = float(np.exp(counts * middle.median()))
-            found[str(backend)] = Centre(slower, len(middle))
-    return found
+            by_backend[str(backend)] = Centre(slower, len(middle))
+    return by_backend
 
 
 def centred(done: LlamaFit) -> tuple[LlamaFit, Mapping[str, Centre]]:
     """Fit with its predictions of tokens centred on strangers, and the factors."""
     every = errors(done)
     tokens = ~done.fit.task.cases.read
-    found = centres(every.of(tokens))
-    slower = np.array([found.get(name, NOWHERE).slower for name in every.backends.tolist()])
+    by_backend = centres(every.of(tokens))
+    slower = np.array([by_backend.get(name, NOWHERE).slower for name in every.backends.tolist()])
     applies = tokens & (every.builds == TODAY)
     factor = np.where(applies, 1.0 + every.on_gpu * (slower - 1.0), 1.0)
     return replace(
         done, predicted=done.predicted * factor, without_kinds=done.without_kinds * factor
-    ), found
+    ), by_backend
 
 
-def centre_rows(found: Mapping[str, Centre], builds: Iterable[str]) -> Iterator[ConstantRow]:
+def centre_rows(by_backend: Mapping[str, Centre], builds: Iterable[str]) -> Iterator[ConstantRow]:
     """Rows of the centres of today's builds; those of others stay where benches are."""
     note = "GPUs' part of a token's time on strangers' machines beside that on benches'"
     yield _row("centre", 1.0, "ratio", 0, f"{note}: the same where nobody set it")
     others = sorted(set(builds) - {TODAY})
     for runtime in ENGINES_OF_LLAMA_CPP:
-        for backend, centre in sorted(found.items()):
+        for backend, centre in sorted(by_backend.items()):
             scope = {"runtime": runtime, "backend": backend}
             spread = DIFFER / math.sqrt(centre.groups + (DIFFER / SHIFT) ** 2)
             yield _row("centre", centre.slower, "ratio", centre.groups, note, spread, **scope)

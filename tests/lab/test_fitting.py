@@ -349,8 +349,8 @@ def test_a_level_is_of_publishers_by_whom_nothing_was_chosen(
     off = np.concatenate([np.linspace(-0.5, 0.5, own), np.linspace(-0.05, 0.05, 400)])
     chosen = np.arange(len(off)) >= own
     monkeypatch.setattr(spreads, "set_widths", lambda names: ~chosen[: len(names)])
-    found = level(errors(off), np.ones(len(off)))
-    assert found == pytest.approx(0.5 * COVERED * (own + 1) / own, rel=0.1)
+    scale = level(errors(off), np.ones(len(off)))
+    assert scale == pytest.approx(0.5 * COVERED * (own + 1) / own, rel=0.1)
 
 
 def test_a_publisher_with_a_sweep_counts_as_much_as_one_with_a_single_run() -> None:

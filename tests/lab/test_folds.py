@@ -15,16 +15,16 @@ MEASURED = ("llama_cpp*", "frameworks_*", "offload_papers", "drafted_*")
 
 def test_each_publisher_is_in_one_fold_and_folds_are_alike() -> None:
     names = ["a"] * 50 + ["b"] * 20 + ["c"] * 20 + ["d"] * 10 + [""] * 5
-    found = folds(names, among=2)
-    assert found[:50].tolist() == [0] * 50
-    assert found[50:100].tolist() == [1] * 50
-    assert found[100:].tolist() == [EVERYWHERE] * 5
+    fold_of_each = folds(names, among=2)
+    assert fold_of_each[:50].tolist() == [0] * 50
+    assert fold_of_each[50:100].tolist() == [1] * 50
+    assert fold_of_each[100:].tolist() == [EVERYWHERE] * 5
 
 
 def test_a_name_of_its_own_fold_is_left_out_alone() -> None:
-    found = folds(["a", "b", "b", "c"], among=3)
-    assert len(set(found.tolist())) == 3
-    assert found[1] == found[2]
+    fold_of_each = folds(["a", "b", "b", "c"], among=3)
+    assert len(set(fold_of_each.tolist())) == 3
+    assert fold_of_each[1] == fold_of_each[2]
 
 
 def test_every_publisher_has_one_role() -> None:

@@ -52,9 +52,9 @@ def test_a_figure_judges_what_was_forecast_before_it(date: str, after: bool) -> 
 def test_a_later_run_of_the_same_card_and_model_judges_a_forecast(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found = list(judged([PublishedRow(RUN), PublishedRow({**RUN, "date": "2026-10"})]))
-    assert {row.day for row in found} == {"2026-11-23", "2026-11-24", "2026-11-27"}
-    for row in found:
+    pairs = list(judged([PublishedRow(RUN), PublishedRow({**RUN, "date": "2026-10"})]))
+    assert {row.day for row in pairs} == {"2026-11-23", "2026-11-24", "2026-11-27"}
+    for row in pairs:
         assert row.measured == 140.0
         assert row.gpu == "RTX 3090"
     others = {**RUN, "quant": "Q5_K_M"}
