@@ -52,10 +52,11 @@ def links(page: StreamlitPage, pages: Sequence[StreamlitPage]) -> Markup:
     """Links to the pages, with the present request; on a phone a row that scrolls sideways."""
     request = current.present()
     here = Markup(" aria-current='page'")
+    lit = page if page in pages else pages[-1]  # the pages behind How we know are reached there
     return LINKS.format(
         markup.joined(
             LINK.format(
-                current.link(request, each.url_path), here if each is page else "", each.title
+                current.link(request, each.url_path), here if each is lit else "", each.title
             )
             for each in pages
         )

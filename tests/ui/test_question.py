@@ -284,3 +284,16 @@ def test_every_page_says_what_it_cannot_answer(page, question):
     """In words, and never as a fault of the program: what is drawn first is drawn once."""
     text = page_text(app(page, **question))
     assert "this is a fault of the program" not in text
+
+
+def test_the_last_answer_stays_pale_where_the_next_question_has_none():
+    test = app(machine=PC, model="Qwen3-8B")
+    assert "oa-pale" not in page_text(test)
+    test.text_input(key="in_machine").set_value("toaster nine thousand")
+    text = page_text(run(test))
+    assert "I know no" in text or "There is no answer" in text
+    pale = text[text.index("class='oa-pale'") :]
+    assert "tokens a second" in pale
+    assert text.count("id='verdict'") == 1
+    test.text_input(key="in_machine").set_value("3090 with 64 GB")
+    assert "oa-pale" not in page_text(run(test))

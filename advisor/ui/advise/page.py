@@ -19,7 +19,7 @@ from advisor.machine.machine import Machine
 from advisor.ui.advise import known, placements, ways
 from advisor.ui.parts.glossary import term
 from advisor.ui.parts.markup import block, boxed, heading, joined, pressed, show
-from advisor.ui.question import chips, current, presets, this_machine
+from advisor.ui.question import chips, current, presets, refused, this_machine
 
 # How certain the answer is: runs like it, what is assumed, and what makes it surer.
 
@@ -139,7 +139,9 @@ def shown(answer: Answer) -> None:
     offered = ways.ways(answer)
     with st.container(key="answer"):  # one element, so that it is drawn at once
         problems = joined(boxed(sentence, "warning") for sentence in current.visit().problems)
-        show(problems + drawn(answer, offered, _before(answer)))
+        told = drawn(answer, offered, _before(answer))
+        refused.keep(told)
+        show(problems + told)
     why = {placements.WHY: partial(st.session_state.update, {placements.WHY: True})}
     pressed(chips.actions() | ways.actions(offered, open_tab) | known.actions(answer) | why)
     if best is not None:

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TypeVar
 
 import streamlit as st
+from markupsafe import Markup
 
 from advisor.advice.compare import decode_tps
 from advisor.errors import AdvisorError, NetworkError, Refusal, UnknownName
 from advisor.formatting import tokens_per_second
 from advisor.model import catalog, resolve
-from advisor.ui.parts.markup import heading, notice, plain_words, say, show
+from advisor.ui.parts.markup import block, heading, notice, plain_words, say, show
 from advisor.ui.question import current, presets
 from advisor.ui.question.answer import current_answer
 
@@ -37,6 +38,24 @@ def tried(answer: Callable[[], Answer], *, with_presets: bool = True) -> Answer 
     return None
 
 
+_LAST = "last_answer"  # session key of the answer shown last
+PALE = Markup("<div class='oa-pale' inert aria-hidden='true'>{}</div>")
+
+
+def keep(answer: Markup) -> None:
+    """Keep an answer that is shown, for when the next question has none."""
+    st.session_state[_LAST] = answer
+
+
+def _last() -> Markup:
+    """Answer to the question before, pale and without function; nothing on a first visit."""
+    last = st.session_state.get(_LAST)
+    if not last:
+        return Markup()
+    plain = Markup(str(last).replace("id='verdict'", ""))  # noqa: S704  as it was shown
+    return block("oa-soft", "Before that:", "p") + PALE.format(plain)
+
+
 def _refused(error: AdvisorError) -> None:
     """What is wrong in place of an answer, with suggestions as buttons."""
     for sentence in current.visit().problems:
@@ -51,6 +70,7 @@ def _refused(error: AdvisorError) -> None:
             for name in close[:MOST]:
                 st.button(name, key=f"meant_{name}", on_click=_take, args=(error, name))
     say("There is no answer until this is clear.")
+    show(_last())
     if isinstance(error, NetworkError):
         st.page_link(MODELS, label="Models on record, which need no network")
         st.button("Try again", key="try_again", on_click=_ask_again)
