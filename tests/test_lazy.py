@@ -13,12 +13,12 @@ class Slow:
     """An object whose value waits for what it is given."""
 
     go: threading.Event
-    asked: list[str]
+    asked_for: list[str]
 
     @lazy
     def value(self) -> int:
         """A number, once it may be computed."""
-        self.asked.append("value")
+        self.asked_for.append("value")
         assert self.go.wait(60)
         return 3
 
@@ -26,7 +26,7 @@ class Slow:
 def test_a_value_is_computed_once() -> None:
     slow = Slow(threading.Event(), [])
     slow.go.set()
-    assert (slow.value, slow.value, slow.asked) == (3, 3, ["value"])
+    assert (slow.value, slow.value, slow.asked_for) == (3, 3, ["value"])
     assert isinstance(Slow.value, lazy)
     with pytest.raises(FrozenInstanceError):
         slow.go = threading.Event()  # type: ignore[misc]  # what is tested
@@ -38,7 +38,7 @@ def test_no_object_waits_for_another() -> None:
     quick.go.set()
     waiting = threading.Thread(target=lambda: hanging.value)
     waiting.start()
-    while not hanging.asked:
+    while not hanging.asked_for:
         pass
     assert quick.value == 3  # with a lock of the class this would wait for the other
     hanging.go.set()

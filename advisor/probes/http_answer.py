@@ -87,5 +87,5 @@ def _answer(connection: http.client.HTTPConnection, path: str) -> HttpAnswer:
 
 def _printable(error: Exception) -> str:
     """What an error says, in one short line."""
-    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return "".join(letter if letter.isprintable() else "?" for letter in said[:120])
+    words = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return "".join(letter if letter.isprintable() else "?" for letter in words[:120])

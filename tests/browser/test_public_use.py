@@ -65,6 +65,7 @@ def test_ways_of_an_operator_are_closed(public):
     for path in ("metrics", "script-health-check", "agent/interact", "agent/mcp"):
         with pytest.raises(HTTPError) as refused:
             urllib.request.urlopen(f"{url}/_stcore/{path}")
+        refused.value.close()
         assert refused.value.code == 404
 
 

@@ -10,12 +10,12 @@ from advisor.model.remembered import Remembered
 
 
 def test_an_answer_is_asked_once_until_it_is_forgotten() -> None:
-    asked: list[str] = []
+    asked_for: list[str] = []
     kept = Remembered[int](most=2, seconds=60, seconds_of_failures=60)
 
     def ask() -> int:
-        asked.append("x")
-        return len(asked)
+        asked_for.append("x")
+        return len(asked_for)
 
     assert [kept.answer("a", ask), kept.answer("a", ask)] == [1, 1]
     kept.forget("a")
@@ -50,11 +50,11 @@ def test_a_failure_is_remembered_for_its_own_time(monkeypatch: pytest.MonkeyPatc
 
 def test_nobody_waits_for_another_question() -> None:
     kept = Remembered[int](most=9, seconds=60, seconds_of_failures=60)
-    asked = threading.Event()
+    begun = threading.Event()
     go = threading.Event()
 
     def hangs() -> int:
-        asked.set()
+        begun.set()
         assert go.wait(60)
         raise Refusal("none")
 
@@ -64,7 +64,7 @@ def test_nobody_waits_for_another_question() -> None:
 
     waiting = threading.Thread(target=refused)
     waiting.start()
-    assert asked.wait(60)
+    assert begun.wait(60)
     assert kept.answer("b", lambda: 3) == 3
     go.set()
     waiting.join()

@@ -154,8 +154,8 @@ def test_no_visitor_clears_what_all_share() -> None:
     kinds = [field.name for field in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields]
     assert "clear_cache" in kinds
     for kind in kinds:
-        one = message(kind)
-        assert passed([one]) == ([one] if kind in gate.OF_PAGES else []), kind
+        sent = message(kind)
+        assert passed([sent]) == ([sent] if kind in gate.OF_PAGES else []), kind
 
 
 def test_what_is_no_message_is_left_to_the_server_that_refuses_it() -> None:
@@ -169,17 +169,17 @@ def test_many_messages_are_paced(monkeypatch: pytest.MonkeyPatch) -> None:
         waits.append(seconds)
 
     monkeypatch.setattr(asyncio, "sleep", wait)
-    one = message("rerun_script")
-    assert passed([one] * gate.BURST) == [one] * gate.BURST
+    rerun = message("rerun_script")
+    assert passed([rerun] * gate.BURST) == [rerun] * gate.BURST
     assert not waits
-    assert len(passed([one] * (gate.BURST + 10))) == gate.BURST + 10
+    assert len(passed([rerun] * (gate.BURST + 10))) == gate.BURST + 10
     assert waits == [gate.PAUSE] * 10
 
 
 def test_the_gate_stands_before_the_server() -> None:
     """Streamlit finds a server by the words of the file; one that it misses has no gate."""
-    found = discover_asgi_app(Path(__file__).parents[2] / "app.py")
-    assert found.is_asgi_app
+    server_of_file = discover_asgi_app(Path(__file__).parents[2] / "app.py")
+    assert server_of_file.is_asgi_app
     import app
 
     names = [middleware.cls.__name__ for middleware in app.app._user_middleware]
