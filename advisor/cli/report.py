@@ -1,4 +1,6 @@
-"""`report`: list, show, export, import, annotate, delete and restore saved comparisons."""
+"""`report`: list, show, export, import, annotate, delete and restore saved comparisons; what
+happened to them.
+"""
 
 import argparse
 import json
@@ -11,12 +13,13 @@ from advisor.catalog.records import as_record
 from advisor.cli import terminal
 from advisor.cli.command import Json, output, show
 from advisor.errors import InputError, StoreError
+from advisor.formatting import moment
 from advisor.reports import comparison
 from advisor.reports.content import WordTable, parted
 from advisor.reports.files.contribution import contribution
 from advisor.reports.files.export import FORMS
 from advisor.reports.from_advice import result_of
-from advisor.reports.store.saved import SavedReport, read_report, report_json
+from advisor.reports.store.saved import ReportEvent, SavedReport, read_report, report_json
 from advisor.reports.store.store import ReportQuery, open_store
 
 LARGEST_REPORT = 16_000_000  # JSON file that is imported [B]
@@ -65,6 +68,36 @@ def restore(args: argparse.Namespace) -> None:
     """Run `report restore`."""
     head = open_store().restore(args.id)
     show(args, {"restored": head.id}, lambda: f"Report {head.id} is restored: {head.name}.")
+
+
+def record(args: argparse.Namespace) -> None:
+    """Run `report record`."""
+    events = open_store().events(args.report)
+    show(
+        args,
+        [as_record("report_event", event) for event in events],
+        lambda: "\n".join(map(_event_line, events)) or "Nothing is on record yet.",
+    )
+
+
+def _event_line(event: ReportEvent) -> str:
+    who = f", {event.who}" if event.who else ""
+    return f"{moment(event.at.isoformat())}  report {event.report_id}: {event.words}{who}"
+
+
+def erase(args: argparse.Namespace) -> None:
+    """Run `report erase`."""
+    if not args.agree:
+        raise InputError(
+            f"All reports of {args.owner} would be gone for good. Repeat with --agree to erase "
+            "them; `report delete` deletes one that can be restored for 30 days."
+        )
+    erased = open_store().erase(args.owner)
+    show(
+        args,
+        {"owner": args.owner, "erased": erased},
+        lambda: f"Erased {erased} reports of {args.owner}.",
+    )
 
 
 def annotate(args: argparse.Namespace) -> None:

@@ -42,7 +42,7 @@ def test_a_line_without_end_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None
     class Endless(io.StringIO):
         longest = 0
 
-        def readline(self, size: int | None = -1) -> str:
+        def readline(self, size: int = -1, /) -> str:  # type: ignore[override]  # of texts
             line = super().readline(size)
             self.longest = max(self.longest, len(line))
             return line

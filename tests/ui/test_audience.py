@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+import streamlit
 
 from advisor.errors import InputError
 from advisor.permission import EVERYTHING, permitted
@@ -29,7 +30,7 @@ def set_up(
     for name in SETTINGS:
         monkeypatch.setenv(name, settings.get(name, ""))
     options = {"server.address": address, "server.allowedHosts": list(hosts)}
-    monkeypatch.setattr(audience.st, "get_option", options.__getitem__)
+    monkeypatch.setattr(streamlit, "get_option", options.__getitem__)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,21 @@ from advisor.reports.store.saved import LONGEST_NAME, LONGEST_TAG
 
 FIRST_VERSION = 2
 """Oldest version of the tables that is brought forward; none before it was released."""
-STEPS: tuple[Callable[[sa.Connection], None], ...] = ()
+
+
+def _with_events(connection: sa.Connection) -> None:
+    """Version 3: links that end, and what happened to reports."""
+    connection.execute(sa.text("ALTER TABLE reports ADD COLUMN share_until TIMESTAMP"))
+    connection.execute(
+        sa.text(
+            "CREATE TABLE report_events (id BIGINT NOT NULL PRIMARY KEY, report_id BIGINT NOT NULL,"
+            " at TIMESTAMP NOT NULL, who TEXT NOT NULL, what VARCHAR(20) NOT NULL)"
+        )
+    )
+    connection.execute(sa.text("CREATE INDEX report_events_of ON report_events (report_id)"))
+
+
+STEPS: tuple[Callable[[sa.Connection], None], ...] = (_with_events,)
 """STEPS[n] takes tables of version n + 2 to version n + 3; add one with every change of a table, in
 SQL that SQLite and PostgreSQL both know, and not of the tables of today: they go on to change."""
 
@@ -91,6 +105,7 @@ class ReportRow(Base):
     digest: Mapped[str | None] = mapped_column(sa.String(64))
     owner: Mapped[str] = mapped_column(sa.Text, server_default="")  # empty without login
     share: Mapped[str] = mapped_column(sa.Text, server_default="")
+    share_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     result_count: Mapped[int] = mapped_column(server_default="0", index=True)
     deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     content: Mapped["ContentRow"] = relationship(
@@ -129,6 +144,21 @@ class TagRow(Base):
 
     report_id: Mapped[int] = mapped_column(NUMBER, sa.ForeignKey("reports.id"), primary_key=True)
     tag: Mapped[str] = mapped_column(sa.String(LONGEST_TAG), primary_key=True, index=True)
+
+
+class EventRow(Base):
+    """What happened to a report; it outlives the report."""
+
+    __tablename__ = "report_events"
+
+    # random, since the databases number rows in different ways
+    id: Mapped[int] = mapped_column(sa.BigInteger, primary_key=True, autoincrement=False)
+    report_id: Mapped[int] = mapped_column(sa.BigInteger)
+    at: Mapped[datetime] = mapped_column(UtcDateTime)
+    who: Mapped[str] = mapped_column(sa.Text)  # issuer and subject; empty without a login
+    what: Mapped[str] = mapped_column(sa.String(20))  # a key of `saved.EVENTS`
+
+    __table_args__ = (sa.Index("report_events_of", "report_id"),)
 
 
 BUSY_SECONDS = 5.0  # longest wait for another program that is writing [s]

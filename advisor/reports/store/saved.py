@@ -27,6 +27,7 @@ class ReportHead:
     model: str  # name of the model; empty where unknown
     gpu: str  # name of the GPU; empty where unknown
     share: str  # secret part of its public link; empty for a private report
+    share_until: datetime | None  # time at which the link ends; None for one without end
     deleted_at: datetime | None  # time of deletion; None for an existing report
 
 
@@ -41,6 +42,32 @@ class SavedReport(ReportHead):
     def judged(self) -> tuple[JudgedResult, ...]:
         """Results with their predictions."""
         return tuple(judged(result, self.document) for result in self.results)
+
+
+EVENTS = {
+    "shared": "a link was made",
+    "withdrawn": "the link was withdrawn",
+    "opened": "opened by its link",
+    "deleted": "deleted",
+    "restored": "restored",
+    "erased": "erased for good",
+}
+"""What can happen to a report, in words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportEvent:
+    """What happened to a report."""
+
+    report_id: int  # number of the report, which may be erased
+    at: datetime  # time, in UTC
+    who: str  # issuer and subject of a login; empty for the command line, or who had the link
+    what: str  # a key of `EVENTS`
+
+    @property
+    def words(self) -> str:
+        """The event in words."""
+        return EVENTS[self.what]
 
 
 @dataclass(frozen=True, kw_only=True)

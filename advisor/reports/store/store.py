@@ -12,6 +12,7 @@ import json
 import os
 import secrets
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,13 +21,14 @@ from sqlalchemy import ColumnElement, delete, func, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, selectinload
 
-from advisor.catalog.records import checked
+from advisor.catalog.records import checked, like
 from advisor.errors import InputError, StoreError, check_name
 from advisor.reports.document import ReportDocument, from_json, to_json
 from advisor.reports.from_advice import MeasuredResult
 from advisor.reports.store import saved
 from advisor.reports.store.database import (
     ContentRow,
+    EventRow,
     ReportRow,
     Sessions,
     TagRow,
@@ -95,6 +97,8 @@ class FilterChoices:
 
 
 KEPT_DELETED = timedelta(days=30)  # time for which a deleted report can be restored
+KEPT_EVENTS = timedelta(days=400)  # time for which it is known what happened to reports
+OPENED_ONCE = timedelta(hours=1)  # time in which a link that is opened again is no further event
 MOST_REPORTS = 1000
 REPORTS_EACH = "ADVISOR_REPORTS_EACH"
 """Reports that an owner may keep, with deleted ones that can be restored, and the setting with
@@ -228,15 +232,52 @@ class ReportStore:
     def load_shared(self, secret: str) -> saved.SavedReport:
         """Report of a public link."""
         with self._sessions.reading() as session:
+            now = datetime.now(UTC)
             shown = _WHOLE.where(
-                ReportRow.share == secret, ReportRow.share != "", ReportRow.deleted_at.is_(None)
+                ReportRow.share == secret,
+                ReportRow.share != "",
+                ReportRow.deleted_at.is_(None),
+                or_(ReportRow.share_until.is_(None), ReportRow.share_until > now),
             )
             row = session.scalars(shown).one_or_none()
             if row is None:
                 raise StoreError(
                     "This link shows no report, or not any more. Ask whoever sent it for a new one."
                 )
-            return self._saved(row)
+            report = self._saved(row)
+        self._note_opened(report.id)
+        return report
+
+    def _note_opened(self, number: int) -> None:
+        """Keep that a link was opened, once an hour; a place that cannot be written keeps none."""
+        since = datetime.now(UTC) - OPENED_ONCE
+        with suppress(StoreError), self._sessions.writing() as session:
+            lately = select(EventRow.id).where(
+                EventRow.report_id == number, EventRow.what == "opened", EventRow.at > since
+            )
+            if session.scalars(lately.limit(1)).first() is None:
+                self._note(session, number, "opened")
+
+    def _note(self, session: Session, number: int, what: str) -> None:
+        """Keep what happened to a report, and forget what is long past."""
+        now = datetime.now(UTC)
+        session.execute(delete(EventRow).where(EventRow.at < now - KEPT_EVENTS))
+        session.add(
+            EventRow(
+                id=secrets.randbits(62), report_id=number, at=now, who=self._owner or "", what=what
+            )
+        )
+
+    def events(self, number: int | None = None, limit: int = 200) -> tuple[saved.ReportEvent, ...]:
+        """What happened to a report, or to all that are visible, newest first."""
+        chosen = select(EventRow).order_by(EventRow.at.desc()).limit(limit)
+        if number is not None:
+            chosen = chosen.where(EventRow.report_id == number)
+        if self._owner is not None:
+            owned = select(ReportRow.id).where(ReportRow.owner == self._owner)
+            chosen = chosen.where(EventRow.report_id.in_(owned))
+        with self._sessions.reading() as session:
+            return tuple(like(saved.ReportEvent, row) for row in session.scalars(chosen))
 
     def annotate(
         self,
@@ -283,25 +324,41 @@ class ReportStore:
             row.result_count = len(results)
             return self._saved(row)
 
-    def share(self, number: int, *, public: bool) -> saved.ReportHead:
-        """Make the report public for everyone with its link, or private again."""
+    def share(
+        self, number: int, *, public: bool, until: datetime | None = None
+    ) -> saved.ReportHead:
+        """Make the report public for everyone with its link, until some time, or private again."""
         with self._sessions.writing() as session:
             row = self._row(session, number, lock=True)
             if public:
                 row.share = row.share or secrets.token_urlsafe(24)
+                row.share_until = until
+                self._note(session, number, "shared")
             else:
                 row.share = ""
+                row.share_until = None
+                self._note(session, number, "withdrawn")
             return _head(row)
 
     def delete(self, number: int) -> None:
         """Delete a report; it can be restored for 30 days."""
         with self._sessions.writing() as session:
             self._row(session, number, lock=True).deleted_at = datetime.now(UTC)
+            self._note(session, number, "deleted")
             forgotten = ReportRow.deleted_at < datetime.now(UTC) - KEPT_DELETED
-            for table in (ContentRow, TagRow):
-                theirs = table.report_id.in_(select(ReportRow.id).where(forgotten))
-                session.execute(delete(table).where(theirs))
-            session.execute(delete(ReportRow).where(forgotten))
+            _erase(session, forgotten)
+
+    def erase(self, owner: str) -> int:
+        """Number of reports of an owner, deleted ones too, that are gone for good; the link, the
+        content and the words of each. What happened to them stays on record.
+        """
+        with self._sessions.writing() as session:
+            theirs = [*self._visible([ReportRow.owner == owner])]
+            numbers = [*session.scalars(select(ReportRow.id).where(*theirs))]
+            for number in numbers:
+                self._note(session, number, "erased")
+            _erase(session, ReportRow.id.in_(numbers))
+            return len(numbers)
 
     def restore(self, number: int) -> saved.ReportHead:
         """Restore a deleted report."""
@@ -310,6 +367,7 @@ class ReportStore:
             if self._same(session, row.digest) is not None:
                 row.digest = None  # the same was saved again meanwhile; both are kept
             row.deleted_at = None
+            self._note(session, number, "restored")
             return _head(row)
 
     def close(self) -> None:
@@ -378,6 +436,14 @@ class ReportStore:
             )
         except InputError as error:
             raise StoreError(f"Report {row.id} in {self.place} cannot be read: {error}") from error
+
+
+def _erase(session: Session, chosen: ColumnElement[bool]) -> None:
+    """Delete reports with their contents and tags."""
+    for table in (ContentRow, TagRow):
+        theirs = table.report_id.in_(select(ReportRow.id).where(chosen))
+        session.execute(delete(table).where(theirs))
+    session.execute(delete(ReportRow).where(chosen))
 
 
 def _head(row: ReportRow) -> saved.ReportHead:

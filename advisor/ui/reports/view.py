@@ -1,6 +1,7 @@
 """One saved report, as it was saved."""
 
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import streamlit as st
@@ -10,7 +11,7 @@ from advisor.advice.diagnosis.diagnose import Measured
 from advisor.advice.diagnosis.results import reported
 from advisor.advice.words.verdict import Judgement, judgement
 from advisor.errors import AdvisorError, InputError
-from advisor.formatting import memory, number, show_money_in
+from advisor.formatting import memory, moment, number, show_money_in
 from advisor.reports import content
 from advisor.reports.charts import BarChart, LineChart
 from advisor.reports.document import PLACEMENTS, PlacementCard, ReportDocument
@@ -60,13 +61,28 @@ def _keep(store: ReportStore, seen: ReportHead) -> None:
     outcome.keep(NOTES, *(conflicts or [("note", "Saved.")]))
 
 
+NEVER = "when it is withdrawn"
+ENDS = {
+    NEVER: None,
+    "after a week": timedelta(days=7),
+    "after a month": timedelta(days=30),
+    "after a year": timedelta(days=365),
+}
+"""When a link ends, by the words of the choice."""
+MOST_EVENTS = 8  # events of a report that are listed
+
+
 def _share_button(store: ReportStore, report: SavedReport) -> None:
     """Button that makes a public link, or withdraws it."""
     with st.popover("Share", icon=":material/share:", key=f"share_{report.id}"):
         public = bool(report.share)
+        if not public:
+            st.selectbox("The link ends", list(ENDS), key=f"ends_{report.id}")
 
         def share() -> str:
-            store.share(report.id, public=not public)
+            after = ENDS[st.session_state.get(f"ends_{report.id}", NEVER)]
+            until = None if after is None else datetime.now(UTC) + after
+            store.share(report.id, public=not public, until=until)
             return ""  # the switch shows it
 
         st.toggle(
@@ -78,8 +94,12 @@ def _share_button(store: ReportStore, report: SavedReport) -> None:
         )
         if public:
             copyable(address(f"{base()}reports", {"shared": report.share}))
+            if report.share_until is not None:
+                say(f"The link ends on {moment(report.share_until.isoformat())}.")
         else:
             say("Only those who can open this list see it.")
+        for event in store.events(report.id, limit=MOST_EVENTS):
+            say(f"{moment(event.at.isoformat())}: {event.words}.")
 
 
 # Measured results of a report: form, comparison with the prediction, contribution.
