@@ -21,7 +21,7 @@ from lab import rounded, write
 from lab.engines import SIMULATED
 from lab.held_out import GENERATED
 from lab.llama_cpp import APART, published, stated_tps
-from lab.points import drafting, engine, llama_cpp, paged
+from lab.points import drafting, engine, llama_cpp, paged, tiers
 from lab.points.llama_cpp import LlamaCppRun
 from lab.published import publisher_of
 
@@ -73,6 +73,7 @@ def ledger() -> Ledger:
         *drafting.points(),
         *engine.load_points(),
         *paged.points(),
+        *tiers.points(),
     )
     return Ledger(
         points=points,
