@@ -5,9 +5,11 @@ Names of the counters:
 - llama.cpp: tools/server/README.md, `GET /metrics` (with `--metrics`) and `GET /props`;
 - vLLM: docs.vllm.ai, Production Metrics (0.32);
 - SGLang: docs.sglang.io, Production Metrics (with `--enable-metrics`);
-- Ollama: docs/api.md, `GET /api/ps`; it counts no tokens.
+- Ollama: docs/api.md, `GET /api/ps`; it counts no tokens;
+- Strata: `GET /metrics` is JSON for its page Monitor, with `totals` and `live`, as two exporters to
+  Prometheus read it (read 2026-11-28).
 
-All read 2026-11-23.
+All others read 2026-11-23.
 """
 
 import json
@@ -47,7 +49,7 @@ COUNTED = sorted({row.figure for row in METRICS if row.grows})
 class ServerReading:
     """Figures of a server at one time; None where it tells none."""
 
-    server: str  # "llama.cpp", "vLLM", "SGLang" or "Ollama"
+    server: str  # "llama.cpp", "vLLM", "SGLang", "Strata" or "Ollama"
     model: str = ""  # file or name of the model that it serves; empty where it does not say
     context: float | None = None  # context of a user [tokens]
     tokens: float | None = None  # generated tokens whose time is known [tokens]
@@ -164,7 +166,7 @@ def from_metrics(page: str) -> ServerReading | None:
     Builds of llama-server from b7010 on wrapped the page into a string of JSON
     (github.com/ggml-org/llama.cpp/issues/17384); collectors write an underscore for each colon.
     """
-    page = _unwrapped(page)
+    page = _of_strata(_unwrapped(page))
     samples = _samples(page)
     for server in dict.fromkeys(row.server for row in METRICS):
         figures: dict[str, float] = {}
@@ -233,6 +235,28 @@ def _unwrapped(page: str) -> str:
         if isinstance(text, str):
             return text
     return page
+
+
+def _of_strata(page: str) -> str:
+    """Page of Strata's JSON as lines of counters, times in seconds; any other page unchanged."""
+    content = _json(page) if page.lstrip().startswith("{") else {}
+    totals, live = (content.get(key) for key in ("totals", "live"))
+    if not isinstance(totals, dict):
+        return page
+    numbers = {key: _above_zero(value) or 0.0 for key, value in totals.items()}
+    counted = {
+        "output_tokens": numbers.get("output_tokens", 0.0),
+        "decode_seconds": numbers.get("decode_ms", 0.0) / 1000.0,
+        "computed_tokens": max(numbers.get("prompt_tokens", 0.0) - numbers.get("reused", 0.0), 0.0),
+        "prompt_seconds": numbers.get("prompt_ms", 0.0) / 1000.0,
+        "prompts": numbers.get("requests", 0.0),
+        "reused": numbers.get("reused", 0.0),
+    }
+    if isinstance(live, dict):
+        at_work = live.get("state") in ("reading", "generating")
+        counted["running"] = _above_zero(live.get("running")) or float(at_work)
+        counted["queued"] = _above_zero(live.get("queued")) or 0.0
+    return "\n".join(f"strata:{name} {value}" for name, value in counted.items())
 
 
 def _with_props(reading: ServerReading, base: str, query: str) -> ServerReading:

@@ -440,6 +440,8 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "prompt, in RAM": ("prompt, CPU alone", "prompt, experts in RAM", "prompt, dense split"),
     "engine": ("serving engines",),
     "prompt, engine": ("serving engines, first token",),
+    "in tiers": ("experts in tiers",),
+    "prompt, in tiers": ("prompt, experts in tiers",),
 }  # fmt: skip
 """Regimes of the published runs that a server's speed is judged by."""
 KNOWN = frozenset({"whole_reply", "all_users", "other_requests", "empty_context"})
@@ -491,6 +493,8 @@ def _below(diagnosis: Diagnosis) -> bool:
 
 
 def _kind(estimate: Estimate) -> str:
+    if estimate.runtime.engine == "tiers" and "in tiers" in slowest():
+        return "in tiers"
     if not estimate.runtime.takes_layers:
         return "engine"
     if estimate.strategy is PlacementStrategy.GPU_RESIDENT:
