@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import psutil  # noqa: F401  it looks at /proc when it is imported
 import pytest
 
 from advisor import given_files
