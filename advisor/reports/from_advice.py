@@ -19,7 +19,7 @@ from advisor.advice.task import Task, sentences
 from advisor.advice.words.verdict import Advice
 from advisor.catalog.records import Size, as_record
 from advisor.cost_model.estimate import Assumption, Estimate
-from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held
+from advisor.cost_model.placement import Placement, PlacementStrategy, Tier, parts_held
 from advisor.errors import InputError
 from advisor.machine.machine import Disk, Machine
 from advisor.reports.charts import speed_words
@@ -300,7 +300,7 @@ def _option(option: Option) -> OptionRow:
 
 
 def memory_use(advice: Advice, machine: Machine) -> tuple[TierUse, ...]:
-    """Bytes in each tier, in the placements of the first page."""
+    """Bytes in each tier, in the placements of the first page; shared memory is one tier."""
     room = {
         Tier.VRAM: float(machine.gpu_memory) or None,
         Tier.RAM: float(machine.host.memory.value),
@@ -315,9 +315,23 @@ def memory_use(advice: Advice, machine: Machine) -> tuple[TierUse, ...]:
         )
         for card in _shown(advice)
         if card.placement is not None
-        for tier, parts in parts_held(card.model, card.placement, advice.question.work).items()
+        for tier, parts in _held(card, card.placement, advice, machine).items()
         for part, size in parts.items()
     )
+
+
+def _held(
+    card: Estimate, placement: Placement, advice: Advice, machine: Machine
+) -> Mapping[Tier, Mapping[str, float]]:
+    """Bytes by tier and part; where processor and GPU share their memory, all of it is RAM."""
+    held = parts_held(card.model, placement, advice.question.work)
+    if not machine.unified:
+        return held
+    shared: dict[str, float] = {}
+    for tier in (Tier.VRAM, Tier.RAM):
+        for part, size in held.pop(tier, {}).items():
+            shared[part] = shared.get(part, 0.0) + size
+    return {Tier.RAM: shared, **held}
 
 
 def token_time(advice: Advice) -> tuple[TimePart, ...]:

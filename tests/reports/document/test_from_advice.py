@@ -19,7 +19,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.reports.document import PLACEMENTS, ReportDocument, from_json, to_json
-from advisor.reports.from_advice import answer_document, document
+from advisor.reports.from_advice import answer_document, document, memory_use
 from advisor.reports.store.saved import read_report, report_json
 from advisor.reports.store.store import ReportStore, open_store
 from advisor.request.money import MoneyInputs
@@ -143,13 +143,20 @@ def test_memory_adds_up_to_the_parts_held(situation: str) -> None:
     advice, report = answer(situation)
     for strategy in PlacementStrategy:
         shown = advice.card(strategy)
-        for tier, held in shown.held.items() if shown else ():
+        if shown is None:
+            continue
+        wanted: dict[str, float] = {}
+        for tier, held in shown.held.items():
+            shared = shown.machine.unified and tier.value == "VRAM"  # one tier with the RAM
+            name = "RAM" if shared else tier.value
+            wanted[name] = wanted.get(name, 0.0) + float(sum(held))
+        for name, size in wanted.items():
             parts = [
                 use.bytes
                 for use in report.memory
-                if (use.placement, use.tier) == (strategy.value, tier.value)
+                if (use.placement, use.tier) == (strategy.value, name)
             ]
-            assert sum(parts) == pytest.approx(float(sum(held)))
+            assert sum(parts) == pytest.approx(size)
 
 
 def test_the_card_of_a_placement_is_the_fastest_that_fits_else_the_first_possible() -> None:
@@ -242,3 +249,14 @@ def test_a_session_has_a_section_with_its_speeds_and_what_saves() -> None:
     page = html(saved(report))
     assert "Speed over the turns of the session" in page
     assert "A session of an agent" not in markdown(saved(answer("fits")[1]))
+
+
+def test_shared_memory_is_one_bar() -> None:
+    made = answer_to(Request(model="Qwen3-30B-A3B", machine="Mac mini M4 Pro 64GB").nouns())
+    uses = memory_use(made.advice, made.nouns.machine)
+    whole = [use for use in uses if use.placement == "gpu-resident"]
+    assert {use.tier for use in whole} == {"RAM"}
+    assert {use.capacity_bytes for use in whole} == {64 * 2**30}
+    weights = sum(use.bytes for use in whole if use.part == "weights")
+    # all weights, and the token table that llama.cpp keeps in RAM beside the GPU's head
+    assert weights >= made.nouns.model.file_bytes * 0.999
