@@ -72,10 +72,15 @@ TypedPrices = tuple[tuple[str, float], ...]
 
 @cache
 def selling_price(gpu: str) -> PriceRow | None:
-    """Price row of a GPU or whole machine: the newest of shops, else its list price."""
+    """Price row of a GPU or whole machine: its usual one, else the newest of shops, else its list
+    price.
+    """
     machine = tables.machines_for_sale().get(gpu)
     if machine is not None:
         return machine.price
+    usual = tables.usual_price(gpu)
+    if usual is not None:
+        return usual
     return max(tables.rows_for_sale(gpu), key=tables.standing, default=None)
 
 
@@ -159,27 +164,32 @@ def rented(gpu: str, count: int, own_rent: TypedPrices = ()) -> Rent | None:
     return Rent(price, row.usd, row.gpu_count)
 
 
+SELLING = 0.15
+"""Part of a sale that fees and postage take: eBay 13.6 % and $0.40, with postage 15 to 16 %
+(https://www.ebay.com/help/selling/fees-credits-invoices/selling-fees, 2026-09-20)."""
 SECOND_HAND = ("used", "used or new")  # conditions of prices at which a used card sells
 
 
 @lru_cache(maxsize=64)
 def used_value(cards: tuple[str, ...], typed: TypedPrices) -> Price:
-    """Value of owned cards at the newest price of used ones, or at a lower one at which they are
-    bought; a card without a used price adds nothing, which the note says.
+    """Value of owned cards at the usual price of used ones, or at a lower one at which they are
+    bought, less what a sale costs; a card without a used price adds nothing, which the note says.
     """
     price = NOTHING_YET
     for name, count in Counter(cards).items():
         rows = (
             row for row in tables.rows_for_sale(name) if row.condition in SECOND_HAND and row.date
         )
-        row = max(rows, key=tables.standing, default=None)
+        usual = tables.usual_price(name, "used")
+        row = usual or max(rows, key=tables.standing, default=None)
         cards_sold = counted(count, name)
         if row is None:
             price = price.plus(f"{cards_sold}: no used price on record", 0.0)
             continue
         now = bought(name, 1, typed).usd
         usd = count * min(row.usd / row.gpu_count, row.usd if now is None else now)
-        note = f"{cards_sold} at the used price of {row.date}, ${usd:,.0f}"
+        usd *= 1.0 - SELLING
+        note = f"{cards_sold} at the used price of {row.date} less {SELLING:.0%}, ${usd:,.0f}"
         if price.date:
             date = tables.oldest((price.date, row.date))
         else:

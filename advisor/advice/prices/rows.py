@@ -155,6 +155,64 @@ def skypilot_names() -> Mapping[str, str]:
     return texts("prices/skypilot_gpus.csv", "gpu", "accelerators")
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UsualPriceRow:
+    """One row of data/prices/usual_prices.csv: what a card usually costs, of several figures of one
+    condition, with its range.
+
+    Three cheapest offers count 1.15 times, deals 1.12, what was sold or tracked as it is; weights
+    by kind of figure are halved every 60 days; older figures follow their segment's index; siblings
+    of a family stand in their order (pooled where figures do not).
+    """
+
+    gpu: str
+    condition: str  # new or used
+    usd: float
+    low: float
+    high: float
+    figures: int
+    note: str
+    date: str  # of the newest figure
+    retrieved: str
+    source: str  # of the newest figure
+
+    @property
+    def as_price(self) -> PriceRow:
+        """The same as a row of data/prices/prices.csv."""
+        return PriceRow(
+            gpu=self.gpu,
+            kind="purchase",
+            provider="usual price",
+            instance=f"of {self.figures} figures" if self.figures > 1 else "",
+            condition=self.condition,
+            gpu_count=1,
+            memory_gib=None,
+            usd=self.usd,
+            currency="USD",
+            per="once",
+            spot=False,
+            date=self.date,
+            retrieved=self.retrieved,
+            source=self.source,
+        )
+
+
+@cache
+def usual_prices() -> Mapping[tuple[str, str], UsualPriceRow]:
+    """Usual prices by card and condition."""
+    rows = read(DATA / "prices/usual_prices.csv", UsualPriceRow)
+    return {(row.gpu, row.condition): row for row in rows}
+
+
+def usual_price(gpu: str, condition: str = "") -> PriceRow | None:
+    """Usual price of a card: new where it is sold new, else used; None without figures."""
+    for wanted in (condition,) if condition else ("new", "used"):
+        row = usual_prices().get((gpu, wanted))
+        if row is not None:
+            return row.as_price
+    return None
+
+
 REASONS = {
     "laptop": "sold only within laptops",
     "processor": "part of a processor",

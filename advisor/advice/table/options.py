@@ -145,7 +145,8 @@ def _of_old_prices(question: Question, option: Option) -> Iterator[str]:
     """Cards whose newest price is so old that what they cost now is not known."""
     if option.kind is OptionKind.RENT:
         return
-    for name in dict.fromkeys(card.name for card in option.bought):
+    whole = (option.name,) if option.kind is OptionKind.MACHINE and not option.parts else ()
+    for name in whole or dict.fromkeys(card.name for card in option.bought):
         if name in dict(question.money.own_price):
             row = None
         else:
@@ -158,8 +159,9 @@ def _of_old_prices(question: Question, option: Option) -> Iterator[str]:
             yield f"Its newest price on record is of {row.date if row else ''}: look it up first."
 
 
-LONG_AGO = 365
-"""Age from which a price of shops says too little of today's for a safe choice [days]."""
+LONG_AGO = 180
+"""Age from which a price of shops says too little of today's for a safe choice [days]: used cards
+moved by 12 % within three months, memory by a factor of four within a year."""
 
 NOTHING_OWNED = "Nothing yet"  # name of what is kept where there is no machine
 

@@ -12,9 +12,6 @@ from advisor.advice.table.options import cards_here, odd_about
 from advisor.machine.machine import Gpu
 from advisor.request.money import discrete
 
-SELLING = 0.15
-"""Part of a sale that fees and postage take: eBay 13.6 % and $0.40 (ebay.com/help/selling/fees,
-2026-09-20), and postage."""
 WORTH_SELLING = 300.0  # least that a sale leaves over to be worth a word [USD]
 
 
@@ -36,13 +33,13 @@ def sale(question: Question, kept: Option) -> Option | None:
     alike = len({card.name for card in owned}) == 1
     for card, _, fast in rows:
         if alike and len(owned) > 1 and card.name == owned[0].name:
-            usd = question.resale_usd * (1.0 - SELLING) * (len(owned) - 1) / len(owned)
+            usd = question.resale_usd * (len(owned) - 1) / len(owned)
             return _offer(question, card, fast, -usd)
     able = []
     for card, _, fast in rows:
         price = prices.bought(card.name, 1, question.money.own_price)
         if card.name in question.for_sale and price.usd is not None and price.dated:
-            left = question.resale_usd * (1.0 - SELLING) - price.usd
+            left = question.resale_usd - price.usd
             option = _offer(question, card, fast, -left, price)
             if left >= WORTH_SELLING and not odd_about(question, option):
                 able.append((-left, option))

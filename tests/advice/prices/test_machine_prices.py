@@ -25,10 +25,10 @@ def test_a_machine_in_both_tables_has_the_newer_price() -> None:
         if "Framework" in m.name
     ]
     assert len(sizes) == len(set(sizes))
-    # 1,999 at launch and 2,459 from January 2026
-    row = selling_price("Framework Desktop, 128 GB (Radeon 8060S (Ryzen AI Max+ 395))")
+    # 1,999 at launch, 2,459 from January 2026, 3,449 in September, with 2 TB 3,740
+    row = selling_price("Framework Desktop, 128 GB, with 2 TB (Radeon 8060S (Ryzen AI Max+ 395))")
     assert row is not None
-    assert (row.usd, row.date) == (2459, "2026-01")
+    assert (row.usd, row.date) == (3740, "2026-09-03")
 
 
 def test_a_price_on_a_page_without_a_date_is_old() -> None:

@@ -63,13 +63,13 @@ def test_a_price_of_a_shop_is_used_before_a_launch_price_even_undated() -> None:
     ("gpu", "usd", "condition", "date"),
     [
         # the reports and shops of each date are in prices.csv
-        ("RTX 5090", 4299, "new", "2026-09-22"),
-        ("RTX 4090", 1400, "used", "2026-05"),
-        ("RTX 3090", 990, "used or new", "2026-07"),
+        ("RTX 5090", 5000, "new", "2026-09-22"),
+        ("RTX 4090", 2360, "used", "2026-09-09"),
+        ("RTX 3090", 1120, "used", "2026-09-09"),
         ("RTX A6000", 4650, "new", "2026-08"),
-        ("RX 7900 XT", 558, "used or new", "2026-08"),
+        ("RX 7900 XT", 640, "used", "2026-08"),
         ("RTX 6000 Ada", 6974, "new", "2025-07-23"),
-        ("Arc Pro B70", 949, "list", "2026-03-25"),
+        ("Arc Pro B70", 950, "new", "2026-09-09"),
     ],
 )
 def test_the_price_in_use_has_its_condition_and_date(gpu, usd, condition, date) -> None:

@@ -80,7 +80,7 @@ def test_a_typed_price_of_faster_memory_is_for_all_of_it() -> None:
 
 
 def test_eight_cards_have_a_price_by_hand() -> None:
-    # 7 cards at 990; board with processor and memory 2200, frame 115, 8 risers 35; from the
+    # 7 cards at 1120; board with processor and memory 5520, frame 115, 8 risers 35; from the
     # 750 W of one card to 8 x 350 + 400 = 3200 W: two supplies of 1600 W hold 2450 more
     card = from_catalog.gpu("RTX 3090")
     parts = parts_for(Form.DESKTOP, (card,), (card,) * 8)
@@ -88,8 +88,8 @@ def test_eight_cards_have_a_price_by_hand() -> None:
     assert sum(supplies) + 750 >= 3200
     price = bought("RTX 3090", 7, (), parts)
     psu = sum(part.usd or 0.0 for part in parts if part.part == "psu")
-    assert price.usd == pytest.approx(7 * 990 + 2200 + 115 + 8 * 35 + psu)
-    assert price.date == "2026-07"  # of the cards: 2200 for the board are 24 % of it and them
+    assert price.usd == pytest.approx(7 * 1120 + 5520 + 115 + 8 * 35 + psu)
+    assert price.date == "2026-02-18"  # of the board: 5520 are 41 % of it and the cards
 
 
 def test_dated_rents_come_before_undated_ones_which_never_win() -> None:
@@ -136,13 +136,13 @@ def test_adding_to_owned_cards_never_costs_more_than_buying_all(gpu: str, form: 
 
 
 def test_a_board_with_slots_for_them_is_not_bought_again_by_hand() -> None:
-    # a fifth card on a Threadripper PRO with 128 lanes: 698, frame 115, 5 risers 35; the supplies
+    # a fifth card on a Threadripper PRO with 128 lanes: 790, frame 115, 5 risers 35; the supplies
     # of four RTX 3090, 4 x 350 + 400 W, are 1600 and 750 W, enough for the 285 W of this one
     machine = from_spec.machine(MachineSpec(gpu="4x RTX 3090", cpu="Threadripper PRO 3975WX"))
     fifth = from_catalog.gpu("RTX 4070 Ti Super")
     parts = parts_for(Form.DESKTOP, machine.gpus, (*machine.gpus, fifth), slots(machine))
     price = bought(fifth.name, 1, (), parts)
-    assert price.usd == pytest.approx(698 + 115 + 5 * 35)
+    assert price.usd == pytest.approx(790 + 115 + 5 * 35)
     usual = parts_for(Form.DESKTOP, machine.gpus, (*machine.gpus, fifth))
     assert [part.part for part in usual if part not in parts] == ["board"]
 
@@ -181,7 +181,7 @@ def test_a_card_that_only_slows_the_others_stays_unused() -> None:
 @pytest.mark.parametrize(
     ("gpu", "note"),
     [
-        ("RTX 5090", "$4,299 (Walmart, new)"),
+        ("RTX 5090", "$5,000 (usual price, of 11 figures, new)"),
         ("RTX A6000", "$4,650 (street, new)"),  # the page names no shop
         ("Arc Pro B60", "$599 (launch MSRP, list)"),
     ],
@@ -194,7 +194,7 @@ def test_a_third_card_on_a_board_for_two_buys_no_board_of_the_same_size_by_hand(
     # full tower 215.98, riser 35; from 350 + 350 + 400 W, a supply of 1200 W, to 1450 W: 599.99
     card = from_catalog.gpu("RTX 3090")
     price = bought("RTX 3090", 1, (), parts_for(Form.DESKTOP, (card,) * 2, (card,) * 3))
-    assert price.usd == pytest.approx(990 + 215.98 + 35 + 599.99)
+    assert price.usd == pytest.approx(1120 + 215.98 + 35 + 599.99)
 
 
 def test_a_board_with_four_slots_needs_no_riser() -> None:

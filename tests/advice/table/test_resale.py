@@ -57,21 +57,21 @@ def counted(of: Question) -> Question:
 
 
 def test_used_prices_add_up_by_hand() -> None:
-    # 990 USD in July and 1,400 USD in May 2026: two of the first and one of the second
+    # 1,120 and 2,360 USD in September 2026, less 15 %: two of the first and one of the second
     value = used_value(("RTX 3090", "RTX 3090", "RTX 4090"), ())
-    assert value.usd == 2 * 990 + 1400
-    assert value.date == "2026-05"
-    assert "2x RTX 3090 at the used price of 2026-07, $1,980" in value.note
+    assert value.usd == pytest.approx(0.85 * (2 * 1120 + 2360))
+    assert value.date == "2026-09-09"
+    assert "2x RTX 3090 at the used price of 2026-09-09 less 15%, $1,904" in value.note
 
 
 def test_a_card_without_a_used_price_adds_nothing_and_says_so() -> None:
-    value = used_value(("RTX 3090", "RTX PRO 6000 Blackwell"), ())
-    assert value.usd == 990
-    assert value.note.endswith("RTX PRO 6000 Blackwell: no used price on record")
+    value = used_value(("RTX 3090", "RTX 4060 Ti 16GB"), ())
+    assert value.usd == pytest.approx(0.85 * 1120)
+    assert value.note.endswith("RTX 4060 Ti 16GB: no used price on record")
 
 
 def test_nobody_sells_above_the_price_they_typed_for_buying() -> None:
-    assert used_value(("RTX 3090",), (("RTX 3090", 600.0),)).usd == 600
+    assert used_value(("RTX 3090",), (("RTX 3090", 600.0),)).usd == 0.85 * 600
 
 
 def test_a_used_card_never_costs_more_than_it_is_bought_for(subtests: pytest.Subtests) -> None:
@@ -83,14 +83,14 @@ def test_a_used_card_never_costs_more_than_it_is_bought_for(subtests: pytest.Sub
 
 
 def test_keeping_ties_up_the_used_price_unless_another_is_typed() -> None:
-    # 1,400 USD over 36 months, where the value is to count
+    # 2,360 USD less 15 % over 36 months, where the value is to count
     alone = keep(question(), FAST)
     assert alone.cost is not None
     assert (alone.cost.tied_up, alone.price.date) == (0, "")
     kept = keep(counted(question()), FAST)
     assert kept.cost is not None
-    assert kept.cost.tied_up == pytest.approx(1400 / 36)
-    assert kept.price.date == "2026-05"
+    assert kept.cost.tied_up == pytest.approx(0.85 * 2360 / 36)
+    assert kept.price.date == "2026-09-09"
     assert "type what yours would sell for (--resale)" in kept.price.note
     for amount in (0.0, 1800.0):
         typed = keep(counted(question(resale=amount)), FAST)
@@ -122,22 +122,22 @@ def swap(own: Question, usd: float, speed: Speed) -> tuple[Option, Option]:
 
 
 def test_what_is_bought_costs_less_the_used_price_and_is_as_old_by_hand() -> None:
-    # 3,000 - 1,400 USD; the older of November and May 2026
+    # 3,000 - 0.85 x 2,360 USD; the older of November and September 2026
     _, option = swap(question(), 3000, replace(FAST, decode=80))
-    assert option.upfront == 1600
-    assert option.price.date == "2026-05"
-    assert option.stale
+    assert option.upfront == pytest.approx(3000 - 2006)
+    assert option.price.date == "2026-09-09"
+    assert not option.stale
     assert option.price.note.endswith(
-        "less what you sell: RTX 4090 at the used price of 2026-05, $1,400"
+        "less what you sell: RTX 4090 at the used price of 2026-09-09 less 15%, $2,006"
     )
     _, cheap = swap(question(), 1250, SLOWER)
-    assert cheap.upfront == -150
+    assert cheap.upfront == pytest.approx(1250 - 2006)
 
 
 def test_a_slower_machine_wins_only_by_a_resale_value_that_somebody_stated() -> None:
-    # both are faster than reading: 500 USD instead of 1,400 over 36 months, 21.92 USD less
+    # both are faster than reading: 500 USD instead of 2,006 over 36 months
     kept, option = swap(question(), 500, SLOWER)
-    assert option.gain == pytest.approx((1400 - 500) / 36)
+    assert option.gain == pytest.approx((2006 - 500) / 36)
     assert option.rests_on_resale
     assert choice_of([kept, option], 6.0, 20.0).cheapest is None
     assert pays_when(option) == ONLY_SOLD
