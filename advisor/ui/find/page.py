@@ -17,6 +17,7 @@ from advisor.advice.finder.combinations import card_host
 from advisor.advice.finder.runnable import curated_models, speeds_of
 from advisor.advice.finder.search import Findings, Hit
 from advisor.advice.prices.rows import no_price
+from advisor.advice.table.buys import buys
 from advisor.advice.table.option import FELT, Option, OptionKind
 from advisor.advice.words.verdict import LEAST, Judgement, judgement, plain
 from advisor.errors import AdvisorError
@@ -284,9 +285,10 @@ def _age(hit: Hit) -> str:
     return hit.price.date
 
 
-ANY_SPEED = (3.0, 6.0, 10.0, 20.0, 40.0)  # least speeds to choose from [tokens/s]
+Cells = tuple[Markup, Markup, Markup, str]
+BUDGETS = (500.0, 1000.0, 2000.0, 5000.0)  # budgets to choose from, in the typed currency
 FILTERS = ("max_usd_per_month", "max_usd", "format", "kv_type", "runtime", "contexts", "min_tps")
-_SPEED = "least_speed"
+_BUDGET = "budget"
 TAB = "machines_tab"
 ALL_ROWS = "All rows"
 OTHERS = "Other models on these"
@@ -313,14 +315,14 @@ class OfferKind(StrEnum):
 def choose() -> OfferKind:
     """Least speed, way to get it, and other filters."""
     with st.container(horizontal=True, key="target", vertical_alignment="bottom", gap="medium"):
-        now = target().min_tps
-        st.session_state[_SPEED] = now if now in ANY_SPEED else None
+        now = current.present().max_usd
+        st.session_state[_BUDGET] = now if now in BUDGETS else None
         st.pills(
-            "At least, tokens a second",
-            ANY_SPEED,
-            format_func="{:g}".format,
+            "Budget",
+            BUDGETS,
+            format_func=money,
             **current.taking(
-                _SPEED, lambda speed: current.change(f"Least speed: {number(speed)}", min_tps=speed)
+                _BUDGET, lambda usd: current.change(f"Budget: {_budget(usd)}", max_usd=usd)
             ),
         )
         kind = st.segmented_control(
@@ -335,6 +337,10 @@ def choose() -> OfferKind:
         tabs.popped("Other filters", "filters", _filters)
         presets.undo()
     return kind
+
+
+def _budget(usd: float | None) -> str:
+    return "any" if usd is None else money(usd)
 
 
 def _filters() -> None:
@@ -355,15 +361,25 @@ def _take_desktop() -> None:
 
 
 def target(request: Request | None = None) -> Request:
-    """The visitor's request, or another, with a least speed, reading speed where none is stated,
-    and in llama.cpp where no runtime is: trying all takes some seconds.
+    """The visitor's request, or another, with a least speed, else that of reading or more
+    than what is owned gives, and in llama.cpp where no runtime is: trying all takes some seconds.
     """
     request = request or current.present()
     return replace(
         request,
-        min_tps=request.min_tps or request.reading_tps,
+        min_tps=request.min_tps or max(request.reading_tps, _above_owned(request)),
         runtime=request.runtime or LLAMA_CPP.name,
     )
+
+
+def _above_owned(request: Request) -> float:
+    """Speed from which a machine is faster than the present one by more than predictions err; 0
+    without one [tokens/s].
+    """
+    with suppress(AdvisorError):
+        if not request.nothing and request == current.present():
+            return float(f"{FELT * current_answer().advice.options[0].decode:.2g}")
+    return 0.0
 
 
 def shown(answer: Findings, kind: OfferKind) -> None:
@@ -378,6 +394,8 @@ def shown(answer: Findings, kind: OfferKind) -> None:
     rows = _rows(answer, kind)
     chosen = [hit for hit in answer.best if hit.offer in kind.offers]
     parts = [heading(first, rest, f"oa-{level}-text"), block("oa-way", f"{way} {_safe()}", "p")]
+    if kind is OfferKind.BUY and (bought := _budgeted()):
+        parts = [bought, block("oa-way", f"{first} {rest} {way}", "p")]
     if rows:
         picture = points(cost_against_speed(chosen))
         ten = _listed(_row(answer, hit) for hit in rows[:FIRST])  # each opens Advise
@@ -493,6 +511,44 @@ def _safe() -> str:
     return ""
 
 
+def _budgeted() -> Markup:
+    """The safe choice, then best buy, cheapest and fastest within the budget, by the rules of
+    Advise; empty where Advise has no answer, or nothing is owned.
+    """
+    with suppress(AdvisorError):
+        answer = current_answer()
+        advice = answer.advice
+        if answer.nouns.request.nothing:
+            return Markup()
+        safe = advice.choice.safe
+        money_of = answer.nouns.money
+        limit = answer.nouns.wants.max_usd
+        found = buys(advice.options, money_of.reading_tps, limit, safe, advice.case.step)
+        have = number(advice.options[0].decode) if advice.options[0].speed else "nothing"
+        title = f"For {answer.nouns.model.name} you have {have} tokens a second."
+        rows = [_buy(name, option) for name, option in found.named]
+        told = _safe() or ""
+        if not rows:
+            told += " Nothing within the budget is notably faster at a price of this half-year."
+        return joined(
+            (
+                heading(title, "", "oa-partly-text"),
+                block("oa-way", told, "p"),
+                *((block("oa-ten", _listed(rows)),) if rows else ()),
+            )
+        )
+    return Markup()
+
+
+def _buy(name: str, option: Option) -> Cells:
+    """Best buy, cheapest or fastest: into the present machine, or a new one."""
+    into = "a new machine" if option.kind is OptionKind.MACHINE else "into mine"
+    where = "all in the GPU" if option.speed and option.speed.whole else "a part in RAM"
+    row = _option(option)
+    title = two_lines(f"{name}: {plain(option.name)}", f"{into}, {where}, {option.price.note}")
+    return (title, *row[1:])
+
+
 def _rows(answer: Findings, kind: OfferKind) -> list[Hit]:
     state = st.session_state
     if state.get("every"):
@@ -506,7 +562,6 @@ def _rows(answer: Findings, kind: OfferKind) -> list[Hit]:
 
 
 HEADINGS = ("Machine", "tokens/s", "A month", "At once")
-Cells = tuple[Markup, Markup, Markup, str]
 
 
 def _listed(rows: Iterable[Sequence[object]]) -> Markup:
