@@ -222,6 +222,27 @@ class Constants:
             rows=each[0][0].rows, value=float(values[0]) if values.shape == (1,) else values
         )
 
+    def _of_each_pair(self, constant: str, families: list[str]) -> Any:
+        """Value of a constant of pairs that each state their family, shape (pairs,)."""
+        if self._pairs is None:
+            raise DataError("Families of pairs belong to constants of pairs.")
+        names = self.scope.decode_class.split(STACKED)
+        backends = self.scope.backend.split(STACKED)
+        classes, gpus = (
+            places if len(listed) > 1 else np.zeros_like(places)
+            for places, listed in zip(self._pairs, (names, backends), strict=True)
+        )
+        keys = [
+            (names[class_at], backends[gpu_at], family)
+            for class_at, gpu_at, family in zip(classes, gpus, families, strict=True)
+        ]
+        found = {}
+        for name, backend, family in dict.fromkeys(keys):
+            scope = replace(self.scope, decode_class=name, backend=backend)
+            row = self.bound(scope)._look_up(constant, family)
+            found[name, backend, family] = float(row.value)
+        return np.array([found[key] for key in keys])
+
     def row(self, constant: str, family: str = "") -> ConstantRow:
         """Row of a constant in this scope, without factors."""
         return self._look_up(constant, family).rows[0]
@@ -230,6 +251,10 @@ class Constants:
         """Value of a constant in this scope, in the unit of its row, shape (pairs,) where pairs
         differ; DataError where no row applies.
         """
+        if self._pairs is not None and STACKED in family:
+            parts = family.split(STACKED)
+            if len(parts) == len(self._pairs[1]):
+                return self._of_each_pair(constant, parts)
         value: Any = self._look_up(constant, family).value
         if self._pairs is not None and np.ndim(value):
             classes, gpus = self._pairs

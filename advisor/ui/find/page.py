@@ -361,24 +361,25 @@ def _take_desktop() -> None:
 
 
 def target(request: Request | None = None) -> Request:
-    """The visitor's request, or another, with a least speed, else that of reading or more
-    than what is owned gives, and in llama.cpp where no runtime is: trying all takes some seconds.
+    """The visitor's request, or another, with a least speed, reading speed where none is stated,
+    and in llama.cpp where no runtime is: trying all takes some seconds.
     """
     request = request or current.present()
     return replace(
         request,
-        min_tps=request.min_tps or max(request.reading_tps, _above_owned(request)),
+        min_tps=request.min_tps or request.reading_tps,
         runtime=request.runtime or LLAMA_CPP.name,
     )
 
 
-def _above_owned(request: Request) -> float:
+def _above_owned() -> float:
     """Speed from which a machine is faster than the present one by more than predictions err; 0
-    without one [tokens/s].
+    without one, or where a least speed is stated [tokens/s].
     """
+    request = current.present()
     with suppress(AdvisorError):
-        if not request.nothing and request == current.present():
-            return float(f"{FELT * current_answer().advice.options[0].decode:.2g}")
+        if not request.nothing and not request.min_tps:
+            return FELT * current_answer().advice.options[0].decode
     return 0.0
 
 
@@ -465,7 +466,9 @@ def _with_margin(answer: Findings, able: Iterable[Hit], best: Hit) -> str:
 
 def _first(answer: Findings, kind: OfferKind) -> Hit | None:
     """Cheapest machine; None without any."""
-    return next((hit for hit in answer.best if hit.priced and hit.offer in kind.offers), None)
+    least = _above_owned()
+    able = (hit for hit in answer.best if hit.priced and hit.offer in kind.offers)
+    return next((hit for hit in able if hit.decode >= least), None)
 
 
 def _level(row: Option | None) -> Judgement:
@@ -556,8 +559,13 @@ def _rows(answer: Findings, kind: OfferKind) -> list[Hit]:
     else:
         rows = answer.best
     unpriced = state.get("unpriced")
+    least = _above_owned()
     return [
-        hit for hit in rows if (unpriced or hit.monthly is not None) and hit.offer in kind.offers
+        hit
+        for hit in rows
+        if (unpriced or hit.monthly is not None)
+        and hit.offer in kind.offers
+        and hit.decode >= least
     ]
 
 
