@@ -34,6 +34,7 @@ from advisor.runtimes.tiered.engines import RamTier, TieredEngine
 from advisor.units import GIB, Array
 
 CONTEXT = 0.5 * GIB  # VRAM of a driver's context and libraries on each GPU; assumed [B]
+SPARE = 2.0**20  # memory that stays free, so that rounding fills none beyond its size [B]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +45,7 @@ class Held:
     ram: Array  # experts in RAM, 0 to 1
     cache: Floats  # KV cache of each layer for one user, shape (..., layers) [B]
     near: Floats  # share of it in VRAM, shape (..., layers)
+    users: Array  # users at once
 
 
 def place(
@@ -66,6 +68,7 @@ def place(
         ram=in_ram(engine, model, machine, strategy, settings.page_cache, share),
         cache=cache,
         near=near,
+        users=np.asarray(request.users, dtype=float),
     )
     return replace(_placed(engine, model, machine, strategy, held), tiers=settings.tiers)
 
@@ -140,7 +143,7 @@ def _near_share(engine: TieredEngine, work: Workload, cache: Floats) -> Floats:
 def _room_for_experts(engine: TieredEngine, model: Model, machine: Machine, cache: Array) -> Array:
     """VRAM for experts, beside the KV cache and all fixed parts [B]."""
     room = sum((gpu.memory.value - CONTEXT for gpu in machine.gpus), start=np.zeros(()))
-    return np.asarray(room - engine.fixed_vram - dense_bytes(model) - cache)
+    return np.asarray(room - engine.fixed_vram - dense_bytes(model) - cache - SPARE)
 
 
 def cached_share(
@@ -197,7 +200,7 @@ def ram_room(engine: TieredEngine, model: Model, machine: Machine) -> Array:
     if not uses_gpus(engine, machine):
         fixed = fixed + dense_bytes(model)
     fixed = fixed + model.embedding * (1.0 - model.tables_share)
-    free = np.maximum(machine.host.memory.value - fixed, 0.0)
+    free = np.maximum(machine.host.memory.value - fixed - SPARE, 0.0)
     return np.asarray(free / np.maximum(experts_of(model), 1.0))
 
 
@@ -211,6 +214,18 @@ def beyond_memory(engine: TieredEngine, share: Array, held: Array) -> Array:
     if engine.ram_tier == RamTier.COPY:
         return np.asarray(1.0 - np.maximum(share, held))
     return np.asarray(np.clip(1.0 - np.asarray(share) - held, 0.0, 1.0))
+
+
+def _room_beside(
+    engine: TieredEngine, model: Model, machine: Machine, held: Held, device: int, part: Floats
+) -> Array:
+    """VRAM of a GPU for experts of any layer, beside its layers' other parts [B]."""
+    other = model.layer_bytes - model.bytes_per_layer[Group.ROUTED_EXPERTS]
+    taken = np.sum(part * other, axis=-1) + CONTEXT
+    taken = taken + np.sum(part * held.near * held.cache, axis=-1) * held.users
+    if device == 0:
+        taken = taken + engine.fixed_vram + model.output
+    return np.asarray(np.maximum(machine.gpus[device].memory.value - taken, 0.0))
 
 
 def _placed(
@@ -233,8 +248,14 @@ def _placed(
     fixed = engine.fixed_ram(windows=machine.system == backends.WINDOWS)
     kv: dict[Location, Floats] = {RAM: held.near if not on_gpu else 1.0 - held.near}
     buffers: dict[Location, Array] = {RAM: np.asarray(fixed)}
-    for device, part in enumerate(over_gpus(machine, everything) if on_gpu else []):
-        experts = part * np.asarray(held.vram)[..., None]
+    parts = over_gpus(machine, everything) if on_gpu else []
+    rooms = [
+        _room_beside(engine, model, machine, held, device, part)
+        for device, part in enumerate(parts)
+    ]
+    room = np.maximum(sum(rooms, start=np.zeros(())), 1.0)
+    for device, part in enumerate(parts):
+        experts = np.asarray(held.vram * rooms[device] / room)[..., None] * everything
         weights[vram(device)] = {**all_of(part), Group.ROUTED_EXPERTS: experts}
         kv[vram(device)] = part * held.near
         buffers[vram(device)] = np.asarray(CONTEXT + (engine.fixed_vram if device == 0 else 0.0))

@@ -17,7 +17,7 @@ from advisor.model.model import Model
 from advisor.runtimes import TIERED, in_tiers, remarks_of, runtime
 from advisor.runtimes.tiered.engines import Fill, RamTier, TieredEngine, engines
 from advisor.runtimes.tiered.packs import packed
-from advisor.runtimes.tiered.placement import experts_of
+from advisor.runtimes.tiered.placement import SPARE, experts_of
 from advisor.runtimes.tiered.reports import on_card
 from advisor.units import GIB, Array
 
@@ -94,7 +94,7 @@ def test_bytes_lie_where_the_engine_puts_them(model: Model) -> None:
     # VRAM less 0.5 of a context, 4 of drafts and buffers, dense parts and a cache of 8,192 tokens
     cache = float(np.sum(mine.kv_bytes(8192, "q8_0")))
     dense = mine.bytes_without_table - 46.8 * GIB
-    room = float(rig().gpus[0].memory.value) - 4.5 * GIB - dense - cache
+    room = float(rig().gpus[0].memory.value) - 4.5 * GIB - dense - cache - SPARE
     assert float(placed.expert_cache) == pytest.approx(room, rel=1e-6)
     assert float(placed.page_cache) == pytest.approx(46.8 * GIB)
     # all experts, 10 GiB for the engine and the system, and the table of tokens
@@ -147,3 +147,12 @@ def test_who_reported_it_is_told_by_card() -> None:
     first, second = remarks_of(runtime("Strata"))
     assert "young" in first
     assert "--calibrate" in second
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("ram_gb", [32.0, 64.0, 96.0])
+def test_experts_fill_memories_and_no_more(count: int, ram_gb: float) -> None:
+    where = rig("RTX 3060 12GB", ram_gb, gpu_count=count)
+    model = resolve.find("Qwen3.8-Flash-Next", "IQ3_S").model
+    for name in ("Strata", "MoE4All"):
+        assert bool(answer(name, model, where, DRIVE).fits), name
