@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from advisor import given_files
 from advisor.advice.diagnosis.results import BENCHES, LARGEST
@@ -46,7 +47,12 @@ def _speeds(run: EngineRun) -> Iterator[KnownSpeed]:
         )
     users = max(run.users or 1.0, 1.0)
     layers = None if run.gpu_layers is None else float(run.gpu_layers)
-    shared = {"model": run.model, "users": users, "runtime": run.runtime, "gpu_layers": layers}
+    shared: dict[str, Any] = {
+        "model": run.model,
+        "users": users,
+        "runtime": run.runtime,
+        "gpu_layers": layers,
+    }
     if run.decode:
         before = run.depth if run.tool in BENCHES else run.depth + (run.prompt_tokens or 0.0)
         yield KnownSpeed(speed=run.decode, context=before, **shared)

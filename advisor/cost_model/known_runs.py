@@ -156,8 +156,9 @@ def weighed(known: tuple[KnownRun, ...]) -> Weighed:
         variance = (1.0 / alone - added) * certain
         weights = _of_machine(moved / alone, variance)
         added = variance * (1.0 / weights - 1.0)
-    precision = np.linalg.inv(together + np.diag(added)).astype(np.float64)
-    return Weighed(weights=weights, precision=precision, moved=precision @ off)
+    inverse = np.linalg.inv(together + np.diag(added))
+    final: Floats = np.asarray(inverse, dtype=np.float64)
+    return Weighed(weights=weights, precision=final, moved=final @ off)
 
 
 def _of_machine(off: Floats, variance: Floats) -> Floats:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from advisor.catalog.csv_tables import DATA, RowsByName, read
 from advisor.catalog.name_matching import find, spelled
@@ -166,7 +166,7 @@ def unused_of_card(name: str, gpu: GpuName) -> tuple[str, ...]:
     return (told,) if told else ()
 
 
-def _sizes(named: MachineName) -> Iterator[float | None]:
+def _sizes(named: MachineName) -> Iterator[Any]:
     """Sizes of memory of a machine's parts [GiB]."""
     spec = named.spec
     yield from (spec.ram_gb, spec.vram_gb)

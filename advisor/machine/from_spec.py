@@ -97,7 +97,7 @@ def _as_stated(inputs: MachineSpec) -> tuple[MachineSpec, tuple[str, ...]]:
     if bare and bare != text:
         inputs = replace(inputs, gpu=bare)
     cards = cards_of(str(inputs.gpu))
-    told = []
+    told: list[str] = []
     if len(cards) == 1:
         told += catalog.unused_of_card(str(inputs.gpu), cards[0])
     if stated.watts is not None:

@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
+from typing import Any
 
 from advisor.catalog.csv_tables import DATA
 from advisor.catalog.csv_tables import read as read_rows
@@ -270,7 +271,7 @@ def _run(tool: str, runtime: str, figures: Mapping[str, float]) -> EngineRun | N
     known = {name: value for name, value in ({**figures, **_derived(figures)}).items() if value}
     if not known.get("decode"):
         return None
-    taken = {name: value for name, value in known.items() if name in FIGURES}
+    taken: dict[str, Any] = {name: value for name, value in known.items() if name in FIGURES}
     return EngineRun(tool=tool, model="", runtime=runtime, **taken)
 
 
