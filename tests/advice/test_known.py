@@ -73,8 +73,9 @@ def test_a_run_on_the_processor_by_mistake_is_a_fault_with_its_cause() -> None:
     (sentence,) = told("Qwen3-14B", slow)
     assert "10 times slower" in sentence
     assert "The GPU is not used" in sentence
-    twice = Request(model="Qwen3-14B", known=(slow, f"Qwen3-4B {predicted('Qwen3-4B') / 10:.1f}"),
-                    **HERE)  # fmt: skip
+    twice = Request(
+        model="Qwen3-14B", known=(slow, f"Qwen3-4B {predicted('Qwen3-4B') / 10:.1f}"), **HERE
+    )
     assert not faults(twice.nouns().known), "another run agrees"
 
 
@@ -84,8 +85,11 @@ def test_what_known_speeds_of_a_card_tell_of_another() -> None:
     taught = advisor.advise(Request(model="Qwen3-14B", known=slow, **HERE))
 
     def speeds(advice: advisor.scripting.Advice) -> dict[str, float]:
-        return {each.name: each.speed.decode for each in advice.options
-                if each.speed and each.kind == "machine"}  # fmt: skip
+        return {
+            each.name: each.speed.decode
+            for each in advice.options
+            if each.speed and each.kind == "machine"
+        }
 
     bought = speeds(plain)
     again = speeds(taught)

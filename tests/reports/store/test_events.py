@@ -39,8 +39,12 @@ def test_who_shared_opened_and_deleted_is_on_record(
     ann.delete(number)
     ann.restore(number)
     assert happened(store, number) == [
-        ("shared", ANN), ("opened", ""), ("withdrawn", ANN), ("deleted", ANN), ("restored", ANN),
-    ]  # fmt: skip
+        ("shared", ANN),
+        ("opened", ""),
+        ("withdrawn", ANN),
+        ("deleted", ANN),
+        ("restored", ANN),
+    ]
     assert happened(ann) == happened(store)
     assert happened(store.of(BOB)) == []
     assert {event.words for event in store.events()} <= set(EVENTS.values())
@@ -63,7 +67,8 @@ def test_an_owners_reports_are_erased_for_good_and_that_is_on_record(
 ) -> None:
     ann = store.of(ANN)
     bob = store.of(BOB)
-    first, second = ann.save(document, "a").id, ann.save(document, "b").id
+    first = ann.save(document, "a").id
+    second = ann.save(document, "b").id
     theirs = bob.save(document, "c").id
     ann.delete(first)
     assert store.erase(ANN) == 2
