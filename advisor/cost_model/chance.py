@@ -43,7 +43,7 @@ PART_OF: Mapping[str, str] = {
 OF_LLAMA_CPP = "llama.cpp"
 OF_OTHERS = "others"
 """Families of engines: llama.cpp with its forks, and all others."""
-ALIKE = ("phase", "engine", "format", "experts", "model")
+ALIKE = ("phase", "engine", "format", "experts", "model", "several")
 """Attributes that two runs of a machine may have in common."""
 OF_RUN = "run"  # attribute that no two runs have in common: noise
 
@@ -83,6 +83,7 @@ class TimedRun:
     format: str = ""
     experts: bool = False  # whether the model has routed experts
     model: str = ""
+    several: bool = False  # whether several users were answered together
     scale: Array = 1.0  # factor on its standard deviation, from what widens its range
 
     @property

@@ -238,6 +238,7 @@ class Estimate:
             format=self.model.format,
             experts=self.model.has_experts,
             model=self.model.name,
+            several=bool(np.any(np.asarray(self.work.users) > 1)),
         )
 
     def known_run(self, measured: float, words: str, *, prompt: bool) -> KnownRun:
@@ -260,6 +261,7 @@ class Estimate:
             format=run.format,
             experts=run.experts,
             model=run.model,
+            several=run.several,
             scale=float(run.scale),
             cards=self.machine.cards,
             host=self.machine.host.name,

@@ -106,6 +106,7 @@ def timed(known: KnownRun) -> chance.TimedRun:
         format=known.format,
         experts=known.experts,
         model=known.model,
+        several=known.several,
         scale=known.scale,
     )
 

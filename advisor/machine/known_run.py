@@ -22,6 +22,7 @@ class KnownRun:
     format: str  # format of the weights
     experts: bool  # whether the model has routed experts
     model: str  # name of the model
+    several: bool = False  # whether several users were answered together
     scale: float = 1.0  # factor on the standard deviation of its time
     cards: tuple[str, ...] = ()  # names of its kinds of GPUs
     host: str = ""  # name of the processor
