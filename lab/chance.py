@@ -43,7 +43,8 @@ SOURCE = "python -m lab.chance"
 FILES: Sequence[Path] = (*llama_cpp.FILES, *engines.FILES)
 SHARED = (
     (GPU, ""), (CPU, ""), (CPU, "phase"), (FIXED, "phase"), (WHOLE, "phase+engine"),
-    (WHOLE, "phase+format"), (WHOLE, "phase+experts"), (WHOLE, "phase+model"), (WHOLE, "phase+several"),
+    (WHOLE, "phase+format"), (WHOLE, "phase+experts"), (WHOLE, "phase+model"),
+    (WHOLE, "phase+several"),
 )  # fmt: skip
 """Part and attributes of the components that runs share. Others came out as nothing: of the GPU by
 phase, of the whole time in both phases, of an engine in both (maximum likelihood, 2026-11-28)."""
