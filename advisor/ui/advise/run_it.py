@@ -76,6 +76,7 @@ def effort(runtime: str) -> Markup | str:
     return ""
 
 
+ABOUT = "About this command"
 EXACTLY = "With exactly the predicted settings"
 SEARCH = "Search Hugging Face for them"
 STEP = Markup("<b>{}</b> {}")
@@ -102,11 +103,9 @@ def _steps(lines: FirstRun) -> None:
     """Steps with their lines: get the program, then run the model."""
     if lines.install:
         then = f"then {lines.then}" if lines.then else ""
-        say(STEP.format("1 Get the program", then), "oa-why")
-        copyable(lines.install)
+        copyable(lines.install, STEP.format("1 Get the program", then))
     once = f"{memory(lines.bytes)}, downloaded once"
-    say(STEP.format("2 Run it" if lines.install else "Run it", once), "oa-why")
-    copyable(lines.run)
+    copyable(lines.run, STEP.format("2 Run it" if lines.install else "Run it", once))
 
 
 def told(picked: Estimate, system: System) -> None:
@@ -114,7 +113,6 @@ def told(picked: Estimate, system: System) -> None:
     lines = first_run(picked, system)
     if lines.run:
         _steps(lines)
-        tabs.folded(EXACTLY, f"exact_{picked.runtime.name}", lambda: copyable(lines.exact))
     else:
         if lines.search:
             words = f"No list here has these files of {picked.model.name} in {picked.model.format}."
@@ -122,9 +120,12 @@ def told(picked: Estimate, system: System) -> None:
         copyable(lines.exact)
 
     def about() -> None:
+        if lines.run:
+            copyable(lines.exact)
         row = setup_efforts().get(picked.runtime.name)
         written = f"Written for {picked.runtime.version}.{f' {row.why}' if row else ''}"
         for sentence in explained_in_turn((written, *remarks(picked), *remarks_of(picked.runtime))):
             say(sentence)
 
-    tabs.folded("About this command", f"about_{picked.runtime.name}_{picked.strategy.name}", about)
+    title = EXACTLY if lines.run else ABOUT
+    tabs.folded(title, f"about_{picked.runtime.name}_{picked.strategy.name}", about)

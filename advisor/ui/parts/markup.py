@@ -189,13 +189,13 @@ def pressed(actions: Mapping[str, Callable[[], None]]) -> None:
 # Streamlit's code block loads a highlighter of 1.6 MB before it shows a line.
 
 
-def copyable(text: str) -> None:
-    """Text in a box, with a button that copies it."""
+def copyable(text: str, label: Markup | str = "") -> None:
+    """Text in a box, with a button that copies it, below a label."""
     box = Markup(
         "<div class='oa-code'><pre tabindex='0'><code>{}</code></pre>"
         "<button type='button' class='oa-copy'>Copy</button></div>"
     )
-    show(box.format(text))
+    show((block("oa-step", label, "p") if label else Markup()) + box.format(text))
 
 
 # Placeholder while something is computed.
