@@ -281,10 +281,14 @@ class Advice:
 
     def card(self, strategy: PlacementStrategy) -> Estimate | None:
         """Estimate that represents a placement: the fastest that is meant and fits, else the first
-        possible.
+        possible. What a drive is worth beside a faster placement, the fastest engine of all tells.
         """
         possible = [estimate for estimate in self.meant(strategy) if not estimate.refusal]
-        return next(iter((*usable(possible), *possible)), None)
+        able = usable(possible)
+        of_drive = strategy is PlacementStrategy.NVME_OFFLOAD
+        if of_drive and self.best is not None and self.best.strategy is not strategy:
+            able.sort(key=decode_tps, reverse=True)
+        return next(iter((*able, *possible)), None)
 
     def why_not(self, strategy: PlacementStrategy) -> str:
         """Reason why a placement is impossible; empty where it is possible."""

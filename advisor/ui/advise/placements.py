@@ -149,7 +149,8 @@ def _other(answer: Answer, strategy: PlacementStrategy, style: str) -> Markup:
         figure = f"{memory(float(estimate.missing))} too big"
         return grey(title, TOO_BIG, figure, [why], style)
     speed = decode_tps(estimate)
-    takes = f"{duration(float(estimate.reply))} for an answer"
+    by = "" if estimate.runtime.mainstream else f" in {estimate.runtime.name}"
+    takes = f"{duration(float(estimate.reply))} for an answer{by}"
     badge = BADGES[judgement(speed, answer.nouns.money.reading_tps)]
     return grey(title, badge, f"{number(speed)} tokens/s", [takes], style)
 

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from provenance import is_past
 
+from advisor.advice.advise import advise
+from advisor.advice.compare import decode_tps
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
 from advisor.cost_model.workload import Workload
@@ -156,3 +158,15 @@ def test_experts_fill_memories_and_no_more(count: int, ram_gb: float) -> None:
     model = resolve.find("Qwen3.8-Flash-Next", "IQ3_S").model
     for name in ("Strata", "MoE4All"):
         assert bool(answer(name, model, where, DRIVE).fits), name
+
+
+def test_the_card_of_a_drive_is_of_the_fastest_engine_that_runs() -> None:
+    advice = advise(
+        resolve.find("Qwen3.8-Flash-Next", "IQ3_S").model, rig(ram_gb=128.0), Workload()
+    )
+    shown = advice.card(DRIVE)
+    assert shown is not None
+    able = [each for each in advice.estimates if each.strategy is DRIVE and bool(each.fits)]
+    assert decode_tps(shown) == max(map(decode_tps, able))
+    assert advice.best is not None
+    assert advice.best.runtime.mainstream, "what is compared first stays in common use"
