@@ -1,5 +1,6 @@
 """Servers that answer as no sound one does: what each sends, byte by byte, to whoever connects."""
 
+import gc
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -94,6 +95,14 @@ HOSTILE: dict[str, Sent] = {
     "a JSON of numbers": _page('{"models": [{"size": 1e999, "size_vram": 1e999}]}'),
 }
 """What each sends, by what it is."""
+
+
+def let_go() -> None:
+    """Wait for exchanges that were left, and collect what they held, so that no later test does."""
+    for thread in threading.enumerate():
+        if thread.name == "exchange":
+            thread.join(10)
+    gc.collect()
 
 
 @contextmanager

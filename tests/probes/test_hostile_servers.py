@@ -1,9 +1,10 @@
 """Hostile servers: whatever answers at the address of `watch`, there is a sentence, and an end."""
 
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from hostile_servers import HOSTILE, hostile
+from hostile_servers import HOSTILE, hostile, let_go
 
 from advisor.cli.main import main
 from advisor.errors import ProbeError
@@ -17,10 +18,16 @@ READ = ("a model's name that is a command of a terminal", "a JSON of numbers")
 """Servers whose figures are sound, whatever else they send."""
 
 
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+"""Sockets of exchanges that were left are closed by Python's collector."""
+
+
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Servers that never end are waited for a third of a second."""
     monkeypatch.setattr(http_answer, "SECONDS", 0.3)
+    yield
+    let_go()
 
 
 @pytest.mark.parametrize("kind", HOSTILE)

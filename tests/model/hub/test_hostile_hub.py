@@ -1,10 +1,11 @@
 """A Hub that answers as none does, or not at all: a sentence, within one deadline."""
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hostile_servers import HOSTILE, hostile
+from hostile_servers import HOSTILE, hostile, let_go
 
 from advisor import deadline
 from advisor.errors import AdvisorError, NetworkError
@@ -12,14 +13,19 @@ from advisor.model import hub
 from advisor.model.hub import Limits, describe_repository, fetch
 from advisor.permission import Permission, narrowed
 
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+"""Sockets of exchanges that were left are closed by Python's collector."""
+
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def impatient(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """A Hub that never ends is waited for a third of a second."""
     monkeypatch.setattr(hub, "LIMITS", Limits(seconds=0.3, retries=0, pause=0.01))
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path))
     for name in ("ADVISOR_OFFLINE", "HF_HUB_OFFLINE"):
         monkeypatch.delenv(name, raising=False)
+    yield
+    let_go()
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
