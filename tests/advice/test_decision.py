@@ -1,0 +1,84 @@
+"""Rules of a decision: order, stability under more use, and wishes that bind."""
+
+import random
+
+import pytest
+
+from advisor.advice.advise import answer
+from advisor.advice.decision import RULES, STOPS_THINKING
+from advisor.advice.table.choice import BOUGHT
+from advisor.advice.table.option import OptionKind
+from advisor.request.request import Request
+
+MACHINES = (
+    "RTX 3060 12GB, Ryzen 5 7600, 32 GB DDR5",
+    "RTX 3090, Ryzen 9 5950X, 64 GB DDR4",
+    "i5-12400, 32 GB DDR4, no GPU",
+    "Mac mini M4 16GB",
+)
+MODELS = ("Llama-3.1-8B", "Gemma-3-27B", "Qwen3.6-27B", "Llama-3.3-70B")
+SEED = 46
+
+
+def decided(**asks: object):
+    return answer(Request(**asks).nouns()).advice
+
+
+def test_each_rule_has_a_name_of_its_own() -> None:
+    names = [rule.name for rule in RULES]
+    assert len(names) == len(set(names))
+
+
+def test_more_answers_a_day_never_buy_less() -> None:
+    draw = random.Random(SEED)
+    for _ in range(6):
+        asks = {"machine": draw.choice(MACHINES), "model": draw.choice(MODELS)}
+        bought = [
+            choice is not None and choice.kind in BOUGHT
+            for day in (5.0, 60.0, 400.0)
+            for choice in [decided(**asks, replies_per_day=day).choice.safe]
+        ]
+        assert bought == sorted(bought), asks
+
+
+def test_thinking_is_stopped_before_anything_is_bought() -> None:
+    advice = decided(machine=MACHINES[0], model="Qwen3.6-27B")
+    assert advice.choice.safe is not None
+    assert advice.choice.safe.name == STOPS_THINKING
+    assert advice.choice.safe.kind is OptionKind.CHANGE
+    # 2,500 tokens at the speed now
+    kept = advice.options[0]
+    assert kept.thinking_seconds == pytest.approx(2500 / kept.decode)
+    off = decided(machine=MACHINES[0], model="Qwen3.6-27B", think="off")
+    assert "think" not in off.verdict
+
+
+def test_what_stays_in_the_house_is_neither_rented_nor_called() -> None:
+    house = decided(machine=MACHINES[1], model="Llama-3.3-70B", texts="house")
+    assert not {each.kind for each in house.options} & {OptionKind.RENT, OptionKind.API}
+    anywhere = decided(machine=MACHINES[1], model="Llama-3.1-405B", texts="anywhere")
+    assert anywhere.choice.safe is not None
+    assert anywhere.choice.safe.kind is OptionKind.API
+
+
+def test_a_budget_and_a_maker_bind() -> None:
+    advice = decided(machine=MACHINES[1], model="Llama-3.3-70B", max_usd=1500.0, maker="NVIDIA")
+    for option in advice.options[1:]:
+        if option.kind in BOUGHT:
+            assert (option.upfront or 0.0) <= 1500
+            assert {card.vendor for card in option.bought} <= {"NVIDIA"}
+
+
+def test_a_batch_is_judged_by_its_hours_by_hand() -> None:
+    # 100 answers of 300 tokens within 24 hours, nobody waits: no reading speed, no hours lost
+    advice = decided(
+        machine=MACHINES[1], model="Llama-3.3-70B", replies_per_day=100.0, answer_hours=24.0,
+        output=300,
+    )  # fmt: skip
+    kept = advice.options[0]
+    assert kept.hours_lost == 0
+    assert kept.speed is not None
+    seconds = kept.speed.first_token + 300 / kept.decode
+    assert advice.case.demand.load(kept) == pytest.approx(100 * seconds / 3600 / 24)
+    assert advice.choice.safe is None
+    assert advice.verdict.startswith("Done in ")
