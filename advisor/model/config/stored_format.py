@@ -93,7 +93,7 @@ def stored_format(config: Config, beside: Mapping[str, object] | None = None) ->
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class CheckpointRow:
+class KeptModulesRow:
     """One row of data/models/checkpoint_modules.csv: what a repository's files say."""
 
     repository: str  # `owner/name`
@@ -104,14 +104,14 @@ class CheckpointRow:
 @cache
 def published_formats() -> Mapping[str, StoredFormat]:
     """Formats of repositories whose files were read, by name in lower case."""
-    rows = read(DATA / MODULES, CheckpointRow)
+    rows = read(DATA / MODULES, KeptModulesRow)
     return {row.repository.casefold(): _published(row) for row in rows}
 
 
 MODULES = "models/checkpoint_modules.csv"
 
 
-def _published(row: CheckpointRow) -> StoredFormat:
+def _published(row: KeptModulesRow) -> StoredFormat:
     patterns = [part.strip() for part in row.modules.split(";")]
     stated = (part if "=" in part else f"{part}={PLAIN}" for part in patterns)
     return StoredFormat(name=row.format, modules=dict(assignments("; ".join(stated), MODULES)))
