@@ -270,14 +270,13 @@ def _passing(model: Model, machine: Machine, step: ForwardPass) -> Iterator[Exch
     """What activations take from card to card over links slower than usual ones.
 
     A hand-over moves tokens x hidden x 4 bytes; its fitted cost holds for links of x8 and x16. Over
-    a slower one, of rate S, the part (1 - S / S_usual) of these bytes takes time of its own. Of
-    machines side by side, as the finder has them, nothing is counted: their slots are whole.
+    a slower one, of rate S, the part (1 - S / S_usual) of these bytes takes time of its own.
     """
     others = machine.gpu_count - 1.0
     if machine.counts is not None or not machine.gpus or others <= 0:
         return
     slower = np.maximum(1.0 - peer_rate(machine.gpus[-1]) / USUAL_LINK, 0.0)
-    if np.ndim(slower) or not np.any(slower):
+    if not np.any(slower):
         return
     moved = FLOAT * np.asarray(step.tokens, dtype=float) * model.architecture.hidden
     yield Exchange(way=ExchangePath.PEER, times=others, moved=moved * slower)
