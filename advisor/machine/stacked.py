@@ -42,6 +42,7 @@ def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool = F
         (id(host.engine), machine.nodes, host.numa, host.threads, host.thread_excess),
         host.numa and (host.cores, host.sockets),
         (machine.backend, machine.driver, machine.build, machine.system == WINDOWS),
+        host.segment,
         tuple(figure and float(figure.value) for figure in times),
         kernels and machine.nodes > 1 and rates,
         id(machine.known),
