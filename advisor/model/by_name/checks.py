@@ -112,13 +112,13 @@ def _context_of_name(text: str) -> int:
     """Context that a name states behind a size in billions; 0 without one [tokens]."""
     size = names.stated_size(names.take_apart(text))
     last = text.rpartition("/")[2]
-    found = [
+    lengths = [
         match for match in CONTEXT.finditer(last) if re.search(r"\d[bB]", last[: match.start()])
     ]
-    if size is None or not found:
+    if size is None or not lengths:
         return 0
-    number = int(found[-1][1])
-    if found[-1][2].casefold() == "m":
+    number = int(lengths[-1][1])
+    if lengths[-1][2].casefold() == "m":
         return number * 2**20
     tokens = number * (1024 if number in BINARY else 1000)
     return tokens if tokens >= LEAST_CONTEXT else 0

@@ -171,8 +171,8 @@ def in_stored_format(architecture: Architecture, stored: StoredFormat) -> tuple[
 def _forms(architecture: Architecture, stored: StoredFormat) -> list[str]:
     """Format of each tensor, in order."""
     patterns = ModulePatterns(meanings=stored.modules)
-    found = (patterns.of(paths) for _, paths in module_paths(architecture))
-    return [stored.name if match is None else match[1] for match in found]
+    matches = (patterns.of(paths) for _, paths in module_paths(architecture))
+    return [stored.name if match is None else match[1] for match in matches]
 
 
 def _pairs(
@@ -379,9 +379,9 @@ def _number(values: Mapping[str, object], keys: Iterable[str], depth: int = 0) -
     for name, value in values.items():
         # What a file says of activations, of the cache or of single modules is not of all weights.
         if isinstance(value, Mapping) and not _aside(name):
-            found = _number(value, keys, depth + 1)
-            if found is not None:
-                return found
+            number = _number(value, keys, depth + 1)
+            if number is not None:
+                return number
     return None
 
 
@@ -397,9 +397,9 @@ def _type_in_words(values: Mapping[str, object], depth: int = 0) -> tuple[str, f
     """Kind of number (`int`, `float`, `mxfp`) and bits, by the words of a file."""
     for key in TYPES:
         value = values.get(key)
-        found = _type_of_word(value) if isinstance(value, str) else None
-        if found is not None:
-            return found
+        kind = _type_of_word(value) if isinstance(value, str) else None
+        if kind is not None:
+            return kind
     for name, value in values.items():
         if isinstance(value, Mapping) and not _aside(name) and depth < DEEPEST:
             kind, bits = _type_in_words(value, depth + 1)
