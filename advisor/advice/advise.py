@@ -13,6 +13,7 @@ import numpy as np
 
 from advisor.advice.compare import compare, context_notes, readers, title_of, usable
 from advisor.advice.decision import (
+    KEEP,
     STAYS,
     Case,
     Decision,
@@ -40,7 +41,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
-from advisor.formatting import money_shown_in
+from advisor.formatting import money_shown_in, number, percent
 from advisor.lazy import lazy
 from advisor.machine.backends import LINUX, WINDOWS
 from advisor.machine.catalog import find_gpu
@@ -103,7 +104,8 @@ def advise(
         kept = None if nothing else machine_speed(question)
     options_found = permitted(options(question, kept, () if other else faster), wants)
     instead = "" if other or best is not None else _instead(estimates, chosen)
-    case = _case(options_found, demand_of(float(work.users), money, wants), instead)
+    demand = demand_of(float(work.users), money, wants).beside(options_found[0])
+    case = _case(options_found, demand, instead)
     if not other:
         case = replace(case, sale=sale(question, case.kept))
     case = _completed(case, question, wants, chosen)
@@ -179,6 +181,8 @@ def _choice(case: Case, decision: Decision) -> Choice:
     choice = case.choice
     if decision.option is not None:
         return replace(choice, safe=decision.option, reason=_reason(case, decision))
+    if case.demand.counted and decision.rule == KEEP:
+        return replace(choice, safe=None, reason=_not_enough(case))
     if choice.safe is not None and decision.model is not None:
         return replace(choice, safe=None, reason="Before anything is bought, a free model.")
     if choice.safe is not None and decision.rule in STAYS:
@@ -227,6 +231,22 @@ def _many_at_once(case: Case, question: Question, wants: Wants, chosen: Runtime 
     changed = [replace(together, kept=kept)] if together else []
     others = [replace(each, kept=kept) for each in rows]
     return replace(case, options=(kept, *changed, *others), together=next(iter(changed), None))
+
+
+def _not_enough(case: Case) -> str:
+    """Why nothing is bought where nothing does the work in time: the one that comes nearest."""
+    able = [option for option in case.options if option.speed and option.kind != OptionKind.API]
+    if not able:
+        return "Nothing that is listed does so much work."
+    nearest = min(able, key=case.demand.load)
+    load = case.demand.load(nearest)
+    if nearest.kind is OptionKind.KEEP:
+        return "Nothing that is listed does more of it."
+    if load <= 1.0:
+        work = f"is busy {percent(load)} of the time, so answers wait"
+    else:
+        work = f"has {number(load)} hours of work each hour"
+    return f"Nothing that is listed keeps up: {nearest.name.replace(',', '')} {work}."
 
 
 def _reason(case: Case, decision: Decision) -> str:

@@ -24,6 +24,14 @@ ON_WINDOWS_GIB = 0.75
 Free of an RTX 5070: 11013 of 12226 MiB (https://github.com/antirez/llama.cpp-deepseek-v4-flash/issues/11,
 2026-05-17), of an RTX 2080 Ti: 9.9 of 11.0 GiB (https://github.com/ollama/ollama/pull/10569,
 2025-05-05); 0.4 GiB of both is the context that a placement counts by itself."""
+KEPT_BY_WINDOWS_GIB = 0.36
+"""Of it what Windows keeps of a card without a screen, plausibly 0.2 to 0.57 [GiB]; beyond it the
+driver spills into RAM without a word. 372 MiB is the median of what was not free on Windows beside
+the driver's part and 400 MiB of context: 216 of the RTX 5070 above, 361 of an RTX 5060 Ti
+(https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/1360, 2026-01-07), 372 of an RTX 4060 Ti
+(https://github.com/ollama/ollama/issues/11292, 2025-07-03), 540 of an RTX 3080 without a screen
+(500 to 580 stay free as it spills: https://github.com/sudoingX/qwen38-mtp, sweeps/rtx-3090.md,
+2026-08-17) and 795 of an RTX 4090 (22994 MiB free)."""
 NO_SCREEN = "; no screen subtracted, which takes 0.3 to 1.6 GB of the card it hangs on"
 """Taken by Windows before a model is loaded, and by KDE with a browser
 (https://github.com/ollama/ollama/issues/8723, 2025-01-31)."""
@@ -37,19 +45,22 @@ def drives_screens(row: GpuRow) -> bool:
 
 
 def with_screen(machine: Machine, stated_gib: float | None) -> Machine:
-    """Machine whose first GPU has what its screens leave, as stated or as usual [GiB]."""
+    """Machine whose first GPU has what its screens leave, as stated or as usual [GiB].
+
+    Windows keeps a part of a card without a screen too, so it is taken beside a stated screen.
+    """
     if not machine.gpus:
         return machine
     first = machine.gpus[0]
     desktop_card = first.memory.source.endswith(NO_SCREEN)  # with the catalogue's memory
-    if machine.system == WINDOWS and desktop_card:
-        usual = ON_WINDOWS_GIB
-    else:
-        usual = 0.0
+    on_windows = machine.system == WINDOWS and desktop_card
     if stated_gib is None:
-        taken = usual
+        taken = ON_WINDOWS_GIB * on_windows
+        words = f"less {taken:g} GiB that a screen takes on Windows"
     else:
-        taken = stated_gib
+        taken = stated_gib + KEPT_BY_WINDOWS_GIB * on_windows
+        words = f"less {stated_gib:g} GiB of screens, as stated"
+        words += f", and {KEPT_BY_WINDOWS_GIB:g} GiB that Windows keeps" * on_windows
     if np.any(taken * GIB >= first.memory.value):
         size = float(np.min(first.memory.value)) / GIB
         raise InputError(
@@ -57,11 +68,7 @@ def with_screen(machine: Machine, stated_gib: float | None) -> Machine:
         )
     if taken == 0 and stated_gib is None:
         return machine
-    if stated_gib is None:
-        words = "that a screen takes on Windows"
-    else:
-        words = "of screens, as stated"
-    source = f"{first.memory.source.removesuffix(NO_SCREEN)}; less {taken:g} GiB {words}"
+    source = f"{first.memory.source.removesuffix(NO_SCREEN)}; {words}"
     left = Quantity(first.memory.value - taken * GIB, Provenance.DERIVED, source, first.memory.date)
     return replace(machine, gpus=(replace(first, memory=left), *machine.gpus[1:]))
 

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.cost_model.workload import Workload
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineSpec
 from advisor.model.catalog import architecture, model
 from advisor.runtimes.llama_cpp.buffers import (
     cells,
@@ -16,8 +18,10 @@ from advisor.runtimes.llama_cpp.buffers import (
     kv_cache_bytes,
     micro_batch,
     output_buffer,
+    spread_cache,
     widths,
 )
+from advisor.runtimes.llama_cpp.layer_split import CONTEXT, gpu_buffer
 from advisor.units import MIB
 
 
@@ -143,3 +147,41 @@ def test_query_heads_are_those_of_the_published_configuration() -> None:
     }  # fmt: skip
     counted = {name: max(widths(architecture(name)).heads.values()) for name in published}
     assert counted == published
+
+
+@pytest.mark.parametrize("kv_type", ["q4_0", "q8_0"])
+def test_cuda_spreads_a_quantized_cache_of_one_layer_to_16_bits(kv_type: str) -> None:
+    """4 heads x 256 x 2 values x 2 B per token of Qwen3.6-27B: 512 MiB of 131,072."""
+    qwen = model("Qwen3.6-27B", "Q4_K_M")
+    work = Workload(context=131072, kv_type=kv_type)
+    assert spread_cache(qwen, work) == 512 * MIB
+    assert spread_cache(qwen, replace(work, users=2)) == 1024 * MIB
+    assert spread_cache(qwen, replace(work, kv_type="f16")) == 0
+
+
+def test_windowed_layers_spread_their_window_alone() -> None:
+    gemma = model("Gemma-3-27B", "Q4_K_M")
+    short, long = (
+        float(spread_cache(gemma, Workload(context=context, kv_type="q8_0")))
+        for context in (2048, 65536)
+    )
+    assert long == pytest.approx(32 * short)  # full layers decide
+
+
+@pytest.mark.parametrize(
+    ("gpu", "backend", "spreads"),
+    [
+        ("RTX 3090", "", True),
+        ("RTX 3090", "vulkan", False),
+        ("RX 7900 XTX", "rocm", True),
+        ("RX 7900 XTX", "vulkan", False),
+        ("Arc B580", "", False),
+    ],
+)
+def test_backends_of_one_source_spread_it(gpu: str, backend: str, spreads: bool) -> None:
+    qwen = model("Qwen3-8B", "Q4_K_M")
+    rig = replace(machine(MachineSpec(gpu=gpu, ram_gb=64)), backend=backend)
+    work = Workload(context=32768, kv_type="q8_0")
+    buffer = gpu_buffer(qwen, rig, work, np.zeros(()), np.zeros(()))
+    assert (buffer > CONTEXT) == spreads
+    assert buffer - CONTEXT == spreads * spread_cache(qwen, work)

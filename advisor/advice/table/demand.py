@@ -1,7 +1,7 @@
 """Demand: who asks, how much work that is, and whether an option meets it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from advisor.advice.speeds import Speed
@@ -50,6 +50,14 @@ class Demand:
         if self.wants.requests_per_hour is not None:
             return self.wants.requests_per_hour * seconds / SECONDS_PER_HOUR
         return self.money.replies_per_day * seconds / SECONDS_PER_HOUR / self.money.hours_there
+
+    def beside(self, kept: Option) -> "Demand":
+        """This demand; that of a rate where people ask for more replies than what is kept gives."""
+        if self.counted or kept.keeps_up:
+            return self
+        rate = self.money.replies_per_day / self.money.hours_there
+        wants = replace(self.wants, requests_per_hour=rate)
+        return replace(self, crowd=Crowd.RATE, wants=wants)
 
     def met_by(self, option: Option) -> bool:
         """Whether an option finishes in time, without a growing queue, fast enough for each."""

@@ -380,7 +380,9 @@ def _worked(advice: Advice, best: Estimate) -> str:
         return f"Answers {rate} requests an hour, busy {percent(load)} of the time: {speed}."
     if load <= 1.0:
         return f"Busy {percent(load)} of the time with {rate} requests an hour, so they wait."
-    return f"Cannot keep up: {number(load)} hours of work each hour, one by one at {speed}."
+    users = kept.use.work.users
+    together = f"{users:.0f} at once" if users > 1 else "one by one"
+    return f"Cannot keep up: {number(load)} hours of work each hour, {together} at {speed}."
 
 
 def _not_for_all(best: Estimate) -> str:
@@ -550,6 +552,8 @@ def _nothing_bought(advice: Advice) -> list[str]:
     another = advice.another_model
     reading_tps = advice.question.money.reading_tps
     reason = plain(advice.choice.reason)
+    if advice.case.demand.counted:
+        return [reason]
     if advice.decision.beside is not None:
         beside = _unless_texts_stay(advice.decision.beside)
         return [f"{_keep(kept)} {beside}", beside, _keep(kept)]

@@ -99,6 +99,23 @@ def output_buffer(architecture: Architecture, work: Workload) -> Array:
     return np.asarray(FLOAT * architecture.vocab * np.asarray(work.users, dtype=float))
 
 
+def spread_cache(model: Model, work: Workload) -> Array:
+    """VRAM for one layer's cache in 16 bits, from a smaller type, for flash attention of CUDA [B].
+
+        2 B x the most values of a layer x users
+
+    Reserved at the start for all cells (`ggml_cuda_flash_attn_ext_get_f16_extra`, pull request
+    23907 of June 2026). Qwen3.8-27B with q4_0 took 18,842 MiB of an RTX 3090 Ti at 131,072 tokens
+    and 21,786 MiB at 262,144: 2,944 more, of which 2,304 are its cache, 128 masks and 512 this
+    (https://github.com/sudoingX/qwen38-mtp, 2026-08).
+    """
+    if not work.flash_attention or work.kv_type == "f16":
+        return np.zeros(())
+    values = _cells_of_layers(model, work) * model.per_layer.kv_values
+    users = np.asarray(work.users, dtype=float)
+    return np.asarray(KV_BYTES_PER_VALUE["f16"] * np.max(values, axis=-1) * users)
+
+
 def kv_cache_bytes(model: Model, work: Workload) -> Floats:
     """Cache of one user, per layer, shape (..., layers) [B].
 
@@ -107,15 +124,20 @@ def kv_cache_bytes(model: Model, work: Workload) -> Floats:
     rotary key, no values.
     """
     each = model.per_layer
-    if work.swa_full:
-        windows = np.full(model.layers, np.inf)
-    else:
-        windows = each.windows
-    whole = np.asarray(cells(work, None))[..., None]
-    room = _padded(np.minimum(whole, windows + np.asarray(micro_batch(work))[..., None]))
+    room = _cells_of_layers(model, work)
     return np.asarray(
         room * each.kv_values * KV_BYTES_PER_VALUE[work.kv_type] + FLOAT * each.state_values
     )
+
+
+def _cells_of_layers(model: Model, work: Workload) -> Array:
+    """Tokens that fit in the cache of each layer, per user, shape (..., layers) [tokens]."""
+    if work.swa_full:
+        windows = np.full(model.layers, np.inf)
+    else:
+        windows = model.per_layer.windows
+    whole = np.asarray(cells(work, None))[..., None]
+    return _padded(np.minimum(whole, windows + np.asarray(micro_batch(work))[..., None]))
 
 
 def cells(work: Workload, window: int | None) -> Array:

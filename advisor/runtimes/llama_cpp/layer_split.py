@@ -13,6 +13,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from advisor.catalog.constants import STACKED
 from advisor.cost_model.placement import (
     DISK,
     LOAD_MODES,
@@ -34,6 +35,7 @@ from advisor.cost_model.placement import (
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload, drafting_context
 from advisor.errors import Refusal
+from advisor.machine import backends
 from advisor.machine.machine import Machine
 from advisor.machine.shared_memory import left_to_system
 from advisor.model.architecture import Group
@@ -44,6 +46,7 @@ from advisor.runtimes.llama_cpp.buffers import (
     input_buffer,
     kv_cache_bytes,
     output_buffer,
+    spread_cache,
 )
 from advisor.runtimes.llama_cpp.command import SETUP, VERSION, command
 from advisor.runtimes.llama_cpp.passes import COPY_TOKENS, schedule
@@ -52,6 +55,8 @@ from advisor.units import GIB, MIB, Array
 FIT_MARGIN = 1024 * MIB
 """VRAM that `--fit` leaves free on each GPU by default (`-fitt 1024`, server README) [B]."""
 CONTEXT = 400 * MIB  # VRAM of a CUDA context and its libraries on each GPU; assumed [B]
+SPREADS = ("cuda", "rocm")
+"""Backends whose flash attention reads a cache of 16 bits alone, from one source."""
 LAZY = 4 * GIB
 """Size from which the rows of a table beside that of the tokens are read from the mapped file when
 they are asked for (`--lazy-mode auto`, the default) [B]."""
@@ -140,7 +145,7 @@ def _placed(
         for group, layers_kept in kept.items():
             held = held - (1.0 - layers_kept) * model.bytes_per_layer[group]
         held = held + cached_on_gpu * cache * np.asarray(work.users, float)[..., None]
-        working = gpu_buffer(model, work, outside, computing)
+        working = gpu_buffer(model, machine, work, outside, computing)
         if settings.expert_cache is not None:
             working = working + np.asarray(settings.expert_cache) / machine.gpu_count
         last = head * model.output + drafting_context(model, work)
@@ -271,7 +276,7 @@ def gpu_budget(
     """
     if computing is None:
         computing = compute_buffer(model.architecture, work)
-    taken = FIT_MARGIN + gpu_buffer(model, work, 1.0, computing)
+    taken = FIT_MARGIN + gpu_buffer(model, machine, work, 1.0, computing)
     total = sum((gpu.memory.value - taken for gpu in machine.gpus), start=np.zeros(()))
     total = total - drafting_context(model, work)
     edges = (len(machine.gpus) - 1) * np.mean(model.layer_bytes, axis=-1)
@@ -286,7 +291,9 @@ def whole_layers(model: Model, machine: Machine, work: Workload) -> Array:
     return np.where(layers >= model.layers, 0.0, layers)
 
 
-def gpu_buffer(model: Model, work: Workload, outside: Array, computing: Array) -> Array:
+def gpu_buffer(
+    model: Model, machine: Machine, work: Workload, outside: Array, computing: Array
+) -> Array:
     """VRAM for computing, and for the weights in RAM that prompts copy; `outside` is 1 where some
     weights are there, else 0 [B].
 
@@ -294,7 +301,9 @@ def gpu_buffer(model: Model, work: Workload, outside: Array, computing: Array) -
     micro-batch of 16 tokens and 7 GB from 32 on, about two expert matrices of that model.
     """
     copied = np.where(np.asarray(work.ubatch) >= COPY_TOKENS, 2.0 * _largest_matrix(model), 0.0)
-    return CONTEXT + computing + outside * copied
+    spreading = [each in SPREADS for each in backends.of_machine(machine).split(STACKED)]
+    spread = spread_cache(model, work) * np.asarray(spreading, dtype=float).squeeze()
+    return CONTEXT + computing + spread + outside * copied
 
 
 @lru_cache(maxsize=16)

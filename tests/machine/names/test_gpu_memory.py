@@ -5,7 +5,12 @@ import pytest
 from advisor.errors import InputError
 from advisor.machine.catalog import find_gpu, gpu_named
 from advisor.machine.from_spec import machine
-from advisor.machine.shared_memory import NO_SCREEN, ON_WINDOWS_GIB, drives_screens
+from advisor.machine.shared_memory import (
+    KEPT_BY_WINDOWS_GIB,
+    NO_SCREEN,
+    ON_WINDOWS_GIB,
+    drives_screens,
+)
 from advisor.machine.spec import MachineSpec
 from advisor.units import GIB
 
@@ -77,10 +82,20 @@ def test_windows_takes_nothing_of_cards_without_a_screen_and_of_typed_sizes(name
 def test_the_memory_of_screens_can_be_stated_on_every_system() -> None:
     (whole,) = _free(gpu="RTX 3090")
     assert _free(gpu="RTX 3090", screen_gb=1.5) == [pytest.approx(whole - 1.5)]
-    assert _free(gpu="RTX 3090", screen_gb=0, system="windows") == [whole]
+    assert _free(gpu="RTX 3090", screen_gb=0, system="linux") == [whole]
     assert _free(gpu="RTX 3090", vram_gb=24, screen_gb=1) == [23]
     told = machine(MachineSpec(gpu="RTX 3090", screen_gb=1.5)).gpus[0].memory.source
     assert told.endswith("less 1.5 GiB of screens, as stated")
+
+
+def test_windows_keeps_a_part_of_a_card_beside_a_stated_screen() -> None:
+    (whole,) = _free(gpu="RTX 3090")
+    for screen in (0, 0.05, 1.5):
+        left = whole - screen - KEPT_BY_WINDOWS_GIB
+        assert _free(gpu="RTX 3090", screen_gb=screen, system="windows") == [pytest.approx(left)]
+    told = machine(MachineSpec(gpu="RTX 3090", screen_gb=0.05, system="windows")).gpus[0]
+    assert "that Windows keeps" in told.memory.source
+    assert KEPT_BY_WINDOWS_GIB < ON_WINDOWS_GIB
 
 
 def test_screens_that_take_all_of_a_card_are_refused() -> None:
