@@ -301,8 +301,9 @@ def gpu_buffer(
     micro-batch of 16 tokens and 7 GB from 32 on, about two expert matrices of that model.
     """
     copied = np.where(np.asarray(work.ubatch) >= COPY_TOKENS, 2.0 * _largest_matrix(model), 0.0)
-    spreading = [each in SPREADS for each in backends.of_machine(machine).split(STACKED)]
-    spread = spread_cache(model, work) * np.asarray(spreading, dtype=float).squeeze()
+    # of several kinds of cards at once it is taken of all, since their plans are shared
+    spreads = any(each in SPREADS for each in backends.of_machine(machine).split(STACKED))
+    spread = spread_cache(model, work) * spreads
     return CONTEXT + computing + spread + outside * copied
 
 
