@@ -70,8 +70,8 @@ def estimates(
         InputError: a context that is too short for prompt and reply.
     """
     engine = runtime_named(runtime)
-    asked = with_room(work or Workload())
-    return compare(model, machine, asked, settings=settings, runtimes=(engine,))
+    request = with_room(work or Workload())
+    return compare(model, machine, request, settings=settings, runtimes=(engine,))
 
 
 def estimate(

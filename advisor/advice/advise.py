@@ -15,8 +15,8 @@ from advisor.advice.compare import compare, context_notes, readers, title_of, us
 from advisor.advice.decision import (
     KEEP,
     STAYS,
-    Case,
     Decision,
+    Situation,
     decide,
     free_step,
     serves,
@@ -139,7 +139,7 @@ def advise(
     )
 
 
-def _case(options_found: Sequence[Option], demand: Demand, instead: str) -> Case:
+def _case(options_found: Sequence[Option], demand: Demand, instead: str) -> Situation:
     """What the rules of a decision look at, without other models."""
     money = demand.money
     stops = demand.wants.may_stop_thinking and money.thinking_tokens > 0
@@ -149,7 +149,7 @@ def _case(options_found: Sequence[Option], demand: Demand, instead: str) -> Case
     if stops:
         choice = as_they_think(choice, judged, options_found)
         step = free_step(options_found, money.reading_tps)
-    case = Case(
+    case = Situation(
         options=options_found,
         judged=judged,
         choice=choice,
@@ -166,7 +166,9 @@ def _case(options_found: Sequence[Option], demand: Demand, instead: str) -> Case
     return replace(case, stopped=stopped)
 
 
-def _completed(case: Case, question: Question, wants: Wants, chosen: Runtime | None) -> Case:
+def _completed(
+    case: Situation, question: Question, wants: Wants, chosen: Runtime | None
+) -> Situation:
     """The case with what it needs further: several answers at once, or other models."""
     counted = case.demand.counted
     if counted and not case.demand.met_by(case.kept):
@@ -176,7 +178,7 @@ def _completed(case: Case, question: Question, wants: Wants, chosen: Runtime | N
     return _with_models(case, question)
 
 
-def _choice(case: Case, decision: Decision) -> Choice:
+def _choice(case: Situation, decision: Decision) -> Choice:
     """The choice as it is decided."""
     choice = case.choice
     if decision.option is not None:
@@ -190,7 +192,7 @@ def _choice(case: Case, decision: Decision) -> Choice:
     return choice
 
 
-def _with_models(case: Case, question: Question) -> Case:
+def _with_models(case: Situation, question: Question) -> Situation:
     """The case with another model, where what is kept is not faster than one reads."""
     kept = case.kept
     reading = case.reading_tps
@@ -206,7 +208,9 @@ def _with_models(case: Case, question: Question) -> Case:
     return replace(case, another=another, closest=closest, model=question.model.name)
 
 
-def _many_at_once(case: Case, question: Question, wants: Wants, chosen: Runtime | None) -> Case:
+def _many_at_once(
+    case: Situation, question: Question, wants: Wants, chosen: Runtime | None
+) -> Situation:
     """The case of work that one answer after the other does not do in time: several at once, here
     and on what could be bought, rented or called.
     """
@@ -233,7 +237,7 @@ def _many_at_once(case: Case, question: Question, wants: Wants, chosen: Runtime 
     return replace(case, options=(kept, *changed, *others), together=next(iter(changed), None))
 
 
-def _not_enough(case: Case) -> str:
+def _not_enough(case: Situation) -> str:
     """Why nothing is bought where nothing does the work in time: the one that comes nearest."""
     able = [option for option in case.options if option.speed and option.kind != OptionKind.API]
     if not able:
@@ -249,7 +253,7 @@ def _not_enough(case: Case) -> str:
     return f"Nothing that is listed keeps up: {nearest.name.replace(',', '')} {work}."
 
 
-def _reason(case: Case, decision: Decision) -> str:
+def _reason(case: Situation, decision: Decision) -> str:
     """Why an option is decided for."""
     option = decision.option
     if option is None or option is case.choice.safe:

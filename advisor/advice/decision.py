@@ -1,8 +1,8 @@
 """What to do, as one table of rules: the first that answers decides, and every door reads it.
 
 Sentences, cards, pages, reports, JSON and assistants say what a `Decision` holds; none decides by
-itself. Each rule looks at a `Case`: what is kept, its best free setting, what can be bought, rented
-or called, and other models that run here.
+itself. Each rule looks at a `Situation`: what is kept, its best free setting, what can be bought,
+rented or called, and other models that run here.
 """
 
 import math
@@ -37,7 +37,7 @@ STOPS_THINKING = "thinking off"  # name of that free setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class Case:
+class Situation:
     """What the rules look at."""
 
     options: Sequence[Option]  # what is kept first
@@ -155,15 +155,15 @@ class Rule(NamedTuple):
     """A rule: its name, and what it decides; None where it does not apply."""
 
     name: str
-    decide: Callable[[Case], Option | Runnable | bool | None]
+    decide: Callable[[Situation], Option | Runnable | bool | None]
 
 
-def _met(case: Case) -> bool | None:
+def _met(case: Situation) -> bool | None:
     """Work of a known amount that this machine does in time: nothing is needed."""
     return (case.demand.counted and case.demand.met_by(case.kept)) or None
 
 
-def _together(case: Case) -> Option | None:
+def _together(case: Situation) -> Option | None:
     """Several answers at the same time, where one by one is too slow."""
     option = case.together
     if not case.demand.counted or option is None or not case.demand.met_by(option):
@@ -171,14 +171,14 @@ def _together(case: Case) -> Option | None:
     return option
 
 
-def _finishing(case: Case) -> Option | None:
+def _finishing(case: Situation) -> Option | None:
     """The cheapest that does the work in time: an API where texts may leave, else hardware."""
     if not case.demand.counted:
         return None
     return _cheapest_met(case)
 
 
-def _cheapest_met(case: Case) -> Option | None:
+def _cheapest_met(case: Situation) -> Option | None:
     """The cheapest that meets the demand: bought, as long as nobody would rent first; rented where
     the machine is rented now, texts may leave, or a purchase is dear; called where texts may leave.
     """
@@ -204,7 +204,7 @@ def _cheapest_met(case: Case) -> Option | None:
     return min(able, key=lambda each: (*_apart(case, each), _usd_a_month(each)), default=None)
 
 
-def _apart(case: Case, option: Option) -> tuple[bool, bool]:
+def _apart(case: Situation, option: Option) -> tuple[bool, bool]:
     """Whether it is another machine, though cards go into the present one, and whether its GPUs
     hold only a part of the model.
     """
@@ -222,14 +222,14 @@ def _usd_a_month(option: Option) -> float:
     return option.cost.total + float(option.cost.margin(option.price.launch_share))
 
 
-def _served(case: Case) -> Option | None:
+def _served(case: Situation) -> Option | None:
     """What serves every user at once, where this machine does not."""
     if case.demand.crowd is not Crowd.TEAM or case.demand.met_by(case.best_kept):
         return None
     return _cheapest_met(case)
 
 
-def _thoughtless(case: Case) -> Option | None:
+def _thoughtless(case: Situation) -> Option | None:
     """Thinking off, where the thought is what one waits for, and nobody asked for it."""
     option = case.stopped
     if option is None or case.best_kept.thinking_seconds < LATE:
@@ -239,14 +239,14 @@ def _thoughtless(case: Case) -> Option | None:
     return None
 
 
-def _half_an_hour_a_day(case: Case) -> Option | None:
+def _half_an_hour_a_day(case: Situation) -> Option | None:
     """A purchase that saves half an hour a day beside every free setting, thinking off too."""
     if case.choice.saves < HALF_AN_HOUR_A_DAY or _as_good_model(case):
         return None
     return case.choice.safe
 
 
-def _as_good_model(case: Case) -> bool:
+def _as_good_model(case: Situation) -> bool:
     """Whether a model as good is free and writes faster than one reads here, or nearly as fast as
     the purchase would let the one asked for.
     """
@@ -258,7 +258,7 @@ def _as_good_model(case: Case) -> bool:
     return row.speed.decode >= min(FASTER * case.reading_tps, bought / DOUBLED)
 
 
-def _free(case: Case) -> Option | None:
+def _free(case: Situation) -> Option | None:
     """A free setting that serves, or that is much faster where one does not wait."""
     step = case.step
     if step is not None and reads_along(step, case.reading_tps) and case.demand.met_by(step):
@@ -266,7 +266,7 @@ def _free(case: Case) -> Option | None:
     return None
 
 
-def _called(case: Case) -> Option | None:
+def _called(case: Situation) -> Option | None:
     """An API, where texts may leave and this machine does not serve, or is rented for far more."""
     if case.demand.wants.texts is not Texts.ANYWHERE or not case.apis:
         return None
@@ -278,7 +278,7 @@ def _called(case: Case) -> Option | None:
     return api
 
 
-def _model(case: Case) -> Runnable | None:
+def _model(case: Situation) -> Runnable | None:
     """Another model that is rated as high and faster here, where this one is too slow; one that is
     weaker in tests only where no purchase pays.
     """
@@ -290,21 +290,21 @@ def _model(case: Case) -> Runnable | None:
     return row
 
 
-def _weaker(case: Case) -> bool:
+def _weaker(case: Situation) -> bool:
     """Whether the other model is weaker in tests than the one asked for."""
     if case.another is None:
         return False
     return case.another.standing_beside(case.model) is Standing.WEAKER
 
 
-def _bought(case: Case) -> Option | None:
+def _bought(case: Situation) -> Option | None:
     """The safe purchase, unless a model as good that is free writes faster than one reads."""
     if _as_good_model(case):
         return None
     return case.choice.safe
 
 
-def _any_step(case: Case) -> Option | None:
+def _any_step(case: Situation) -> Option | None:
     """A free setting that is faster, though it does not serve."""
     return case.step or case.choice.free
 
@@ -331,20 +331,20 @@ KEEP = "keep"
 STAYS = ("in time", "switch off")  # rules by which everything stays, whatever could be bought
 
 
-def decide(case: Case, rules: Iterable[Rule] = RULES) -> Decision:
+def decide(case: Situation, rules: Iterable[Rule] = RULES) -> Decision:
     """Decision of the first rule that applies."""
     for rule in rules:
-        found = rule.decide(case)
-        if isinstance(found, Option):
-            return Decision(rule=rule.name, option=found, beside=_beside(case, found))
-        if isinstance(found, Runnable):
-            return Decision(rule=rule.name, model=found)
-        if found:
+        taken = rule.decide(case)
+        if isinstance(taken, Option):
+            return Decision(rule=rule.name, option=taken, beside=_beside(case, taken))
+        if isinstance(taken, Runnable):
+            return Decision(rule=rule.name, model=taken)
+        if taken:
             return Decision(rule=rule.name, beside=_beside(case, None))
     return Decision(rule=KEEP, beside=_beside(case, None))
 
 
-def _beside(case: Case, option: Option | None) -> Option | None:
+def _beside(case: Situation, option: Option | None) -> Option | None:
     """An API that is named beside a rent, kept or chosen; None where texts must stay."""
     rent = case.rented if option is None else option.kind is OptionKind.RENT
     if not rent or case.demand.wants.texts is Texts.HOUSE or not case.apis:

@@ -236,12 +236,12 @@ class Constants:
             (names[class_at], backends[gpu_at], family)
             for class_at, gpu_at, family in zip(classes, gpus, families, strict=True)
         ]
-        found = {}
+        values = {}
         for name, backend, family in dict.fromkeys(keys):
             scope = replace(self.scope, decode_class=name, backend=backend)
             row = self.bound(scope)._look_up(constant, family)
-            found[name, backend, family] = float(row.value)
-        return np.array([found[key] for key in keys])
+            values[name, backend, family] = float(row.value)
+        return np.array([values[key] for key in keys])
 
     def row(self, constant: str, family: str = "") -> ConstantRow:
         """Row of a constant in this scope, without factors."""

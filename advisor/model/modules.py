@@ -46,12 +46,12 @@ class ModulePatterns:
                 return self._whole[run]
             layer = LAYER.match(path)
             of_layer = self._globs.get(layer[1], ()) if layer else ()
-            for compiled, found in (*of_layer, *self._globs.get("", ())):
+            for compiled, form in (*of_layer, *self._globs.get("", ())):
                 if compiled.match(path):
-                    return found
-            for compiled, found in self._expressions:
+                    return form
+            for compiled, form in self._expressions:
                 if any(compiled.match(f"{head}{path}") for head in HEADS):
-                    return found
+                    return form
         return None
 
     @cached_property

@@ -11,7 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from advisor.advice.compare import MOST_READERS, decode_tps, lacks, usable
-from advisor.advice.decision import Case, Decision, idle_usd
+from advisor.advice.decision import Decision, Situation, idle_usd
 from advisor.advice.edits.edit import Edited
 from advisor.advice.edits.in_tiers import SAME_MODEL
 from advisor.advice.finder.runnable import Runnable
@@ -182,7 +182,7 @@ class Advice:
     options: tuple[Option, ...]  # options, the present machine first, then by what they save
     choice: choices.Choice  # what to do, if anything, and the cheapest beside it
     decision: Decision  # rule that decided, and what it decided for
-    case: Case  # what the rules looked at
+    case: Situation  # what the rules looked at
     another_model: Runnable | None  # rated as well and faster here, where that is worth a word
     closest: Runnable | None  # best rated that keeps up, where the model asked for is of no use
     elsewhere: bool = False  # the estimates are of another machine than the kept one

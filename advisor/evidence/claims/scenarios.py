@@ -142,11 +142,13 @@ class Scenario:
     def request(self) -> Request:
         """What the inputs ask, but for those of claims alone; a context holds prompt and reply."""
         inputs: dict[str, Any] = {**self.inputs}
-        asked = Request(**{name: value for name, value in inputs.items() if name not in OF_CLAIMS})
-        needed = np.add(asked.prompt, asked.output)
-        if np.all(needed <= asked.context):
-            return asked
-        return replace(asked, context=np.maximum(asked.context, needed))
+        request = Request(
+            **{name: value for name, value in inputs.items() if name not in OF_CLAIMS}
+        )
+        needed = np.add(request.prompt, request.output)
+        if np.all(needed <= request.context):
+            return request
+        return replace(request, context=np.maximum(request.context, needed))
 
     @lazy
     def nouns(self) -> Nouns:

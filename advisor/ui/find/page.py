@@ -526,10 +526,10 @@ def _budgeted() -> Markup:
         safe = advice.choice.safe
         money_of = answer.nouns.money
         limit = answer.nouns.wants.max_usd
-        found = buys(advice.options, money_of.reading_tps, limit, safe, advice.case.step)
+        picks = buys(advice.options, money_of.reading_tps, limit, safe, advice.case.step)
         have = number(advice.options[0].decode) if advice.options[0].speed else "nothing"
         title = f"For {answer.nouns.model.name} you have {have} tokens a second."
-        rows = [_buy(name, option) for name, option in found.named]
+        rows = [_buy(name, option) for name, option in picks.named]
         told = _safe() or ""
         if not rows:
             told += " Nothing within the budget is notably faster at a price of this half-year."
