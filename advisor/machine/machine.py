@@ -173,6 +173,10 @@ class Form(StrEnum):
     HANDHELD = "handheld"
 
 
+UNEQUAL = 1.2
+"""Memory of the largest card, relative to the smallest, from which engines divide layers by it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Machine:
     """Machine, or several equal ones joined by a network."""

@@ -30,7 +30,7 @@ from advisor.cost_model.loads import ForwardPass
 from advisor.cost_model.schedule import REDUCES_PER_LAYER, Exchange, ExchangePath
 from advisor.cost_model.timing import sum_seconds
 from advisor.errors import Refusal
-from advisor.machine.machine import Machine
+from advisor.machine.machine import UNEQUAL, Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
 from advisor.units import GIB, Array
@@ -145,7 +145,6 @@ def parallel(model: Model, machine: Machine, *, by_user: bool = False) -> Parall
     return Parallel(tensor=tensor, pipeline=machine.gpu_count // tensor, by_user=by_user)
 
 
-UNEQUAL = 1.2  # memory of the largest of some cards, relative to the smallest, that is unequal
 USED = 0.92
 BESIDE = 1.5 * GIB
 """Share of a card's memory that vLLM uses (`--gpu-memory-utilization`), and what of that holds no
