@@ -72,9 +72,12 @@ def test_a_budget_and_a_maker_bind() -> None:
 def test_a_batch_is_judged_by_its_hours_by_hand() -> None:
     # 100 answers of 300 tokens within 24 hours, nobody waits: no reading speed, no hours lost
     advice = decided(
-        machine=MACHINES[1], model="Llama-3.3-70B", replies_per_day=100.0, answer_hours=24.0,
+        machine=MACHINES[1],
+        model="Llama-3.3-70B",
+        replies_per_day=100.0,
+        answer_hours=24.0,
         output=300,
-    )  # fmt: skip
+    )
     kept = advice.options[0]
     assert kept.hours_lost == 0
     assert kept.speed is not None
