@@ -12,12 +12,18 @@ from advisor.evidence.claims import Verdict, claims
 from advisor.evidence.claims.scenarios import CASES
 from advisor.request.texts import from_address
 from advisor.ui.accuracy.claims import parameters
+from advisor.ui.parts.markup import as_sold
 
 
 def section():
     from advisor.ui.accuracy.claims import claims_section
 
     claims_section()
+
+
+def shown(text: str) -> str:
+    """Text as the page shows it: escaped, memory in GB as it is sold."""
+    return as_sold(str(escape(text)))
 
 
 @pytest.fixture(scope="module")
@@ -35,30 +41,30 @@ def test_every_claim_is_there_with_its_verdict_in_words(page, answers):
     for claim in answers:
         head = f"{claim.row.number}. {claim.row.topic}"
         assert f"<span class='oa-name'>{escape(head)}</span>" in text
-        assert str(escape(claim.row.claim)) in text
-        assert str(escape(claim.why)) in text
+        assert shown(claim.row.claim) in text
+        assert shown(claim.why) in text
     assert text.count("class='oa-badge ") == len(answers) == 23
     for verdict in Verdict:
-        shown = sum(claim.verdict is verdict for claim in answers)
-        assert text.count(f"'>{verdict}</span>") == shown
+        number = sum(claim.verdict is verdict for claim in answers)
+        assert text.count(f"'>{verdict}</span>") == number
 
 
 def test_a_condition_is_stated_before_the_figures(page, answers):
     text = page_text(page)
     for claim in answers:
         if claim.condition:
-            assert f"<b>Holds only if</b> {escape(claim.condition)}." in text
+            assert f"<b>Holds only if</b> {shown(claim.condition)}." in text
 
 
 def test_each_opens_its_cases_assumptions_and_what_it_would_take(page, answers):
     unfolded = re.findall(r"<details class='oa-more'>.*?</details>", page_text(page), re.DOTALL)
     assert len(unfolded) == len(answers)
     for text, claim in zip(unfolded, answers, strict=True):
-        assert all(str(escape(finding.condition)) in text for finding in claim.findings)
-        assert all(str(escape(finding.words)) in text for finding in claim.findings)
-        assert str(escape(claim.row.assumed)) in text
+        assert all(shown(finding.condition) in text for finding in claim.findings)
+        assert all(shown(finding.words) in text for finding in claim.findings)
+        assert shown(claim.row.assumed) in text
         assert ("What it would take" in text) is (claim.verdict is not Verdict.HOLDS)
-        assert all(str(escape(need)) in text for need in claim.needs)
+        assert all(shown(need) in text for need in claim.needs)
         assert claim.row.source.split(";")[0] in text
 
 

@@ -109,8 +109,8 @@ def test_users_together_says_where_memory_and_speed_end() -> None:
     assert "together get" in text
     assert re.search(r"Memory is enough for \d+ users", text)
     assert "memory is the limit" in text
-    test.number_input(key="target_each").set_value(120.0)
-    assert re.search(r"Up to \d+ get 120 tokens/s each", chart_about(run(test), "together get"))
+    test.number_input(key="target_each").set_value(60.0)
+    assert re.search(r"Up to \d+ get 60 tokens/s each", chart_about(run(test), "together get"))
 
 
 def test_users_of_a_paged_cache_hold_what_their_requests_do():

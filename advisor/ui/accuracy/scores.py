@@ -41,7 +41,7 @@ FAMILIES = {
     "In the GPU": ("resident", "LocalScore, on", "MLX", "drafted"),
     "Partly in RAM": ("dense split", "experts in RAM", "streamed from RAM", "experts streamed"),
     "Processor alone": ("CPU alone", "LocalScore, processor"),
-    "From the drive": ("read from a drive", "paged"),
+    "From the drive": ("read from a drive", "paged", "experts in tiers"),
     "Reading a prompt": ("prompt", "first token"),
     "Servers, several users": ("batch", "serving", "server", "several users"),
 }

@@ -537,7 +537,7 @@ def _budgeted() -> Markup:
             (
                 heading(title, "", "oa-partly-text"),
                 block("oa-way", told, "p"),
-                *((block("oa-ten", _listed(rows)),) if rows else ()),
+                *((block("oa-ten", _listed(rows, "Buys within the budget")),) if rows else ()),
             )
         )
     return Markup()
@@ -572,8 +572,9 @@ def _rows(answer: Findings, kind: OfferKind) -> list[Hit]:
 HEADINGS = ("Machine", "tokens/s", "A month", "At once")
 
 
-def _listed(rows: Iterable[Sequence[object]]) -> Markup:
-    return table(HEADINGS, rows, label="The cheapest month first", numeric=(1, 2, 3))
+def _listed(rows: Iterable[Sequence[object]], label: str = "The cheapest month first") -> Markup:
+    """Table of the few that are named; two on a page need labels of their own."""
+    return table(HEADINGS, rows, label=label, numeric=(1, 2, 3))
 
 
 def _row(answer: Findings, hit: Hit) -> Cells:
