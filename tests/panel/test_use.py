@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import yaml
-from test_panel import NOTHING, Answer, Entry, answer_of, judge, run
+from panel_judge import NOTHING, Answer, Entry, answer_of, judge, run
 
 QUESTIONS: list[Entry] = yaml.safe_load((Path(__file__).parent / "use_questions.yaml").read_text())[
     "questions"
