@@ -74,6 +74,8 @@ SITUATIONS: dict[str, tuple[str, str, PlacementStrategy, Runtime, dict, dict]] =
     "assumed parts": ("Llama-3.1-8B", "Q4_K_M", RAM, LLAMA_CPP, {}, {"gpu": "none", "ram_gb": 64}),
     "AMD": ("Llama-3.1-8B", "Q4_K_M", RESIDENT, LLAMA_CPP, {},
             {"gpu": "Radeon 8060S (Ryzen AI Max+ 395)"}),
+    "older AMD": ("Llama-3.1-8B", "Q4_K_M", RESIDENT, LLAMA_CPP, {},
+                  {"gpu": "RX 6900 XT", "ram_gb": 64}),
     "Arc": ("Llama-3.1-8B", "Q4_K_M", RESIDENT, LLAMA_CPP, {},
             {"gpu": "Arc B580", "backend": "vulkan"}),
     "unified": ("Llama-3.1-8B", "Q4_K_M", RESIDENT, LLAMA_CPP, {}, {"gpu": "Apple M4 Max 40c"}),
@@ -182,7 +184,7 @@ SIMULATED = [
     ("cpu_limits", "full RAM", "cores at 50%"),
     ("old_build", "resident", ""),
     ("old_driver", "Arc", "Mesa before 25.0"),
-    ("other_backend", "AMD", "Vulkan in place of ROCm"),
+    ("other_backend", "older AMD", "Vulkan in place of ROCm"),  # as fast as ROCm on newer ones
     ("no_repacking", "full RAM", ""),
     ("cache_in_ram", "resident", ""),
     ("larger_file", "no GPU", "Q8_0"),
@@ -301,7 +303,8 @@ class TestByHand:
     def test_spilled_bytes_cross_the_link_at_the_rate_of_kernels(self) -> None:
         # Of V bytes held in VRAM s spill: the token's bytes W leave the GPU's part by s / V and
         # cross the link at what the runtime reaches of its zero-copy rate Z,
-        # t' = t - t_GPU s / V + (s / V) W / Z.
+        # t' = t - t_GPU s / V + c (s / V) W / Z. On strangers' machines a GPU and its link take c
+        # times as long as on benches, which the parts of the prediction hold already.
         estimate = predicted("tight")
         assert estimate.phases is not None
         card = estimate.machine.gpus[0]
@@ -311,12 +314,13 @@ class TestByHand:
         assert load is not None
         assert estimate.constants is not None
         reached = estimate.constants.value("link_share")
+        slower = estimate.constants.value("centre")
         read = float(load.weights + load.kv)
         parts = self.parts("tight")
         seconds = (
             sum(parts.values())
             - share * parts[Route.RESIDENT]
-            + share * read / (reached * float(card.link.zero_copy.value))
+            + slower * share * read / (reached * float(card.link.zero_copy.value))
         )
         assert speed(tried("tight", "spilled", -1).decode) == pytest.approx(1 / seconds, rel=1e-3)
 
@@ -526,17 +530,19 @@ class TestOutcome:
             assert shown == list(diagnosis.causes[: len(shown)])
 
     def test_a_speed_beyond_what_a_cause_leaves_possible_strikes_it_out(self) -> None:
-        # The prompt is as slow as on the processor alone, which writes no faster than `most`.
+        # The prompt is as slow as on the processor alone, which writes no faster than `most`. Near
+        # it a short prompt, which slows no writing, explains the two speeds better.
         estimate = predicted("experts")
         ((_, alone),) = degrees(measured_run(estimate), "cpu_alone")
         most = float(alone.decode.high)
         prompt = speed(alone.prompt)
-        within, beyond = (
+        within, near, beyond = (
             keys(diagnose(estimate, Measured(decode=factor * most, prompt=prompt)))
-            for factor in (0.99, 1.5)
+            for factor in (0.8, 0.99, 1.1)
         )
-        assert 1.5 * most < decode(estimate)
+        assert 1.1 * most < decode(estimate)
         assert within[0] == "cpu_alone"
+        assert "cpu_alone" in near
         assert "cpu_alone" not in beyond
 
     def test_a_part_is_less_than_all_of_the_way(self) -> None:

@@ -253,7 +253,7 @@ def question(model: str = "Llama-3.1-70B") -> Question:
     "own", [{"form": Form.LAPTOP}, {"form": Form.MAC}, {"form": Form.DESKTOP, "nothing": True}]
 )
 def test_cards_for_who_has_no_room_come_in_a_new_desktop(own: dict[str, object]) -> None:
-    # 2x RTX 3090 at 990, 8 cores 188.99, 64 GB 699.99, 2 TB 203, board 244.94, case 124.99, 1200 W
+    # 2x RTX 3090 at 1120, 8 cores 188.99, 64 GB 900, 2 TB 290, board 244.94, case 124.99, 1200 W
     # 239
     gpu = {Form.LAPTOP: "RTX 4070 Laptop", Form.MAC: "Apple M4 Max 40c"}.get(own["form"])
     if gpu:
@@ -263,7 +263,7 @@ def test_cards_for_who_has_no_room_come_in_a_new_desktop(own: dict[str, object])
     asker = replace(question(), machine=there, ownership=Ownership(**own))
     hits = find(asker, Request(min_tps=4, format="Q4_K_M")).hits
     (two,) = {hit.upfront for hit in hits if hit.title == "2x RTX 3090" and hit.offer == "bought"}
-    assert two == pytest.approx(2 * 990 + 188.99 + 699.99 + 203 + 244.94 + 124.99 + 239)
+    assert two == pytest.approx(2 * 1120 + 188.99 + 900 + 290 + 244.94 + 124.99 + 239)
 
 
 def test_as_many_machines_as_answer_all_users_at_once() -> None:
