@@ -5,6 +5,7 @@ checks of the dataclasses. Defaults are those of the dataclasses (`MachineSpec`,
 `Settings`, `MoneyInputs` ...), to which `Request` refers.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -96,6 +97,7 @@ WANTED: Mapping[Kind, tuple[Callable[[object], bool], str]] = {
 """What a value of each kind is: its check, and its words."""
 MOST_VALUES = 100  # prices, or sizes, of one input
 EXACT = 2.0**53  # numbers from which on not every whole one has a float
+MOST_OF_FLOATS = sys.float_info.max
 SWITCHED = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -290,6 +292,8 @@ class Input:
 
     def _in_words(self, value: Array, low: float, high: float, paid: Currency) -> str:
         """Value and limits in words; amounts of money in the currency that they were typed in."""
+        if isinstance(value, int) and EXACT <= abs(value) <= MOST_OF_FLOATS:
+            value = float(value)  # its digits beyond those of a float were never typed
         if not self.in_money or paid == US_DOLLAR:
             return f"{value}; allowed is {low:,g} to {high:,.0f} {self.unit}".strip()
         unit = paid.sign.strip() + self.unit.removeprefix(US_DOLLAR.sign)

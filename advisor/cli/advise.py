@@ -16,6 +16,7 @@ from advisor.advice.serving import lines as fleet_lines
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.choice import least_speed
 from advisor.advice.table.option import Option, OptionKind, split
+from advisor.advice.table.options import changes
 from advisor.advice.words.verdict import Advice, pays_when, plain
 from advisor.catalog.inputs import LOAD
 from advisor.catalog.records import as_record
@@ -138,7 +139,7 @@ def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
 
 def _change_lines(advice: Advice) -> Iterator[str]:
     """Changes with their gain, and with the price of what they take where one is on record."""
-    prices = {option.name: option for option in advice.options if option.kind is OptionKind.CHANGE}
+    prices = {option.name: option for option in changes(advice.question, advice.what_ifs)}
     for what_if in advice.what_ifs:
         option = prices.get(what_if.words)
         cost = what_if.cost

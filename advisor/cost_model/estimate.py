@@ -480,7 +480,7 @@ def estimate(
         machine=machine,
         work=work,
         settings=settings,
-        format_note=" ".join(filter(None, notes)),
+        format_note=_joined(notes),
     )
     if strategy is PlacementStrategy.GPU_RESIDENT and machine.gpus:
         outcome = _queued(outcome)
@@ -503,8 +503,14 @@ def estimate(
         missing=missing,
         constants=measured.conditioned(there, machine, runtime, model),
         slow_cache=slow,
-        format_note=" ".join(filter(None, [*notes, told_of(slow, work)])),
+        format_note=_joined([*notes, told_of(slow, work)]),
     )
+
+
+def _joined(notes: Iterable[str]) -> str:
+    """Notes one after the other; each but the last ends with a full stop."""
+    *first, last = list(filter(None, notes)) or [""]
+    return " ".join([*(f"{note.removesuffix('.')}." for note in first), last])
 
 
 def _with_drafts(model: Model, work: Workload, runtime: Runtime) -> tuple[Workload, str]:

@@ -31,11 +31,11 @@ def test_a_machine_that_is_described_is_answered_though_not_owned(capsys) -> Non
 
 
 @pytest.mark.parametrize(
-    # 42.5 GB x 1.15 take 45.5 GiB: two kits of 32 GB DDR4 at 199.99 USD, or 64 GB DDR5 at 699.99
+    # 42.5 GB x 1.15 take 45.5 GiB: two kits of 32 GB DDR4 at 235 USD, or 64 GB DDR5 at 900
     ("cpu", "price"),
     [
-        ("Ryzen 7 5800X", ": 2x 32 GB DDR4 kit $400"),
-        ("Ryzen 7 7700", ": 64 GB DDR5 kit $700"),
+        ("Ryzen 7 5800X", ": 2x 32 GB DDR4 kit $470"),
+        ("Ryzen 7 7700", ": 64 GB DDR5 kit $900"),
     ],
 )
 def test_memory_is_priced_in_kits_of_the_processors_generation(capsys, cpu, price) -> None:

@@ -121,7 +121,7 @@ def test_a_price_far_from_those_on_record_is_taken_with_a_remark(capsys) -> None
     assert main([*ASKED, *words]) == 0
     remarks = [line for line in capsys.readouterr().err.splitlines() if "taken as typed" in line]
     assert len(remarks) == 2
-    assert remarks[0].startswith("note: RTX 4090 at $50 is far from what is on record, $1,400;")
+    assert remarks[0].startswith("note: RTX 4090 at $50 is far from what is on record, $2,360;")
     assert "RTX 4090 at $90.00 an hour" in remarks[1] or "RTX 4090 at $90 an hour" in remarks[1]
 
 

@@ -54,6 +54,7 @@ def saved(document: ReportDocument | None = None, **fields: Any) -> SavedReport:
         "model": kept.model,
         "gpu": kept.gpu,
         "share": "",
+        "share_until": None,
         "deleted_at": None,
         "document": kept,
         "results": (RESULT,),
