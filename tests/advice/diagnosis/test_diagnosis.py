@@ -302,9 +302,10 @@ class TestByHand:
 
     def test_spilled_bytes_cross_the_link_at_the_rate_of_kernels(self) -> None:
         # Of V bytes held in VRAM s spill: the token's bytes W leave the GPU's part by s / V and
-        # cross the link at what the runtime reaches of its zero-copy rate Z,
-        # t' = t - t_GPU s / V + c (s / V) W / Z. On strangers' machines a GPU and its link take c
-        # times as long as on benches, which the parts of the prediction hold already.
+        # cross the link at what the runtime reaches of its zero-copy rate Z. The GPU computes as
+        # much as before, so its part falls by s / V of its time at most:
+        # t + c (s / V) W / Z - t_GPU s / V < t' < t + c (s / V) W / Z. On strangers' machines a GPU
+        # and its link take c times as long as on benches.
         estimate = predicted("tight")
         assert estimate.phases is not None
         card = estimate.machine.gpus[0]
@@ -317,12 +318,11 @@ class TestByHand:
         slower = estimate.constants.value("centre")
         read = float(load.weights + load.kv)
         parts = self.parts("tight")
-        seconds = (
-            sum(parts.values())
-            - share * parts[Route.RESIDENT]
-            + slower * share * read / (reached * float(card.link.zero_copy.value))
-        )
-        assert speed(tried("tight", "spilled", -1).decode) == pytest.approx(1 / seconds, rel=1e-3)
+        crossing = slower * share * read / (reached * float(card.link.zero_copy.value))
+        most = sum(parts.values()) + crossing
+        least = most - share * parts[Route.RESIDENT]
+        assert least < 1 / speed(tried("tight", "spilled", -1).decode) < most
+        assert least > 0.95 * most
 
     def test_the_whole_reply_counts_the_prompt(self) -> None:
         # 256 tokens after a prompt that takes as long as P: v' = 256 / (P + 256 / v).
