@@ -127,12 +127,14 @@ def test_packed_caches_that_cannot_be_divided_are_not_recommended() -> None:
     ("card", "few"), [("RX 7900 XTX", True), ("Arc Pro B60", True), ("H100 SXM", False)]
 )
 def test_a_card_whose_serving_engines_few_measured_has_a_wide_range(card: str, few: bool) -> None:
-    """llama.cpp's many runs on an RX 7900 XTX tell nothing of vLLM on it."""
+    """llama.cpp's many runs on an RX 7900 XTX tell nothing of vLLM on it; what strangers measured of
+    serving engines spreads by a factor of 2.2 from low to high even on cards that many measured.
+    """
     kind = PlacementStrategy.GPU_RESIDENT
     served = run(VLLM, "Llama-3.1-8B", kind, gpu=card, vram_gb=80)
     assert ("Few speeds of serving engines" in notes_of(served)) == few
     assert served.decode is not None
-    assert (float(served.decode.high / served.decode.low) > 1.8) == few
+    assert (float(served.decode.high / served.decode.low) > 2.5) == few
 
 
 def test_the_number_of_the_command_is_told_from_the_number_of_layers() -> None:
