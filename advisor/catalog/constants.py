@@ -254,7 +254,8 @@ class Constants:
         if self._pairs is not None and STACKED in family:
             parts = family.split(STACKED)
             if len(parts) == len(self._pairs[1]):
-                return self._of_each_pair(constant, parts)
+                of_pairs: float = self._of_each_pair(constant, parts)
+                return of_pairs
         value: Any = self._look_up(constant, family).value
         if self._pairs is not None and np.ndim(value):
             classes, gpus = self._pairs
