@@ -24,6 +24,7 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.many_machines import Index, on_machines, taken
 from advisor.cost_model.measured_constants import bound_to_node, conditioned, constants_on, scope_of
 from advisor.cost_model.placement import Placement, PlacementStrategy, by_share
+from advisor.cost_model.timing import peer_rate
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.lazy import lazy
@@ -34,6 +35,7 @@ from advisor.model.architecture import Group
 from advisor.model.catalog import in_format, in_many_formats, layers_together, picked
 from advisor.model.model import Floats, Model
 from advisor.runtimes import LLAMA_CPP, Runtime
+from advisor.runtimes.llama_cpp.passes import USUAL_LINK
 from advisor.units import Array
 
 
@@ -492,6 +494,7 @@ def _size(machine: Machine, *, links: bool) -> Hashable:
         tuple(np.argsort(rates, kind="stable")),
         id(machine.host),
         id(machine.disk),
+        len(machine.gpus) > 1 and min(float(peer_rate(machine.gpus[-1])), USUAL_LINK),
         links
         and tuple(
             (float(gpu.link.pinned.value), float(gpu.link.zero_copy.value)) for gpu in machine.gpus
