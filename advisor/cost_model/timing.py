@@ -53,9 +53,9 @@ ON_GPU = (Route.RESIDENT, Route.STREAMED, LAYERS, TOKEN, CROSSINGS)
 
 
 def centred(time: StepTime, constants: Constants) -> StepTime:
-    """Time of a token on a stranger's machine: GPUs' parts times the median of what publishers by
-    whom nothing was chosen took beside the prediction (`centre`), whose cards have power limits,
-    screens and other programs that those of benches have not.
+    """Time of a token on a stranger's machine: GPUs' parts times `centre`, the median of what the
+    publishers that set widths (lab/publishers.csv) took beside the prediction. Their cards have
+    power limits, screens and other programs that those of benches have not.
     """
     slower = constants.value("centre")
     if np.ndim(slower) == 0 and slower == 1.0:

@@ -2,8 +2,8 @@
 
 Machines of the same name differ by driver, build, power limit, cooling and other load, which no
 datasheet states. The width of the range is fitted to sources that were left out of the prediction
-(`python -m lab`), its level to publishers by whom nothing else was chosen. A range is wider for
-runs with less evidence; too fast and too slow are treated alike.
+(`python -m lab`), its level to the publishers that lab/publishers.csv sets apart for it. A range is
+wider for runs with less evidence; too fast and too slow are treated alike.
 """
 
 from collections.abc import Mapping, Sequence

@@ -47,14 +47,15 @@ class Parts:
     read_share: float  # share of the peak in reading weights
     kv_share: float  # share of the peak in reading the cache
     layers: float  # fixed cost of the layers [s]
+    centre: float  # time of strangers beside the prediction, at the median
     token: float  # fixed cost of a step [s]
 
     @property
     def seconds(self) -> float:
-        """t_step = W / (share S) + K / (share_kv S) + tau + t_token [s]."""
+        """t_step = centre ( W / (share S) + K / (share_kv S) + tau + t_token ) [s]."""
         weights = self.weights / (self.read_share * self.bandwidth)
         cached = self.cache / (self.kv_share * self.bandwidth)
-        return weights + cached + self.layers + self.token
+        return self.centre * (weights + cached + self.layers + self.token)
 
 
 @cache
@@ -64,13 +65,15 @@ def parts() -> Parts:
     constants = drawn.constants
     assert constants is not None
     assert drawn.step is not None
+    centre = constants.value("centre")
     return Parts(
+        centre=centre,
         weights=float(drawn.model.read_bytes_per_token),
         cache=float(drawn.model.kv_bytes(drawn.work.decode_depth, drawn.work.kv_type).sum()),
         bandwidth=gpu.bandwidth.value,
         read_share=constants.value("gpu_read_share", gpu.family),
         kv_share=constants.value("gpu_kv_share", gpu.family),
-        layers=float(drawn.step.parts["layers"]),
+        layers=float(drawn.step.parts["layers"]) / centre,
         token=constants.value("token"),
     )
 
@@ -93,7 +96,8 @@ def lines() -> Iterator[str]:
     yield f"| K / (share_kv S) | {1e3 * cached:.3f} ms | share {held.kv_share:.3f}, fitted |"
     yield f"| tau | {1e3 * held.layers:.2f} ms | kernels of 32 layers, started and waited for |"
     yield f"| t_token | {1e3 * held.token:.3f} ms | sampling, and the start of a step |"
-    yield f"| t_step | {1e3 * held.seconds:.2f} ms | their sum |"
+    yield f"| centre | {held.centre:.3f} | time of strangers' machines beside it, the median |"
+    yield f"| t_step | {1e3 * held.seconds:.2f} ms | centre times the sum of the four times |"
     yield f"| decode | {float(speed.value):.1f} tokens/s | 1 / t_step |"
     yield f"| range | {float(speed.low):.0f} to {float(speed.high):.0f} tokens/s | four in five |"
 
