@@ -25,13 +25,13 @@ Free of an RTX 5070: 11013 of 12226 MiB (https://github.com/antirez/llama.cpp-de
 2026-05-17), of an RTX 2080 Ti: 9.9 of 11.0 GiB (https://github.com/ollama/ollama/pull/10569,
 2025-05-05); 0.4 GiB of both is the context that a placement counts by itself."""
 KEPT_BY_WINDOWS_GIB = 0.36
-"""Of it what Windows keeps of a card without a screen, 0.2 to 0.78 in five logs [GiB]; beyond it the
-driver spills into RAM without a word. 372 MiB is the median of what was not free on Windows beside
-the driver's part and 400 MiB of context: 216 of the RTX 5070 above, 361 of an RTX 5060 Ti
-(https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/1360, 2026-01-07), 372 of an RTX 4060 Ti
-(https://github.com/ollama/ollama/issues/11292, 2025-07-03), 540 of an RTX 3080 without a screen
-(500 to 580 stay free as it spills: https://github.com/sudoingX/qwen38-mtp, sweeps/rtx-3090.md,
-2026-08-17) and 795 of an RTX 4090 (22994 MiB free)."""
+"""Of it what Windows keeps of a card without a screen, 0.2 to 0.78 in five logs [GiB]; beyond it
+the driver spills into RAM without a word. 372 MiB is the median of what was not free on Windows
+beside the driver's part and 400 MiB of context: 216 of the RTX 5070 above, 361 of an RTX 5060
+Ti (https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/1360, 2026-01-07), 372 of an RTX
+4060 Ti (https://github.com/ollama/ollama/issues/11292, 2025-07-03), 540 of an RTX 3080 without
+a screen (500 to 580 stay free as it spills: https://github.com/sudoingX/qwen38-mtp,
+sweeps/rtx-3090.md, 2026-08-17) and 795 of an RTX 4090 (22994 MiB free)."""
 NO_SCREEN = "; no screen subtracted, which takes 0.3 to 1.6 GB of the card it hangs on"
 """Taken by Windows before a model is loaded, and by KDE with a browser
 (https://github.com/ollama/ollama/issues/8723, 2025-01-31)."""

@@ -13,6 +13,7 @@ import pytest
 
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.processors import slower, unpacking_seconds
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
@@ -46,14 +47,15 @@ class Parts:
     bandwidth: float  # peak of the GPU's memory [B/s]
     read_share: float  # share of the peak in reading weights
     kv_share: float  # share of the peak in reading the cache
+    unpacking: float  # time of the GPU's cores to unpack the weights, beside reading [s]
     layers: float  # fixed cost of the layers [s]
     centre: float  # time of strangers beside the prediction, at the median
     token: float  # fixed cost of a step [s]
 
     @property
     def seconds(self) -> float:
-        """t_step = centre ( W / (share S) + K / (share_kv S) + tau + t_token ) [s]."""
-        weights = self.weights / (self.read_share * self.bandwidth)
+        """t_step = centre ( W / (share S) and unpacking + K / (share_kv S) + tau + t_token )."""
+        weights = float(slower(self.weights / (self.read_share * self.bandwidth), self.unpacking))
         cached = self.cache / (self.kv_share * self.bandwidth)
         return self.centre * (weights + cached + self.layers + self.token)
 
@@ -66,6 +68,9 @@ def parts() -> Parts:
     assert constants is not None
     assert drawn.step is not None
     centre = constants.value("centre")
+    assert drawn.phases is not None
+    load = drawn.phases.decode.stages[0][0].load
+    assert load is not None
     return Parts(
         centre=centre,
         weights=float(drawn.model.read_bytes_per_token),
@@ -73,6 +78,7 @@ def parts() -> Parts:
         bandwidth=gpu.bandwidth.value,
         read_share=constants.value("gpu_read_share", gpu.family),
         kv_share=constants.value("gpu_kv_share", gpu.family),
+        unpacking=float(unpacking_seconds(load, gpu, constants)),
         layers=float(drawn.step.parts["layers"]) / centre,
         token=constants.value("token"),
     )
@@ -93,11 +99,13 @@ def lines() -> Iterator[str]:
     yield f"| K | {held.cache / 1e6:.1f} MB | c x 32 layers x 8 heads x 128 values x 2 x 2 bytes |"
     yield f"| S | {held.bandwidth / 1e9:.0f} GB/s | NVIDIA's whitepaper of GA102 |"
     yield f"| W / (share S) | {1e3 * reading:.2f} ms | share {held.read_share:.3f}, fitted |"
+    yield f"| unpacking | {1e3 * held.unpacking:.2f} ms | by the GPU's cores, beside reading |"
+    yield f"| both | {1e3 * float(slower(reading, held.unpacking)):.2f} ms | a smooth maximum |"
     yield f"| K / (share_kv S) | {1e3 * cached:.3f} ms | share {held.kv_share:.3f}, fitted |"
     yield f"| tau | {1e3 * held.layers:.2f} ms | kernels of 32 layers, started and waited for |"
     yield f"| t_token | {1e3 * held.token:.3f} ms | sampling, and the start of a step |"
     yield f"| centre | {held.centre:.3f} | time of strangers' machines beside it, the median |"
-    yield f"| t_step | {1e3 * held.seconds:.2f} ms | centre times the sum of the four times |"
+    yield f"| t_step | {1e3 * held.seconds:.2f} ms | centre times both, cache, tau and t_token |"
     yield f"| decode | {float(speed.value):.1f} tokens/s | 1 / t_step |"
     yield f"| range | {float(speed.low):.0f} to {float(speed.high):.0f} tokens/s | four in five |"
 
