@@ -69,6 +69,11 @@ def describe_machine(**parts: Any) -> Machine:
         >>> describe_machine(gpu="RTX 3090", ram_gb=64).gpus[0].name
         'RTX 3090'
     """
+    if not parts:
+        raise InputError(
+            'No part of the machine is named; name one, or take named_machine("this") for the '
+            "machine this runs on."
+        )
     return core.machine(**parts)
 
 
