@@ -402,9 +402,9 @@ def _type_in_words(values: Mapping[str, object], depth: int = 0) -> tuple[str, f
             return kind
     for name, value in values.items():
         if isinstance(value, Mapping) and not _aside(name) and depth < DEEPEST:
-            found, bits = _type_in_words(value, depth + 1)
+            packed, bits = _type_in_words(value, depth + 1)
             if bits is not None:
-                return found, bits
+                return packed, bits
     return "", None
 
 
