@@ -127,7 +127,7 @@ def test_packed_caches_that_cannot_be_divided_are_not_recommended() -> None:
     ("card", "few"), [("RX 7900 XTX", True), ("Arc Pro B60", True), ("H100 SXM", False)]
 )
 def test_a_card_whose_serving_engines_few_measured_has_a_wide_range(card: str, few: bool) -> None:
-    """llama.cpp's many runs on an RX 7900 XTX tell nothing of vLLM on it; what strangers measured of
+    """llama.cpp's many runs on an RX 7900 XTX tell nothing of vLLM on it; what strangers timed of
     serving engines spreads by a factor of 2.2 from low to high even on cards that many measured.
     """
     kind = PlacementStrategy.GPU_RESIDENT
