@@ -332,8 +332,8 @@ def test_experts_on_arc_are_slow_with_mesa_before_the_release_that_mended_them()
 
 
 def test_layers_that_few_timed_on_a_backend_widen_the_range_and_are_named() -> None:
-    common = answer(MachineSpec(gpu="RTX 4090"), name="Qwen3-30B-A3B")
+    common = answer(MachineSpec(gpu="Apple M4 Max 40c"), name="Qwen3-30B-A3B")
     assert not common.unmeasured
-    rare = answer(MachineSpec(gpu="RTX 4090"), name="Nemotron-3-Nano-30B-A3B")
+    rare = answer(MachineSpec(gpu="Apple M4 Max 40c"), name="Nemotron-3-Nano-30B-A3B")
     assert rare.unmeasured == ("state space",)
     assert width(rare) > width(common)
