@@ -222,10 +222,13 @@ class Constants:
             rows=each[0][0].rows, value=float(values[0]) if values.shape == (1,) else values
         )
 
-    def _of_each_pair(self, constant: str, families: list[str]) -> Any:
-        """Value of a constant of pairs that each state their family, shape (pairs,)."""
-        if self._pairs is None:
-            raise DataError("Families of pairs belong to constants of pairs.")
+    def value_of_each(self, constant: str, family: str) -> Any:
+        """Value of a constant as `value`, where pairs each state their family: paths between cards
+        follow from figures, which pairs have of their own, while GPUs name theirs by machine.
+        """
+        if self._pairs is None or STACKED not in family:
+            return self.value(constant, family)
+        families = family.split(STACKED)
         names = self.scope.decode_class.split(STACKED)
         backends = self.scope.backend.split(STACKED)
         classes, gpus = (
@@ -251,11 +254,6 @@ class Constants:
         """Value of a constant in this scope, in the unit of its row, shape (pairs,) where pairs
         differ; DataError where no row applies.
         """
-        if self._pairs is not None and STACKED in family:
-            parts = family.split(STACKED)
-            if len(parts) == len(self._pairs[1]):
-                of_pairs: float = self._of_each_pair(constant, parts)
-                return of_pairs
         value: Any = self._look_up(constant, family).value
         if self._pairs is not None and np.ndim(value):
             classes, gpus = self._pairs

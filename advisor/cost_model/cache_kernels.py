@@ -74,11 +74,12 @@ def further_seconds(
     depth = np.asarray(work.decode_depth, dtype=float)[..., None]
     values = np.sum(np.minimum(depth, each.windows) * each.kv_values, axis=-1)
     size = KV_BYTES_PER_VALUE[work.kv_type] * values * np.asarray(work.users, dtype=float)
-    rates = np.array(
-        [constants.value("gpu_kv_share", gpu.family) * gpu.bandwidth.value for gpu in machine.gpus],
-        dtype=float,
-    )
-    return np.asarray((row.cached - 1.0) * size / np.mean(rates))
+    rates = [
+        np.asarray(constants.value("gpu_kv_share", gpu.family) * gpu.bandwidth.value)
+        for gpu in machine.gpus
+    ]
+    mean = sum(rates[1:], start=rates[0]) / len(rates)
+    return np.asarray((row.cached - 1.0) * size / mean)
 
 
 def slowed_step(time: StepTime, row: CacheKernelRow, further: Array, *, drafted: bool) -> StepTime:

@@ -136,6 +136,8 @@ class Estimate:
     constants: Constants | None = None  # those of the cost model in the scope of the estimate
     planned: Phases | None = None  # schedules that are known already; None to make them
     slow_cache: CacheKernelRow | None = None  # why its cache is slow; None for a usual one
+    cached_on_gpus: Array = 1.0  # share of the cache in the memory of GPUs
+    started: Array = 0.0  # layers that the processor starts on GPUs in a step, each visit
 
     def __repr__(self) -> str:
         named = f"{self.model.name} {self.model.format} in {self.runtime.name}, {self.strategy}"
@@ -181,21 +183,19 @@ class Estimate:
 
     def _with_launches(self, time: StepTime | None) -> StepTime | None:
         """Time of a token where a slow processor starts the kernels of the layers on the GPU."""
-        if self.placement is None or self.runtime.key not in measured.RUNTIMES:
+        if self.runtime.key not in measured.RUNTIMES:
             return time
-        layers = np.minimum(self.placement.gpu_layers, self.model.layers)
-        visits = np.mean(visits_of(self.model.architecture))
-        return with_launches(time, layers * visits, launch_cost(self.machine))
+        return with_launches(time, self.started, launch_cost(self.machine))
 
     def _with_slow_cache(self, time: StepTime | None) -> StepTime | None:
         """Time of a token where the backend has no fast kernel for the type of the cache."""
         slow = self.slow_cache
         constants = self.constants
-        if time is None or slow is None or constants is None or self.placement is None:
+        if time is None or slow is None or constants is None:
             return time
         further = further_seconds(slow, self.model, self.machine, self.work, constants)
-        kept = 1.0 - np.mean(np.asarray(self.placement.kv.get(RAM, 0.0), dtype=float), axis=-1)
-        return slowed_step(time, slow, kept * further, drafted=bool(self.work.draft))
+        further = further * self.cached_on_gpus
+        return slowed_step(time, slow, further, drafted=bool(self.work.draft))
 
     @lazy
     def prompt(self) -> StepTime | None:
@@ -503,8 +503,17 @@ def estimate(
         missing=missing,
         constants=measured.conditioned(there, machine, runtime, model),
         slow_cache=slow,
+        cached_on_gpus=_cached_on_gpus(placement),
+        started=np.minimum(placement.gpu_layers, model.layers)
+        * np.mean(visits_of(model.architecture)),
         format_note=_joined([*notes, told_of(slow, work)]),
     )
+
+
+def _cached_on_gpus(placement: Placement) -> Array:
+    """Share of the cache in the memory of GPUs, over all layers."""
+    in_ram = np.atleast_1d(placement.kv.get(RAM, 0.0))
+    return 1.0 - np.mean(in_ram, axis=-1)
 
 
 def _joined(notes: Iterable[str]) -> str:

@@ -44,6 +44,8 @@ def on_machines(
         waiting=_picked(plan.waiting, index, size),
         fits=np.broadcast_to(plan.fits, size)[index],
         missing=_picked(plan.missing, index, size),
+        cached_on_gpus=_picked(plan.cached_on_gpus, index, size),
+        started=_picked(plan.started, index, size),
         constants=constants,
     )
 

@@ -21,6 +21,7 @@ from advisor.advice.speeds import COLUMNS, Mask, Speeds, nothing, of_one_context
 from advisor.advice.table.rules import counts_in
 from advisor.catalog.constants import Constants, fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.launch_costs import launch_cost
 from advisor.cost_model.many_machines import Index, on_machines, taken
 from advisor.cost_model.measured_constants import bound_to_node, conditioned, constants_on, scope_of
 from advisor.cost_model.placement import Placement, PlacementStrategy, by_share
@@ -28,7 +29,7 @@ from advisor.cost_model.timing import peer_rate
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.lazy import lazy
-from advisor.machine.backends import drives
+from advisor.machine.backends import drives, of_machine
 from advisor.machine.machine import Machine
 from advisor.machine.stacked import backends_of, card_of, kind_of, of_one_card, stacked, with_counts
 from advisor.model.architecture import Group
@@ -287,7 +288,7 @@ class Stack:
     def __init__(self, machines: Sequence[Machine]) -> None:
         self.machines = machines
         self._processors = _numbered(map(_processors, self.machines))
-        self._numbers: dict[tuple[bool, bool, bool], Index] = {}
+        self._numbers: dict[tuple[bool, bool, bool, bool], Index] = {}
         self._sizes = {
             links: _numbered(_size(machine, links=links) for machine in self.machines)
             for links in (False, True)
@@ -412,11 +413,18 @@ class Stack:
     def _kind_numbers(self, run: Run) -> Index:
         """Number of each machine's kind, equal where one estimate can stand for several."""
         resident = run.resident and run.runtime.apart is None
-        key = (not run.runtime.takes_layers, resident, run.several_counts)
+        packed = run.work.kv_type != "f16"
+        key = (not run.runtime.takes_layers, resident, run.several_counts, packed)
         if key not in self._numbers:
-            kernels, resident, counts = key
+            kernels, resident, counts, packed = key
             numbers = _numbered(
-                kind_of(machine, kernels=kernels, resident=resident, counts=counts)
+                (
+                    kind_of(machine, kernels=kernels, resident=resident, counts=counts),
+                    # Backends differ in the packed caches that they have fast kernels for.
+                    of_machine(machine) if packed else "",
+                    # A board that starts kernels slowly is known by its name.
+                    id(machine) if launch_cost(machine) else 0,
+                )
                 for machine in self.machines
             )
             self._numbers[key] = self._well_filled(numbers) if counts else numbers
