@@ -52,8 +52,10 @@ class Demand:
         return self.money.replies_per_day * seconds / SECONDS_PER_HOUR / self.money.hours_there
 
     def beside(self, kept: Option) -> "Demand":
-        """This demand; that of a rate where people ask for more replies than what is kept gives."""
-        if self.counted or kept.keeps_up:
+        """This demand; that of a rate where what is kept writes as fast as one reads and cannot keep
+        up: so many replies are of several people. Who waits for a slower machine asks in turn.
+        """
+        if self.counted or kept.keeps_up or kept.decode < self.money.reading_tps:
             return self
         rate = self.money.replies_per_day / self.money.hours_there
         wants = replace(self.wants, requests_per_hour=rate)
