@@ -181,9 +181,9 @@ def _row(fitted: ConstantRow, figure: Quantity, value: float) -> ConstantRow:
 GPU_READS = ("gpu_read_share", "gpu_kv_share")  # constants in proportion to the read rate of a GPU
 GPU_TIMES = (
     "gpu_layer", "gpu_expert_layer", "gpu_state_layer", "gpu_scan_layer", "gpu_stream_layer",
-    "gpu_latent_layer", "gpu_latent_value",
+    "gpu_latent_layer", "gpu_latent_value", "gpu_unpack_operations",
 )  # fmt: skip
-"""Fixed times of a GPU."""
+"""Fixed times of a GPU, and the operations that its cores take to unpack a weight."""
 GPU_PRODUCTS = ("gpu_flop_share", "gpu_attention_share")
 """Constants in proportion to a GPU's speed in a prompt."""
 CPU_TIMES = ("cpu_layer", "cpu_barrier", "cpu_expert_layer", "cpu_state_layer")
@@ -303,7 +303,8 @@ def _factors(effect: backends.SoftwareEffect, constants: Constants) -> Mapping[s
             on_cpu = effect.backend == backends.CPU
             return {"cpu_state_layer" if on_cpu else "gpu_state_layer": time}
         case "kernel":
-            return {"gpu_read_share": token, "gpu_flop_share": prompt}
+            reading = {"gpu_read_share": token, "gpu_unpack_operations": time}
+            return {**reading, "gpu_flop_share": prompt}
         case "experts":
             return {"gpu_expert_read_share": token, "gpu_expert_layer": time}
         case "numa":  # the share of several sockets' RAM rate is at most the whole
