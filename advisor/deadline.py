@@ -26,7 +26,8 @@ def within(seconds: float, act: Callable[[], T]) -> T:
         Late: it has none after that time [s].
         Exception: whatever the action raises.
     """
-    if not _FREE.acquire(blocking=False):
+    free = _FREE
+    if not free.acquire(blocking=False):
         raise Late
     told: dict[str, Any] = {}
     done = threading.Event()
@@ -38,7 +39,7 @@ def within(seconds: float, act: Callable[[], T]) -> T:
         except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
             told["error"] = error
         finally:
-            _FREE.release()
+            free.release()
             done.set()
 
     threading.Thread(target=run, daemon=True, name="exchange").start()

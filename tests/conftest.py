@@ -1,7 +1,6 @@
 """Settings of all tests."""
 
 import atexit
-import csv
 import os
 import shutil
 import sys
@@ -49,24 +48,7 @@ LONG = ("browser", "panel", "evidence", "ui", "advice", "reports", "runtimes", "
 TESTS = Path(__file__).parent
 
 
-KNOWN = TESTS / "samples" / "known_failures.csv"
-"""Tests that fail and wait for their mend, each with what is wrong; the table only shrinks."""
-
-
-def known_failures() -> dict[str, str]:
-    """What is wrong, by a test's path and name without its parameters."""
-    with KNOWN.open(encoding="utf-8", newline="") as file:
-        return {row["test"]: row["wrong"] for row in csv.DictReader(file)}
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave short files for the end, so that all workers of a run end at about the same time; tests
-    of the table of known failures run, are reported as such, and stop nothing.
-    """
+    """Leave short files for the end, so that all workers of a run end at about the same time."""
     places = {part: place for place, part in enumerate(LONG)}
-    wrong = known_failures()
-    for item in items:
-        reason = wrong.get(item.nodeid.partition("[")[0])
-        if reason is not None:
-            item.add_marker(pytest.mark.xfail(reason=reason, strict=False))
     items.sort(key=lambda item: places.get(item.path.relative_to(TESTS).parts[0], len(LONG)))
