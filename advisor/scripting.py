@@ -21,7 +21,6 @@ import numpy.typing as npt
 
 from advisor import core
 from advisor.advice import advise as whole_answer
-from advisor.advice import compare as comparison
 from advisor.advice.task import Task
 from advisor.advice.words.verdict import Advice
 from advisor.catalog.inputs import PLACEMENT
@@ -37,6 +36,7 @@ from advisor.request.known import QuestionRun, known
 from advisor.request.money import MoneyInputs
 from advisor.request.request import Request
 from advisor.runtimes import RUNTIMES
+from advisor.runtimes import compare as comparison
 from advisor.runtimes import runtime as runtime_named
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from advisor.advice.compare import estimates_of
+from advisor.advice.estimates import estimates_of
 from advisor.cli import mcp
 from advisor.cli.estimate import estimate_answer
 from advisor.cli.main import main as command

@@ -23,7 +23,6 @@ from functools import partial
 
 import numpy as np
 
-from advisor.advice.compare import compare
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
@@ -31,6 +30,7 @@ from advisor.evidence.published.predict import predictions
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.runtimes import LLAMA_CPP, runtime
+from advisor.runtimes.compare import compare
 from advisor.runtimes.llama_cpp.passes import phases
 from advisor.scripting import find_model
 from advisor.units import GIB

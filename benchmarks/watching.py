@@ -22,8 +22,8 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
-from advisor.advice.compare import estimates_of, usable
 from advisor.advice.diagnosis.watching import Watched
+from advisor.advice.estimates import estimates_of
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
@@ -34,6 +34,7 @@ from advisor.machine.catalog import find_gpu
 from advisor.probes.server import ServerReading
 from advisor.probes.server_process import ProcessReading
 from advisor.request.request import Request
+from advisor.runtimes.compare import usable
 from advisor.units import GIB
 
 SOUND = 300

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from advisor.advice.compare import compare, context_notes, readers, title_of, usable
 from advisor.advice.decision import (
     KEEP,
     STAYS,
@@ -52,6 +51,7 @@ from advisor.request.request import Nouns
 from advisor.request.session import AgentSession
 from advisor.request.wants import NO_WANTS, Wants
 from advisor.runtimes import RUNTIMES, VALUED, Runtime, beside, in_tiers
+from advisor.runtimes.compare import compare, context_notes, readers, title_of, usable
 
 if TYPE_CHECKING:
     from advisor.advice.finder.combinations import Compute

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from advisor.advice.advise import Answer
-from advisor.advice.compare import decode_tps, usable
 from advisor.advice.edits.changes import smaller_format
 from advisor.advice.finder.runnable import Runnable
 from advisor.advice.first_run import System, first_run, systems
@@ -15,6 +14,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import money, number
 from advisor.model import downloads
+from advisor.runtimes.compare import decode_tps, usable
 
 LEVELS = {
     Judgement.FASTER: "FAST",

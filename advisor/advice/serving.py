@@ -16,7 +16,6 @@ from operator import attrgetter, itemgetter
 import numpy as np
 
 from advisor.advice.arrivals.load import ServerLoad, load_on
-from advisor.advice.compare import as_run
 from advisor.advice.prices.power import desktop_parts, draw_of
 from advisor.advice.prices.price import (
     Price,
@@ -40,6 +39,7 @@ from advisor.machine import from_catalog
 from advisor.machine.machine import Machine
 from advisor.request.request import Request
 from advisor.runtimes import RUNTIMES, Runtime
+from advisor.runtimes.compare import as_run
 from advisor.units import HOURS_PER_MONTH
 
 Sizes = tuple[int, ...]

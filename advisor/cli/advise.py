@@ -9,7 +9,6 @@ from dataclasses import asdict
 
 from advisor.advice.advise import Answer, answer
 from advisor.advice.arrivals.load import curve_lines, load_on, sentences
-from advisor.advice.compare import usable
 from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.serving import heading, serving_fleets
 from advisor.advice.serving import lines as fleet_lines
@@ -28,6 +27,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import InputError
 from advisor.formatting import aligned, hours, memory, money, number, seconds
+from advisor.runtimes.compare import usable
 
 
 def run(args: argparse.Namespace) -> None:

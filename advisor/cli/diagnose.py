@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 
-from advisor.advice.compare import estimates_of
 from advisor.advice.diagnosis.diagnose import Diagnosis, Measured, likeliest, system_of
 from advisor.advice.diagnosis.diagnose import diagnose as diagnosis_of
 from advisor.advice.diagnosis.results import as_run, reported_in
 from advisor.advice.diagnosis.text import diagnosis_text, sentence
 from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched, expected, speeds
+from advisor.advice.estimates import estimates_of
 from advisor.catalog.records import as_record
 from advisor.cli.command import Json, show, tell
 from advisor.errors import InputError

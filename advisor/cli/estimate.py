@@ -8,7 +8,7 @@ import numpy as np
 
 from advisor.advice import known
 from advisor.advice.arrivals.server import first_token_within
-from advisor.advice.compare import context_notes, decode_tps, estimates_of, title_of, usable
+from advisor.advice.estimates import estimates_of
 from advisor.advice.speeds import speed_of
 from advisor.advice.start_files import StartFile, start_file
 from advisor.advice.task import Task, sentences, task_of
@@ -21,6 +21,7 @@ from advisor.cost_model.workload import drafting_note
 from advisor.errors import Refusal
 from advisor.formatting import aligned, memory, percent, range_of, seconds
 from advisor.request.session import AgentSession
+from advisor.runtimes.compare import context_notes, decode_tps, title_of, usable
 
 
 def run(args: argparse.Namespace) -> None:

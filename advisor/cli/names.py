@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from advisor.advice.compare import context_notes
 from advisor.catalog.inputs import INPUTS
 from advisor.catalog.records import as_record
 from advisor.cli.command import Json, program, show
@@ -15,6 +14,7 @@ from advisor.formatting import aligned, memory
 from advisor.machine.identify import Identified, identified
 from advisor.model.architecture import Architecture
 from advisor.model.resolve import ResolvedModel
+from advisor.runtimes.compare import context_notes
 
 
 def model(args: argparse.Namespace) -> None:

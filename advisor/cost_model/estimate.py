@@ -512,8 +512,8 @@ def estimate(
 
 def _cached_on_gpus(placement: Placement) -> Array:
     """Share of the cache in the memory of GPUs, over all layers."""
-    in_ram = np.atleast_1d(placement.kv.get(RAM, 0.0))
-    return 1.0 - np.mean(in_ram, axis=-1)
+    in_ram: Array = np.mean(np.atleast_1d(placement.kv.get(RAM, 0.0)), axis=-1)
+    return 1.0 - in_ram
 
 
 def _joined(notes: Iterable[str]) -> str:

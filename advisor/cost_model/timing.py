@@ -199,13 +199,15 @@ def exchange_seconds(exchange: Exchange, machine: Machine, constants: Constants)
         return exchange.times * (hop + exchange.moved / (network.rate.value if network else np.inf))
     gpu = machine.gpus[-1]  # the slowest, for which unlike cards wait
     path = peer_path(gpu)
-    rate = peer_rate(gpu) * constants.value_of_each("peer_share", path)
+    rate: Array = peer_rate(gpu) * constants.value_of_each("peer_share", path)
     if not exchange.reduces:
         return exchange.times * (constants.value("crossing") + exchange.moved / rate)
     further = exchange.gpus - 2
-    alone = constants.value_of_each("all_reduce", path)
+    alone: Array = constants.value_of_each("all_reduce", path)
     alone = alone + further * constants.value_of_each("all_reduce_further", path)
-    sharing = constants.value_of_each("peer_sharing", _or_else(path, generation(gpu))) * further
+    sharing: Array = (
+        constants.value_of_each("peer_sharing", _or_else(path, generation(gpu))) * further
+    )
     return exchange.times * (alone + exchange.moved / rate * (1.0 + sharing))
 
 

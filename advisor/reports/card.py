@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from advisor.advice.advise import Answer
-from advisor.advice.compare import decode_tps
 from advisor.advice.words.verdict import Judgement
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import model_words, number
 from advisor.machine.in_words import parts
+from advisor.runtimes.compare import decode_tps
 
 TITLE_LENGTH = 70  # characters of a title that previews show whole
 GOOD = "good"

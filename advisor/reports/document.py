@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from advisor.advice.compare import TITLES
 from advisor.catalog.records import Size, checked
 from advisor.errors import InputError
 from advisor.formatting import Currency, money, number
+from advisor.runtimes.compare import TITLES
 
 # Parts of a report document: cards, options, memory, time, lines and figures.
 #

@@ -12,7 +12,6 @@ import numpy as np
 import advisor
 from advisor import formatting
 from advisor.advice.advise import Answer
-from advisor.advice.compare import TITLES
 from advisor.advice.curves import cost_by_tokens, speed_by_layers
 from advisor.advice.table.option import Option, split
 from advisor.advice.task import Task, sentences
@@ -42,6 +41,7 @@ from advisor.reports.document import (
 from advisor.request.command_line import command
 from advisor.request.texts import to_texts
 from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes.compare import TITLES
 
 if TYPE_CHECKING:
     from advisor.advice.diagnosis.diagnose import Measured

@@ -23,7 +23,7 @@ from typing import Any
 
 from advisor import given_files
 from advisor.advice.advise import question_of
-from advisor.advice.compare import estimates_of, usable
+from advisor.advice.estimates import estimates_of
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.options import keep
 from advisor.advice.task import task_of
@@ -37,6 +37,7 @@ from advisor.reports import plain_yaml
 from advisor.request.request import Nouns, Request
 from advisor.request.values import check_names, from_values
 from advisor.runtimes import RUNTIMES
+from advisor.runtimes.compare import usable
 
 LARGEST_FILE = 1_000_000  # largest scenario file that is read [B]
 MOST_PAIRS = 2_000  # models times machines

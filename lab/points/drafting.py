@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from advisor.advice.compare import as_run
 from advisor.catalog.accuracy_points import AccuracyPoint
 from advisor.catalog.constants import fitted_constants
 from advisor.catalog.csv_tables import DATA, read
@@ -23,6 +22,7 @@ from advisor.evidence.published.engines import engine
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
+from advisor.runtimes.compare import as_run
 from lab.points import decode_of, margins_of, point_of
 
 USUAL_FORMAT = "Q4_K_M"  # format assumed for rows that state none

@@ -9,7 +9,6 @@ from functools import cache
 import numpy as np
 
 from advisor.advice.arrivals.server import Lengths, at_random, of_users, server, simulate
-from advisor.advice.compare import as_run
 from advisor.catalog.accuracy_points import AccuracyPoint
 from advisor.catalog.constants import Scope, fitted_constants
 from advisor.catalog.csv_tables import read
@@ -27,6 +26,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.runtimes import runtime
+from advisor.runtimes.compare import as_run
 from lab import engines
 from lab.engine_tables import LEFT_OUT, EngineLeftOutRow
 from lab.frameworks import margins as framework_margins

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from advisor.advice.advise import advise
-from advisor.advice.compare import decode_tps, usable
 from advisor.advice.table.option import OptionKind
 from advisor.advice.words.verdict import Advice
 from advisor.cost_model.placement import PlacementStrategy, Settings
@@ -29,6 +28,7 @@ from advisor.runtimes import (
     VLLM,
     Runtime,
 )
+from advisor.runtimes.compare import decode_tps, usable
 
 SATA = "SATA SSD (typical)"
 SITUATIONS = {

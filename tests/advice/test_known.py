@@ -8,7 +8,7 @@ import pytest
 import result_samples as samples
 
 import advisor
-from advisor.advice.compare import estimates_of, usable
+from advisor.advice.estimates import estimates_of
 from advisor.advice.known import change, faults, judged, sentences
 from advisor.advice.known_files import known_texts
 from advisor.advice.next_run import BENCHES, command, next_run
@@ -17,6 +17,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.errors import InputError
 from advisor.request.known_speed import read
 from advisor.request.request import Request
+from advisor.runtimes.compare import usable
 
 HERE = {"gpu": "RTX 3090", "ram_gb": 64, "runtime": "llama.cpp"}
 PARTS = {"gpu": "RTX 3090", "ram_gb": 64}

@@ -2,7 +2,6 @@
 
 import pytest
 
-from advisor.advice.compare import as_chosen, compare
 from advisor.advice.table.stack import Stack
 from advisor.advice.table.timed_machines import TimedStack
 from advisor.cost_model.placement import PlacementStrategy
@@ -12,6 +11,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
 from advisor.runtimes import VLLM
+from advisor.runtimes.compare import as_chosen, compare
 
 DEEPSEEK = resolve.find("DeepSeek-V3").model
 RESIDENT = PlacementStrategy.GPU_RESIDENT

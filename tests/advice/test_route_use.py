@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from advisor.advice.compare import compare
 from advisor.advice.speeds import route_bytes, route_use
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
@@ -12,6 +11,7 @@ from advisor.machine.from_spec import machine as machine_from
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP, VLLM
+from advisor.runtimes.compare import compare
 
 WORK = Workload(context=4096, prompt=512, output=256)
 HOST = {"cpu": "Ryzen 9 7950X", "ram_gb": 64.0}

@@ -6,7 +6,6 @@ import shlex
 import pytest
 import yaml
 
-from advisor.advice.compare import compare, usable
 from advisor.advice.start_files import StartFile, start_file
 from advisor.cli.main import main
 from advisor.cost_model.estimate import Estimate
@@ -16,6 +15,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import runtime
+from advisor.runtimes.compare import compare, usable
 
 SERVERS = ("llama.cpp", "ik_llama.cpp", "vllm", "sglang")
 

@@ -9,7 +9,6 @@ import pytest
 from flags import flags, listed
 
 from advisor.advice.advise import answer
-from advisor.advice.compare import compare
 from advisor.advice.edits.edit import again
 from advisor.advice.task import (
     Task,
@@ -26,6 +25,7 @@ from advisor.formatting import number, percent
 from advisor.request.request import Request
 from advisor.request.session import AgentSession
 from advisor.runtimes import ASIDE, RUNTIMES, SGLANG, VLLM, runtime
+from advisor.runtimes.compare import compare
 from advisor.units import GIB
 
 DENSE = "Llama-3.1-8B"

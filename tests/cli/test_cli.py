@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 import advisor
-from advisor.advice import compare as comparison
 from advisor.calibration import local_machine
 from advisor.calibration.local_machine import Calibration
 from advisor.catalog.csv_tables import DATA
@@ -30,6 +29,7 @@ from advisor.probes.gpu import detect
 from advisor.probes.gpu.detect import GpuFacts
 from advisor.probes.measurement import Measurement, ProbeStep
 from advisor.runtimes import RUNTIMES
+from advisor.runtimes import compare as comparison
 
 # The keys that the design promises to other programs.
 MODEL_KEYS = {

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.advice.compare import as_run
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.drafting import refuse_without_heads, weights_read, with_drafting
 from advisor.cost_model.estimate import Estimate, estimate
@@ -43,6 +42,7 @@ from advisor.runtimes import (
     VLLM,
     Runtime,
 )
+from advisor.runtimes.compare import as_run
 
 
 def run(name: str, form: str, runtime: Runtime, work: Workload, **spec: object) -> Estimate:

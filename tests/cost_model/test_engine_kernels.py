@@ -5,7 +5,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from advisor.advice.compare import as_run
 from advisor.catalog.constants import ConstantRow, Constants, fitted_constants
 from advisor.cost_model.engine_kernels import (
     EngineKernels,
@@ -25,6 +24,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import SGLANG, VLLM, Runtime
+from advisor.runtimes.compare import as_run
 from advisor.runtimes.parallelism import attention_work, cache_read
 from advisor.runtimes.serving import engine_formats
 

@@ -1,6 +1,5 @@
 """A model placed by a runtime, the command for it, and the changes offered beside it."""
 
-from advisor.advice.compare import compare
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.edits.edit import Edited
 from advisor.cost_model.estimate import Estimate
@@ -10,6 +9,7 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.request.request import Request
 from advisor.runtimes import Runtime
+from advisor.runtimes.compare import compare
 
 WORK = Workload()
 

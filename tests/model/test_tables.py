@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from gguf_files import LLAMA_KEYS, llama_tensors, write
 
-from advisor.advice.compare import compare
 from advisor.advice.edits.remarks import remarks
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import DISK, RAM, PlacementStrategy, Settings, weight_bytes
@@ -22,6 +21,7 @@ from advisor.model.config.read import describe
 from advisor.model.model import Model
 from advisor.model.resolve import find
 from advisor.runtimes import LLAMA_CPP, MLX, SGLANG, VLLM, Runtime
+from advisor.runtimes.compare import compare
 from advisor.units import GIB
 
 RESIDENT, OFFLOAD, PAGED = PlacementStrategy

@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 import result_samples
 
-from advisor.advice.compare import compare
 from advisor.calibration import measurement_file
 from advisor.catalog.inputs import INPUTS, inputs_in
 from advisor.cli import mcp
@@ -34,6 +33,7 @@ from advisor.reports import plain_yaml
 from advisor.reports.scenarios import scenarios
 from advisor.request import texts
 from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes.compare import compare
 
 TRIED = int(os.environ.get("ADVISOR_FUZZ", "2000"))
 SAMPLES = Path(__file__).parents[1] / "samples"

@@ -13,10 +13,10 @@ from random import Random
 
 import pytest
 
-from advisor.advice import compare
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError
 from advisor.request.request import Request
+from advisor.runtimes import compare
 from advisor.runtimes.llama_cpp.passes import COPY_TOKENS
 
 COUNT = int(os.environ.get("ADVISOR_FUZZ", "25"))

@@ -6,7 +6,6 @@ from itertools import permutations
 import pytest
 
 from advisor.advice.advise import advise
-from advisor.advice.compare import as_run, decode_tps
 from advisor.advice.table.option import OptionKind
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import estimate
@@ -19,6 +18,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog, resolve
 from advisor.runtimes import SGLANG, TENSORRT_LLM, VLLM, Runtime
+from advisor.runtimes.compare import as_run, decode_tps
 
 ENGINES = (VLLM, SGLANG, TENSORRT_LLM)
 CARDS = {

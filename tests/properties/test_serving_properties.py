@@ -8,7 +8,6 @@ from itertools import permutations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.advice.compare import as_run
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -21,6 +20,7 @@ from advisor.machine.machine import Gpu, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP, MLX, SGLANG, TENSORRT_LLM, VLLM, Runtime
+from advisor.runtimes.compare import as_run
 from advisor.units import GIB
 
 ENGINES = (VLLM, SGLANG, TENSORRT_LLM, LLAMA_CPP, MLX)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from advisor.advice.arrivals.server import server
-from advisor.advice.compare import as_run, settings_for
 from advisor.catalog.constants import fitted_constants
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.estimate import Estimate, estimate
@@ -18,6 +17,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.runtimes import LLAMA_CPP, SGLANG, TENSORRT_LLM, VLLM, Runtime
+from advisor.runtimes.compare import as_run, settings_for
 from advisor.runtimes.parallelism import Parallel, exchanges, share_of_users
 from lab.published import published_rows
 

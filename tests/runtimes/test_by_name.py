@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from advisor.advice.advise import advise
-from advisor.advice.compare import as_run, compare
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
@@ -17,6 +16,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import EXLLAMAV3, LLAMA_CPP, LLAMAFILE, MLX, OLLAMA_MLX, Runtime, runtime
+from advisor.runtimes.compare import as_run, compare
 from advisor.runtimes.format_support import IN_GROUPS
 from advisor.scripting import find_model
 

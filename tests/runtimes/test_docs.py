@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from advisor.advice.compare import as_run
 from advisor.cost_model.placement import Settings, Tier
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
@@ -10,6 +9,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model.catalog import model
 from advisor.runtimes import DEEPSPEED, RUNTIMES, VLLM, Runtime, remarks_of
+from advisor.runtimes.compare import as_run
 
 TEXT = (Path(__file__).parents[2] / "docs" / "runtimes.md").read_text(encoding="utf-8")
 ROWS = {

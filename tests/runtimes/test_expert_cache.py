@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from advisor.advice.compare import compare
 from advisor.catalog.constants import Scope, fitted_constants
 from advisor.cost_model.loads import token_step
 from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Settings, vram
@@ -16,6 +15,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP, RUNTIMES
+from advisor.runtimes.compare import compare
 from advisor.runtimes.llama_cpp import passes
 from advisor.units import GIB
 from benchmarks.pairs import expert_cache

@@ -5,7 +5,6 @@ import re
 import pytest
 from provenance import is_past, is_public
 
-from advisor.advice.compare import taken_format
 from advisor.catalog.csv_tables import texts
 from advisor.errors import Refusal
 from advisor.machine.catalog import gpu_rows, host_rows
@@ -15,6 +14,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.formats import model_formats
 from advisor.runtimes import ASIDE, RUNTIMES, runtime
+from advisor.runtimes.compare import taken_format
 from advisor.runtimes.format_support import NAMES, bits, capabilities, kinds, nearest, rows, takes
 
 KNOWN = {"GGUF", "ik GGUF", "GGUF experts", "16-bit", "AWQ", "GPTQ", "integers", "FP8", "NVFP4",

@@ -9,7 +9,6 @@ import pytest
 from flags import flags, listed
 from measurements import measured
 
-from advisor.advice.compare import compare
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, vram
@@ -22,6 +21,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.runtimes import KTRANSFORMERS
+from advisor.runtimes.compare import compare
 
 
 def run(name: str, form: str, work: Workload | None = None, **inputs: Any) -> Estimate:

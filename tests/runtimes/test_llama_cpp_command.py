@@ -13,7 +13,7 @@ from engine import needs_engine, options, understood
 from flags import flags, listed
 from synthetic import write_model
 
-from advisor.advice.compare import estimates_of
+from advisor.advice.estimates import estimates_of
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings, vram
 from advisor.cost_model.workload import Workload

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from placing import WORK, command, place
 
-from advisor.advice.compare import compare, usable
 from advisor.cost_model.placement import (
     DISK,
     RAM,
@@ -40,6 +39,7 @@ from advisor.runtimes import (
     Runtime,
     runtime,
 )
+from advisor.runtimes.compare import compare, usable
 from advisor.units import GIB
 
 

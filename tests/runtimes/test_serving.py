@@ -8,7 +8,6 @@ import pytest
 from flags import flags, listed
 
 from advisor.advice.arrivals.server import first_token_times, first_token_within
-from advisor.advice.compare import as_run
 from advisor.advice.edits.remarks import remarks
 from advisor.catalog.constants import Scope, fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
@@ -30,6 +29,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.runtimes import LLAMA_CPP, SGLANG, VLLM, Runtime, remarks_of
+from advisor.runtimes.compare import as_run
 from advisor.runtimes.parallelism import cache_share, parallel
 from advisor.runtimes.serving import sequences_that_fit
 from advisor.runtimes.sglang import static_share

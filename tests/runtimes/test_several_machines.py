@@ -3,7 +3,6 @@
 import math
 from statistics import median
 
-from advisor.advice.compare import as_run
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -12,6 +11,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP, MLX, VLLM
+from advisor.runtimes.compare import as_run
 
 GEERLING = "Jeff Geerling, December 2025, as snackonai.com quotes him (2026-04-19)"
 GLM = "https://github.com/exo-explore/exo/issues/1468"

@@ -2,7 +2,6 @@
 
 import pytest
 
-from advisor.advice.compare import as_run
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -11,6 +10,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes.compare import as_run
 
 PUBLISHED = {2: 126.66, 3: 163.08, 4: 200.40, 5: 207.24, 6: 210.91, 7: 229.20, 8: 260.76}
 """Tokens a second of batches of Qwen2.5-7B in Q8_0 on Metal, 70.41 for one

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 import pytest
 from flags import flags, listed
 
-from advisor.advice.compare import compare
 from advisor.cost_model.estimate import Estimate
 from advisor.request.request import Request
 from advisor.runtimes import (
@@ -26,6 +25,7 @@ from advisor.runtimes import (
     VLLM,
     Runtime,
 )
+from advisor.runtimes.compare import compare
 
 PC: Mapping[str, object] = {"gpu": "RTX 4090", "ram_gb": 128.0}
 MAC: Mapping[str, object] = {"gpu": "Apple M3 Ultra 80c", "ram_gb": 256.0}

@@ -24,7 +24,6 @@ from functools import cache, partial
 
 import numpy as np
 
-from advisor.advice.compare import decode_tps
 from advisor.advice.diagnosis.causes import FUNCTIONS
 from advisor.advice.diagnosis.facts import Observation, observed
 from advisor.advice.diagnosis.measured_run import (
@@ -48,6 +47,7 @@ from advisor.probes.host import operating_system
 from advisor.probes.llama_cpp.result_files import EngineRun
 from advisor.request.request import Request
 from advisor.runtimes import NAMED
+from advisor.runtimes.compare import decode_tps
 from advisor.units import GB
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from advisor import given_files
-from advisor.advice.compare import estimates_of
 from advisor.advice.diagnosis.diagnose import Measured, measurable
 from advisor.advice.diagnosis.facts import other_model
+from advisor.advice.estimates import estimates_of
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import AdvisorError, InputError
 from advisor.model.by_name.names import format_in_name

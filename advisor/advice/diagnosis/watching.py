@@ -15,7 +15,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from advisor.advice.compare import estimates_of
 from advisor.advice.diagnosis.diagnose import (
     BEYOND,
     Diagnosis,
@@ -27,6 +26,7 @@ from advisor.advice.diagnosis.diagnose import (
 )
 from advisor.advice.diagnosis.facts import OF_FILE, Observation, of_format, other_model
 from advisor.advice.diagnosis.measured_run import MeasuredRun, measured_run
+from advisor.advice.estimates import estimates_of
 from advisor.catalog.accuracy_points import accuracy_points
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate

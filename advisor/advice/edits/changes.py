@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from advisor.advice.compare import decode_tps
 from advisor.advice.edits.edit import Edit, Edited, again, placements, scaled
 from advisor.advice.edits.in_tiers import engine_in_tiers
 from advisor.advice.speeds import Speed, speed_of
@@ -34,6 +33,7 @@ from advisor.machine.stated_software import effect_of_driver, stated_driver
 from advisor.model import catalog
 from advisor.model.catalog import format_loss_rows
 from advisor.model.model import Model
+from advisor.runtimes.compare import decode_tps
 from advisor.units import GIB, KIB, MIB
 
 SMALLER_FORMATS = ("Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")

@@ -9,13 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
-from advisor.advice.compare import as_run, could_hold
 from advisor.advice.speeds import Speed
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError, Refusal
 from advisor.formatting import seconds
 from advisor.machine.quantity import Quantity
+from advisor.runtimes.compare import as_run, could_hold
 from advisor.units import Array
 
 Part = TypeVar("Part")

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from advisor.advice.compare import decode_tps
 from advisor.advice.edits.edit import Edit, again, placements
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.machine.machine import Machine
 from advisor.runtimes import TIERED, in_tiers
+from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.tiered.engines import engine_called
 from advisor.runtimes.tiered.reports import on_card
 

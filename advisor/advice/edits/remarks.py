@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from advisor import runtimes
-from advisor.advice.compare import decode_tps
 from advisor.advice.edits.edit import again
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import (
@@ -21,6 +20,7 @@ from advisor.cost_model.placement import (
 from advisor.cost_model.uncertainty import ENOUGH
 from advisor.formatting import memory, number, range_of, seconds, tokens_per_second
 from advisor.runtimes.accelerate import HEAD, MEMORY_USED, device_map
+from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.llama_cpp.passes import READ_IN
 from advisor.runtimes.serving import paged, sequences_that_fit, served
 

@@ -25,7 +25,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from advisor.advice.compare import could_hold, decode_tps
 from advisor.advice.edits.changes import LAST_RESORTS
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.stack import Stack
@@ -42,6 +41,7 @@ from advisor.model.by_name.named import GGUF_OF_NATIVE, USUAL, named, native_for
 from advisor.model.catalog import format_loss_rows
 from advisor.model.model import Floats, Model
 from advisor.runtimes import LLAMA_CPP, Runtime
+from advisor.runtimes.compare import could_hold, decode_tps
 
 BY_LOSS = (
     "BF16", "BF16-hf", "Q8_0", "FP8", "Q6_K", "Q5_K_M", "Q5_0", "Q4_K_M", "AWQ", "IQ4_XS", "Q4_0",

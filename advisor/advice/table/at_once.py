@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from advisor.advice.compare import compare, usable
 from advisor.advice.table.option import Question
 from advisor.advice.table.rules import counts_in
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.runtimes import RUNTIMES, Runtime
+from advisor.runtimes.compare import compare, usable
 from advisor.units import SECONDS_PER_HOUR
 
 TRIED = (4.0, 16.0, 64.0)  # numbers of answers at the same time that are tried

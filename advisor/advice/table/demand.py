@@ -52,8 +52,8 @@ class Demand:
         return self.money.replies_per_day * seconds / SECONDS_PER_HOUR / self.money.hours_there
 
     def beside(self, kept: Option) -> "Demand":
-        """This demand; that of a rate where what is kept writes as fast as one reads and cannot keep
-        up: so many replies are of several people. Who waits for a slower machine asks in turn.
+        """Demand beside what is kept: that of a rate, where the kept machine writes as fast as one
+        reads and cannot keep up, since so many replies are of several people.
         """
         if self.counted or kept.keeps_up or kept.decode < self.money.reading_tps:
             return self

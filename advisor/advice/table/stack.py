@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from advisor.advice.compare import taken_format
 from advisor.advice.speeds import COLUMNS, Mask, Speeds, nothing, of_one_context
 from advisor.advice.table.rules import counts_in
 from advisor.catalog.constants import Constants, fitted_constants
@@ -36,6 +35,7 @@ from advisor.model.architecture import Group
 from advisor.model.catalog import in_format, in_many_formats, layers_together, picked
 from advisor.model.model import Floats, Model
 from advisor.runtimes import LLAMA_CPP, Runtime
+from advisor.runtimes.compare import taken_format
 from advisor.runtimes.llama_cpp.passes import USUAL_LINK
 from advisor.units import Array
 

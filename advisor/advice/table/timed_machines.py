@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from advisor.advice.compare import as_chosen
 from advisor.advice.prices.rows import machines_for_sale
 from advisor.advice.speeds import Mask, Speed, Speeds, nothing
 from advisor.advice.table.stack import MachineKind, Stack
@@ -27,6 +26,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model.model import Floats, Model
 from advisor.request.money import DOCK_LINK, discrete, in_dock, room_for
 from advisor.runtimes import Runtime
+from advisor.runtimes.compare import as_chosen
 
 
 class TimedStack:

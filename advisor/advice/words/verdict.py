@@ -10,7 +10,6 @@ from enum import StrEnum
 from html import escape
 from typing import TYPE_CHECKING
 
-from advisor.advice.compare import MOST_READERS, decode_tps, lacks, usable
 from advisor.advice.decision import Decision, Situation, idle_usd
 from advisor.advice.edits.edit import Edited
 from advisor.advice.edits.in_tiers import SAME_MODEL
@@ -34,6 +33,7 @@ from advisor.formatting import money as money_words
 from advisor.formatting import number, percent, short, tokens_per_second
 from advisor.lazy import lazy
 from advisor.runtimes import Runtime
+from advisor.runtimes.compare import MOST_READERS, decode_tps, lacks, usable
 
 if TYPE_CHECKING:
     from advisor.advice.edits.second_machine import SecondMachine

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor import formatting
-from advisor.advice.compare import as_run
 from advisor.catalog.csv_tables import DATA, assignments, literal, read, texts
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate, estimate
@@ -28,6 +27,7 @@ from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.request.request import Nouns, Request
 from advisor.runtimes import LLAMA_CPP, Runtime
+from advisor.runtimes.compare import as_run
 from advisor.units import GB, GIB, Array
 
 # Claims of articles and their cases, from data/.

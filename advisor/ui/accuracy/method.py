@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice.compare import compare
 from advisor.advice.speeds import RouteUse, route_use
 from advisor.catalog.constants import FACTOR, ConstantRow, fitted_constants
 from advisor.catalog.csv_tables import DATA, read
@@ -19,6 +18,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.model import Model
 from advisor.runtimes import RUNTIMES, beside
+from advisor.runtimes.compare import compare
 from advisor.ui.parts.glossary import explained, term
 from advisor.ui.parts.markup import block, heading, joined, say, section, show, table
 

@@ -4,7 +4,6 @@ import streamlit as st
 from markupsafe import Markup, escape
 
 from advisor.advice.advise import Answer
-from advisor.advice.compare import TITLES
 from advisor.advice.diagnosis.diagnose import (
     LIMITS,
     Cause,
@@ -25,6 +24,7 @@ from advisor.advice.diagnosis.text import (
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError
 from advisor.formatting import tokens_per_second
+from advisor.runtimes.compare import TITLES
 from advisor.ui.parts import markup
 
 HOW = (

@@ -8,7 +8,6 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.advise import Answer
-from advisor.advice.compare import context_notes, decode_tps
 from advisor.advice.words.verdict import Judgement, VerdictText, price_notes
 from advisor.cost_model.estimate import BOUND_BY, Estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -16,6 +15,7 @@ from advisor.cost_model.schedule import Route
 from advisor.evidence.accuracy.regimes import CoverageRow, coverage_like, description
 from advisor.formatting import number, percent, tokens_per_second
 from advisor.machine.machine import Machine
+from advisor.runtimes.compare import context_notes, decode_tps
 from advisor.ui.advise import known, placements, ways
 from advisor.ui.parts.glossary import term
 from advisor.ui.parts.markup import block, boxed, heading, joined, pressed, show

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from markupsafe import Markup, escape
 
 from advisor.advice.advise import Answer
-from advisor.advice.compare import TITLES, decode_tps
 from advisor.advice.words.verdict import Judgement, duration, judgement
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import UNKNOWN, memory, number
+from advisor.runtimes.compare import TITLES, decode_tps
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, head, joined, press
 

@@ -6,12 +6,12 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.advise import Answer
-from advisor.advice.compare import decode_tps
 from advisor.advice.edits.remarks import remarks
 from advisor.advice.first_run import FirstRun, System, first_run, systems
 from advisor.cost_model.estimate import Estimate
 from advisor.formatting import memory
 from advisor.runtimes import remarks_of
+from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.serving import setup_efforts
 from advisor.ui.parts import tabs, unforeseen
 from advisor.ui.parts.glossary import explained_in_turn, term

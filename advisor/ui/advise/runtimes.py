@@ -13,11 +13,11 @@ from markupsafe import Markup
 from advisor.advice import serving
 from advisor.advice.advise import Answer
 from advisor.advice.arrivals.load import ServerLoad, load_on, sentences
-from advisor.advice.compare import TITLES, decode_tps
 from advisor.advice.curves import USERS, Together, together
 from advisor.advice.serving import ServingFleet
 from advisor.cost_model.estimate import Estimate
 from advisor.formatting import memory, money, number, range_of, seconds, tokens_per_second
+from advisor.runtimes.compare import TITLES, decode_tps
 from advisor.runtimes.serving import typical_tokens
 from advisor.ui.advise.run_it import chosen_system, effort, fitting, told
 from advisor.ui.parts import tabs

@@ -9,7 +9,6 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.advise import Answer
-from advisor.advice.compare import TITLES, decode_tps
 from advisor.advice.speeds import route_bytes
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -21,6 +20,7 @@ from advisor.model.model import LAYERED, Model
 from advisor.model.resolve import ResolvedModel
 from advisor.reports.document import time_part
 from advisor.reports.from_advice import figure_text
+from advisor.runtimes.compare import TITLES, decode_tps
 from advisor.ui.advise import placements
 from advisor.ui.parts.glossary import MEANINGS, explained, term
 from advisor.ui.parts.markup import (

@@ -10,7 +10,6 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.advise import Answer
-from advisor.advice.compare import decode_tps, usable
 from advisor.advice.curves import Crossover, by_prompt, by_users, page_cache_for
 from advisor.advice.table.option import OptionKind
 from advisor.advice.task import sentences
@@ -21,6 +20,7 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import drafting_note
 from advisor.formatting import UNKNOWN, memory, range_of, seconds, tokens_per_second
 from advisor.reports import charts, from_advice
+from advisor.runtimes.compare import decode_tps, usable
 from advisor.ui.advise import placements
 from advisor.ui.advise.run_it import fitting
 from advisor.ui.parts import tabs

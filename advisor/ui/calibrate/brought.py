@@ -5,9 +5,9 @@ from datetime import date
 
 import streamlit as st
 
-from advisor.advice.compare import estimates_of
 from advisor.advice.diagnosis.diagnose import measurable
 from advisor.advice.diagnosis.results import LARGEST, READ, reported
+from advisor.advice.estimates import estimates_of
 from advisor.errors import InputError, StoreError
 from advisor.evidence.accuracy import brought_runs
 from advisor.evidence.accuracy.brought_runs import LONGEST, BroughtRun

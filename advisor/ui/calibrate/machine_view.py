@@ -8,7 +8,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from advisor.advice.compare import TITLES, compare, decode_tps, usable
 from advisor.calibration import imported_store
 from advisor.calibration.imported_store import THIS, named_machine
 from advisor.calibration.local_machine import Calibration
@@ -25,6 +24,7 @@ from advisor.probes.measurement import UNSTEADY, Measurement, title
 from advisor.reports.charts import LineChart
 from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes.compare import TITLES, compare, decode_tps, usable
 from advisor.ui.calibrate import brought, gauges, machine_list, running_server
 from advisor.ui.parts import audience, tabs
 from advisor.ui.parts.drawing import lines

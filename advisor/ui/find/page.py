@@ -12,7 +12,6 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.advise import findings_of
-from advisor.advice.compare import TITLES
 from advisor.advice.finder.combinations import card_host
 from advisor.advice.finder.runnable import curated_models, speeds_of
 from advisor.advice.finder.search import Findings, Hit
@@ -26,6 +25,7 @@ from advisor.machine.catalog import machine_rows
 from advisor.model.model import Floats
 from advisor.request.request import NOTHING, Request, listed
 from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes.compare import TITLES
 from advisor.ui.advise import placements, ways
 from advisor.ui.parts import tabs
 from advisor.ui.parts.drawing import Point, PointChart, points

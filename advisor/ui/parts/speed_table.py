@@ -6,10 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from advisor.advice.compare import TITLES
 from advisor.advice.speeds import Speed
 from advisor.catalog.csv_tables import DATA, read
 from advisor.formatting import shown_currency
+from advisor.runtimes.compare import TITLES
 
 HEIGHT = 458  # height of the table, twelve rows; it scrolls [pixels]
 ADVISE = "Advise"  # column of links to the page Advise

@@ -9,10 +9,10 @@ from typing import TypeVar
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice.compare import decode_tps
 from advisor.errors import AdvisorError, NetworkError, Refusal, UnknownName
 from advisor.formatting import tokens_per_second
 from advisor.model import catalog, resolve
+from advisor.runtimes.compare import decode_tps
 from advisor.ui.parts.markup import block, heading, notice, plain_words, say, show
 from advisor.ui.question import current, presets
 from advisor.ui.question.answer import current_answer

@@ -9,7 +9,6 @@ import pytest
 
 from advisor.advice.arrivals.load import ServerLoad, load_on
 from advisor.advice.arrivals.server import Lengths, Requests, Server, at_random, of_users, simulate
-from advisor.advice.compare import compare
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine.from_spec import machine
@@ -17,6 +16,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP, VLLM
+from advisor.runtimes.compare import compare
 
 SERVER = Server(  # a step 10 ms, a token read 1 ms, nothing for caches
     counts=np.array([1.0, 100.0]),

@@ -6,7 +6,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from advisor.advice.compare import compare, decode_tps
 from advisor.advice.curves import Together, together
 from advisor.advice.edits.edit import again
 from advisor.cost_model.estimate import Estimate
@@ -16,6 +15,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP, RUNTIMES, VLLM
+from advisor.runtimes.compare import compare, decode_tps
 from advisor.units import GIB
 
 

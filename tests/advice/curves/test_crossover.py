@@ -6,7 +6,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from advisor.advice.compare import compare
 from advisor.advice.curves import Crossover, RuntimeCurve, by_prompt, by_users, crossing, sides
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
@@ -17,6 +16,7 @@ from advisor.machine.quantity import given
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP, VLLM
+from advisor.runtimes.compare import compare
 from advisor.units import GB
 
 USERS = np.array([1.0, 4.0, 16.0, 64.0])

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from advisor.advice.advise import advise
-from advisor.advice.compare import compare, decode_tps
 from advisor.advice.curves import cost_by_tokens, page_cache_for, speed_by_layers
 from advisor.advice.words.verdict import Advice
 from advisor.catalog.constants import fitted_constants
@@ -19,6 +18,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.request.money import Ownership
 from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes.compare import compare, decode_tps
 
 WORK = Workload()
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from placing import offered, offloaded
 
-from advisor.advice.compare import decode_tps
 from advisor.advice.edits.edit import Edited, again
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings
 from advisor.runtimes import LLAMA_CPP, OLLAMA, Runtime
+from advisor.runtimes.compare import decode_tps
 from advisor.units import GIB
 
 

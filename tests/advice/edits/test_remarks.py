@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from advisor.advice.compare import as_run
 from advisor.advice.edits.remarks import remarks
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
@@ -14,6 +13,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import ACCELERATE, LLAMA_CPP, OLLAMA, RUNTIMES, VLLM, Runtime
+from advisor.runtimes.compare import as_run
 
 
 def run(

@@ -10,7 +10,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from advisor.advice.compare import as_run
 from advisor.advice.finder import combinations as combinations_module
 from advisor.advice.finder.combinations import (
     CACHES,
@@ -46,6 +45,7 @@ from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP, VLLM, Runtime
 from advisor.runtimes import runtime as runtime_named
+from advisor.runtimes.compare import as_run
 
 TODAY = date(2026, 11, 22)
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from advisor.advice.advise import advise
-from advisor.advice.compare import compare, usable
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.prices.power import PowerDraw, desktop_parts, draw_of, parts_for, smallest
 from advisor.advice.prices.price import Price, bought, rented, selling_price, sold
@@ -30,6 +29,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.request.money import MoneyInputs, Ownership
 from advisor.runtimes import LLAMA_CPP, VALUED, VLLM
+from advisor.runtimes.compare import compare, usable
 
 TODAY = date(2026, 11, 22)
 WORK = Workload(output=200)

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from advisor.advice.advise import advise
-from advisor.advice.compare import compare, decode_tps
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table import stack
 from advisor.advice.table.rules import counts_in
@@ -26,6 +25,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.runtimes import ASIDE, LLAMA_CPP, RUNTIMES, SGLANG, VALUED, VLLM, Runtime
+from advisor.runtimes.compare import compare, decode_tps
 
 GPUS = (
     "RTX 3090", "RTX 3060 12GB", "Arc B580", "RX 7900 XTX", "2x RTX 3090", "3x RTX 3060 12GB",

@@ -7,7 +7,6 @@ from functools import cache
 import pytest
 
 from advisor.advice.advise import advise
-from advisor.advice.compare import compare
 from advisor.advice.edits.changes import LAST_RESORTS
 from advisor.advice.finder.runnable import FOR_CODE
 from advisor.advice.prices.power import PowerDraw
@@ -28,6 +27,7 @@ from advisor.model import catalog
 from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes.compare import compare
 
 TODAY = date(2026, 11, 22)
 WORK = Workload(output=200)

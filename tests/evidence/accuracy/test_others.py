@@ -4,7 +4,6 @@ import csv
 
 import pytest
 
-from advisor.advice.compare import compare, usable
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.workload import Workload
@@ -13,6 +12,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes.compare import compare, usable
 
 
 def resident(name: str, gpu: str, form: str = "Q4_K_M") -> Estimate:

@@ -14,7 +14,6 @@ from gguf_files import LLAMA_KEYS, layered, llama_tensors, table, write
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from advisor.advice.compare import compare
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError
 from advisor.machine.from_spec import machine
@@ -23,6 +22,7 @@ from advisor.model.gguf.header import Part, read_header
 from advisor.model.gguf.read import describe_prefix
 from advisor.model.model import Described, Model
 from advisor.runtimes import runtime
+from advisor.runtimes.compare import compare
 
 LLAMA_CPP = runtime("llama.cpp")
 DESKTOP = machine(MachineSpec(gpu="RTX 3090", ram_gb=64))

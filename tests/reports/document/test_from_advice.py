@@ -10,7 +10,6 @@ from saved_reports import RESULT, csv, html, markdown, saved
 
 from advisor.advice.advise import advise
 from advisor.advice.advise import answer as answer_to
-from advisor.advice.compare import TITLES, decode_tps
 from advisor.advice.table.option import split
 from advisor.advice.words.verdict import Advice
 from advisor.cost_model.placement import PlacementStrategy
@@ -25,6 +24,7 @@ from advisor.reports.store.store import ReportStore, open_store
 from advisor.request.money import MoneyInputs
 from advisor.request.request import Request
 from advisor.runtimes import KTRANSFORMERS, VLLM, Runtime
+from advisor.runtimes.compare import TITLES, decode_tps
 
 HOSTILE = '<script>alert("1")</script> =cmd|"/C calc"!A0 | `rm` \u202e'
 SITUATIONS = {

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from advisor.advice.compare import compare, usable
 from advisor.catalog.inputs import BY_NAME
 from advisor.cli.main import main
 from advisor.cost_model.workload import Workload
@@ -16,6 +15,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.reports.scenarios import CONDITIONS, PROMISED, read_scenarios, run, scenarios
+from advisor.runtimes.compare import compare, usable
 
 DOCS = Path(__file__).parents[3] / "docs" / "scenarios.md"
 PLAIN: dict[str, Any] = {

@@ -7,7 +7,6 @@ import pytest
 from provenance import is_past
 
 from advisor.advice.advise import advise
-from advisor.advice.compare import decode_tps
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
 from advisor.cost_model.workload import Workload
@@ -17,6 +16,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
 from advisor.model.model import Model
 from advisor.runtimes import TIERED, in_tiers, remarks_of, runtime
+from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.tiered.engines import Fill, RamTier, TieredEngine, engines
 from advisor.runtimes.tiered.packs import packed
 from advisor.runtimes.tiered.placement import SPARE, experts_of

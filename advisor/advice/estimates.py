@@ -6,40 +6,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.runtime import Runtime
 from advisor.request.request import Nouns
 from advisor.runtimes import RUNTIMES, beside, in_tiers
-from advisor.runtimes.compare import (
-    MOST_READERS,
-    TITLES,
-    as_chosen,
-    as_run,
-    compare,
-    context_notes,
-    could_hold,
-    decode_tps,
-    lacks,
-    readers,
-    settings_for,
-    taken_format,
-    title_of,
-    usable,
-)
-
-__all__ = [
-    "MOST_READERS",
-    "TITLES",
-    "as_chosen",
-    "as_run",
-    "compare",
-    "context_notes",
-    "could_hold",
-    "decode_tps",
-    "estimates_of",
-    "lacks",
-    "readers",
-    "settings_for",
-    "taken_format",
-    "title_of",
-    "usable",
-]
+from advisor.runtimes.compare import compare
 
 
 def estimates_of(nouns: Nouns, runtimes: Iterable[Runtime] | None = None) -> tuple[Estimate, ...]:
