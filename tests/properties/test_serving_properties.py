@@ -8,9 +8,11 @@ from itertools import permutations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Scope, fitted_constants
+from advisor.cost_model.cache_kernels import told_of
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.uncertainty import of_few
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine import quantity
@@ -38,9 +40,10 @@ FORMATS = ("BF16-hf", "FP8", "NVFP4", "AWQ", "Q4_K_M", "Q8_0")
 ROOM = 60_000.0
 """Memory of each card, so that all fits: placement is no part of these comparisons [GiB]."""
 
-WIDEST = 6.0
+WIDEST = 5.0
 """Upper over lower end of a serving engine's range: on GPUs that nobody else measured, experts, a
-deep context, several users."""
+deep context, several users. An engine that few publishers timed has it to the power of Student's
+factor (`of_few`)."""
 
 engines = st.sampled_from(ENGINES)
 cards = st.sampled_from(CARDS)
@@ -206,17 +209,28 @@ def test_a_card_that_is_no_worse_is_never_slower(
 
 @many
 @given(engines, names, forms, cards, users, lengths)
-def test_a_smaller_cache_is_never_slower(
+def test_a_smaller_cache_is_never_slower_where_the_backend_has_a_kernel_for_it(
     engine: Runtime, name: str, form: str, card: str, several: int, prompt: int
 ) -> None:
-    smaller = engine.quantized_kv_type
-    speeds = [
-        each(answer(engine, name, form, card, request(several, prompt, kind)))
-        for kind in ("f16", smaller)
-        if kind
-    ]
-    if len(speeds) == 2 and None not in speeds:
-        assert speeds[1] >= speeds[0] * (1 - 1e-9)
+    """Without one, attention unpacks the cache anew for each token: that was measured to be slower
+    than 16 bits (data/runtimes/cache_kernels.csv), and each row says so in a sentence.
+    """
+    if not engine.quantized_kv_type:
+        return
+    plain = answer(engine, name, form, card, request(several, prompt))
+    packed = answer(engine, name, form, card, request(several, prompt, engine.quantized_kv_type))
+    if plain is None or packed is None:
+        return
+    if packed.slow_cache is not None:
+        assert told_of(packed.slow_cache, packed.work)
+        return
+    assert each(packed) >= each(plain) * (1 - 1e-9)
+
+
+def widest(engine: Runtime) -> float:
+    """Upper over lower end of the widest range of an engine."""
+    constants = fitted_constants().bound(Scope(runtime=engine.engine))
+    return WIDEST ** float(of_few(constants.value("engine_publishers")))
 
 
 @many
@@ -230,4 +244,4 @@ def test_every_answer_is_a_positive_number_in_its_range(
     for shown in (result.decode, result.first_token):
         low, value, high = (float(end) for end in (shown.low, shown.value, shown.high))
         assert 0 < low <= value <= high < math.inf
-        assert engine in (LLAMA_CPP, MLX) or high <= WIDEST * low
+        assert engine in (LLAMA_CPP, MLX) or high <= widest(engine) * low

@@ -32,6 +32,7 @@ from advisor.runtimes import (
     SGLANG,
     TENSORRT_LLM,
     VLLM,
+    runtime,
 )
 from advisor.runtimes.format_support import RefusalRow
 
@@ -45,6 +46,12 @@ GAUDI = MachineSpec(gpu="Gaudi 3", ram_gb=128)
 MAC = MachineSpec(gpu="M4 Max", ram_gb=128)
 TWO_HOSTS = MachineSpec(gpu="RTX 3090", machines=2, network_gbs=10, ram_gb=128)
 ON_WINDOWS = MachineSpec(gpu="RTX 3090", ram_gb=128, system="windows")
+SMALL_CARD = MachineSpec(gpu="RTX 2060 6GB", ram_gb=128)
+STRATA = runtime("strata")
+FLASH_MOE = runtime("flash-moe")
+FREETOKEN = runtime("freetoken")
+BIG_MOE = runtime("bigmoeonedge")
+TIERED_MODEL = "Qwen3.6-35B-A3B"
 WORK = Workload()
 CHOSEN = Settings()
 
@@ -167,6 +174,21 @@ CASES = (
     case(MLX, "MLX computes on the GPU of Apple's own chips"),
     case(MLX, "MLX keeps all weights in unified memory", where=MAC, strategy=IN_RAM),
     case(MLX, "keeps the cache in 16 bits", where=MAC, work=Workload(kv_type="q8_0")),
+    case(STRATA, "Strata keeps experts in tiers, and Llama-3.1-8B has none", strategy=IN_RAM),
+    case(STRATA, "does not run DeepSeek-V3: ", strategy=IN_RAM, model="DeepSeek-V3"),
+    case(FLASH_MOE, "flash-moe runs on macOS", model="Qwen3.5-397B-A17B"),
+    case(STRATA, "Strata runs on one machine", where=TWO_HOSTS, model=TIERED_MODEL),
+    case(
+        STRATA, "answers one user at a time here; lower the users to 1", model=TIERED_MODEL,
+        work=Workload(users=2),
+    ),
+    case(FREETOKEN, "FreeToken needs a GPU", where=NO_CARD, model="gpt-oss-120b"),
+    case(FREETOKEN, "FreeToken does not run on RX 7900 XTX", where=RADEON, model="gpt-oss-120b"),
+    case(
+        FREETOKEN, "starts with 8 GB of VRAM, and RTX 2060 6GB has less", where=SMALL_CARD,
+        model="gpt-oss-120b",
+    ),
+    case(BIG_MOE, "There is no GPU that could hold the model", where=NO_CARD, model=TIERED_MODEL),
 )  # fmt: skip
 
 
@@ -183,13 +205,24 @@ def test_it_is_refused_in_words(subtests: pytest.Subtests) -> None:
             assert case.words in message(case)
 
 
-@pytest.mark.parametrize("how", dict.fromkeys(case.how for case in CASES), ids=lambda how: how.key)
+IN_TIERS = (STRATA, FLASH_MOE, FREETOKEN, BIG_MOE)
+TAKEN = {
+    "KTransformers": "Qwen3-30B-A3B",
+    "Strata": TIERED_MODEL,
+    "BigMoeOnEdge": TIERED_MODEL,
+    "FreeToken": "gpt-oss-120b",
+    "flash-moe": "Qwen3.5-397B-A17B",
+}
+"""Model that an engine is made for, where that is not any."""
+REFUSING = {case.how.name: case.how for case in CASES}
+
+
+@pytest.mark.parametrize("how", REFUSING.values(), ids=REFUSING.keys())
 def test_a_refusal_depends_on_what_is_wrong(how: Runtime) -> None:
     """What each runtime is made for, it takes."""
-    experts = how is KTRANSFORMERS
-    offloads = how in (KTRANSFORMERS, DEEPSPEED, FLEXGEN)
-    where = {MLX: MAC, LLAMA_CPP_TENSOR: PAIR}.get(how, CARD)
-    model = catalog.model("Qwen3-30B-A3B" if experts else "Llama-3.1-8B", "Q4_K_M")
+    offloads = how in (KTRANSFORMERS, DEEPSPEED, FLEXGEN, *IN_TIERS)
+    where = {"MLX": MAC, "flash-moe": MAC, "llama.cpp -sm tensor": PAIR}.get(how.name, CARD)
+    model = catalog.model(TAKEN.get(how.name, "Llama-3.1-8B"), "Q4_K_M")
     placement = how.place(
         model, machine(where), Workload(), IN_RAM if offloads else IN_GPU, Settings()
     )
