@@ -280,6 +280,10 @@ class TableColumns:
         each = zip(self._rows, families * (len(self._rows) // len(families)), strict=True)
         return np.array([self._of(row, constant, parameter, own) for row, own in each])
 
+    def value_of_each(self, constant: str, family: str) -> Floats:
+        """Value of a constant between the GPUs of each row, shape (rows,)."""
+        return self.value(constant, family)
+
     def _of(self, row: Timed, constant: str, parameter: Parameter | None, family: str) -> float:
         """Value of a constant in a row, under the software that its source states."""
         if parameter is not None and not parameter.in_scope(row.scope):

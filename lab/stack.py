@@ -51,6 +51,9 @@ class Values(Protocol):
     def value(self, constant: str, family: str = "") -> Any:
         """Value of a constant, for all runs or of shape (runs,)."""
 
+    def value_of_each(self, constant: str, family: str) -> Any:
+        """Value of a constant between GPUs, where runs each state their path."""
+
 
 class Columns:
     """Constants by name, fitted ones with a value per run, and another table's or one value for all
@@ -73,6 +76,10 @@ class Columns:
         if isinstance(self._others, float):
             return self._others
         return self._others.value(constant, family)
+
+    def value_of_each(self, constant: str, family: str) -> Any:
+        """Value of a constant between GPUs: runs of one shape share their path."""
+        return self.value(constant, family)
 
 
 @dataclass(frozen=True, kw_only=True)
