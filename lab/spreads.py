@@ -60,6 +60,7 @@ class Errors:
     backends: npt.NDArray[np.str_] = UNNAMED  # backend of the runtime
     builds: npt.NDArray[np.str_] = UNNAMED  # build of the runtime
     on_gpu: Floats = ALL  # share of the time of GPUs and their link; the rest is the processor's
+    of_cards: Floats = ALL  # share of the time of the GPUs' own work
     traits: Mapping[str, Floats]  # degree to which each of `uncertainty.TRAITS` applies, 0 to 1
     guessed: Floats = NONE  # 1 where the RAM rate is not known, else 0
 
@@ -105,6 +106,7 @@ def errors(done: LlamaFit, taught: Cases | None = None) -> Errors:
         run = circumstances_of(rows, part, few)
         time = part.time(rows.columns(constants, part))
         columns["on_gpu"][part.at] = uncertainty.on_gpu(time, run)
+        columns["of_cards"][part.at] = uncertainty.of_cards(time, run)
         columns["guessed"][part.at] = run.unmeasured[Route.IN_PLACE]
         for trait, degrees in run.traits.items():
             columns[trait][part.at] = degrees
@@ -117,6 +119,7 @@ def errors(done: LlamaFit, taught: Cases | None = None) -> Errors:
         backends=rows.column("backend"),
         builds=rows.column("build"),
         on_gpu=columns["on_gpu"],
+        of_cards=columns["of_cards"],
         traits={trait: columns[trait] for trait in uncertainty.TRAITS if trait in columns},
         guessed=columns["guessed"],
     )
@@ -287,7 +290,7 @@ TODAY = ""  # build of today's kernels
 class Centre:
     """What strangers of a backend have in common."""
 
-    slower: float  # factor on the GPUs' part of a token's time
+    slower: float  # factor on the GPUs' own part of a token's time
     groups: int  # groups that set it
 
 
@@ -295,8 +298,8 @@ NOWHERE = Centre(1.0, 0)
 
 
 def centres(off: Errors) -> Mapping[str, Centre]:
-    """Factor on the GPUs' part of a token's time by backend: the median of the groups of publishers
-    that set widths, on today's builds, held near 1 where they are few.
+    """Factor on the GPUs' own part of a token's time by backend: the median of the groups of
+    publishers that set widths, on today's builds, held near 1 where they are few.
     """
     judges = set_widths(off.publishers.tolist()) & (off.builds == TODAY) & (off.on_gpu > 0.5)
     slow = pd.DataFrame({"backend": off.backends, "group": off.groups, "off": -off.off})[judges]
@@ -317,7 +320,7 @@ def centred(done: LlamaFit) -> tuple[LlamaFit, Mapping[str, Centre]]:
     by_backend = centres(every.of(tokens))
     slower = np.array([by_backend.get(name, NOWHERE).slower for name in every.backends.tolist()])
     applies = tokens & (every.builds == TODAY)
-    factor = np.where(applies, 1.0 + every.on_gpu * (slower - 1.0), 1.0)
+    factor = np.where(applies, 1.0 + every.of_cards * (slower - 1.0), 1.0)
     return replace(
         done, predicted=done.predicted * factor, without_kinds=done.without_kinds * factor
     ), by_backend
@@ -325,7 +328,7 @@ def centred(done: LlamaFit) -> tuple[LlamaFit, Mapping[str, Centre]]:
 
 def centre_rows(by_backend: Mapping[str, Centre], builds: Iterable[str]) -> Iterator[ConstantRow]:
     """Rows of the centres of today's builds; those of others stay where benches are."""
-    note = "GPUs' part of a token's time on strangers' machines beside that on benches'"
+    note = "GPUs' own part of a token's time on strangers' machines beside that on benches'"
     yield _row("centre", 1.0, "ratio", 0, f"{note}: the same where nobody set it")
     others = sorted(set(builds) - {TODAY})
     for runtime in ENGINES_OF_LLAMA_CPP:

@@ -62,9 +62,15 @@ class Columns:
     The name of a constant of one path between GPUs ends in the path.
     """
 
-    def __init__(self, values: Mapping[str, Any], others: Values | float) -> None:
+    def __init__(
+        self,
+        values: Mapping[str, Any],
+        others: Values | float,
+        at: npt.NDArray[np.int64] | None = None,
+    ) -> None:
         self._values = values
         self._others = others
+        self._at = at
         self.used: set[str] = set()
 
     def value(self, constant: str, family: str = "") -> Any:
@@ -72,7 +78,7 @@ class Columns:
         for name in (f"{constant} {family}", constant):
             if name in self._values:
                 self.used.add(name)
-                return self._values[name]
+                return self._of_runs(name)
         if isinstance(self._others, float):
             return self._others
         return self._others.value(constant, family)
@@ -80,6 +86,12 @@ class Columns:
     def value_of_each(self, constant: str, family: str) -> Any:
         """Value of a constant between GPUs: runs of one shape share their path."""
         return self.value(constant, family)
+
+    def _of_runs(self, name: str) -> Any:
+        """Values of a fitted constant, those of the stack's runs alone where it is part of more."""
+        if self._at is None:
+            return self._values[name]
+        return self._values[name][self._at]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,9 +173,16 @@ class Cases:
 
     def columns(self, values: Mapping[str, Floats], stack: Stack) -> Columns:
         """Constants of a stack's runs, under the software that their sources state."""
+        return self._columns(self._under(values), stack)
+
+    def _columns(self, under: Mapping[str, Floats], stack: Stack) -> Columns:
         table = fitted_constants() if self.table is None else self.table
-        under = {name: value * self.effects.get(name, 1.0) for name, value in values.items()}
-        return Columns({name: value[stack.at] for name, value in under.items()}, table)
+        return Columns(under, table, stack.at)
+
+    def _under(self, values: Mapping[str, Floats]) -> Mapping[str, Floats]:
+        """Constants of all runs under the software that their sources state, shape (runs,)."""
+        changed = {name: values[name] * by for name, by in self.effects.items() if name in values}
+        return {**values, **changed}
 
     @cached_property
     def _used(self) -> dict[int, set[str]]:
@@ -180,9 +199,10 @@ class Cases:
             total = np.empty(len(self.timed))
         else:
             total = before.copy()
+        under = self._under(values)
         for place, stack in enumerate(self.stacks):
             if before is None or changed in self._used.get(place, (changed,)):
-                columns = self.columns(values, stack)
+                columns = self._columns(under, stack)
                 total[stack.at] = stack.time(columns).total
                 self._used[place] = columns.used
         return total

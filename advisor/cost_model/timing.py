@@ -50,18 +50,21 @@ class StepTime:
 
 ON_GPU = (Route.RESIDENT, Route.STREAMED, LAYERS, TOKEN, CROSSINGS)
 """Parts of the time that depend on a GPU, its link and its runtime."""
+OF_CARD = (Route.RESIDENT, LAYERS, TOKEN)
+"""Those of them that are the card's own work, not waiting for a link or another processor."""
 
 
 def centred(time: StepTime, constants: Constants) -> StepTime:
-    """Time of a token on a stranger's machine: GPUs' parts times `centre`, the median of what the
-    publishers that set widths (lab/publishers.csv) took beside the prediction. Their cards have
-    power limits, screens and other programs that those of benches have not.
+    """Time of a token on a stranger's machine: the cards' own work times `centre`, the median of
+    what the publishers that set widths (lab/publishers.csv) took beside the prediction. Their cards
+    have power limits, screens and other programs that those of benches have not; none of these
+    slows a link.
     """
     slower = constants.value("centre")
     if np.ndim(slower) == 0 and slower == 1.0:
         return time
     parts = {
-        name: seconds * slower if name in ON_GPU else seconds
+        name: seconds * slower if name in OF_CARD else seconds
         for name, seconds in time.parts.items()
     }
     added = sum((parts[name] - time.parts[name] for name in parts), start=np.zeros(()))

@@ -13,7 +13,7 @@ import numpy as np
 
 from advisor.catalog.constants import Constants
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.timing import CROSSINGS, LAYERS, ON_GPU, TOKEN, StepTime
+from advisor.cost_model.timing import CROSSINGS, LAYERS, OF_CARD, ON_GPU, TOKEN, StepTime
 from advisor.machine import backends
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
@@ -284,8 +284,17 @@ def on_gpu(time: StepTime, circumstances: Circumstances) -> Array:
     return _gpu_share(_shares(time, circumstances))
 
 
+def of_cards(time: StepTime, circumstances: Circumstances) -> Array:
+    """Share of a time for the cards' own work."""
+    return _share_of(OF_CARD, _shares(time, circumstances))
+
+
 def _gpu_share(shares: Shares) -> Array:
-    return sum((share for name, share in shares if name in ON_GPU), start=np.zeros(()))
+    return _share_of(ON_GPU, shares)
+
+
+def _share_of(parts: Sequence[str], shares: Shares) -> Array:
+    return sum((share for name, share in shares if name in parts), start=np.zeros(()))
 
 
 def divided(share: Array) -> Array:

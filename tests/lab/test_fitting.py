@@ -73,6 +73,17 @@ def timed_with(rows: Cases, **constants: float) -> Cases:
     return rows
 
 
+def test_layers_divided_over_cards_are_timed_with_values_run_by_run() -> None:
+    """Two exchanges a layer of 20 us each: 40 us more for each of 32 layers."""
+    divided = {**ROW, "runtime": "llama.cpp -sm tensor", "gpu_count": "2"}
+    rows = rows_of((PublishedRow(divided),))
+    values = started(rows)
+    slow = {**values, "all_reduce": np.array([40e-6])}
+    quick = {**values, "all_reduce": np.array([20e-6])}
+    more = rows.predicted(slow) - rows.predicted(quick)
+    assert more == pytest.approx([64 * 20e-6])
+
+
 @pytest.mark.skipif("ADVISOR_SOAK" not in os.environ, reason="takes minutes; `make soak` runs it")
 def test_the_shipped_tables_equal_the_commands_output() -> None:
     written = refitted()

@@ -99,13 +99,21 @@ def test_commands_say_bits_context_and_layers() -> None:
     assert "-c 8192" in answer(LLAMAFILE, PC, context=8192).command
 
 
-def test_old_kernels_are_slower_and_little_evidence_is_a_wide_range() -> None:
-    speeds = {
-        option.name: answer(option, PC).decode for option in (LLAMA_CPP, LLAMAFILE, EXLLAMAV3)
-    }
-    widths = {name: np.log(rate.high / rate.low) for name, rate in speeds.items() if rate}
-    assert speeds["llamafile"].value < speeds["llama.cpp"].value  # type: ignore[union-attr]
-    assert widths["ExLlamaV3"] > 1.2 * widths["llama.cpp"]
+def test_old_kernels_are_slower() -> None:
+    old, new = (answer(option, PC).decode for option in (LLAMAFILE, LLAMA_CPP))
+    assert old is not None
+    assert new is not None
+    assert old.value < new.value
+
+
+def test_constants_of_another_engine_widen_a_range() -> None:
+    """ExLlamaV3 runs by llama.cpp's constants, which its cards miss by 0.2 in the logarithm beside
+    what strangers' cards differ by anyway: independent, so squares add."""
+    own, borrowed = (answer(option, PC).decode for option in (LLAMA_CPP, EXLLAMAV3))
+    assert own is not None
+    assert borrowed is not None
+    halves = [float(np.log(rate.high / rate.low)) / 2.0 for rate in (own, borrowed)]
+    assert halves[1] == pytest.approx(np.hypot(halves[0], 0.2), rel=1e-6)
 
 
 def test_mlx_stands_beside_the_others_on_apples_chips_alone() -> None:
