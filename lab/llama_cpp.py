@@ -20,7 +20,6 @@ from advisor.errors import AdvisorError
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.predict import Case, understood
 from advisor.evidence.published.row import PublishedRow
-from advisor.machine import backends
 from advisor.machine.from_catalog import SOLD_WITH_RAM
 from advisor.machine.machine import Machine
 from advisor.model.architecture import operators, together
@@ -220,7 +219,7 @@ def _scope(case: Case) -> Mapping[str, str]:
         "vectors": vectors(host),
         "matrices": matrices(host),
         "decode_class": case.model.decode_class,
-        "backend": case.backend or backends.of_machine(case.machine),
+        "backend": case.backend or case.machine.interface,
         "build": case.runtime.build or case.build,
     }
 

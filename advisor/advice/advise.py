@@ -42,7 +42,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.formatting import money_shown_in, number, percent
 from advisor.lazy import lazy
-from advisor.machine.backends import LINUX, WINDOWS
+from advisor.machine.backends import OperatingSystem
 from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
@@ -97,7 +97,7 @@ def advise(
     )
     nothing = question.ownership.nothing
     other = nothing or (owned is not None and owned != machine)
-    if best is None and chosen is not None and machine.system == WINDOWS:
+    if best is None and chosen is not None and machine.system == OperatingSystem.WINDOWS:
         faster = _in_linux(model, machine, work, settings, chosen)
     kept = speed_of(best) if best else None
     if other:
@@ -269,7 +269,7 @@ def _in_linux(
     model: Model, machine: Machine, work: Workload, settings: Settings, chosen: Runtime
 ) -> tuple[Edited, ...]:
     """A runtime that refuses Windows, in the Linux that runs inside it."""
-    linux = replace(machine, system=LINUX)
+    linux = replace(machine, system=OperatingSystem.LINUX)
     runs = usable(compare(model, linux, work, settings=settings, runtimes=(chosen,)))
     speed = speed_of(runs[0]) if runs else None
     edit = Edit(

@@ -13,7 +13,6 @@ from functools import cache
 from advisor.advice.powershell import powershell
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
-from advisor.machine.backends import only_of
 from advisor.model import downloads
 from advisor.model.downloads import UNKNOWN
 from advisor.model.model import Model
@@ -70,7 +69,7 @@ def systems(estimate: Estimate) -> tuple[System, ...]:
     has no installer for Windows runs on Linux.
     """
     machine = estimate.machine
-    if only_of(machine, "Apple"):
+    if machine.only_of("Apple"):
         return (System.MAC,)
     if (estimate.runtime.name, System.WINDOWS) not in installers():
         return (System.LINUX,)

@@ -16,7 +16,7 @@ from advisor.calibration.measurement_file import (
 from advisor.catalog.constants import fitted_constants
 from advisor.errors import InputError, StoreError, UnknownName
 from advisor.machine import from_catalog, from_spec
-from advisor.machine.backends import LINUX, OTHER_SPELLINGS
+from advisor.machine.backends import OperatingSystem
 from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import USUAL_READ_AHEAD, Disk, EngineSpeed, Gpu, Host, Link, Machine
 from advisor.machine.quantity import Provenance, Quantity, given
@@ -279,7 +279,7 @@ def this_machine(
         overrides,
         unseen=unseen,
         read_ahead=_read_ahead(),
-        runs=OTHER_SPELLINGS.get(host_probe.operating_system(), LINUX),
+        runs=OperatingSystem.seen(host_probe.operating_system()) or OperatingSystem.LINUX,
     )
 
 
@@ -305,7 +305,7 @@ def seen_machine(
         disk=_seen_disk(inputs, measured, read_ahead, notes),
         notes=tuple(filter(None, notes)),
     )
-    installed = with_software(described, inputs, runs or LINUX, seen=bool(runs))
+    installed = with_software(described, inputs, runs or OperatingSystem.LINUX, seen=bool(runs))
     if inputs.vram_gb is None:
         shared = with_shared_memory(installed)
     else:

@@ -201,9 +201,9 @@ def scope_of(model: Model, machine: Machine, runtime: Runtime, backend: str, bui
     """Scope of the constants of a model in a runtime on a machine, with its own backends and the
     build that is stated, unless others are given; without either today's build.
     """
-    interface = backend or backends.of_machine(machine)
+    interface = backend or machine.interface
     if runtime.key in RUNTIMES:
-        stated = backends.kernels_of(machine.build, interface)
+        stated = backends.Build(machine.build).kernels(interface)
     else:
         stated = ""
     return Scope(
@@ -249,7 +249,7 @@ def _published(
         driver = None
     linear = runtime.key in RUNTIMES and model.has_delta_rule
     if linear:
-        builds = backends.effects_of_build(machine.build)
+        builds = backends.Build(machine.build).effects
     else:
         builds = ()
     experts = driver and model.has_experts and effect_of_driver(machine, "experts")
@@ -258,11 +258,11 @@ def _published(
     else:
         kernel = None
     if binds(host, runtime):
-        policy = backends.effect_of("numa", host.numa)
+        policy = backends.SoftwareEffect.of("numa", host.numa)
     else:
         policy = None
     if runtime.takes_layers:
-        threads = backends.effect_of("threads", host.thread_excess)
+        threads = backends.SoftwareEffect.of("threads", host.thread_excess)
     else:
         threads = None
     yield from filter(None, (driver, experts or None, *builds, kernel, policy, threads))
@@ -271,7 +271,7 @@ def _published(
 def kernel_effect(machine: Machine, model: Model) -> backends.SoftwareEffect | None:
     """Effect of a stated build that has no kernel for a model's format on the machine's backend."""
     kinds = frozenset(kind for kind, share in model.stored.items() if share > MOST)
-    return backends.effect_of_kernel(machine.build, backends.of_machine(machine), kinds)
+    return backends.Build(machine.build).effect_of_kernel(machine.interface, kinds)
 
 
 def kernel_note(machine: Machine, model: Model) -> str:
@@ -280,8 +280,8 @@ def kernel_note(machine: Machine, model: Model) -> str:
     if effect is None:
         return ""
     slower = (
-        f"Builds of llama.cpp before {backends.month_words(effect.before)} have no fast kernel for "
-        f"{effect.value} on {backends.LABELS[backends.of_machine(machine)]}: a token takes "
+        f"Builds of llama.cpp before {backends.Build(effect.before)} have no fast kernel for "
+        f"{effect.value} on {backends.Backend(machine.interface).label}: a token takes "
         f"{number(1.0 / effect.token)} times as long as with one."
     )
     if effect.instead:
@@ -300,7 +300,7 @@ def _factors(effect: backends.SoftwareEffect, constants: Constants) -> Mapping[s
             products = dict.fromkeys(GPU_PRODUCTS, prompt)
             return {**dict.fromkeys(GPU_READS, token), **times, **products}
         case "build":
-            on_cpu = effect.backend == backends.CPU
+            on_cpu = effect.backend == backends.Backend.CPU
             return {"cpu_state_layer" if on_cpu else "gpu_state_layer": time}
         case "kernel":
             reading = {"gpu_read_share": token, "gpu_unpack_operations": time}
@@ -324,7 +324,7 @@ def bound_to_node(machine: Machine, runtime: Runtime) -> Machine:
     of the memory, of its rate and of the cores; else unchanged.
     """
     host = machine.host
-    if host.numa not in backends.ONE_NODE or not binds(host, runtime):
+    if not backends.NumaPolicy.on_one_node(host.numa) or not binds(host, runtime):
         return machine
     each = (host.cores_there or host.cores) // host.sockets
 
@@ -351,7 +351,7 @@ def doubt(machine: Machine, runtime: Runtime, model: Model, *, prompt: bool) -> 
     for effect in _published(machine, runtime, model):
         changes = (effect.prompt if prompt else effect.token) != 1.0
         of_graphics = effect.option in ("driver", "build", "kernel", "experts")
-        if of_graphics and effect.backend != backends.CPU:
+        if of_graphics and effect.backend != backends.Backend.CPU:
             of_gpu += effect.doubt * changes
         else:
             of_host = math.hypot(of_host, effect.doubt * changes)

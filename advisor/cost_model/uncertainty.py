@@ -116,7 +116,7 @@ def circumstances(
     Where the prompt's time is asked, its length is `fresh` [tokens], and a server may read it.
     """
     gpu = bool(machine.gpus)
-    unknown = gpu and constants.scope.backend == backends.UNKNOWN
+    unknown = gpu and constants.scope.backend == backends.Backend.UNKNOWN
     return Circumstances(
         on_gpu=gpu,
         traits={

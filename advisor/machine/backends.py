@@ -1,107 +1,142 @@
-"""Backends: interfaces through which llama.cpp uses a GPU (CUDA, ROCm, Vulkan ...), by vendor."""
+"""Software of a machine: operating system, llama.cpp's backend and build, graphics driver."""
 
 import re
 from calendar import month_name
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
+from enum import StrEnum
 from functools import cache, lru_cache
+from typing import ClassVar
 
 import numpy as np
 
 from advisor.catalog.constants import STACKED
 from advisor.catalog.csv_tables import DATA, read, texts
 from advisor.errors import InputError
-from advisor.machine.machine import Machine
 
-CPU = "cpu"
-UNKNOWN = "unknown"
-"""Backend without a GPU, and an unknown backend, which widens ranges."""
+
+class OperatingSystem(StrEnum):
+    """Operating system of a machine."""
+
+    LINUX = "linux"
+    WINDOWS = "windows"
+    MACOS = "macos"
+
+    @property
+    def label(self) -> str:
+        """Name in words."""
+        return {"linux": "Linux", "windows": "Windows", "macos": "macOS"}[self]
+
+    @classmethod
+    def seen(cls, text: str) -> "OperatingSystem | None":
+        """Operating system that a text names, in any spelling; None for other texts."""
+        folded = text.strip().casefold()
+        name = OTHER_SPELLINGS.get(folded, folded)
+        return next((system for system in cls if system == name), None)
+
+    @classmethod
+    def named(cls, text: str) -> "OperatingSystem":
+        """Operating system as typed: "Windows" is "windows"; InputError for no known one."""
+        system = cls.seen(text)
+        if system is None:
+            allowed = ", ".join(cls)
+            raise InputError(f"Operating system (--system) is {text[:40]!r}; allowed is {allowed}.")
+        return system
+
+
+OTHER_SPELLINGS = {
+    "win": "windows", "win32": "windows", "mac": "macos", "osx": "macos", "darwin": "macos",
+}  # fmt: skip
+
+
+class Backend(StrEnum):
+    """Backend of llama.cpp: the interface through which it computes."""
+
+    CUDA = "cuda"
+    ROCM = "rocm"
+    SYCL = "sycl"
+    METAL = "metal"
+    VULKAN = "vulkan"
+    CPU = "cpu"  # no GPU
+    UNKNOWN = "unknown"  # widens ranges
+
+    @property
+    def label(self) -> str:
+        """Name in words; with a number appended, llama.cpp's name of a device (GGML_CUDA_NAME,
+        GGML_SYCL_NAME and GGML_VK_NAME in its ggml/include). Empty without a GPU.
+        """
+        return LABELS.get(self, "")
+
+    @classmethod
+    def of_vendor(cls, vendor: str, system: str = "") -> "tuple[Backend, ...]":
+        """Backends of a vendor's cards on an operating system, the usual one first."""
+        backends = OF_VENDOR.get(vendor, (cls.VULKAN,))
+        if system == OperatingSystem.WINDOWS:
+            return ON_WINDOWS.get(vendor, backends)
+        return backends
+
+    @classmethod
+    def usual(cls, vendor: str, system: str = "") -> "Backend":
+        """Default backend of a vendor's cards on an operating system."""
+        return (cls.of_vendor(vendor, system) or (cls.UNKNOWN,))[0]
+
+    @classmethod
+    def reaches(cls, backend: str, vendor: str) -> bool:
+        """Whether a backend drives a vendor's cards."""
+        return backend == cls.UNKNOWN or backend in cls.of_vendor(vendor)
+
+
+LABELS = {"cuda": "CUDA", "rocm": "ROCm", "sycl": "SYCL", "metal": "Metal", "vulkan": "Vulkan"}
 OF_VENDOR = {
-    "NVIDIA": ("cuda", "vulkan"),
-    "AMD": ("rocm", "vulkan"),
-    "Intel": ("sycl", "vulkan"),
-    "Apple": ("metal",),
+    "NVIDIA": (Backend.CUDA, Backend.VULKAN),
+    "AMD": (Backend.ROCM, Backend.VULKAN),
+    "Intel": (Backend.SYCL, Backend.VULKAN),
+    "Apple": (Backend.METAL,),
     "Intel Gaudi": (),
 }
 """Backends of each vendor's cards, the vendor's own first; none for cards that llama.cpp does not
 support (its ggml/src has no backend for Gaudi)."""
-ON_WINDOWS = {"AMD": ("vulkan", "rocm"), "Intel": ("vulkan", "sycl")}
+ON_WINDOWS = {"AMD": (Backend.VULKAN, Backend.ROCM), "Intel": (Backend.VULKAN, Backend.SYCL)}
 """Backends on Windows where another comes first than on Linux: packages for Windows are built with
 CUDA or Vulkan (llama.cpp, docs/install.md: conda-forge; github.com/danmoreng/llama.cpp-installer
 takes Vulkan for cards of AMD and Intel; both 2026-11)."""
-NAMES = ("cuda", "rocm", "sycl", "metal", "vulkan", CPU, UNKNOWN)
-LABELS = {"cuda": "CUDA", "rocm": "ROCm", "sycl": "SYCL", "metal": "Metal", "vulkan": "Vulkan"}
-"""Names of backends in words; with a number appended, llama.cpp's name of a device (GGML_CUDA_NAME,
-GGML_SYCL_NAME and GGML_VK_NAME in its ggml/include)."""
-
-
-def of_vendor(vendor: str, system: str = "") -> tuple[str, ...]:
-    """Backends of a vendor's cards on an operating system, the usual one first."""
-    backends = OF_VENDOR.get(vendor, ("vulkan",))
-    if system == WINDOWS:
-        return ON_WINDOWS.get(vendor, backends)
-    return backends
-
-
-def usual(vendor: str, system: str = "") -> str:
-    """Default backend of a vendor's cards on an operating system."""
-    return (of_vendor(vendor, system) or (UNKNOWN,))[0]
-
-
-def drives(machine: Machine) -> bool:
-    """Whether llama.cpp has a backend for each GPU of a machine, or of several stacked ones."""
-    return all(of_vendor(each) for gpu in machine.gpus for each in gpu.vendor.split(STACKED))
-
-
-def reaches(backend: str, vendor: str) -> bool:
-    """Whether a backend drives a vendor's cards."""
-    return backend == UNKNOWN or backend in of_vendor(vendor)
-
-
-def of_machine(machine: Machine) -> str:
-    """Backend of the first GPU, the stated one where it drives the card; "cpu" without a GPU."""
-    if not machine.gpus:
-        return CPU
-    return _of_vendors(machine.gpus[0].vendor, machine.backend, machine.system)
 
 
 @lru_cache(maxsize=256)
-def _of_vendors(vendors: str, stated: str, system: str) -> str:
-    """Backends of several vendors' cards, joined by `STACKED`."""
+def of_vendors(vendors: str, stated: str, system: str) -> str:
+    """Backends of several vendors' cards, joined by `STACKED`: the stated one where it drives a
+    card, else the usual one.
+    """
     return STACKED.join(
-        stated if stated and reaches(stated, vendor) else usual(vendor, system)
+        stated if stated and Backend.reaches(stated, vendor) else Backend.usual(vendor, system)
         for vendor in vendors.split(STACKED)
     )
 
 
-def only_of(machine: Machine, vendor: str) -> bool:
-    """Whether a machine, or each of several stacked ones, has GPUs, all of one vendor."""
-    return {name for gpu in machine.gpus for name in gpu.vendor.split(STACKED)} == {vendor}
-
-
 def check(backend: str, vendors: Iterable[str] = ()) -> None:
     """Check that a backend exists and drives the machine's cards."""
-    if backend not in NAMES:
-        raise InputError(f"Backend (--backend) is {backend[:40]!r}; allowed is {', '.join(NAMES)}.")
+    if backend not in [*Backend]:
+        allowed = ", ".join(Backend)
+        raise InputError(f"Backend (--backend) is {backend[:40]!r}; allowed is {allowed}.")
     for vendor in vendors:
-        if backend != CPU and not reaches(backend, vendor):
-            there = ", ".join((*of_vendor(vendor), CPU, UNKNOWN))
+        if backend != Backend.CPU and not Backend.reaches(backend, vendor):
+            there = ", ".join((*Backend.of_vendor(vendor), Backend.CPU, Backend.UNKNOWN))
             raise InputError(
                 f"Backend (--backend) is {backend}, which drives no card of {vendor}; allowed here "
                 f"is {there}."
             )
 
 
-def check_system(system: str, vendors: Iterable[str], backend: str | None) -> None:
+def check_system(system: OperatingSystem, vendors: Iterable[str], backend: str | None) -> None:
     """Check that llama.cpp drives the cards there: Metal is for Apple's chips on macOS alone."""
-    if backend in (CPU, UNKNOWN):
+    if backend in (Backend.CPU, Backend.UNKNOWN):
         return
     for vendor in vendors:
-        if (vendor == "Apple") != (system == MACOS):
+        if (vendor == "Apple") != (system == OperatingSystem.MACOS):
             raise InputError(
                 f"Operating system (--system) is {system}; llama.cpp has no backend for cards of "
-                f"{vendor} on {SYSTEMS[system]}. Leave it out, or state the backend {CPU}."
+                f"{vendor} on {system.label}. Leave it out, or state the backend {Backend.CPU}."
             )
 
 
@@ -110,39 +145,15 @@ def check_system(system: str, vendors: Iterable[str], backend: str | None) -> No
 # Each is read from what a person types. Published speeds with and without are rows of
 # data/runtimes/software_effects.csv.
 
-LINUX = "linux"
-WINDOWS = "windows"
-MACOS = "macos"
-SYSTEMS = {LINUX: "Linux", WINDOWS: "Windows", MACOS: "macOS"}
-"""Operating systems and their names in words."""
-OTHER_SPELLINGS = {"win": WINDOWS, "win32": WINDOWS, "mac": MACOS, "osx": MACOS, "darwin": MACOS}
 MESA = "mesa"
 AMDVLK = "amdvlk"
 ROCM = "rocm"
-DRIVER_BACKENDS = {MESA: "vulkan", AMDVLK: "vulkan", ROCM: "rocm"}
+DRIVER_BACKENDS = {MESA: Backend.VULKAN, AMDVLK: Backend.VULKAN, ROCM: Backend.ROCM}
 """Drivers that can be stated, with the backend of llama.cpp that computes through each."""
 DRIVER_LABELS = {MESA: "Mesa", AMDVLK: "AMDVLK", ROCM: "ROCm"}
 DRIVER_SPELLINGS = {"radv": MESA, "anv": MESA, "nvk": MESA, "hip": ROCM}
 """Parts of Mesa, and other names, by which people call a driver."""
 DRIVER = re.compile(r"([a-z]+)\s*v?(\d+(?:\.\d+)*)?")
-OLDEST_BUILD = "2024"  # builds before October 2024, as in `catalog.constants.Scope`
-KERNELS = {"rocm": "2025-12", "vulkan": "2025-11", "cuda": "2025-11", "metal": "2025-11"}
-"""Month from which prompts in quantized formats use integer dot products for k-quants and, on AMD's
-RDNA 3, matrix units (llama.cpp, pull requests 17576 and 16536); from which CUDA joins norms, sums
-and gates with the products beside them (15631 of August 2025, 16715 of 26 October 2025), and Metal
-uses the tensor units of an M5 (16634); builds before it are "2025"."""
-USUAL_FLASH_ATTENTION = "2024-10"
-"""Month from which flash attention and CUDA graphs are usual; builds before it are "2024"."""
-
-
-def system_named(text: str) -> str:
-    """Operating system as typed: "Windows" is "windows"."""
-    folded = text.strip().casefold()
-    name = OTHER_SPELLINGS.get(folded, folded)
-    if name not in SYSTEMS:
-        allowed = ", ".join(SYSTEMS)
-        raise InputError(f"Operating system (--system) is {text[:40]!r}; allowed is {allowed}.")
-    return name
 
 
 @dataclass(frozen=True)
@@ -156,12 +167,17 @@ class GraphicsDriver:
         return f"{self.name} {'.'.join(map(str, self.version))}".strip()
 
     @property
-    def words(self) -> str:
-        """Name and version as its makers write them: "Mesa 24.2"."""
-        return f"{DRIVER_LABELS[self.name]} {'.'.join(map(str, self.version))}".strip()
+    def label(self) -> str:
+        """Name as its makers write it; empty for a name that is no driver's."""
+        return DRIVER_LABELS.get(self.name, "")
 
     @property
-    def backend(self) -> str:
+    def words(self) -> str:
+        """Name and version as its makers write them: "Mesa 24.2"."""
+        return f"{self.label} {'.'.join(map(str, self.version))}".strip()
+
+    @property
+    def backend(self) -> Backend:
         """Backend of llama.cpp that computes through it."""
         return DRIVER_BACKENDS[self.name]
 
@@ -191,40 +207,6 @@ def driver_named(text: str) -> GraphicsDriver:
             "out for a driver of today."
         )
     return GraphicsDriver(name, version)
-
-
-def build_month(text: str) -> str:
-    """Month of a typed month or build (b6715), whose day lies between those of dated builds."""
-    folded = text.strip().casefold()
-    if re.fullmatch(r"20[2-9]\d-(0[1-9]|1[0-2])", folded):
-        return folded
-    number = re.fullmatch(r"b?(\d{1,6})", folded)
-    if number is None:
-        raise InputError(
-            f"Build (--build) is {text[:40]!r}; allowed is a number of llama.cpp's builds (b6715) "
-            "or a month (2025-10); `llama-server --version` prints the number."
-        )
-    dated = texts("runtimes/llama_cpp_builds.csv", "number", "date")  # oldest first
-    days = [date.fromisoformat(day).toordinal() for day in dated.values()]
-    day = np.interp(int(number[1]), [*map(int, dated)], days)
-    return date.fromordinal(int(day)).isoformat()[:7]
-
-
-def kernels_of(month: str, backend: str) -> str:
-    """Kernels of a build's month, as `Scope.build` names them; empty for those of today."""
-    if not month:
-        return ""
-    if month < USUAL_FLASH_ATTENTION:
-        return OLDEST_BUILD
-    if month < KERNELS.get(backend, ""):
-        return "2025"
-    return ""
-
-
-def month_words(month: str) -> str:
-    """A month in words: "2025-12" is "December 2025"."""
-    year, number = month.split("-")
-    return f"{month_name[int(number)]} {year}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -260,64 +242,129 @@ class SoftwareEffect:
             return (year, release - 1)
         return (year - 1, 3)
 
+    @staticmethod
+    @cache
+    def rows() -> "tuple[SoftwareEffect, ...]":
+        """All rows; of several that apply, the first counts."""
+        return read(DATA / "runtimes/software_effects.csv", SoftwareEffect)
 
-def drivers_of(
-    vendor: str, family: str, backend: str, option: str = "driver"
-) -> Iterator[SoftwareEffect]:
-    """Drivers whose effect on a card was published."""
-    for row in software_effects():
-        of_card = row.vendor == vendor and row.family in ("", family)
-        if row.option == option and of_card and row.backend == backend:
-            yield row
+    @classmethod
+    def of(cls, option: str, value: str) -> "SoftwareEffect | None":
+        """Published effect of a policy or of too many threads; None without one."""
+        rows = (row for row in cls.rows() if (row.option, row.value) == (option, value))
+        return next(rows, None)
+
+    @classmethod
+    def of_drivers(
+        cls, vendor: str, family: str, backend: str, option: str = "driver"
+    ) -> "Iterator[SoftwareEffect]":
+        """Published effects of drivers on a card."""
+        for row in cls.rows():
+            of_card = row.vendor == vendor and row.family in ("", family)
+            if row.option == option and of_card and row.backend == backend:
+                yield row
 
 
-software_effects = cache(lambda: read(DATA / "runtimes/software_effects.csv", SoftwareEffect))
-"""All rows; of several that apply, the first counts."""
+@dataclass(frozen=True)
+class Build:
+    """Build of llama.cpp."""
+
+    month: str  # "2025-10"; empty for today's
+
+    OLDEST: ClassVar = "2024"  # kernels of builds before October 2024, as in `constants.Scope`
+
+    @classmethod
+    def named(cls, text: str) -> "Build":
+        """Build of a typed month or number (b6715), whose day lies between those of dated builds;
+        InputError for other texts.
+        """
+        folded = text.strip().casefold()
+        if re.fullmatch(r"20[2-9]\d-(0[1-9]|1[0-2])", folded):
+            return cls(folded)
+        number = re.fullmatch(r"b?(\d{1,6})", folded)
+        if number is None:
+            raise InputError(
+                f"Build (--build) is {text[:40]!r}; allowed is a number of llama.cpp's builds "
+                "(b6715) or a month (2025-10); `llama-server --version` prints the number."
+            )
+        dated = texts("runtimes/llama_cpp_builds.csv", "number", "date")  # oldest first
+        days = [date.fromisoformat(day).toordinal() for day in dated.values()]
+        day = np.interp(int(number[1]), [*map(int, dated)], days)
+        return cls(date.fromordinal(int(day)).isoformat()[:7])
+
+    @staticmethod
+    def kinds(backend: str) -> "dict[str, Build]":
+        """First build after each kind of older kernels, by its name, the oldest kind first."""
+        kinds = {Build.OLDEST: Build(USUAL_FLASH_ATTENTION)}
+        if backend in KERNELS:
+            kinds["2025"] = Build(KERNELS[backend])
+        return kinds
+
+    def kernels(self, backend: str) -> str:
+        """Name of its kernels, as `Scope.build` has it; empty for those of today."""
+        if not self.month:
+            return ""
+        kinds = Build.kinds(backend).items()
+        return next((name for name, first in kinds if self.month < first.month), "")
+
+    def __str__(self) -> str:
+        year, number = self.month.split("-")
+        return f"{month_name[int(number)]} {year}"
+
+    @property
+    def effects(self) -> tuple[SoftwareEffect, ...]:
+        """Published effects on linear attention, on GPUs and on processors."""
+        return tuple(self._of("build"))
+
+    def effect_of_kernel(self, backend: str, kinds: frozenset[str]) -> SoftwareEffect | None:
+        """Published effect of having no fast kernel for one of a model's storage types."""
+        missing = self.without_kernel(backend)
+        return next((row for kind, row in missing.items() if kind in kinds), None)
+
+    def without_kernel(self, backend: str) -> Mapping[str, SoftwareEffect]:
+        """Published effects by the storage types that it has no fast kernels for."""
+        return {row.value: row for row in self._of("kernel") if row.backend == backend}
+
+    def _of(self, option: str) -> Iterator[SoftwareEffect]:
+        rows = (row for row in SoftwareEffect.rows() if row.option == option)
+        return (row for row in rows if self.month and self.month < row.before)
 
 
-POLICIES = ("none", "distribute", "isolate", "numactl")
-"""Values of llama.cpp's `--numa`, and "none" for starting it without."""
-ONE_NODE = ("isolate", "numactl")
-"""Policies with threads and memory on one node: the one that the program starts on, or the one that
-numactl binds it to."""
+KERNELS = {"rocm": "2025-12", "vulkan": "2025-11", "cuda": "2025-11", "metal": "2025-11"}
+"""Month from which prompts in quantized formats use integer dot products for k-quants and, on AMD's
+RDNA 3, matrix units (llama.cpp, pull requests 17576 and 16536); from which CUDA joins norms, sums
+and gates with the products beside them (15631 of August 2025, 16715 of 26 October 2025), and Metal
+uses the tensor units of an M5 (16634); builds before it are "2025"."""
+USUAL_FLASH_ATTENTION = "2024-10"
+"""Month from which flash attention and CUDA graphs are usual; builds before it are "2024"."""
+
+
+class NumaPolicy(StrEnum):
+    """Value of llama.cpp's `--numa`, and "none" for starting it without."""
+
+    NONE = "none"
+    DISTRIBUTE = "distribute"
+    ISOLATE = "isolate"
+    NUMACTL = "numactl"
+
+    @staticmethod
+    def on_one_node(text: str | None) -> bool:
+        """Whether a policy has threads and memory on one node: the one that the program starts on,
+        or the one that numactl binds it to.
+        """
+        return text in (NumaPolicy.ISOLATE, NumaPolicy.NUMACTL)
 
 
 def check_policy(text: str) -> None:
     """Check a typed value of `--numa`."""
-    if text not in POLICIES:
-        allowed = ", ".join(POLICIES)
+    if text not in [*NumaPolicy]:
+        allowed = ", ".join(NumaPolicy)
         raise InputError(f"Memory nodes (--numa) is {text[:40]!r}; allowed is {allowed}.")
 
 
-def effect_of(option: str, value: str) -> SoftwareEffect | None:
-    """Published effect of a policy or of too many threads; None without one."""
-    rows = (row for row in software_effects() if (row.option, row.value) == (option, value))
-    return next(rows, None)
+class ThreadExcess(StrEnum):
+    """Way in which stated threads exceed the cores that llama.cpp takes by itself."""
 
-
-def effects_of_build(month: str) -> tuple[SoftwareEffect, ...]:
-    """Published effects of a build on linear attention, on GPUs and on processors."""
-    return tuple(_at("build", month))
-
-
-def _at(option: str, month: str) -> Iterator[SoftwareEffect]:
-    """Effects of an option that hold for builds of a month; none for today's, which is empty."""
-    rows = (row for row in software_effects() if row.option == option)
-    return (row for row in rows if month and month < row.before)
-
-
-def effect_of_kernel(month: str, backend: str, kinds: frozenset[str]) -> SoftwareEffect | None:
-    """Published effect of a build without kernels for one of a model's storage types."""
-    missing = without_kernel(month, backend)
-    return next((row for kind, row in missing.items() if kind in kinds), None)
-
-
-def without_kernel(month: str, backend: str) -> Mapping[str, SoftwareEffect]:
-    """Effects of a build by the storage types that it has no fast kernels for; as above."""
-    return {row.value: row for row in _at("kernel", month) if row.backend == backend}
-
-
-HYPER_THREADS = "every hyper-thread"
-PAST_CORES = "past the cores"
-SLOWER_CORES = "slower cores"
-"""Ways in which stated threads exceed the cores that llama.cpp takes by itself."""
+    HYPER_THREADS = "every hyper-thread"
+    PAST_CORES = "past the cores"
+    SLOWER_CORES = "slower cores"

@@ -14,7 +14,7 @@ import numpy as np
 from advisor.catalog.inputs import BY_NAME
 from advisor.errors import InputError, UnknownName
 from advisor.machine import backends, catalog, from_catalog
-from advisor.machine.backends import HYPER_THREADS, LINUX, ONE_NODE, PAST_CORES, SLOWER_CORES
+from advisor.machine.backends import Backend, NumaPolicy, OperatingSystem, ThreadExcess
 from advisor.machine.catalog import NVLINK
 from advisor.machine.machine import (
     LAPTOP_CARD,
@@ -54,7 +54,7 @@ common of all PCs of players (40 %, Steam's survey of January 2026,
 https://prefersystems.com/?p=59538) [GiB]."""
 
 
-def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
+def machine(inputs: MachineSpec, usual_system: str = OperatingSystem.LINUX) -> Machine:
     """Machine of a specification, with typical parts for open fields."""
     inputs, told = _as_stated(_with_own_graphics(inputs))
     gpus = () if inputs.gpu in (None, NO_GPU) else _gpus(inputs)
@@ -118,7 +118,7 @@ def reached(gpus: tuple[Gpu, ...], inputs: MachineSpec) -> tuple[Gpu, ...]:
     if inputs.backend is None:
         return gpus
     backends.check(inputs.backend, (gpu.vendor for gpu in gpus))
-    if inputs.backend == backends.CPU:
+    if inputs.backend == Backend.CPU:
         return ()
     return gpus
 
@@ -127,7 +127,7 @@ def at_work(host: Host, inputs: MachineSpec) -> Host:
     """Processor with a working core per thread; threads beyond its cores make them wait."""
     if inputs.threads is None:
         return host
-    bound = inputs.numa in ONE_NODE and host.sockets > 1
+    bound = NumaPolicy.on_one_node(inputs.numa) and host.sockets > 1
     if bound:
         cores = host.cores // host.sockets
     else:
@@ -147,14 +147,14 @@ def _excess(name: str, cores: int, threads: int) -> str:
     with suppress(UnknownName):
         row = catalog.find_host(name)
         if cores == row.performance_cores and row.performance_cores < row.cores:
-            return SLOWER_CORES
+            return ThreadExcess.SLOWER_CORES
         if row.threads and cores == row.cores:
             every = row.threads
         else:
             every = every
     if threads == every:
-        return HYPER_THREADS
-    return PAST_CORES
+        return ThreadExcess.HYPER_THREADS
+    return ThreadExcess.PAST_CORES
 
 
 def _assumptions(inputs: MachineSpec) -> tuple[str, ...]:

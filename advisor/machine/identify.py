@@ -8,7 +8,7 @@ import numpy as np
 
 from advisor.errors import UnknownName
 from advisor.machine import catalog, from_spec
-from advisor.machine.backends import LINUX, MACOS, WINDOWS
+from advisor.machine.backends import OperatingSystem
 from advisor.machine.catalog import NVLINK
 from advisor.machine.machine import Form, Machine
 from advisor.machine.names import words
@@ -49,7 +49,9 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
         spec = replace(spec, ram_gb=catalog.find_gpu(str(spec.gpu)).memory_gib)
     kind = named.preset.kind if named.preset else ""
     linux = named.preset and WITH_LINUX.match(f"{named.preset.name} {named.preset.gpu}")
-    machine = from_spec.machine(spec, LINUX if linux else SOLD_WITH.get(kind, LINUX))
+    machine = from_spec.machine(
+        spec, OperatingSystem.LINUX if linux else SOLD_WITH.get(kind, OperatingSystem.LINUX)
+    )
     taken = f"{name.strip()!r} is taken as {named.name}."
     told: tuple[str, ...] = () if named.name.casefold() == name.strip().casefold() else (taken,)
     processor = f"Its processor is not known: taken as {host.cpu}."
@@ -104,7 +106,12 @@ def _typical_server(named: MachineName, server: bool) -> MachineSpec:
     return MachineSpec(cpu=SERVER, ram_channels=named.spec.ram_channels or share)
 
 
-SOLD_WITH = {"mac": MACOS, "laptop": WINDOWS, "mini": WINDOWS, "handheld": WINDOWS}
+SOLD_WITH = {
+    "mac": OperatingSystem.MACOS,
+    "laptop": OperatingSystem.WINDOWS,
+    "mini": OperatingSystem.WINDOWS,
+    "handheld": OperatingSystem.WINDOWS,
+}
 """Operating systems that kinds of products are usually sold with; others run Linux."""
 WITH_LINUX = re.compile(r"Steam Deck|.*\bGB10\b")
 """Products with Linux: handhelds with SteamOS, and small machines with NVIDIA's own

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from advisor.catalog.constants import STACKED
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
 from advisor.lazy import lazy
+from advisor.machine.backends import Backend, of_vendors
 from advisor.machine.known_run import KnownRun
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.units import GB, GIB, Array
@@ -118,7 +120,7 @@ class Host:
     instruction_sets: frozenset[str] = frozenset()
     # speeds of llama.cpp timed on this host; None where there are none
     engine: EngineSpeed | None = None
-    # how the stated threads exceed the cores, as `backends.HYPER_THREADS` and the like; empty where
+    # how the stated threads exceed the cores, a `ThreadExcess`; empty where
     # they do not
     thread_excess: str = ""
     numa: str = ""  # stated policy for several memory nodes (llama.cpp's `--numa`); empty for none
@@ -191,7 +193,7 @@ class Machine:
     nodes: int = 1
     network: Network | None = None  # network between machines; None for a single one
     backend: str = ""  # stated backend of llama.cpp; empty for the default
-    system: str = ""  # operating system, a key of `backends.SYSTEMS`; empty where unknown
+    system: str = ""  # operating system, an `OperatingSystem`; empty where unknown
     # stated graphics driver, as `backends.GraphicsDriver` prints it; empty for today's
     driver: str = ""
     build: str = ""  # month of the stated build of llama.cpp ("2025-10"); empty for today's
@@ -211,6 +213,25 @@ class Machine:
     def cards(self) -> tuple[str, ...]:
         """Names of its kinds of GPUs."""
         return tuple(dict.fromkeys(gpu.name for gpu in self.gpus))
+
+    @property
+    def interface(self) -> str:
+        """Backend of llama.cpp on the first GPU: the stated one where it drives the card; "cpu"
+        without a GPU. Backends of a stack of machines are joined by `STACKED`.
+        """
+        if not self.gpus:
+            return Backend.CPU
+        return of_vendors(self.gpus[0].vendor, self.backend, self.system)
+
+    @property
+    def driven(self) -> bool:
+        """Whether llama.cpp has a backend for each GPU."""
+        vendors = (vendor for gpu in self.gpus for vendor in gpu.vendor.split(STACKED))
+        return all(Backend.of_vendor(vendor) for vendor in vendors)
+
+    def only_of(self, vendor: str) -> bool:
+        """Whether there are GPUs, all of one vendor."""
+        return {name for gpu in self.gpus for name in gpu.vendor.split(STACKED)} == {vendor}
 
     @property
     def gpu_count(self) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
 from advisor.formatting import number
-from advisor.machine.backends import WINDOWS
+from advisor.machine.backends import OperatingSystem
 from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Gpu, Machine
 from advisor.machine.names.words import any_of
@@ -53,7 +53,7 @@ def with_screen(machine: Machine, stated_gib: float | None) -> Machine:
         return machine
     first = machine.gpus[0]
     desktop_card = first.memory.source.endswith(NO_SCREEN)  # with the catalogue's memory
-    on_windows = machine.system == WINDOWS and desktop_card
+    on_windows = machine.system == OperatingSystem.WINDOWS and desktop_card
     if stated_gib is None:
         taken = ON_WINDOWS_GIB * on_windows
         words = f"less {taken:g} GiB that a screen takes on Windows"

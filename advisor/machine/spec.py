@@ -21,9 +21,9 @@ MIXED = " + "  # separator between GPUs of different kinds in one machine
 
 CHECKS: dict[str, Callable[[str], object]] = {
     "backend": backends.check,
-    "system": backends.system_named,
+    "system": backends.OperatingSystem.named,
     "driver": backends.driver_named,
-    "build": backends.build_month,
+    "build": backends.Build.named,
     "numa": backends.check_policy,
     "network": network_named,
 }
@@ -48,11 +48,11 @@ class MachineSpec:
     ram_mts: float | None = None  # transfers per second of each channel [MT/s]
     cores: int | None = None  # physical cores
     threads: int | None = None  # number of computing threads; more threads than cores add nothing
-    backend: str | None = None  # backend of llama.cpp, one of `backends.NAMES`
-    system: str | None = None  # operating system, as `backends.system_named` reads it
+    backend: str | None = None  # backend of llama.cpp, a `backends.Backend`
+    system: str | None = None  # operating system, as `OperatingSystem.named` reads it
     driver: str | None = None  # graphics driver, as `backends.driver_named` reads it
-    build: str | None = None  # build of llama.cpp, as `backends.build_month` reads it
-    numa: str | None = None  # policy for several memory nodes, one of `backends.POLICIES`
+    build: str | None = None  # build of llama.cpp, as `Build.named` reads it
+    numa: str | None = None  # policy for several memory nodes, a `NumaPolicy`
     # sustained rate from pinned memory to the GPU, used as it is [GB/s]
     pcie_gbs: Array | None = None
     pcie_gen: int | None = None  # PCI Express generation

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from advisor.catalog.constants import STACKED
-from advisor.machine.backends import WINDOWS, drives, of_machine
+from advisor.machine.backends import OperatingSystem
 from advisor.machine.machine import UNEQUAL, Disk, Gpu, Host, Machine
 from advisor.machine.quantity import Quantity
 
@@ -40,10 +40,10 @@ def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool = F
         kernels and several and tuple(map(int, np.argsort(rates, kind="stable"))),
         # Unequal cards take layers by their memory.
         kernels and several and _unequal_sizes(machine),
-        drives(machine),
+        machine.driven,
         (id(host.engine), machine.nodes, host.numa, host.threads, host.thread_excess),
         host.numa and (host.cores, host.sockets),
-        (machine.backend, machine.driver, machine.build, machine.system == WINDOWS),
+        (machine.backend, machine.driver, machine.build, machine.system == OperatingSystem.WINDOWS),
         host.segment,
         tuple(figure and float(figure.value) for figure in times),
         kernels and machine.nodes > 1 and rates,
@@ -68,7 +68,7 @@ def _unequal_sizes(machine: Machine) -> tuple[float, ...]:
 
 def backends_of(machines: Iterable[Machine]) -> str:
     """Backends of stacked machines, one for each where they differ: by maker and system."""
-    return _joined(map(of_machine, machines))
+    return _joined(machine.interface for machine in machines)
 
 
 def of_one_card(machine: Machine) -> bool:

@@ -9,7 +9,15 @@ from dataclasses import replace
 from advisor.errors import InputError
 from advisor.formatting import memory, number
 from advisor.machine import backends
-from advisor.machine.backends import SYSTEMS, GraphicsDriver, SoftwareEffect
+from advisor.machine.backends import (
+    Backend,
+    Build,
+    GraphicsDriver,
+    NumaPolicy,
+    OperatingSystem,
+    SoftwareEffect,
+    ThreadExcess,
+)
 from advisor.machine.machine import Host, Machine
 from advisor.machine.spec import MachineSpec
 
@@ -17,17 +25,21 @@ NOTABLE = 0.95  # speed with an older driver, relative to today's, from which a 
 
 
 def with_software(
-    machine: Machine, inputs: MachineSpec, usual_system: str = backends.LINUX, *, seen: bool = False
+    machine: Machine,
+    inputs: MachineSpec,
+    usual_system: str = OperatingSystem.LINUX,
+    *,
+    seen: bool = False,
 ) -> Machine:
     """A machine with its software, as typed or as usual."""
     apple = any(gpu.vendor == "Apple" for gpu in machine.gpus)
     if apple:
-        system = backends.MACOS
+        system = OperatingSystem.MACOS
     else:
-        system = usual_system
+        system = OperatingSystem(usual_system)
     vendors = {gpu.vendor for gpu in machine.gpus}
     if inputs.system is not None:
-        system = backends.system_named(inputs.system)
+        system = OperatingSystem.named(inputs.system)
         backends.check_system(system, vendors, inputs.backend)
     if inputs.driver is None:
         driver = None
@@ -45,15 +57,17 @@ def with_software(
         system=system,
         backend=inputs.backend or (driver.backend if driver else ""),
         driver="" if driver is None else str(driver),
-        build="" if inputs.build is None else backends.build_month(inputs.build),
+        build="" if inputs.build is None else Build.named(inputs.build).month,
     )
     told = tuple(_notes(stated, seen or inputs.system is not None))
     return replace(stated, notes=(*machine.notes, *told), software_notes=told)
 
 
-def _system_of(driver: GraphicsDriver, vendors: set[str], system: str, inputs: MachineSpec) -> str:
+def _system_of(
+    driver: GraphicsDriver, vendors: set[str], system: OperatingSystem, inputs: MachineSpec
+) -> OperatingSystem:
     """Operating system with a stated driver: Linux for Mesa and AMDVLK, which Windows lacks."""
-    reached = all(backends.reaches(driver.backend, vendor) for vendor in vendors)
+    reached = all(Backend.reaches(driver.backend, vendor) for vendor in vendors)
     amd = driver.name in (backends.AMDVLK, backends.ROCM)
     if not vendors or not reached or (amd and vendors != {"AMD"}):
         cards = " and ".join(sorted(vendors)) or "no GPU"
@@ -63,12 +77,12 @@ def _system_of(driver: GraphicsDriver, vendors: set[str], system: str, inputs: M
         )
     if driver.name == backends.ROCM:
         return system
-    if inputs.system is not None and system != backends.LINUX:
+    if inputs.system is not None and system != OperatingSystem.LINUX:
         raise InputError(
             f"Driver (--driver) is {driver.words}, which drives cards on Linux; the operating "
-            f"system is {SYSTEMS[system]}. Leave one of them out."
+            f"system is {system.label}. Leave one of them out."
         )
-    return backends.LINUX
+    return OperatingSystem.LINUX
 
 
 def _notes(machine: Machine, known: bool) -> Iterator[str]:
@@ -79,10 +93,10 @@ def _notes(machine: Machine, known: bool) -> Iterator[str]:
         vendor = ""
     # NVIDIA's cards have CUDA in every usual build.
     if vendor in backends.ON_WINDOWS and not machine.backend:
-        usual, other = backends.of_vendor(vendor, machine.system)
-        first = backends.LABELS[usual]
-        second = backends.LABELS[other]
-        system = SYSTEMS[machine.system]
+        usual, other = Backend.of_vendor(vendor, machine.system)
+        first = usual.label
+        second = other.label
+        system = OperatingSystem(machine.system).label
         if known:
             where = f"On {system}, llama.cpp"
         else:
@@ -111,20 +125,20 @@ def _driver_notes(machine: Machine) -> Iterator[str]:
         )
     elif machine.driver:
         yield (
-            f"{driver} means llama.cpp with {backends.LABELS[backends.of_machine(machine)]}; no "
+            f"{driver} means llama.cpp with {Backend(machine.interface).label}; no "
             "published speed tells it from a driver of today on this card, so its age changes "
             "nothing here."
         )
-    elif machine.system == backends.LINUX:
+    elif machine.system == OperatingSystem.LINUX:
         yield from _slower_drivers(machine)
 
 
 def _slower_drivers(machine: Machine) -> Iterator[str]:
     gpu = machine.gpus[0]
-    rows = backends.drivers_of(gpu.vendor, gpu.family, backends.of_machine(machine))
+    rows = SoftwareEffect.of_drivers(gpu.vendor, gpu.family, machine.interface)
     row = next((row for row in rows if min(row.token, row.prompt) <= NOTABLE), None)
     if row is not None:
-        label = backends.DRIVER_LABELS[row.value]
+        label = GraphicsDriver(row.value).label
         if row.before:
             older = f"{label} before {row.before}"
         else:
@@ -152,8 +166,7 @@ def effect_of_driver(machine: Machine, option: str = "driver") -> SoftwareEffect
         return None
     card = machine.gpus[0]
     driver = backends.driver_named(machine.driver)
-    interface = backends.of_machine(machine)
-    for row in backends.drivers_of(card.vendor, card.family, interface, option):
+    for row in SoftwareEffect.of_drivers(card.vendor, card.family, machine.interface, option):
         holds = driver.before(row.before) and not (row.since and driver.before(row.since))
         if row.value == driver.name and holds:
             return row
@@ -174,20 +187,20 @@ def _compared(effect: SoftwareEffect) -> str:
 
 
 def _threads_note(host: Host) -> str:
-    effect = backends.effect_of("threads", host.thread_excess)
+    effect = SoftwareEffect.of("threads", host.thread_excess)
     if effect is None:
         return ""
     cores = host.cores_there or host.cores
-    bound = host.numa in backends.ONE_NODE  # to one socket
+    bound = NumaPolicy.on_one_node(host.numa)  # to one socket
     if bound:
         usable = cores // host.sockets
     else:
         usable = cores
     there = {
-        backends.HYPER_THREADS: f"one on every hyper-thread of {usable} cores",
-        backends.PAST_CORES: f"more than the {usable} cores",
-        backends.SLOWER_CORES: f"also on slower cores beside the {host.cores_there} fast ones",
-    }[host.thread_excess]
+        ThreadExcess.HYPER_THREADS: f"one on every hyper-thread of {usable} cores",
+        ThreadExcess.PAST_CORES: f"more than the {usable} cores",
+        ThreadExcess.SLOWER_CORES: f"also on slower cores beside the {host.cores_there} fast ones",
+    }[ThreadExcess(host.thread_excess)]
     return (
         f"{host.threads} threads, {there}: weights in RAM are read at "
         f"{number(effect.token, 2)} of the speed {_rests_on(effect)}."
@@ -195,18 +208,18 @@ def _threads_note(host: Host) -> str:
 
 
 def _build_note(machine: Machine) -> str:
-    when = backends.month_words(machine.build)
-    backend = backends.of_machine(machine)
-    if backends.kernels_of(machine.build, backend):
-        return f"A build of llama.cpp of {when} is taken with the kernels of that time."
-    slower = [f"models in {form}" for form in backends.without_kernel(machine.build, backend)]
-    if backends.effects_of_build(machine.build):
+    build = Build(machine.build)
+    backend = machine.interface
+    if build.kernels(backend):
+        return f"A build of llama.cpp of {build} is taken with the kernels of that time."
+    slower = [f"models in {form}" for form in build.without_kernel(backend)]
+    if build.effects:
         slower.append("models with linear attention (Qwen3-Next, 3.5 and 3.6)")
     if slower:
         but = f", but for {' and '.join(slower)}"
     else:
         but = ""
-    return f"A build of llama.cpp of {when} is taken as fast as one of today{but}."
+    return f"A build of llama.cpp of {build} is taken as fast as one of today{but}."
 
 
 def _numa_note(host: Host) -> str:
@@ -217,13 +230,13 @@ def _numa_note(host: Host) -> str:
         )
     if host.engine is not None:
         return f"llama.cpp was timed here without --numa {host.numa}, so it changes nothing."
-    if host.numa in backends.ONE_NODE:
+    if NumaPolicy.on_one_node(host.numa):
         held = memory(float(host.memory.value) / host.sockets)
         return (
             f"--numa {host.numa}: the cores and memory channels of one socket work, and its {held} "
             "hold the model."
         )
-    effect = backends.effect_of("numa", host.numa)
+    effect = SoftwareEffect.of("numa", host.numa)
     if effect is None:
         gain = ""
     else:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.runtime import Runtime
 from advisor.errors import InputError, UnknownName
-from advisor.machine.backends import only_of
 from advisor.machine.machine import Machine
 from advisor.runtimes.accelerate import ACCELERATE
 from advisor.runtimes.deepspeed import DEEPSPEED
@@ -44,7 +43,7 @@ NAMED = (*RUNTIMES, *ASIDE, *TIERED)  # every runtime that can be asked for by i
 
 def beside(machine: Machine) -> tuple[Runtime, ...]:
     """Further engines for a comparison on a machine that they are made for."""
-    if only_of(machine, "Apple"):
+    if machine.only_of("Apple"):
         return (MLX,)
     return ()
 

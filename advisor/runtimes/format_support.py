@@ -19,7 +19,7 @@ from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Settings
 from advisor.cost_model.runtime import LoadedFormat
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.machine import backends
+from advisor.machine.backends import OperatingSystem
 from advisor.machine.machine import Machine
 from advisor.model.formats import known_format
 from advisor.model.model import Model
@@ -68,13 +68,13 @@ WHEN: Mapping[str, Callable[[Attempt, Sequence[str]], object]] = {
     "gpu": lambda of, _: of.strategy is PlacementStrategy.GPU_RESIDENT,
     "ram": lambda of, _: of.strategy is PlacementStrategy.CPU_OFFLOAD,
     "drive": lambda of, _: of.strategy is PlacementStrategy.NVME_OFFLOAD,
-    "windows": lambda of, _: of.machine.system == backends.WINDOWS,
+    "windows": lambda of, _: of.machine.system == OperatingSystem.WINDOWS,
     "several": lambda of, _: of.machine.nodes > 1,
     "no-gpu": lambda of, _: not of.machine.gpus,
     "single-gpu": lambda of, _: len(of.machine.gpus) < 2,
-    "no-backend": lambda of, _: not backends.drives(of.machine),
-    "not-nvidia": lambda of, _: not backends.only_of(of.machine, "NVIDIA"),
-    "not-apple": lambda of, _: not backends.only_of(of.machine, "Apple"),
+    "no-backend": lambda of, _: not of.machine.driven,
+    "not-nvidia": lambda of, _: not of.machine.only_of("NVIDIA"),
+    "not-apple": lambda of, _: not of.machine.only_of("Apple"),
     "no-experts": lambda of, _: of.model and not of.model.has_experts,
     "latent": lambda of, _: of.model and np.any(of.model.per_layer.latent),
     "state": lambda of, _: of.model and np.any(of.model.per_layer.state_values),

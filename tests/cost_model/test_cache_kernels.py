@@ -28,7 +28,7 @@ def run(backend: str, kv_type: str, prompt: int, form: str = "Q4_0") -> Estimate
 def test_rows_name_backends_types_and_runtimes() -> None:
     names = {runtime.name for runtime in RUNTIMES}
     for row in rows():
-        assert row.backend in backends.NAMES
+        assert row.backend in [*backends.Backend]
         assert set(row.types.split()) <= KV_BYTES_PER_VALUE.keys()
         assert names & set(row.runtimes.split(";"))
         assert min(row.cached, row.drafted, row.prompt) >= 1

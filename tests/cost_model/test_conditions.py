@@ -13,7 +13,7 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
-from advisor.machine.backends import software_effects, without_kernel
+from advisor.machine.backends import Build, SoftwareEffect
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
@@ -314,12 +314,12 @@ def test_a_build_without_a_kernel_for_a_format_is_as_slow_as_published() -> None
 
 
 def test_a_format_named_instead_has_a_kernel_in_the_same_builds() -> None:
-    rows = [row for row in software_effects() if row.option == "kernel" and row.instead]
+    rows = [row for row in SoftwareEffect.rows() if row.option == "kernel" and row.instead]
     assert rows
     for row in rows:
-        last = max(each.before for each in software_effects() if each.option == "kernel")
+        last = max(each.before for each in SoftwareEffect.rows() if each.option == "kernel")
         for month in ("2025-01", row.before, last):
-            assert row.instead not in without_kernel(month, row.backend), row.value
+            assert row.instead not in Build(month).without_kernel(row.backend), row.value
 
 
 def test_experts_on_arc_are_slow_with_mesa_before_the_release_that_mended_them() -> None:

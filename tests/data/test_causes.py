@@ -9,7 +9,7 @@ from provenance import is_past, is_public
 from advisor.advice.diagnosis.causes import FUNCTIONS
 from advisor.advice.diagnosis.diagnose import cause_rows, degree_rows, row_for
 from advisor.advice.diagnosis.measured_run import CONDITIONS
-from advisor.machine.backends import SYSTEMS
+from advisor.machine.backends import OperatingSystem
 from advisor.machine.catalog import gpu_rows
 
 ROWS = cause_rows()
@@ -51,7 +51,7 @@ def test_every_row_is_plausible_to_a_degree_for_a_machine_that_there_is() -> Non
         for row in ROWS
         if not 0 < row.prior <= 1
         or row.vendor not in VENDORS | {""}
-        or row.system not in {*SYSTEMS.values(), ""}
+        or row.system not in {*(system.label for system in OperatingSystem), ""}
     ]
     assert not doubted
 

@@ -11,7 +11,7 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
-from advisor.machine import backends
+from advisor.machine.backends import Backend
 from advisor.machine.catalog import gpu_rows
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
@@ -34,8 +34,8 @@ def width(estimate: Estimate) -> float:
 
 def test_every_maker_of_the_catalogue_has_a_backend_of_its_own_or_vulkan() -> None:
     for vendor in {row.vendor for row in gpu_rows().values()}:
-        assert backends.usual(vendor) in backends.NAMES
-        assert backends.reaches(backends.usual(vendor), vendor)
+        assert Backend.usual(vendor) in [*Backend]
+        assert Backend.reaches(Backend.usual(vendor), vendor)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_every_maker_of_the_catalogue_has_a_backend_of_its_own_or_vulkan() -> No
 def test_the_backend_is_the_stated_one_else_that_of_the_cards_maker(
     gpu: str, stated: str | None, taken: str
 ) -> None:
-    assert backends.of_machine(machine(MachineSpec(gpu=gpu, backend=stated))) == taken
+    assert machine(MachineSpec(gpu=gpu, backend=stated)).interface == taken
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_backend_that_cannot_be_is_refused(gpu: str, stated: str, words: str) 
 def test_another_makers_card_in_its_place_has_its_own_backend() -> None:
     amd = machine(MachineSpec(gpu="RX 7900 XTX", backend="rocm"))
     nvidia = replace(amd, gpus=machine(MachineSpec(gpu="RTX 4090")).gpus)
-    assert backends.of_machine(nvidia) == "cuda"
+    assert nvidia.interface == "cuda"
 
 
 def test_without_the_gpu_the_processor_computes() -> None:

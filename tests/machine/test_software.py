@@ -6,7 +6,7 @@ import pytest
 
 from advisor.catalog.csv_tables import texts
 from advisor.errors import InputError
-from advisor.machine import backends
+from advisor.machine.backends import Build, SoftwareEffect
 from advisor.machine.from_spec import machine
 from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Machine
@@ -28,7 +28,7 @@ def notes(machine: Machine) -> str:
     ],
 )  # fmt: skip
 def test_the_usual_backend_is_that_of_the_system(gpu: str, system: str, backend: str) -> None:
-    assert backends.of_machine(machine(MachineSpec(gpu=gpu, system=system))) == backend
+    assert machine(MachineSpec(gpu=gpu, system=system)).interface == backend
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,9 @@ def test_a_product_has_the_system_that_it_is_sold_with(
     name: str, system: str, backend: str
 ) -> None:
     there = machine_by_name(name)
-    assert (there.system, backends.of_machine(there)) == (system, backend)
+    assert (there.system, there.interface) == (system, backend)
     on_linux = machine_by_name("ASUS ROG Ally X", MachineSpec(system="linux"))
-    assert backends.of_machine(on_linux) == "rocm"
+    assert on_linux.interface == "rocm"
 
 
 def test_an_assumed_system_is_said_and_a_stated_one_is_not_called_assumed() -> None:
@@ -82,9 +82,9 @@ def test_software_that_cannot_be_is_refused(spec: dict[str, str], words: str) ->
 
 
 def test_a_driver_says_its_backend() -> None:
-    assert backends.of_machine(machine(MachineSpec(gpu="Arc B580", driver="ANV 24.2"))) == "vulkan"
-    assert backends.of_machine(machine(MachineSpec(gpu="RX 6800", driver="RADV 25.0"))) == "vulkan"
-    assert backends.of_machine(machine(MachineSpec(gpu="RX 6800", driver="ROCm 6.4.4"))) == "rocm"
+    assert machine(MachineSpec(gpu="Arc B580", driver="ANV 24.2")).interface == "vulkan"
+    assert machine(MachineSpec(gpu="RX 6800", driver="RADV 25.0")).interface == "vulkan"
+    assert machine(MachineSpec(gpu="RX 6800", driver="ROCm 6.4.4")).interface == "rocm"
 
 
 def test_a_driver_is_told_apart_only_where_somebody_compared_it() -> None:
@@ -122,7 +122,7 @@ def test_a_driver_of_today_is_said_to_be_assumed_where_older_ones_are_slower() -
     ],
 )  # fmt: skip
 def test_builds_by_number_or_month(typed: str, month: str) -> None:
-    assert backends.build_month(typed) == month
+    assert Build.named(typed).month == month
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_builds_by_number_or_month(typed: str, month: str) -> None:
     ],
 )  # fmt: skip
 def test_kernels_by_month_and_backend(month: str, backend: str, kernels: str) -> None:
-    assert backends.kernels_of(month, backend) == kernels
+    assert Build(month).kernels(backend) == kernels
 
 
 def test_dated_builds_rise_with_their_days() -> None:
@@ -145,7 +145,7 @@ def test_dated_builds_rise_with_their_days() -> None:
 
 
 def test_effects_are_within_what_physics_allows_and_have_a_source() -> None:
-    for row in backends.software_effects():
+    for row in SoftwareEffect.rows():
         assert row.option in ("driver", "build", "kernel", "experts", "numa", "threads")
         # a fixed time falls farther than a rate: some 40 operations over a state become one
         assert (0.04 if row.option == "build" else 0.2) <= row.token <= 2.5

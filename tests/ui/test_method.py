@@ -10,7 +10,7 @@ from ui_app import ROOT, app, page_text
 
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.schedule import Route
-from advisor.machine.backends import software_effects
+from advisor.machine.backends import SoftwareEffect
 from advisor.ui.accuracy.method import RANGES, TEXTS, sections
 
 
@@ -111,6 +111,6 @@ def test_unknown_name_gets_a_message_and_the_formulas_stay(part: dict[str, str])
 def test_software_that_can_be_stated_has_its_comparisons() -> None:
     text = workshop()
     assert "graphics driver Mesa before 25.0" in text
-    for row in software_effects():
+    for row in SoftwareEffect.rows():
         assert escape(row.note) in text
         assert row.source in text

@@ -30,7 +30,8 @@ from advisor.cost_model.placement import (
 from advisor.cost_model.schedule import Flow, Route, Schedule, Stage, Transfer
 from advisor.errors import Refusal
 from advisor.formatting import memory, number
-from advisor.machine import backends, from_catalog
+from advisor.machine import from_catalog
+from advisor.machine.backends import Backend, Build, GraphicsDriver, SoftwareEffect, ThreadExcess
 from advisor.machine.catalog import find_gpu, find_host
 from advisor.machine.names.words import any_of
 from advisor.machine.quantity import Provenance
@@ -157,12 +158,10 @@ def old_build(run: MeasuredRun) -> Edits:
     integer dot products and matrix units.
     """
     scope = run.constants.scope
-    ages = {backends.OLDEST_BUILD: backends.USUAL_FLASH_ATTENTION}
-    if scope.backend in backends.KERNELS and run.machine.gpus[0].vendor == "AMD":
-        ages["2025"] = backends.KERNELS[scope.backend]
-    for build, month in ages.items():
-        aged = run.constants.bound(replace(scope, build=build))
-        yield timed(f"from before {backends.month_words(month)}", constants=aged)
+    for kind, first in Build.kinds(scope.backend).items():
+        if kind == Build.OLDEST or run.machine.gpus[0].vendor == "AMD":
+            aged = run.constants.bound(replace(scope, build=kind))
+            yield timed(f"from before {first}", constants=aged)
 
 
 def no_flash_attention(run: MeasuredRun) -> Edits:
@@ -170,7 +169,7 @@ def no_flash_attention(run: MeasuredRun) -> Edits:
     scope = run.constants.scope
     name = "gpu_kv_share"
     family = run.machine.gpus[0].family
-    old = run.constants.bound(replace(scope, build=backends.OLDEST_BUILD)).value(name, family)
+    old = run.constants.bound(replace(scope, build=Build.OLDEST)).value(name, family)
     share = old / run.constants.bound(scope).value(name, family)
     yield timed("", constants=run.constants.scaled({name: share}, "builds without flash attention"))
 
@@ -308,11 +307,11 @@ def old_driver(run: MeasuredRun) -> Edits:
         return
     card = machine.gpus[0]
     backend = run.constants.scope.backend
-    for row in backends.drivers_of(card.vendor, card.family, backend):
+    for row in SoftwareEffect.of_drivers(card.vendor, card.family, backend):
         if min(row.token, row.prompt) <= NOTABLE:
-            driver = str(backends.GraphicsDriver(row.value, row.last_version))
-            aged = replace(machine, driver=driver)
-            label = backends.DRIVER_LABELS[row.value]
+            driver = GraphicsDriver(row.value, row.last_version)
+            aged = replace(machine, driver=str(driver))
+            label = driver.label
             yield timed(
                 f"{label} before {row.before}" if row.before else label,
                 machine=aged,
@@ -328,12 +327,12 @@ def other_backend(run: MeasuredRun) -> Edits:
     machine = run.machine
     scope = run.constants.scope
     vendor = machine.gpus[0].vendor
-    if machine.backend or vendor not in backends.ON_WINDOWS:
+    if machine.backend or vendor == "NVIDIA":
         return
-    for name in backends.of_vendor(vendor, machine.system):
+    for name in Backend.of_vendor(vendor, machine.system):
         if name != scope.backend:
             yield timed(
-                f"{backends.LABELS[name]} in place of {backends.LABELS[scope.backend]}",
+                f"{name.label} in place of {Backend(scope.backend).label}",
                 constants=run.constants.bound(replace(scope, backend=name)),
             )
 
@@ -388,11 +387,11 @@ SLOWER_DRIVES = ("NVMe PCIe 3.0 x4 (typical)", "USB 3.2 Gen 2 external SSD (typi
 def many_threads(run: MeasuredRun) -> Edits:
     """More threads than cores, which wait for each other in every layer."""
     row = run.host_row
-    excesses = {"threads past the cores": backends.PAST_CORES}
+    excesses = {"threads past the cores": ThreadExcess.PAST_CORES}
     if row is None or not row.threads or row.threads > row.cores:
-        excesses = {"all hyper-threads": backends.HYPER_THREADS, **excesses}
+        excesses = {"all hyper-threads": ThreadExcess.HYPER_THREADS, **excesses}
     for words, excess in excesses.items():
-        effect = backends.effect_of("threads", excess)
+        effect = SoftwareEffect.of("threads", excess)
         if effect is None:
             share = 1.0
         else:

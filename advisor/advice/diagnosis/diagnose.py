@@ -41,7 +41,7 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError
 from advisor.lazy import lazy
-from advisor.machine.backends import OTHER_SPELLINGS, SYSTEMS, system_named
+from advisor.machine.backends import OperatingSystem
 from advisor.machine.quantity import Quantity
 from advisor.probes.host import operating_system
 from advisor.probes.llama_cpp.result_files import EngineRun
@@ -465,12 +465,12 @@ def system_of(request: Request) -> str:
     and for one without causes of its own.
     """
     if request.system:
-        return SYSTEMS[system_named(request.system)]
+        return OperatingSystem.named(request.system).label
     if request.here:
-        name = operating_system()
+        here = OperatingSystem.seen(operating_system())
     else:
-        name = ""
-    return SYSTEMS.get(OTHER_SPELLINGS.get(name, name), "")
+        here = None
+    return here.label if here else ""
 
 
 def measurable(estimates: Iterable[Estimate]) -> list[Estimate]:

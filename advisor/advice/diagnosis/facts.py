@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from advisor.advice.diagnosis.measured_run import MeasuredRun
 from advisor.errors import AdvisorError, Refusal
 from advisor.formatting import memory
-from advisor.machine import backends
+from advisor.machine.backends import Backend
 from advisor.model import catalog, resolve
 from advisor.model.by_name.names import format_in_name
 from advisor.model.model import Model
@@ -60,7 +60,7 @@ def _of_layers(facts: EngineRun, run: MeasuredRun) -> Iterator[Observation]:
         return
     if facts.gpu_layers > 0:
         yield Observation(False, ("cpu_alone",))
-    assumed = backends.LABELS.get(run.constants.scope.backend, "").casefold()
+    assumed = Backend(run.constants.scope.backend).label.casefold()
     yield Observation(assumed not in built, ("other_backend",))
 
 

@@ -19,7 +19,7 @@ from advisor.cost_model.schedule import Phases, Route, Schedule
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, UnknownName
 from advisor.lazy import lazy
-from advisor.machine.backends import ONE_NODE
+from advisor.machine.backends import NumaPolicy
 from advisor.machine.catalog import find_host
 from advisor.machine.from_spec import with_copies
 from advisor.machine.quantity import Provenance, Quantity
@@ -167,7 +167,7 @@ CONDITIONS: Mapping[str, Callable[[MeasuredRun], bool]] = {
     "separate memory": lambda run: not run.machine.unified,
     "drive": lambda run: run.machine.disk is not None,
     "several sockets": lambda run: (
-        run.machine.host.sockets > 1 and run.machine.host.numa not in ONE_NODE
+        run.machine.host.sockets > 1 and not NumaPolicy.on_one_node(run.machine.host.numa)
     ),
     "usual threads": lambda run: not run.machine.host.thread_excess,
     "efficiency cores": lambda run: (

@@ -23,8 +23,8 @@ from advisor.cost_model.workload import ACCEPTED, DRAFTED, Workload
 from advisor.errors import Refusal, UnknownName
 from advisor.formatting import memory as memory_words
 from advisor.formatting import number
-from advisor.machine import backends, from_catalog
-from advisor.machine.backends import ONE_NODE, effects_of_build, kernels_of, month_words
+from advisor.machine import from_catalog
+from advisor.machine.backends import Backend, Build, NumaPolicy
 from advisor.machine.catalog import soldered
 from advisor.machine.machine import USUAL_READ_AHEAD, Form, Machine
 from advisor.machine.quantity import Provenance
@@ -360,12 +360,12 @@ def _other_read_ahead(machine: Machine, best: Estimate) -> Edits:
 
 def _other_backend(machine: Machine, best: Estimate) -> Edits:
     """Another backend of llama.cpp for the same card, with a driver of today."""
-    now = backends.of_machine(machine)
-    if best.runtime.key not in BY_BACKEND or now == backends.UNKNOWN:
+    now = Backend(machine.interface)
+    if best.runtime.key not in BY_BACKEND or now == Backend.UNKNOWN:
         return
-    for name in backends.of_vendor(machine.gpus[0].vendor, machine.system):
+    for name in Backend.of_vendor(machine.gpus[0].vendor, machine.system):
         if name != now:
-            words = f"{backends.LABELS[name]} in place of {backends.LABELS[now]}"
+            words = f"{name.label} in place of {now.label}"
             yield _on(replace(machine, backend=name, driver=""), words, "free, another build")
 
 
@@ -374,9 +374,9 @@ def _of_today(machine: Machine) -> Edits:
     if effect_of_driver(machine) is not None:
         words = f"a graphics driver of today in place of {stated_driver(machine)}"
         yield _on(replace(machine, driver=""), words, "free, an update")
-    older = kernels_of(machine.build, backends.of_machine(machine))
-    if older or effects_of_build(machine.build):
-        words = f"llama.cpp of today in place of {month_words(machine.build)}"
+    build = Build(machine.build)
+    if build.kernels(machine.interface) or build.effects:
+        words = f"llama.cpp of today in place of {build}"
         yield _on(replace(machine, build=""), words, "free, an update")
 
 
@@ -393,7 +393,7 @@ def _a_thread_each(machine: Machine) -> Edits:
     host = machine.host
     if host.threads is None or host.cores_there is None:
         return
-    cores = host.cores_there // (host.sockets if host.numa in ONE_NODE else 1)
+    cores = host.cores_there // (host.sockets if NumaPolicy.on_one_node(host.numa) else 1)
     if host.threads != cores:
         alike = replace(host, cores=cores, threads=cores, thread_excess="")
         words = f"{cores} threads, one on each core, in place of {host.threads}"
@@ -418,7 +418,7 @@ def _memory_nodes(machine: Machine, best: Estimate) -> Edits:
         ),
         (
             "isolate",
-            host.numa not in ONE_NODE and fits,
+            not NumaPolicy.on_one_node(host.numa) and fits,
             "one socket alone, with its own memory",
             "free, the other cores idle",
         ),

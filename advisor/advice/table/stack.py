@@ -28,7 +28,6 @@ from advisor.cost_model.timing import peer_rate
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.lazy import lazy
-from advisor.machine.backends import drives, of_machine
 from advisor.machine.machine import Machine
 from advisor.machine.stacked import backends_of, card_of, kind_of, of_one_card, stacked, with_counts
 from advisor.model.architecture import Group
@@ -47,7 +46,7 @@ class MachineKind:
     # all machines as one, each figure of shape (machines,); for several numbers of cards of shape
     # (cards,), beside numbers of cards of shape (numbers, 1)
     machine: Machine
-    backend: str  # backends of the machines, as `backends.of_machine` gives them
+    backend: str  # backends of the machines, as `Machine.interface` gives them
     places: tuple[Index, ...]  # indices in an estimate's numbers, of shape (machines,) each
     sizes: Machine  # one machine for each size of memory, each figure of shape (sizes,)
     size: Index  # index of each machine's size in `sizes`, shape (machines,)
@@ -421,7 +420,7 @@ class Stack:
                 (
                     kind_of(machine, kernels=kernels, resident=resident, counts=counts),
                     # Backends differ in the packed caches that they have fast kernels for.
-                    of_machine(machine) if packed else "",
+                    machine.interface if packed else "",
                     # A board that starts kernels slowly is known by its name.
                     id(machine) if launch_cost(machine) else 0,
                 )
@@ -474,7 +473,7 @@ class Stack:
 
 def _format(requested: Model, runtime: Runtime, machine: Machine) -> str:
     """Format that a runtime loads on a machine; empty where the model does not run."""
-    if runtime.engine == LLAMA_CPP.engine and not drives(machine):
+    if runtime.engine == LLAMA_CPP.engine and not machine.driven:
         return ""
     try:
         return taken_format(requested, runtime, machine).format

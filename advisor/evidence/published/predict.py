@@ -56,7 +56,7 @@ from advisor.evidence.published.tiered import CATEGORY as TIERED
 from advisor.evidence.published.tiered import engine_of, understood_tiers
 from advisor.formatting import number
 from advisor.lazy import lazy
-from advisor.machine.backends import effects_of_build
+from advisor.machine.backends import Build
 from advisor.machine.from_spec import machine
 from advisor.machine.known_run import KnownRun
 from advisor.machine.machine import Machine
@@ -323,7 +323,7 @@ def with_build(row: PublishedRow, model: Model, machine: Machine, runtime: Runti
         month = min(month, OLLAMA_AS_OF)
     aged = replace(machine, build=month, backend=machine.backend or run_settings.backend(row))
     copies_all = model.has_experts and month < USED_ALONE_SINCE
-    slower = (model.has_delta_rule and effects_of_build(month)) or kernel_effect(aged, model)
+    slower = (model.has_delta_rule and Build(month).effects) or kernel_effect(aged, model)
     older = copies_all or slower
     if older:
         return replace(machine, build=month)

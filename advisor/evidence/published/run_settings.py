@@ -6,7 +6,7 @@ from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.row import PublishedRow, figure, figures, meaning, stated
-from advisor.machine.backends import kernels_of
+from advisor.machine.backends import Build
 from advisor.model.expert_use import BENCH
 from advisor.model.model import KV_BYTES_PER_VALUE, Model
 from advisor.runtimes import ACCELERATE, IK_LLAMA_CPP, Runtime
@@ -116,7 +116,7 @@ def build(row: PublishedRow) -> str:
     if any(name in row.runtime.casefold() for name in ("llamafile", "localscore")):
         return "llamafile"
     if row.date[:4].isdigit():
-        return kernels_of(row.date[:7], backend(row))
+        return Build(row.date[:7]).kernels(backend(row))
     return ""
 
 

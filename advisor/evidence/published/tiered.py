@@ -19,7 +19,7 @@ from advisor.errors import AdvisorError
 from advisor.evidence.published.machine import stated_machine
 from advisor.evidence.published.model import stated_model
 from advisor.evidence.published.row import PublishedRow
-from advisor.machine import backends
+from advisor.machine.backends import OperatingSystem
 from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MIXED, NO_GPU, MachineSpec
@@ -200,10 +200,10 @@ def _system(text: str, gpu: str) -> str | None:
     """Operating system of a row; None where it is not stated."""
     words = text.casefold()
     if gpu.startswith("Apple"):
-        return backends.MACOS
+        return OperatingSystem.MACOS
     if words.startswith(("win", "wsl")):
-        return backends.WINDOWS
-    return backends.LINUX if words and "android" not in words else None
+        return OperatingSystem.WINDOWS
+    return OperatingSystem.LINUX if words and "android" not in words else None
 
 
 def _work(row: PublishedRow, engine: TieredEngine) -> Workload:

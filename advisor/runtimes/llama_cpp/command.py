@@ -14,8 +14,7 @@ import numpy as np
 from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, vram
 from advisor.cost_model.runtime import ServerSetup, WeightFiles
 from advisor.cost_model.workload import DRAFT_MODEL, HEADS, Workload
-from advisor.machine import backends
-from advisor.machine.backends import ONE_NODE
+from advisor.machine.backends import Backend, NumaPolicy
 from advisor.machine.machine import Machine
 from advisor.model import downloads
 from advisor.model.architecture import Group
@@ -100,10 +99,10 @@ def arguments(
     yield from devices(model, placement, machine)
     yield from _cache(placement, work)
     yield from threads(machine)
-    if machine.backend == backends.CPU:
+    if machine.backend == Backend.CPU:
         yield "-dev none"
     elif machine.gpus and machine.nodes == 1 and machine.backend in SELECTED:
-        name = backends.LABELS[backends.of_machine(machine)]
+        name = Backend(machine.interface).label
         yield f"-dev {','.join(f'{name}{place}' for place in range(len(machine.gpus)))}"
     if placement.strategy is PlacementStrategy.NVME_OFFLOAD:
         yield "-lm mmap --no-repack"
@@ -189,7 +188,7 @@ def threads(machine: Machine) -> Iterable[str]:
     host = machine.host
     if host.threads is not None:
         yield f"-t {host.threads}"
-    elif host.numa in ONE_NODE:
+    elif NumaPolicy.on_one_node(host.numa):
         yield f"-t {host.cores}"
     if host.numa:
         yield f"--numa {host.numa}"

@@ -35,7 +35,6 @@ from advisor.cost_model.placement import (
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload, drafting_context
 from advisor.errors import Refusal
-from advisor.machine import backends
 from advisor.machine.machine import Machine
 from advisor.machine.shared_memory import left_to_system
 from advisor.model.architecture import Group
@@ -302,7 +301,7 @@ def gpu_buffer(
     """
     copied = np.where(np.asarray(work.ubatch) >= COPY_TOKENS, 2.0 * _largest_matrix(model), 0.0)
     # of several kinds of cards at once it is taken of all, since their plans are shared
-    spreads = any(each in SPREADS for each in backends.of_machine(machine).split(STACKED))
+    spreads = any(each in SPREADS for each in machine.interface.split(STACKED))
     spread = spread_cache(model, work) * spreads
     return CONTEXT + computing + spread + outside * copied
 

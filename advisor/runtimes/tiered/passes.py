@@ -15,7 +15,7 @@ from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Tier
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule
 from advisor.cost_model.tier_kernels import TierKernels
 from advisor.cost_model.workload import Workload
-from advisor.machine import backends
+from advisor.machine.backends import OperatingSystem
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
@@ -247,7 +247,7 @@ def _chunks(tiers: Tiers, work: Workload) -> Schedule:
     kernels = TierKernels(
         number="fp16",
         prompt=True,
-        windows=tiers.machine.system == backends.WINDOWS,
+        windows=tiers.machine.system == OperatingSystem.WINDOWS,
         pool=tiers.on_gpu and tiers.machine.unified,
         starts=starts,
     )

@@ -26,7 +26,7 @@ from advisor.cost_model.placement import (
 )
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.machine import backends
+from advisor.machine.backends import OperatingSystem
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
@@ -99,8 +99,7 @@ def check(
         raise Refusal(f"{engine.name} {engine.version} does not run {model.name}: {engine.source}.")
     if not engine.takes_system(machine.system):
         systems = " and ".join(
-            backends.SYSTEMS.get(system.strip(), system.strip())
-            for system in engine.systems.split(";")
+            OperatingSystem.named(system).label for system in engine.systems.split(";")
         )
         raise Refusal(f"{engine.name} runs on {systems}.")
     if machine.nodes > 1:
@@ -196,7 +195,7 @@ def in_ram(
 
 def ram_room(engine: TieredEngine, model: Model, machine: Machine) -> Array:
     """RAM for experts after the engine and the system, as a share of all experts."""
-    fixed: Array = engine.fixed_ram(windows=machine.system == backends.WINDOWS)
+    fixed: Array = engine.fixed_ram(windows=machine.system == OperatingSystem.WINDOWS)
     if not uses_gpus(engine, machine):
         fixed = fixed + dense_bytes(model)
     fixed = fixed + model.embedding * (1.0 - model.tables_share)
@@ -245,7 +244,7 @@ def _placed(
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         far = np.asarray(beyond_memory(engine, held.vram, held.ram))
         weights[DISK] = {Group.ROUTED_EXPERTS: far[..., None] * everything}
-    fixed = engine.fixed_ram(windows=machine.system == backends.WINDOWS)
+    fixed = engine.fixed_ram(windows=machine.system == OperatingSystem.WINDOWS)
     kv: dict[Location, Floats] = {RAM: held.near if not on_gpu else 1.0 - held.near}
     buffers: dict[Location, Array] = {RAM: np.asarray(fixed)}
     parts = over_gpus(machine, everything) if on_gpu else []

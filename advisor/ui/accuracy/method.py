@@ -13,7 +13,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.formatting import number, quantity, rate
-from advisor.machine.backends import DRIVER_LABELS, software_effects
+from advisor.machine.backends import GraphicsDriver, SoftwareEffect
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.model import Model
@@ -74,10 +74,10 @@ WORDS = {
 
 def software_rows() -> Iterator[Sequence[object]]:
     """One row for each published effect: factors on the speed of the part that it concerns."""
-    for row in software_effects():
+    for row in SoftwareEffect.rows():
         told = (f"{row.note} (", block("oa-soft", f"{row.source}, {row.date}", "span"), ")")
         yield (
-            f"{WORDS[row.option]} {DRIVER_LABELS.get(row.value, row.value)}"
+            f"{WORDS[row.option]} {GraphicsDriver(row.value).label or row.value}"
             + (f" from {row.since}" if row.since else "")
             + (f" before {row.before}" if row.before else ""),
             " ".join(filter(None, (row.vendor, row.family, row.backend))) or "any",
