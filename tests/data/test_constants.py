@@ -105,7 +105,7 @@ def test_scopes_name_things_that_exist() -> None:
 
 
 def asked_for() -> set[str]:
-    """Constants that the code names in a call of `value` or `row`."""
+    """Constants that the code names where it reads their value or row."""
     package = Path(advisor.__file__).parent
     calls = (
         node
@@ -113,7 +113,7 @@ def asked_for() -> set[str]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
-        and node.func.attr in ("value", "row")
+        and node.func.attr in ("value", "value_of_each", "row")
     )
     firsts = (call.args[0] for call in calls if call.args)
     spreads = {
