@@ -205,20 +205,26 @@ class CardStack(Stack):
 
 
 class OnHost(Sequence[Machine]):
-    """Machines of one host with various cards, each made when it is looked at."""
+    """Machines of one host with various cards, each made when it is first looked at."""
 
     def __init__(self, host: Machine, gpus: tuple[tuple[Gpu, ...], ...]) -> None:
         # gpus: cards of each machine
         self.host = host
         self.gpus = gpus
         self._alone = replace(host, nodes=1, network=None)  # for fewer cards than machines
+        self._made: list[Machine | None] = [None] * len(gpus)
 
     def __len__(self) -> int:
         return len(self.gpus)
 
     def __getitem__(self, at: Any) -> Any:
-        gpus = self.gpus[at]
-        return replace(self.host if len(gpus) >= self.host.nodes else self._alone, gpus=gpus)
+        made = self._made[at]
+        if made is None:
+            gpus = self.gpus[at]
+            host = self.host if len(gpus) >= self.host.nodes else self._alone
+            made = replace(host, gpus=gpus)
+            self._made[at] = made
+        return made
 
     def like(self, stacked: Machine) -> Machine:
         """The host with the cards of stacked machines on another."""
