@@ -3,6 +3,7 @@ how long they wait, and the machines that serve all of them.
 """
 
 import argparse
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -63,7 +64,7 @@ def whole(
 
         document = answer_document(answered, certainty(answered.advice.best))
         saved = open_store().save(document, save, author=author)
-        print(f"Saved as report {saved.id}.", file=sys.stderr)
+        print(f"Saved as report {saved.id}.{_as_file(saved.id, save)}", file=sys.stderr)
     if brief:
         print_brief(args, answered)
         return
@@ -73,6 +74,17 @@ def whole(
         _record(args, answered, many=many),
         lambda: advice_text(answered, also, many=many),
     )
+
+
+def _as_file(report: int, name: str) -> str:
+    """Command that writes a report as the file that its name looks like; empty for no such name."""
+    from advisor.reports.files.export import FORMS
+
+    for suffix in FORMS:
+        if name.casefold().endswith(f".{suffix}"):
+            words = shlex.join(["--format", suffix, "-o", name])
+            return f" It is no file yet: python -m advisor report export {report} {words}"
+    return ""
 
 
 def _record(args: argparse.Namespace, answered: Answer, *, many: bool) -> Json:

@@ -326,6 +326,10 @@ class TestAdvise:
         assert (head["id"], head["name"]) == (1, "My 70B")
         assert head["summary"].startswith("It runs, but slower than you read: ")
 
+    def test_who_names_a_file_is_told_how_it_is_written(self, run) -> None:
+        _, _, err = run("advise", *LLAMA, *MACHINE, "--save", "my 70b.pdf")
+        assert err.endswith("advisor report export 1 --format pdf -o 'my 70b.pdf'\n")
+
 
 class TestDiagnose:
     """`diagnose --model NAME --measured TPS`."""
