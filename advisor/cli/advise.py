@@ -80,7 +80,7 @@ def _as_file(report: int, name: str) -> str:
     """Command that writes a report as the file that its name looks like; empty for no such name."""
     from advisor.reports.files.export import FORMS
 
-    for suffix in FORMS:
+    for suffix in sorted(FORMS, key=len, reverse=True):
         if name.casefold().endswith(f".{suffix}"):
             words = shlex.join(["--format", suffix, "-o", name])
             return f" It is no file yet: python -m advisor report export {report} {words}"
