@@ -9,12 +9,14 @@ from advisor.advice.advise import findings_of
 from advisor.advice.finder.combinations import on_cluster, on_cores
 from advisor.advice.finder.runnable import Runnable, Trials, points_per_nat, quality_rows
 from advisor.advice.finder.search import Findings, Hit
+from advisor.advice.known import sentences
 from advisor.advice.prices.rows import no_price
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.options import odd_about, refusal
 from advisor.catalog.inputs import BY_NAME
 from advisor.catalog.records import as_record
 from advisor.cli.command import Json, program, remark, show, tell
+from advisor.cost_model.estimate import estimate
 from advisor.errors import InputError
 from advisor.formatting import aligned, context_size, memory, money, number
 from advisor.machine.machine import Machine
@@ -36,6 +38,7 @@ def run(args: argparse.Namespace) -> None:
     nouns = request.nouns()
     if not request.nothing:
         tell(nouns.notes)
+    remark(args, sentences(nouns.known, None))
     findings = findings_of(nouns, compute)
     ownership = findings.question.ownership
     present = findings.question.machine
@@ -87,8 +90,21 @@ def _models(args: argparse.Namespace, request: Request) -> None:
     reading = nouns.money.reading_tps
     engine = nouns.runtime or LLAMA_CPP
     models = Trials(nouns.machine, nouns.work, reading, engine).runnable()
+    remark(args, _of_known(nouns, models))
     answer = [runnable_answer(model, nouns) for model in models]
     show(args, answer, lambda: model_text(models, reading))
+
+
+def _of_known(nouns: Nouns, models: Sequence[Runnable]) -> Iterable[str]:
+    """What known speeds change of the first model, and which of them are likely faults."""
+    if not nouns.known:
+        return
+    first = None
+    if models:
+        best = models[0]
+        first = estimate(best.model, nouns.machine, nouns.work, best.runtime, best.speed.strategy)
+        yield f"What known speeds change is told of the first, {best.model.name}."
+    yield from sentences(nouns.known, first)
 
 
 def runnable_answer(runnable: Runnable, nouns: Nouns) -> Json:

@@ -40,6 +40,15 @@ def test_limits_stand_in_the_currency_they_were_typed_in(
     assert f"Most at once (--max-usd) {refused}" in capsys.readouterr().err
 
 
+def test_known_speeds_are_told_beside_the_models(capsys: pytest.CaptureFixture[str]) -> None:
+    machine = ("find", "--gpu", "RTX 3090", "--ram-gb", "64", "--runtime", "llama.cpp")
+    assert main([*machine, "--known", "Qwen3-8B Q4_K_M 90"]) == 0
+    told = capsys.readouterr()
+    text = told.out + told.err
+    assert "What known speeds change is told of the first, " in text
+    assert "By your run (Qwen3-8B, Q4_K_M: 90 tokens a second)" in text
+
+
 FIELDS = {
     "model", "format", "runtime", "placement", "machine", "count", "context", "users", "kv_type",
     "decode_tps", "decode_tps_low", "decode_tps_high", "ttft_s", "quality", "quality_source",

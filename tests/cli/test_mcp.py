@@ -33,6 +33,11 @@ WRONG = {
     "no such input": ("estimate", {"model": "Llama-3.1-8B", "vram": 4}, "'vram' is no input"),
     "nothing given": ("advise", {}, "model must be given"),
     "a file": ("describe_model", {"model": "/etc/passwd"}, "not read here"),
+    "a file of known speeds": (
+        "estimate",
+        {"model": "Llama-3.1-8B", "known_file": "bench.json", **DESKTOP},
+        "not read here",
+    ),
     "a file that drafts": (
         "estimate",
         {"model": "Llama-3.1-8B", "draft": "./a.gguf", "acceptance": 0.5, **DESKTOP},

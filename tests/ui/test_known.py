@@ -1,5 +1,7 @@
 """A known speed on the page: typed, told, forgotten, and dropped with its machine."""
 
+import json
+
 import pytest
 from ui_app import app, copied, page_text, press, run, unfolded
 
@@ -49,6 +51,26 @@ def test_a_speed_is_typed():
     run(test)
     assert "By your run (Qwen3-8B, Q4_K_M: 90 tokens a second)" in page_text(test)
     assert test.query_params["known"] in ("Qwen3-8B 90", ["Qwen3-8B 90"])
+
+
+def test_a_file_of_a_tool_is_taken():
+    bench = {
+        "build_commit": "a", "build_number": 9000, "model_filename": "Qwen3-8B-Q4_K_M.gguf",
+        "model_type": "qwen3 8B Q4_K - Medium", "n_gpu_layers": 99, "n_prompt": 0, "n_gen": 128,
+        "n_depth": 0, "avg_ts": 90.0, "backends": "CUDA",
+    }  # fmt: skip
+    test = unfolded(app(**HERE), "known_speed")
+    test.file_uploader(key="known_file").upload("bench.json", json.dumps([bench]).encode())
+    run(test)
+    assert "By your run (Qwen3-8B, Q4_K_M: 90 tokens a second" in page_text(test)
+
+
+def test_a_file_without_a_speed_is_refused_beside_the_field():
+    test = unfolded(app(**HERE), "known_speed")
+    test.file_uploader(key="known_file").upload("photo.json", b"\x89PNG")
+    run(test)
+    assert "photo.json" in page_text(test)
+    assert "By your run" not in page_text(test)
 
 
 @pytest.mark.parametrize("typed", ["fast", "", "-3"])

@@ -7,6 +7,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.advise import Answer
+from advisor.advice.diagnosis.results import READ
 from advisor.errors import AdvisorError
 from advisor.request.known import QuestionRun, known
 from advisor.request.known_speed import read
@@ -18,7 +19,8 @@ from advisor.ui.question import current, inputs
 TITLE = "Do you know a speed of this machine?"
 MODEL = "known_model"
 SPEED = "known_tps"
-"""Session keys of the model and of its speed."""
+FILE = "known_file"
+"""Session keys of the model, of its speed and of a file with such."""
 OLLAMA = "Ollama"
 
 
@@ -66,6 +68,7 @@ def _form(answer: Answer) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.text_input("Speed (tokens/s)", key=SPEED, placeholder="41")
         st.button("Use it", key="use_known", type="primary", on_click=partial(_take, answer))
+    st.file_uploader("Or a tool's results", type=list(READ), key=FILE, on_change=_take_file)
     if wrong := current.visit().unread.get("known"):
         notice(wrong.why, "warning")
     run = answer.next_run
@@ -94,6 +97,23 @@ def _take(answer: Answer) -> None:
         return
     every = (*answer.nouns.request.known, text)
     current.change(f"Known speed: {text}", known=every)
+
+
+def _take_file() -> None:
+    """Add the speeds of an uploaded file to the request, or say why not (for callbacks)."""
+    file = st.session_state[FILE]
+    if file is None:
+        return
+    from advisor.advice.known_files import known_texts  # with the readers of tools, for files alone
+
+    name = file.name[:80]
+    try:
+        texts = known_texts(file.getvalue(), name)
+    except AdvisorError as error:
+        current.refuse("known", name, str(error))
+        return
+    every = tuple(dict.fromkeys((*current.present().known, *texts)))
+    current.change(f"Known speeds of {name}", known=every)
 
 
 def _forget(text: str) -> None:
