@@ -13,7 +13,7 @@ from typing import Any
 
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings
-from advisor.cost_model.workload import Workload, with_room
+from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine import from_spec
 from advisor.machine.machine import Machine
@@ -70,7 +70,7 @@ def estimates(
         InputError: a context that is too short for prompt and reply.
     """
     engine = runtime_named(runtime)
-    request = with_room(work or Workload())
+    request = (work or Workload()).with_room()
     return compare(model, machine, request, settings=settings, runtimes=(engine,))
 
 

@@ -23,10 +23,10 @@ from advisor import core
 from advisor.advice import advise as whole_answer
 from advisor.advice.task import Task
 from advisor.advice.words.verdict import Advice
-from advisor.catalog.inputs import PLACEMENT
+from advisor.catalog.inputs import inputs_in
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings
-from advisor.cost_model.workload import Workload, with_room
+from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine.machine import Machine
 from advisor.model import resolve
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 Models = Model | str
 Machines = Machine | str
-SPLIT = {entry.name for entry in PLACEMENT}  # options of a placement
+SPLIT = {entry.name for entry in inputs_in("placement")}  # options of a placement
 
 
 def find_model(text: str, quant: str | None = None) -> Model:
@@ -207,7 +207,7 @@ def _nouns(
         resolved = find_model(model)
     else:
         resolved = model
-    work = with_room(workload or Workload())
+    work = (workload or Workload()).with_room()
     return resolved, _machine(machine), work, Request(**split).nouns().settings
 
 
@@ -260,7 +260,7 @@ def sweep(
             f"{', '.join(unknown)} cannot be varied; use {', '.join(sorted(request))}, or "
             f"{', '.join(sorted(SPLIT))}."
         )
-    work = with_room(Workload(**{name: options[name] for name in options.keys() & request}))
+    work = Workload(**{name: options[name] for name in options.keys() & request}).with_room()
     split = {name: options[name] for name in options.keys() & SPLIT}
     tables = [
         pd.DataFrame(_columns(estimate, machine, numbers))

@@ -20,9 +20,7 @@ from advisor.machine.backends import OperatingSystem
 from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import USUAL_READ_AHEAD, Disk, EngineSpeed, Gpu, Host, Link, Machine
 from advisor.machine.quantity import Provenance, Quantity, given
-from advisor.machine.shared_memory import with_screen, with_shared_memory
 from advisor.machine.spec import MachineSpec
-from advisor.machine.stated_software import with_software
 from advisor.paths import data_folder
 from advisor.probes import host as host_probe
 from advisor.probes.gpu import detect as gpu_probe
@@ -296,21 +294,15 @@ def seen_machine(
     """Machine of detected host facts and GPUs, with measured rates."""
     inputs = overrides or MachineSpec()
     notes = [*seen.notes, *unseen, *measured.notes, measured.stale]
-    gpus = from_spec.reached(_gpus(cards, inputs, measured, notes), inputs)
-    host = from_spec.at_work(_seen_host(seen, inputs, measured, notes), inputs)
     described = Machine(
-        name=from_spec.name_of(gpus, host),
-        gpus=gpus,
-        host=host,
+        name="",
+        gpus=_gpus(cards, inputs, measured, notes),
+        host=_seen_host(seen, inputs, measured, notes),
         disk=_seen_disk(inputs, measured, read_ahead, notes),
         notes=tuple(filter(None, notes)),
     )
-    installed = with_software(described, inputs, runs or OperatingSystem.LINUX, seen=bool(runs))
-    if inputs.vram_gb is None:
-        shared = with_shared_memory(installed)
-    else:
-        shared = installed
-    return with_screen(shared, inputs.screen_gb)
+    system = runs or OperatingSystem.LINUX
+    return from_spec.completed(described, inputs, system, seen=bool(runs))
 
 
 def _gpus(

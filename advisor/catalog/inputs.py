@@ -244,6 +244,13 @@ class Input:
             refused = self._in_words(value, self.low, self.high, paid or shown_currency())
             raise InputError(f"{self.label} ({self.option}) is {refused}.")
 
+    def check_prices(
+        self, typed: Iterable[tuple[str, float]], paid: Currency | None = None
+    ) -> None:
+        """Refuse the first typed price outside the limits."""
+        for name, amount in typed:
+            replace(self, label=f"{self.label} of {name}").check(amount, paid)
+
     def _number(self, text: str) -> float:
         if self.unit in READERS:
             value = READERS[self.unit](text)
@@ -319,21 +326,6 @@ def inputs_in(groups: str, without: str = "") -> tuple[Input, ...]:
     return tuple(each for each in INPUTS if each.group in chosen and each.name not in left_out)
 
 
-MACHINE = inputs_in("machine")  # inputs of `MachineSpec`
-# inputs of `Workload`
-REQUEST = inputs_in("work")
-DRAFT = inputs_in("draft")
-CACHED_SHARE = BY_NAME["cached_share"]
-"""Cached part of a prompt as a share; `Workload` has it as tokens."""
-LOAD = inputs_in("load")  # numbers of many users
-PLACEMENT = inputs_in("placement")  # inputs of `Settings`
-MONEY = inputs_in("money")  # numbers of `MoneyInputs`
-OWN_PRICE = BY_NAME["own_price"]
-OWN_RENT = BY_NAME["own_rent"]
-"""Typed prices and rents by name; `MoneyInputs` holds several of each."""
-OWNERSHIP = inputs_in("ownership")  # inputs of `Ownership`
-
-
 def check_all(
     inputs: Iterable[Input], values: Mapping[str, Any], paid: Currency | None = None
 ) -> None:
@@ -341,19 +333,3 @@ def check_all(
     for entry in inputs:
         if entry.kind in (Kind.NUMBER, Kind.WHOLE):
             entry.check(values.get(entry.name), paid)
-
-
-def check_prices(
-    entry: Input, typed: Iterable[tuple[str, float]], paid: Currency | None = None
-) -> None:
-    """Refuse the first typed price outside the limits."""
-    for name, amount in typed:
-        replace(entry, label=f"{entry.label} of {name}").check(amount, paid)
-
-
-def in_usd(values: Mapping[str, Any], usd: float) -> dict[str, Any]:
-    """Values by name, with amounts of money in a currency of that value in US dollars [USD]."""
-    return {
-        name: value * usd if isinstance(value, float | int) and BY_NAME[name].in_money else value
-        for name, value in values.items()
-    }

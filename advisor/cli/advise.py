@@ -18,7 +18,7 @@ from advisor.advice.table.choice import least_speed
 from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.table.options import changes
 from advisor.advice.words.verdict import Advice, pays_when, plain
-from advisor.catalog.inputs import LOAD
+from advisor.catalog.inputs import inputs_in
 from advisor.catalog.records import as_record
 from advisor.cli import terminal
 from advisor.cli.brief import print_brief
@@ -68,7 +68,7 @@ def whole(
     if brief:
         print_brief(args, answered)
         return
-    many = any(getattr(args, entry.name) is not None for entry in LOAD)
+    many = any(getattr(args, entry.name) is not None for entry in inputs_in("load"))
     show(
         args,
         _record(args, answered, many=many),

@@ -17,7 +17,6 @@ from advisor.cli.command import Json, remark, show, tell
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
-from advisor.cost_model.workload import drafting_note
 from advisor.errors import Refusal
 from advisor.formatting import aligned, memory, percent, range_of, seconds
 from advisor.request.session import AgentSession
@@ -63,7 +62,7 @@ def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:
     """Record of one runtime and placement; no speed where the model does not fit."""
     fits = bool(np.all(estimate.fits))
     limits = context_notes(estimate.model, estimate.work)
-    notes = (estimate.format_note, drafting_note(estimate.work))
+    notes = (estimate.format_note, estimate.work.drafting_note)
     if estimate.refusal:
         notes = (estimate.refusal, "")
     sizes = {tier: [float(size) for size in estimate.held.get(tier, ())] for tier in Tier}

@@ -43,7 +43,7 @@ from advisor.cost_model.timing import (
     centred,
     schedule_seconds,
 )
-from advisor.cost_model.workload import OWN_LAYERS, Workload
+from advisor.cost_model.workload import Draft, Workload
 from advisor.errors import InputError, Refusal
 from advisor.lazy import lazy
 from advisor.machine.known_run import KnownRun
@@ -535,7 +535,7 @@ def _why_undrafted(model: Model, work: Workload, runtime: Runtime) -> str:
     """Reason why a runtime drafts no tokens for a model; empty where it does, or is not to."""
     if work.draft and not runtime.drafts:
         return "No tokens are drafted in it here."
-    if work.draft == OWN_LAYERS and not draft_heads(model) and not runtime.schedules_drafts:
+    if work.draft == Draft.MTP and not draft_heads(model) and not runtime.schedules_drafts:
         return f"{model.name} has no layers to draft with (MTP), so none are drafted."
     return ""
 

@@ -1,22 +1,23 @@
 """Workload: prompt, output, context, users and cache type of a request."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 
-from advisor.catalog.inputs import CACHED_SHARE, DRAFT, REQUEST, check_all
+from advisor.catalog.inputs import check_all, inputs_in
 from advisor.errors import InputError
 from advisor.model.architecture import Group
 from advisor.model.expert_use import USUAL
 from advisor.model.model import KV_BYTES_PER_VALUE, Model
 from advisor.units import Array
 
+CHECKED = (*inputs_in("work"), *inputs_in("draft"))
 DRAFTS = {"mtp": 1.0, "eagle": 1.0, "dflash": 5.0, "ngram": 0.0}
 """Layers that a run of the drafter reads, by drafting method. Multi-token prediction reads one
 layer and the output head (DeepSeek-V3, arXiv 2412.19437, section 2.2), EAGLE the same (arXiv
 2401.15077), DFlash five layers (arXiv 2602.06036); n-grams from the prompt need no layer
 and no head."""
-OWN_LAYERS = "mtp"  # method of a model's own further layers
 AT_ONCE = ("dflash",)
 """Methods that draft all tokens of a step in one run: a diffusion of a block of tokens."""
 ACCEPTED = {"mtp": 0.85}
@@ -24,10 +25,55 @@ ACCEPTED = {"mtp": 0.85}
 2412.19437, section 5.4.3)."""
 HEADS = {"eagle": "EAGLE_HEAD", "dflash": "DFLASH_DRAFTER"}
 """Placeholder for the repository or file of a drafter made for a model, by method."""
-DRAFT_MODEL = "model"  # drafting method of a smaller model, which `Workload.draft_model` describes
-DRAFTED = {"mtp": 1, "eagle": 3, "dflash": 7, "ngram": 5, DRAFT_MODEL: 5}
+DRAFTED = {"mtp": 1, "eagle": 3, "dflash": 7, "ngram": 5, "model": 5}
 """Tokens drafted for a step where the number is not given: DeepSeek-V3's own one token, and those
 of the examples in vLLM's documentation (features/speculative_decoding, 2026-11)."""
+
+
+class Draft(StrEnum):
+    """Method of drafting tokens."""
+
+    MTP = "mtp"  # a model's own further layers
+    EAGLE = "eagle"  # a head made for the model
+    DFLASH = "dflash"  # a diffusion of a block of tokens, made for the model
+    NGRAM = "ngram"  # repetition of the prompt
+    MODEL = "model"  # a smaller model, which `Workload.draft_model` describes
+
+    @classmethod
+    def by_name(cls) -> "tuple[Draft, ...]":
+        """Methods that are asked for by their name; a smaller model has its own."""
+        return tuple(method for method in cls if method is not cls.MODEL)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens drafted for a step where the number is not given."""
+        return DRAFTED[self]
+
+    @property
+    def acceptance(self) -> float | None:
+        """Probability that a drafted token is accepted, where none is given; None if unknown."""
+        return ACCEPTED.get(self)
+
+    @staticmethod
+    def chance(drafted: Array, accepted_share: Array) -> Array:
+        """Probability that a draft is accepted, from the share of all drafts that is.
+
+        The solution a of (1 - a^(k+1)) / (1 - a) = 1 + k s (`Workload.tokens_per_step`): engines
+        print s, in which drafts behind a rejected one count as rejected.
+        """
+        tokens = np.asarray(drafted, dtype=float)
+        share = np.asarray(accepted_share, dtype=float)
+        low = np.zeros(np.broadcast_shapes(tokens.shape, share.shape))
+        high = np.ones_like(low)
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2.0
+            fewer = _expected(middle, tokens) < 1.0 + tokens * share
+            low = np.where(fewer, middle, low)
+            high = np.where(fewer, high, middle)
+        chances = np.where(tokens > 0, (low + high) / 2.0, share)
+        if chances.ndim == 0:
+            return float(chances)
+        return chances
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +93,7 @@ class Workload:
         swa_full: layers with a sliding window cache the whole context (llama.cpp's `--swa-full`).
         unified_cache: all sequences share one cache buffer, as in llama.cpp before August 2025.
         bench: a bench reads the prompt, as llama-bench does; else a server, which may cut it.
-        draft: drafting method, a key of `DRAFTS` or `DRAFT_MODEL`; empty for none.
+        draft: drafting method, a `Draft`; empty for none.
         draft_model: the smaller model of that method, in its format; None for the others.
         drafted: drafted tokens per step [tokens].
         acceptance: probability that the model accepts a drafted token, 0 to 1.
@@ -79,13 +125,14 @@ class Workload:
     variety: float = USUAL
 
     def __post_init__(self) -> None:
-        check_all((*REQUEST, *DRAFT), vars(self))
-        if self.draft and self.draft not in (*DRAFTS, DRAFT_MODEL):
+        check_all(CHECKED, vars(self))
+        if self.draft and self.draft not in [*Draft]:
+            methods = ", ".join(Draft.by_name())
             raise InputError(
-                f"Draft {self.draft[:40]!r} is not known; use one of {', '.join(DRAFTS)}, or the "
-                "name of a smaller model."
+                f"Draft {self.draft[:40]!r} is not known; use one of {methods}, or the name of a "
+                "smaller model."
             )
-        if (self.draft == DRAFT_MODEL) != (self.draft_model is not None):
+        if (self.draft == Draft.MODEL) != (self.draft_model is not None):
             raise InputError("A draft model goes with its method; give both or neither.")
         if np.ndim(self.variety):
             raise InputError("The variety of the text is one number; ask once for each of several.")
@@ -105,6 +152,47 @@ class Workload:
         changed = object.__new__(type(self))
         vars(changed).update(vars(self), **numbers)
         return changed
+
+    def with_room(self) -> "Workload":
+        """Request whose context holds its prompt and reply: the usual one grows.
+
+        Raises:
+            InputError: another context, which is too short for them.
+        """
+        needed = np.asarray(self.prompt + self.output, dtype=float)
+        if not np.any(needed > self.context):
+            return self
+        stated = np.asarray(self.context) != Workload.context
+        if np.any(stated & (needed > self.context)):
+            raise InputError(
+                f"A prompt and reply of {np.max(needed):,.0f} tokens do not fit the context of "
+                f"{np.min(self.context):,.0f} that is allocated (--context); allocate more, or ask "
+                "for less (--prompt, --output)."
+            )
+        grown = np.maximum(self.context, np.ceil(needed / ROOM) * ROOM)
+        return self.with_numbers(context=float(grown) if np.ndim(grown) == 0 else grown)
+
+    def grown_note(self, stated: "Workload") -> str:
+        """Sentence on a context that grew with the stated request; empty if it did not."""
+        if np.array_equal(stated.context, self.context):
+            return ""
+        return (
+            f"The context is {np.max(self.context):,.0f} tokens, as prompt and reply need; it is "
+            f"{Workload.context:,} where less is asked (--context)."
+        )
+
+    @property
+    def drafting_note(self) -> str:
+        """Drafting in a sentence; empty without drafting, and along a sweep of it."""
+        if not self.draft or np.ndim(self.drafted) or np.ndim(self.acceptance):
+            return ""
+        if self.draft_model:
+            who = self.draft_model.name
+        else:
+            who = self.draft
+        tokens = f"{self.drafted:g} token{'s' if self.drafted != 1 else ''}"
+        share = float(self.tokens_per_step - 1.0) / max(float(self.drafted), 1.0)
+        return f"Each step checks {tokens} drafted by {who}, {100 * share:.0f} % accepted."
 
     @property
     def decode_depth(self) -> Array:
@@ -127,59 +215,6 @@ class Workload:
 
 
 ROOM = 256  # step in which a context grows, as llama.cpp pads it [tokens]
-
-
-def with_room(work: Workload) -> Workload:
-    """Request whose context holds its prompt and reply: the usual one grows.
-
-    Raises:
-        InputError: another context, which is too short for them.
-    """
-    needed = np.asarray(work.prompt + work.output, dtype=float)
-    if not np.any(needed > work.context):
-        return work
-    stated = np.asarray(work.context) != Workload.context
-    if np.any(stated & (needed > work.context)):
-        raise InputError(
-            f"A prompt and reply of {np.max(needed):,.0f} tokens do not fit the context of "
-            f"{np.min(work.context):,.0f} that is allocated (--context); allocate more, or ask for "
-            "less (--prompt, --output)."
-        )
-    grown = np.maximum(work.context, np.ceil(needed / ROOM) * ROOM)
-    return work.with_numbers(context=float(grown) if np.ndim(grown) == 0 else grown)
-
-
-def grown_note(stated: Workload, work: Workload) -> str:
-    """Sentence on a context that grew with the request; empty for one that did not."""
-    if np.array_equal(stated.context, work.context):
-        return ""
-    return (
-        f"The context is {np.max(work.context):,.0f} tokens, as prompt and reply need; it is "
-        f"{Workload.context:,} where less is asked (--context)."
-    )
-
-
-def chance(drafted: Array, accepted_share: Array) -> Array:
-    """Probability that a draft is accepted, from the share of all drafts that is.
-
-    The solution a of (1 - a^(k+1)) / (1 - a) = 1 + k s (`Workload.tokens_per_step`): engines print
-    s, in which drafts behind a rejected one count as rejected.
-    """
-    tokens = np.asarray(drafted, dtype=float)
-    share = np.asarray(accepted_share, dtype=float)
-    low = np.zeros(np.broadcast_shapes(tokens.shape, share.shape))
-    high = np.ones_like(low)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2.0
-        fewer = _expected(middle, tokens) < 1.0 + tokens * share
-        low = np.where(fewer, middle, low)
-        high = np.where(fewer, high, middle)
-    chances = np.where(tokens > 0, (low + high) / 2.0, share)
-    if chances.ndim == 0:
-        return float(chances)
-    return chances
-
-
 HALVINGS = 30  # of the interval in which the probability of a draft lies
 
 
@@ -187,23 +222,6 @@ def _expected(accepted: Array, drafted: Array) -> Array:
     """Expected tokens of a step of so many drafts [tokens]."""
     sure = np.minimum(np.asarray(accepted, dtype=float), 1.0 - 1e-9)
     return np.asarray((1.0 - sure ** (np.asarray(drafted, dtype=float) + 1.0)) / (1.0 - sure))
-
-
-def cached_tokens(prompt: float, tokens: float | None, share: float | None) -> float:
-    """Cached part of a prompt, stated in tokens or as a share; 0 where neither is [tokens].
-
-    Raises:
-        InputError: both are stated, or the share is outside its limits.
-    """
-    CACHED_SHARE.check(share)
-    if share is None:
-        return tokens or 0
-    if tokens:
-        raise InputError(
-            f"The cached part of the prompt is stated twice, as {tokens:g} tokens and as a share "
-            f"of {share:g}; give --cached or {CACHED_SHARE.option}, not both."
-        )
-    return round(share * prompt)
 
 
 def drafter_weights(model: Model, work: Workload) -> Array:
@@ -219,7 +237,7 @@ def drafter_weights(model: Model, work: Workload) -> Array:
     layer = model.layer_bytes[..., -1]
     if work.draft in AT_ONCE:
         layer = layer - model.bytes_per_layer[Group.ROUTED_EXPERTS][..., -1]
-    if work.draft == OWN_LAYERS:
+    if work.draft == Draft.MTP:
         layer = layer + 2.0 * model.architecture.hidden**2 * _bytes_per_weight(model)
     return np.asarray(DRAFTS.get(work.draft, 0.0) * layer)
 
@@ -268,16 +286,3 @@ def drafting_context(model: Model, work: Workload) -> Array:
         4.0 * float(np.sum(model.per_layer.state_values)) * np.asarray(work.drafted, dtype=float)
     )
     return np.asarray(drafter_weights(model, work) + (cache + states) * users + scores)
-
-
-def drafting_note(work: Workload) -> str:
-    """Drafting in a sentence; empty without drafting, and along a sweep of it."""
-    if not work.draft or np.ndim(work.drafted) or np.ndim(work.acceptance):
-        return ""
-    if work.draft_model:
-        who = work.draft_model.name
-    else:
-        who = work.draft
-    tokens = f"{work.drafted:g} token{'s' if work.drafted != 1 else ''}"
-    share = float(work.tokens_per_step - 1.0) / max(float(work.drafted), 1.0)
-    return f"Each step checks {tokens} drafted by {who}, {100 * share:.0f} % accepted."

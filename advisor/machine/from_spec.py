@@ -75,7 +75,20 @@ def machine(inputs: MachineSpec, usual_system: str = OperatingSystem.LINUX) -> M
         nodes=inputs.machines,
         network=_network(inputs, gpus),
     )
-    stated = with_software(described, inputs, usual_system)
+    return completed(described, inputs, usual_system)
+
+
+def completed(
+    described: Machine, inputs: MachineSpec, usual_system: str, *, seen: bool = False
+) -> Machine:
+    """A machine of parts with what is stated beside them: backend, threads, software, screens.
+
+    One without a name is named by its parts; `seen` says that its system is known, not assumed.
+    """
+    gpus = reached(described.gpus, inputs)
+    host = at_work(described.host, inputs)
+    named = replace(described, name=described.name or name_of(gpus, host), gpus=gpus, host=host)
+    stated = with_software(named, inputs, usual_system, seen=seen)
     if inputs.vram_gb is None:
         shared = with_shared_memory(stated)
     else:
@@ -331,10 +344,8 @@ def _host(inputs: MachineSpec, gpu: Gpu | None) -> Host:
         rate = _bandwidth(inputs, name)
         host = from_catalog.host(name, memory, rate, assumed=inputs.cpu is None)
     if inputs.cores is None:
-        known = host
-    else:
-        known = replace(host, cores=inputs.cores)
-    return at_work(known, inputs)
+        return host
+    return replace(host, cores=inputs.cores)
 
 
 def _usual_host(gpu: Gpu | None) -> str:

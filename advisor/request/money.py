@@ -1,8 +1,10 @@
 """Inputs about time and money."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from advisor.catalog.inputs import MONEY, OWN_PRICE, OWN_RENT, OWNERSHIP, check_all, check_prices
+from advisor.catalog.inputs import BY_NAME, check_all, inputs_in
 from advisor.errors import InputError
 from advisor.machine.catalog import host_rows
 from advisor.machine.machine import Form, Gpu, Machine
@@ -66,9 +68,9 @@ class MoneyInputs:
     resale_counts: bool = False
 
     def __post_init__(self) -> None:
-        check_all(MONEY, vars(self))
-        check_prices(OWN_PRICE, self.own_price)
-        check_prices(OWN_RENT, self.own_rent)
+        check_all(inputs_in("money"), vars(self))
+        BY_NAME["own_price"].check_prices(self.own_price)
+        BY_NAME["own_rent"].check_prices(self.own_rent)
 
     @property
     def batch(self) -> bool:
@@ -123,7 +125,7 @@ class Ownership:
     on_record: bool = False  # the rent is the one on record, not a typed one
 
     def __post_init__(self) -> None:
-        check_all(OWNERSHIP, vars(self))
+        check_all(inputs_in("ownership"), vars(self))
         if self.rented_at is not None and self.resale:
             raise InputError(
                 f"A machine rented at ${self.rented_at:g} an hour cannot be sold for "
@@ -172,3 +174,11 @@ def room_for(form: Form, cards: int) -> bool:
 def discrete(machine: Machine) -> tuple[Gpu, ...]:
     """Cards with memory of their own."""
     return tuple(gpu for gpu in machine.gpus if not gpu.unified)
+
+
+def in_usd(values: Mapping[str, Any], usd: float) -> dict[str, Any]:
+    """Values by name, with amounts of money in a currency of that value in US dollars [USD]."""
+    return {
+        name: value * usd if isinstance(value, float | int) and BY_NAME[name].in_money else value
+        for name, value in values.items()
+    }

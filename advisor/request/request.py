@@ -20,10 +20,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from advisor.catalog import inputs
-from advisor.cost_model import workload
 from advisor.cost_model.drafting import refuse_without_heads
 from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings
-from advisor.cost_model.workload import Workload
+from advisor.cost_model.workload import Draft, Workload
 from advisor.errors import LONGEST_SHOWN, AdvisorError, InputError, UnknownName
 from advisor.formatting import US_DOLLAR, Currency
 from advisor.lazy import lazy
@@ -39,7 +38,7 @@ from advisor.model.resolve import ResolvedModel
 from advisor.model.thinking import Thinking, thinking_of
 from advisor.request import known_speed
 from advisor.request.known import Known, QuestionRun, known
-from advisor.request.money import MoneyInputs, Ownership
+from advisor.request.money import MoneyInputs, Ownership, in_usd
 from advisor.request.session import AgentSession, session_of, shapes
 from advisor.request.wants import MAKERS, Condition, Texts, Think, Wants, maker_named
 from advisor.runtimes import NAMED, Runtime
@@ -91,7 +90,7 @@ LISTS: Mapping[str, Callable[[], Iterable[str]]] = {
     "context": lambda: CONTEXTS,
     "kv_type": lambda: KV_BYTES_PER_VALUE,
     "session": shapes,
-    "draft": lambda: workload.DRAFTS,
+    "draft": lambda: map(str, Draft.by_name()),
     "runtime": lambda: (runtime.name for runtime in NAMED),
     "placement": lambda: PlacementStrategy,
     "load_mode": lambda: LOAD_MODES,
@@ -248,9 +247,12 @@ class Request:
             if entry.whole and isinstance(value, float) and value.is_integer():
                 object.__setattr__(self, entry.name, int(value))
         paid = self.paying
-        inputs.check_all(inputs.BY_NAME.values(), inputs.in_usd(vars(self), paid.usd), paid)
-        for entry, typed in ((inputs.OWN_PRICE, self.own_price), (inputs.OWN_RENT, self.own_rent)):
-            inputs.check_prices(entry, ((name, amount * paid.usd) for name, amount in typed), paid)
+        inputs.check_all(inputs.BY_NAME.values(), in_usd(vars(self), paid.usd), paid)
+        for entry, typed in (
+            (inputs.BY_NAME["own_price"], self.own_price),
+            (inputs.BY_NAME["own_rent"], self.own_rent),
+        ):
+            entry.check_prices(((name, amount * paid.usd) for name, amount in typed), paid)
         known_speed.check(self.known)
         for size in self.contexts:
             inputs.BY_NAME["context"].check(size)
@@ -473,7 +475,7 @@ class Nouns:
         if self.request.runtime and (row := runtime_row(self.request.runtime)):
             told.append(row.taken_as)
         if self.session is None:
-            told.append(workload.grown_note(self._reply, self.work))
+            told.append(self.work.grown_note(self._reply))
         if self.request.model:
             told += self._split_notes()
         return tuple(filter(None, told))
@@ -505,10 +507,10 @@ class Nouns:
     def work(self) -> Workload:
         """Request of one reply, which is the middle one of a session."""
         reply = self._reply
-        if reply.draft == workload.OWN_LAYERS and (self.given or self.request.model):
+        if reply.draft == Draft.MTP and (self.given or self.request.model):
             refuse_without_heads(self.model)
         if self.session is None:
-            return workload.with_room(reply)
+            return reply.with_room()
         return self.session.middle(reply)
 
     @property
@@ -518,7 +520,7 @@ class Nouns:
         cached: Any = request.cached
         if request.cached_share is not None and self.session is None:
             prompt: Any = request.prompt
-            cached = workload.cached_tokens(prompt, cached, request.cached_share)
+            cached = cached_tokens(prompt, cached, request.cached_share)
         return _as(
             Workload,
             request,
@@ -565,10 +567,10 @@ class Nouns:
             raise InputError(
                 "Half of an API's price is typed; give both --api-usd-in and --api-usd-out."
             )
-        amounts = {entry.name: getattr(request, entry.name) for entry in inputs.MONEY}
+        amounts = {entry.name: getattr(request, entry.name) for entry in inputs.inputs_in("money")}
         amounts["thinking_tokens"] = self.thinking_tokens
         return MoneyInputs(
-            **inputs.in_usd(amounts, usd),
+            **in_usd(amounts, usd),
             own_rent=tuple((name, amount * usd) for name, amount in request.own_rent),
             own_price=tuple((name, amount * usd) for name, amount in request.own_price),
         )
@@ -630,7 +632,7 @@ class Nouns:
         row = self._thinking
         open_thinking = self._think is Think.USUAL and request.thinking_tokens is None
         stops = row is not None and row.thinks and row.can_stop and open_thinking
-        limit = inputs.in_usd({"max_usd": request.max_usd}, request.paying.usd)
+        limit = in_usd({"max_usd": request.max_usd}, request.paying.usd)
         return Wants(
             requests_per_hour=request.requests_per_hour,
             user_tps=_stated(request, "user_tps"),
@@ -649,9 +651,25 @@ class Nouns:
         request = self.request
         form = _listed(Form, "kind of machine", request.form) or self.owned.form
         amounts = {"resale": request.resale, "rented_at": request.rented_at}
-        return Ownership(
-            form=form, **inputs.in_usd(amounts, request.paying.usd), nothing=request.nothing
+        return Ownership(form=form, **in_usd(amounts, request.paying.usd), nothing=request.nothing)
+
+
+def cached_tokens(prompt: float, tokens: float | None, share: float | None) -> float:
+    """Cached part of a prompt, stated in tokens or as a share; 0 where neither is [tokens].
+
+    Raises:
+        InputError: both are stated, or the share is outside its limits.
+    """
+    entry = inputs.BY_NAME["cached_share"]
+    entry.check(share)
+    if share is None:
+        return tokens or 0
+    if tokens:
+        raise InputError(
+            f"The cached part of the prompt is stated twice, as {tokens:g} tokens and as a share "
+            f"of {share:g}; give --cached or {entry.option}, not both."
         )
+    return round(share * prompt)
 
 
 def _as(noun: type[Noun], request: Request, **computed: Any) -> Noun:
@@ -691,15 +709,15 @@ def drafting(who: str, acceptance: Array | None, drafted: Array | None) -> dict[
         return {}
     method = who.lower()
     smaller = None
-    if method not in workload.DRAFTS:
+    if method not in Draft.by_name():
         smaller = _draft_model(who)
-        method = workload.DRAFT_MODEL
-    number = workload.DRAFTED[method] if drafted is None else drafted
+        method = Draft.MODEL
+    number = Draft(method).tokens if drafted is None else drafted
     if acceptance is None:
-        accepted: Array | None = workload.ACCEPTED.get(method)
+        accepted: Array | None = Draft(method).acceptance
     else:
-        inputs.check_all(inputs.DRAFT, {"drafted": number, "acceptance": acceptance})
-        accepted = workload.chance(number, acceptance)
+        inputs.check_all(inputs.inputs_in("draft"), {"drafted": number, "acceptance": acceptance})
+        accepted = Draft.chance(number, acceptance)
     if accepted is None:
         raise InputError(
             f"Drafting by {who[:40]} needs an acceptance (--acceptance), the share of drafted "
@@ -719,6 +737,6 @@ def _draft_model(name: str) -> Model:
         return resolve.find(name, None).model
     except AdvisorError as error:
         raise InputError(
-            f"Draft (--draft) is {name[:40]!r}, neither one of {', '.join(workload.DRAFTS)} nor a "
+            f"Draft (--draft) is {name[:40]!r}, neither one of {', '.join(Draft.by_name())} nor a "
             f"model. {error}"
         ) from error

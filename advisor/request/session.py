@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.catalog.inputs import BY_NAME, CACHED_SHARE, check_all
+from advisor.catalog.inputs import BY_NAME, check_all
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, UnknownName
 from advisor.model.model import Floats
@@ -69,7 +69,7 @@ class AgentSession:
     def __post_init__(self) -> None:
         numbers = {"turns": self.turns, "turn_tokens": self.added, "slots": self.slots}
         check_all(map(BY_NAME.__getitem__, numbers), numbers)
-        CACHED_SHARE.check(self.kept)
+        BY_NAME["cached_share"].check(self.kept)
         BY_NAME["context"].check(self.context)
         if self.cached > self.first:
             raise InputError(

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.catalog.inputs import BY_NAME, INPUTS, Kind, shortest
+from advisor.catalog.inputs import BY_NAME, INPUTS, Kind
 from advisor.errors import InputError, UnknownName
 from advisor.machine import from_spec
 from advisor.machine.catalog import gpu_named
@@ -114,7 +114,7 @@ def _machine(address: Mapping[str, str], texts: Texts, page: str) -> Texts:
 def _parts(address: Mapping[str, str], typed: Texts, pool: Texts, page: str) -> Texts:
     """A machine of parts, else those that the form began with; the page Find had no card."""
     drive = {"disk": typed.get("disk", from_spec.TYPICAL_DISK)}
-    host = {"cpu": from_spec.TYPICAL_HOST, "ram_gb": shortest(from_spec.TYPICAL_RAM_GIB)}
+    host = {"cpu": from_spec.TYPICAL_HOST, "ram_gb": f"{from_spec.TYPICAL_RAM_GIB:g}"}
     host |= {name: text for name, text in typed.items() if name in host}
     if page == "find":
         return {**host, **drive}

@@ -22,7 +22,7 @@ import numpy as np
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import variant
 from advisor.cost_model.schedule import Phases
-from advisor.cost_model.workload import DRAFT_MODEL, Workload
+from advisor.cost_model.workload import Draft, Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes.format_support import check_takes, in_groups, own_bits
@@ -33,7 +33,7 @@ CHUNK = 2048  # tokens of a prompt computed together (`chunk_size`, default) [to
 PAGE = 256  # step of the cache's size (`cache_size`) [tokens]
 CACHE_BITS = {"q8_0": 8, "q5_1": 5, "q5_0": 5, "q4_1": 4, "q4_0": 4, "iq4_nl": 4}
 """Bits of keys and values by the type of the cache (`cache_mode`)."""
-DRAFTING = {"mtp": "mtp", "ngram": "ngram", DRAFT_MODEL: "model"}  # `draft_mode` by way of drafting
+DRAFTING = {"mtp": "mtp", "ngram": "ngram", Draft.MODEL: "model"}  # `draft_mode` by way of drafting
 UNFITTED = 0.2
 """Further half width of its ranges, as the logarithm of a factor: of 20 cards from RTX 3060 to
 5090, with 9 and 27 billion weights in 4 bits, sixteen write 0.88 to 1.14 of what llama.cpp's

@@ -15,7 +15,7 @@ from functools import partial, reduce
 import numpy as np
 
 from advisor.cost_model.placement import DISK, RAM, Placement, PlacementStrategy, embedding_share
-from advisor.cost_model.workload import AT_ONCE, DRAFT_MODEL, HEADS, Workload, drafter_memory
+from advisor.cost_model.workload import AT_ONCE, HEADS, Draft, Workload, drafter_memory
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes import serving, vllm
@@ -90,7 +90,7 @@ def command(
 
 ALGORITHMS = {
     "mtp": "EAGLE", "eagle": "EAGLE3", "dflash": "DFLASH", "ngram": "NGRAM",
-    DRAFT_MODEL: "STANDALONE",
+    Draft.MODEL: "STANDALONE",
 }  # fmt: skip
 """`--speculative-algorithm` by drafting method (docs.sglang.io, speculative_decoding, 2026-11)."""
 
@@ -101,7 +101,7 @@ def _drafting(work: Workload) -> Iterable[str]:
         return
     drafted = int(work.drafted)
     yield f"--speculative-algorithm {ALGORITHMS[work.draft]}"
-    if work.draft in (*HEADS, DRAFT_MODEL):
+    if work.draft in (*HEADS, Draft.MODEL):
         yield f"--speculative-draft-model-path {shlex.quote(serving.drafter(work))}"
     if work.draft not in ("ngram", *AT_ONCE):
         yield f"--speculative-num-steps {drafted} --speculative-eagle-topk 1"

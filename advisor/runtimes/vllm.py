@@ -30,7 +30,7 @@ from advisor.cost_model.placement import (
     layers_that_fit,
 )
 from advisor.cost_model.schedule import Flow, Phases, Route, Stage, Transfer
-from advisor.cost_model.workload import DRAFT_MODEL, Workload, drafter_memory
+from advisor.cost_model.workload import Draft, Workload, drafter_memory
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
@@ -279,7 +279,7 @@ def command(
 def _drafting(work: Workload) -> Iterable[str]:
     """`--speculative-config` (features/speculative_decoding of vLLM's documentation, 2026-11)."""
     if work.draft:
-        methods = {"eagle": "eagle3", "dflash": "dflash", DRAFT_MODEL: "draft_model"}
+        methods = {"eagle": "eagle3", "dflash": "dflash", Draft.MODEL: "draft_model"}
         method = methods.get(work.draft, work.draft)
         config: dict[str, object] = {"method": method, "num_speculative_tokens": int(work.drafted)}
         if work.draft in methods:

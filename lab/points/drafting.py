@@ -16,7 +16,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.uncertainty import Range
-from advisor.cost_model.workload import Workload, chance
+from advisor.cost_model.workload import Draft, Workload
 from advisor.evidence.accuracy.regimes import GENERATION
 from advisor.evidence.published.engines import engine
 from advisor.machine.from_spec import machine
@@ -50,7 +50,7 @@ class DraftedRow:
     @property
     def work(self) -> Workload:
         """Request with the acceptance that gives the stated share of accepted drafts."""
-        acceptance = chance(self.drafted, self.accepted_share)
+        acceptance = Draft.chance(self.drafted, self.accepted_share)
         return Workload(draft=self.draft, drafted=self.drafted, acceptance=acceptance)
 
 

@@ -14,14 +14,12 @@ from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Tier
 from advisor.cost_model.schedule import Flow, Route, Schedule
 from advisor.cost_model.timing import LAYERS, TOKEN, StepTime
 from advisor.cost_model.workload import (
-    DRAFT_MODEL,
+    Draft,
     Workload,
-    chance,
     drafter_cache,
     drafter_memory,
     drafter_weights,
     drafting_context,
-    drafting_note,
 )
 from advisor.errors import InputError, Refusal
 from advisor.machine.from_spec import machine
@@ -110,7 +108,7 @@ def test_experts_in_ram_gain_as_published(drafted: int, share: float, gain: floa
     """A laptop's RTX 3060 of 6 GB, 22.92 tokens/s without drafts and 27.58, 29.39, 27.78 with
     (ggml-org/llama.cpp pull request 22673, comment of 2026-05-05)."""
     rig = {"gpu": "RTX 3060 Laptop", "ram_gb": 64}
-    work = Workload(draft="mtp", drafted=drafted, acceptance=chance(drafted, share))
+    work = Workload(draft="mtp", drafted=drafted, acceptance=Draft.chance(drafted, share))
     speeds = [
         tps(run("Qwen3.6-35B-A3B", "Q4_K_M", LLAMA_CPP, request, **rig))
         for request in (work, Workload())
@@ -151,8 +149,8 @@ def test_nothing_accepted_is_never_faster() -> None:
 
 def test_what_is_drafted_is_said() -> None:
     work = Workload(draft="mtp", drafted=1, acceptance=0.85)
-    assert drafting_note(work) == "Each step checks 1 token drafted by mtp, 85 % accepted."
-    assert drafting_note(Workload()) == ""
+    assert work.drafting_note == "Each step checks 1 token drafted by mtp, 85 % accepted."
+    assert Workload().drafting_note == ""
 
 
 def test_who_does_not_draft_is_refused() -> None:
@@ -174,7 +172,7 @@ def test_a_smaller_model_by_hand() -> None:
         architecture=replace(model.architecture, layers=16),
     )
     assert smaller.read_bytes_per_token == pytest.approx(model.read_bytes_per_token / 10)
-    work = Workload(draft=DRAFT_MODEL, draft_model=smaller, drafted=2, acceptance=0.5)
+    work = Workload(draft=Draft.MODEL, draft_model=smaller, drafted=2, acceptance=0.5)
     time = StepTime(total=0.026, parts={"resident": 0.02, LAYERS: 0.004, TOKEN: 0.002}, hidden=0.0)
     outcome = with_drafting(time, model, work, {"resident": model.read_bytes_per_token})
     assert float(outcome.total) == pytest.approx(0.02 * 1.2 + 0.004 * 1.5 + 0.002 * 3)
@@ -184,16 +182,16 @@ def test_a_smaller_model_by_hand() -> None:
     ("runtime", "draft", "words"),
     [
         (VLLM, "eagle", '{"method": "eagle3", "num_speculative_tokens": 3, "model": "EAGLE_HEAD"}'),
-        (VLLM, DRAFT_MODEL, '"method": "draft_model"'),
-        (VLLM, DRAFT_MODEL, '"model": "Qwen/Qwen3-0.6B"'),
+        (VLLM, Draft.MODEL, '"method": "draft_model"'),
+        (VLLM, Draft.MODEL, '"model": "Qwen/Qwen3-0.6B"'),
         (SGLANG, "mtp", "--speculative-algorithm EAGLE --speculative-num-steps 3"),
-        (SGLANG, DRAFT_MODEL, "STANDALONE --speculative-draft-model-path Qwen/Qwen3-0.6B"),
+        (SGLANG, Draft.MODEL, "STANDALONE --speculative-draft-model-path Qwen/Qwen3-0.6B"),
         (VLLM, "dflash", '{"method": "dflash", "num_speculative_tokens": 3, "model": "DFLASH_DR'),
         (SGLANG, "dflash", "--speculative-algorithm DFLASH --speculative-draft-model-path DFLASH"),
         (LLAMA_CPP, "dflash", "--spec-type draft-dflash -md DFLASH_DRAFTER.gguf"),
         (SGLANG, "ngram", "--speculative-algorithm NGRAM --speculative-num-draft-tokens 4"),
         (LLAMA_CPP, "mtp", "--spec-type draft-mtp --spec-draft-n-max 3"),
-        (LLAMA_CPP, DRAFT_MODEL, "draft-simple -md Qwen3-0.6B-Q4_K_M.gguf --spec-draft-n-max 3"),
+        (LLAMA_CPP, Draft.MODEL, "draft-simple -md Qwen3-0.6B-Q4_K_M.gguf --spec-draft-n-max 3"),
         (LLAMA_CPP, "ngram", "--spec-type ngram-simple --spec-ngram-simple-size-m 3"),
     ],
 )
@@ -201,7 +199,7 @@ def test_commands_say_who_drafts(runtime: Runtime, draft: str, words: str) -> No
     smaller = catalog.model("Qwen3-0.6B", "Q4_K_M")
     work = Workload(
         draft=draft,
-        draft_model=smaller if draft == DRAFT_MODEL else None,
+        draft_model=smaller if draft == Draft.MODEL else None,
         drafted=3,
         acceptance=0.6,
     )
@@ -237,7 +235,7 @@ def test_memory_of_a_smaller_model_by_hand() -> None:
     smaller = catalog.model("Qwen3-0.6B", "Q4_K_M")
     cached = 28 * 2 * 8 * 128 * 2
     work = Workload(
-        draft=DRAFT_MODEL, draft_model=smaller, drafted=5, acceptance=0.6, context=8192, users=2
+        draft=Draft.MODEL, draft_model=smaller, drafted=5, acceptance=0.6, context=8192, users=2
     )
     big = catalog.model("Qwen3-32B", "Q4_K_M")
     assert float(drafter_memory(big, work)) == smaller.file_bytes + 2 * 8192 * cached
@@ -298,14 +296,14 @@ def test_a_model_without_layers_to_draft_drafts_nothing(name: str) -> None:
 @given(st.integers(1, 16), st.floats(0.0, 1.0))
 def test_the_share_that_engines_print_gives_their_tokens_a_step(drafts: int, share: float) -> None:
     """1 + k s tokens a step, of k drafts of which the share s was accepted."""
-    work = Workload(draft="mtp", drafted=drafts, acceptance=float(chance(drafts, share)))
+    work = Workload(draft="mtp", drafted=drafts, acceptance=float(Draft.chance(drafts, share)))
     assert float(work.tokens_per_step) == pytest.approx(1 + drafts * share, rel=1e-4)
 
 
 @pytest.mark.parametrize("runtime", [VLLM, SGLANG])
 def test_a_smaller_model_takes_room_of_users(runtime: Runtime) -> None:
     smaller = catalog.model("Qwen3-4B", "BF16-hf")
-    work = Workload(draft=DRAFT_MODEL, draft_model=smaller, drafted=5, acceptance=0.6)
+    work = Workload(draft=Draft.MODEL, draft_model=smaller, drafted=5, acceptance=0.6)
     where = machine(MachineSpec(gpu="RTX 5090", ram_gb=64))
     model = as_run(catalog.model("Qwen3-32B", "AWQ"), runtime, where)
     assert runtime.at_once is not None
@@ -321,7 +319,7 @@ def test_a_smaller_model_takes_room_of_users(runtime: Runtime) -> None:
 
 def test_a_smaller_model_leaves_less_room_for_layers() -> None:
     smaller = catalog.model("Qwen3-4B", "Q4_K_M")
-    work = Workload(draft=DRAFT_MODEL, draft_model=smaller, drafted=5, acceptance=0.6)
+    work = Workload(draft=Draft.MODEL, draft_model=smaller, drafted=5, acceptance=0.6)
     rig = {"gpu": "RTX 4070", "ram_gb": 64}
     with_it = run("Qwen3-32B", "Q4_K_M", LLAMA_CPP, work, **rig).placement
     without = run("Qwen3-32B", "Q4_K_M", LLAMA_CPP, Workload(), **rig).placement
@@ -405,5 +403,5 @@ def test_without_weights_on_a_gpu_the_drafter_lies_where_most_are() -> None:
 
 
 def test_the_chance_of_numbers_is_a_number_that_every_door_takes() -> None:
-    assert isinstance(chance(3.0, 0.7), float)
-    assert chance(np.array([3.0, 4.0]), 0.7).shape == (2,)
+    assert isinstance(Draft.chance(3.0, 0.7), float)
+    assert Draft.chance(np.array([3.0, 4.0]), 0.7).shape == (2,)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from advisor import scripting
-from advisor.cost_model.workload import Workload, with_room
+from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.request import command_line, texts, values
 from advisor.request.request import Request
@@ -46,7 +46,7 @@ def test_a_stated_context_that_is_too_short_is_refused(context) -> None:
 
 
 def test_of_a_sweep_each_context_holds_its_prompt() -> None:
-    work = with_room(Workload(prompt=np.array([100, 9000, 30_000]), output=256))
+    work = Workload(prompt=np.array([100, 9000, 30_000]), output=256).with_room()
     assert np.asarray(work.context).tolist() == [8192, 9472, 30_464]
 
 

@@ -19,7 +19,7 @@ from advisor.cost_model.estimate import BOUND_BY, Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.workload import ACCEPTED, DRAFTED, Workload
+from advisor.cost_model.workload import Draft, Workload
 from advisor.errors import Refusal, UnknownName
 from advisor.formatting import memory as memory_words
 from advisor.formatting import number
@@ -210,8 +210,9 @@ def drafted_work(model: str, work: Workload, runtime: Runtime) -> Workload | Non
     row = drafting_rows().get(model)
     if row is None or work.draft or not runtime.drafts:
         return None
-    accepted = ACCEPTED[row.draft]
-    return replace(work, draft=row.draft, drafted=DRAFTED[row.draft], acceptance=accepted)
+    method = Draft(row.draft)
+    accepted = method.acceptance or 0.0
+    return replace(work, draft=row.draft, drafted=method.tokens, acceptance=accepted)
 
 
 HARDLY_LOSSY_CACHE = "q8_0"

@@ -34,14 +34,13 @@ from advisor.advice.speeds import Mask, Speed, of_numbers
 from advisor.advice.table.cost import MonthlyCost, Use
 from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.table.options import apis
-from advisor.catalog.inputs import in_usd
 from advisor.catalog.records import like
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import counted
 from advisor.lazy import lazy
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats
-from advisor.request.money import discrete, slots
+from advisor.request.money import discrete, in_usd, slots
 from advisor.request.request import Request
 from advisor.units import Array
 

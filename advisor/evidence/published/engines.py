@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from advisor.cost_model.workload import DRAFTED, Workload, chance
+from advisor.cost_model.workload import Draft, Workload
 from advisor.evidence.published.row import PublishedRow, figure, meaning, stated
 from advisor.runtimes import (
     ACCELERATE,
@@ -110,7 +110,7 @@ def drafting_of(row: PublishedRow) -> dict[str, str | float]:
     if words is None or not method:
         return {}
     number = float(words[2]) if words[2] else figure("drafting steps", note)
-    drafted = number or float(UNSTATED.get(method, DRAFTED[method]))
+    drafted = number or float(UNSTATED.get(method, Draft(method).tokens))
     passed = figure("tokens a pass", note)
     percent = figure("percent accepted", note)
     if passed is not None:
@@ -123,7 +123,7 @@ def drafting_of(row: PublishedRow) -> dict[str, str | float]:
     return {
         "draft": method,
         "drafted": drafted,
-        "acceptance": float(chance(drafted, min(accepted, 1.0))),
+        "acceptance": float(Draft.chance(drafted, min(accepted, 1.0))),
     }
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from advisor.cost_model.placement import PlacementStrategy, Settings, TierSettings
 from advisor.cost_model.runtime import Runtime
-from advisor.cost_model.workload import Workload
+from advisor.cost_model.workload import Draft, Workload
 from advisor.errors import AdvisorError
 from advisor.evidence.published.machine import stated_machine
 from advisor.evidence.published.model import stated_model
@@ -29,7 +29,7 @@ from advisor.model.model import Model
 from advisor.runtimes.tiered.engines import Fill, RamTier, TieredEngine, engine_called, engines
 from advisor.runtimes.tiered.packs import with_experts_of
 from advisor.runtimes.tiered.placement import experts_of, ram_room, uses_gpus
-from advisor.runtimes.tiered.runtimes import chance, described
+from advisor.runtimes.tiered.runtimes import described
 from advisor.units import GIB
 
 CATEGORY = "moe_tiered"
@@ -234,7 +234,7 @@ def _drafts(row: PublishedRow, engine: TieredEngine) -> Mapping[str, Any]:
     share = row.acceptance or usual
     if row.tokens_per_round:
         share = min(max((row.tokens_per_round - 1.0) / drafted, 0.0), 1.0)
-    return {"draft": "mtp", "drafted": drafted, "acceptance": chance(drafted, share)}
+    return {"draft": "mtp", "drafted": drafted, "acceptance": Draft.chance(drafted, share)}
 
 
 def _cached(row: PublishedRow, model: Model) -> float | None:

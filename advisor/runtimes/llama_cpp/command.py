@@ -13,7 +13,7 @@ import numpy as np
 
 from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, vram
 from advisor.cost_model.runtime import ServerSetup, WeightFiles
-from advisor.cost_model.workload import DRAFT_MODEL, HEADS, Workload
+from advisor.cost_model.workload import HEADS, Draft, Workload
 from advisor.machine.backends import Backend, NumaPolicy
 from advisor.machine.machine import Machine
 from advisor.model import downloads
@@ -128,7 +128,7 @@ def request(work: Workload) -> Iterable[str]:
 
 SPECULATIVE = {
     "mtp": "draft-mtp", "eagle": "draft-eagle3", "dflash": "draft-dflash", "ngram": "ngram-simple",
-    DRAFT_MODEL: "draft-simple",
+    Draft.MODEL: "draft-simple",
 }  # fmt: skip
 """`--spec-type` by drafting method (server README)."""
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import variant
-from advisor.cost_model.workload import DRAFT_MODEL, Workload
+from advisor.cost_model.workload import Draft, Workload
 from advisor.machine.machine import Machine
 from advisor.model import downloads
 from advisor.model.model import Model
@@ -26,7 +26,7 @@ from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 DRAFTING = {
     "mtp": "speculativeDraftMtp",
     "dflash": "speculativeDraftDflash",
-    DRAFT_MODEL: "speculativeDraftSimple",
+    Draft.MODEL: "speculativeDraftSimple",
 }
 """Settings of its load configuration, by way of drafting."""
 

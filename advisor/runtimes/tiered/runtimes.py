@@ -6,6 +6,7 @@ from typing import Any
 
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.runtime import LoadedFormat, Runtime
+from advisor.cost_model.workload import Draft
 from advisor.machine.machine import Machine
 from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.tiered import placement
@@ -60,25 +61,8 @@ def _drafts(engine: TieredEngine) -> Mapping[str, Any] | None:
     """Drafting by default as fields of a request; None without."""
     if not engine.drafted or engine.accepted is None:
         return None
-    acceptance = chance(engine.drafted, engine.accepted)
+    acceptance = Draft.chance(engine.drafted, engine.accepted)
     return {"draft": "mtp", "drafted": engine.drafted, "acceptance": acceptance}
-
-
-def chance(drafted: float, accepted_share: float) -> float:
-    """Probability that a draft is accepted, from the share of all drafts that is.
-
-    The solution a of (1 - a^(k+1)) / (1 - a) = 1 + k s (`Workload.tokens_per_step`).
-    """
-    low = 0.0
-    high = 1.0 - 1e-6
-    for _ in range(50):
-        middle = (low + high) / 2.0
-        tokens = (1.0 - middle ** (drafted + 1.0)) / (1.0 - middle)
-        if tokens < 1.0 + drafted * accepted_share:
-            low = middle
-        else:
-            high = middle
-    return high
 
 
 def _loaded(engine: TieredEngine, form: str, machine: Machine) -> LoadedFormat:

@@ -17,7 +17,6 @@ from advisor.advice.words.verdict import judgement
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.workload import drafting_note
 from advisor.formatting import UNKNOWN, memory, range_of, seconds, tokens_per_second
 from advisor.reports import charts, from_advice
 from advisor.runtimes.compare import decode_tps, usable
@@ -195,7 +194,7 @@ def _remarks(answer: Answer, estimate: Estimate) -> Iterable[Markup]:
     if estimate.format_note:
         note = estimate.format_note.removesuffix(".")
         remarks.append(f"{note[0].upper()}{note[1:]}.")
-    remarks += filter(None, [drafting_note(estimate.work)])
+    remarks += filter(None, [estimate.work.drafting_note])
     if remarks:
         yield block("oa-ways", joined(block("", remark, "p") for remark in remarks))
 

@@ -25,7 +25,7 @@ from advisor.advice.table.cost import MonthlyCost, Use
 from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.words.verdict import HARDLY_FASTER, pays_when
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.cost_model.workload import ACCEPTED, DRAFTED, Workload
+from advisor.cost_model.workload import Draft, Workload
 from advisor.machine import from_spec
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
@@ -142,7 +142,7 @@ def test_a_model_with_drafting_layers_drafts_where_its_runtime_can() -> None:
     work = Workload()
     drafted = drafted_work("DeepSeek-V3", work, LLAMA_CPP)
     assert drafted is not None
-    assert (drafted.drafted, drafted.acceptance) == (DRAFTED["mtp"], ACCEPTED["mtp"])
+    assert (drafted.drafted, drafted.acceptance) == (Draft.MTP.tokens, Draft.MTP.acceptance)
     assert drafted_work("Llama-3.1-8B", work, LLAMA_CPP) is None
     assert drafted_work("DeepSeek-V3", work, FLEXGEN) is None
     assert drafted_work("DeepSeek-V3", replace(work, draft="ngram"), LLAMA_CPP) is None

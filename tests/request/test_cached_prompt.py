@@ -2,8 +2,8 @@
 
 import pytest
 
-from advisor.cost_model.workload import cached_tokens
 from advisor.errors import InputError
+from advisor.request.request import cached_tokens
 
 
 def test_tokens_share_or_nothing() -> None:
