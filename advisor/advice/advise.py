@@ -34,7 +34,7 @@ from advisor.advice.table.options import keep, machine_speed, options
 from advisor.advice.table.permitted import permitted
 from advisor.advice.table.sale import sale
 from advisor.advice.table.thought import as_they_think, without_thinking
-from advisor.advice.table.timed_machines import cardless
+from advisor.advice.table.timed_machines import VALUED, cardless
 from advisor.advice.words.verdict import Advice, Judgement, judgement, price_notes
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
@@ -50,7 +50,7 @@ from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.request import Nouns
 from advisor.request.session import AgentSession
 from advisor.request.wants import NO_WANTS, Wants
-from advisor.runtimes import RUNTIMES, VALUED, Runtime, beside, in_tiers
+from advisor.runtimes import Runtime, compared
 from advisor.runtimes.compare import compare, context_notes, readers, title_of, usable
 
 if TYPE_CHECKING:
@@ -315,7 +315,7 @@ def _estimated(
     placement: PlacementStrategy | None,
 ) -> tuple[tuple[Estimate, ...], Estimate | None, tuple[Edited, ...]]:
     """Every estimate, the best of them and the changes: the same at any price and use."""
-    runtimes = (*RUNTIMES, *beside(machine), *in_tiers(model, machine))
+    runtimes = compared(machine, model)
     further = (chosen,) if chosen and chosen not in runtimes else ()
     estimates = compare(model, machine, work, settings=settings, runtimes=(*runtimes, *further))
     wanted = (

@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor.advice.edits.edit import again
 from advisor.advice.words.verdict import Advice
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import DISK, PlacementStrategy, Settings, parts_held, weight_bytes
@@ -67,7 +66,7 @@ def together(estimate: Estimate, target: float) -> Together | None:
     enough = min(readers(estimate, target), most)
     counts = sorted({count for count in (*USERS, most, enough) if 0 < count <= most})
     single, swept = (
-        again(estimate, work=replace(estimate.work, users=users)) for users in (1, np.array(counts))
+        estimate.again(work=replace(estimate.work, users=users)) for users in (1, np.array(counts))
     )
     if single.placement:
         held = parts_held(single.model, single.placement, single.work)
@@ -162,7 +161,7 @@ def _along(
     names = []
     speeds = []
     for value in at:
-        tried = [(side, again(side, work=vary(side.work, value, way))) for side in left]
+        tried = [(side, side.again(work=vary(side.work, value, way))) for side in left]
         left = [side for side, varied in tried if bool(varied.fits)]
         rates = [
             (varied.runtime.name, _rate(varied, phase))
@@ -211,7 +210,7 @@ def sides(estimates: Iterable[Estimate]) -> tuple[list[Estimate], list[Estimate]
     for each in estimates:
         if each.strategy is not PlacementStrategy.CPU_OFFLOAD or each.placement is None:
             continue
-        alone = again(each, work=replace(each.work, users=1))
+        alone = each.again(work=replace(each.work, users=1))
         if Route.STREAMED in alone.routes:
             streamed.append(each)
         elif Route.IN_PLACE in alone.routes:
@@ -305,7 +304,7 @@ def page_cache_for(estimated: Estimate, speed: float) -> float | None:
         cpu_moe=estimated.placement.cpu_moe,
         page_cache=sizes,
     )
-    swept = again(estimated, settings=split)
+    swept = estimated.again(settings=split)
     if swept.decode is None:
         return None
     enough = np.flatnonzero(np.broadcast_to(swept.decode.value, sizes.shape) >= speed)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.runtime import Runtime
 from advisor.request.request import Nouns
-from advisor.runtimes import RUNTIMES, beside, in_tiers
+from advisor.runtimes import compared
 from advisor.runtimes.compare import compare
 
 
@@ -17,6 +17,6 @@ def estimates_of(nouns: Nouns, runtimes: Iterable[Runtime] | None = None) -> tup
     if nouns.runtime:
         runtimes = (nouns.runtime,)
     elif runtimes is None:
-        runtimes = (*RUNTIMES, *beside(machine), *in_tiers(nouns.model, machine))
+        runtimes = compared(machine, nouns.model)
     every = compare(nouns.model, machine, nouns.work, settings=nouns.settings, runtimes=runtimes)
     return tuple(each for each in every if nouns.strategy in (None, each.strategy))

@@ -16,7 +16,7 @@ from functools import cache
 import numpy as np
 
 from advisor.advice.edits.changes import LAST_RESORTS, changes_of
-from advisor.advice.edits.edit import Edit, again, placements
+from advisor.advice.edits.edit import Edit, placements
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Tier, vram, weight_bytes
@@ -320,7 +320,7 @@ def _task(
     kept = np.floor(share * before / keeps.step) * keeps.step
     first = np.arange(session.turns) == 0
     work = session.work(estimate.work, np.where(first, session.cached, kept))
-    turns = again(estimate, work=work)
+    turns = estimate.again(work=work)
     if turns.decode_tps is None or not bool(np.all(turns.fits)):
         return None
     together = float(np.min(turns.work.users))

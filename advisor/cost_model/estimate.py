@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -153,6 +154,12 @@ class Estimate:
             return f"{np.size(self.decode.value)} speeds"
         value, low, high = map(float, (self.decode.value, self.decode.low, self.decode.high))
         return f"{value:.3g} tokens/s ({low:.3g} to {high:.3g})"
+
+    def again(self, **changes: Any) -> "Estimate":
+        """Estimate with some fields changed, placed and timed anew; they may be arrays."""
+        after = replace(self, **changes)
+        nouns = (after.model, after.machine, after.work, after.runtime, after.strategy)
+        return estimate(*nouns, changes.get("constants"), after.settings)
 
     @lazy
     def phases(self) -> Phases | None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,10 @@ class Runtime:
     setup: ServerSetup | None = None  # installation on a rented machine; None where unknown
     # context where none is set [tokens]; None for the model's own
     default_context: Callable[[Machine], int] | None = None
+
+    def scheduled(self, **options: Any) -> "Runtime":
+        """Runtime whose schedule has some of its options set otherwise: "overlap=False"."""
+        return replace(self, schedule=partial(self.schedule, **options))
 
 
 def variant(original: Runtime, *, name: str, command: Command, **own: Any) -> Runtime:

@@ -200,6 +200,11 @@ class Workload:
         return self.prompt + self.output / 2
 
     @property
+    def typical_tokens(self) -> Array:
+        """Mean length of a user's cache while decoding, at most the context [tokens]."""
+        return np.asarray(np.minimum(self.decode_depth, self.context), dtype=float)
+
+    @property
     def tokens_per_step(self) -> Array:
         """Expected tokens per step and user: accepted drafts and the model's own token [tokens].
 

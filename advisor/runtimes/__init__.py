@@ -1,11 +1,9 @@
 """Runtimes: placement, schedule and command of each, one file per runtime."""
 
-from dataclasses import dataclass
-
-from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.runtime import Runtime
 from advisor.errors import InputError, UnknownName
 from advisor.machine.machine import Machine
+from advisor.model.model import Model
 from advisor.runtimes.accelerate import ACCELERATE
 from advisor.runtimes.deepspeed import DEEPSPEED
 from advisor.runtimes.exllamav3 import EXLLAMAV3
@@ -20,9 +18,7 @@ from advisor.runtimes.mlx import MLX, OLLAMA_MLX
 from advisor.runtimes.names import row_of
 from advisor.runtimes.sglang import SGLANG
 from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
-from advisor.runtimes.tiered.engines import engine_called
 from advisor.runtimes.tiered.offered import in_tiers as in_tiers
-from advisor.runtimes.tiered.reports import sentences
 from advisor.runtimes.tiered.runtimes import tiered_runtime, tiered_runtimes
 from advisor.runtimes.vllm import VLLM
 
@@ -31,9 +27,6 @@ RUNTIMES = (
     ACCELERATE, DEEPSPEED, FLEXGEN,
 )  # fmt: skip
 """Runtimes of a comparison, in the order of pages and tables."""
-VALUED = (LLAMA_CPP, VLLM, SGLANG)
-"""Runtimes for the value of a machine, which is that of the fastest. Others in common use are not
-faster: Ollama and LM Studio run llama.cpp with fewer options, Accelerate streams the rest."""
 ASIDE = (LLAMA_CPP_TENSOR, MLX, OLLAMA_MLX, EXLLAMAV3, LLAMAFILE)
 """Further modes and engines, mentioned beside the others and available by name."""
 TIERED = tiered_runtimes()
@@ -41,11 +34,13 @@ TIERED = tiered_runtimes()
 NAMED = (*RUNTIMES, *ASIDE, *TIERED)  # every runtime that can be asked for by its name
 
 
-def beside(machine: Machine) -> tuple[Runtime, ...]:
-    """Further engines for a comparison on a machine that they are made for."""
-    if machine.only_of("Apple"):
-        return (MLX,)
-    return ()
+def compared(machine: Machine, model: Model | None = None) -> tuple[Runtime, ...]:
+    """Runtimes of a comparison on a machine, with engines made for it; for a model, engines that
+    keep its experts in tiers, too.
+    """
+    made_for = (MLX,) if machine.only_of("Apple") else ()
+    tiers = () if model is None else in_tiers(model, machine)
+    return (*RUNTIMES, *made_for, *tiers)
 
 
 def runtime(name: str) -> Runtime:
@@ -69,22 +64,3 @@ def runtime(name: str) -> Runtime:
         raise InputError(row.refusal)
     names = [known.name for known in NAMED]
     raise UnknownName("runtime", name, names, "See docs/runtimes.md for the list.")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RemarkRow:
-    """One row of data/runtimes/remarks.csv."""
-
-    runtime: str  # name of the runtime
-    words: str  # what to know beside its command, a sentence or two
-    source: str
-    retrieved: str
-
-
-def remarks_of(runtime: Runtime) -> tuple[str, ...]:
-    """Remarks shown beside a runtime's command."""
-    engine = engine_called(runtime.key)
-    if engine is not None and runtime in TIERED:
-        return sentences(engine)
-    rows = read(DATA / "runtimes/remarks.csv", RemarkRow)
-    return tuple(row.words for row in rows if row.runtime == runtime.name)

@@ -84,11 +84,6 @@ def served(work: Workload) -> Workload:
     return work.with_numbers(kv_type="bf16" if work.kv_type == "f32" else "fp8")
 
 
-def typical_tokens(work: Workload) -> Array:
-    """Mean length of a user's cache while decoding, at most the context [tokens]."""
-    return np.asarray(np.minimum(work.decode_depth, work.context), dtype=float)
-
-
 def paged(work: Workload) -> Workload:
     """Request with the part of the cache that pages hold for each user, as its context.
 
@@ -97,7 +92,7 @@ def paged(work: Workload) -> Workload:
     context (`--max-model-len`; vllm/v1/core/kv_cache_utils.py of 0.33.0).
     """
     users = np.maximum(np.asarray(work.users, dtype=float), 1.0)
-    return work.with_numbers(context=np.maximum(typical_tokens(work), work.context / users))
+    return work.with_numbers(context=np.maximum(work.typical_tokens, work.context / users))
 
 
 def on_each(line: str, machine: Machine, first: str, others: str = "") -> str:
@@ -346,7 +341,7 @@ def users_at_once(
     """
     division = parallel(model, machine, by_user=settings.attention_by_user)
     single = work.with_numbers(users=0.0 * np.asarray(work.users) + 1.0)
-    typical = single.with_numbers(context=typical_tokens(work))
+    typical = single.with_numbers(context=work.typical_tokens)
     room = room_of(model, machine, single)
     usual = room_of(model, machine, typical)
     if division.by_user:

@@ -22,13 +22,14 @@ from advisor.advice.serving import (
 from advisor.advice.table.cost import MonthlyCost
 from advisor.advice.table.option import Question
 from advisor.advice.table.rules import counts_in
+from advisor.advice.table.timed_machines import VALUED
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.request import Request
-from advisor.runtimes import VALUED, VLLM
+from advisor.runtimes import VLLM
 
 
 def question_of(users: int, **money: object) -> Question:

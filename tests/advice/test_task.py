@@ -9,7 +9,6 @@ import pytest
 from flags import flags, listed
 
 from advisor.advice.advise import answer
-from advisor.advice.edits.edit import again
 from advisor.advice.task import (
     Task,
     held_by,
@@ -56,8 +55,8 @@ def test_a_task_is_the_sum_of_its_turns_asked_singly() -> None:
             task = _task(estimate, turns=6, kept=0.7)
             cached = task.turns.work.cached
             single = [
-                again(
-                    task.turns, work=task.turns.work.with_numbers(prompt=prompt, cached=part)
+                task.turns.again(
+                    work=task.turns.work.with_numbers(prompt=prompt, cached=part)
                 ).reply
                 for prompt, part in zip(task.session.prompts, np.asarray(cached), strict=True)
             ]
@@ -73,7 +72,7 @@ def test_reading_again_worked_by_hand() -> None:
 
     def prompt(tokens: float, cached: float) -> float:
         work = task.turns.work.with_numbers(prompt=tokens, cached=cached)
-        first = again(task.turns, work=work).first_token_seconds
+        first = task.turns.again(work=work).first_token_seconds
         assert first is not None
         return float(first)
 
@@ -182,7 +181,7 @@ def test_evicted_conversations_can_wait_in_ram() -> None:
     session = after.session
     read = np.where(np.arange(session.turns) > 0, session.before - session.reply, 0) // 16 * 16
     assert np.asarray(after.turns.work.cached) == pytest.approx(read)
-    alone = again(after.turns, work=after.turns.work)
+    alone = after.turns.again(work=after.turns.work)
     machine = after.turns.machine
     assert machine is not None
     moved = np.asarray(after.turns.work.cached) * 128 * 1024

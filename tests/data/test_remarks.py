@@ -3,7 +3,8 @@
 from provenance import is_past
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.runtimes import ASIDE, RUNTIMES, RemarkRow, remarks_of
+from advisor.runtimes import ASIDE, RUNTIMES
+from advisor.runtimes.remarks import RemarkRow, remarks_of
 
 
 def test_every_remark_is_shown_beside_a_runtime_and_has_a_source() -> None:

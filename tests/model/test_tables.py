@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from gguf_files import LLAMA_KEYS, llama_tensors, write
 
-from advisor.advice.edits.remarks import remarks
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import DISK, RAM, PlacementStrategy, Settings, weight_bytes
 from advisor.cost_model.workload import Workload
@@ -22,6 +21,7 @@ from advisor.model.model import Model
 from advisor.model.resolve import find
 from advisor.runtimes import LLAMA_CPP, MLX, SGLANG, VLLM, Runtime
 from advisor.runtimes.compare import compare
+from advisor.runtimes.remarks import modes
 from advisor.units import GIB
 
 RESIDENT, OFFLOAD, PAGED = PlacementStrategy
@@ -101,7 +101,7 @@ def test_serving_engines_keep_tables_of_ngrams_where_there_is_room(
     assert max(given, key=len, default="") == options[place]
     assert "offload-gb" not in run.command
     remarked = {"RAM": "lie in RAM and take no GPU memory", "file": "stay in the file", "GPUs": ""}
-    assert any(remarked[place] in each for each in (*remarks(run), ""))
+    assert any(remarked[place] in each for each in (*modes(run), ""))
 
 
 @ENGINES
@@ -134,12 +134,12 @@ def test_mlx_reads_all_tables_in() -> None:
 
 def test_an_answer_says_where_tables_lie() -> None:
     runs = compare(model(LAYERED, "Q4_0"), machine(TWO), WORK, runtimes=(LLAMA_CPP,))
-    remarked = {each.strategy: " ".join(remarks(each)) for each in runs}
+    remarked = {each.strategy: " ".join(modes(each)) for each in runs}
     assert "tables by layer" in remarked[RESIDENT]
     runs = compare(model(GRAMS, "Q4_0"), machine(TWO), WORK, runtimes=(LLAMA_CPP,))
-    assert "stay in the file on the drive" in " ".join(remarks(runs[0]))
+    assert "stay in the file on the drive" in " ".join(modes(runs[0]))
     runs = compare(model("Qwen3-8B", "Q4_0"), machine(TWO), WORK, runtimes=(LLAMA_CPP,))
-    assert "tables" not in " ".join(remarks(runs[0]))
+    assert "tables" not in " ".join(modes(runs[0]))
 
 
 def in_ram(name: str, form: str, mode: str) -> float:

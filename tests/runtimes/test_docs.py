@@ -8,8 +8,9 @@ from advisor.errors import Refusal
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model.catalog import model
-from advisor.runtimes import DEEPSPEED, RUNTIMES, VLLM, Runtime, remarks_of
+from advisor.runtimes import DEEPSPEED, RUNTIMES, VLLM, Runtime
 from advisor.runtimes.compare import as_run
+from advisor.runtimes.remarks import remarks_of
 
 TEXT = (Path(__file__).parents[2] / "docs" / "runtimes.md").read_text(encoding="utf-8")
 ROWS = {

@@ -8,7 +8,6 @@ import pytest
 from flags import flags, listed
 
 from advisor.advice.arrivals.server import first_token_times, first_token_within
-from advisor.advice.edits.remarks import remarks
 from advisor.catalog.constants import Scope, fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import (
@@ -28,9 +27,10 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
-from advisor.runtimes import LLAMA_CPP, SGLANG, VLLM, Runtime, remarks_of
+from advisor.runtimes import LLAMA_CPP, SGLANG, VLLM, Runtime
 from advisor.runtimes.compare import as_run
 from advisor.runtimes.parallelism import cache_share, parallel
+from advisor.runtimes.remarks import modes, remarks_of
 from advisor.runtimes.serving import sequences_that_fit
 from advisor.runtimes.sglang import static_share
 from advisor.runtimes.vllm import grouped, grouping
@@ -178,7 +178,7 @@ def test_users_who_do_not_fit_wait(card: str, kept: float, users: int) -> None:
         running = "2 users run at once"
     else:
         running = "1 user runs"
-    assert any(f"{running} and {8 - users} wait" in note for note in remarks(estimate))
+    assert any(f"{running} and {8 - users} wait" in note for note in modes(estimate))
     assert bool(estimate.fits)
 
 

@@ -24,7 +24,7 @@ from advisor.machine.catalog import find_host
 from advisor.machine.from_spec import with_copies
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import HostRow
-from advisor.runtimes import SGLANG, VLLM
+from advisor.runtimes import runtime
 from advisor.units import Array
 
 Edits = Iterator[Edit]
@@ -151,9 +151,9 @@ MARLIN_FROM = ("Ampere", "Ada", "Hopper", "Blackwell")
 CONDITIONS: Mapping[str, Callable[[MeasuredRun], bool]] = {
     "llama.cpp": lambda run: run.runtime.takes_layers,
     "usual build": lambda run: not run.constants.scope.build,
-    "CUDA graphs": lambda run: run.runtime in (VLLM, SGLANG),
+    "CUDA graphs": lambda run: run.runtime in (runtime("vLLM"), runtime("SGLang")),
     "AWQ by Marlin": lambda run: (
-        run.runtime is VLLM
+        run.runtime is runtime("vLLM")
         and run.model.format == "AWQ"
         and bool(run.machine.gpus)
         and run.machine.gpus[0].vendor == "NVIDIA"

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from advisor.advice.edits.edit import Edit, Edited, again, placements, scaled
+from advisor.advice.edits.edit import Edit, Edited, placements, scaled
 from advisor.advice.edits.in_tiers import engine_in_tiers
 from advisor.advice.speeds import Speed, speed_of
 from advisor.catalog.csv_tables import DATA, read
@@ -78,7 +78,7 @@ def faster_changes(
     least = WORTH_NAMING
     before = replace(best, model=model, machine=machine, work=work)
     for edit in changes_of(model, machine, work, best):
-        placed = map(again, placements(replace(before, **edit.changes)))
+        placed = (each.again() for each in placements(replace(before, **edit.changes)))
         first = next((each for each in placed if bool(each.fits)), None)
         fast = first is not None and (edit.of_prompt or decode_tps(first) >= least * now)
         if first is not None and fast and (speed := speed_of(first)) is not None:
@@ -250,7 +250,7 @@ def _expert_cache(best: Estimate) -> Edits:
     if best.settings.expert_cache is None:
         most = float(np.max(best.machine.gpu_memory)) / GIB
         sizes = np.unique(np.linspace(1.0, max(most, 1.0), CACHES_TRIED).round())
-        swept = again(best, settings=replace(best.settings, expert_cache=sizes * GIB))
+        swept = best.again(settings=replace(best.settings, expert_cache=sizes * GIB))
         if swept.decode_tps is not None:
             speeds = np.where(swept.fits, np.nan_to_num(np.asarray(swept.decode_tps)), 0.0)
             size = float(sizes[np.argmax(np.broadcast_to(speeds, sizes.shape))])
@@ -266,7 +266,7 @@ def _feed_forward(best: Estimate) -> Edits:
         return
     if best.settings.gpu_layers is None and best.settings.cpu_ffn is None:
         layers = np.arange(1.0, best.model.layers + 1.0)
-        swept = again(best, settings=replace(best.settings, cpu_ffn=layers))
+        swept = best.again(settings=replace(best.settings, cpu_ffn=layers))
         fewest = next(iter(layers[np.broadcast_to(swept.fits, layers.shape)]), None)
         if fewest is not None:
             words = f"the feed-forward of {fewest:g} layers in RAM in place of whole layers"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
 from advisor.advice.speeds import Speed
-from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError, Refusal
 from advisor.formatting import seconds
@@ -26,13 +26,6 @@ class Rates(NamedTuple):
 
     decode: Range  # of generation, for each user [tokens/s]
     prompt: Range  # of the prompt [tokens/s]
-
-
-def again(before: Estimate, **changes: Any) -> Estimate:
-    """Estimate with some fields changed, placed and timed anew; they may be arrays."""
-    after = replace(before, **changes)
-    nouns = (after.model, after.machine, after.work, after.runtime, after.strategy)
-    return estimate(*nouns, changes.get("constants"), after.settings)
 
 
 def rates(estimate: Estimate) -> Rates:
@@ -84,7 +77,7 @@ class Edit:
     def of(self, before: Estimate) -> Estimate:
         """Estimate after the edit."""
         if self.moves:
-            return again(before, **self.changes)
+            return before.again(**self.changes)
         return replace(before, **self.changes)
 
 

@@ -7,7 +7,7 @@ from advisor.cost_model.workload import Workload
 from advisor.formatting import number, seconds, tokens_per_second
 from advisor.machine.machine import Machine, joined, usual_network
 from advisor.model.model import Model
-from advisor.runtimes import RUNTIMES, beside
+from advisor.runtimes import compared
 from advisor.runtimes.compare import compare, decode_tps
 
 HELPS = 1.1
@@ -59,7 +59,7 @@ def second_machine(model: Model, machine: Machine, work: Workload) -> SecondMach
     """Speed with as many machines again, over their network or the one they are built with."""
     network = usual_network(machine.gpus[0].name if machine.gpus else "")
     # MLX, on the chips that it is made for, is in common use.
-    runtimes = (*(each for each in RUNTIMES if each.mainstream), *beside(machine))
+    runtimes = [each for each in compared(machine) if each.mainstream or each.name == "MLX"]
     speeds: list[Speed | None] = []
     for machines in (machine, joined(machine, 2 * machine.nodes, network)):
         estimates = compare(model, machines, work, runtimes=runtimes)

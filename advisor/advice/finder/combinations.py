@@ -36,15 +36,18 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import KV_BYTES_PER_VALUE, Floats, Model
 from advisor.request.money import Ownership
-from advisor.runtimes import ASIDE, EXLLAMAV3, MLX, NAMED, OLLAMA_MLX, RUNTIMES, Runtime
+from advisor.runtimes import NAMED, Runtime
 from advisor.runtimes import runtime as runtime_named
 
 NAMES = tuple(known.name for known in NAMED)
-SEARCHED = tuple(known for known in (*RUNTIMES, *ASIDE) if known is not OLLAMA_MLX)
-"""Runtimes tried for a target: all but Ollama's MLX, which is as fast as MLX."""
+SEARCHED = tuple(
+    known for known in NAMED if known.engine != "tiers" and known is not runtime_named("Ollama MLX")
+)
+"""Runtimes tried for a target: all but Ollama's MLX, which is as fast as MLX, and engines that keep
+experts in tiers."""
 BY_BITS = frozenset({"Q5_0", "Q4_0", "Q3_K_S"})
 """Formats of the size that 5, 4 and 3 bits have in `IN_BITS`; GGUF has better ones of that size."""
-IN_BITS = frozenset({MLX.name, OLLAMA_MLX.name, EXLLAMAV3.name})
+IN_BITS = frozenset(runtime_named(name).name for name in ("MLX", "Ollama MLX", "ExLlamaV3"))
 """Runtimes whose formats are a number of bits, as `runtimes.by_bits` matches them."""
 CACHES = tuple(sorted(KV_BYTES_PER_VALUE, key=lambda name: -KV_BYTES_PER_VALUE[name]))
 """Cache formats, largest first."""

@@ -25,8 +25,13 @@ from advisor.machine.machine import Form, Gpu, Machine, fastest_first
 from advisor.machine.spec import MachineSpec
 from advisor.model.model import Floats, Model
 from advisor.request.money import DOCK_LINK, discrete, in_dock, room_for
-from advisor.runtimes import Runtime
+from advisor.runtimes import LLAMA_CPP, Runtime
+from advisor.runtimes import runtime as runtime_named
 from advisor.runtimes.compare import as_chosen
+
+VALUED = (LLAMA_CPP, runtime_named("vLLM"), runtime_named("SGLang"))
+"""Runtimes for the value of a machine, which is that of the fastest. Others in common use are not
+faster: Ollama and LM Studio run llama.cpp with fewer options, Accelerate streams the rest."""
 
 
 class TimedStack:

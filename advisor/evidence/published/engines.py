@@ -5,39 +5,27 @@ Engines that the advisor does not offer have their own constants in data/generat
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 from advisor.cost_model.workload import Draft, Workload
 from advisor.evidence.published.row import PublishedRow, figure, meaning, stated
-from advisor.runtimes import (
-    ACCELERATE,
-    DEEPSPEED,
-    FLEXGEN,
-    IK_LLAMA_CPP,
-    KTRANSFORMERS,
-    LLAMA_CPP,
-    MLX,
-    SGLANG,
-    TENSORRT_LLM,
-    VLLM,
-    Runtime,
-    expert_offloading,
-    flexgen,
-    vllm,
-)
+from advisor.runtimes import LLAMA_CPP, Runtime, runtime
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
-from advisor.runtimes.llama_cpp import forks, passes
-from advisor.runtimes.llama_cpp.split_mode_tensor import LLAMA_CPP_TENSOR
 from advisor.runtimes.serving import framework_kernels
 
-FRAMEWORK = replace(
-    VLLM, schedule=partial(vllm.schedule, computed=framework_kernels), reads_over_link=False
-)
+ACCELERATE = runtime("Accelerate")
+DEEPSPEED = runtime("DeepSpeed ZeRO-Inference")
+FLEXGEN = runtime("FlexGen")
+IK_LLAMA_CPP = runtime("ik_llama.cpp")
+KTRANSFORMERS = runtime("KTransformers")
+LLAMA_CPP_TENSOR = runtime("llama.cpp -sm tensor")
+MLX = runtime("MLX")
+SGLANG = runtime("SGLang")
+VLLM = runtime("vLLM")
+FRAMEWORK = replace(VLLM.scheduled(computed=framework_kernels), reads_over_link=False)
 EXLLAMA = replace(FRAMEWORK, name="ExLlama", key="exllama")
-IK_COPYING = replace(IK_LLAMA_CPP, schedule=partial(forks.schedule, repacked=False))
+IK_COPYING = IK_LLAMA_CPP.scheduled(repacked=False)
 """ik_llama.cpp without `-rtr`, which copies experts in RAM to the GPU for long prompts."""
-IK_COPYING_ALL = replace(IK_LLAMA_CPP, schedule=passes.schedule)
+IK_COPYING_ALL = replace(IK_LLAMA_CPP, schedule=LLAMA_CPP.schedule)
 """The same of May 2025, which copied them for any prompt of 32 tokens."""
 IK_GRAPH = replace(LLAMA_CPP_TENSOR, name="ik_llama.cpp -sm graph", build=IK_LLAMA_CPP.build)
 """ik_llama.cpp with `-sm graph`, which divides layers among GPUs as llama.cpp's `-sm tensor`
@@ -45,25 +33,21 @@ does."""
 MIXTRAL_OFFLOADING = replace(EXPERT_STREAMING, key="mixtral-offloading")
 
 
-def _mixtral(**how: Any) -> Runtime:
-    return replace(MIXTRAL_OFFLOADING, schedule=partial(expert_offloading.schedule, **how))
-
-
 ENGINES: Mapping[str, Runtime] = {
     "ExLlama": EXLLAMA,
     "MLX": MLX,
-    "mixtral-offloading, all experts": _mixtral(cached=False, whole=True),
-    "mixtral-offloading, on demand": _mixtral(cached=False, ahead=False),
-    "mixtral-offloading, not ahead": _mixtral(ahead=False),
+    "mixtral-offloading, all experts": MIXTRAL_OFFLOADING.scheduled(cached=False, whole=True),
+    "mixtral-offloading, on demand": MIXTRAL_OFFLOADING.scheduled(cached=False, ahead=False),
+    "mixtral-offloading, not ahead": MIXTRAL_OFFLOADING.scheduled(ahead=False),
     "mixtral-offloading": MIXTRAL_OFFLOADING,
-    "experts cached": replace(_mixtral(ahead=False), key=EXPERT_STREAMING.key),
-    "colibri": replace(_mixtral(ahead=False, by_cores=True), key="colibri"),
+    "experts cached": replace(MIXTRAL_OFFLOADING.scheduled(ahead=False), key=EXPERT_STREAMING.key),
+    "colibri": replace(MIXTRAL_OFFLOADING.scheduled(ahead=False, by_cores=True), key="colibri"),
     "ik_llama.cpp": IK_LLAMA_CPP,
     "KTransformers": KTRANSFORMERS,
     "SGLang": SGLANG,
     "llama.cpp": LLAMA_CPP,
-    "FlexGen, no overlap": replace(FLEXGEN, schedule=partial(flexgen.schedule, overlap=False)),
-    "FlexGen, no CPU": replace(FLEXGEN, schedule=partial(flexgen.schedule, host_attention=False)),
+    "FlexGen, no overlap": FLEXGEN.scheduled(overlap=False),
+    "FlexGen, no CPU": FLEXGEN.scheduled(host_attention=False),
     "FlexGen as DeepSpeed": replace(DEEPSPEED, key="flexgen"),
     "FlexGen": FLEXGEN,
     "DeepSpeed-Inference": replace(
@@ -72,7 +56,7 @@ ENGINES: Mapping[str, Runtime] = {
     "DeepSpeed": DEEPSPEED,
     "AirLLM": replace(ACCELERATE, name="AirLLM", key="airllm"),
     "Accelerate": ACCELERATE,
-    "TensorRT-LLM": TENSORRT_LLM,
+    "TensorRT-LLM": runtime("TensorRT-LLM"),
     # before 0.8 it copied each layer just before its use, as SGLang does (PR 15354)
     "vLLM 0.7": replace(VLLM, schedule=SGLANG.schedule, reads_over_link=False),
     "vLLM": VLLM,
@@ -80,9 +64,9 @@ ENGINES: Mapping[str, Runtime] = {
 """Engines by what the patterns of data/measurements/source_words.csv mean."""
 
 
-def engine(runtime: str, category: str) -> Runtime | None:
+def engine(name: str, category: str) -> Runtime | None:
     """Engine of a published row by the source's words; None where no pattern matches."""
-    return ENGINES.get(meaning("engine", f"{runtime} {category}".casefold()))
+    return ENGINES.get(meaning("engine", f"{name} {category}".casefold()))
 
 
 # Drafted tokens of a published row, from its note: method, number and acceptance.

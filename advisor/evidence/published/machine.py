@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from advisor.errors import AdvisorError
+from advisor.evidence.published.engines import EXPERT_STREAMING
 from advisor.evidence.published.row import PublishedRow, figure, meaning, stated
 from advisor.formatting import counted
 from advisor.machine import from_catalog
@@ -18,7 +19,6 @@ from advisor.machine.names.words import plain, size_gib
 from advisor.machine.rows import HostRow
 from advisor.machine.spec import MIXED, NO_GPU, MachineSpec
 from advisor.runtimes import Runtime
-from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 from advisor.units import GB
 
 # GPUs of a published row, alike or mixed.

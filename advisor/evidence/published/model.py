@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import lru_cache
 
 from advisor.errors import AdvisorError, InputError, UnknownName
+from advisor.evidence.published.engines import EXPERT_STREAMING, MLX
 from advisor.evidence.published.row import PublishedRow, figure, meaning, number, stated
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
@@ -15,8 +16,7 @@ from advisor.model.by_name.names import StatedSize, format_in_name
 from advisor.model.by_name.stand_in import NEWEST, of_size
 from advisor.model.formats import NEAREST, format_meant, model_formats
 from advisor.model.model import Model, scaled
-from advisor.runtimes import LLAMA_CPP, MLX, Runtime
-from advisor.runtimes.expert_offloading import EXPERT_STREAMING
+from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.runtimes.format_support import IN_GROUPS
 from advisor.units import GB, GIB
 

@@ -33,10 +33,16 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError, Refusal
 from advisor.evidence.published import run_settings
 from advisor.evidence.published.engines import (
+    ACCELERATE,
+    DEEPSPEED,
     EXLLAMA,
     IK_COPYING,
     IK_COPYING_ALL,
     IK_GRAPH,
+    IK_LLAMA_CPP,
+    KTRANSFORMERS,
+    LLAMA_CPP_TENSOR,
+    VLLM,
     engine,
     with_drafts,
 )
@@ -62,17 +68,8 @@ from advisor.machine.known_run import KnownRun
 from advisor.machine.machine import Machine
 from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.model.model import Model
-from advisor.runtimes import (
-    ACCELERATE,
-    DEEPSPEED,
-    IK_LLAMA_CPP,
-    KTRANSFORMERS,
-    LLAMA_CPP,
-    VLLM,
-    Runtime,
-)
+from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.runtimes.llama_cpp.passes import USED_ALONE_SINCE
-from advisor.runtimes.llama_cpp.split_mode_tensor import LLAMA_CPP_TENSOR
 from advisor.runtimes.weight_streaming import ACTIVATIONS
 from advisor.units import Array
 

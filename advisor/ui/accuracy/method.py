@@ -17,7 +17,7 @@ from advisor.machine.backends import GraphicsDriver, SoftwareEffect
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.model import Model
-from advisor.runtimes import RUNTIMES, beside
+from advisor.runtimes import compared
 from advisor.runtimes.compare import compare
 from advisor.ui.parts.glossary import explained, term
 from advisor.ui.parts.markup import block, heading, joined, say, section, show, table
@@ -198,7 +198,7 @@ IDEA = heading(
 
 def five_routes(model: Model, machine: Machine, work: Workload) -> Markup:
     """Routes of a model on a machine."""
-    estimates = compare(model, machine, work, runtimes=(*RUNTIMES, *beside(machine)))
+    estimates = compare(model, machine, work, runtimes=compared(machine))
     timed = [each for each in estimates if each.decode_tps is not None]
     use = route_use(sorted(timed, key=lambda each: -float(each.decode_tps or 0.0)))
     speeds = speeds_of(machine)

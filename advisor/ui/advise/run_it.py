@@ -6,12 +6,11 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.advise import Answer
-from advisor.advice.edits.remarks import remarks
 from advisor.advice.first_run import FirstRun, System, first_run, systems
 from advisor.cost_model.estimate import Estimate
 from advisor.formatting import memory
-from advisor.runtimes import remarks_of
 from advisor.runtimes.compare import decode_tps
+from advisor.runtimes.remarks import remarks
 from advisor.runtimes.serving import setup_efforts
 from advisor.ui.parts import tabs, unforeseen
 from advisor.ui.parts.glossary import explained_in_turn, term
@@ -124,7 +123,7 @@ def told(picked: Estimate, system: System) -> None:
             copyable(lines.exact)
         row = setup_efforts().get(picked.runtime.name)
         written = f"Written for {picked.runtime.version}.{f' {row.why}' if row else ''}"
-        for sentence in explained_in_turn((written, *remarks(picked), *remarks_of(picked.runtime))):
+        for sentence in explained_in_turn((written, *remarks(picked))):
             say(sentence)
 
     title = EXACTLY if lines.run else ABOUT

@@ -18,7 +18,6 @@ from advisor.advice.serving import ServingFleet
 from advisor.cost_model.estimate import Estimate
 from advisor.formatting import memory, money, number, range_of, seconds, tokens_per_second
 from advisor.runtimes.compare import TITLES, decode_tps
-from advisor.runtimes.serving import typical_tokens
 from advisor.ui.advise.run_it import chosen_system, effort, fitting, told
 from advisor.ui.parts import tabs
 from advisor.ui.parts.drawing import curves
@@ -143,7 +142,7 @@ def limits(together: Together) -> Iterable[str]:
     yield f"The cache of a full context takes {memory(together.kv_bytes)}."
     users = "users" if most > 1 else "user"
     if together.estimate.runtime.at_once is not None:
-        tokens = number(float(typical_tokens(together.estimate.work)))
+        tokens = number(float(together.estimate.work.typical_tokens))
         holding = f"{users} with {tokens} tokens each, as these requests hold on average"
     else:
         holding = f"{users} with {'full contexts' if most > 1 else 'a full context'}"

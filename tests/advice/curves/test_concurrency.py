@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from advisor.advice.curves import Together, together
-from advisor.advice.edits.edit import again
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
@@ -85,8 +84,8 @@ def test_memory_ends_at_the_last_number_that_fits() -> None:
     estimate = one_of("llama.cpp", PlacementStrategy.GPU_RESIDENT, "Llama-3-8B")
     growth = grown(estimate)
     assert growth.memory_ends is not None
-    assert bool(again(estimate, work=replace(estimate.work, users=growth.memory_ends)).fits)
-    assert not bool(again(estimate, work=replace(estimate.work, users=growth.memory_ends + 1)).fits)
+    assert bool(estimate.again(work=replace(estimate.work, users=growth.memory_ends)).fits)
+    assert not bool(estimate.again(work=replace(estimate.work, users=growth.memory_ends + 1)).fits)
 
 
 def test_the_cache_of_a_user_by_hand() -> None:
@@ -108,7 +107,7 @@ def test_the_last_user_is_the_last_above_the_requested_speed() -> None:
     assert growth.target_ends is not None
     assert growth.target_ends >= 1
     speeds = [
-        decode_tps(again(estimate, work=replace(estimate.work, users=growth.target_ends + extra)))
+        decode_tps(estimate.again(work=replace(estimate.work, users=growth.target_ends + extra)))
         for extra in (0, 1)
     ]
     assert speeds[0] >= half > speeds[1]
@@ -140,7 +139,7 @@ def test_streaming_gains_nearly_in_proportion_to_users_while_all_weights_cross_t
 
 def test_layers_that_a_person_fixed_stay_fixed() -> None:
     estimate = one_of("llama.cpp", PlacementStrategy.CPU_OFFLOAD, "Llama-3.1-70B")
-    answer = again(estimate, settings=Settings(gpu_layers=10))
+    answer = estimate.again(settings=Settings(gpu_layers=10))
     assert answer.placement is not None
     assert int(answer.placement.gpu_layers) == 10
 

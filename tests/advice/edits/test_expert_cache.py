@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from placing import offered, offloaded
 
-from advisor.advice.edits.edit import Edited, again
+from advisor.advice.edits.edit import Edited
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings
 from advisor.runtimes import LLAMA_CPP, OLLAMA, Runtime
@@ -29,7 +29,7 @@ def test_it_is_offered_with_the_size_that_is_fastest() -> None:
     assert cache % GIB == 0
     assert change.cost == "free, the same text"
     for size in np.arange(1.0, 24.0, 2.0):
-        other = again(best, settings=Settings(expert_cache=float(size * GIB)))
+        other = best.again(settings=Settings(expert_cache=float(size * GIB)))
         if bool(other.fits):
             assert decode_tps(other) <= change.speed.decode * 1.03, size
 

@@ -19,7 +19,7 @@ from advisor.advice.table.option import Option, OptionKind, Question, folded, ra
 from advisor.advice.table.options import apis, cards_held, keep, options, rents
 from advisor.advice.table.rules import counts_in
 from advisor.advice.table.stack import ROUNDING, Stack, most_tokens
-from advisor.advice.table.timed_machines import TimedStack, card_stack
+from advisor.advice.table.timed_machines import VALUED, TimedStack, card_stack
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
@@ -28,7 +28,7 @@ from advisor.machine.machine import Form, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.request.money import MoneyInputs, Ownership
-from advisor.runtimes import LLAMA_CPP, VALUED, VLLM
+from advisor.runtimes import LLAMA_CPP, VLLM
 from advisor.runtimes.compare import compare, usable
 
 TODAY = date(2026, 11, 22)

@@ -14,7 +14,7 @@ from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table import stack
 from advisor.advice.table.rules import counts_in
 from advisor.advice.table.stack import Stack
-from advisor.advice.table.timed_machines import TimedCards, TimedStack, card_stack
+from advisor.advice.table.timed_machines import VALUED, TimedCards, TimedStack, card_stack
 from advisor.cost_model import estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
@@ -24,7 +24,7 @@ from advisor.machine.machine import Form, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
-from advisor.runtimes import ASIDE, LLAMA_CPP, RUNTIMES, SGLANG, VALUED, VLLM, Runtime
+from advisor.runtimes import ASIDE, LLAMA_CPP, RUNTIMES, SGLANG, VLLM, Runtime
 from advisor.runtimes.compare import compare, decode_tps
 
 GPUS = (

@@ -15,8 +15,9 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
 from advisor.model.model import Model
-from advisor.runtimes import TIERED, in_tiers, remarks_of, runtime
+from advisor.runtimes import TIERED, in_tiers, runtime
 from advisor.runtimes.compare import decode_tps
+from advisor.runtimes.remarks import remarks_of
 from advisor.runtimes.tiered.engines import Fill, RamTier, TieredEngine, engines
 from advisor.runtimes.tiered.packs import packed
 from advisor.runtimes.tiered.placement import SPARE, experts_of

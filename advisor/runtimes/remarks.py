@@ -1,13 +1,13 @@
 """Remarks beside a runtime's command: its other modes and their predicted speed."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from advisor import runtimes
-from advisor.advice.edits.edit import again
+from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import (
     DISK,
@@ -17,16 +17,24 @@ from advisor.cost_model.placement import (
     Tier,
     embedding_share,
 )
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.uncertainty import ENOUGH
 from advisor.formatting import memory, number, range_of, seconds, tokens_per_second
 from advisor.runtimes.accelerate import HEAD, MEMORY_USED, device_map
 from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.llama_cpp.passes import READ_IN
 from advisor.runtimes.serving import paged, sequences_that_fit, served
+from advisor.runtimes.tiered.engines import engine_called
+from advisor.runtimes.tiered.reports import sentences
 
 
 def remarks(estimate: Estimate) -> tuple[str, ...]:
-    """Sentences on an estimate; empty where it does not fit."""
+    """What to know beside an estimate's command: its other modes, then its runtime."""
+    return (*modes(estimate), *remarks_of(estimate.runtime))
+
+
+def modes(estimate: Estimate) -> tuple[str, ...]:
+    """Sentences on the other modes of an estimate; empty where it does not fit."""
     if estimate.placement is None or not bool(np.all(estimate.fits)):
         return ()
     made_by = (*REMARKS.get(estimate.runtime.name, ()), _default_context, _tables)
@@ -51,7 +59,7 @@ def _layers_counted(estimate: Estimate) -> Iterable[str]:
 
 def _fitting(before: Estimate, settings: Settings, **changes: Any) -> Estimate | None:
     """Estimate with other settings; None if refused or too large."""
-    changed = again(before, settings=settings, **changes)
+    changed = before.again(settings=settings, **changes)
     if changed.decode is not None and bool(np.all(changed.fits)):
         return changed
     return None
@@ -270,3 +278,22 @@ REMARKS: Mapping[str, tuple[Callable[[Estimate], Iterable[str]], ...]] = {
     runtimes.KTRANSFORMERS.name: (_served,),
 }
 """Remarks of each runtime, in their order."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RemarkRow:
+    """One row of data/runtimes/remarks.csv."""
+
+    runtime: str  # name of the runtime
+    words: str  # what to know beside its command, a sentence or two
+    source: str
+    retrieved: str
+
+
+def remarks_of(runtime: Runtime) -> tuple[str, ...]:
+    """Remarks shown beside a runtime's command."""
+    engine = engine_called(runtime.key)
+    if engine is not None and runtime in runtimes.TIERED:
+        return sentences(engine)
+    rows = read(DATA / "runtimes/remarks.csv", RemarkRow)
+    return tuple(row.words for row in rows if row.runtime == runtime.name)

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from advisor.advice.edits.remarks import remarks
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
@@ -14,6 +13,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import ACCELERATE, LLAMA_CPP, OLLAMA, RUNTIMES, VLLM, Runtime
 from advisor.runtimes.compare import as_run
+from advisor.runtimes.remarks import modes
 
 
 def run(
@@ -32,7 +32,7 @@ def run(
 
 
 def notes_of(estimate: Estimate) -> str:
-    return " ".join(remarks(estimate))
+    return " ".join(modes(estimate))
 
 
 def test_locked_memory_is_recommended_where_prompts_cross_the_link() -> None:
@@ -95,7 +95,7 @@ def test_nothing_is_reported_of_options_that_do_not_fit(runtime: Runtime) -> Non
     for strategy in runtime.strategies:
         estimate = run(runtime, "Qwen3-235B-A22B", strategy, ram_gb=8, vram_gb=8)
         if not bool(estimate.fits):
-            assert remarks(estimate) == ()
+            assert modes(estimate) == ()
 
 
 def test_accelerates_behaviour_without_limits_is_reported() -> None:
