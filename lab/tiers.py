@@ -22,7 +22,7 @@ from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, TRAIT
 from advisor.evidence.published.row import PublishedRow
 from advisor.evidence.published.tiered import CATEGORY
 from advisor.model.model import Floats
-from advisor.runtimes.tiered.engines import engines
+from advisor.runtimes.tiered.engines import TieredEngine
 from advisor.runtimes.tiered.reports import ReportedRow
 from lab import rounded, write
 from lab.fit import Fit, HeldOut, Settings, counts, fitted_row, problem, solve
@@ -90,7 +90,7 @@ def _timed(row: PublishedRow, part: str) -> Timed | None:
 @cache
 def cases() -> Cases:
     """All of them; constants without a fit are those of the shipped table."""
-    return Cases(timed(), fitted_constants().bound(Scope(runtime=engines()[0].key)))
+    return Cases(timed(), fitted_constants().bound(Scope(runtime=TieredEngine.rows()[0].key)))
 
 
 def fit_without(weights: Floats) -> Fit:
@@ -158,7 +158,7 @@ def _on_drive(run: Timed) -> bool:
 def _keys(*, seen: bool) -> str:
     """Engines that some runs are of, or those that none is of and which nobody described."""
     known = {run.scope["engine"] for run in cases().timed} - {REGIME}
-    names = (REGIME, *(engine.key for engine in engines()))
+    names = (REGIME, *(engine.key for engine in TieredEngine.rows()))
     return STACKED.join(name for name in names if (name in known) == seen)
 
 
@@ -223,7 +223,7 @@ def constant_rows(done: HeldOut) -> Iterator[ConstantRow]:
                 float(fit.spreads[place]),
                 family=family,
             )
-    keys = STACKED.join((REGIME, *(engine.key for engine in engines())))
+    keys = STACKED.join((REGIME, *(engine.key for engine in TieredEngine.rows())))
     token = fitted_row(SOURCE, TOKEN, 0.0, "s", 0, "no time beside a round's", runtime=keys)
     yield replace(token, source="a round has all fixed times")
     yield from _spreads(done)

@@ -108,7 +108,7 @@ def _run(estimate: Estimate) -> str:
         case "Ollama":
             return _of_ollama(estimate)
         case "LM Studio":
-            return _of_lm_studio(model, context)
+            return lm_studio.plain_lines(model, context)
         case "llama.cpp":
             source = downloads.gguf_source(model)
             return f"llama-server -hf {source} -c {context}" if source else ""
@@ -128,14 +128,6 @@ def _of_ollama(estimate: Estimate) -> str:
     if usual is not None and usual(estimate.machine) == context:
         return f"ollama run {name}"
     return f"ollama run {name}\n/set parameter num_ctx {context}"
-
-
-def _of_lm_studio(model: Model, context: int) -> str:
-    """Lines of lms, which asks which model is meant where several have a key."""
-    get = lm_studio.get_line(model)
-    if not get:
-        return ""
-    return f"{get}\nlms load {lm_studio.key(model)} --context-length {context}\nlms server start"
 
 
 def _of_the_command(command: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.catalog.constants import ConstantRow, Constants, Scope
+from advisor.catalog.constants import ConstantRow, Constants, Scope, fitted_constants
 from advisor.cost_model.processors import cores_alone, vectors
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
@@ -225,6 +225,13 @@ def conditioned(
         if all(row.source != source for row in there):
             constants = constants.scaled(factors, source)
     return constants
+
+
+def constants_of(model: Model, machine: Machine, runtime: Runtime, backend: str) -> Constants:
+    """Fitted and measured constants of an estimate's scope, under the stated software."""
+    scope = scope_of(model, machine, runtime, backend, "")
+    there = constants_on(machine.host, model, fitted_constants().bound(scope))
+    return conditioned(there, machine, runtime, model)
 
 
 def effect_factors(

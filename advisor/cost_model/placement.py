@@ -183,6 +183,14 @@ class Placement:
         parts = (*shares.values(), self.kv.get(location, 0.0), self.output.get(location, 0.0))
         return any(np.any(part) for part in parts)
 
+    def shares(self) -> Iterator[Floats]:
+        """Shares of layers and of the head, by location."""
+        for groups in self.weights.values():
+            yield from (share for share, _ in by_share(groups))
+        yield from self.kv.values()
+        for share in self.output.values():
+            yield np.asarray(share)
+
 
 def by_share(shares: Mapping[Group, Floats]) -> list[tuple[Floats, tuple[Group, ...]]]:
     """Shares of layers with the groups that have each: most placements divide all groups alike."""

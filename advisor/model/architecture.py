@@ -31,6 +31,21 @@ class Group(StrEnum):
     NORMS = "norms"
     OUTPUT = "output head"
 
+    @staticmethod
+    @lru_cache(maxsize=4096)
+    def in_layer(role: str) -> "Group | None":
+        """Purpose of a tensor in a layer by its role; None for a role that no rule knows."""
+        return next((group for pattern, group in GROUP_RULES if pattern.fullmatch(role)), None)
+
+    @staticmethod
+    def outside(role: str) -> "Group":
+        """Purpose of a tensor outside the layers by its role."""
+        if role in EMBEDDINGS:
+            return Group.EMBEDDING
+        if role.endswith("_norm"):
+            return Group.NORMS
+        return Group.OUTPUT
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tensor:
@@ -66,21 +81,6 @@ GROUP_RULES = tuple(
 """Groups of tensors in a layer by role; the first pattern that fits decides."""
 
 
-@lru_cache(maxsize=4096)
-def group_in_layer(role: str) -> Group | None:
-    """Purpose of a tensor in a layer by its role; None for a role that no rule knows."""
-    return next((group for pattern, group in GROUP_RULES if pattern.fullmatch(role)), None)
-
-
-def group_outside(role: str) -> Group:
-    """Purpose of a tensor outside the layers by its role."""
-    if role in EMBEDDINGS:
-        return Group.EMBEDDING
-    if role.endswith("_norm"):
-        return Group.NORMS
-    return Group.OUTPUT
-
-
 Shapes = Mapping[str, int | tuple[int, int]]
 """Shapes of tensors by role: (inputs, outputs) of a matrix, or the length of a vector."""
 
@@ -98,7 +98,7 @@ def tensors(
     for role, shape in shapes.items():
         width, rows = shape if isinstance(shape, tuple) else (shape, 1)
         named = role.removesuffix(".bias")
-        purpose = group or (group_outside(named) if layer is None else group_in_layer(named))
+        purpose = group or (Group.outside(named) if layer is None else Group.in_layer(named))
         if purpose is None:
             raise DataError(f"No rule of the groups of tensors knows {role!r}; state its group.")
         made.append(Tensor(role=role, group=purpose, layer=layer, rows=stacked * rows, width=width))

@@ -1,71 +1,16 @@
 """Catalogue of models: rows by name, models in their formats."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any
 
-import numpy as np
-
-from advisor.catalog.constants import STACKED
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.name_matching import by_name, find
 from advisor.model.architecture import Architecture
 from advisor.model.build import build
 from advisor.model.formats import format_named, tensor_types
-from advisor.model.model import LAYERED, Model, from_tensors
+from advisor.model.model import Model, from_tensors
 from advisor.model.spec import ArchitectureSpec
-
-NUMBERS = ("embedding", "output", "tied_copy", "tables_share")
-"""Numbers of a model outside its layers, by field."""
-
-# Stacking of formats: one architecture in several formats as one model with arrays as numbers.
-#
-# Placements and times are sums over layers, so several formats are computed in one call: the bytes
-# of a layer are of shape (..., layers), those outside the layers of shape (...). Classes of
-# formats are joined by `STACKED` and split again where constants are looked up.
-
-
-def in_many_formats(models: Sequence[Model]) -> Model:
-    """Models of the same architecture as one, with numbers of shape (models,).
-
-    A single model is returned unchanged. The name of the format and the storage types are those of
-    the first; callers must not use them.
-    """
-    first = models[0]
-    if all(model is first for model in models):
-        return first
-    # as arrays; the cost model takes both
-    numbers: Any = {name: np.array([getattr(model, name) for model in models]) for name in NUMBERS}
-    return replace(
-        first,
-        bytes_per_layer={
-            group: np.stack([model.bytes_per_layer[group] for model in models]) for group in LAYERED
-        },
-        decode_class=STACKED.join(model.decode_class for model in models),
-        **numbers,
-    )
-
-
-def picked(model: Model, index: Any) -> Model:
-    """Model with the numbers at an index along its formats, whose classes stay joined."""
-    if np.ndim(model.output) == 0:
-        return model
-    return replace(
-        model,
-        bytes_per_layer={group: held[index] for group, held in model.bytes_per_layer.items()},
-        **{name: np.asarray(getattr(model, name))[index] for name in NUMBERS},
-    )
-
-
-@lru_cache(maxsize=16)
-def layers_together(model: Model) -> Model:
-    """Model with all layers as one, shape (..., 1), for sums over layers."""
-    whole = {
-        group: np.sum(held, axis=-1, keepdims=True) for group, held in model.bytes_per_layer.items()
-    }
-    return replace(model, bytes_per_layer=whole)
-
 
 # Loss of quality by format, from published measurements.
 

@@ -7,10 +7,12 @@ layers, and the largest number of layers that fits follows from running totals.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from advisor.catalog.constants import STACKED
 from advisor.lazy import lazy
 from advisor.model.architecture import LAYER_TABLES, Architecture, Group, LayerCache, Tensor
 from advisor.model.expert_use import USUAL, ExpertUse, in_text, unevenness
@@ -304,7 +306,70 @@ class Model:
             kept * each.kv_values * KV_BYTES_PER_VALUE[kv_type] + 4.0 * each.state_values
         )
 
+    # Stacking of formats: one architecture in several formats as one model with arrays as numbers.
+    #
+    # Placements and times are sums over layers, so several formats are computed in one call: the
+    # bytes of a layer are of shape (..., layers), those outside the layers of shape (...). Classes
+    # of formats are joined by `STACKED` and split again where constants are looked up.
 
+    @staticmethod
+    def in_many_formats(models: "Sequence[Model]") -> "Model":
+        """Models of the same architecture as one, with numbers of shape (models,).
+
+        A single model is returned unchanged. The name of the format and the storage types are those
+        of the first; callers must not use them.
+        """
+        first = models[0]
+        if all(model is first for model in models):
+            return first
+        # as arrays; the cost model takes both
+        numbers: Any = {
+            name: np.array([getattr(model, name) for model in models]) for name in NUMBERS
+        }
+        return replace(
+            first,
+            bytes_per_layer={
+                group: np.stack([model.bytes_per_layer[group] for model in models])
+                for group in LAYERED
+            },
+            decode_class=STACKED.join(model.decode_class for model in models),
+            **numbers,
+        )
+
+    def picked(self, index: Any) -> "Model":
+        """Model with the numbers at an index along its formats, whose classes stay joined."""
+        if np.ndim(self.output) == 0:
+            return self
+        return replace(
+            self,
+            bytes_per_layer={group: held[index] for group, held in self.bytes_per_layer.items()},
+            **{name: np.asarray(getattr(self, name))[index] for name in NUMBERS},
+        )
+
+    @lazy
+    def layers_together(self) -> "Model":
+        """Model with all layers as one, shape (..., 1), for sums over layers."""
+        whole = {
+            group: np.sum(held, axis=-1, keepdims=True)
+            for group, held in self.bytes_per_layer.items()
+        }
+        return replace(self, bytes_per_layer=whole)
+
+    @lazy
+    def expert_bytes(self) -> Array:
+        """Size of all routed experts [B]."""
+        return np.asarray(np.sum(self.bytes_per_layer[Group.ROUTED_EXPERTS], axis=-1))
+
+    def with_expert_bytes(self, size: float) -> "Model":
+        """Model whose routed experts have a size together [B]."""
+        parts = dict(self.bytes_per_layer)
+        experts = parts[Group.ROUTED_EXPERTS]
+        parts[Group.ROUTED_EXPERTS] = experts * (size / float(self.expert_bytes))
+        return replace(self, bytes_per_layer=parts)
+
+
+NUMBERS = ("embedding", "output", "tied_copy", "tables_share")
+"""Numbers of a model outside its layers, by field."""
 TOWER_BYTES = 2.0  # of a weight of an encoder of images or sound, which stays in 16 bits [B]
 
 

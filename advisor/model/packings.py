@@ -57,12 +57,6 @@ def tools() -> Mapping[str, PackingTool]:
     return {row.tool: row for row in read(DATA / "models/packings.csv", PackingTool)}
 
 
-@cache
-def tool_of_word(word: str) -> str:
-    """Tool of a `quant_method`; empty for an unknown one."""
-    return next((row.tool for row in tools().values() if word in row.words.split()), "")
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Packing:
     """A tool with its bits and groups."""
@@ -71,6 +65,29 @@ class Packing:
     bits: float  # of a packed weight, without scales [bit]
     group: int = 0  # weights that share a scale; 0 for a row of the matrix
     head: int = 0  # bits of the output head, where the tool packs it in bits of its own [bit]
+
+    @classmethod
+    def stated(cls, tool: str, bits: float, group: int | None = None, head: int = 0) -> "Packing":
+        """Packing of a tool by its stated bits and group; the tool's usual group where None."""
+        if not LEAST_BITS <= bits <= MOST_BITS:
+            raise InputError(
+                f"{tool} of {bits:g} bits a weight is no packing; {LEAST_BITS:g} to "
+                f"{MOST_BITS:g} bits are. Check the quantization of its config.json."
+            )
+        row = tools()[tool]
+        own_head = (head or HEAD_BITS) if row.ends == HEAD else 0
+        return cls(tool=tool, bits=bits, group=row.group if group is None else group, head=own_head)
+
+    @staticmethod
+    @cache
+    def tool_of_word(word: str) -> str:
+        """Tool of a `quant_method`; empty for an unknown one."""
+        return next((row.tool for row in tools().values() if word in row.words.split()), "")
+
+    @staticmethod
+    def usual_group(tool: str) -> int:
+        """Weights that share a scale where a file of a tool states none; 0 for a row."""
+        return tools()[tool].group
 
     @property
     def name(self) -> str:
@@ -104,18 +121,6 @@ class Packing:
         return float(PLAIN), float(self.head or PLAIN)
 
 
-def stated(tool: str, bits: float, group: int | None = None, head: int = 0) -> Packing:
-    """Packing of a tool by its stated bits and group; the tool's usual group where None."""
-    if not LEAST_BITS <= bits <= MOST_BITS:
-        raise InputError(
-            f"{tool} of {bits:g} bits a weight is no packing; {LEAST_BITS:g} to {MOST_BITS:g} bits "
-            "are. Check the quantization of its config.json."
-        )
-    row = tools()[tool]
-    own_head = (head or HEAD_BITS) if row.ends == HEAD else 0
-    return Packing(tool=tool, bits=bits, group=row.group if group is None else group, head=own_head)
-
-
 @cache
 def packing_named(name: str) -> Packing | None:
     """Packing of a format's name in any spelling; None for any other name."""
@@ -126,4 +131,4 @@ def packing_named(name: str) -> Packing | None:
     if not tool or not LEAST_BITS <= float(match["bits"]) <= MOST_BITS:
         return None
     group = int(match["group"]) if match["group"] else None
-    return stated(tool, float(match["bits"]), group, int(match["head"] or 0))
+    return Packing.stated(tool, float(match["bits"]), group, int(match["head"] or 0))

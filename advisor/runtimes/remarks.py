@@ -24,7 +24,7 @@ from advisor.runtimes.accelerate import HEAD, MEMORY_USED, device_map
 from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.llama_cpp.passes import READ_IN
 from advisor.runtimes.serving import paged, sequences_that_fit, served
-from advisor.runtimes.tiered.engines import engine_called
+from advisor.runtimes.tiered.engines import TieredEngine
 from advisor.runtimes.tiered.reports import sentences
 
 
@@ -292,7 +292,7 @@ class RemarkRow:
 
 def remarks_of(runtime: Runtime) -> tuple[str, ...]:
     """Remarks shown beside a runtime's command."""
-    engine = engine_called(runtime.key)
+    engine = TieredEngine.called(runtime.key)
     if engine is not None and runtime in runtimes.TIERED:
         return sentences(engine)
     rows = read(DATA / "runtimes/remarks.csv", RemarkRow)

@@ -15,7 +15,6 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
-from advisor.model.catalog import in_many_formats
 from advisor.model.config.read import describe
 from advisor.model.model import Model
 from advisor.model.resolve import find
@@ -48,7 +47,9 @@ def test_tables_of_ngrams_are_most_of_the_embedding() -> None:
 
 def test_several_formats_keep_their_own_shares() -> None:
     several = [model(LAYERED, form) for form in ("Q4_0", "Q8_0")]
-    assert np.allclose(in_many_formats(several).tables_share, [m.tables_share for m in several])
+    assert np.allclose(
+        Model.in_many_formats(several).tables_share, [m.tables_share for m in several]
+    )
 
 
 ENGINES = pytest.mark.parametrize(

@@ -17,25 +17,24 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.advice.speeds import COLUMNS, Mask, Speeds, nothing, of_one_context
+from advisor.advice.table.many_machines import Index, on_machines, taken
 from advisor.advice.table.rules import counts_in
-from advisor.catalog.constants import Constants, fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.launch_costs import launch_cost
-from advisor.cost_model.many_machines import Index, on_machines, taken
-from advisor.cost_model.measured_constants import bound_to_node, conditioned, constants_on, scope_of
-from advisor.cost_model.placement import Placement, PlacementStrategy, by_share
-from advisor.cost_model.timing import peer_rate
+from advisor.cost_model.measured_constants import bound_to_node, constants_of
+from advisor.cost_model.placement import Placement, PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.lazy import lazy
 from advisor.machine.machine import Machine
 from advisor.machine.stacked import backends_of, card_of, kind_of, of_one_card, stacked, with_counts
 from advisor.model.architecture import Group
-from advisor.model.catalog import in_format, in_many_formats, layers_together, picked
+from advisor.model.catalog import in_format
 from advisor.model.model import Floats, Model
 from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.runtimes.compare import taken_format
-from advisor.runtimes.llama_cpp.passes import USUAL_LINK
+from advisor.runtimes.llama_cpp.passes import link_shortfall
 from advisor.units import Array
 
 
@@ -102,20 +101,18 @@ class Run:
     def beside_machines(self) -> tuple[Model, Workload]:
         """Model and request with numbers of shape (requests, 1); those of one as they are."""
         if self.single:
-            return picked(self.model, 0), self.work.with_numbers(context=float(self.contexts[0]))
-        return picked(self.model, np.s_[:, None]), self.work.with_numbers(
+            return self.model.picked(0), self.work.with_numbers(context=float(self.contexts[0]))
+        return self.model.picked(np.s_[:, None]), self.work.with_numbers(
             context=self.contexts[:, None]
         )
 
     def at(self, rows: Index) -> tuple[Model, Workload]:
         """Model and request with numbers of some requests, shape (rows,)."""
-        return picked(self.model, rows), self.work.with_numbers(context=self.contexts[rows])
+        return self.model.picked(rows), self.work.with_numbers(context=self.contexts[rows])
 
     def constants(self, kind: MachineKind) -> Constants:
         """Constants in the scope of the estimates on machines of a kind."""
-        scope = scope_of(self.model, kind.machine, self.runtime, kind.backend, "")
-        there = constants_on(kind.machine.host, self.model, fitted_constants().bound(scope))
-        return conditioned(there, kind.machine, self.runtime, self.model)
+        return constants_of(self.model, kind.machine, self.runtime, kind.backend)
 
 
 @dataclass(frozen=True)
@@ -180,17 +177,9 @@ def _divided_alike(before: Placement | None, now: Placement | None) -> bool:
     """Whether two placements have the same shares of the layers and of the head everywhere."""
     if before is None or now is None:
         return False
-    there = list(_shares(before))
-    here = list(_shares(now))
+    there = list(before.shares())
+    here = list(now.shares())
     return len(there) == len(here) and all(map(np.array_equal, there, here))
-
-
-def _shares(placement: Placement) -> Iterator[Array]:
-    """Shares of layers and of the head, by location."""
-    for groups in placement.weights.values():
-        yield from (share for share, _ in by_share(groups))
-    yield from placement.kv.values()
-    yield from placement.output.values()
 
 
 def _possible(kind: MachineKind, run: Run, least: Floats) -> Mask:
@@ -244,7 +233,7 @@ def _timed(
     shape: tuple[int, ...] = request.shape
     places: tuple[Any, ...] = np.index_exp[:]
     if run.runtime.takes_several_formats:
-        model = picked(layers_together(run.model), request)
+        model = run.model.layers_together.picked(request)
         pairs = taken(kind.machine, machine, np.size(kind.size))
         picks = constants.of_pairs(request, machine)
         several = on_machines(plan, model, pairs, row, picks)
@@ -372,7 +361,7 @@ class Stack:
         requests = np.flatnonzero(wanted.any(axis=1))
         if len(requests):
             run = Run(
-                model=in_many_formats([models[at] for at in form[requests]]),
+                model=Model.in_many_formats([models[at] for at in form[requests]]),
                 work=work,
                 contexts=contexts[context[requests]],
                 runtime=runtime,
@@ -501,7 +490,7 @@ def _size(machine: Machine, *, links: bool) -> Hashable:
         tuple(np.argsort(rates, kind="stable")),
         id(machine.host),
         id(machine.disk),
-        len(machine.gpus) > 1 and min(float(peer_rate(machine.gpus[-1])), USUAL_LINK),
+        len(machine.gpus) > 1 and float(link_shortfall(machine)),
         links
         and tuple(
             (float(gpu.link.pinned.value), float(gpu.link.zero_copy.value)) for gpu in machine.gpus

@@ -14,8 +14,8 @@ import numpy as np
 
 from advisor.advice.prices.rows import machines_for_sale
 from advisor.advice.speeds import Mask, Speed, Speeds, nothing
+from advisor.advice.table.many_machines import Index
 from advisor.advice.table.stack import MachineKind, Stack
-from advisor.cost_model.many_machines import Index
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.lazy import lazy

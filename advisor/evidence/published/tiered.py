@@ -26,9 +26,8 @@ from advisor.machine.spec import MIXED, NO_GPU, MachineSpec
 from advisor.model.architecture import Architecture, Experts, Group
 from advisor.model.by_name.named import named
 from advisor.model.model import Model
-from advisor.runtimes.tiered.engines import Fill, RamTier, TieredEngine, engine_called, engines
-from advisor.runtimes.tiered.packs import with_experts_of
-from advisor.runtimes.tiered.placement import experts_of, ram_room, uses_gpus
+from advisor.runtimes.tiered.engines import Fill, RamTier, TieredEngine
+from advisor.runtimes.tiered.placement import ram_room
 from advisor.runtimes.tiered.runtimes import described
 from advisor.units import GIB
 
@@ -52,12 +51,12 @@ CODER = re.compile(r"\s+coder\b", re.IGNORECASE)
 def engine_of(text: str) -> TieredEngine | None:
     """Engine by the beginning of a text, the longest name that fits; None for others."""
     folded = text.strip().casefold()
-    exact = engine_called(folded)
+    exact = TieredEngine.called(folded)
     if exact is not None:
         return exact
     begins = [
         (len(name), engine.key, engine)
-        for engine in engines()
+        for engine in TieredEngine.rows()
         for name in engine.spellings
         if re.match(rf"{re.escape(name)}(?![a-z0-9])", folded)
     ]
@@ -80,7 +79,7 @@ def as_run(engine: TieredEngine) -> TieredEngine:
 @lru_cache(maxsize=8)
 def usual_engine() -> TieredEngine:
     """Description that stands in for engines without a row."""
-    first = engines()[0]
+    first = TieredEngine.rows()[0]
     return replace(first, key="tiers", name=OTHER, ram_tier=str(RamTier.REST), chunk=4096.0)
 
 
@@ -150,7 +149,7 @@ def _with_experts(model: Model, name: str, total: int | None, size: float | None
     if total and total < experts.total:
         model = _cut(model, Experts(total=total, used=experts.used), name)
     if size:
-        model = with_experts_of(model, size * GIB)
+        model = model.with_expert_bytes(size * GIB)
     return model
 
 
@@ -240,9 +239,9 @@ def _drafts(row: PublishedRow, engine: TieredEngine) -> Mapping[str, Any]:
 def _cached(row: PublishedRow, model: Model) -> float | None:
     """VRAM of cached experts of a row; None where it is not stated [B]."""
     if row.vram_cache_share is not None:
-        return min(row.vram_cache_share, 1.0) * float(experts_of(model))
+        return min(row.vram_cache_share, 1.0) * float(model.expert_bytes)
     if row.vram_cache_gib is not None:
-        return min(row.vram_cache_gib * GIB, float(experts_of(model)))
+        return min(row.vram_cache_gib * GIB, float(model.expert_bytes))
     return None
 
 
@@ -256,7 +255,7 @@ def _link_share(row: PublishedRow) -> float | None:
 
 def _served(row: PublishedRow, engine: TieredEngine, machine: Machine) -> float | None:
     """Share of lookups that VRAM served, with what the link carried taken off the printed rate."""
-    if row.hit_rate_vram is None or not uses_gpus(engine, machine) or _streams(engine):
+    if row.hit_rate_vram is None or not engine.uses_gpus(machine) or _streams(engine):
         return None
     return row.hit_rate_vram * (1.0 - (row.pcie_share or 0.0))
 
@@ -281,9 +280,9 @@ def _strategy(
     settings: Settings,
 ) -> tuple[PlacementStrategy, Settings]:
     """Placement of a row by what its memory holds, and the settings with a stated RAM cache."""
-    size = float(experts_of(model))
+    size = float(model.expert_bytes)
     budget = None if row.ram_cache_gib is None else row.ram_cache_gib * GIB
-    if machine.unified and uses_gpus(engine, machine):
+    if machine.unified and engine.uses_gpus(machine):
         if float(machine.gpus[0].memory.value) > size:
             return PlacementStrategy.GPU_RESIDENT, settings
         return PlacementStrategy.NVME_OFFLOAD, settings

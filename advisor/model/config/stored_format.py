@@ -22,14 +22,13 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from advisor.catalog.csv_tables import DATA, assignments, read
-from advisor.model import packings
 from advisor.model.architecture import Architecture
 from advisor.model.config.layer_types import WORDS
 from advisor.model.config.values import Config, shown
 from advisor.model.formats import StorageType, format_named, tensor_bytes, tensor_types
 from advisor.model.model import Model, from_tensors
 from advisor.model.modules import REGEX, ModulePatterns, module_paths
-from advisor.model.packings import Packing, stated
+from advisor.model.packings import Packing
 from advisor.units import GIB
 
 PLAIN = "BF16-hf"
@@ -236,7 +235,7 @@ def _of_whole(quantization: Config) -> tuple[str, str]:
     groups = _config_groups(quantization)
     if groups:
         return _of_groups(quantization, groups)
-    packing = _packing(packings.tool_of_word(method) or "INT", quantization.values)
+    packing = _packing(Packing.tool_of_word(method) or "INT", quantization.values)
     if packing is not None:
         return packing
     return "", algorithm or method or "an undescribed type"
@@ -246,7 +245,7 @@ def _bitsandbytes(quantization: Config) -> tuple[str, str]:
     double = quantization.flag("bnb_4bit_use_double_quant")
     if (quantization.word("bnb_4bit_quant_type") or "fp4") != "nf4":
         note = "4-bit floats of bitsandbytes are as large as its NF4."
-        return ("bnb-nf4", note) if double else (_spelled(stated("bnb-FP4", 4)), "")
+        return ("bnb-nf4", note) if double else (_spelled(Packing.stated("bnb-FP4", 4)), "")
     return "bnb-nf4", "" if double else "Its scales are 32-bit; the recipe counts packed ones."
 
 
@@ -288,12 +287,12 @@ def _of_group(quantization: Config, group: Mapping[str, object]) -> tuple[str, s
     if kind == "float" and bits == 4 and size == 16:
         return "NVFP4", ""
     if kind == "float" and size == 32 and bits:
-        return _spelled(stated("MX", bits, 32)), ""
+        return _spelled(Packing.stated("MX", bits, 32)), ""
     if kind == "int" and (bits, size) == (4, 128):
         return "GPTQ", "compressed-tensors, 4 bits in groups of 128: as large as GPTQ."
     if bits:
         group_size = size if isinstance(size, int) and size > 0 else 0
-        return _spelled(stated("INT", bits, group_size)), ""
+        return _spelled(Packing.stated("INT", bits, group_size)), ""
     return "", f"{kind or 'unknown'} weights in groups of {shown(size)}"
 
 
@@ -305,7 +304,7 @@ def _packing(tool: str, values: Mapping[str, object]) -> tuple[str, str] | None:
     if tool == "AQLM":
         return _of_codebooks(values)
     if tool == "BitNet":
-        return _spelled(stated(tool, BITNET_BITS)), ""
+        return _spelled(Packing.stated(tool, BITNET_BITS)), ""
     kind, of_word = _type_in_words(values)
     stated_bits = _number(values, BITS)
     bits = of_word if stated_bits is None else stated_bits
@@ -318,7 +317,7 @@ def _packing(tool: str, values: Mapping[str, object]) -> tuple[str, str] | None:
         tool = "MLX-FP" if tool == "MLX" else "MX"
         size = size or GROUPS_OF_FLOATS[kind]
     head = int(_number(values, ("head_bits",)) or 0)
-    return _spelled(stated(tool, bits, size, head)), _assumed_group(tool, size)
+    return _spelled(Packing.stated(tool, bits, size, head)), _assumed_group(tool, size)
 
 
 GROUPS_OF_FLOATS = {"mxfp": 32, "nvfp": 16}  # weights that share a scale, by kind of number
@@ -343,7 +342,7 @@ def _group(values: Mapping[str, object]) -> int | None:
 
 
 def _assumed_group(tool: str, size: int | None) -> str:
-    usual = packings.tools()[tool].group
+    usual = Packing.usual_group(tool)
     if size is not None or not usual:
         return ""
     return f"Its groups are not stated; {usual} weights are usual."
@@ -356,7 +355,7 @@ def _of_codebooks(values: Mapping[str, object]) -> tuple[str, str] | None:
     group = (_number(values, ("in_group_size",)) or 0) * (_number(values, ("out_group_size",)) or 1)
     if not books or not code or not group:
         return None
-    return _spelled(stated("AQLM", books * code / group)), ""
+    return _spelled(Packing.stated("AQLM", books * code / group)), ""
 
 
 def _spelled(packing: Packing) -> str:
@@ -438,7 +437,7 @@ def _left_out(quantization: Mapping[str, object]) -> Iterator[str]:
 def _apart(quantization: Config) -> Modules:
     """Formats of modules that have their own, by pattern."""
     values = quantization.values
-    tool = packings.tool_of_word(quantization.word("quant_method").casefold()) or "INT"
+    tool = Packing.tool_of_word(quantization.word("quant_method").casefold()) or "INT"
     modules: Modules = {}
     for group in _config_groups(quantization):
         form, _ = _of_group(quantization, group)
@@ -466,7 +465,7 @@ def _of_module(tool: str, value: object) -> str:
     if isinstance(algorithm, str):
         return WORDS.of_kind("quant_algo").get(algorithm.upper(), PLAIN)
     bits = _number(value, BITS)
-    if bits is not None and bits >= packings.PLAIN:
+    if bits is not None and bits >= 16:
         return PLAIN
     packing = _packing(tool, value)
     return packing[0] if packing else PLAIN

@@ -14,7 +14,7 @@ from pathlib import Path
 from advisor import given_files
 from advisor.catalog.name_matching import NameWords
 from advisor.errors import InputError
-from advisor.model.architecture import EMBEDDINGS, Group, Tensor, group_in_layer, group_outside
+from advisor.model.architecture import Group, Tensor
 from advisor.model.formats import StorageType, storage_types
 from advisor.model.gguf.header import Header, Part, TensorInfo, brief
 from advisor.units import GIB
@@ -63,15 +63,16 @@ def named(name: str) -> TensorName:
     inside = LAYER.fullmatch(name)
     if inside:
         base, role = _base_and_role(inside[2])
-        group = group_in_layer(base)
+        group = Group.in_layer(base)
         return TensorName(
             role=role, group=group or _nearest(base), layer=int(inside[1]), known=group is not None
         )
     base, role = _base_and_role(name)
-    if name.startswith(OTHER_NETWORKS) and base not in EMBEDDINGS:
+    group = Group.outside(base)
+    if name.startswith(OTHER_NETWORKS) and group is not Group.EMBEDDING:
         return TensorName(role=role, group=None, layer=None)
-    known = base in EMBEDDINGS | OUTSIDE
-    return TensorName(role=role, group=group_outside(base), layer=None, known=known)
+    known = group is Group.EMBEDDING or base in OUTSIDE
+    return TensorName(role=role, group=group, layer=None, known=known)
 
 
 def tensor(info: TensorInfo, name: TensorName) -> Tensor:

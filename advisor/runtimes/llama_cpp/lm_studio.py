@@ -69,6 +69,16 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     return "\n".join([*comments, *filter(None, [get_line(model)]), line])
 
 
+def plain_lines(model: Model, context: int) -> str:
+    """Lines of lms that download and start a model, which ask where several have its key; empty
+    where no repository is known.
+    """
+    get = get_line(model)
+    if not get:
+        return ""
+    return f"{get}\nlms load {key(model)} --context-length {context}\nlms server start"
+
+
 def get_line(model: Model) -> str:
     """Command line that downloads a model; empty where no repository is known
     (lmstudio-ai/docs, 3_cli/0_local-models/get.md at 421dd43).

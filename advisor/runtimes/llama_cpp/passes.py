@@ -275,11 +275,16 @@ def _passing(model: Model, machine: Machine, step: ForwardPass) -> Iterator[Exch
     others = machine.gpu_count - 1.0
     if machine.counts is not None or not machine.gpus or others <= 0:
         return
-    slower = np.maximum(1.0 - peer_rate(machine.gpus[-1]) / USUAL_LINK, 0.0)
+    slower = link_shortfall(machine)
     if not np.any(slower):
         return
     moved = FLOAT * np.asarray(step.tokens, dtype=float) * model.architecture.hidden
     yield Exchange(way=ExchangePath.PEER, times=others, moved=moved * slower)
+
+
+def link_shortfall(machine: Machine) -> Array:
+    """Part by which the link of the last of several cards is slower than usual ones, 0 to 1."""
+    return np.asarray(np.maximum(1.0 - peer_rate(machine.gpus[-1]) / USUAL_LINK, 0.0))
 
 
 def crossings(model: Model, placement: Placement, machine: Machine) -> Array:

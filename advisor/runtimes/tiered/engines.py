@@ -1,11 +1,11 @@
 """Descriptions of the engines that keep experts in tiers, read from a table."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
 from advisor.catalog.csv_tables import DATA, read
+from advisor.machine.machine import Machine
 from advisor.units import GIB
 
 TABLE = DATA / "runtimes/tiered_engines.csv"
@@ -100,23 +100,23 @@ class TieredEngine:
         """Whether it runs on a vendor's GPUs."""
         return vendor in _words(self.vendors, fold=False)
 
+    def uses_gpus(self, machine: Machine) -> bool:
+        """Whether it computes on a machine's GPUs."""
+        return bool(machine.gpus) and all(self.takes_vendor(gpu.vendor) for gpu in machine.gpus)
+
+    @staticmethod
+    @cache
+    def rows() -> "tuple[TieredEngine, ...]":
+        """All engines, in the order of the table."""
+        return read(TABLE, TieredEngine)
+
+    @classmethod
+    def called(cls, name: str) -> "TieredEngine | None":
+        """Engine by any of its names; None for others."""
+        folded = name.strip().casefold()
+        return next((engine for engine in cls.rows() if folded in engine.spellings), None)
+
 
 def _words(text: str, *, fold: bool = True) -> tuple[str, ...]:
     parts = (part.strip() for part in text.split(";"))
     return tuple(part.casefold() if fold else part for part in parts if part)
-
-
-@cache
-def engines() -> tuple[TieredEngine, ...]:
-    """All engines, in the order of the table."""
-    return read(TABLE, TieredEngine)
-
-
-def engine_called(name: str) -> TieredEngine | None:
-    """Engine by any of its names; None for others."""
-    folded = name.strip().casefold()
-    return next(_called(folded), None)
-
-
-def _called(folded: str) -> Iterator[TieredEngine]:
-    return (engine for engine in engines() if folded in engine.spellings)

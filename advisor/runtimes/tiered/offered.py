@@ -7,7 +7,7 @@ import numpy as np
 from advisor.cost_model.runtime import Runtime
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes.tiered.engines import TieredEngine, engines
+from advisor.runtimes.tiered.engines import TieredEngine
 from advisor.runtimes.tiered.reports import users_of
 from advisor.runtimes.tiered.runtimes import described
 
@@ -23,7 +23,7 @@ def in_tiers(model: Model, machine: Machine) -> tuple[Runtime, ...]:
         return ()
     if machine.gpus and np.all(machine.gpu_memory > model.bytes_without_table):
         return ()
-    able = [engine for engine in engines() if _runs(engine, model, machine)]
+    able = [engine for engine in TieredEngine.rows() if _runs(engine, model, machine)]
     first = sorted(able, key=users_of, reverse=True)[:MOST]
     return tuple(map(described, first))
 

@@ -1,14 +1,12 @@
 """Files that makers of engines with experts in tiers publish for a model, by their size."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.model.architecture import Group
 from advisor.model.model import Model
 from advisor.runtimes.tiered.engines import TieredEngine
-from advisor.runtimes.tiered.placement import experts_of
 from advisor.units import GIB
 
 
@@ -37,11 +35,4 @@ def packed(engine: TieredEngine, model: Model) -> Model:
     ]
     if not sizes:
         return model
-    return with_experts_of(model, sizes[0])
-
-
-def with_experts_of(model: Model, size: float) -> Model:
-    """Model whose routed experts have a size together [B]."""
-    parts = dict(model.bytes_per_layer)
-    parts[Group.ROUTED_EXPERTS] = parts[Group.ROUTED_EXPERTS] * (size / float(experts_of(model)))
-    return replace(model, bytes_per_layer=parts)
+    return model.with_expert_bytes(sizes[0])

@@ -23,9 +23,7 @@ from advisor.runtimes.tiered.engines import MEASURED, RamTier, TieredEngine
 from advisor.runtimes.tiered.hits import Lookups, lookups, use_of
 from advisor.runtimes.tiered.placement import (
     beyond_memory,
-    experts_of,
     in_cache_format,
-    uses_gpus,
 )
 from advisor.units import Array
 
@@ -49,7 +47,7 @@ def best_link_share(machine: Machine) -> float:
 
 def link_share(engine: TieredEngine, machine: Machine, stated: TierSettings) -> Array:
     """Share of the misses that go over the link, as stated or by the engine's rule."""
-    if not uses_gpus(engine, machine):
+    if not engine.uses_gpus(machine):
         return np.zeros(())
     if not engine.computes:
         return np.ones(())
@@ -77,19 +75,19 @@ class Tiers:
     @property
     def on_gpu(self) -> bool:
         """Whether GPUs compute."""
-        return uses_gpus(self.engine, self.machine)
+        return self.engine.uses_gpus(self.machine)
 
     @property
     def share(self) -> Array:
         """Share of the experts in VRAM, 0 to 1."""
-        return np.asarray(self.placement.expert_cache) / experts_of(self.model)
+        return np.asarray(self.placement.expert_cache) / self.model.expert_bytes
 
     @property
     def far(self) -> Array:
         """Share of the experts on the drive alone, 0 to 1."""
         if self.placement.strategy is not PlacementStrategy.NVME_OFFLOAD:
             return np.zeros(())
-        held = np.asarray(self.placement.page_cache) / experts_of(self.model)
+        held = np.asarray(self.placement.page_cache) / self.model.expert_bytes
         return beyond_memory(self.engine, self.share, held)
 
 
@@ -135,7 +133,7 @@ def _experts(tiers: Tiers, step: ForwardPass, share: Array) -> Load:
         output={},
     )
     whole = step_load(tiers.model, alone, RAM, step).routed
-    size = experts_of(tiers.model) * share
+    size = tiers.model.expert_bytes * share
     touched = np.maximum(size / np.maximum(whole.experts, 1.0), 0.0)
     return replace(whole.times(touched), weights=size, experts=size)
 
@@ -209,7 +207,7 @@ def _missed(
 ) -> tuple[Flow, ...]:
     """Flows of the misses: cores, link, drive; none over a link in one memory."""
     over = link_share(tiers.engine, tiers.machine, tiers.stated)
-    size = experts_of(tiers.model)
+    size = tiers.model.expert_bytes
     here = _experts(tiers, step, near.missed * (1.0 - over))
     if not tiers.on_gpu:
         dense = replace(tiers.placement, kv={}, weights={RAM: _without_experts(tiers)})
@@ -267,14 +265,14 @@ def _chunk_of_gpus(
     Experts in VRAM save little of the copying, since their slots are lent to the copies.
     """
     lent = np.where(tiers.share >= 1.0, 0.0, 1.0 - LENT * tiers.share)
-    moved = experts_of(tiers.model) * touched * lent
+    moved = tiers.model.expert_bytes * touched * lent
     stages: list[tuple[Flow, ...]] = []
     for device in range(len(tiers.machine.gpus)):
         part = np.mean(tiers.placement.weights[vram(device)][Group.NORMS], axis=-1)
         load = _dense(tiers, device, step) + _experts(tiers, step, touched * part)
         copied = moved * part
         if kernels.pool:
-            copied = experts_of(tiers.model) * touched * part
+            copied = tiers.model.expert_bytes * touched * part
         unpacking = Flow(
             route=Route.STREAMED, moved=UNPACKED * copied, device=device, kernels=kernels
         )
@@ -282,7 +280,7 @@ def _chunk_of_gpus(
         computing = Flow(route=Route.RESIDENT, load=load, device=device, kernels=kernels)
         stages.append((unpacking,))
         stages.append((computing, copying))
-    far = experts_of(tiers.model) * touched * tiers.far
+    far = tiers.model.expert_bytes * touched * tiers.far
     if np.any(far):
         stages.append((Flow(route=Route.STAGED, moved=far, transfer=None, kernels=kernels),))
     return tuple(stages)
@@ -301,7 +299,7 @@ def _chunk_of_cores(
     dense = replace(tiers.placement, kv={}, weights={RAM: _without_experts(tiers)})
     load = step_load(tiers.model, dense, RAM, step) + _experts(tiers, step, touched)
     flows = [Flow(route=Route.IN_PLACE, load=load, kernels=kernels)]
-    far = experts_of(tiers.model) * touched * tiers.far
+    far = tiers.model.expert_bytes * touched * tiers.far
     if np.any(far):
         flows.append(Flow(route=Route.STAGED, moved=far, transfer=None, kernels=kernels))
     return (tuple(flows),)

@@ -73,11 +73,6 @@ def place(
     return replace(_placed(engine, model, machine, strategy, held), tiers=settings.tiers)
 
 
-def experts_of(model: Model) -> Array:
-    """Size of all routed experts [B]."""
-    return np.asarray(np.sum(model.bytes_per_layer[Group.ROUTED_EXPERTS], axis=-1))
-
-
 def in_cache_format(engine: TieredEngine, work: Workload) -> Workload:
     """Request with the engine's format of the cache, where a person left it at 16 bits."""
     if work.kv_type != "f16":
@@ -125,11 +120,6 @@ def _check_gpus(engine: TieredEngine, machine: Machine, strategy: PlacementStrat
         raise Refusal("There is no GPU that could hold the model.")
 
 
-def uses_gpus(engine: TieredEngine, machine: Machine) -> bool:
-    """Whether the engine computes on the machine's GPUs."""
-    return bool(machine.gpus) and all(engine.takes_vendor(gpu.vendor) for gpu in machine.gpus)
-
-
 def _near_share(engine: TieredEngine, work: Workload, cache: Floats) -> Floats:
     """Share of each layer's KV cache that stays in VRAM, shape (..., layers)."""
     if engine.kv_resident is None:
@@ -154,12 +144,12 @@ def cached_share(
     room: Array,
 ) -> Array:
     """Share of the experts that VRAM holds, 0 to 1: as stated, or what its room allows [B]."""
-    if not uses_gpus(engine, machine):
+    if not engine.uses_gpus(machine):
         return np.zeros(())
     if strategy is PlacementStrategy.GPU_RESIDENT:
         return np.ones(())
     held = room if stated is None else np.asarray(stated, dtype=float)
-    return np.asarray(np.clip(held / experts_of(model), 0.0, 1.0))
+    return np.asarray(np.clip(held / model.expert_bytes, 0.0, 1.0))
 
 
 def in_ram(
@@ -186,7 +176,7 @@ def in_ram(
     if engine.ram_tier == RamTier.NONE:
         return np.zeros(())
     if stated is not None:
-        budget = np.asarray(stated, dtype=float) / experts_of(model)
+        budget = np.asarray(stated, dtype=float) / model.expert_bytes
     else:
         budget = np.where(room >= rest, 0.0, room)
     most = 1.0 if engine.ram_tier == RamTier.COPY else rest
@@ -196,16 +186,16 @@ def in_ram(
 def ram_room(engine: TieredEngine, model: Model, machine: Machine) -> Array:
     """RAM for experts after the engine and the system, as a share of all experts."""
     fixed: Array = engine.fixed_ram(windows=machine.system == OperatingSystem.WINDOWS)
-    if not uses_gpus(engine, machine):
+    if not engine.uses_gpus(machine):
         fixed = fixed + dense_bytes(model)
     fixed = fixed + model.embedding * (1.0 - model.tables_share)
     free = np.maximum(machine.host.memory.value - fixed - SPARE, 0.0)
-    return np.asarray(free / np.maximum(experts_of(model), 1.0))
+    return np.asarray(free / np.maximum(model.expert_bytes, 1.0))
 
 
 def dense_bytes(model: Model) -> Array:
     """Weights that each token reads, beside the experts [B]."""
-    return np.asarray(np.sum(model.layer_bytes, axis=-1) - experts_of(model) + model.output)
+    return np.asarray(np.sum(model.layer_bytes, axis=-1) - model.expert_bytes + model.output)
 
 
 def beyond_memory(engine: TieredEngine, share: Array, held: Array) -> Array:
@@ -236,7 +226,7 @@ def _placed(
 ) -> Placement:
     """Placement of the parts by their shares."""
     everything = np.ones((*np.shape(held.vram), model.layers))
-    on_gpu = uses_gpus(engine, machine)
+    on_gpu = engine.uses_gpus(machine)
     in_ram_experts = np.asarray(held.ram)[..., None] * everything
     weights: dict[Location, Mapping[Group, Floats]] = {RAM: {Group.ROUTED_EXPERTS: in_ram_experts}}
     if not on_gpu:
@@ -271,6 +261,6 @@ def _placed(
         output={vram(0) if on_gpu else RAM: np.ones(())},
         buffers=buffers,
         cache=held.cache,
-        expert_cache=np.asarray(held.vram) * experts_of(model),
-        page_cache=np.asarray(held.ram) * experts_of(model),
+        expert_cache=np.asarray(held.vram) * model.expert_bytes,
+        page_cache=np.asarray(held.ram) * model.expert_bytes,
     )

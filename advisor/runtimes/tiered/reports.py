@@ -6,7 +6,7 @@ from functools import cache
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.machine import Machine
-from advisor.runtimes.tiered.engines import TieredEngine, engine_called
+from advisor.runtimes.tiered.engines import TieredEngine
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,7 +47,7 @@ def on_card(engine: TieredEngine, machine: Machine) -> str:
 
 def adoption(key: str, machine: Machine) -> str:
     """Effort to set up an engine of a key, and who ran it on a machine's card; empty for others."""
-    engine = engine_called(key)
+    engine = TieredEngine.called(key)
     if engine is None:
         return ""
     return f"{engine.effort} to set it up; {on_card(engine, machine)}"

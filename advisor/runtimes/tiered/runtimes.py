@@ -11,7 +11,7 @@ from advisor.machine.machine import Machine
 from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.tiered import placement
 from advisor.runtimes.tiered.commands import command
-from advisor.runtimes.tiered.engines import TieredEngine, engine_called, engines
+from advisor.runtimes.tiered.engines import TieredEngine
 from advisor.runtimes.tiered.packs import packed
 from advisor.runtimes.tiered.passes import schedule
 
@@ -22,12 +22,12 @@ INT4 = "AWQ"  # format with the bytes of 4-bit integers in groups, as engines' o
 @cache
 def tiered_runtimes() -> tuple[Runtime, ...]:
     """All of them, in the order of the table."""
-    return tuple(described(engine) for engine in engines())
+    return tuple(described(engine) for engine in TieredEngine.rows())
 
 
 def tiered_runtime(name: str) -> Runtime | None:
     """Runtime of an engine by any of its names; None for others."""
-    engine = engine_called(name)
+    engine = TieredEngine.called(name)
     if engine is None:
         return None
     return next(runtime for runtime in tiered_runtimes() if runtime.key == engine.key)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from advisor.cost_model.workload import chance
+from advisor.cost_model.workload import Draft
 from advisor.evidence.published.engines import drafting_of
 from advisor.evidence.published.row import PublishedRow
 
@@ -34,4 +34,4 @@ def test_a_note_without_a_drafter_drafts_nothing(note: str) -> None:
 
 
 def test_one_draft_is_accepted_as_often_as_stated() -> None:
-    assert chance(1, 0.85) == pytest.approx(0.85, rel=1e-3)
+    assert Draft.chance(1, 0.85) == pytest.approx(0.85, rel=1e-3)

@@ -16,7 +16,7 @@ from advisor.model.config.read import describe
 from advisor.model.config.stored_format import published_formats
 from advisor.model.formats import format_meant, format_named
 from advisor.model.modules import ModulePatterns, module_paths
-from advisor.model.packings import packing_named, stated, tools
+from advisor.model.packings import Packing, packing_named, tools
 from advisor.runtimes.format_support import kinds, nearest
 
 HIDDEN = LLAMA["hidden_size"]
@@ -77,11 +77,11 @@ def test_mlx_packs_the_table_and_the_head_too(bits: int, key: str) -> None:
 @given(st.floats(1, 8), st.integers(4, 8))
 def test_exl3_has_the_bits_that_its_name_states(bits: float, head: int) -> None:
     bits = round(bits, 2)
-    packing = stated("EXL3", bits, head=head)
+    packing = Packing.stated("EXL3", bits, head=head)
     assert packing_named(packing.name) == packing
     assert format_meant(packing.name).name == packing.name
     assert packing.stored_bits == bits
-    assert format_meant(f"EXL3 {bits}bpw").name == stated("EXL3", bits).name
+    assert format_meant(f"EXL3 {bits}bpw").name == Packing.stated("EXL3", bits).name
 
 
 @given(
@@ -90,7 +90,7 @@ def test_exl3_has_the_bits_that_its_name_states(bits: float, head: int) -> None:
     st.sampled_from([0, 16, 32, 64, 128]),
 )
 def test_every_packing_is_a_format_by_its_name(tool: str, bits: int, group: int) -> None:
-    packing = stated(tool, bits, group)
+    packing = Packing.stated(tool, bits, group)
     assert packing_named(packing.name) == packing
     assert format_named(packing.name).name == packing.name
     assert kinds(packing.name)

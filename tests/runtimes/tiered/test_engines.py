@@ -18,9 +18,9 @@ from advisor.model.model import Model
 from advisor.runtimes import TIERED, in_tiers, runtime
 from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.remarks import remarks_of
-from advisor.runtimes.tiered.engines import Fill, RamTier, TieredEngine, engines
+from advisor.runtimes.tiered.engines import Fill, RamTier, TieredEngine
 from advisor.runtimes.tiered.packs import packed
-from advisor.runtimes.tiered.placement import SPARE, experts_of
+from advisor.runtimes.tiered.placement import SPARE
 from advisor.runtimes.tiered.reports import on_card
 from advisor.units import GIB, Array
 
@@ -44,7 +44,7 @@ def answer(
     return estimate(model, where, Workload(prompt=4096), runtime(name), strategy, settings=chosen)
 
 
-@pytest.mark.parametrize("engine", engines(), ids=lambda engine: engine.key)
+@pytest.mark.parametrize("engine", TieredEngine.rows(), ids=lambda engine: engine.key)
 def test_every_row_is_complete(engine: TieredEngine) -> None:
     assert re.compile(engine.models)
     assert engine.vram_fill in set(Fill)
@@ -89,8 +89,8 @@ def test_a_dense_model_has_no_experts_to_keep() -> None:
 
 
 def test_bytes_lie_where_the_engine_puts_them(model: Model) -> None:
-    mine = packed(engines()[0], model)
-    assert float(experts_of(mine)) == pytest.approx(46.8 * GIB)
+    mine = packed(TieredEngine.rows()[0], model)
+    assert float(mine.expert_bytes) == pytest.approx(46.8 * GIB)
     result = answer("Strata", mine, rig())
     placed = result.placement
     assert placed is not None
@@ -144,7 +144,7 @@ def test_few_engines_are_offered_and_those_with_reports_first(model: Model) -> N
 
 
 def test_who_reported_it_is_told_by_card() -> None:
-    strata = engines()[0]
+    strata = TieredEngine.rows()[0]
     assert on_card(strata, rig("RTX 5060")) == "no report of it on an RTX 5060 is known"
     assert "users reported it on an RTX 5090" in on_card(strata, rig("RTX 5090"))
     first, second = remarks_of(runtime("Strata"))
