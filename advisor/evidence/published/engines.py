@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from advisor.cost_model.workload import Draft, Workload
 from advisor.evidence.published.row import PublishedRow, figure, meaning, stated
-from advisor.runtimes import LLAMA_CPP, Runtime, runtime
-from advisor.runtimes.expert_offloading import EXPERT_STREAMING
+from advisor.runtimes import LLAMA_CPP, Runtime, expert_offloading, runtime
 from advisor.runtimes.serving import framework_kernels
 
 ACCELERATE = runtime("Accelerate")
+EXPERT_STREAMING = expert_offloading.EXPERT_STREAMING
 DEEPSPEED = runtime("DeepSpeed ZeRO-Inference")
 FLEXGEN = runtime("FlexGen")
 IK_LLAMA_CPP = runtime("ik_llama.cpp")
