@@ -1,4 +1,4 @@
-"""Numbers as text: 6.4 tokens/s, 24.0 GiB, $290.
+"""Numbers as text: 6.4 tokens/s, 24.0 GB, $290.
 
 Functions from a number in SI units to text. Predictions get two significant digits, but every digit
 before the decimal point. Infinity and NaN are written "unknown".
@@ -19,7 +19,7 @@ UNKNOWN = "unknown"
 SLOWEST_RATE = 0.01
 """Slowest speed written as a rate; slower ones are written as time per token [tokens/s]."""
 
-_MEMORY = (("bytes", 1.0), ("KiB", KIB), ("MiB", MIB), ("GiB", GIB), ("TiB", 1024 * GIB))
+_MEMORY = (("bytes", 1.0), ("KB", KIB), ("MB", MIB), ("GB", GIB), ("TB", 1024 * GIB))
 _RATES = (("B/s", 1.0), ("kB/s", KB), ("MB/s", MB), ("GB/s", GB))
 _TIMES = (("ms", 1e-3, 1.0), ("s", 1.0, 90.0), ("min", 60.0, 5400.0), ("h", 3600.0, 172_800.0))
 _FORMULA_STARTS = set("=+-@")
@@ -60,7 +60,7 @@ def tokens_per_second(rate: float) -> str:
 
 
 def memory(size: float) -> str:
-    """Memory size in binary units, with one decimal from GiB up [B]."""
+    """Memory size as memory is sold, so that a card or RAM of 24 GB has 24 x 2**30 bytes [B]."""
     if not math.isfinite(size):
         return UNKNOWN
     largest = len(_MEMORY) - 1

@@ -53,7 +53,7 @@ def find_model(text: str, quant: str | None = None) -> Model:
 
     Example:
         >>> find_model("llama 3.1 8b")
-        <Model Llama-3.1-8B, Q4_K_M, 4.6 GiB>
+        <Model Llama-3.1-8B, Q4_K_M, 4.6 GB>
     """
     return resolve.find(text, quant).model
 

@@ -77,12 +77,12 @@ def test_speeds(rate: float, text: str) -> None:
 @pytest.mark.parametrize(
     ("size", "text"),
     [
-        (24 * GIB, "24.0 GiB"),
-        (19.04 * GIB, "19.0 GiB"),
-        (0.5 * GIB, "512 MiB"),
-        (1023.99 * 2**20, "1.0 GiB"),
-        (1863 * GIB, "1.8 TiB"),
-        (4096, "4 KiB"),
+        (24 * GIB, "24.0 GB"),
+        (19.04 * GIB, "19.0 GB"),
+        (0.5 * GIB, "512 MB"),
+        (1023.99 * 2**20, "1.0 GB"),
+        (1863 * GIB, "1.8 TB"),
+        (4096, "4 KB"),
         (12, "12 bytes"),
         (0, "0 bytes"),
     ],
@@ -203,7 +203,7 @@ def test_a_printed_number_is_within_half_a_digit(value: float) -> None:
     ("value", "unit", "words"),
     [
         (38.3e9, "B/s", "38 GB/s"),
-        (8.0 * 2**20, "B", "8 MiB"),
+        (8.0 * 2**20, "B", "8 MB"),
         (3.01e10, "FLOP/s", "30 GFLOP/s"),
         (4.2e-4, "s", "0.42 ms"),
         (16.0, "lanes", "16 lanes"),

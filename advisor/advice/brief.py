@@ -12,7 +12,7 @@ from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.words.verdict import Advice, Judgement, after_name, judgement, plain
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.formatting import money, number
+from advisor.formatting import money, number, seconds
 from advisor.model import downloads
 from advisor.runtimes.compare import decode_tps, usable
 
@@ -47,7 +47,7 @@ class BriefWay:
     decode: float | None  # its speed [tokens/s]; None where it is not published
     upfront: float | None = None  # paid once [USD]; None for nothing
     monthly: float | None = None  # paid by the month [USD/month]; None for nothing
-    note: str = ""  # when it pays
+    note: str = ""  # how long an answer takes then, or when it pays
     command: str = ""  # line that runs it
 
 
@@ -139,7 +139,12 @@ def _free(answer: Answer) -> BriefWay | None:
     advice = answer.advice
     decided = advice.decision.option
     if decided is not None and decided.loss is not None and decided.speed is not None:
-        return BriefWay(kind="free", name=plain(decided.name), decode=decided.speed.decode)
+        return BriefWay(
+            kind="free",
+            name=plain(decided.name),
+            decode=decided.speed.decode,
+            note=f"{seconds(decided.answer_seconds)} an answer",
+        )
     other = advice.another_model or advice.closest
     if other is not None:
         return _of_model(other)
@@ -229,7 +234,7 @@ def lines(short: Brief, reason: str = "") -> Iterator[str]:
 def _told(way: BriefWay) -> str:
     speed = f"{number(way.decode)} tokens/s" if way.decode else "speed not published"
     if way.kind == "free":
-        return "  ".join(filter(None, (way.name, speed, way.command)))
+        return "  ".join(filter(None, (way.name, speed, way.note, way.command)))
     if way.kind == "buy":
         price = f"{money(way.upfront or 0.0)} {way.name}"
         return f"{speed}  {price}{f': {way.note}' if way.note else ''}"

@@ -128,16 +128,22 @@ def free_step(options: Sequence[Option], reading_tps: float) -> Option | None:
 
 
 def thinking_off(option: Option) -> Option:
-    """The same machine and setting, with an answer that begins at once."""
+    """The same machine, kept or at a free setting that its name says, with an answer that begins at
+    once.
+    """
+    if option.kind is OptionKind.KEEP:
+        name = STOPS_THINKING
+    else:
+        name = f"{STOPS_THINKING} and {option.name}"
     money = replace(option.use.money, thinking_tokens=0.0)
     price = replace(option.price, note="free, a setting: answers without reasoning first")
     return replace(
         option,
         kind=OptionKind.CHANGE,
-        name=STOPS_THINKING,
+        name=name,
         use=replace(option.use, money=money),
         price=price,
-        loss=0.0,
+        loss=option.loss or 0.0,
     )
 
 

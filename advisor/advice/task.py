@@ -450,7 +450,7 @@ def _waiting_words(task: Task) -> Iterator[str]:
             more = ", as much as its cache on the GPUs,"
         else:
             more = ""
-        setting = f"in RAM that takes {needed} GiB{more} of {free} GiB that are free"
+        setting = f"in RAM that takes {needed} GB{more} of {free} GB that are free"
         none = "it has no documented setting for it with this model"
         yield (
             f"The memory that is stated does not hold the conversations that wait in {runtime}: "

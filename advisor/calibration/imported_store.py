@@ -13,6 +13,7 @@ from pathlib import Path
 
 from advisor import given_files
 from advisor.calibration import local_machine, measurement_file
+from advisor.calibration.imported_names import FOLDER, THIS, is_this, names, stored_name
 from advisor.calibration.local_machine import Calibration
 from advisor.calibration.measurement_file import Fingerprint, MeasurementHistory, difference
 from advisor.errors import InputError, StoreError, UnknownName
@@ -22,35 +23,15 @@ from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.paths import data_folder
-from advisor.permission import check_here, permitted
+from advisor.permission import check_here
 from advisor.probes.gpu.detect import GpuFacts
 from advisor.probes.host import HostFacts
 from advisor.probes.measurement import Measurement
 from advisor.units import GIB
 
 UNKNOWN = Fingerprint(cpu="", cores=0, memory=0, gpus=())
-FOLDER = "machines"
-THIS = "this"  # name of the machine that the program runs on
 LONGEST_NAME = 40  # most characters of a machine's name
 _NAME = re.compile(r"\w([\w .()+-]*[\w)+])?")
-
-
-def names() -> tuple[str, ...]:
-    """Names of all imported machines, in alphabetical order; none where they are hidden."""
-    if not permitted().here:
-        return ()
-    stems = (path.stem for path in (data_folder() / FOLDER).glob("*.json"))
-    return tuple(sorted(stems, key=str.casefold))
-
-
-def is_imported(name: str) -> bool:
-    """Whether the name is "this" or that of an imported machine, ignoring case."""
-    return is_this(name) or bool(_stored(name))
-
-
-def is_this(name: str) -> bool:
-    """Whether a name is that of the machine that the program runs on."""
-    return name.strip().casefold() == THIS
 
 
 def probed(name: str) -> MeasurementHistory:
@@ -82,7 +63,7 @@ def keep(history: MeasurementHistory, name: str) -> MeasurementHistory:
     """Merged history after saving imported measurements beside earlier ones of the same machine."""
     name = name.strip()
     _check(name)
-    name = _stored(name) or name
+    name = stored_name(name) or name
     with measurement_file.alone(data_folder() / FOLDER, f"{name} cannot be saved"):
         if name in names():
             earlier = probed(name)
@@ -110,7 +91,7 @@ def rename(name: str, new: str) -> str:
     old = _known(name)
     new = new.strip()
     _check(new)
-    if _stored(new) not in ("", old):
+    if stored_name(new) not in ("", old):
         raise InputError(f"Another machine is called {new} already; give another name.")
     with measurement_file.alone(data_folder() / FOLDER, f"{old} cannot be renamed"):
         _path(old).rename(_path(new))
@@ -146,14 +127,8 @@ def _check(name: str) -> None:
         )
 
 
-def _stored(name: str) -> str:
-    """Name as it is stored, whatever its case; empty for none."""
-    folded = name.strip().casefold()
-    return next((stored for stored in names() if stored.casefold() == folded), "")
-
-
 def _known(name: str) -> str:
-    if stored := _stored(name):
+    if stored := stored_name(name):
         return stored
     raise UnknownName(
         "machine", name, (THIS, *names()), "`python -m advisor calibration list` names them all."
@@ -175,7 +150,7 @@ def named_machine(
     if is_this(name):
         check_here(name)
         return local_machine.this_machine(inputs, measured)
-    if not _stored(name):
+    if not stored_name(name):
         with suppress(UnknownName):
             return machine_by_name(name, inputs)
     history = probed(name)

@@ -68,7 +68,7 @@ def difference(saved: Fingerprint, now: Fingerprint) -> str:
     if saved.cores != now.cores:
         return f"Measured with {saved.cores} cores, and {now.cores} can be used now; probe again."
     if abs(saved.memory - now.memory) > _SAME_MEMORY * saved.memory:
-        sizes = f"{saved.memory / GIB:.1f} GiB of RAM, and this has {now.memory / GIB:.1f} GiB"
+        sizes = f"{saved.memory / GIB:.1f} GB of RAM, and this has {now.memory / GIB:.1f} GB"
         return f"Measured with {sizes}; probe again."
     if saved.gpus != now.gpus:
         before, after = (", ".join(names) or "no GPU" for names in (saved.gpus, now.gpus))

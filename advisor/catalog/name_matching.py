@@ -119,7 +119,7 @@ class NameWords:
         return {pattern: value.replace("␣", " ") for pattern, value in rows}
 
     def _inserted(self, kind: re.Match[str]) -> str:
-        return self.any_of(kind[1]).pattern
+        return self._alternatives(kind[1])
 
     def _patterns(self, kind: str) -> tuple[tuple[re.Pattern[str], str], ...]:
         """Patterns of a kind with their values, as they stand."""
@@ -132,7 +132,11 @@ class NameWords:
 
     def _any_of(self, *kinds: str) -> re.Pattern[str]:
         """Pattern of all patterns of some kinds."""
-        return re.compile("|".join(part for kind in kinds for part in self.of_kind(kind)))
+        return re.compile(self._alternatives(*kinds))
+
+    def _alternatives(self, *kinds: str) -> str:
+        """All patterns of some kinds in one."""
+        return "|".join(part for kind in kinds for part in self.of_kind(kind))
 
     def rewritten(self, text: str, kind: str) -> str:
         """Plain text with the patterns of a kind, one after another, as their values."""

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from advisor.advice.advise import Answer, answer
+from advisor.advice.advise import Answer
 from advisor.advice.arrivals.load import curve_lines, load_on, sentences
 from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.serving import heading, serving_fleets
@@ -21,8 +21,8 @@ from advisor.advice.words.verdict import Advice, pays_when, plain
 from advisor.catalog.inputs import inputs_in
 from advisor.catalog.records import as_record
 from advisor.cli import terminal
-from advisor.cli.brief import print_brief
-from advisor.cli.command import Json, remark, show, tell
+from advisor.cli.brief import answered_to, print_brief
+from advisor.cli.command import Json, show
 from advisor.cli.estimate import estimate_answer, session_answer, session_lines
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -35,39 +35,28 @@ def run(args: argparse.Namespace) -> None:
     """Run `advise`."""
     if args.author and args.save is None:
         raise InputError("--author is of a saved report; give --save NAME, too.")
-    whole(args, args.save, args.author, args.also, brief=args.brief)
-
-
-def short(args: argparse.Namespace) -> None:
-    """Run the command of two words: a machine and a model."""
-    whole(args, brief=not args.all)
-
-
-def whole(
-    args: argparse.Namespace,
-    save: str | None = None,
-    author: str = "",
-    also: Sequence[str] = (),
-    *,
-    brief: bool = False,
-) -> None:
-    """Print an answer, whole or in short; `save` names a report that keeps it."""
-    nouns = args.request.nouns()
-    tell(nouns.notes)
-    answered = answer(nouns)
-    told = {*nouns.notes, *nouns.machine.software_notes}
-    remark(args, (caveat for caveat in answered.caveats if caveat not in told))
-    if save is not None:
-        from advisor.evidence.accuracy.regimes import certainty
-        from advisor.reports.from_advice import answer_document
-        from advisor.reports.store.store import open_store
-
-        document = answer_document(answered, certainty(answered.advice.best))
-        saved = open_store().save(document, save, author=author)
-        print(f"Saved as report {saved.id}.{_as_file(saved.id, save)}", file=sys.stderr)
-    if brief:
+    answered = answered_to(args)
+    if args.save is not None:
+        _save(answered, args.save, args.author)
+    if args.brief:
         print_brief(args, answered)
-        return
+    else:
+        print_whole(args, answered, args.also)
+
+
+def _save(answered: Answer, name: str, author: str) -> None:
+    """Save an answer as a report."""
+    from advisor.evidence.accuracy.regimes import certainty
+    from advisor.reports.from_advice import answer_document
+    from advisor.reports.store.store import open_store
+
+    document = answer_document(answered, certainty(answered.advice.best))
+    saved = open_store().save(document, name, author=author)
+    print(f"Saved as report {saved.id}.{_as_file(saved.id, name)}", file=sys.stderr)
+
+
+def print_whole(args: argparse.Namespace, answered: Answer, also: Sequence[str] = ()) -> None:
+    """Print an answer with its estimates and options; `also` are names of further options."""
     many = any(getattr(args, entry.name) is not None for entry in inputs_in("load"))
     show(
         args,

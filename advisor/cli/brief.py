@@ -1,14 +1,35 @@
-"""The answer in six lines, of `MACHINE MODEL` and of `advise --brief`."""
+"""`short`, the answer in six lines of `MACHINE MODEL`, and of `advise --brief`."""
 
 import argparse
 import shutil
 from collections.abc import Iterator
 
-from advisor.advice.advise import Answer
+from advisor.advice.advise import Answer, answer
 from advisor.advice.brief import brief, lines
 from advisor.catalog.records import as_record
 from advisor.cli import terminal
-from advisor.cli.command import show
+from advisor.cli.command import remark, show, tell
+
+
+def run(args: argparse.Namespace) -> None:
+    """Run the command of two words: a machine and a model."""
+    answered = answered_to(args)
+    if not args.all:
+        print_brief(args, answered)
+        return
+    from advisor.cli.advise import print_whole  # with loads of many users, for the whole alone
+
+    print_whole(args, answered)
+
+
+def answered_to(args: argparse.Namespace) -> Answer:
+    """Answer to a command's request, after what is told of both."""
+    nouns = args.request.nouns()
+    tell(nouns.notes)
+    answered = answer(nouns)
+    told = {*nouns.notes, *nouns.machine.software_notes}
+    remark(args, (caveat for caveat in answered.caveats if caveat not in told))
+    return answered
 
 
 def print_brief(args: argparse.Namespace, answered: Answer) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from advisor import given_files
-from advisor.calibration import imported_store, local_machine
-from advisor.calibration.imported_store import THIS
+from advisor.calibration import imported_names, imported_store, local_machine
+from advisor.calibration.imported_names import THIS
 from advisor.calibration.local_machine import Calibration
 from advisor.calibration.measurement_file import (
     LARGEST,
@@ -35,7 +35,7 @@ STANDARD_INPUT = "-"
 
 def list_machines(args: argparse.Namespace) -> None:
     """Run `calibration list`."""
-    records = [_record(name) for name in (THIS, *imported_store.names())]
+    records = [_record(name) for name in (THIS, *imported_names.names())]
     show(args, records, lambda: "\n".join(map(_line, records)))
 
 
@@ -127,7 +127,7 @@ def _write(content: Json, path: Path) -> None:
 def import_machine(args: argparse.Namespace) -> None:
     """Run `calibration import`."""
     if not 0 <= args.ram_gb < 1_000_000:
-        raise InputError(f"--ram-gb is {args.ram_gb:g}; allowed is 0 to 1,000,000 GiB.")
+        raise InputError(f"--ram-gb is {args.ram_gb:g}; allowed is 0 to 1,000,000 GB.")
     history = imported_store.with_parts(
         imported(_read(args.file), args.file),
         cpu=args.cpu,

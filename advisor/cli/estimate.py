@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from advisor.advice import known
 from advisor.advice.arrivals.server import first_token_within
 from advisor.advice.estimates import estimates_of
 from advisor.advice.speeds import speed_of
@@ -19,6 +18,7 @@ from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
 from advisor.errors import Refusal
 from advisor.formatting import aligned, memory, percent, range_of, seconds
+from advisor.request.request import Nouns
 from advisor.request.session import AgentSession
 from advisor.runtimes.compare import context_notes, decode_tps, title_of, usable
 
@@ -34,8 +34,10 @@ def run(args: argparse.Namespace) -> None:
         print(_start(StartFile(args.start), estimates), end="")
         return
     best = next(iter(usable(estimates)), None)
-    told = known.sentences(nouns.known, best)
-    remark(args, (*resolved.notes, *context_notes(resolved.model, nouns.work), *told))
+    remark(
+        args,
+        (*resolved.notes, *context_notes(resolved.model, nouns.work), *_of_known(nouns, best)),
+    )
     records = [estimate_answer(each, resolved.taken_as) for each in estimates if args.json]
     lines = [title_of(resolved.model, nouns.machine), "", *estimate_lines(estimates)]
     if session:
@@ -45,6 +47,14 @@ def run(args: argparse.Namespace) -> None:
         lines += session_lines(tasks, session)
         lines += aligned(map(_task_cells, tasks), right=(2,)) if len(tasks) > 1 else ()
     show(args, records, lambda: "\n".join(lines))
+
+
+def _of_known(nouns: Nouns, best: Estimate | None) -> Iterator[str]:
+    """Sentences about what is known of the machine."""
+    if nouns.known:
+        from advisor.advice.known import sentences  # with the diagnosis, loaded only for them
+
+        yield from sentences(nouns.known, best)
 
 
 def _start(kind: StartFile, estimates: Sequence[Estimate]) -> str:

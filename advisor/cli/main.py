@@ -5,6 +5,7 @@ used (said on standard error), 130 interrupted. Without a command, `here` is run
 """
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -28,8 +29,14 @@ EXTRAS = {
 """Extras of this package by the module that they bring."""
 
 
+BETWEEN_COLLECTIONS = 200_000
+"""Objects that are made before Python looks for those that nobody uses: a command ends soon, and
+most that it makes are kept to its end."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code."""
+    gc.set_threshold(BETWEEN_COLLECTIONS)
     typed = (sys.argv[1:] if arguments is None else list(arguments)) or ["here"]
     try:
         return run(typed)

@@ -133,7 +133,7 @@ def _memory_lines(answer: Json) -> Iterator[str]:
     elif answer["ram_gbs"]:
         yield f"  RAM: {answer['ram_gbs']:,.0f} GB/s"
     if answer["ram_gib"]:
-        yield f"  memory: {answer['ram_gib']:.4g} GiB"
+        yield f"  memory: {answer['ram_gib']:.4g} GB"
 
 
 def _machine_lines(answer: Json) -> list[str]:
@@ -149,7 +149,7 @@ def _machine_lines(answer: Json) -> list[str]:
             first = " (the first)"
         else:
             first = ""
-        lines.append(f"  GPU: {gpus}, {size:.4g} GiB, {rate:,.0f} GB/s{first}")
+        lines.append(f"  GPU: {gpus}, {size:.4g} GB, {rate:,.0f} GB/s{first}")
     if answer["cpu"]:
         lines.append(f"  processor: {answer['cpu']}, {answer['cores']} cores")
     lines += _memory_lines(answer)

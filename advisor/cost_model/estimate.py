@@ -149,7 +149,7 @@ class Estimate:
         if self.refusal:
             return self.refusal
         if self.decode is None or not np.all(self.fits):
-            return f"{np.max(self.missing) / GIB:.1f} GiB short"
+            return f"{np.max(self.missing) / GIB:.1f} GB short"
         if np.size(self.decode.value) > 1:
             return f"{np.size(self.decode.value)} speeds"
         value, low, high = map(float, (self.decode.value, self.decode.low, self.decode.high))

@@ -83,7 +83,7 @@ def usable_memory(row: GpuRow) -> Quantity:
         source = f"{row.source}{screen}"
         date = row.source_date
         return Quantity(sold * row.usable_share, Provenance.DATASHEET, source, date)
-    what = f"{row.memory_gib:g} GiB as sold less {kept.value:g} MiB that the driver keeps{screen}"
+    what = f"{row.memory_gib:g} GB as sold less {kept.value:g} MB that the driver keeps{screen}"
     return Quantity(sold - kept.value * MIB, Provenance.DERIVED, what, kept.source_date)
 
 

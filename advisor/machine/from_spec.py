@@ -184,8 +184,8 @@ def _assumptions(inputs: MachineSpec) -> tuple[str, ...]:
         if most > CHANGED * sizes[-1]:
             listed = " or ".join(f"{size:g}" for size in sizes)
             notes.append(
-                f"The typed {most:g} GiB of GPU memory count; {row.name} is sold with {listed} "
-                "GiB, and changed cards have twice that at most."
+                f"The typed {most:g} GB of GPU memory count; {row.name} is sold with {listed} "
+                "GB, and changed cards have twice that at most."
             )
     if (
         gpus

@@ -207,7 +207,7 @@ class Machine:
     known: tuple[KnownRun, ...] = ()  # speeds that somebody knows of it
 
     def __repr__(self) -> str:
-        return f"<Machine {self.name}, {np.max(self.host.memory.value) / GIB:.4g} GiB of RAM>"
+        return f"<Machine {self.name}, {np.max(self.host.memory.value) / GIB:.4g} GB of RAM>"
 
     @property
     def cards(self) -> tuple[str, ...]:

@@ -56,15 +56,15 @@ def with_screen(machine: Machine, stated_gib: float | None) -> Machine:
     on_windows = machine.system == OperatingSystem.WINDOWS and desktop_card
     if stated_gib is None:
         taken = ON_WINDOWS_GIB * on_windows
-        words = f"less {taken:g} GiB that a screen takes on Windows"
+        words = f"less {taken:g} GB that a screen takes on Windows"
     else:
         taken = stated_gib + KEPT_BY_WINDOWS_GIB * on_windows
-        words = f"less {stated_gib:g} GiB of screens, as stated"
-        words += f", and {KEPT_BY_WINDOWS_GIB:g} GiB that Windows keeps" * on_windows
+        words = f"less {stated_gib:g} GB of screens, as stated"
+        words += f", and {KEPT_BY_WINDOWS_GIB:g} GB that Windows keeps" * on_windows
     if np.any(taken * GIB >= first.memory.value):
         size = float(np.min(first.memory.value)) / GIB
         raise InputError(
-            f"Memory of the screen (--screen-gb) is {taken:g} GiB; {first.name} has {size:.3g} GiB."
+            f"Memory of the screen (--screen-gb) is {taken:g} GB; {first.name} has {size:.3g} GB."
         )
     if taken == 0 and stated_gib is None:
         return machine
@@ -153,12 +153,12 @@ def _on_setting(machine: Machine) -> Iterable[str]:
     most = size - row.system_gib * GIB
     if row.default_share < row.share:
         yield (
-            f"The GPU counts with {_gib(part)} of {_gib(size)} GiB{each}; that takes a setting "
+            f"The GPU counts with {_gib(part)} of {_gib(size)} GB{each}; that takes a setting "
             f"({_filled(row, part)}), without it the GPU has {_gib(size * row.default_share)}."
         )
     elif most > WORTH_SETTING * part:
         yield (
-            f"The GPU may use {_gib(part)} of {_gib(size)} GiB{each}; "
+            f"The GPU may use {_gib(part)} of {_gib(size)} GB{each}; "
             f"{_filled(row, most)} raises that to {_gib(most)}, until the next start."
         )
 

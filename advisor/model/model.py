@@ -189,7 +189,7 @@ class Model:
     native: str = ""
 
     def __repr__(self) -> str:
-        return f"<Model {self.name}, {self.format}, {np.max(self.file_bytes) / GIB:.1f} GiB>"
+        return f"<Model {self.name}, {self.format}, {np.max(self.file_bytes) / GIB:.1f} GB>"
 
     @property
     def layers(self) -> int:

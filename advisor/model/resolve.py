@@ -315,8 +315,8 @@ def _undescribed(described: Described) -> Refusal:
     weights = described.architecture.params / 8 / GIB
     return Refusal(
         f"{described.architecture.name} is stored as {described.undescribed[:60]}, and its files "
-        f"do not say in how many bits a weight: {weights * LEAST_STORED:,.1f} GiB in "
-        f"{LEAST_STORED} bits to {weights * MOST_STORED:,.1f} GiB in {MOST_STORED}. Name its "
+        f"do not say in how many bits a weight: {weights * LEAST_STORED:,.1f} GB in "
+        f"{LEAST_STORED} bits to {weights * MOST_STORED:,.1f} GB in {MOST_STORED}. Name its "
         "format (--quant Q4_K_M, AWQ, FP8, EXL3-4bit ...), or give its GGUF file."
     )
 

@@ -199,7 +199,7 @@ def within_free(
     most = int(free * share)
     if most < least:
         raise ProbeError(
-            f"{need} {least / share / MIB:.0f} MiB of free {kind} and {free / MIB:.0f} MiB is "
+            f"{need} {least / share / MIB:.0f} MB of free {kind} and {free / MIB:.0f} MB is "
             "free; close other programs and try again."
         )
     return int(min(most, wanted))
@@ -255,10 +255,10 @@ def moment() -> str:
 
 
 def size(block: int) -> str:
-    """Size of a block in words: 256 KiB, 4 MiB."""
+    """Size of a block in words: 256 KB, 4 MB."""
     if block >= MIB:
-        return f"{block / MIB:.0f} MiB"
-    return f"{block / KIB:.0f} KiB"
+        return f"{block / MIB:.0f} MB"
+    return f"{block / KIB:.0f} KB"
 
 
 def _curve_words(ordered: Sequence[Repeats]) -> str:

@@ -77,7 +77,7 @@ class Readers:
             self._gate.wait()
         except BrokenBarrierError:
             raise ProbeError(
-                f"No memory for buffers of {self.bytes_per_pass / GIB:.2f} GiB; close other "
+                f"No memory for buffers of {self.bytes_per_pass / GIB:.2f} GB; close other "
                 "programs and try again."
             ) from None
 
@@ -121,7 +121,7 @@ def measure(
     def series(name: str, what: str, share: float, counts: Sequence[int], cpus: Cpus) -> Series:
         return Series(
             name=name,
-            note=f"Read {total / MIB:.0f} MiB of {what}.{_cached(total, facts)}",
+            note=f"Read {total / MIB:.0f} MB of {what}.{_cached(total, facts)}",
             share=share,
             points=[(0, count) for count in counts],
             reader=partial(_reading, total, cpus),
@@ -166,6 +166,6 @@ def _cached(total: int, facts: host.HostFacts) -> str:
     if not facts.llc or total >= CACHES * facts.llc:
         return ""
     return (
-        f" Only {facts.memory_available / GIB:.1f} GiB were free: the buffers are "
+        f" Only {facts.memory_available / GIB:.1f} GB were free: the buffers are "
         f"{total / facts.llc:.1f} times the caches, which may have served a part."
     )

@@ -135,7 +135,7 @@ def memory_use(uses: Sequence[document.TierUse]) -> BarChart:
     """Bytes in each tier of memory, per placement, with the tier's capacity [GiB]."""
     groups = grouped((use for use in uses if use.bytes), lambda use: (use.placement, use.tier))
     bars = tuple(_tier_bar(group) for group in groups)
-    return bar_chart("memory", "Where the bytes are", bars, "GiB", mark="what it can hold")
+    return bar_chart("memory", "Where the bytes are", bars, "GB", mark="what it can hold")
 
 
 def token_time(parts: Sequence[document.TimePart]) -> BarChart:

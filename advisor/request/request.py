@@ -371,7 +371,8 @@ class Nouns:
                 f"--machines joins machines that are described, and {name!r} is a measured one; "
                 "leave one of them out."
             )
-        from advisor.calibration.imported_store import THIS, named_machine
+        from advisor.calibration.imported_names import THIS
+        from advisor.calibration.imported_store import named_machine
 
         return named_machine(name or THIS, spec)
 
@@ -381,8 +382,7 @@ class Nouns:
         name = self.request.machine
         if name is None:
             return self.request.here
-        # The probes behind it are a tenth of a command's time, and most machines are described.
-        from advisor.calibration.imported_store import is_imported
+        from advisor.calibration.imported_names import is_imported
 
         return is_imported(name)
 

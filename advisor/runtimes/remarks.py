@@ -108,7 +108,7 @@ def _slower_with_cache(estimate: Estimate) -> Iterable[str]:
             "The cache of experts makes it slower here: without --moe-cache-mib "
             f"{_speed(without)}. "
             "Its misses are copied, where the processor would compute them; on a card of 4 GB "
-            "768 MiB of it wrote 8.6 tokens/s, and -ncmoe 41 without it 18.7 (llama.cpp "
+            "768 MB of it wrote 8.6 tokens/s, and -ncmoe 41 without it 18.7 (llama.cpp "
             "discussion 32007)."
         )
 

@@ -21,7 +21,6 @@ from markupsafe import Markup
 
 from advisor.request.request import Request
 from advisor.ui import preview
-from advisor.ui.parts.markup import as_sold
 from advisor.ui.question import current, this_machine
 from advisor.ui.question.models import pick
 
@@ -218,7 +217,7 @@ def advise() -> None:
     calibrated = this_machine.calibrated_at()
     shown = answer(request, pick(request.model), calibrated)
     drawn = EARLY.format(page.drawn(shown, ways.ways(shown)))
-    FIRST[calibrated] = as_sold(str(drawn)).encode()
+    FIRST[calibrated] = str(drawn).encode()
 
 
 def models() -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from imported_machine import DISK, PARTS, RAM, SERVER
 
-from advisor.calibration import imported_store, local_machine, measurement_file
+from advisor.calibration import imported_names, imported_store, local_machine, measurement_file
 from advisor.calibration.imported_store import named_machine
 from advisor.calibration.local_machine import Calibration
 from advisor.calibration.measurement_file import MeasurementHistory, imported, to_json
@@ -91,7 +91,7 @@ def test_a_machine_measured_as_often_as_is_kept_can_be_carried():
 def test_machines_are_kept_by_name():
     imported_store.keep(SERVER, "server")
     imported_store.keep(replace(SERVER, fingerprint=None), "Büro 2")
-    assert imported_store.names() == ("Büro 2", "server")
+    assert imported_names.names() == ("Büro 2", "server")
     assert imported_store.probed("SERVER") == SERVER
     assert imported_store.measured("server", NOW).figure("ram_read").source == "probed on server"
 
@@ -111,7 +111,7 @@ def test_measuring_again_grows_the_history():
     assert kept.fingerprint == PARTS
     assert len(imported_store.probed("server").history) == 4
     assert imported_store.probed("server").latest["ram_read"] == again
-    assert imported_store.names() == ("server",)
+    assert imported_names.names() == ("server",)
 
 
 def test_a_name_stands_for_one_machine():
@@ -145,7 +145,7 @@ def test_deleting_forgets_one(monkeypatch):
     imported_store.keep(SERVER, "server")
     local_machine.save([RAM])
     imported_store.delete("server")
-    assert imported_store.names() == ()
+    assert imported_names.names() == ()
     assert imported_store.measured("this").figure("ram_read").value == 150e9
     imported_store.delete("this")
     assert imported_store.measured("this") == Calibration()
@@ -158,7 +158,7 @@ def test_a_damaged_file_is_reported_and_can_be_deleted(folder):
     with pytest.raises(StoreError, match="Delete that machine and import it again"):
         imported_store.probed("server")
     imported_store.delete("server")
-    assert imported_store.names() == ()
+    assert imported_names.names() == ()
 
 
 def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
@@ -223,7 +223,7 @@ def test_a_machine_is_renamed(folder):
     imported_store.keep(SERVER, "server")
     imported_store.keep(replace(SERVER, history=(RAM,)), "other")
     assert imported_store.rename("SERVER", " Server 2 ") == "Server 2"
-    assert imported_store.names() == ("other", "Server 2")
+    assert imported_names.names() == ("other", "Server 2")
     assert imported_store.probed("server 2") == SERVER
     assert imported_store.rename("server 2", "server 2") == "server 2"  # other capitals alone
     with pytest.raises(InputError, match="Another machine is called OTHER already"):

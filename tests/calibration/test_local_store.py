@@ -96,7 +96,7 @@ def test_measurements_age(days, stale):
     [
         ({"cpu": "Other 7"}, "Measured on Example 9, and this is Other 7"),
         ({"cores": 4}, "8 cores, and 4"),
-        ({"memory": 32 * 2**30}, "64.0 GiB of RAM, and this has 32.0 GiB"),
+        ({"memory": 32 * 2**30}, "64.0 GB of RAM, and this has 32.0 GB"),
         ({"gpus": ()}, "RTX 4090, and this has no GPU"),
     ],
 )

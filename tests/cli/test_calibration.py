@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 import pytest
 from imported_machine import PARTS, RAM, SERVER
 
-from advisor.calibration import imported_store, local_machine
+from advisor.calibration import imported_names, imported_store, local_machine
 from advisor.calibration.measurement_file import to_json
 from advisor.cli import calibration
 from advisor.cli.main import main
@@ -49,7 +49,7 @@ def test_nothing_measured(run):
 def test_import_list_show_delete(run, file):
     code, out, _ = run("calibration", "import", file, "--name", "server")
     assert (code, out.split(".")[0]) == (0, "Kept as server: 3 figures")
-    assert "NVIDIA GeForce RTX 4090, 256.0 GiB of RAM" in run("calibration", "list")[1]
+    assert "NVIDIA GeForce RTX 4090, 256.0 GB of RAM" in run("calibration", "list")[1]
     shown = run("calibration", "show", "server")[1]
     assert "150 GB/s  within 2%  20 November 2026" in shown
     assert run("calibration", "delete", "server")[0] == 0
@@ -62,7 +62,7 @@ def test_rename(run, file):
     run("calibration", "import", file, "--name", "server")
     code, out, _ = run("calibration", "rename", "server", "rack 4")
     assert (code, out) == (0, "Renamed server to rack 4.\n")
-    assert imported_store.names() == ("rack 4",)
+    assert imported_names.names() == ("rack 4",)
     assert run("calibration", "rename", "server", "x")[0] == 2
 
 
@@ -90,7 +90,7 @@ def test_a_plain_list_takes_its_parts_from_the_command_line(run, tmp_path, monke
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(plain)))
     options = ("--cpu", "EPYC 7763", "--gpu", "RTX 3090", "--gpu", "RTX 3090", "--ram-gb", "64")
     assert run("calibration", "import", "-", "--name", "bare", *options)[0] == 0
-    assert "EPYC 7763, RTX 3090, RTX 3090, 64.0 GiB" in run("calibration", "list")[1]
+    assert "EPYC 7763, RTX 3090, RTX 3090, 64.0 GB" in run("calibration", "list")[1]
 
 
 @pytest.mark.parametrize(

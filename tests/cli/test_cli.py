@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import advisor
+from advisor.advice import estimates
 from advisor.calibration import local_machine
 from advisor.calibration.local_machine import Calibration
 from advisor.catalog.csv_tables import DATA
@@ -29,7 +30,6 @@ from advisor.probes.gpu import detect
 from advisor.probes.gpu.detect import GpuFacts
 from advisor.probes.measurement import Measurement, ProbeStep
 from advisor.runtimes import RUNTIMES
-from advisor.runtimes import compare as comparison
 
 # The keys that the design promises to other programs.
 MODEL_KEYS = {
@@ -261,10 +261,10 @@ class TestEstimate:
         )
         assert all(len(entry["vram_bytes"]) == 3 for entry in result)
 
-    def test_the_page_cache_is_in_gib_as_memory_is_sold(self, run, monkeypatch) -> None:
+    def test_the_page_cache_is_in_gb_as_memory_is_sold(self, run, monkeypatch) -> None:
         seen = []
-        real = comparison.compare
-        monkeypatch.setattr(comparison, "compare", lambda *a, **k: seen.append(k) or real(*a, **k))
+        real = estimates.compare
+        monkeypatch.setattr(estimates, "compare", lambda *a, **k: seen.append(k) or real(*a, **k))
         assert run("estimate", *LLAMA, *MACHINE, "--cache-gb", "8")[0] == 0
         assert seen[0]["settings"].page_cache == 8 * 2**30
 
@@ -598,7 +598,7 @@ class TestReport:
             "1000",
             "partial",
         )
-        assert "64.0 GiB of RAM" in row["source_note"]
+        assert "64.0 GB of RAM" in row["source_note"]
         assert (row["cpu"], row["ram_bw_gbs"]) == ("", "60")  # typed; nobody named a processor
         assert "9 is none" in run("report", "contribute", number, "--result", "9", "--agree")[2]
 

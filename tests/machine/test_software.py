@@ -182,7 +182,7 @@ def test_machines_with_other_software_are_not_stacked_as_one() -> None:
 
 def test_memory_nodes_are_said_with_what_they_hold() -> None:
     two = MachineSpec(gpu="none", cpu="2x EPYC 9654", ram_gb=256)
-    assert "its 128.0 GiB hold the model" in notes(machine(replace(two, numa="isolate")))
+    assert "its 128.0 GB hold the model" in notes(machine(replace(two, numa="isolate")))
     assert "1.55 times as fast (3 published" in notes(machine(replace(two, numa="distribute")))
     alone = notes(machine(MachineSpec(gpu="none", cpu="EPYC 9654", numa="distribute")))
     assert "changes nothing here" in alone

@@ -219,7 +219,7 @@ def test_progress_rises_to_the_end(install):
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
     assert told[-1].seconds_left == 0.0
-    assert "h2d_pinned, 64 MiB" in {step.doing for step in told}
+    assert "h2d_pinned, 64 MB" in {step.doing for step in told}
 
 
 @pytest.mark.parametrize("name", ["cuMemAlloc", "cuMemHostAlloc"])
@@ -232,13 +232,13 @@ def test_no_room_is_reported(install, name):
 
 def test_too_little_memory_of_the_host_is_refused(install):
     install(free=900 * MIB)
-    with pytest.raises(ProbeError, match="need 1024 MiB of free memory and 900 MiB is free"):
+    with pytest.raises(ProbeError, match="need 1024 MB of free memory and 900 MB is free"):
         figures()
 
 
 def test_too_little_memory_of_the_gpu_is_refused(install):
     install(CudaDriver(free=200 * 2**20))
-    with pytest.raises(ProbeError, match="need 256 MiB of free GPU memory and 200 MiB is free"):
+    with pytest.raises(ProbeError, match="need 256 MB of free GPU memory and 200 MB is free"):
         figures()
 
 
@@ -287,7 +287,7 @@ def test_gpus_are_named_by_their_address(install, monkeypatch):
 def test_a_gpu_in_use_does_not_hide_the_other(install, monkeypatch):
     install(CudaDriver(buses=("0000:01:00.0", "0000:02:00.0")))
     real = transfer._device_bytes
-    answers = iter([ProbeError("8 MiB is free."), None])
+    answers = iter([ProbeError("8 MB is free."), None])
 
     def crowded(session):
         error = next(answers)
@@ -298,7 +298,7 @@ def test_a_gpu_in_use_does_not_hide_the_other(install, monkeypatch):
     monkeypatch.setattr(transfer, "_device_bytes", crowded)
     result = figures()
     assert all(name.endswith("_gpu1") for name in result)
-    assert "GPU 0 was not measured: 8 MiB is free." in result["h2d_pinned_gpu1"].note
+    assert "GPU 0 was not measured: 8 MB is free." in result["h2d_pinned_gpu1"].note
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_a_folder_gets_a_file_that_is_gone_after(tmp_path):
     shares = [step.share for step in told]
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
-    assert {"writing a test file", "direct reads, 64 KiB x 4"} <= {step.doing for step in told}
+    assert {"writing a test file", "direct reads, 64 KB x 4"} <= {step.doing for step in told}
 
 
 def test_the_curve_goes_by_block_and_queue_depth(tmp_path):

@@ -332,7 +332,7 @@ def test_no_engine_is_reported(monkeypatch) -> None:
 
 def test_little_memory_is_reported(monkeypatch) -> None:
     monkeypatch.setattr(host, "facts", lambda: replace(FACTS, memory_available=int(GIB)))
-    with pytest.raises(ProbeError, match="needs 2560 MiB of free memory and 1024 MiB is free"):
+    with pytest.raises(ProbeError, match="needs 2560 MB of free memory and 1024 MB is free"):
         engine.measure()
 
 

@@ -62,7 +62,7 @@ def test_an_unknown_cache_counts_as_a_large_one():
 
 
 def test_too_little_memory_is_refused():
-    with pytest.raises(ProbeError, match="needs 256 MiB of free memory and 100 MiB is free"):
+    with pytest.raises(ProbeError, match="needs 256 MB of free memory and 100 MB is free"):
         ram.buffer_bytes(replace(FACTS, memory_available=int(100 * MIB)))
 
 
@@ -77,7 +77,7 @@ def test_it_measures(small):
     assert (measurement.name, measurement.unit) == ("ram_read", "B/s")
     assert measurement.value > 0
     assert measurement.threads in (1, 2)
-    assert "1 MiB" in measurement.note
+    assert "1 MB" in measurement.note
     assert [point.threads for point in measurement.curve] == [1, 2]
     assert max(point.value for point in measurement.curve) == measurement.value
     assert all(point.best >= point.value for point in measurement.curve)
@@ -176,7 +176,7 @@ def test_a_curve_by_block_and_depth_names_both():
     ]
     outcome = measurement("disk_read_direct", curve, "Read.")
     assert outcome.note == (
-        "Read. Median by block x threads: 256 KiB x 1: 1, 4 MiB x 1: 2, 4 MiB x 4: 3 GB/s; "
+        "Read. Median by block x threads: 256 KB x 1: 1, 4 MB x 1: 2, 4 MB x 4: 3 GB/s; "
         "best of 3 repeats 3."
     )
     assert [(point.block, point.threads) for point in outcome.curve] == [

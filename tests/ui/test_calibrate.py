@@ -12,7 +12,7 @@ import pytest
 from imported_machine import COPY, DISK, PARTS, RAM, SERVER
 from ui_app import app, chart_words, page_text, run
 
-from advisor.calibration import imported_store, local_machine
+from advisor.calibration import imported_names, imported_store, local_machine
 from advisor.calibration.measurement_file import to_json
 from advisor.errors import ProbeError
 from advisor.probes import suite
@@ -375,7 +375,7 @@ def test_a_machine_is_brought_looked_at_and_deleted():
     text = page_text(run(test))
     assert "Deleted the measurements of server." in text
     assert "was never measured" in text
-    assert imported_store.names() == ()
+    assert imported_names.names() == ()
 
 
 def test_a_pasted_result_is_taken_with_what_the_terminal_shows_before_it():
@@ -466,7 +466,7 @@ def test_parts_are_asked_where_the_file_does_not_name_them():
 )
 def test_a_file_that_cannot_be_imported_is_reported(content, name, words):
     assert words in page_text(upload(bringing(), content, name))
-    assert imported_store.names() == ()
+    assert imported_names.names() == ()
 
 
 def test_importing_without_a_file_or_too_large_or_too_many(monkeypatch):

@@ -90,15 +90,15 @@ def test_a_picture_counts_from_the_top_where_charts_count_from_the_bottom():
 
 def test_bars_are_as_wide_as_their_parts_and_say_what_they_are():
     parts = (BarPart(name="weights", size=30.0, colour=0), BarPart(name="KV", size=10.0, colour=1))
-    bar = Bar(head="RAM", figure="40 GiB of 50 GiB", parts=parts, low=20.0, high=45.0, limit=50.0)
+    bar = Bar(head="RAM", figure="40 GB of 50 GB", parts=parts, low=20.0, high=45.0, limit=50.0)
     html = bars(
-        BarChart(name="m", title="M", alt="", bars=(bar,), unit="GiB", mark="what it can hold")
+        BarChart(name="m", title="M", alt="", bars=(bar,), unit="GB", mark="what it can hold")
     )
     # The mark at 50 is the right end: 30, 10 and the range from 20 to 45 are shares of it.
     assert re.findall(r"width:([\d.]+)%", html) == ["60.00", "20.00", "50.00"]
     assert re.findall(r"left:([\d.]+)%", html) == ["40.00", "100.00"]
-    assert "<p>RAM: <b>40 GiB of 50 GiB</b></p>" in html
-    assert "title='weights: 30.0 GiB'" in html
+    assert "<p>RAM: <b>40 GB of 50 GB</b></p>" in html
+    assert "title='weights: 30.0 GB'" in html
     assert html.count("<span>") == 3  # two parts and the mark
 
 

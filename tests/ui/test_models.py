@@ -149,7 +149,7 @@ def test_a_paste_is_used_and_cannot_be_linked():
     text = details(test)
     # 8,030,261,248 weights; a token keeps 2 x 8 heads x 128 values x 32 layers x 2 bytes.
     assert "parameters</abbr></td><td class='oa-right'>8.03B" in text
-    assert "for each token</abbr></td><td class='oa-right'>128 KiB" in text
+    assert "for each token</abbr></td><td class='oa-right'>128 KB" in text
     assert link_button(test).disabled
     assert "pasted" in link_button(test).help
     assert not any(text.startswith("http") for text in copied(test))
@@ -278,7 +278,7 @@ def test_installed_models_are_searched_on_request_and_offered_by_name(gguf_file,
     assert request == [1]
     assert "One folder was skipped." in page_text(test)
     offered = test.selectbox(key="installed_model")
-    assert offered.options == ["small:1m, 1.0 GiB, Ollama"]
+    assert offered.options == ["small:1m, 1.0 GB, Ollama"]
     offered.select_index(0)
     assert "Small Llama" in title(run(test))
     assert test.selectbox(key="in_model").value == str(gguf_file)

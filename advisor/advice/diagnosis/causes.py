@@ -205,7 +205,7 @@ def spilled(run: MeasuredRun) -> Edits:
         if 0 < share < 1:
             lost = f"{memory(float(np.sum(short)))} spilled"
             if others:
-                words = f"{lost} beside {others:.0f} GiB of other programs"
+                words = f"{lost} beside {others:.0f} GB of other programs"
             else:
                 words = lost
             yield run.rescheduled(words, partial(_over_link, share))

@@ -254,7 +254,7 @@ def _expert_cache(best: Estimate) -> Edits:
         if swept.decode_tps is not None:
             speeds = np.where(swept.fits, np.nan_to_num(np.asarray(swept.decode_tps)), 0.0)
             size = float(sizes[np.argmax(np.broadcast_to(speeds, sizes.shape))])
-            words = f"a cache of {size:g} GiB in the GPU for the experts used last"
+            words = f"a cache of {size:g} GB in the GPU for the experts used last"
             yield _set(best, f"{words} (--moe-cache-mib)", expert_cache=size * GIB)
 
 

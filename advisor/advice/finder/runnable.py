@@ -36,10 +36,11 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog
-from advisor.model.by_name.hub_list import hub_list
+from advisor.model.by_name.hub_list import HubRow, hub_list
 from advisor.model.by_name.named import GGUF_OF_NATIVE, USUAL, named, native_format, usual_format
 from advisor.model.catalog import format_loss_rows
 from advisor.model.model import Floats, Model
+from advisor.model.spec import ArchitectureSpec
 from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.runtimes.compare import could_hold, decode_tps
 
@@ -448,12 +449,17 @@ def best_rated(
         weaker = as_well and _weaker_in_tests(name, model.name)
         if row.score + row.plus_minus < max((each.least_score for each in rows[weaker]), default=0):
             continue
-        if name == model.name or (FOR_CODE.search(name) and not FOR_CODE.search(model.name)):
+        if not _replaces(name, model.name) or _outgrows(name, machine):
             continue
         tried = trials.best(_in_memory(name, machine, FAITHFUL), IN_MEMORY)
         if tried and not tried.tight and tried.keeps_up and (tried.score or 0.0) >= least:
             rows[weaker].append(tried)
     return _lead(rows[False]) or _lead(rows[True])
+
+
+def _replaces(name: str, other: str) -> bool:
+    """Whether a model may be offered in place of another: one for code beside its kind alone."""
+    return name != other and not (FOR_CODE.search(name) and not FOR_CODE.search(other))
 
 
 def _weaker_in_tests(name: str, other: str) -> bool:
@@ -485,13 +491,39 @@ def _rated() -> tuple[tuple[str, QualityRow], ...]:
 
 def _in_memory(name: str, machine: Machine, forms: Sequence[str] = FORMATS) -> Iterator[Model]:
     """Formats of a model that are no larger than all memory of a machine."""
-    if machine.unified:
-        ram = 0.0
-    else:
-        ram = float(machine.host.memory.value)
-    most = ram + float(machine.gpu_memory)
+    most = _all_memory(machine)
     held = _formats(name, most, forms)
     return (model for model in held if model.bytes_without_table <= most)
+
+
+def _all_memory(machine: Machine) -> float:
+    """Memory of the cards and, apart from unified ones, of the host [B]."""
+    if machine.unified:
+        return float(machine.gpu_memory)
+    return float(machine.host.memory.value) + float(machine.gpu_memory)
+
+
+FEWEST_BITS = 2.0  # of a weight, in any format that another model is offered in [bit]
+IN_LAYERS = 0.5  # share of a model's published weights that its layers hold, at least
+
+
+def _outgrows(name: str, machine: Machine) -> bool:
+    """Whether a model's published size alone says that no format of it fits a machine's memory;
+    most of the highest rated are known so without their layers.
+    """
+    row = _listed(name)
+    if isinstance(row, HubRow):
+        weights = float(row.parameters)
+    elif row is not None:
+        weights = 1e9 * (row.published_params_b or 0.0)
+    else:
+        weights = 0.0
+    return IN_LAYERS * weights * FEWEST_BITS / 8 > _all_memory(machine)
+
+
+def _listed(name: str) -> ArchitectureSpec | HubRow | None:
+    """Row of a model's exact name, of the catalogue or the offline list."""
+    return catalog.model_rows().get(name) or hub_list().named(name)
 
 
 def _formats(name: str, most: float = math.inf, forms: Sequence[str] = FORMATS) -> Iterator[Model]:
@@ -526,7 +558,7 @@ def _order(row: Runnable) -> tuple[bool, bool, int, float, str, float]:
 
 def _newest_first(name: str) -> str:
     """Sort key of a model's release: its date with each digit taken from 9."""
-    row = catalog.model_rows().get(name) or hub_list().named(name)
+    row = _listed(name)
     released = row.released if row else ""
     return "".join(str(9 - int(sign)) if sign.isdigit() else sign for sign in released) or "0"
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from html import escape
 from typing import TYPE_CHECKING
 
-from advisor.advice.decision import Decision, Situation, idle_usd
+from advisor.advice.decision import STOPS_THINKING, Decision, Situation, idle_usd
 from advisor.advice.edits.edit import Edited
 from advisor.advice.edits.in_tiers import SAME_MODEL
 from advisor.advice.finder.runnable import Runnable
@@ -632,11 +632,13 @@ def _finishing(advice: Advice) -> list[str]:
 
 
 def _thoughtless(advice: Advice) -> list[str]:
-    """Thinking off, and the best that is free beside it."""
+    """Thinking off, alone or with a free setting, and the best that is free beside it."""
     option = advice.decision.option
     if option is None:
         return []
-    off = f"With thinking off, {duration(option.answer_seconds)}."
+    off = f"With {plain(option.name)}, {duration(option.answer_seconds)}."
+    if option.name != STOPS_THINKING:
+        return [off]
     step = advice.case.step
     another = advice.another_model
     if step is not None and step.speed is not None:

@@ -180,7 +180,7 @@ def ram_gib(row: PublishedRow, runtime: Runtime, gpu: str) -> float | None:
     at_home = in_place or runtime.engine == EXPERT_STREAMING.engine
     usual = AT_HOME_GIB if at_home else SERVERS_GIB
     if row.category not in ("resident", "batched"):
-        row.notes.append(f"RAM is not stated: {usual:g} GiB stand in")
+        row.notes.append(f"RAM is not stated: {usual:g} GB stand in")
     return usual
 
 

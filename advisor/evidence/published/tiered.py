@@ -184,7 +184,7 @@ def _machine(row: PublishedRow) -> MachineSpec:
         changes["disk_gbs"] = row.nvme_gbs
     changes["system"] = _system(row.os, str(spec.gpu or ""))
     if not row.ram_gb and not unified:
-        row.notes.append(f"RAM is not stated: {UNSTATED_RAM_GIB:g} GiB stand in")
+        row.notes.append(f"RAM is not stated: {UNSTATED_RAM_GIB:g} GB stand in")
     return replace(spec, **changes)
 
 

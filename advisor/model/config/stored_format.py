@@ -139,8 +139,8 @@ def range_note(architecture: Architecture, size: float, stored: StoredFormat) ->
     if larger is None or larger.file_bytes < WORTH_SAYING * size:
         return ""
     return (
-        f"All its matrices are counted in {stored.name}, {size / GIB:,.1f} GiB; with attention in "
-        f"16 bits, as many publishers leave it, it has {larger.file_bytes / GIB:,.1f} GiB. The "
+        f"All its matrices are counted in {stored.name}, {size / GIB:,.1f} GB; with attention in "
+        f"16 bits, as many publishers leave it, it has {larger.file_bytes / GIB:,.1f} GB. The "
         "config.json of the repository tells which."
     )
 
@@ -204,7 +204,7 @@ def _note_of_modules(
     than = "more" if more >= 0 else "less"
     return (
         f"Its files keep some modules in 16 bits or in another format ({first[:60]} ...): "
-        f"{abs(more):,.1f} GiB {than} than all of them in {model.format}."
+        f"{abs(more):,.1f} GB {than} than all of them in {model.format}."
     )
 
 

@@ -480,7 +480,7 @@ def _notes(contents: _Contents) -> Iterator[str]:
     }
     for use, infos in what.items():
         if infos:
-            yield f"{sum(map(stored_bytes, infos)) / GIB:.2f} GiB {use} are not counted."
+            yield f"{sum(map(stored_bytes, infos)) / GIB:.2f} GB {use} are not counted."
 
 
 def _architecture(keys: Keys, header: Header, contents: _Contents) -> Architecture:

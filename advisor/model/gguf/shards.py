@@ -217,7 +217,7 @@ def cut_short(parts: Sequence[Part], headers: Sequence[Header]) -> list[str]:
         end = max(ends, default=0)
         if part.size is not None and part.size < end:
             notes.append(
-                f"{part.name} ends {(end - part.size) / GIB:.2f} GiB before its weights do: it is "
+                f"{part.name} ends {(end - part.size) / GIB:.2f} GB before its weights do: it is "
                 "the beginning of a file, or its download is incomplete."
             )
     return notes

@@ -111,7 +111,7 @@ def existing(path: Path) -> DriveFile:
         raise ProbeError(f"{path} cannot be read ({error.strerror}); give another file.") from None
     if size < BLOCK:
         raise ProbeError(
-            f"{path} has {size / MIB:.1f} MiB and the probe reads blocks of {BLOCK / MIB:.0f} MiB; "
+            f"{path} has {size / MIB:.1f} MB and the probe reads blocks of {BLOCK / MIB:.0f} MB; "
             "give a larger file, such as a model, or a folder to write one in."
         )
     note = f"Read a file of {size / GB:.2f} GB{_place(path)}."

@@ -223,8 +223,8 @@ class Session:
             rounds = size // round_bytes
             if not rounds:
                 raise ProbeError(
-                    f"{size / MIB:.0f} MiB are too little to read at full speed on this GPU, which "
-                    f"reads {round_bytes / MIB:.0f} MiB at once."
+                    f"{size / MIB:.0f} MB are too little to read at full speed on this GPU, which "
+                    f"reads {round_bytes / MIB:.0f} MB at once."
                 )
             given = ((address, sink, rounds), (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32))
             about = (kernel, *shape, 0, self._stream, given, 0)

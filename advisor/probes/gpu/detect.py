@@ -113,7 +113,7 @@ def apple_gpus() -> tuple[tuple[GpuFacts, ...], tuple[str, ...]]:
     )
     limit = sysctl("iogpu.wired_limit_mb")
     if limit:
-        share = f"{limit} MiB of it"
+        share = f"{limit} MB of it"
     else:
         share = "about two thirds to three quarters of it"
     return (gpu,), (f"{chip}: GPU and host share one memory; the GPU may use {share}.",)

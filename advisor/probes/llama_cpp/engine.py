@@ -169,8 +169,8 @@ def _with_own(path: Path, available: int) -> Sequence[Sample]:
         raise ProbeError(f"{path} does not tell the size of its weights; give another file.")
     if model.file_bytes > available / 4:
         raise ProbeError(
-            f"{path} has {model.file_bytes / GIB:.1f} GiB of weights and a probe takes at most a "
-            f"quarter of the {available / GIB:.1f} GiB of free memory; give a smaller model, or "
+            f"{path} has {model.file_bytes / GIB:.1f} GB of weights and a probe takes at most a "
+            f"quarter of the {available / GIB:.1f} GB of free memory; give a smaller model, or "
             "none, and the probe writes its own."
         )
     return samples_with(model)

@@ -165,17 +165,10 @@ def _free_setting(answer: Answer) -> Way | None:
     """
     advice = answer.advice
     decided = advice.decision.option
-    if decided is not None and decided.name == STOPS_THINKING:
-        return Way(
-            name="Thinking off",
-            price="free",
-            figure=f"{seconds(decided.answer_seconds)} an answer",
-            text=f"{answer.nouns.model.name} answers without reasoning first.",
-            action="Switch it off",
-            changes={"think": str(Think.OFF)},
-        )
     step = advice.case.step
     edit = next((each for each in advice.what_ifs if step and each.words == step.name), None)
+    if decided is not None and decided.name.startswith(STOPS_THINKING):
+        return _thinking_off(answer, decided, edit)
     if edit is None:
         return _smaller_format(answer)
     changes = _inputs_of(edit)
@@ -189,6 +182,23 @@ def _free_setting(answer: Answer) -> Way | None:
         figure=f"{number(edit.speed.decode)} tokens/s",
         text=f"{plain(edit.words[0].upper() + edit.words[1:])}{told}.",
         action=f"Try {changes['format']}" if edit.of_format else "Try it",
+        changes=changes,
+    )
+
+
+def _thinking_off(answer: Answer, decided: Option, edit: Edited | None) -> Way:
+    """Thinking off, with the free setting that it is decided for."""
+    changes: dict[str, Any] = {"think": str(Think.OFF)}
+    text = f"{answer.nouns.model.name} answers without reasoning first."
+    if decided.name != STOPS_THINKING and edit is not None:
+        changes |= _inputs_of(edit)
+        text = f"{text[:-1]}, and {plain(edit.words)}."
+    return Way(
+        name="Thinking off",
+        price="free",
+        figure=f"{seconds(decided.answer_seconds)} an answer",
+        text=text,
+        action="Switch it off",
         changes=changes,
     )
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.calibration import imported_store, measurement_file
-from advisor.calibration.imported_store import THIS
+from advisor.calibration import imported_names, imported_store, measurement_file
+from advisor.calibration.imported_names import THIS
 from advisor.errors import InputError, StoreError
 from advisor.formatting import memory, moment
 from advisor.machine.catalog import gpu_rows, host_rows
@@ -49,7 +49,7 @@ def title(name: str) -> str:
 def section() -> None:
     """Machines with what can be done with them."""
     outcome.show(LIST)
-    for name in (THIS, *imported_store.names()):
+    for name in (THIS, *imported_names.names()):
         _row(name)
 
 
@@ -173,7 +173,7 @@ def bring() -> None:
 def _import() -> str:
     name = str(st.session_state["import_name"]).strip()
     content, source = _given()
-    if len(imported_store.names()) >= MOST and name not in imported_store.names():
+    if len(imported_names.names()) >= MOST and name not in imported_names.names():
         raise InputError(f"{MOST} machines are stored already; delete one first.")
     history = imported_store.with_parts(
         measurement_file.imported(content, source),

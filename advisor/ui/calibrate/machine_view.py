@@ -8,8 +8,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from advisor.calibration import imported_store
-from advisor.calibration.imported_store import THIS, named_machine
+from advisor.calibration import imported_names, imported_store
+from advisor.calibration.imported_names import THIS
+from advisor.calibration.imported_store import named_machine
 from advisor.calibration.local_machine import Calibration
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.workload import Workload
@@ -38,7 +39,7 @@ RATE = "B/s"
 
 def choose() -> str:
     """Chosen machine, of the address; this one if there is no other."""
-    names = (THIS, *imported_store.names())
+    names = (THIS, *imported_names.names())
     chosen = st.query_params.get(machine_list.MEASURED, THIS)
     if chosen not in names:
         notice(f"No machine called {chosen[:80]!r} was measured or brought here", "warning")

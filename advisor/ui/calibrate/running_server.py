@@ -7,7 +7,7 @@ import streamlit as st
 
 from advisor.advice.diagnosis.diagnose import Diagnosis, system_of
 from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched, expected
-from advisor.calibration.imported_store import THIS
+from advisor.calibration.imported_names import THIS
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import AdvisorError, InputError

@@ -14,14 +14,9 @@ from markupsafe import Markup, escape
 
 
 def show(html: Markup) -> None:
-    """Put escaped HTML on the page, its memory in GB as it is sold; nothing where it is empty."""
+    """Put escaped HTML on the page; nothing where it is empty."""
     if html:
-        st.html(as_sold(str(html)))
-
-
-def as_sold(text: str) -> str:
-    """Text with memory as people buy it: cards and RAM of 24 GB hold 24 x 2**30 bytes."""
-    return text.replace(" GiB", " GB")
+        st.html(str(html))
 
 
 def say(text: object, style: str = "oa-soft") -> None:

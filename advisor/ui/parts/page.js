@@ -93,13 +93,20 @@ document.addEventListener("click", (event) => {
   words?.select();
 });
 
+// What is typed into a list that also takes other words is its last row, in plain words.
+function nameTyped() {
+  const words = document.querySelector('[data-key="__creatable__"] [data-item-hl]')?.firstChild;
+  if (words?.nodeValue?.startsWith("Add: ")) words.nodeValue = words.nodeValue.replace("Add: ", "Use as typed: ");
+}
+
 // Asking the browser takes a tenth of a second where it draws in software: after the answer.
 const later = window.requestIdleCallback ?? ((run) => setTimeout(run, 200));
 new MutationObserver(() => {
+  nameTyped();
   if (lastPressed && document.activeElement === document.body)
     document.querySelector(`[data-press="${lastPressed}"]`)?.focus({ preventScroll: true });
   // The answer that came with the page itself goes when the page has drawn its own, or an error.
   if (document.querySelector("#root :is(h1, .oa-notice)")) document.querySelector(".oa-early")?.remove();
   if (ownCard !== "" && document.querySelector(".oa-hint[hidden]") && document.querySelector("#root #verdict"))
     later(offerCard);
-}).observe(document.body, { childList: true, subtree: true });
+}).observe(document.body, { childList: true, characterData: true, subtree: true });

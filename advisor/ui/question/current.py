@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from advisor.calibration.imported_store import THIS
+from advisor.calibration.imported_names import THIS
 from advisor.catalog.inputs import BY_NAME, INPUTS
 from advisor.errors import AdvisorError
 from advisor.request import texts

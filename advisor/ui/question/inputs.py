@@ -145,7 +145,7 @@ def ask(name: str, empty: str = "") -> None:
     if own:
         words = entry.title.replace(US_DOLLAR.sign, sign)
     else:
-        words = entry.title.replace("(GiB)", "(GB)")  # as memory is sold
+        words = entry.title
     common: dict[str, Any] = {
         "key": key,
         "on_change": _typed,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.calibration import imported_store
-from advisor.calibration.imported_store import THIS
+from advisor.calibration import imported_names
+from advisor.calibration.imported_names import THIS
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import AdvisorError
 from advisor.formatting import number
@@ -129,7 +129,7 @@ def _groups(changed: bool) -> None:
         group = str(st.pills("Settings of", list(SETTINGS), required=True, key=_GROUP))
         {MODEL: inputs.show, MACHINE: _measured}.get(group, lambda: None)()
         inputs.several(SETTINGS[group], assumed=_assumed())
-        if group == MACHINE and (names := imported_store.names()):
+        if group == MACHINE and (names := imported_names.names()):
             st.selectbox(
                 "Or a measured machine",
                 names,

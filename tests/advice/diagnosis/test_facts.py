@@ -56,7 +56,7 @@ def test_another_file_is_shown_as_the_cause() -> None:
     answer = diagnosed(larger, 0.6)
     assert "larger_file" in {cause.row.key for cause in answer.causes}
     assert "smaller_file" not in {cause.row.key for cause in answer.causes}
-    assert "It ran a file of 8.1 GiB (Q8_0), where Q4_K_M takes" in sentence(answer)
+    assert "It ran a file of 8.1 GB (Q8_0), where Q4_K_M takes" in sentence(answer)
 
 
 def test_a_build_without_the_gpu_is_shown_as_the_cause() -> None:

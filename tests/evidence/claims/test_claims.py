@@ -159,7 +159,7 @@ def test_the_smallest_change_that_is_enough_is_named() -> None:
     (text,) = needs(scenario(ram_gb=64), measure, claimed, "ram_gb")
     size = float(text.split()[0])
     assert 90 <= size <= 100  # a tenth to spare
-    assert text.endswith("GiB of RAM")
+    assert text.endswith("GB of RAM")
     (text,) = needs(scenario(ram_gb=1024), measure, claimed, "ram_gb")
     assert 200 <= float(text.split()[0]) <= 220
 

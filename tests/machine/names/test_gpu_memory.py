@@ -85,7 +85,7 @@ def test_the_memory_of_screens_can_be_stated_on_every_system() -> None:
     assert _free(gpu="RTX 3090", screen_gb=0, system="linux") == [whole]
     assert _free(gpu="RTX 3090", vram_gb=24, screen_gb=1) == [23]
     told = machine(MachineSpec(gpu="RTX 3090", screen_gb=1.5)).gpus[0].memory.source
-    assert told.endswith("less 1.5 GiB of screens, as stated")
+    assert told.endswith("less 1.5 GB of screens, as stated")
 
 
 def test_windows_keeps_a_part_of_a_card_beside_a_stated_screen() -> None:
@@ -99,18 +99,18 @@ def test_windows_keeps_a_part_of_a_card_beside_a_stated_screen() -> None:
 
 
 def test_screens_that_take_all_of_a_card_are_refused() -> None:
-    with pytest.raises(InputError, match=r"--screen-gb.* is 5 GiB; GTX 1650 has 3.56 GiB"):
+    with pytest.raises(InputError, match=r"--screen-gb.* is 5 GB; GTX 1650 has 3.56 GB"):
         machine(MachineSpec(gpu="GTX 1650", screen_gb=5))
 
 
 def test_a_typed_size_that_no_card_has_is_refused_or_told() -> None:
-    with pytest.raises(InputError, match=r"--vram-gb.* is 5000; allowed is 0.1 to 1,024 GiB"):
+    with pytest.raises(InputError, match=r"--vram-gb.* is 5000; allowed is 0.1 to 1,024 GB"):
         machine(MachineSpec(gpu="RTX 4090", vram_gb=5000))
     told = machine(MachineSpec(gpu="RTX 3060", vram_gb=48)).notes
-    assert any("typed 48 GiB" in note and "8 or 12 GiB" in note for note in told)
+    assert any("typed 48 GB" in note and "8 or 12 GB" in note for note in told)
 
 
 def test_the_typed_size_of_a_changed_card_counts_without_a_word() -> None:
     changed = machine(MachineSpec(gpu="RTX 3070", vram_gb=16))
     assert changed.gpus[0].memory.value == 16 * GIB
-    assert not any("GiB of GPU memory" in note for note in changed.notes)
+    assert not any("GB of GPU memory" in note for note in changed.notes)

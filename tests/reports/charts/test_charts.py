@@ -39,7 +39,7 @@ def test_parts_of_other_versions_differ_in_colour() -> None:
 
 def test_a_chart_has_a_text_for_people_who_cannot_see_it() -> None:
     alt = charts.memory_use(sample().memory).alt
-    assert "Offload to RAM, VRAM: 22.6 GiB of 24.0 GiB" in alt
+    assert "Offload to RAM, VRAM: 22.6 GB of 24.0 GB" in alt
     assert "in_place" not in charts.token_time(times(*TIME_PARTS)).alt
 
 

@@ -226,7 +226,7 @@ def test_one_card_of_each_placement_is_marked(situation: str) -> None:
 def test_the_request_is_in_words() -> None:
     _, report = answer("offloads")
     assert (report.model, report.gpu) == ("Llama-3.1-70B", "RTX 4090")
-    assert report.request["RAM"] == "64.0 GiB"
+    assert report.request["RAM"] == "64.0 GB"
     assert report.request["context"] == "8,192 tokens"
     assert answer("has no GPU")[1].gpu == "no GPU"
 

@@ -100,7 +100,7 @@ def test_the_page_is_whole(report: SavedReport) -> None:
     assert page.text.index(report.name) < page.text.index(report.document.verdict)
     assert page.text.index(report.document.verdict) < page.text.index("does not fit")
     for words in (
-        "19.0 GiB short",
+        "19.0 GB short",
         "2.9 tokens/s",
         "2.4 to 3.4 tokens/s",
         "first token after 2.3 s (1.8 to 2.9 s)",
@@ -110,10 +110,10 @@ def test_the_page_is_whole(report: SavedReport) -> None:
         "saves 27 hours",
         "costs 3.6 hours",
         "no price known",
-        "22.6 GiB",
-        "of 24.0 GiB",
+        "22.6 GB",
+        "of 24.0 GB",
         "341 ms",
-        "922 MiB",
+        "922 MB",
         "Measured with llama.cpp: 3.1 tokens/s; predicted 2.9 tokens/s (2.4 to 3.4): inside",
         "ask Kim about power",
         "Tags: lab, 70B.",
@@ -466,7 +466,7 @@ def test_markdown_says_the_same(report: SavedReport) -> None:
     text = markdown(report)
     for words in (
         "# 3090 against A6000",
-        "| llama.cpp | In the GPU | does not fit | 19.0 GiB short | - |",
+        "| llama.cpp | In the GPU | does not fit | 19.0 GB short | - |",
         "| llama.cpp | Offload to RAM | 2.9 tokens/s | 2.4 to 3.4 | 2.3 s | RAM bandwidth |",
         "| add: 2x RTX 3090 24 GB | 16 tokens/s (13 to 18) | $8.75 a month "
         "| saves 28 hours a month |",

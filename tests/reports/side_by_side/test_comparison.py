@@ -13,7 +13,7 @@ from advisor.reports.document import OptionRow, PlacementCard, ReportDocument
     ("names", "labels"),
     [
         (
-            ("8B, Q4_K_M, on RTX 3090, 64 GiB", "8B, Q4_K_M, on RTX 4090, 64 GiB"),
+            ("8B, Q4_K_M, on RTX 3090, 64 GB", "8B, Q4_K_M, on RTX 4090, 64 GB"),
             ("RTX 3090", "RTX 4090"),
         ),
         (("mine, Q4_K_M", "mine, Q8_0", "mine, AWQ"), ("Q4_K_M", "Q8_0", "AWQ")),
