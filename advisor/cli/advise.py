@@ -177,7 +177,7 @@ SHORT_PLACES = {
     PlacementStrategy.NVME_OFFLOAD: "NVMe",
 }
 """Placements in a column of a table."""
-OF_ESTIMATES = ("runtime", "placement", "format", "tokens/s", "first token", "bound by")
+OF_ESTIMATES = ("runtime", "placement", "format", "tokens/s", "first token", "limited by")
 OF_OPTIONS = ("option", "", "tokens/s", "lost", "a month", "at once", "pays")
 """Headings of the tables."""
 AGED = "* price older than 90 days, or of the launch; `prices --of NAME` has its date"

@@ -135,7 +135,7 @@ def _speed_words(result: Estimate) -> str:
     if speed is None:
         return result.refusal or f"does not fit: {memory(float(result.missing))} short"
     first = seconds(speed.first_token)
-    return f"{speed.words}, first token {first}, bound by {result.bottleneck}"
+    return f"{speed.words}, first token {first}, limited by {result.bottleneck}"
 
 
 def session_answer(task: Task | None, session: AgentSession) -> Json:

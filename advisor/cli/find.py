@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from advisor.advice.advise import findings_of
 from advisor.advice.finder.combinations import on_cluster, on_cores
-from advisor.advice.finder.runnable import Runnable, Trials, points_per_nat, quality_rows
+from advisor.advice.finder.runnable import Runnable, Trials, quality_rows
 from advisor.advice.finder.search import Findings, Hit
 from advisor.advice.known import sentences
 from advisor.advice.prices.rows import no_price
@@ -237,8 +237,7 @@ def _order(models: Iterable[Runnable], reading_tps: float) -> str:
         "enough, or a smaller one that the GPU holds whole within the score's margin. The "
         "context is the longest that fits so. Scores are published ones of the 16-bit "
         "models, less what the format loses (in brackets: its divergence as published for "
-        f"Llama-3-8B, {number(points_per_nat())} points a nat; * its predecessor's or a second "
-        "board's): "
+        "Llama-3-8B; * its predecessor's or a second board's): "
         f"{'; '.join(sources)}."
     )
 

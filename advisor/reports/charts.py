@@ -131,18 +131,22 @@ WIDE = 100.0  # largest over smallest, from which an axis counts in powers of te
 Item = TypeVar("Item")
 
 
-def memory_use(uses: Sequence[document.TierUse]) -> BarChart:
+Names = Mapping[document.PlacementKey, str]
+"""Names of placements."""
+
+
+def memory_use(uses: Sequence[document.TierUse], names: Names = document.PLACEMENTS) -> BarChart:
     """Bytes in each tier of memory, per placement, with the tier's capacity [GiB]."""
     groups = grouped((use for use in uses if use.bytes), lambda use: (use.placement, use.tier))
-    bars = tuple(_tier_bar(group) for group in groups)
+    bars = tuple(_tier_bar(group, names) for group in groups)
     return bar_chart("memory", "Where the bytes are", bars, "GB", mark="what it can hold")
 
 
-def token_time(parts: Sequence[document.TimePart]) -> BarChart:
+def token_time(parts: Sequence[document.TimePart], names: Names = document.PLACEMENTS) -> BarChart:
     """Shares of the time of one token, in each placement [%]."""
     groups = grouped((part for part in parts if part.seconds), lambda part: part.placement)
     colours = _time_colours(part.part for part in parts)
-    bars = tuple(_time_bar(group, colours) for group in groups)
+    bars = tuple(_time_bar(group, colours, names) for group in groups)
     return bar_chart("time", "Where the time of a token goes", bars, "%")
 
 
@@ -261,11 +265,11 @@ def cost_words(row: document.OptionRow) -> str:
     return ", ".join(filter(None, (once, month, tokens)))
 
 
-def _tier_bar(uses: Sequence[document.TierUse]) -> Bar:
+def _tier_bar(uses: Sequence[document.TierUse], names: Names) -> Bar:
     total = sum(use.bytes for use in uses)
     room = next((use.capacity_bytes for use in uses if use.capacity_bytes is not None), None)
     return Bar(
-        head=f"{document.PLACEMENTS[uses[0].placement]}, {document.TIERS[uses[0].tier]}",
+        head=f"{names[uses[0].placement]}, {document.TIERS[uses[0].tier]}",
         figure=formatting.memory(total) + (f" of {formatting.memory(room)}" if room else ""),
         parts=tuple(
             BarPart(
@@ -292,12 +296,12 @@ def _time_colours(names: Iterable[str]) -> dict[str, int]:
     }
 
 
-def _time_bar(parts: Sequence[document.TimePart], colours: Mapping[str, int]) -> Bar:
+def _time_bar(parts: Sequence[document.TimePart], colours: Mapping[str, int], names: Names) -> Bar:
     total = sum(part.seconds for part in parts)
     largest = max(parts, key=lambda part: part.seconds)
     share = f"{100 * largest.seconds / total:.0f} % {document.time_part(largest.part)}"
     return Bar(
-        head=document.PLACEMENTS[parts[0].placement],
+        head=names[parts[0].placement],
         figure=f"{formatting.seconds(total)} a token, {share}",
         parts=tuple(
             BarPart(

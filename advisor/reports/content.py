@@ -209,7 +209,7 @@ def _card_lines(card: PlacementCard) -> Iterable[str]:
     if card.ttft_s is not None:
         text = f"first token after {formatting.seconds(card.ttft_s)}"
         yield charts.with_range(text, card.ttft_s_low, card.ttft_s_high, formatting.seconds)
-    yield f"bound by {card.bottleneck}" if card.bottleneck else ""
+    yield f"limited by {card.bottleneck}" if card.bottleneck else ""
     yield card.runtime
     yield card.explanation
 
@@ -301,7 +301,7 @@ def _waiting(row: OptionRow) -> str:
 NONE = "-"
 RUNTIMES = "Every runtime and placement"
 RUNTIME_HEADINGS = (
-    "Runtime", "Placement", "Speed", "Range", "First token", "Bound by, or why not",
+    "Runtime", "Placement", "Speed", "Range", "First token", "Limited by, or why not",
 )  # fmt: skip
 
 

@@ -56,7 +56,7 @@ class PlacementCard(Record):
     ttft_s: Size | None = None  # time to first token [s]
     ttft_s_low: Size | None = None  # lower end [s]
     ttft_s_high: Size | None = None  # upper end [s]
-    bottleneck: str = ""  # what limits the speed ("RAM bandwidth"); shown after "bound by"
+    bottleneck: str = ""  # what limits the speed ("RAM bandwidth"); shown after "limited by"
     explanation: str = ""  # one or two sentences
     command: str = ""  # shell command that starts the runtime this way
     shown: bool = False  # the card represents its placement on the first page

@@ -21,7 +21,7 @@ from markupsafe import Markup
 
 from advisor.request.request import Request
 from advisor.ui import preview
-from advisor.ui.question import current, this_machine
+from advisor.ui.question import current, model_list, this_machine
 from advisor.ui.question.models import pick
 
 if TYPE_CHECKING:
@@ -180,9 +180,10 @@ async def warm(_app: "st.App") -> AsyncIterator[dict[str, Any] | None]:
     need once the first visitor has his answer.
     """
     await asyncio.to_thread(_load, advise)
-    rest = asyncio.create_task(_load_others())
+    rest = [asyncio.create_task(_load_others()), asyncio.create_task(_order_models())]
     yield None
-    rest.cancel()
+    for task in rest:
+        task.cancel()
 
 
 async def _load_others() -> None:
@@ -193,6 +194,14 @@ async def _load_others() -> None:
         while RUNNING:
             await asyncio.sleep(0.05)
         await asyncio.to_thread(_load, page)
+
+
+async def _order_models() -> None:
+    """Find the best models of machines for the list of models, while nobody is served."""
+    while True:
+        await asyncio.sleep(0.2)
+        if model_list.WANTED and not RUNNING:
+            await asyncio.to_thread(_load, model_list.compute)
 
 
 def _load(page: Callable[[], None]) -> None:

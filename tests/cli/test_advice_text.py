@@ -21,13 +21,13 @@ def test_who_owns_nothing_reads_of_no_machine(nothing_owned: str) -> None:
     assert verdict == "You have no machine for it yet."
     assert "of RAM" not in nothing_owned
     assert "instead of Q4_K_M" not in nothing_owned
-    assert not any("bound by" in line for line in rest)
+    assert not any("limited by" in line for line in rest)
 
 
 def test_a_machine_that_is_described_is_answered_though_not_owned(capsys) -> None:
     text = text_of(capsys, "--own", "nothing", "--gpu", "RTX 3090")
     assert text.startswith("Llama-3.3-70B, Q4_K_M, on RTX 3090,")
-    assert "bound by" in text
+    assert "limited by" in text
 
 
 @pytest.mark.parametrize(

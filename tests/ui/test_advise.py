@@ -202,7 +202,7 @@ def test_ram_large_enough_for_the_model_is_stated_on_the_drives_card():
 
 def test_a_model_that_ram_cannot_hold_says_how_much_is_short():
     test = tab(app(model="DeepSeek-R1", gpu="RTX 3090", ram_gb="16"), "Where the time goes")
-    assert re.search(r"oa-short'>[\d.]+ GB too big", page_text(test))
+    assert re.search(r"oa-grey'>[\d.]+ GB too big", page_text(test))
     assert "more RAM would hold it" in page_text(test)
 
 

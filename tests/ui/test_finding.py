@@ -229,7 +229,8 @@ def test_what_only_the_drive_holds_is_no_card_where_something_runs() -> None:
 def test_an_old_price_is_called_so_and_users_are_counted() -> None:
     mine = {"model": "Gemma-3-27B", "machine": "gaming PC with a 3060 12GB and 32 GB RAM"}
     text = page_text(opened("find", **mine))
-    assert "old price of 20" in text
+    assert re.search(r"\* old prices, of 20\d\d-\d\d( to 20\d\d-\d\d)?<", text)
+    assert re.search(r"\$[\d,]+\*", text)
     assert "tokens a second for each of 4 users" in page_text(opened("find", **mine, users="4"))
 
 

@@ -29,11 +29,24 @@ def test_the_best_of_a_machine_open_the_list_with_their_speeds() -> None:
     rows = page.answer.__wrapped__(request, 0, rated=True, whole=False)
     best = model_list.best(request)
     assert 1 <= len(best) <= model_list.FIRST
-    assert all(re.fullmatch(r"[\d.,]+ tokens/s in \S+", words) for words in best.values())
+    assert all(re.fullmatch(r"[\d.,]+ tokens/s, \S+", words) for words in best.values())
     assert next(iter(best)) in [row.model.name for row in rows]
     assert model_list.ordered(request)[: len(best)] == list(best)
-    assert len(model_list.ordered(request)) == len(listed("model"))
+    assert set(model_list.ordered(request)) == {*best, *listed("model")}
     assert model_list.best(Request(machine="2x 3090")) == {}
+
+
+def test_a_shown_answers_machine_gets_its_list_when_nobody_is_served(monkeypatch) -> None:
+    monkeypatch.setattr(model_list, "WANTED", {})
+    request = Request(machine=MACHINE, model="Qwen3-8B")
+    model_list.want(request.nouns())
+    assert model_list.best(request) == {}
+    model_list.compute()
+    assert len(model_list.best(request)) == model_list.FIRST
+    assert not model_list.WANTED
+    model_list.want(request.nouns())
+    assert not model_list.WANTED, "known by now"
+    model_list.compute()  # nothing waits
 
 
 def test_another_model_or_use_keeps_the_machines_list() -> None:

@@ -21,6 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache, lru_cache
+from itertools import islice
 from typing import TypeAlias
 
 import numpy as np
@@ -326,6 +327,14 @@ class Trials:
         lead = _lead(rows)
         others = [row for row in rows if row is not lead]
         return _older_last(rows if lead is None else [lead, *others])
+
+    def highest_rated(self, number: int) -> Iterator[Runnable]:
+        """Some of the highest rated models that keep up with reading here in a faithful format, and
+        leave other programs room.
+        """
+        names = (name for name, _ in _rated() if not _outgrows(name, self.machine))
+        best = (self.best(_in_memory(name, self.machine, FAITHFUL), IN_MEMORY) for name in names)
+        return islice((row for row in best if row and row.keeps_up and not row.tight), number)
 
     def best(self, forms: Iterable[Model], strategies: Strategies) -> Runnable | None:
         """Best of a model's formats in some placements; None where none of them runs it."""

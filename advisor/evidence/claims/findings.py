@@ -574,7 +574,7 @@ def _span(findings: Sequence[Finding]) -> str:
         text = f"{text} where it is possible"
     bound = {finding.scenario.estimate.bottleneck for finding in fitting if finding.is_speed}
     if len(bound) == 1:
-        return f"{text}, bound by {bound.pop()}"
+        return f"{text}, limited by {bound.pop()}"
     return text
 
 

@@ -19,7 +19,7 @@ from advisor.runtimes.compare import context_notes, decode_tps
 from advisor.ui.advise import known, placements, ways
 from advisor.ui.parts.glossary import term
 from advisor.ui.parts.markup import block, boxed, heading, joined, pressed, show
-from advisor.ui.question import chips, current, presets, refused, this_machine
+from advisor.ui.question import chips, current, model_list, presets, refused, this_machine
 
 # How certain the answer is: runs like it, what is assumed, and what makes it surer.
 
@@ -154,6 +154,7 @@ def shown(answer: Answer) -> None:
         if tab.open:
             with tab:
                 import_module(f"advisor.ui.advise.{file}").shown(answer)
+    model_list.want(answer.nouns)
     if st.session_state.pop(placements.WHY, False) and best is not None:
         from advisor.ui.advise import sources
 

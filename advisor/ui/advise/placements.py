@@ -79,7 +79,7 @@ def _winner(answer: Answer, best: Estimate, before: str, folded: Markup | str = 
         ends = (float(best.decode.low), float(best.decode.high))
     else:
         ends = None
-    bound = f"{best.runtime.name}, {best.model.format}, bound by {best.bottleneck}"
+    bound = f"{best.runtime.name}, {best.model.format}, limited by {best.bottleneck}"
     foot = block("oa-foot", escape(folded) + press(WHY, "Why this number?") + JUMP)
     reading = answer.nouns.money.reading_tps
     was = block("oa-was", f"was {before}", "span") if before else ""

@@ -31,7 +31,7 @@ COLUMNS: Mapping[str, Callable[[Estimate], object]] = {
     "Placement": lambda row: TITLES[row.strategy],
     "Speed": lambda row: _speed(row),
     "First token": lambda row: seconds(float(row.first_token.value)) if row.first_token else "",
-    "Bound by": lambda row: explained(row.bottleneck),
+    "Limited by": lambda row: explained(row.bottleneck),
     "Setup": lambda row: effort(row.runtime.name),
 }
 

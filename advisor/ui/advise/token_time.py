@@ -13,7 +13,6 @@ from advisor.advice.advise import Answer
 from advisor.advice.curves import Crossover, by_prompt, by_users, page_cache_for
 from advisor.advice.table.option import OptionKind
 from advisor.advice.task import sentences
-from advisor.advice.words.verdict import judgement
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
@@ -46,20 +45,21 @@ def shown(answer: Answer) -> None:
     if answer.nouns.session is not None:
         agent_session(answer)
     cards(answer)
+    names = {each.value: placements.name(answer, each) for each in PlacementStrategy}
     left, right = st.columns(2, gap="medium")
     with left:
         if rows := from_advice.memory_use(advice, machine):
-            headed(charts.memory_use(rows), anchor="bytes")
+            headed(charts.memory_use(rows, names), anchor="bytes")
         sweep = from_advice.layer_sweep(advice, machine)
-        if sweep is not None and len(sweep.x) > 1:
+        if sweep is not None and len(sweep.x) > 1 and not machine.unified:
             headed(charts.layers(sweep), anchor="layers")
     with right:
         if parts := from_advice.token_time(advice):
-            headed(charts.token_time(parts), anchor="time")
+            headed(charts.token_time(parts, names), anchor="time")
         if advice.best is not None:
             st.subheader("Faster, in order of gain", anchor="faster")
             changes = advice.what_ifs[:7]
-            names = explained_in_turn(plain_words(change.words) for change in changes)
+            told = explained_in_turn(plain_words(change.words) for change in changes)
             show(
                 listed(
                     (
@@ -69,7 +69,7 @@ def shown(answer: Answer) -> None:
                         if change.of_prompt
                         else tokens_per_second(change.speed.decode),
                     )
-                    for name, change in zip(names, changes, strict=True)
+                    for name, change in zip(told, changes, strict=True)
                 )
             )
             if not changes:
@@ -114,27 +114,22 @@ PROMISED = 0.5  # least speed that articles promise for a 70B model on a drive o
 
 
 def cards(answer: Answer) -> None:
-    """The three cards, in a fixed order."""
-    each = (_card(answer, strategy, answer.advice.card(strategy)) for strategy in PlacementStrategy)
-    show(block("oa-cards oa-details", joined(block("oa-card", joined(card)) for card in each)))
+    """What the cards above do not say of the placements, in the same order."""
+    each = ((strategy, answer.advice.card(strategy)) for strategy in PlacementStrategy)
+    told = (
+        (placements.name(answer, strategy), joined(_details(answer, strategy, estimate)))
+        for strategy, estimate in each
+    )
+    drawn = (block("oa-card", head(name) + details) for name, details in told if details)
+    show(block("oa-cards oa-details", joined(drawn)))
 
 
-def _card(
+def _details(
     answer: Answer, strategy: PlacementStrategy, estimate: Estimate | None
 ) -> Iterable[Markup]:
-    name = placements.name(answer, strategy)
     if estimate is not None and bool(estimate.fits):
-        level = judgement(decode_tps(estimate), answer.nouns.money.reading_tps)
-        yield head(name, *placements.BADGES[level])
         yield from _running(answer, estimate)
-        return
-    yield head(name, *(placements.IMPOSSIBLE if estimate is None else placements.TOO_BIG))
-    if estimate is None:
-        yield block("oa-why", answer.advice.why_not(strategy) or UNKNOWN, "p")
-    else:
-        yield block("oa-speed oa-short", f"{memory(float(estimate.missing))} too big")
-        yield block("oa-range", f"with {estimate.runtime.name}, {estimate.model.format}")
-    if strategy is PlacementStrategy.GPU_RESIDENT:
+    elif strategy is PlacementStrategy.GPU_RESIDENT:
         yield from _would_hold(answer)
     elif estimate is not None:
         yield block("oa-why", f"{memory(float(estimate.missing))} more RAM would hold it.", "p")
@@ -155,14 +150,8 @@ def _would_hold(answer: Answer) -> Iterable[Markup]:
 
 
 def _running(answer: Answer, estimate: Estimate) -> Iterable[Markup]:
-    speed = decode_tps(estimate)
-    decode = estimate.decode
-    amount, _, unit = tokens_per_second(speed).partition(" ")
-    yield block("oa-speed", Markup("{}<span>{}</span>").format(amount, unit))
-    if decode is not None:
-        yield block("oa-range", f"{range_of(float(decode.low), float(decode.high))} tokens/s")
     yield _facts(answer, estimate)
-    yield typing(speed)
+    yield typing(decode_tps(estimate))
     length = answer.nouns.request.output
     yield block("oa-caption", f"A reply of {length} tokens takes {seconds(float(estimate.reply))}.")
     yield from _remarks(answer, estimate)
@@ -173,7 +162,7 @@ def _facts(answer: Answer, estimate: Estimate) -> Markup:
     placement = estimate.placement
     named: dict[str, Markup | str] = {
         "First token": seconds(float(first.value)) if first else UNKNOWN,
-        "Bound by": explained(estimate.bottleneck),
+        "Limited by": explained(estimate.bottleneck),
         "Runtime": explained(f"{estimate.runtime.name}, {estimate.model.format}"),
     }
     whole = estimate.strategy is PlacementStrategy.GPU_RESIDENT
@@ -228,7 +217,7 @@ def _other_ways(answer: Answer, shown: Estimate) -> Iterable[Markup]:
     other = next((other for other in others if (Route.STREAMED in other.routes) == in_place), None)
     if other is None:
         return
-    text = Markup("{} instead: <b>{}</b> ({}, {}), bound by {}.")
+    text = Markup("{} instead: <b>{}</b> ({}, {}), limited by {}.")
     yield text.format(
         "Streamed to the GPU" if in_place else "Computed in place",
         tokens_per_second(decode_tps(other)),

@@ -256,9 +256,8 @@ def _bigger(answer: Answer) -> Way:
             name="A bigger machine" if answer.nouns.machine.unified else new,
             price=NONE,
             figure="None helps here",
-            text="No GPU for it and no other machine with a price on record writes "
-            f"{number(_notably_faster(answer.advice.options[0]))} tokens a second, which you would "
-            "notice.",
+            text="Nothing on record is faster by so much that you would notice: "
+            f"{number(_notably_faster(answer.advice.options[0]))} tokens a second.",
             action="All options",
         )
     names = {OptionKind.MACHINE: "A bigger machine", OptionKind.CHANGE: "More RAM"}

@@ -399,8 +399,9 @@ def shown(answer: Findings, kind: OfferKind) -> None:
         parts = [bought, block("oa-way", f"{first} {rest} {way}", "p")]
     if rows:
         picture = points(cost_against_speed(chosen))
-        ten = _listed(_row(answer, hit) for hit in rows[:FIRST])  # each opens Advise
-        sides = block("oa-ten", ten) + block("oa-beside", picture)
+        named = rows[:FIRST]
+        ten = _listed(named, (_row(answer, hit) for hit in named))  # each opens Advise
+        sides = ten + block("oa-beside", picture)
         parts.append(block("oa-sides", sides))
     with st.container(key="best_machines"):
         show(joined(parts))
@@ -509,6 +510,8 @@ def _safe() -> str:
         if choice.safe is None:
             return f"For what you have, the safe choice is to buy nothing. {choice.reason}"
         name = plain(choice.safe.name)
+        if choice.safe.kind is OptionKind.CHANGE and not choice.safe.upfront:
+            return f"Before anything is bought, free: {name}."
         cost = money(choice.safe.upfront or 0.0)
         return f"The safe choice for what you have: {name}, {cost}. {choice.reason}"
     return ""
@@ -530,6 +533,7 @@ def _budgeted() -> Markup:
         have = number(advice.options[0].decode) if advice.options[0].speed else "nothing"
         title = f"For {answer.nouns.model.name} you have {have} tokens a second."
         rows = [_buy(name, option) for name, option in picks.named]
+        named = [option for _, option in picks.named]
         told = _safe() or ""
         if not rows:
             told += " Nothing within the budget is notably faster at a price of this half-year."
@@ -537,7 +541,7 @@ def _budgeted() -> Markup:
             (
                 heading(title, "", "oa-partly-text"),
                 block("oa-way", told, "p"),
-                *((block("oa-ten", _listed(rows, "Buys within the budget")),) if rows else ()),
+                *((_listed(named, rows, "Buys within the budget"),) if rows else ()),
             )
         )
     return Markup()
@@ -572,9 +576,27 @@ def _rows(answer: Findings, kind: OfferKind) -> list[Hit]:
 HEADINGS = ("Machine", "tokens/s", "A month", "At once")
 
 
-def _listed(rows: Iterable[Sequence[object]], label: str = "The cheapest month first") -> Markup:
-    """Table of the few that are named; two on a page need labels of their own."""
-    return table(HEADINGS, rows, label=label, numeric=(1, 2, 3))
+def _listed(
+    options: Sequence[Option],
+    rows: Iterable[Sequence[object]],
+    label: str = "The cheapest month first",
+) -> Markup:
+    """Table of the few options that are named, with the months of old prices above it; two on a
+    page need labels of their own.
+    """
+    return block("oa-ten", _old(options) + table(HEADINGS, rows, label=label, numeric=(1, 2, 3)))
+
+
+def _old(options: Iterable[Option]) -> Markup:
+    """The months of old prices, which the table marks; nothing where all are of late."""
+    dates = sorted(option.price.date[:7] for option in options if option.aged)
+    if not dates:
+        return Markup()
+    if dates[0] == dates[-1]:
+        months = dates[0]
+    else:
+        months = f"{dates[0]} to {dates[-1]}"
+    return block("oa-soft", f"* old prices, of {months}", "p")
 
 
 def _row(answer: Findings, hit: Hit) -> Cells:
@@ -589,6 +611,7 @@ def _cells(option: Option, name: Markup | str, where: str, told: str = "", once:
     """Name, speed, month, and what is paid at once, each with words below."""
     speed = option.speed
     month = option.monthly
+    mark = "*" if option.aged else ""
     if speed is None:
         words = "not on record here"
     else:
@@ -596,8 +619,8 @@ def _cells(option: Option, name: Markup | str, where: str, told: str = "", once:
     return (
         two_lines(name, where),
         two_lines(number(speed.decode) if speed else "", words),
-        two_lines("no price" if month is None else money(month), told or option.aged.strip(" ()")),
-        once or (money(option.upfront) if option.upfront else ""),
+        two_lines("no price" if month is None else f"{money(month)}{mark}", told),
+        once or (f"{money(option.upfront)}{mark}" if option.upfront else ""),
     )
 
 
@@ -639,7 +662,7 @@ def _options(kind: OfferKind) -> None:
     show(heading(first, speed, f"oa-{tone}-text"))
     if kind is OfferKind.API:
         say("Your texts leave your house. Speeds are the providers' own.", "oa-way")
-    show(block("oa-ten", _listed(map(_option, rows))))
+    show(_listed(rows, map(_option, rows)))
 
 
 def _option(option: Option) -> Cells:

@@ -183,7 +183,7 @@ def _pick(entry: Input, words: str, empty: str, common: dict[str, Any]) -> None:
     def told(name: str) -> str:
         """Words of an option: of the best models their speed, too."""
         if name in speeds and name != chosen:
-            return f"{spoken(name)}: {speeds[name]}"
+            return f"{spoken(name.rpartition('/')[2])}: {speeds[name]}"
         return spoken(name) or usual
 
     # No two options of a list may read alike: the browser sends back their words.

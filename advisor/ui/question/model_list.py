@@ -1,16 +1,19 @@
 """Order of the list of models: the best on this machine first, with their speeds, then by year.
 
-Speeds are those that the page Models has computed for the machine; the list waits for none.
+Speeds are computed when nobody is served, for each machine that an answer was shown for; the list
+waits for none.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 
-from advisor.advice.finder.runnable import Runnable, quality_rows
+from advisor.advice.finder.runnable import Runnable, Trials, quality_rows
+from advisor.cost_model.workload import Workload
 from advisor.formatting import tokens_per_second
 from advisor.model import catalog
-from advisor.request.request import Request, listed
+from advisor.request.request import Nouns, Request, listed
 from advisor.ui.question import current
 
 FIRST = 8  # models that are named with their speeds
@@ -18,14 +21,31 @@ KEPT = 64  # machines whose best models are remembered
 NEWEST = "9"  # year of what was published in the last months
 _BEST: dict[str, Mapping[str, str]] = {}
 """Speeds of the best models in words, by the machine's inputs."""
+WANTED: dict[str, Nouns] = {}
+"""Questions whose machines have none yet, by the machine's inputs."""
+
+
+def want(nouns: Nouns) -> None:
+    """Have the best models of a question's machine computed, where they are not known."""
+    key = _key(nouns.request)
+    if key not in _BEST and len(WANTED) < KEPT:
+        WANTED[key] = nouns
+
+
+def compute() -> None:
+    """Compute the best models of the machine that has waited longest."""
+    key = next(iter(WANTED), None)
+    nouns = WANTED.pop(key, None) if key is not None else None
+    if nouns is not None:
+        trials = Trials(nouns.machine, Workload(), nouns.money.reading_tps)
+        remember(nouns.request, trials.highest_rated(FIRST))
 
 
 def remember(request: Request, best: Iterable[Runnable]) -> None:
     """Keep the best models of a machine for its list."""
-    named = [row for row in best if row.model.name in catalog.model_rows()][:FIRST]
     speeds = {
-        row.model.name: f"{tokens_per_second(row.speed.decode)} in {row.model.format}"
-        for row in named
+        row.model.name: f"{tokens_per_second(row.speed.decode)}, {row.model.format}"
+        for row in islice(best, FIRST)
     }
     while len(_BEST) >= KEPT:
         _BEST.pop(next(iter(_BEST)), None)

@@ -104,7 +104,7 @@ def test_the_page_is_whole(report: SavedReport) -> None:
         "2.9 tokens/s",
         "2.4 to 3.4 tokens/s",
         "first token after 2.3 s (1.8 to 2.9 s)",
-        "bound by RAM bandwidth",
+        "limited by RAM bandwidth",
         "0.25 tokens/s",
         "$290 a month",
         "saves 27 hours",
