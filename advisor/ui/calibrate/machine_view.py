@@ -15,7 +15,7 @@ from advisor.calibration.local_machine import Calibration
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError
-from advisor.formatting import memory, moment, quantity, rate, tokens_per_second
+from advisor.formatting import memory, moment, quantity, rate, seconds, tokens_per_second
 from advisor.model import catalog, resolve
 from advisor.model.model import Model
 from advisor.paths import data_folder
@@ -29,7 +29,17 @@ from advisor.runtimes.compare import TITLES, compare, decode_tps, usable
 from advisor.ui.calibrate import brought, gauges, machine_list, running_server
 from advisor.ui.parts import audience, tabs
 from advisor.ui.parts.drawing import lines
-from advisor.ui.parts.markup import block, columned, heading, notice, say, show, table
+from advisor.ui.parts.markup import (
+    block,
+    columned,
+    heading,
+    notice,
+    plain_words,
+    say,
+    show,
+    table,
+    two_lines,
+)
 from advisor.ui.question import current, this_machine
 from advisor.ui.question.models import pick
 from advisor.units import GB
@@ -115,7 +125,7 @@ def _shown(name: str) -> None:
         unused = " Until then typical figures are used." if known.changed else ""
         notice(known.stale + unused, "warning")
     of_measured = (
-        _of_measured(name, known, marks) if latest else {MEASURED: lambda: say(TO_MEASURE)}
+        _of_measured(name, known, marks) if latest else {MEASURED: lambda: _unmeasured(name)}
     )
     others = {MACHINES: machine_list.section, OTHER: machine_list.bring}
     if not audience.is_public():
@@ -185,6 +195,34 @@ TO_MEASURE = (
     "RAM, drive, copies to the GPU and llama.cpp are measured; each then stands here beside its "
     "datasheet."
 )
+
+
+def _unmeasured(name: str) -> None:
+    """Figures that predictions count with until they are measured, and where they come from."""
+    say(TO_MEASURE)
+    try:
+        machine = named_machine(name)
+    except AdvisorError as error:
+        notice(str(error), "warning")
+        return
+    figures = [("RAM, read by the processor", machine.host.bandwidth, "ram")]
+    if machine.disk is not None:
+        figures.append((f"Drive ({machine.disk.name})", machine.disk.sequential, "disk"))
+    for gpu in machine.gpus:
+        figures.append((f"Memory of {gpu.name}", gpu.bandwidth, "gpu"))
+        if not gpu.unified:
+            figures.append((f"Copies to {gpu.name}", gpu.link.pinned, "gpu"))
+    rows = (
+        (
+            two_lines(what, plain_words(", ".join(filter(None, (figure.source, figure.date))))),
+            rate(float(figure.value)),
+            figure.kind.value,
+            seconds(suite.QUICK[part]),
+        )
+        for what, figure, part in figures
+    )
+    headings = ("Until then counted with", "Speed", "Kind", "Measured in")
+    show(table(headings, rows, label="Figures that are not measured yet", numeric=(1,)))
 
 
 def _of_measured(

@@ -115,15 +115,14 @@ def models_table(nouns: Nouns, rows: Sequence[Runnable], *, key: str, alt: str) 
     }
     after: dict[str, list[Any]] = {
         "Format loses": [row.lost for row in rows],
-        "Context that fits": [row.context / 1024 for row in rows],
+        "Context": [row.context / 1024 for row in rows],
         "Keeps up": ["yes" if row.keeps_up else "no" for row in rows],
-        "Published": [row.quality.score if row.quality else None for row in rows],
         "Score of": [_scored_by(row) for row in rows],
         "Source": [row.quality.source if row.quality else None for row in rows],
     }
     if not any(row.quality for row in rows):
         del before["Score"]
-        for name in ("Published", "Format loses", "Score of", "Source"):
+        for name in ("Format loses", "Score of", "Source"):
             del after[name]
     speeds = [row.speed for row in rows]
     speed_table("models", before, speeds, after, key=key, alt=alt)
