@@ -145,7 +145,12 @@ def _path(name: str) -> Path:
 def named_machine(
     name: str, overrides: MachineSpec | None = None, measured: Calibration | None = None
 ) -> Machine:
-    """Imported machine, this one, or one that a name describes; typed values on top."""
+    """Imported machine, this one, or one that a name describes; typed values on top.
+
+    Example:
+        >>> named_machine("3090 with 64 GB").gpus[0].name
+        'RTX 3090'
+    """
     inputs = overrides or MachineSpec()
     if is_this(name):
         check_here(name)

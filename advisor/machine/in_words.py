@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from advisor.machine import catalog
 from advisor.machine.machine import Gpu, Machine
 from advisor.units import GIB
 
@@ -12,11 +13,25 @@ def cards(gpus: Sequence[Gpu]) -> list[str]:
     counted = Counter(gpu.name for gpu in gpus)
     words = []
     for name, gpu in {gpu.name: gpu for gpu in gpus}.items():
-        size = f"{round(float(gpu.memory.value) / GIB)} GB"
+        size = f"{round(_sold_gib(gpu))} GB"
         told = "" if gpu.unified or size.replace(" ", "") in name else f" {size}"
         several = f"{counted[name]}x " if counted[name] > 1 else ""
         words.append(f"{several}{name}{told}")
     return words
+
+
+DRIVERS_PART = 0.9
+"""Share of the memory sold that a driver leaves of a card, at least: 268.6 of a B300's 288 GB
+(data/hardware/gpus.csv)."""
+
+
+def _sold_gib(gpu: Gpu) -> float:
+    """Memory that a card is sold with, of which its driver keeps a part; else what it has [GiB]."""
+    size = float(gpu.memory.value) / GIB
+    row = catalog.gpu_rows().get(gpu.name)
+    if row is not None and DRIVERS_PART * row.memory_gib < size < row.memory_gib:
+        return row.memory_gib
+    return size
 
 
 def parts(machine: Machine) -> str:

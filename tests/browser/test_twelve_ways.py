@@ -169,11 +169,11 @@ def test_11_find_a_machine_for_ones_model(at):
     with at("?gpu=RTX+3090&ram_gb=64&model=Llama-3.1-8B") as tab:
         open_page(tab, "Machines")
         tab.get_by_text("machines reach 6.0 tokens/s with Llama-3.1-8B").wait_for(timeout=LONG)
-        tab.locator(".st-key-target").get_by_text("40", exact=True).click()
-        tab.get_by_text("machines reach 40 tokens/s").wait_for(timeout=LONG)
+        tab.locator(".st-key-target").get_by_text("$5,000", exact=True).click()
+        tab.get_by_text("within $5,000 at once").wait_for(timeout=LONG)
         press(tab, "Rent", "radio")
         judged(tab, "Cheapest to rent")
-        assert re.search("min_tps=40.*offers=Rent|offers=Rent.*min_tps=40", tab.url)
+        assert re.search("max_usd=5000.*offers=Rent|offers=Rent.*max_usd=5000", tab.url)
         tab.locator(".oa-ten a").first.click()
         judged(tab, "runs well")
 
