@@ -163,8 +163,11 @@ class VerdictText:
 
     @property
     def reserved(self) -> bool:
-        """Whether it is fast enough with a reserve: it begins late, or reads from the drive."""
-        return self.gives.startswith(tuple(text.partition("{")[0] for text in RESERVES))
+        """Whether it is fast enough with a reserve: it begins late, reads from the drive, or does
+        not serve all users.
+        """
+        reserves = (text.partition("{")[0] for text in RESERVES)
+        return self.gives.startswith((NOT_ENOUGH, *reserves))
 
     def __str__(self) -> str:
         return f"{self.gives}\n{self.way}"
@@ -385,6 +388,9 @@ def _worked(advice: Advice, best: Estimate) -> str:
     return f"Cannot keep up: {number(load)} hours of work each hour, {together} at {speed}."
 
 
+NOT_ENOUGH = "Not enough"  # first words where not all users are served
+
+
 def _not_for_all(best: Estimate) -> str:
     """Users who are not all served: "Not enough for 60 users: 16 wait, ..."."""
     running = float(best.work.users)
@@ -392,8 +398,8 @@ def _not_for_all(best: Estimate) -> str:
     who = f"{running + waiting:,.0f} users"
     speed = f"{number(decode_tps(best))} tokens a second"
     if waiting:
-        return f"Not enough: {waiting:,.0f} of {who} wait, {speed} to the others, {_first(best)}."
-    return f"Not enough for {who}: {speed} to each, {_first(best)}."
+        return f"{NOT_ENOUGH}: {waiting:,.0f} of {who} wait, {speed} to the others, {_first(best)}."
+    return f"{NOT_ENOUGH} for {who}: {speed} to each, {_first(best)}."
 
 
 def _written(level: Judgement, best: Estimate, kept: Option) -> str:

@@ -9,6 +9,7 @@ from advisor.advice.advise import Answer
 from advisor.advice.first_run import FirstRun, System, first_run, systems
 from advisor.cost_model.estimate import Estimate
 from advisor.formatting import memory
+from advisor.machine.backends import OperatingSystem
 from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.remarks import remarks
 from advisor.runtimes.serving import setup_efforts
@@ -82,15 +83,15 @@ STEP = Markup("<b>{}</b> {}")
 
 
 def chosen_system(picked: Estimate) -> System:
-    """Operating system whose shell the lines are for: chosen, else the browser's."""
+    """Operating system whose shell the lines are for: chosen, or of the machine or browser."""
     offered = systems(picked)
     if len(offered) == 1:
         return offered[0]
     names = [system.value for system in offered]
     if st.session_state.get("system_shown") not in names:
-        own = (
-            System.WINDOWS if "Windows" in st.context.headers.get("User-Agent", "") else offered[-1]
-        )
+        browser = st.context.headers.get("User-Agent", "")
+        windows = picked.machine.system == OperatingSystem.WINDOWS or "Windows" in browser
+        own = System.WINDOWS if windows else offered[-1]
         st.session_state["system_shown"] = own.value
     name = st.pills(
         "System", names, key="system_shown", required=True, label_visibility="collapsed"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,10 +11,10 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.errors import AdvisorError, NetworkError, Refusal, UnknownName
-from advisor.formatting import tokens_per_second
+from advisor.formatting import money, tokens_per_second
 from advisor.model import catalog, resolve
 from advisor.runtimes.compare import decode_tps
-from advisor.ui.parts.markup import block, heading, notice, plain_words, say, show
+from advisor.ui.parts.markup import block, heading, link, notice, plain_words, say, show
 from advisor.ui.question import current, presets
 from advisor.ui.question.answer import current_answer
 
@@ -61,6 +62,9 @@ def _refused(error: AdvisorError) -> None:
     for sentence in current.visit().problems:
         notice(sentence, "warning")
     close = _close(error)
+    if _asked_back(error):
+        show(_last())
+        return
     show(heading("", _what(error, close), "oa-bad-text"))
     if isinstance(error, Refusal) and MAKER in str(error):
         close = (AT_HOME,)
@@ -74,6 +78,56 @@ def _refused(error: AdvisorError) -> None:
     if isinstance(error, NetworkError):
         st.page_link(MODELS, label="Models on record, which need no network")
         st.button("Try again", key="try_again", on_click=_ask_again)
+
+
+OF_MEMORY = "That is a size of memory"
+OF_MONEY = "That is an amount of money"
+"""How the hints begin where a machine's words are something else (data/hardware/name_words.csv)."""
+SIZE = re.compile(r"(\d+(?:\.\d+)?) ?-?([gt])", re.IGNORECASE)
+DOLLARS = re.compile(r"\$ ?(\d[\d,]*)|(\d[\d,]*) ?(?:\$|usd|(?:us )?dollars?|bucks)", re.IGNORECASE)
+WITH_MEMORY = {
+    "No graphics card": "no GPU with {} RAM",
+    "RTX 4060": "RTX 4060 with {} RAM",
+    "Mac": "Mac mini M4 {}",
+}
+"""Machines that may have a size of memory, by the words of their buttons."""
+
+
+def _asked_back(error: AdvisorError) -> bool:
+    """Whether words that are no machine were read as what they are, and asked about."""
+    if not isinstance(error, UnknownName) or error.kind != "machine":
+        return False
+    size = SIZE.search(error.name)
+    if error.hint.startswith(OF_MEMORY) and size is not None:
+        memory = f"{size[1]} {size[2].upper()}B"
+        show(heading("", f"I read {memory} as memory. Which machine has it?", "oa-partly-text"))
+        with st.container(horizontal=True, gap="small", key="suggestions"):
+            for words, machine in WITH_MEMORY.items():
+                text = machine.format(memory)
+                st.button(words, key=f"has_{words}", on_click=_take_machine, args=(text,))
+        return True
+    if error.hint.startswith(OF_MONEY):
+        show(heading("", "I read that as a budget. What may it buy?", "oa-partly-text"))
+        show(_for_a_budget(error.name))
+        return True
+    return False
+
+
+def _take_machine(text: str) -> None:
+    """Take a machine (for callbacks)."""
+    current.another_machine(f"Machine: {text}", machine=text)
+
+
+def _for_a_budget(text: str) -> Markup:
+    """Link to the machines within a budget in dollars, or to all of them."""
+    request = replace(current.present(), **current.of_machine(machine=current.EXAMPLE))
+    amount = DOLLARS.search(text)
+    words = "Machines, by their budget"
+    if amount is not None:
+        usd = float((amount[1] or amount[2]).replace(",", ""))
+        request = replace(request, max_usd=usd)
+        words = f"Machines under {money(usd)}"
+    return link(current.link(request, "find"), words)
 
 
 def _ask_again() -> None:
