@@ -182,7 +182,7 @@ def _bought(advice: Advice) -> BriefWay | None:
         decode=option.speed.decode,
         upfront=option.upfront,
         monthly=option.monthly,
-        note=_pays(option),
+        note=_pays(advice.as_judged(option)),
     )
 
 

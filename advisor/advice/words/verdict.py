@@ -252,6 +252,11 @@ class Advice:
         )
         return choices.in_question(judged, choice)
 
+    def as_judged(self, option: Option) -> Option:
+        """The same option as it is judged: without thinking where the model can stop."""
+        pairs = zip(self.case.options, self.case.judged, strict=False)
+        return next((judged for each, judged in pairs if each is option), option)
+
     @property
     def what_changes(self) -> str:
         """Inputs at which that option starts or stops to pay, in words; empty for none."""

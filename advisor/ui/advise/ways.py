@@ -267,7 +267,7 @@ def _bigger(answer: Answer) -> Way:
         name=name,
         price=money(cost) if (cost := option.upfront or 0.0) > 0 else EVEN,
         figure=f"{number(option.speed.decode)} tokens/s",
-        text=f"{bought}{option.aged}. {_pays(option)}",
+        text=f"{bought}{option.aged}. {_pays(option, answer.advice.as_judged(option))}",
         action="Try it",
         changes=_with(option, answer),
     )
@@ -298,19 +298,27 @@ def _notably_faster(kept: Option) -> float:
     return max(chosen.NOTABLE * (kept.speed.decode if kept.speed else 0.0), LEAST)
 
 
-def _pays(option: Option) -> str:
-    saved = option.hours_saved
-    worth = option.worth_from
+def _pays(option: Option, judged: Option) -> str:
+    """Hours saved, and when it pays; as it is judged, where that is without thinking."""
+    saved = judged.hours_saved
+    worth = judged.worth_from
+    thinking = option.hours_saved
+    if judged is option or thinking is None:
+        without = ""
+        beside = ""
+    else:
+        without = " with thinking off"
+        beside = f" With it {hours(thinking)}."
     if option.kept is None or option.kept.speed is None:
         return f"{money(option.monthly or 0.0)} a month in all."
     if saved is None or saved < 0.05:
-        return "It saves you hardly any waiting at this use."
-    told = f"Saves {hours(saved)} a month"
+        return f"It saves you hardly any waiting{without or ' at this use'}.{beside}"
+    told = f"Saves {hours(saved)} a month{without}"
     if worth is None:
-        return f"{told}."
+        return f"{told}.{beside}"
     if not worth:
-        return f"{told} and costs no more."
-    return f"{told}: pays if your hour is worth over {money(worth)}."
+        return f"{told} and costs no more.{beside}"
+    return f"{told}: pays if your hour is worth over {money(worth)}.{beside}"
 
 
 def _with(option: Option, answer: Answer) -> dict[str, Any]:
