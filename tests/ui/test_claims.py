@@ -12,7 +12,6 @@ from advisor.evidence.claims import Verdict, claims
 from advisor.evidence.claims.scenarios import CASES
 from advisor.request.texts import from_address
 from advisor.ui.accuracy.claims import parameters
-from advisor.ui.parts.markup import as_sold
 
 
 def section():
@@ -23,7 +22,7 @@ def section():
 
 def shown(text: str) -> str:
     """Text as the page shows it: escaped, memory in GB as it is sold."""
-    return as_sold(str(escape(text)))
+    return str(escape(text))
 
 
 @pytest.fixture(scope="module")

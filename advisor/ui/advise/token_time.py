@@ -18,6 +18,7 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
 from advisor.formatting import UNKNOWN, memory, range_of, seconds, tokens_per_second
 from advisor.reports import charts, from_advice
+from advisor.reports.document import PLACEMENTS
 from advisor.runtimes.compare import decode_tps, usable
 from advisor.ui.advise import placements
 from advisor.ui.advise.run_it import fitting
@@ -45,7 +46,7 @@ def shown(answer: Answer) -> None:
     if answer.nouns.session is not None:
         agent_session(answer)
     cards(answer)
-    names = {each.value: placements.name(answer, each) for each in PlacementStrategy}
+    names = {key: placements.name(answer, PlacementStrategy(key)) for key in PLACEMENTS}
     left, right = st.columns(2, gap="medium")
     with left:
         if rows := from_advice.memory_use(advice, machine):
