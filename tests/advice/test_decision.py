@@ -85,3 +85,26 @@ def test_a_batch_is_judged_by_its_hours_by_hand() -> None:
     assert advice.case.demand.load(kept) == pytest.approx(100 * seconds / 3600 / 24)
     assert advice.choice.safe is None
     assert advice.verdict.startswith("Done in ")
+
+
+def test_thinking_off_names_the_format_that_it_is_counted_with() -> None:
+    slow = decided(machine="laptop 4060 16gb", model="Qwen3.6-27B")
+    step = slow.case.step
+    assert slow.options[0].decode < 6.0 < step.decode  # reading speed is between them
+    off = slow.choice.safe
+    assert off.name == f"{STOPS_THINKING} and {step.name}"
+    assert off.loss == step.loss > 0
+    assert f"With {STOPS_THINKING} and Q3_K_M" in slow.summary.way
+    alone = decided(machine="rtx 3090 64gb", model="Qwen3.6-27B")
+    assert alone.choice.safe.name == STOPS_THINKING
+    assert alone.choice.safe.loss == 0
+
+
+def test_a_purchase_saves_less_where_thinking_can_be_switched_off() -> None:
+    advice = decided(machine="laptop 4060 16gb", model="Qwen3.6-27B")
+    option = advice.in_question
+    judged = advice.as_judged(option)
+    assert judged.name == option.name
+    assert judged.hours_saved < option.hours_saved
+    calm = decided(machine="laptop 4060 16gb", model="Qwen3.6-27B", think="off")
+    assert calm.as_judged(calm.options[1]) is calm.options[1]

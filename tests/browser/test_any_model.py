@@ -58,3 +58,17 @@ def test_a_path_is_typed_and_the_format_follows_the_model(chromium, address, tmp
         settle(test)
         assert test.title().startswith("My-Llama")
         assert "model=" in test.url
+
+
+def test_what_is_typed_stands_last_in_the_list_and_enter_takes_the_first(chromium, address):
+    with page(chromium, f"{address}/?machine=laptop+4060+16gb&model=Qwen3-8B") as test:
+        field = test.get_by_role("combobox", name="Model")
+        field.click()
+        test.keyboard.type("gemma 27")
+        typed = test.get_by_role("option", name="Use as typed: gemma 27")
+        typed.wait_for()
+        offered = test.get_by_role("option", name="Gemma 3 27B")
+        assert offered.bounding_box()["y"] < typed.bounding_box()["y"]
+        test.keyboard.press("Enter")
+        test.wait_for_function("document.title.startsWith('Gemma-3-27B')")
+        settle(test)

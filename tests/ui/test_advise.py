@@ -459,3 +459,33 @@ def test_the_tab_of_the_browser_says_the_verdicts_speed(gpu: str) -> None:
     told = answer(Request(model="Qwen3-30B-A3B", gpu=gpu, ram_gb=64).nouns())
     (speed,) = re.findall(r"([\d.,]+) tokens/s$", page.title(told))
     assert re.search(rf"\b{re.escape(speed)} tokens a second", told.advice.verdict)
+
+
+def test_a_size_of_memory_is_asked_back_with_machines_that_may_have_it():
+    test = app(machine="16 GB", model="Qwen3-8B")
+    text = page_text(test)
+    assert "I read 16 GB as memory. Which machine has it?" in text
+    assert "--ram-gb" not in text
+    test.button(key="has_RTX 4060").click()
+    run(test)
+    assert test.text_input(key="in_machine").value == "RTX 4060 with 16 GB RAM"
+    assert "tokens a second" in verdict(test)[0]
+
+
+@pytest.mark.parametrize(
+    ("typed", "words", "limit"),
+    [
+        ("$1,500", "Machines under $1,500", "max_usd=1500"),
+        ("budget of 3000 dollars", "Machines under $3,000", "max_usd=3000"),
+        ("2000 EUR", "Machines, by their budget", "/find?"),  # its rate is typed there
+    ],
+)
+def test_an_amount_of_money_leads_to_the_machines_that_it_may_buy(typed, words, limit):
+    text = page_text(app(machine=typed, model="Qwen3-8B"))
+    (address,) = re.findall(rf"href='([^']+)' target='_self'>{re.escape(words)}", text)
+    assert limit in address
+
+
+def test_who_cannot_serve_all_users_is_not_told_so_in_green():
+    text = page_text(app(machine="rtx 4090 64gb", model="Qwen3-32B", users="20"))
+    assert re.search(r"oa-partly-text'>Not enough:", text)

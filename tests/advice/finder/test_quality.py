@@ -5,6 +5,7 @@ import math
 import pytest
 from provenance import is_past, is_public
 
+from advisor.advice.finder import runnable
 from advisor.advice.finder.combinations import in_formats
 from advisor.advice.finder.runnable import (
     LOSS_SPREAD,
@@ -160,3 +161,11 @@ def test_models_that_read_images_are_of_the_catalogue_and_have_a_page() -> None:
     assert reads_images().keys() <= catalog.model_rows().keys()
     assert all(map(is_public, reads_images().values()))
     assert all(map(is_past, dates.values()))
+
+
+def test_no_model_whose_published_size_outgrows_a_machine_has_a_format_that_fits() -> None:
+    machine = from_spec.machine(MachineSpec(gpu="RTX 4060 8GB", ram_gb=16))
+    names = [name for name, _ in runnable._rated() if runnable._outgrows(name, machine)]
+    assert len(names) > 10
+    for name in names:
+        assert not list(runnable._in_memory(name, machine, runnable.FAITHFUL)), name
