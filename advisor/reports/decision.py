@@ -118,7 +118,7 @@ def _changes(advice: Advice, short: Brief) -> Iterator[str]:
     """What would make another decision of it."""
     safe = advice.choice.safe
     free = _free(advice, short)
-    if free is not None and safe is not None:
+    if free is not None and safe is not None and plain(safe.name) != free.name:
         speed = f", {number(safe.speed.decode)} tokens/s" if safe.speed is not None else ""
         price = money(safe.upfront or 0.0)
         yield f"Where {free.name} does not do, {plain(safe.name)} for {price}{speed}."

@@ -40,7 +40,9 @@ def test_what_is_free_and_as_good_comes_before_a_purchase(answered, document) ->
     # A thinking model is judged by its finished answer, so the fastest free change is no thinking.
     assert row.recommendation == "Buy nothing now: first try thinking off, which is free."
     assert row.cost == "none"
-    assert answered.advice.choice.safe.name.partition(" (")[0] in row.changes_if
+    # What is recommended is no way out where it does not do.
+    assert f"Where {answered.advice.choice.safe.name} does not do" not in row.changes_if
+    assert row.changes_if
 
 
 def test_the_safe_choice_is_recommended_where_nothing_free_does() -> None:
