@@ -530,3 +530,10 @@ def test_ages_in_words(when, words):
 )
 def test_figures_have_names(name, words):
     assert title(name) == words
+
+
+def test_an_unmeasured_machine_says_what_it_is_counted_with():
+    text = page_text(at("Beside the datasheet"))
+    assert "Until then counted with" in text
+    assert re.search(r"RAM, read by the processor.*?GB/s.*?measured in 2\.5 s", text, re.DOTALL)
+    assert "python -m" not in text

@@ -16,6 +16,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError
 from advisor.formatting import memory, moment, quantity, rate, seconds, tokens_per_second
+from advisor.machine.quantity import Quantity
 from advisor.model import catalog, resolve
 from advisor.model.model import Model
 from advisor.paths import data_folder
@@ -214,15 +215,18 @@ def _unmeasured(name: str) -> None:
             figures.append((f"Copies to {gpu.name}", gpu.link.pinned, "gpu"))
     rows = (
         (
-            two_lines(what, plain_words(", ".join(filter(None, (figure.source, figure.date))))),
-            rate(float(figure.value)),
-            figure.kind.value,
-            seconds(suite.QUICK[part]),
+            two_lines(what, plain_words(", ".join(filter(None, _origin(figure))))),
+            two_lines(rate(float(figure.value)), f"measured in {seconds(suite.QUICK[part])}"),
         )
         for what, figure, part in figures
     )
-    headings = ("Until then counted with", "Speed", "Kind", "Measured in")
+    headings = ("Until then counted with", "Speed")
     show(table(headings, rows, label="Figures that are not measured yet", numeric=(1,)))
+
+
+def _origin(figure: Quantity) -> tuple[str, str, str]:
+    """Kind, source and date of a figure."""
+    return figure.kind.value, figure.source, figure.date
 
 
 def _of_measured(
