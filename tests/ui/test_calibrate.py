@@ -1,6 +1,7 @@
 """The Calibrate page in each of its states, with probes that answer at once."""
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable
