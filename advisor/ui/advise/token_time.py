@@ -122,7 +122,7 @@ def cards(answer: Answer) -> None:
         for strategy, estimate in each
     )
     drawn = (block("oa-card", head(name) + details) for name, details in told if details)
-    show(block("oa-cards oa-details", joined(drawn)))
+    show(block("oa-cards", joined(drawn)))
 
 
 def _details(
