@@ -1,4 +1,4 @@
-"""`short`, the answer in six lines of `MACHINE MODEL`, and of `advise --brief`."""
+"""Answer to a command's request, and its six lines."""
 
 import argparse
 import shutil
@@ -9,17 +9,6 @@ from advisor.advice.brief import brief, lines
 from advisor.catalog.records import as_record
 from advisor.cli import terminal
 from advisor.cli.command import remark, show, tell
-
-
-def run(args: argparse.Namespace) -> None:
-    """Run the command of two words: a machine and a model."""
-    answered = answered_to(args)
-    if not args.all:
-        print_brief(args, answered)
-        return
-    from advisor.cli.advise import print_whole  # with loads of many users, for the whole alone
-
-    print_whole(args, answered)
 
 
 def answered_to(args: argparse.Namespace) -> Answer:
