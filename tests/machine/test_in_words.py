@@ -15,7 +15,7 @@ from advisor.units import GIB
     ("named", "words"),
     [
         ("rtx 5090 64gb", "RTX 5090 32 GB + 64 GB"),  # its driver leaves less of the 32
-        ("8x b200 1tb", "8x B200 180 GB + 1024 GB"),
+        ("8x b200", "8x B200 180 GB + 64 GB"),
         ("2x 3090 128gb", "2x RTX 3090 24 GB + 128 GB"),
         ("rtx 3060 12gb 32gb", "RTX 3060 12GB + 32 GB"),
         ("mac studio m4 max 64gb", "Apple M4 Max 40c 64 GB"),
