@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +30,7 @@ from advisor.evidence.accuracy.fresh import (
     SCORES,
     WITHIN,
     FreshScore,
+    constants_digest,
 )
 from advisor.evidence.accuracy.scoring import grouped, groups, stranger_score
 from advisor.evidence.published.predict import Case, answer, understood
@@ -38,7 +38,6 @@ from advisor.evidence.published.row import PublishedRow
 from advisor.runtimes import MLX
 from lab import engines, rounded, write
 from lab.held_out import GENERATED, READ
-from lab.ledger import CONSTANTS
 from lab.llama_cpp import stated_tps
 from lab.points import point_of
 from lab.published import group_of, published_rows
@@ -185,12 +184,6 @@ def score(kind: str, points: Sequence[AccuracyPoint], day: str, constants: str) 
         publishers=whole.publishers,
         **{name: rounded(number, 3) for name, number in numbers.items()},
     )
-
-
-def constants_digest() -> str:
-    """Beginning of the digest of the constants' files, by which a score names them."""
-    content = b"".join(path.read_bytes() for path in CONSTANTS)
-    return sha256(content).hexdigest()[:8]
 
 
 def main() -> int:

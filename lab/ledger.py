@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
 from typing import TypeVar
@@ -11,9 +10,10 @@ from typing import TypeVar
 import numpy as np
 
 from advisor.catalog.accuracy_points import POINTS, AccuracyPoint
-from advisor.catalog.csv_tables import DATA, as_text, read
+from advisor.catalog.csv_tables import as_text, read
 from advisor.catalog.records import like
 from advisor.evidence.accuracy import scoring
+from advisor.evidence.accuracy.fresh import constants_digest
 from advisor.evidence.accuracy.regimes import COVERAGE, CoverageRow
 from advisor.evidence.accuracy.scoring import Ledger, Score, scores
 from advisor.evidence.accuracy.text import stranger_scores
@@ -128,17 +128,12 @@ def _kept(record: type[Kept], source: object, /, digits: int = 6, **others: obje
     return record(**{**values, **{name: rounded(value, digits) for name, value in long.items()}})
 
 
-CONSTANTS = (DATA / "generated/efficiency.csv", DATA / "generated/engine_kernels.csv")
-"""Files of the constants that a prediction depends on."""
-
-
 def history_table(ledger: Ledger) -> str:
     """Text of the file with the scores of today's constants, in place of their former ones, beside
     those of earlier constants.
     """
-    content = b"".join(path.read_bytes() for path in CONSTANTS)
     day = datetime.now(UTC).date().isoformat()
-    constants = sha256(content).hexdigest()[:8]
+    constants = constants_digest()
     if scoring.HISTORY.exists():
         earlier = read(scoring.HISTORY, scoring.HistoryRow)
     else:

@@ -1,23 +1,27 @@
 """`diagnose`, `watch` and `runs`: measured speeds beside the predicted ones.
 
-`diagnose` says why one differs, `watch` the same of a running server, `runs` keeps those of tools.
+`diagnose` says why one differs, `watch` the same of a running server, `runs` keeps those of tools
+and fills the form with which they are sent.
 """
 
 import argparse
 import math
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
+from advisor import given_files
 from advisor.advice.diagnosis.diagnose import Diagnosis, Measured, likeliest, system_of
 from advisor.advice.diagnosis.diagnose import diagnose as diagnosis_of
-from advisor.advice.diagnosis.results import as_run, reported_in
+from advisor.advice.diagnosis.results import LARGEST, as_run, reported, reported_in
 from advisor.advice.diagnosis.text import diagnosis_text, sentence
 from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched, expected, speeds
 from advisor.advice.estimates import estimates_of
 from advisor.catalog.records import as_record
-from advisor.cli.command import Json, show, tell
+from advisor.cli.command import Json, remark, show, tell
 from advisor.errors import InputError
 from advisor.evidence.accuracy import brought_runs
 from advisor.evidence.accuracy.brought_runs import BroughtRun
@@ -159,6 +163,30 @@ def add_run(args: argparse.Namespace) -> None:
     )
     brought_runs.keep(run)
     show(args, as_record("run", run), lambda: _run_line(run))
+
+
+def share_run(args: argparse.Namespace) -> None:
+    """Run `runs share FILE --model NAME`."""
+    from advisor.evidence.accuracy import shared_run  # other commands need no form
+    from advisor.evidence.published.run_form import form_text
+
+    content = _content(args.file)
+    measured = reported(content, str(args.file))
+    request, told = as_run(args.request, measured.facts)
+    nouns = request.nouns()
+    tell((*nouns.notes, *told))
+    estimate = likeliest(estimates_of(nouns))
+    output = content.decode("utf-8-sig")
+    values = shared_run.shared_run(request, estimate, measured, output, agreed=args.agree)
+    remark(args, [shared_run.steps(values)])
+    show(args, values, lambda: form_text(values))
+
+
+def _content(path: Path) -> bytes:
+    """Content of a file, of standard input for "-"."""
+    if str(path) == "-":
+        return sys.stdin.buffer.read(LARGEST + 1)
+    return given_files.content(path, LARGEST)
 
 
 def list_runs(args: argparse.Namespace) -> None:

@@ -6,12 +6,11 @@ import pytest
 from ui_app import app, page_text, run
 
 from advisor.catalog.accuracy_points import PEERS, AccuracyPoint
-from advisor.evidence.accuracy.regimes import REGIMES
+from advisor.evidence.accuracy.regimes import FAMILIES, REGIMES, family_of
 from advisor.evidence.accuracy.scoring import Floor, Ledger, scores
 from advisor.ui.accuracy import points
 from advisor.ui.accuracy import points as chart
 from advisor.ui.accuracy import scores as page_scores
-from advisor.ui.accuracy.scores import FAMILIES, family_of
 from advisor.ui.parts.drawing import LIGHT
 
 SOURCE = "https://example.com/runs"

@@ -5,6 +5,7 @@ them: what a stranger meets.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 
 from advisor.catalog.csv_tables import DATA, read
 
@@ -34,6 +35,17 @@ class FreshScore:
     row_held: float  # share of figures within it
     width: float  # median over groups of the median of high over low
     interval: float  # mean over groups of the interval score of logarithms, the lower the better
+
+
+CONSTANTS = (DATA / "generated/efficiency.csv", DATA / "generated/engine_kernels.csv")
+"""Files of the constants that a prediction depends on."""
+
+
+@cache
+def constants_digest() -> str:
+    """Beginning of the digest of the constants' files, by which a score names them."""
+    content = b"".join(path.read_bytes() for path in CONSTANTS)
+    return sha256(content).hexdigest()[:8]
 
 
 @cache

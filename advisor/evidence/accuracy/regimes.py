@@ -75,6 +75,22 @@ def description(name: str) -> str:
     return next((regime.text for regime in REGIMES if regime.name == name), "")
 
 
+FAMILIES = {
+    "In the GPU": ("resident", "LocalScore, on", "MLX", "drafted"),
+    "Partly in RAM": ("dense split", "experts in RAM", "streamed from RAM", "experts streamed"),
+    "Processor alone": ("CPU alone", "LocalScore, processor"),
+    "From the drive": ("read from a drive", "paged", "experts in tiers"),
+    "Reading a prompt": ("prompt", "first token"),
+    "Servers, several users": ("batch", "serving", "server", "several users"),
+}
+"""Beginnings of the kinds of run in each family."""
+
+
+def family_of(kind: str) -> str:
+    """Family of a kind of run."""
+    return next(name for name, begins in FAMILIES.items() if kind.startswith(begins))
+
+
 COVERAGE = DATA / "generated/coverage.csv"
 
 

@@ -55,7 +55,7 @@ class PrintedRow:
 
 
 @cache
-def _rows() -> Mapping[str, tuple[PrintedRow, ...]]:
+def printed_rows() -> Mapping[str, tuple[PrintedRow, ...]]:
     """Rows by tool, in the order of the file."""
     every = read_rows(DATA / "diagnosis/printed_results.csv", PrintedRow)
     tools = dict.fromkeys(row.tool for row in every)
@@ -139,6 +139,8 @@ def _typed(text: str) -> float | str:
 RULE = re.compile(r"^[\s|:+-]+$")
 TEST = re.compile(r"(pp|tg) ?(\d+)(?: *@ *d *(\d+))?", re.IGNORECASE)
 SIZES = {"gib": GIB, "mib": MIB}
+TABLE_HEADS = frozenset({"t/s", "s_tg t/s"})
+"""Columns by which the head of such a table is known."""
 
 
 def _of_tables(text: str) -> Iterator[EngineRun]:
@@ -156,7 +158,7 @@ def _table_rows(text: str) -> Iterator[dict[str, str]]:
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if "|" not in line:
             header = []
-        elif {"t/s", "s_tg t/s"} & set(map(str.casefold, cells)):
+        elif TABLE_HEADS & set(map(str.casefold, cells)):
             header = [cell.casefold() for cell in cells]
         elif header and len(cells) == len(header) and not RULE.match(line):
             yield dict(zip(header, cells, strict=True))
@@ -237,7 +239,7 @@ def _number(text: str) -> float:
 
 
 def _of_lines(text: str) -> Iterator[EngineRun]:
-    for tool, rows in _rows().items():
+    for tool, rows in printed_rows().items():
         runs = [_run(tool, rows[0].runtime, figures) for figures in _figures(rows, text)]
         timed = [run for run in runs if run is not None]
         if timed:

@@ -147,14 +147,19 @@ FIGURES = (
 """Columns of a `ResultTool` that are figures of an `EngineRun`."""
 
 
-_tools = cache(lambda: csv_tables.read(csv_tables.DATA / "diagnosis/result_tools.csv", ResultTool))
-"""Tools in the order in which their marks are looked for."""
+TEXT_COLUMNS = ("model", "when", "engine")  # columns of a `ResultTool` that are texts
+
+
+@cache
+def result_tools() -> tuple[ResultTool, ...]:
+    """Tools in the order in which their marks are looked for."""
+    return csv_tables.read(csv_tables.DATA / "diagnosis/result_tools.csv", ResultTool)
 
 
 def _read_row(row: Row) -> Iterator[EngineRun]:
     if all(mark in row for mark in ("n_prompt", "n_gen", "avg_ts")):
         return bench_runs(row)
-    for tool in _tools():
+    for tool in result_tools():
         if all(mark in row for mark in tool.marks.split()):
             runs = RUNS_IN[tool.tool](row) if tool.tool in RUNS_IN else (row,)
             return (_run(tool, run) for run in runs)

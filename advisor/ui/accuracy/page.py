@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from advisor.errors import AdvisorError
-from advisor.ui.accuracy import method, points, scores
+from advisor.ui.accuracy import method, months, points, scores
 from advisor.ui.accuracy.claims import claims_section
 from advisor.ui.accuracy.scores import judged
 from advisor.ui.parts import tabs
@@ -32,6 +32,7 @@ def shown(first: str) -> None:
 
 def _how_good() -> None:
     accuracy = judged()
+    months.alarm_notice()
     with st.container(key="how_good"):
         show(scores.verdict(accuracy) + scores.families(accuracy))
         this_machine.page_link()
@@ -59,6 +60,7 @@ def _workshop() -> None:
         "Kinds of run": lambda: scores.regimes(judged()),
         "Largest errors": lambda: scores.largest_errors(judged()),
         "Every figure": lambda: points.figures((*judged().points, *points.points())),
+        "Watched": months.section,
         "Other tools": lambda: scores.formulas(judged()),
         "Constants": method.figures,
     }

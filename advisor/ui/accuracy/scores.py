@@ -9,7 +9,13 @@ from markupsafe import Markup
 from advisor.catalog.accuracy_points import PEERS, AccuracyPoint, Peer
 from advisor.evidence.accuracy import scoring
 from advisor.evidence.accuracy.fresh import last_scores
-from advisor.evidence.accuracy.regimes import ALL, REGIMES, description
+from advisor.evidence.accuracy.regimes import (
+    ALL,
+    FAMILIES,
+    REGIMES,
+    description,
+    family_of,
+)
 from advisor.evidence.accuracy.text import allowed, floor_sentence, fresh_sentence
 from advisor.formatting import percent
 from advisor.reports.charts import Bar, BarChart, BarPart
@@ -35,22 +41,6 @@ METRICS: Mapping[str, Callable[[scoring.Score], object]] = {
     WIDTH: lambda score: f"{score.width:.2f}",
 }
 """Columns of every table of scores."""
-
-
-FAMILIES = {
-    "In the GPU": ("resident", "LocalScore, on", "MLX", "drafted"),
-    "Partly in RAM": ("dense split", "experts in RAM", "streamed from RAM", "experts streamed"),
-    "Processor alone": ("CPU alone", "LocalScore, processor"),
-    "From the drive": ("read from a drive", "paged", "experts in tiers"),
-    "Reading a prompt": ("prompt", "first token"),
-    "Servers, several users": ("batch", "serving", "server", "several users"),
-}
-"""Beginnings of the kinds of run in each family."""
-
-
-def family_of(kind: str) -> str:
-    """Family of a kind of run."""
-    return next(name for name, begins in FAMILIES.items() if kind.startswith(begins))
 
 
 def verdict(ledger: scoring.Ledger) -> Markup:

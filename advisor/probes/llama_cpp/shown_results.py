@@ -1,0 +1,147 @@
+"""Results of tools without what is private in them: figures stay, answers, paths and names go.
+
+Tools print or save the reply that they timed, the folder of the model, addresses and tokens. Of
+JSON stay numbers and the texts that a reader takes (data/diagnosis/result_tools.csv), of printed
+text the lines that hold figures (data/diagnosis/printed_results.csv) and those that name the
+hardware (data/diagnosis/printed_parts.csv).
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from advisor.catalog.csv_tables import DATA, read
+from advisor.lazy import lazy
+from advisor.probes.llama_cpp.printed_results import COLORS, TABLE_HEADS, printed_rows
+from advisor.probes.llama_cpp.result_files import TEXT_COLUMNS, result_tools
+
+LONGEST = 20_000  # letters of a result that is shown
+MOST_LINES = 300
+MOST_ROWS = 200  # entries of a list of objects
+LONGEST_TEXT = 200  # letters of a text in JSON
+TEXTS = frozenset({"cpu_info", "gpu_info", "backends", "build_commit", "type_k", "type_v",
+                   "model_type", "model_filename", "test_time", "kv", "devices"})  # fmt: skip
+"""Keys of llama-bench's and Strata's rows whose texts stay."""
+NUMBERS = frozenset({"samples_ts", "samples_ns", "values"})  # keys whose lists of numbers stay
+PRIVATE = (
+    (re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE), "(address)"),
+    (re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*"), "(name)"),
+    (re.compile(r"\b(?:hf_|sk-|ghp_|github_pat_)\w{8,}"), "(token)"),
+    (re.compile(r"\b(?:GPU-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE),
+     "(id)"),
+    (re.compile(r"\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b", re.IGNORECASE), "(id)"),
+    (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b"), "(address)"),
+    (re.compile(r"(?:[a-z]:)?(?:[\\/]+[^\s\\/\"'|,;]+)*[\\/]+(?=[^\s\\/\"'|,;]+\.(?:gguf|safetensors))",
+                re.IGNORECASE), ""),
+    (re.compile(r"(?:[a-z]:)?[\\/]+(?:home|users|root|mnt|media|var|opt|data)[\\/]+[^\s\"'|,;]*",
+                re.IGNORECASE), "(path)"),
+)  # fmt: skip
+"""Patterns of what names a person, an account, a computer or a folder, and what is put there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintedPart:
+    """A row of data/diagnosis/printed_parts.csv: where a tool names the hardware that it ran on."""
+
+    part: str  # "gpu" or "cpu"
+    pattern: str  # pattern of its words, whose group is the name
+    source: str
+
+    @lazy
+    def expression(self) -> re.Pattern[str]:
+        """The pattern."""
+        return re.compile(self.pattern, re.IGNORECASE | re.MULTILINE)
+
+
+@cache
+def printed_parts() -> tuple[PrintedPart, ...]:
+    """All rows."""
+    return read(DATA / "diagnosis/printed_parts.csv", PrintedPart)
+
+
+def hardware_in(text: str) -> Iterator[tuple[str, str]]:
+    """Parts that a result names, each with its name, once."""
+    named = (
+        (row.part, match[1].strip())
+        for row in printed_parts()
+        for match in row.expression.finditer(text)
+    )
+    return iter(dict.fromkeys((part, name) for part, name in named if name))
+
+
+def shown_result(text: str) -> str:
+    """A result without what is private; empty where it holds no figure."""
+    plain = COLORS.sub("", text)
+    kept = _of_json(plain)
+    if kept is None:
+        kept = "\n".join(_lines(plain)[:MOST_LINES])
+    return without_private(kept)[:LONGEST]
+
+
+def without_private(text: str) -> str:
+    """A text without names of persons, accounts, computers and folders."""
+    for pattern, instead in PRIVATE:
+        text = pattern.sub(instead, text)
+    return text
+
+
+def _of_json(text: str) -> str | None:
+    """Figures of JSON, or of lines of it; None for another text."""
+    try:
+        return json.dumps(_pruned(json.loads(text)))
+    except (ValueError, RecursionError):
+        pass
+    rows = [line for line in text.splitlines() if line.strip()]
+    try:
+        objects = [json.loads(row) for row in rows]
+    except (ValueError, RecursionError):
+        return None
+    return "\n".join(json.dumps(_pruned(row)) for row in objects[-MOST_ROWS:]) or None
+
+
+def _pruned(value: Any, key: str = "") -> Any:
+    """A value without texts and lists that no reader takes."""
+    if isinstance(value, dict):
+        inner = {name: _pruned(held, name) for name, held in value.items()}
+        return {name: held for name, held in inner.items() if held is not None}
+    if isinstance(value, list):
+        return _pruned_list(value, key)
+    if isinstance(value, str):
+        return value[:LONGEST_TEXT] if key in _text_keys() else None
+    return value
+
+
+def _pruned_list(values: list[Any], key: str) -> list[Any] | None:
+    objects = [_pruned(each) for each in values[:MOST_ROWS] if isinstance(each, dict)]
+    if objects or not values:
+        return objects
+    if key in NUMBERS and all(isinstance(each, int | float) for each in values):
+        return values[:MOST_ROWS]
+    return None
+
+
+@cache
+def _text_keys() -> frozenset[str]:
+    """Keys whose texts a reader takes."""
+    paths = (getattr(row, column) for row in result_tools() for column in TEXT_COLUMNS)
+    words = (word for path in paths for word in path.replace(" | ", " ").split())
+    return TEXTS | {word.rpartition(".")[2] for word in words}
+
+
+def _lines(text: str) -> list[str]:
+    """Lines that hold figures or name the hardware."""
+    lines = text.splitlines()
+    figures = [row.expression for rows in printed_rows().values() for row in rows]
+    parts = [row.expression for row in printed_parts()]
+    kept = []
+    table = False
+    for line in lines:
+        heads = {cell.strip().casefold() for cell in line.split("|")}
+        table = "|" in line and (table or bool(heads & TABLE_HEADS))
+        named = table or line.startswith("build:")
+        if named or any(pattern.search(line) for pattern in (*figures, *parts)):
+            kept.append(line.rstrip())
+    return kept
