@@ -19,6 +19,9 @@ leaderboard             newer scores of models
 many_run                what many run: publishers of figures by card and engine
 points/, peers          published figures beside their predictions, and those of public formulas
 ledger                  all of them, and how far two sources differ
+intake/                 runs that people send: rows, or refusals with a reason
+months                  scores by engine, family and month, by commit, with an alarm
+monthly, repository     the monthly round, and what git keeps
 """
 
 import os

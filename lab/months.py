@@ -9,7 +9,6 @@ which `python -m lab.ledger` writes.
 """
 
 import argparse
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,8 +21,8 @@ from advisor.evidence.accuracy import months
 from advisor.evidence.accuracy.fresh import constants_digest
 from advisor.evidence.accuracy.months import TABLE, Alarm, Group, MonthScore
 from advisor.formatting import percent
-from advisor.paths import product_folder
 from lab import write
+from lab.repository import commit, committed
 
 KEPT = 6  # commits that are kept
 MOVED = 0.005  # smallest change of an error that a table of what moved has [share]
@@ -37,7 +36,7 @@ def main(words: Sequence[str] | None = None) -> int:
     args = parser.parse_args(words)
     try:
         if args.commits:
-            every = [score for commit in args.commits for score in scores_at(commit)]
+            every = [score for earlier in args.commits for score in scores_at(earlier)]
             return write({TABLE: table((*_kept(), *every))})
         return _watched(keep=args.write)
     except InputError as error:
@@ -50,11 +49,11 @@ def _watched(*, keep: bool) -> int:
     now = list(present())
     before = previous(_kept(), now)
     after = {score.group: score for score in now}
-    found = list(months.alarms(before, after))
-    sys.stdout.write(f"{markdown(before, after, found)}\n")
+    worse = list(months.alarms(before, after))
+    sys.stdout.write(f"{markdown(before, after, worse)}\n")
     if keep:
         write({TABLE: table((*_kept(), *now))})
-    if found:
+    if worse:
         return 1
     return 0
 
@@ -68,19 +67,18 @@ def previous(kept: Sequence[MonthScore], now: Sequence[MonthScore]) -> Mapping[G
 
 def present() -> Iterator[MonthScore]:
     """Scores of this folder's figures, under its commit."""
-    commit, day = _commit("HEAD")
+    name, day = commit("HEAD")
     return months.month_scores(
-        accuracy_points(), commit=commit, day=day, constants=constants_digest()
+        accuracy_points(), commit=name, day=day, constants=constants_digest()
     )
 
 
-def scores_at(commit: str) -> Iterator[MonthScore]:
+def scores_at(earlier: str) -> Iterator[MonthScore]:
     """Scores of an earlier commit's figures."""
-    name, day = _commit(commit)
-    place = POINTS.relative_to(product_folder()).as_posix()
+    name, day = commit(earlier)
     with TemporaryDirectory() as folder:
         path = Path(folder) / POINTS.name
-        path.write_text(_git("show", f"{name}:{place}"), encoding="utf-8")
+        path.write_text(committed(POINTS, name), encoding="utf-8")
         points = read(path, AccuracyPoint)
     return months.month_scores(points, commit=name, day=day, constants="")
 
@@ -89,11 +87,11 @@ def table(scores: Sequence[MonthScore]) -> str:
     """Text of the table with the last commits, a commit's later scores in place of its former."""
     commits = months.by_commit(scores)
     last = list(commits)[-KEPT:]
-    return as_text(score for commit in last for score in commits[commit].values())
+    return as_text(score for name in last for score in commits[name].values())
 
 
 def markdown(
-    before: Mapping[Group, MonthScore], after: Mapping[Group, MonthScore], found: Sequence[Alarm]
+    before: Mapping[Group, MonthScore], after: Mapping[Group, MonthScore], worse: Sequence[Alarm]
 ) -> str:
     """What moved, and the alarms, in Markdown."""
     if not before:
@@ -105,39 +103,17 @@ def markdown(
         for group, score in after.items()
         if group in before and abs(score.error - before[group].error) >= MOVED
     ]  # fmt: skip
-    lines = [f"- {alarm.sentence}" for alarm in found] or ["No group got worse."]
+    lines = [f"- {alarm.sentence}" for alarm in worse] or ["No group got worse."]
     if rows:
         every = (heads, ["---"] * len(heads), *rows)
         lines += ["", *(f"| {' | '.join(row)} |" for row in every)]
-    return "\n".join((f"## Accuracy: {len(found)} alarms", "", *lines))
+    return "\n".join((f"## Accuracy: {len(worse)} alarms", "", *lines))
 
 
 def _kept() -> Sequence[MonthScore]:
     if TABLE.exists():
         return read(TABLE, MonthScore)
     return ()
-
-
-def _commit(name: str) -> tuple[str, str]:
-    """Beginning of a commit's id, and its day."""
-    commit, day = _git("log", "-1", "--format=%h %cs", "--abbrev=8", name).split()
-    return commit, day
-
-
-def _git(*words: str) -> str:
-    """What git prints, run in the repository; InputError where it fails."""
-    try:
-        ran = subprocess.run(  # noqa: S603 - words of this module and a commit's name
-            ("git", *words),  # noqa: S607 - the git of who runs the lab
-            cwd=product_folder(),
-            capture_output=True,
-            check=True,
-            text=True,
-        )
-    except (OSError, subprocess.CalledProcessError) as error:
-        told = getattr(error, "stderr", "") or str(error)
-        raise InputError(f"git {' '.join(words)[:80]} failed: {told.strip()[:200]}.") from None
-    return ran.stdout
 
 
 if __name__ == "__main__":

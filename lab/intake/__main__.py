@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from advisor.errors import AdvisorError
-from advisor.evidence.accuracy.fresh import WITHIN, constants_digest
+from advisor.evidence.accuracy.fresh import WITHIN, FreshScore, constants_digest
 from lab import fresh
 from lab.intake import pull_request
 from lab.intake.files import write_rows
@@ -41,7 +41,7 @@ def main(words: list[str] | None = None) -> int:
     return 1
 
 
-def scores_of(intake: Intake) -> list[fresh.FreshScore]:
+def scores_of(intake: Intake) -> list[FreshScore]:
     """Scores of the rows that are not doubtful, by family."""
     sound = [run.sent.row for run in intake.taken if not run.doubts]
     every = list(fresh.figures(sound))

@@ -6,8 +6,10 @@ import pytest
 from ui_app import app, page_text, run
 
 from advisor.catalog.accuracy_points import PEERS, AccuracyPoint
+from advisor.evidence.accuracy.months import MonthScore
 from advisor.evidence.accuracy.regimes import FAMILIES, REGIMES, family_of
 from advisor.evidence.accuracy.scoring import Floor, Ledger, scores
+from advisor.ui.accuracy import months as page_months
 from advisor.ui.accuracy import points
 from advisor.ui.accuracy import points as chart
 from advisor.ui.accuracy import scores as page_scores
@@ -210,3 +212,43 @@ def test_hover_escapes_names_and_says_how_far_off():
     assert "11 % too fast" in text
     assert chart.off(point("x", "r", 10.0, 7.5)) == "25 % too slow"
     assert chart.off(point("x", "r", 10.0, 10.01)) == "right within half a percent"
+
+
+def month_score(commit, error, **values):
+    return MonthScore(
+        **{
+            "commit": commit,
+            "day": "2026-11-28",
+            "constants": "",
+            "engine": "llama.cpp",
+            "family": "In the GPU",
+            "month": "2026-10",
+            "rows": 40,
+            "error": error,
+            "held": 0.8,
+            "width": 2.0,
+            **values,
+        }
+    )
+
+
+def test_an_alarm_stands_at_the_top_and_in_the_workshop(monkeypatch):
+    kept = [month_score("aaaaaaaa", 0.1), month_score("bbbbbbbb", 0.15)]
+    kept.append(month_score("bbbbbbbb", 0.2, engine="vLLM"))
+    monkeypatch.setattr(page_months, "kept_scores", lambda: kept)
+    sentence = "llama.cpp, In the GPU, 2026-10: error 10.0 % to 15.0 %."
+    assert sentence in page_text(run(app("accuracy")))
+    text = page_text(workshop("Watched"))
+    assert sentence in text
+    assert "Scores of commit bbbbbbbb (2026-11-28) beside those of aaaaaaaa" in text
+    assert "was 10.0 %" in text
+    assert "vLLM" in text
+
+
+def test_without_an_alarm_nothing_stands_at_the_top(monkeypatch):
+    kept = [month_score("aaaaaaaa", 0.1), month_score("bbbbbbbb", 0.1)]
+    monkeypatch.setattr(page_months, "kept_scores", lambda: kept)
+    assert "predicted worse" not in page_text(run(app("accuracy")))
+    assert "No group got worse by the last change." in page_text(workshop("Watched"))
+    monkeypatch.setattr(page_months, "kept_scores", list)
+    assert "No commit's scores are kept yet." in page_text(workshop("Watched"))

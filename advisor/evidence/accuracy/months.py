@@ -9,6 +9,7 @@ errors by part of its measurements, and refuses a commit after which a run has n
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -88,7 +89,7 @@ def month_scores(
         )
 
 
-def _rounded(number: float) -> float:
+def _rounded(number: Any) -> float:
     return float(f"{float(number):.4g}")
 
 

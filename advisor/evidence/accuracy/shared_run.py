@@ -16,7 +16,7 @@ from advisor.cost_model.uncertainty import Range
 from advisor.evidence.accuracy.fresh import constants_digest
 from advisor.evidence.published.run_form import AGREE, OUTPUT
 from advisor.formatting import number, range_of, tokens_per_second
-from advisor.machine import backends
+from advisor.machine.backends import LABELS, OperatingSystem
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import MIXED, NO_GPU
@@ -79,8 +79,9 @@ def _machine(request: Request, machine: Machine) -> Iterator[tuple[str, str]]:
     for name in TYPED:
         yield name, _digits(getattr(request, name))
     if request.system or request.here:
-        system = backends.SYSTEMS.get(machine.system, machine.system)
-        yield "os", ", ".join(filter(None, (system, machine.driver)))
+        system = OperatingSystem.seen(machine.system)
+        words = (system.label if system else "", str(machine.driver))
+        yield "os", ", ".join(filter(None, words))
 
 
 def _figure(figure: Quantity, unit: float) -> str:
@@ -122,7 +123,7 @@ def _runtime(estimate: Estimate, facts: EngineRun) -> str:
     """Program with its backend and version, as far as the result states them."""
     build = BUILD.match(facts.engine)
     version = f"b{build[1]}" if build else facts.engine
-    backend = facts.backend or backends.LABELS.get(estimate.machine.backend, "")
+    backend = facts.backend or LABELS.get(estimate.machine.backend, "")
     words = (facts.runtime or estimate.runtime.name, backend, version)
     return " ".join(filter(None, words))
 

@@ -113,7 +113,7 @@ def _parts(text: str) -> Iterator[tuple[FormField, list[str]]]:
     for line in text.splitlines():
         opened = OPENED.match(f"{line}\n")
         if fence:
-            if line.strip() == fence:
+            if line.rstrip() == fence:  # an indented one is of what the fence holds
                 fence = ""
         elif opened:
             fence = opened[1]

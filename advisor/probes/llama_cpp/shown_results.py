@@ -126,7 +126,8 @@ def _pruned_list(values: list[Any], key: str) -> list[Any] | None:
 @cache
 def _text_keys() -> frozenset[str]:
     """Keys whose texts a reader takes."""
-    paths = (getattr(row, column) for row in result_tools() for column in TEXT_COLUMNS)
+    columns = ("marks", *TEXT_COLUMNS)  # a tool is known by its marks, whatever they hold
+    paths = (getattr(row, column) for row in result_tools() for column in columns)
     words = (word for path in paths for word in path.replace(" | ", " ").split())
     return TEXTS | {word.rpartition(".")[2] for word in words}
 

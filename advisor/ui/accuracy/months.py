@@ -58,13 +58,17 @@ def _was(row: Compared, figure: Callable[[MonthScore], float]) -> str:
 
 def alarm_notice() -> None:
     """A box with what got worse by the last commit; none where nothing did."""
-    found = _alarms()
-    if not found:
+    raised = _alarms()
+    if not raised:
         return
-    named = " ".join(alarm.sentence for alarm in found[:SHOWN])
-    more = len(found) - SHOWN
-    rest = f" {more} more stand in the workshop, under Watched." if more > 0 else ""
-    worse = f"Groups of runs that are predicted worse since the last change: {len(found)}."
+    named = " ".join(alarm.sentence for alarm in raised[:SHOWN])
+    more = len(raised) - SHOWN
+    more = len(raised) - SHOWN
+    if more > 0:
+        rest = f" {more} more stand in the workshop, under Watched."
+    else:
+        rest = ""
+    worse = f"Groups of runs that are predicted worse since the last change: {len(raised)}."
     notice(f"{worse} {named}{rest}", "warning")
 
 
@@ -79,9 +83,9 @@ def section() -> None:
         say("No commit's scores are kept yet.")
         return
     say(_explained(list(before.values()), list(after.values())), "oa-why")
-    found = _alarms()
-    if found:
-        for alarm in found:
+    raised = _alarms()
+    if raised:
+        for alarm in raised:
             notice(alarm.sentence, "warning")
     elif before:
         notice("No group got worse by the last change.")
