@@ -67,7 +67,7 @@ class TakenRun:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Refusal:
+class RefusedReport:
     """A report that is refused."""
 
     report: SentReport
@@ -79,7 +79,7 @@ class Intake:
     """What became of some reports."""
 
     taken: tuple[TakenRun, ...]
-    refused: tuple[Refusal, ...]
+    refused: tuple[RefusedReport, ...]
     ledger: tuple[PublishedRow, ...] = field(repr=False)  # rows before them
 
     @property
@@ -130,13 +130,13 @@ def take(reports: Iterable[SentReport], ledger: Sequence[PublishedRow] | None = 
     """What becomes of reports, in their order; a report is refused as a whole."""
     before = tuple(ledger_rows() if ledger is None else ledger)
     taken: list[TakenRun] = []
-    refused: list[Refusal] = []
+    refused: list[RefusedReport] = []
     seen: dict[object, str] = {}
     for report in reports:
         try:
             runs = list(_runs(report, before, seen))
         except (AdvisorError, RecursionError) as error:
-            refused.append(Refusal(report=report, reason=str(error) or type(error).__name__))
+            refused.append(RefusedReport(report=report, reason=str(error) or type(error).__name__))
             continue
         taken += runs
         for run in runs:

@@ -23,14 +23,14 @@ SHOWN = 3  # alarms that are named beside the first sentence of the page
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
+class ComparedScore:
     """A group's score by the last kept commit, beside that of the commit before."""
 
     now: MonthScore
     before: MonthScore | None  # None for a group that is new
 
 
-COLUMNS: Mapping[str, Callable[[Compared], object]] = {
+COLUMNS: Mapping[str, Callable[[ComparedScore], object]] = {
     "Engine": lambda row: row.now.engine,
     "Kind of run": lambda row: row.now.family,
     "Month": lambda row: row.now.month,
@@ -44,7 +44,7 @@ COLUMNS: Mapping[str, Callable[[Compared], object]] = {
 }
 
 
-def _was(row: Compared, figure: Callable[[MonthScore], float]) -> str:
+def _was(row: ComparedScore, figure: Callable[[MonthScore], float]) -> str:
     """A figure of the commit before, where it differs."""
     if row.before is None:
         return "new"
@@ -92,7 +92,7 @@ def section() -> None:
     engines = dict.fromkeys(score.engine for score in after.values())
     chosen = st.selectbox("Engine", [EVERY, *engines], key=PLACE)
     rows = [
-        Compared(now=score, before=before.get(group))
+        ComparedScore(now=score, before=before.get(group))
         for group, score in after.items()
         if chosen in (EVERY, score.engine)
     ]
