@@ -100,7 +100,7 @@ def _run(row: PublishedRow, *, prompt: bool) -> TimedRun | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group:
+class ErrorGroup:
     """Errors of a group, with what each component makes of them; arrays over its runs."""
 
     slower: Floats  # y, shape (runs,)
@@ -113,7 +113,7 @@ class Group:
         return float(1.0 / np.sqrt(len(self.slower)))
 
 
-def grouped(offs: Sequence[Off]) -> list[Group]:
+def grouped(offs: Sequence[Off]) -> list[ErrorGroup]:
     """Groups of errors, of each at most `MOST`, drawn with a fixed seed."""
     by_group: dict[str, list[Off]] = {}
     for off in offs:
@@ -129,12 +129,12 @@ def _some(offs: Sequence[Off], draw: np.random.Generator) -> Sequence[Off]:
     return [offs[place] for place in draw.choice(len(offs), MOST, replace=False)]
 
 
-def _group(offs: Sequence[Off]) -> Group:
+def _group(offs: Sequence[Off]) -> ErrorGroup:
     runs = [off.run for off in offs]
     unit = [_component("", part, same, 1.0, 0) for part, same in SHARED]
     weights = np.array([[float(run.weight(row)) for run in runs] for row in unit])
     alike = np.array([_alike(runs, row.attributes) for row in unit])
-    return Group(
+    return ErrorGroup(
         slower=np.array([off.slower for off in offs]),
         shared=weights[:, :, np.newaxis] * weights[:, np.newaxis, :] * alike,
         prompt=np.array([float(run.prompt) for run in runs]),
@@ -155,7 +155,7 @@ class Variances:
     noise: Floats  # of a token and of a prompt, shape (2,)
 
 
-def fitted(groups: Sequence[Group]) -> Variances:
+def fitted(groups: Sequence[ErrorGroup]) -> Variances:
     """Variances after `STEPS` steps from `START`."""
     variances = Variances(shared=np.full(len(SHARED), START**2), noise=np.full(2, START**2))
     weights = [np.ones(len(group.slower)) for group in groups]
@@ -165,7 +165,7 @@ def fitted(groups: Sequence[Group]) -> Variances:
 
 
 def _step(
-    groups: Sequence[Group], variances: Variances, weights: Sequence[Floats]
+    groups: Sequence[ErrorGroup], variances: Variances, weights: Sequence[Floats]
 ) -> tuple[Variances, list[Floats]]:
     """Variances and weights of the runs after one step."""
     above = np.zeros(len(SHARED) + 2)

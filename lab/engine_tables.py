@@ -23,8 +23,8 @@ from lab.fit import (
     DATE,
     SERVING_ENGINES,
     Fit,
+    FitSettings,
     HeldOut,
-    Settings,
     fitted,
     parameters,
 )
@@ -199,7 +199,7 @@ FAMILY = "family"
 ENGINE = "engine"
 RELEASE = "release"
 EVIDENCE = "evidence"
-SETTINGS = Settings(
+SETTINGS = FitSettings(
     regime=SERVING_ENGINES, far=2.0, damping=0.9, farthest=0.5, rounds=10, close=0.03
 )
 TABLE = DATA / "generated/engine_kernels.csv"

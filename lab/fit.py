@@ -128,7 +128,7 @@ SHARPNESS = 12  # sharpness of limits: a constant whose terms reach its limit is
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class FitSettings:
     """Settings of the fit of a regime."""
 
     regime: str  # `LLAMA_CPP`, `FRAMEWORKS` or `SERVING_ENGINES`
@@ -155,7 +155,7 @@ class Problem:
     """Least-squares problem: runs, terms, the runs each term applies to, and priors."""
 
     cases: Cases  # fitted runs
-    settings: Settings  # settings of their regime
+    settings: FitSettings  # settings of their regime
     terms: tuple[Term, ...]  # terms by constant: first the one for all runs, then its factors
     applies: Floats  # 1 where a term applies to a run, else 0, shape (runs, terms)
     prior: Prior  # prior of the terms
@@ -252,7 +252,7 @@ def counts(groups: Sequence[str], power: float) -> Floats:
     return np.array([sizes[group] ** power for group in groups])
 
 
-def problem(cases: Cases, settings: Settings, weights: Floats) -> Problem:
+def problem(cases: Cases, settings: FitSettings, weights: Floats) -> Problem:
     """Least-squares problem with all terms that runs are evidence for, by the weight of each run at
     no distance from the fit, shape (runs,).
     """
@@ -494,7 +494,7 @@ class HeldOut:
 GROUP_POWER = -0.35  # power of a run's weight: each run of a group of n weighs n^-0.35
 
 
-def fitted(cases: Cases, settings: Settings) -> Fit:
+def fitted(cases: Cases, settings: FitSettings) -> Fit:
     """Fit of the constants of frameworks or serving engines to their runs."""
     weights = counts(cases.groups, GROUP_POWER) * [run.weight for run in cases.timed]
     return solve(problem(cases, settings, weights))

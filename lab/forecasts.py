@@ -49,7 +49,7 @@ class Forecast:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class JudgedForecast:
     """A forecast beside a later figure; fields as the columns of forecast_scores.csv."""
 
     day: str  # day of the forecast
@@ -75,7 +75,7 @@ def later(date: str, day: str) -> bool:
     return date[:DAY] > day if len(date) >= DAY else date > day[: len(date)]
 
 
-def judged(rows: Iterable[PublishedRow]) -> Iterator[Judged]:
+def judged(rows: Iterable[PublishedRow]) -> Iterator[JudgedForecast]:
     """Forecasts beside the figures that were published after them."""
     known = _by_setting(read(FORECASTS, Forecast))
     for row in rows:
@@ -89,11 +89,11 @@ def judged(rows: Iterable[PublishedRow]) -> Iterator[Judged]:
                 yield _judged(forecast, row)
 
 
-def _judged(forecast: Forecast, row: PublishedRow) -> Judged:
+def _judged(forecast: Forecast, row: PublishedRow) -> JudgedForecast:
     measured = float(row.tg_tps or 0.0)
     low = float(forecast.tg_low or 0.0)
     high = float(forecast.tg_high or 0.0)
-    return Judged(
+    return JudgedForecast(
         day=forecast.day,
         gpu=forecast.gpu,
         model=forecast.model,

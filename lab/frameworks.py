@@ -21,8 +21,8 @@ from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 from lab.fit import (
     FRAMEWORKS,
     Fit,
+    FitSettings,
     HeldOut,
-    Settings,
     fitted,
     fitted_row,
     parameters,
@@ -116,7 +116,7 @@ def regime(run: Timed) -> str:
 # Rows of the fit for data/generated/efficiency.csv, and errors for the ledger. FlexGen unpacks in
 # elementwise PyTorch kernels, ExLlama as it multiplies; AirLLM opens a file for each layer.
 
-SETTINGS = Settings(regime=FRAMEWORKS, far=2.0, damping=0.8, farthest=0.6, rounds=12, close=0.03)
+SETTINGS = FitSettings(regime=FRAMEWORKS, far=2.0, damping=0.8, farthest=0.6, rounds=12, close=0.03)
 SOURCE = "python -m lab on data/measurements/offload_papers.csv"
 ON_GPU = (Route.RESIDENT, LAYERS, TOKEN)
 EVERYWHERE = (*ON_GPU, Route.IN_PLACE, Route.STREAMED, Route.STAGED)

@@ -37,16 +37,16 @@ class TimedCase:
     case: Case
     known: KnownRun  # the same as a known run
 
-    def off(self, known: tuple[KnownRun, ...]) -> "Judged":
+    def off(self, known: tuple[KnownRun, ...]) -> "JudgedRun":
         """Its prediction with known runs, beside the measured speed."""
         speed = self.case.on_known(known).estimate.decode
         if speed is None:
-            return Judged(error=math.inf, held=False, width=math.inf, interval=math.inf)
+            return JudgedRun(error=math.inf, held=False, width=math.inf, interval=math.inf)
         off = math.log(self.known.measured / float(speed.value))
         below = math.log(float(speed.value) / float(speed.low))
         above = math.log(float(speed.high) / float(speed.value))
         outside = max(-below - off, off - above, 0.0)
-        return Judged(
+        return JudgedRun(
             error=abs(math.expm1(-off)),
             held=outside == 0.0,
             width=math.exp(below + above),
@@ -55,7 +55,7 @@ class TimedCase:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class JudgedRun:
     """A prediction beside its measured speed."""
 
     error: float  # absolute relative error
@@ -87,7 +87,7 @@ def _timed(row: PublishedRow) -> TimedCase | None:
 
 def scored(
     timed: Sequence[TimedCase], draw: np.random.Generator
-) -> Iterator[tuple[Judged, Judged]]:
+) -> Iterator[tuple[JudgedRun, JudgedRun]]:
     """Predictions of a machine's rows without a known run and with one, drawn `DRAWS` times."""
     for _ in range(DRAWS):
         first = timed[int(draw.integers(len(timed)))]
@@ -96,7 +96,7 @@ def scored(
                 yield other.off(()), other.off((first.known,))
 
 
-def chosen(timed: Sequence[TimedCase]) -> Iterator[Judged]:
+def chosen(timed: Sequence[TimedCase]) -> Iterator[JudgedRun]:
     """Predictions of a machine's rows with the run that would narrow the others most."""
     first = min(timed, key=lambda each: _left(each, timed))
     for other in timed:
@@ -129,7 +129,7 @@ def main() -> int:
     return 0
 
 
-def _words(groups: Sequence[Sequence[Judged]]) -> str:
+def _words(groups: Sequence[Sequence[JudgedRun]]) -> str:
     error = np.median([np.median([each.error for each in group]) for group in groups])
     held = np.mean([np.mean([each.held for each in group]) for group in groups])
     width = np.median([np.median([each.width for each in group]) for group in groups])

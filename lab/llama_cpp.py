@@ -27,10 +27,10 @@ from advisor.model.model import Floats
 from advisor.runtimes import MLX
 from lab.fit import (
     LLAMA_CPP,
+    FitSettings,
     HeldOut,
     Parameter,
     Problem,
-    Settings,
     counts,
     parameters,
     problem,
@@ -310,7 +310,7 @@ APART = {"llamafile": 0.15}
 """Factor on the weight of a row by its build. LocalScore's rows, a sixth of all, are of old kernels
 on unprepared machines: they decide their own constants and hardly influence the others."""
 LEAST_GROUPS = 3  # fewest groups of a scope with a factor of its own
-SETTINGS = Settings(
+SETTINGS = FitSettings(
     regime=LLAMA_CPP,
     far=1.0,
     farthest=0.4,

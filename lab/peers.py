@@ -61,7 +61,7 @@ class Facts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Peer:
+class PeerFormula:
     """One public advisor; speeds of its formulas in tokens/s."""
 
     name: str  # its authors' name for it, as data/public_formulas.csv has it
@@ -336,18 +336,18 @@ def whichllm_decode(facts: Facts) -> float:
 
 
 PEERS = (
-    Peer(name="bandwidth over bytes", decode=bandwidth_decode),
-    Peer(name="llmfit", decode=llmfit_decode),
-    Peer(name="whichllm", decode=whichllm_decode),
-    Peer(name="CanIRun.ai", decode=canirun_decode, places=(IN_GPU, SPLIT, EXPERTS_IN_RAM)),
-    Peer(name="MoEspeedcalc", decode=moe_speed_decode, experts=True),
-    Peer(
+    PeerFormula(name="bandwidth over bytes", decode=bandwidth_decode),
+    PeerFormula(name="llmfit", decode=llmfit_decode),
+    PeerFormula(name="whichllm", decode=whichllm_decode),
+    PeerFormula(name="CanIRun.ai", decode=canirun_decode, places=(IN_GPU, SPLIT, EXPERTS_IN_RAM)),
+    PeerFormula(name="MoEspeedcalc", decode=moe_speed_decode, experts=True),
+    PeerFormula(
         name="gpu_poor", decode=gpu_poor_decode, prefill=gpu_poor_prefill,
         places=(IN_GPU, IN_RAM), experts=False,
     ),
-    Peer(name="GGUF Parser", decode=gguf_parser_decode, experts=False),
-    Peer(name="LLMcalc", decode=llmcalc_decode, experts=False),
-    Peer(
+    PeerFormula(name="GGUF Parser", decode=gguf_parser_decode, experts=False),
+    PeerFormula(name="LLMcalc", decode=llmcalc_decode, experts=False),
+    PeerFormula(
         name="LLM-Viewer", decode=llm_viewer_decode, prefill=llm_viewer_prefill,
         places=(IN_GPU,), experts=False,
     ),

@@ -36,7 +36,7 @@ from lab.held_out import READ
 from lab.llama_cpp import APART, OWN, SOURCE, LlamaFit, left_out_with, whole_architectures
 from lab.published import published_rows
 from lab.roles import set_widths
-from lab.stack import Cases, Stack
+from lab.stack import Cases, CaseStack
 
 Mask = npt.NDArray[np.bool_]
 
@@ -126,7 +126,7 @@ def errors(done: LlamaFit, taught: Cases | None = None) -> Errors:
 
 
 def circumstances_of(
-    rows: Cases, part: Stack, few: Mapping[str, Floats]
+    rows: Cases, part: CaseStack, few: Mapping[str, Floats]
 ) -> uncertainty.Circumstances:
     """Circumstances that widen the ranges of rows of the same shape."""
     read = rows.read[part.at]

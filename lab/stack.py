@@ -95,7 +95,7 @@ class Columns:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stack:
+class CaseStack:
     """Runs of one shape as one case; every number is an array of shape (runs,)."""
 
     at: npt.NDArray[np.int64]  # indices of the runs among all
@@ -156,7 +156,7 @@ class Cases:
         return np.array([run.scope[name] for run in self.timed])
 
     @cached_property
-    def stacks(self) -> tuple[Stack, ...]:
+    def stacks(self) -> tuple[CaseStack, ...]:
         """Runs by the shape of their schedules and machine."""
         alike: dict[Hashable, list[int]] = {}
         for index, run in enumerate(self.timed):
@@ -171,11 +171,11 @@ class Cases:
             name: np.array([run.effects.get(name, 1.0) for run in self.timed]) for name in names
         }
 
-    def columns(self, values: Mapping[str, Floats], stack: Stack) -> Columns:
+    def columns(self, values: Mapping[str, Floats], stack: CaseStack) -> Columns:
         """Constants of a stack's runs, under the software that their sources state."""
         return self._columns(self._under(values), stack)
 
-    def _columns(self, under: Mapping[str, Floats], stack: Stack) -> Columns:
+    def _columns(self, under: Mapping[str, Floats], stack: CaseStack) -> Columns:
         table = fitted_constants() if self.table is None else self.table
         return Columns(under, table, stack.at)
 
@@ -232,7 +232,7 @@ def _kind(flow: Flow) -> Hashable:
     return (flow.route, flow.device, flow.transfer, flow.alike, loaded, type(flow.kernels), *words)
 
 
-def _stack(at: Sequence[int], runs: Sequence[Timed]) -> Stack:
+def _stack(at: Sequence[int], runs: Sequence[Timed]) -> CaseStack:
     machine = stacked([run.machine for run in runs])
     rams = [run.ram_in_theory or run.machine.host.bandwidth.value for run in runs]
     # A processor's own constants are columns; without a name and sets it has no others.
@@ -241,7 +241,7 @@ def _stack(at: Sequence[int], runs: Sequence[Timed]) -> Stack:
     )
     counts = zip(*([count for count, _ in run.parts] for run in runs), strict=True)
     schedules = zip(*([schedule for _, schedule in run.parts] for run in runs), strict=True)
-    return Stack(
+    return CaseStack(
         at=np.array(at),
         parts=tuple(zip(map(np.array, counts), map(together, schedules), strict=True)),
         machine=replace(machine, host=host, network=None),

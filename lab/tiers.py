@@ -25,7 +25,7 @@ from advisor.model.model import Floats
 from advisor.runtimes.tiered.engines import TieredEngine
 from advisor.runtimes.tiered.reports import ReportedRow
 from lab import rounded, write
-from lab.fit import Fit, HeldOut, Settings, counts, fitted_row, problem, solve
+from lab.fit import Fit, FitSettings, HeldOut, counts, fitted_row, problem, solve
 from lab.folds import left_out_times
 from lab.held_out import GENERATED, READ
 from lab.llama_cpp import placed_case
@@ -38,7 +38,7 @@ TABLE = DATA / "generated" / "tiers.csv"
 LEFT_OUT = DATA / "generated" / "tiers_left_out.csv"
 REPORTED = DATA / "generated" / "tiers_reported.csv"
 SOURCE = "python -m lab.tiers on data/measurements/tiered.csv"
-SETTINGS = Settings(regime=REGIME, far=1.0, damping=0.9, farthest=0.4, rounds=20, close=4e-3)
+SETTINGS = FitSettings(regime=REGIME, far=1.0, damping=0.9, farthest=0.4, rounds=20, close=4e-3)
 NOISE = {GENERATED: 0.25, READ: 0.3}
 """Standard deviation of usual runs around the model, as a logarithm; a run there weighs half."""
 GROUP_POWER = -0.7  # each run of a group of n weighs n^-0.7

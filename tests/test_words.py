@@ -70,7 +70,7 @@ def test_names_say_what_a_thing_is(word, folder):
 def test_a_class_name_means_one_class():
     names = Counter(
         node.name
-        for tree in trees(PACKAGE)
+        for tree in (*trees(PACKAGE), *trees(LAB))
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
     )

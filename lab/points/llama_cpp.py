@@ -24,7 +24,7 @@ from advisor.runtimes import LLAMA_CPP
 from advisor.units import GB, Array
 from lab import llama_cpp
 from lab.held_out import GENERATED, READ, UNSEEN, left_out
-from lab.peers import PEERS, PLACES, SPLIT, Facts, Peer, facts_of
+from lab.peers import PEERS, PLACES, SPLIT, Facts, PeerFormula, facts_of
 from lab.points import NOBODY, decode_of, margins_of, point_of
 from lab.published import group_of, ram_in_theory
 from lab.spreads import circumstances_of, other_evidence
@@ -252,12 +252,12 @@ def _facts(run: LlamaCppRun) -> Facts:
     return facts_of(run.case, run.row.category, ram_peak=0.0)
 
 
-def _peer_tps(peer: Peer, facts: Facts, rate: float) -> float | None:
+def _peer_tps(peer: PeerFormula, facts: Facts, rate: float) -> float | None:
     """Speed by a public formula with a RAM rate [tokens/s]."""
     return peer.answer(replace(facts, ram=rate, ram_peak=rate))
 
 
-def _peer_rate(peer: Peer, facts: Facts, speed: float) -> float:
+def _peer_rate(peer: PeerFormula, facts: Facts, speed: float) -> float:
     """RAM rate at which a public formula comes closest to a run's speed [B/s]."""
 
     def off(rate: float) -> float:

@@ -103,7 +103,7 @@ AGAIN = 0.01  # share of a token's bytes above which a run counts as reading fro
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Watched:
+class WatchedRun:
     """A row and its estimate with the page cache observed during the run."""
 
     row: OwnRow
@@ -127,12 +127,12 @@ class Watched:
         return self.other + page_fault_seconds(*paged)
 
 
-def watched() -> tuple[Watched, ...]:
+def watched() -> tuple[WatchedRun, ...]:
     """Runs with a measured drive rate."""
     return tuple(_watched(row) for row in rows() if paged(row) and not row.doubtful)
 
 
-def _watched(row: OwnRow) -> Watched:
+def _watched(row: OwnRow) -> WatchedRun:
     depth = row.context_depth or 0.0
     settings = Settings(page_cache=(row.cache_gib or 0.0) * GIB)
     work = Workload(prompt=depth, output=TOKENS, context=depth + TOKENS)
@@ -151,7 +151,7 @@ def _watched(row: OwnRow) -> Watched:
         raise InputError(f"{row.id}: {run.refusal or 'the speed of its drive is not known.'}")
     token = ForwardPass(tokens=1.0, sequences=1.0, depth=work.decode_depth, kv_type="f16")
     load = step_load(run.model, run.placement, DISK, token)
-    return Watched(
+    return WatchedRun(
         row=row,
         again=partial(reread, run.model, run.placement, load, run.machine),
         disk=disk,
@@ -163,7 +163,7 @@ def _watched(row: OwnRow) -> Watched:
     )
 
 
-def fitted(runs: Sequence[Watched]) -> Rereading:
+def fitted(runs: Sequence[WatchedRun]) -> Rereading:
     """Page-cache constants fitted to some runs, each by least squares.
 
     The share of pages kept is fitted to the share of bytes that dense models read again; the cost
