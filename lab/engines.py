@@ -32,8 +32,8 @@ from advisor.runtimes.parallelism import parallel
 from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
 from lab.frameworks import SERVING
 from lab.held_out import GENERATED, READ
-from lab.llama_cpp import PARTS, placed_case
-from lab.published import published_rows
+from lab.llama_cpp import placed_case
+from lab.published import published_rows, row_files
 from lab.stack import Timed
 
 SIMULATED = "simulated"
@@ -159,10 +159,7 @@ def _model(name: str, form: str) -> Model:
 
 # Published runs.
 
-FILES = tuple(
-    DATA / "measurements" / f"{name}.csv"
-    for name in ("offload_papers", *(f"frameworks{part}" for part in PARTS[1:]))
-)
+FILES = (DATA / "measurements/offload_papers.csv", *row_files("frameworks", since=1))
 SLOWEST = 50.0  # multiple of the shortest possible time above which a run is excluded
 RELEASES = (("2025", "2024"), ("2026", "2025"))
 """Year before which a run was made, and the release it used; later runs used today's."""

@@ -29,14 +29,20 @@ from lab.fit import (
 )
 from lab.folds import left_out_times
 from lab.held_out import WHOLE
-from lab.llama_cpp import PARTS, placed_case
-from lab.published import engine_publishers, group_of, published_rows, publisher_of
+from lab.llama_cpp import placed_case
+from lab.published import (
+    engine_publishers,
+    group_of,
+    published_rows,
+    publisher_of,
+    row_files,
+)
 from lab.spreads import COVERED, RANGE_NOTE
 from lab.stack import Cases, Timed
 
 PAPERS = DATA / "measurements" / "offload_papers.csv"
 ROUNDING = 0.15  # largest relative rounding error of a published figure that is used
-FILES = (PAPERS, *(DATA / "measurements" / f"frameworks{part}.csv" for part in PARTS[1:]))
+FILES = (PAPERS, *row_files("frameworks", since=1))
 """Files of which the publishers of an engine are counted."""
 SERVING = ("vllm", "sglang", "tensorrt-llm")  # keys of the serving engines' runtimes
 NOISE = 0.07  # standard deviation of usual runs around the model, as a logarithm

@@ -38,7 +38,7 @@ from lab.fit import (
 )
 from lab.folds import left_out_times
 from lab.held_out import GENERATED, READ
-from lab.published import group_of, published_rows, publisher_of, ram_in_theory
+from lab.published import group_of, published_rows, publisher_of, ram_in_theory, row_files
 from lab.stack import Cases, Columns, Timed
 
 # Doubtful rows: physically impossible speeds, by a rule that was fixed before any scoring.
@@ -75,8 +75,7 @@ SLOWEST = Columns({row.constant: row.wasteful for row in ROWS}, WASTED)
 # Published rows.
 
 SOURCE = "python -m lab on data/measurements/llama_cpp*.csv"  # source of the constants
-PARTS = ("", "_more", "_2026", "_autumn", "_freed")
-FILES = tuple(DATA / "measurements" / f"llama_cpp{part}.csv" for part in PARTS)
+FILES = row_files("llama_cpp")
 """Files of published rows."""
 OWN = DATA / "measurements" / "own.csv"
 """Our own runs; those of llama-bench on a GPU are fitted like published ones."""
@@ -85,7 +84,7 @@ SHAPED_AS = {"MoE 30B-A3B": "Qwen3-30B-A3B", "MoE 7B-A1B": "OLMoE-1B-7B"}
 """Models whose layers such a model has; others are named after theirs."""
 OURSELVES = "this project"
 REPLY = 64  # length of their replies (benchmarks/engine_parts/cases.py) [tokens]
-FRAMEWORKS = tuple(DATA / "measurements" / f"frameworks{part}.csv" for part in PARTS[1:])
+FRAMEWORKS = row_files("frameworks", since=1)
 """Files whose rows of MLX are added: MLX places and reads a model as llama.cpp does, with its own
 kernels, so only the factors of its build differ."""
 FITTED = ("resident", "cpu", "moe_offload", "partial")  # categories whose speeds are fitted

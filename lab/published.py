@@ -5,12 +5,27 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from advisor.catalog.csv_tables import DATA
 from advisor.evidence.accuracy.scoring import source_of
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.machine import looked_up, ram_peak
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine.catalog import find_host
 from advisor.units import GB
+
+PARTS = ("", "_more", "_2026", "_autumn", "_freed")
+"""Ends of the names of the files of published rows, oldest first."""
+SENT = "_sent"  # end of those that `lab.intake` writes
+FOLDER = DATA / "measurements"
+
+
+def row_files(kind: str, *, since: int = 0) -> tuple[Path, ...]:
+    """Files of a kind of rows ("llama_cpp"), from a place of `PARTS` on, and those that people sent
+    where there are any.
+    """
+    sent = FOLDER / f"{kind}{SENT}.csv"
+    published = (FOLDER / f"{kind}{part}.csv" for part in PARTS[since:])
+    return (*published, *([sent] if sent.exists() else ()))
 
 
 def published_rows(path: Path) -> Iterator[PublishedRow]:

@@ -29,11 +29,16 @@ from lab.fit import Fit, FitSettings, HeldOut, counts, fitted_row, problem, solv
 from lab.folds import left_out_times
 from lab.held_out import GENERATED, READ
 from lab.llama_cpp import placed_case
-from lab.published import published_rows
+from lab.published import SENT, published_rows
 from lab.stack import Cases, Timed
 
 REGIME = "tiers"  # regime of their constants in parameters.csv
-RUNS = DATA / "measurements" / "tiered.csv"
+RUNS = tuple(
+    path
+    for name in ("tiered", f"tiered{SENT}")
+    if (path := DATA / "measurements" / f"{name}.csv").exists()
+)
+"""Files of published runs, and of those that people sent where there are any."""
 TABLE = DATA / "generated" / "tiers.csv"
 LEFT_OUT = DATA / "generated" / "tiers_left_out.csv"
 REPORTED = DATA / "generated" / "tiers_reported.csv"
@@ -48,10 +53,16 @@ LEAST_WIDTH = 0.15  # smallest half width of a range, as the logarithm of a fact
 SMALLEST = 0.004  # smallest logarithm of a factor that is written
 
 
+def published() -> Iterator[PublishedRow]:
+    """Rows of all files."""
+    for path in RUNS:
+        yield from published_rows(path)
+
+
 @cache
 def timed() -> tuple[Timed, ...]:
     """Tokens of every run that can be predicted, then their prompts."""
-    rows = [row for row in published_rows(RUNS) if not row.doubtful]
+    rows = [row for row in published() if not row.doubtful]
     parts = (_timed(row, part) for part in (GENERATED, READ) for row in rows)
     return tuple(part for part in parts if part is not None)
 
@@ -242,7 +253,7 @@ class LeftOutTiers:
 def reported() -> Iterator[ReportedRow]:
     """Who reported which engine on which card, from all rows that are not doubtful."""
     who: dict[tuple[str, str], tuple[set[str], set[str], list[int]]] = {}
-    for row in published_rows(RUNS):
+    for row in published():
         case = None if row.doubtful or row.category != CATEGORY else placed_case(row)
         if case is None or case.runtime.engine != REGIME:
             continue

@@ -411,7 +411,9 @@ def findings_of(nouns: Nouns, compute: "Compute | None" = None) -> "Findings":
 
 
 def question_of(nouns: Nouns, machine: Machine, runtimes: tuple[Runtime, ...] = VALUED) -> Question:
-    """Question that a row of options answers, with the present machine or the host of cards."""
+    """Question for the table of options: the request on a machine, which is the present one, or the
+    computer of cards that somebody owns.
+    """
     nothing = Ownership(form=machine.form, nothing=True)
     if nouns.request.nothing:
         ownership = nothing

@@ -56,12 +56,12 @@ def _is_number(value: object) -> bool:
 
 
 def _is_sweep(value: object) -> bool:
-    """A number, or an array along a sweep."""
+    """Whether a value is a number, or an array along a sweep."""
     return _is_number(value) or isinstance(value, np.ndarray)
 
 
 def _is_whole(value: object) -> bool:
-    """A number without a fraction; one that is none at all is refused by its limits."""
+    """Whether a number has no fraction; an array along a sweep may have any."""
     return _is_sweep(value) and not (isinstance(value, float) and value % 1 > 0)
 
 

@@ -43,7 +43,7 @@ class CacheKernelRow:
 
 @cache
 def rows() -> Sequence[CacheKernelRow]:
-    """The table."""
+    """All rows of the table."""
     return read(DATA / "runtimes/cache_kernels.csv", CacheKernelRow)
 
 

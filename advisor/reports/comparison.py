@@ -238,7 +238,7 @@ ABSENT = {
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """One difference."""
+    """Figure of a report that is another one today."""
 
     kind: str  # a key of `ABSENT`: a changed answer, or a reason for one
     what: str  # name of the figure

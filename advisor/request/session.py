@@ -134,8 +134,8 @@ PARTS = ("turn_tokens", "slots", "spare_ram_gb", "spare_drive_gb")
 def session_of(values: Mapping[str, Any], usual: Mapping[str, Any]) -> AgentSession | None:
     """Session that a request's values ask for; None where they ask for a single reply.
 
-    A shape gives what is left at its usual value. Without one the first prompt and the reply are
-    those of the request, and turns and their tokens must be stated.
+    With a named shape, its figures count wherever the request has usual ones. Without a shape, the
+    first prompt and the reply are the request's, and turns and their tokens must be stated.
 
     Raises:
         UnknownName: no such shape.

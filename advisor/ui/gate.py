@@ -108,7 +108,9 @@ def _paced(receive: "Receive") -> "Receive":
 
 
 def _of_a_page(data: bytes) -> bool:
-    """Whether a message is one that the pages send; one that is none is left to Streamlit."""
+    """Whether a message is of a kind that the pages send; also of damaged ones, which Streamlit
+    refuses itself.
+    """
     message = BackMsg()
     try:
         message.ParseFromString(data)

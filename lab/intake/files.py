@@ -7,7 +7,8 @@ from pathlib import Path
 from advisor.errors import InputError
 from advisor.evidence.accuracy.fresh import constants_digest
 from advisor.evidence.published.row import COLUMNS
-from lab.intake.taken import SENT, Intake, TakenRun
+from lab.intake.taken import Intake, TakenRun
+from lab.published import SENT
 
 BEFORE = ("predicted_tps", "predicted_low", "predicted_high", "predicted_by", "doubts")
 """Columns beside those of every measurement file: speed of each user that was predicted before the
@@ -24,10 +25,10 @@ def write_rows(intake: Intake, folder: Path) -> list[Path]:
     """
     if not folder.is_dir():
         raise InputError(f"{folder} is no folder; name one that takes the rows.")
-    last = max(map(_last_number, folder.glob(f"*{SENT}")), default=0)
+    last = max(map(_last_number, folder.glob(f"*{SENT}.csv")), default=0)
     rows: dict[Path, list[dict[str, str]]] = {}
     for number, run in enumerate(intake.taken, start=last + 1):
-        path = folder / f"{run.kind}{SENT}"
+        path = folder / f"{run.kind}{SENT}.csv"
         rows.setdefault(path, []).append(_cells(run, f"{NUMBER}{number:05d}"))
     for path, added in rows.items():
         _append(path, added)

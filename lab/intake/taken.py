@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from advisor.catalog.csv_tables import DATA
 from advisor.errors import AdvisorError, InputError
 from advisor.evidence.accuracy.fresh import constants_digest
 from advisor.evidence.published.predict import Case, answer
@@ -21,14 +20,12 @@ from lab.intake.rules import (
     same_run,
 )
 from lab.intake.sent import SentReport
-from lab.published import published_rows, publisher_of
+from lab.published import FOLDER, published_rows, publisher_of
 
-FOLDER = DATA / "measurements"
 LLAMA_CPP = "llama_cpp"
 FRAMEWORKS = "frameworks"
 TIERS = "tiered"
 """Beginnings of the names of the ledger's files, by what ran."""
-SENT = "_sent.csv"  # end of the names of the files that rows of reports join
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,13 +10,12 @@ from advisor.evidence.published.tiered import CATEGORY
 from lab.held_out import READ
 from lab.llama_cpp import placed_case
 from lab.points import margins_of, point_of
-from lab.published import published_rows
-from lab.tiers import LEFT_OUT, REGIME, RUNS, LeftOutTiers
+from lab.tiers import LEFT_OUT, REGIME, LeftOutTiers, published
 
 
 def points() -> Iterable[AccuracyPoint]:
     """Tokens and prompts of every run whose engine, model and machine are understood."""
-    rows = {row.id: row for row in published_rows(RUNS)}
+    rows = {row.id: row for row in published()}
     for kept in read(LEFT_OUT, LeftOutTiers):
         row = rows[kept.id]
         case = placed_case(row)

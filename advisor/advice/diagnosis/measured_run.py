@@ -102,7 +102,7 @@ class MeasuredRun(Estimate):
         return timed(words, machine=machine, **changes)
 
     def rescheduled(self, words: str, change: Callable[[Schedule], Schedule]) -> Edit:
-        """Another schedule."""
+        """Edit that computes the same run by another schedule."""
 
         def schedule(*nouns: Any) -> Phases:
             return self.runtime.schedule(*nouns).each(change)

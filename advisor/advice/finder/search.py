@@ -207,7 +207,7 @@ class Findings:
 
     @lazy
     def hits(self) -> tuple[Hit, ...]:
-        """All combinations."""
+        """Hits of all combinations of models, formats, runtimes and machines."""
         return tuple(self._hits(self.rows))
 
     @lazy

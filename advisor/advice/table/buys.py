@@ -22,7 +22,7 @@ class Buys(NamedTuple):
 
     @property
     def named(self) -> tuple[tuple[str, Option], ...]:
-        """Each with its name, one that is two of them once."""
+        """Purchases with their names, each once, under the first of its names."""
         rows = (("Best buy", self.best), ("Cheapest", self.cheapest), ("Fastest", self.fastest))
         seen: list[int] = []
         named = []

@@ -17,7 +17,7 @@ wait is load / (2 (1 - load)) answers (Pollaczek and Khinchine, answers of one l
 
 
 class Crowd(StrEnum):
-    """Who asks."""
+    """Ways in which a server is asked: in turn, all at once, at random times."""
 
     PEOPLE = "people who wait for each answer"
     BATCH = "a batch that is due within some hours"

@@ -420,8 +420,8 @@ def rent_on_record(machine: Machine) -> PriceRow | None:
 
 
 def as_rented(ownership: Ownership, machine: Machine) -> Ownership:
-    """Ownership of a machine; one that a provider owns is rented at the price on record until a
-    rent is typed, and at nothing without a price.
+    """Ownership of a machine; that of a provider is rented at the typed rent, else at the price on
+    record, else at nothing.
 
     Raises:
         InputError: a resale value of a machine that a provider owns.

@@ -143,7 +143,7 @@ MEMORY_SLICES: dict[int, dict[int, tuple[int, ...]]] = {
 
 @dataclass(frozen=True)
 class Slice:
-    """Part of a card."""
+    """Slice of a card, as NVIDIA's MIG divides it."""
 
     compute: int  # number of compute slices
     memory_gb: int  # memory as the profile's name says [GiB]

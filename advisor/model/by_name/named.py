@@ -227,7 +227,7 @@ class NativeFormatRow:
 
 @cache
 def native_rows() -> tuple[NativeFormatRow, ...]:
-    """The table."""
+    """Rows of data/models/native_formats.csv."""
     return read(DATA / "models" / "native_formats.csv", NativeFormatRow)
 
 

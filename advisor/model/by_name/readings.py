@@ -263,9 +263,9 @@ OF_A_FAMILY = re.compile(r"\d(?:\.\d+)*(?![.\d])")
 def base_row(name: ModelName) -> KnownRow | None:
     """Base model with the family, version and sizes of a name; None where none is certain.
 
-    Its words stand together in the name, whose sizes it has all; the longest such words count. A
-    family, version and size that are the only ones of a name may stand apart:
-    "Llama-Doctor-3.2-3B".
+    Its words must stand together in the name, and it must have all sizes of the name; of several
+    such models the one with the longest words counts. Words may stand apart where the name has no
+    other family, version or size: "Llama-Doctor-3.2-3B".
     """
     if name.kinds & NOT_THEIR_BASE:
         return None

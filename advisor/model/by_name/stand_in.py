@@ -60,7 +60,7 @@ class CacheRow:
 
 @cache
 def rows() -> tuple[CacheRow, ...]:
-    """The table."""
+    """All rows of the table."""
     return read(FILE, CacheRow)
 
 

@@ -76,7 +76,7 @@ def while_copying(
 
 @contextmanager
 def _copying(session: Session, queue: Queue, block: int) -> Iterator[Callable[[], int]]:
-    """Bytes that a thread has copied so far [B]; its error is raised where they are read."""
+    """Counter of the bytes that a thread has copied [B]; it raises the thread's error, if any."""
     busy = Event()
     enough = Event()
     copied = [0]

@@ -179,7 +179,7 @@ Timed: TypeAlias = Mapping[tuple[str, str], tuple[Sample, Timings]]
 
 
 class Cost(NamedTuple):
-    """One cost."""
+    """Cost of the engine that the times of samples determine."""
 
     name: str  # as `Measurement.name`
     value: float  # value in `unit`

@@ -52,13 +52,13 @@ class PrintedPart:
 
     @lazy
     def expression(self) -> re.Pattern[str]:
-        """The pattern."""
+        """Pattern of a part's name, compiled."""
         return re.compile(self.pattern, re.IGNORECASE | re.MULTILINE)
 
 
 @cache
 def printed_parts() -> tuple[PrintedPart, ...]:
-    """All rows."""
+    """Rows of data/diagnosis/printed_parts.csv."""
     return read(DATA / "diagnosis/printed_parts.csv", PrintedPart)
 
 

@@ -154,7 +154,7 @@ def tag_of(model: Model) -> str:
 
 
 def _serve(model: Model, placement: Placement, work: Workload) -> str:
-    """Start of the server, whose environment llama-server inherits."""
+    """Command that starts Ollama's server, with variables that its llama-server reads."""
     layers = int(placement.cpu_moe)
     experts = ""
     if layers and int(placement.gpu_layers) and model.has_experts:

@@ -22,7 +22,7 @@ BENCH = "bench"
 
 
 def shown(first: str) -> None:
-    """The page."""
+    """Tabs of the page, the first of which is named."""
     bodies: Mapping[str, Callable[[], None]] = {
         HOW_GOOD: _how_good, HOW_IT_WORKS: _how_it_works, MYTHS: claims_section,
         WORKSHOP: _workshop,

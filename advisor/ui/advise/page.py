@@ -32,7 +32,7 @@ LEVELS = {3: "High certainty.", 2: "Middling certainty.", 1: "Low certainty."}
 
 
 def certainty(answer: Answer) -> Markup:
-    """One line."""
+    """Line on how near published runs like the answer were met."""
     best = answer.advice.best
     if best is None:
         return Markup()

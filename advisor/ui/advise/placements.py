@@ -44,7 +44,7 @@ def tone(level: Judgement) -> str:
 
 
 def row(answer: Answer, before: str = "") -> Markup:
-    """Cards of the placements; beside one that holds the whole model, the others are folded."""
+    """Cards of the placements; where the GPU holds the whole model, the other cards are folded."""
     best = answer.advice.best
     if best is not None and (
         best.strategy is PlacementStrategy.GPU_RESIDENT or answer.nouns.machine.unified

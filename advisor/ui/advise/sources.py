@@ -39,7 +39,7 @@ from advisor.units import GB
 
 
 def shown(answer: Answer) -> None:
-    """The tab."""
+    """Tab of the sources of an answer."""
     _how_sure(answer)
     for strategy in PlacementStrategy:
         estimate = answer.advice.card(strategy)

@@ -40,7 +40,7 @@ from advisor.ui.question.answer import name_of
 
 
 def shown(answer: Answer) -> None:
-    """The tab."""
+    """Tab of the time of a token, by part."""
     advice = answer.advice
     machine = answer.nouns.machine
     if answer.nouns.session is not None:

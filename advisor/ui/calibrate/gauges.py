@@ -95,7 +95,7 @@ def _of_gpu(name: str, place: int, latest: Mapping[str, Measurement]) -> dict[st
 
 
 def gauges(shown: Iterable[Measurement], known: Mapping[str, GaugeMark]) -> Markup:
-    """One bar per figure, with its words."""
+    """Measured figures, each with a bar beside the datasheet's figure."""
     present = datetime.now(UTC)
     cards = (_gauge(measurement, known.get(measurement.name), present) for measurement in shown)
     return block("oa-gauges", joined(cards))

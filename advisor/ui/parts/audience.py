@@ -80,7 +80,7 @@ def probes() -> bool:
 
 
 def _stated(name: str, *, usual: bool) -> bool:
-    """A setting, else what is usual; InputError of one that is neither."""
+    """Value of a setting, else the usual one; InputError for a value that is not allowed."""
     setting = os.environ.get(name, "").strip()
     if not setting:
         return usual

@@ -42,7 +42,7 @@ def button(
     submits: bool = False,
     **look: Any,
 ) -> None:
-    """Button that attempts something; one that submits stands in a form."""
+    """Button that attempts something; with `submits` it is a form's."""
     make = st.form_submit_button if submits else st.button
     make(words, key=key, on_click=attempt, args=(place, action), **look)
 

@@ -28,7 +28,7 @@ _PLACE = "other_model"
 
 
 def show() -> None:
-    """Expander below the model control."""
+    """Expander with other ways to give a model: installed files, pasted text, an upload."""
     with st.expander("Other ways to give a model", key="other_ways"):
         installed, pasted, uploaded = st.tabs(["On this machine", "Paste", "Upload"])
         with installed:
