@@ -6,6 +6,9 @@ vllm-project/vllm, vllm/benchmarks/serve.py at def9ce8 and throughput.py. All re
 Samples named PUBLISHED have the numbers of a tool's own documentation, with the source.
 """
 
+import csv
+import io
+
 BENCH = {
     "build_commit": "8cf427ff", "build_number": 5163, "cpu_info": "AMD Ryzen 7 7800X3D",
     "gpu_info": "", "backends": "CPU", "model_filename": "models/qwen2.gguf",
@@ -121,3 +124,20 @@ BENCHY = {
         },
     ],
 }  # fmt: skip
+
+
+def as_csv(*rows: dict[str, object]) -> str:
+    text = io.StringIO()
+    table = csv.DictWriter(text, list(rows[0]))
+    table.writeheader()
+    table.writerows(rows)
+    return text.getvalue()
+
+
+def as_sql(*rows: dict[str, object]) -> str:
+    """As llama-bench -o sql writes them: tools/llama-bench/README.md at 5a32f10."""
+    lines = ["CREATE TABLE IF NOT EXISTS llama_bench (build_commit TEXT);"]
+    for row in rows:
+        values = ", ".join(f"'{value}'" for value in row.values())
+        lines.append(f"INSERT INTO llama_bench ({', '.join(row)}) VALUES ({values});")
+    return "\n".join(lines)

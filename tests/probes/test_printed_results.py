@@ -1,11 +1,9 @@
 """Results as tools print them and people paste them are read as those that tools write."""
 
-import csv
-import io
 import json
 
 import pytest
-from result_samples import BENCH, PROMPT
+from result_samples import BENCH, PROMPT, as_csv, as_sql
 
 from advisor.catalog.csv_tables import DATA
 from advisor.catalog.csv_tables import read as read_rows
@@ -15,23 +13,6 @@ from advisor.runtimes import NAMED
 
 GPU_BENCH = BENCH | {"n_gpu_layers": 99, "backends": "CUDA"}
 GPU_PROMPT = PROMPT | {"n_gpu_layers": 99, "backends": "CUDA"}
-
-
-def as_csv(*rows: dict[str, object]) -> str:
-    text = io.StringIO()
-    table = csv.DictWriter(text, list(rows[0]))
-    table.writeheader()
-    table.writerows(rows)
-    return text.getvalue()
-
-
-def as_sql(*rows: dict[str, object]) -> str:
-    """As llama-bench -o sql writes them: tools/llama-bench/README.md at 5a32f10."""
-    lines = ["CREATE TABLE IF NOT EXISTS llama_bench (build_commit TEXT);"]
-    for row in rows:
-        values = ", ".join(f"'{value}'" for value in row.values())
-        lines.append(f"INSERT INTO llama_bench ({', '.join(row)}) VALUES ({values});")
-    return "\n".join(lines)
 
 
 def as_table(*rows: dict[str, object]) -> str:

@@ -13,6 +13,8 @@ from result_samples import (
     STUDIO_0,
     STUDIO_1,
     THROUGHPUT,
+    as_csv,
+    as_sql,
 )
 
 from advisor.probes.llama_cpp.printed_results import read
@@ -74,6 +76,9 @@ def test_what_is_private_goes(text: str) -> None:
         *map(json.dumps, (OLLAMA, STUDIO_0, STUDIO_1, SERVE, THROUGHPUT, BENCHY)),
         json.dumps([BENCH, PROMPT, PUBLISHED_BENCH]),
         "\n".join(map(json.dumps, (BENCH, PROMPT))),
+        as_csv(BENCH, PROMPT),
+        as_sql(BENCH, PROMPT),
+        "test pp512@d4096\neval rate: 9.5 tokens/s",
     ],
 )
 def test_every_figure_stays(text: str) -> None:
@@ -105,4 +110,4 @@ def test_hardware_is_named_as_tools_print_it(text: str, expected: list[tuple[str
 
 @pytest.mark.parametrize("text", ["", "[[[[", "{" * 5000, "null", '"x"', "[" * 100_000])
 def test_another_text_shows_nothing_private(text: str) -> None:
-    assert len(shown_result(text)) <= 20_000
+    assert len(shown_result(text)) <= 40_000

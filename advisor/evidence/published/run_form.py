@@ -83,9 +83,8 @@ def form_values(text: str) -> dict[str, str]:
     if len(text) > LARGEST:
         raise InputError(f"The report has {len(text):,} letters; at most {LARGEST:,} are read.")
     values = _values(text)
-    inner = values.get(OUTPUT, "")
-    if HEADING in inner:
-        nested = _values(inner)
+    nested = _values(values.get(OUTPUT, ""))
+    if OUTPUT in nested:
         values = {**nested, **{name: value for name, value in values.items() if name != OUTPUT}}
     if not values:
         raise InputError(

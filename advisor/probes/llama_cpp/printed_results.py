@@ -92,14 +92,15 @@ def printed(text: str) -> tuple[EngineRun, ...]:
 
 def _of_csv(text: str) -> Iterator[EngineRun]:
     lines = text.splitlines()
-    header = next((at for at, line in enumerate(lines) if _names_bench_keys(line)), None)
+    header = next((at for at, line in enumerate(lines) if names_bench_keys(line)), None)
     if header is None or "INSERT INTO" in lines[header].upper():
         return
     for row in csv.DictReader(io.StringIO("\n".join(lines[header:]))):
         yield from _of_bench_keys(row)
 
 
-def _names_bench_keys(line: str) -> bool:
+def names_bench_keys(line: str) -> bool:
+    """Whether a line has the keys of llama-bench's JSON, as its CSV and SQL do."""
     return all(re.search(rf'(?:^|[,"]){key}\b', line) for key in ("n_prompt", "n_gen", "avg_ts"))
 
 

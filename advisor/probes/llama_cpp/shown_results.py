@@ -15,31 +15,36 @@ from typing import Any
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.lazy import lazy
-from advisor.probes.llama_cpp.printed_results import COLORS, TABLE_HEADS, printed_rows
+from advisor.probes.llama_cpp.printed_results import (
+    COLORS,
+    INSERTED,
+    TABLE_HEADS,
+    names_bench_keys,
+    printed_rows,
+)
 from advisor.probes.llama_cpp.result_files import TEXT_COLUMNS, result_tools
 
-LONGEST = 20_000  # letters of a result that is shown
+LONGEST = 40_000  # letters of a result that is shown
 MOST_LINES = 300
 MOST_ROWS = 200  # entries of a list of objects
+OF_BENCH = 10  # commas of a line of llama-bench's CSV or SQL, which has over 30
 LONGEST_TEXT = 200  # letters of a text in JSON
 TEXTS = frozenset({"cpu_info", "gpu_info", "backends", "build_commit", "type_k", "type_v",
                    "model_type", "model_filename", "test_time", "kv", "devices"})  # fmt: skip
 """Keys of llama-bench's and Strata's rows whose texts stay."""
 NUMBERS = frozenset({"samples_ts", "samples_ns", "values"})  # keys whose lists of numbers stay
-PRIVATE = (
-    (re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE), "(address)"),
-    (re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*"), "(name)"),
-    (re.compile(r"\b(?:hf_|sk-|ghp_|github_pat_)\w{8,}"), "(token)"),
-    (re.compile(r"\b(?:GPU-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE),
-     "(id)"),
-    (re.compile(r"\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b", re.IGNORECASE), "(id)"),
-    (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b"), "(address)"),
-    (re.compile(r"(?:[a-z]:)?(?:[\\/]+[^\s\\/\"'|,;]+)*[\\/]+(?=[^\s\\/\"'|,;]+\.(?:gguf|safetensors))",
-                re.IGNORECASE), ""),
-    (re.compile(r"(?:[a-z]:)?[\\/]+(?:home|users|root|mnt|media|var|opt|data)[\\/]+[^\s\"'|,;]*",
-                re.IGNORECASE), "(path)"),
-)  # fmt: skip
-"""Patterns of what names a person, an account, a computer or a folder, and what is put there."""
+PRIVATE = {
+    r"\b[a-z][a-z0-9+.-]{0,20}://\S+": "(address)",
+    r"\b(?!(?:pp|tg)\d+@)[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})*": "(name)",
+    r"\b(?:hf_|sk-|ghp_|github_pat_)\w{8,}": "(token)",
+    r"\b(?:GPU-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b": "(id)",
+    r"\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b": "(id)",
+    r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b": "(address)",
+}
+"""Patterns of what names a person, an account or a computer, and what is put there."""
+ABSOLUTE = re.compile(r"(?<![\w.\\/-])(?:[a-z]:)?(?:[\\/]+[^\s\\/\"'|,;]+)+", re.IGNORECASE)
+"""Pattern of a path from the root; it starts behind no letter, so that units ("t/s") are none."""
+WEIGHTS = (".gguf", ".safetensors")  # ends of files whose names say the model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,31 +80,55 @@ def hardware_in(text: str) -> Iterator[tuple[str, str]]:
 def shown_result(text: str) -> str:
     """A result without what is private; empty where it holds no figure."""
     plain = COLORS.sub("", text)
-    kept = _of_json(plain)
-    if kept is None:
-        kept = "\n".join(_lines(plain)[:MOST_LINES])
-    return without_private(kept)[:LONGEST]
+    shown = _of_json(plain)
+    if shown is None:
+        shown = "\n".join(_lines(plain)[:MOST_LINES])[:LONGEST]
+    return without_private(shown)
 
 
 def without_private(text: str) -> str:
     """A text without names of persons, accounts, computers and folders."""
-    for pattern, instead in PRIVATE:
-        text = pattern.sub(instead, text)
-    return text
+    for pattern, instead in PRIVATE.items():
+        text = re.sub(pattern, instead, text, flags=re.IGNORECASE)
+    return ABSOLUTE.sub(_last_part, text)
+
+
+def _last_part(path: re.Match[str]) -> str:
+    """Name of a file of weights without its folders; a word for other paths."""
+    name = re.split(r"[\\/]+", path[0])[-1]
+    if name.casefold().endswith(WEIGHTS):
+        return name
+    return "(path)"
 
 
 def _of_json(text: str) -> str | None:
     """Figures of JSON, or of lines of it; None for another text."""
     try:
-        return json.dumps(_pruned(json.loads(text)))
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        pass
-    rows = [line for line in text.splitlines() if line.strip()]
+        return _of_json_lines(text)
+    if not isinstance(value, list):
+        return json.dumps(_pruned(value))[:LONGEST]
+    rows = [json.dumps(_pruned(row)) for row in value[:MOST_ROWS]]
+    return f"[{', '.join(_within(rows))}]"
+
+
+def _of_json_lines(text: str) -> str | None:
+    lines = [line for line in text.splitlines() if line.strip()]
     try:
-        objects = [json.loads(row) for row in rows]
+        rows = [json.dumps(_pruned(json.loads(line))) for line in lines[-MOST_ROWS:]]
     except (ValueError, RecursionError):
         return None
-    return "\n".join(json.dumps(_pruned(row)) for row in objects[-MOST_ROWS:]) or None
+    return "\n".join(_within(rows)) or None
+
+
+def _within(rows: list[str]) -> Iterator[str]:
+    """The first rows, as many as are shown whole."""
+    left = LONGEST
+    for row in rows:
+        left -= len(row) + 2
+        if left >= 0:
+            yield row
 
 
 def _pruned(value: Any, key: str = "") -> Any:
@@ -137,6 +166,8 @@ def _lines(text: str) -> list[str]:
     lines = text.splitlines()
     figures = [row.expression for rows in printed_rows().values() for row in rows]
     parts = [row.expression for row in printed_parts()]
+    if INSERTED.search(text) or any(map(names_bench_keys, lines)):
+        return [line for line in lines if line.count(",") >= OF_BENCH]
     kept = []
     table = False
     for line in lines:
