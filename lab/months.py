@@ -98,11 +98,16 @@ def markdown(
         return "No earlier commit is kept to compare with."
     heads = ("engine", "family", "month", "figures", "error before", "error now", "in range")
     rows = [
-        (*group, f"{score.rows}", percent(before[group].error, 1), percent(score.error, 1),
-         f"{percent(before[group].held)} to {percent(score.held)}")
+        (
+            *group,
+            f"{score.rows}",
+            percent(before[group].error, 1),
+            percent(score.error, 1),
+            f"{percent(before[group].held)} to {percent(score.held)}",
+        )
         for group, score in after.items()
         if group in before and abs(score.error - before[group].error) >= MOVED
-    ]  # fmt: skip
+    ]
     lines = [f"- {alarm.sentence}" for alarm in worse] or ["No group got worse."]
     if rows:
         every = (heads, ["---"] * len(heads), *rows)

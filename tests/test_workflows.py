@@ -12,10 +12,31 @@ import yaml
 ROOT = Path(__file__).parents[1]
 PATHS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 KEYS = {"name", "on", "permissions", "concurrency", "jobs", "env", "defaults", "run-name"}
-JOB_KEYS = {"runs-on", "timeout-minutes", "permissions", "env", "steps", "needs", "if", "strategy",
-            "outputs", "name"}  # fmt: skip
-STEP_KEYS = {"name", "uses", "with", "run", "env", "id", "if", "shell", "working-directory",
-             "continue-on-error", "timeout-minutes"}  # fmt: skip
+JOB_KEYS = {
+    "runs-on",
+    "timeout-minutes",
+    "permissions",
+    "env",
+    "steps",
+    "needs",
+    "if",
+    "strategy",
+    "outputs",
+    "name",
+}
+STEP_KEYS = {
+    "name",
+    "uses",
+    "with",
+    "run",
+    "env",
+    "id",
+    "if",
+    "shell",
+    "working-directory",
+    "continue-on-error",
+    "timeout-minutes",
+}
 OF_OTHERS = re.compile(r"\$\{\{[^}]*github\.(?:event|head_ref)")
 """Words of issues and branches, which anybody writes."""
 EXPRESSION = re.compile(r"\$\{\{")

@@ -14,8 +14,19 @@ from lab.intake.taken import Intake, TakenRun
 
 MARKUP = re.compile(r"[|`<>\[\]\\\s]+")
 LONGEST = 200  # letters of others' words
-ROWS = ("sender", "machine", "model", "format", "runtime", "measured", "predicted before",
-        "range", "ratio", "held", "sender's release")  # fmt: skip
+ROWS = (
+    "sender",
+    "machine",
+    "model",
+    "format",
+    "runtime",
+    "measured",
+    "predicted before",
+    "range",
+    "ratio",
+    "held",
+    "sender's release",
+)
 
 
 def title(intake: Intake, month: str) -> str:
@@ -115,8 +126,14 @@ def _scores(scores: Sequence[FreshScore]) -> str:
         return ""
     heads = ("family", "rows", "groups", "error", "in range", "width")
     rows = (
-        (score.kind, f"{score.rows}", f"{score.groups}", percent(score.error, 1),
-         percent(score.held), f"{score.width:.2f}")
+        (
+            score.kind,
+            f"{score.rows}",
+            f"{score.groups}",
+            percent(score.error, 1),
+            percent(score.held),
+            f"{score.width:.2f}",
+        )
         for score in scores
-    )  # fmt: skip
+    )
     return f"## Score, doubtful rows left out\n\n{table(heads, rows)}"

@@ -41,7 +41,12 @@ SUSTAINED = 0.7  # smallest share of its peak that a stated rate of RAM is
 UNSTATED = 4.0
 """Largest ratio of a host's RAM rate to the one assumed for it, where nobody stated its RAM."""
 FOUR_BITS = 4.0  # dense peak in 4-bit numbers over that in 16-bit ones (NVIDIA's datasheets)
-WASTED = 20.0  # multiple of the shortest possible time from which a run is doubtful
+WASTED = 20.0  # multiple of the shortest possible time from which a run alone is doubtful
+FIXED = 0.05
+"""Time that a token may take beside it [s]: a hundred layers of half a millisecond on a slow
+machine; small models on fast cards are all fixed time."""
+DRAFT = re.compile(r"draft=\D*(\d+)?")
+UNSTATED_DRAFTS = 8.0  # tokens drafted a round where the form says that they are and not how many
 SAME_SPEED = 0.01  # largest difference of a stated speed from the printed one: rounding
 MOST_USERS = 4096
 LEAST_TOKENS = 16.0  # fewest generated tokens of which a speed is believed
@@ -172,13 +177,13 @@ def _case(row: PublishedRow) -> Case:
 
 
 def _check_possible(sent: SentRun, case: Case) -> None:
-    least = least_token_seconds(case)
+    least = least_token_seconds(case) / (1.0 + drafted(sent.row))
     measured = 1.0 / float(sent.run.decode or math.inf)
     if measured < ROUNDED * least:
         raise InputError(
             f"{sent.run.decode:g} tokens/s are faster than its bytes allow: a token reads "
             f"{case.model.read_bytes_per_token / 1e9:.3g} GB, so {1.0 / least:.3g} tokens/s at "
-            "most on this machine."
+            "most on this machine. Where tokens were drafted, the form must say so."
         )
     least_prompt = least_prompt_seconds(case)
     speed = sent.row.pp_tps
@@ -189,8 +194,16 @@ def _check_possible(sent: SentRun, case: Case) -> None:
         )
 
 
+def drafted(row: PublishedRow) -> float:
+    """Tokens that are drafted a round, as the form states them; 0 without drafts."""
+    match = DRAFT.search(row.source_note)
+    if match is None:
+        return 0.0
+    return float(match[1] or UNSTATED_DRAFTS)
+
+
 def least_token_seconds(case: Case) -> float:
-    """Shortest possible time of a token of one user, drafted ones counted as accepted [s].
+    """Shortest possible time of a token of one user without drafts [s].
 
     t = W / (S_gpu + S_host), and of a dense model what its GPUs cannot hold at S_host alone; W are
     the weights that one token reads [B], S the peaks of the memories [B/s].
@@ -199,16 +212,15 @@ def least_token_seconds(case: Case) -> float:
     read = float(case.model.read_bytes_per_token)
     host = most_ram_rate(case)
     on_gpus = float(sum(np.max(gpu.bandwidth.value) for gpu in gpus))
-    drafted = 1.0 + float(case.work.drafted if case.work.draft else 0.0)
     if not gpus:
-        return read / host / drafted
+        return read / host
     if case.machine.unified:
-        return read / on_gpus / drafted
+        return read / on_gpus
     room = float(np.max(case.machine.gpu_memory))
     beyond = max(1.0 - room / float(case.model.file_bytes), 0.0)
     if case.model.has_experts:
         beyond = 0.0
-    return max(read / (on_gpus + host), beyond * read / host) / drafted
+    return max(read / (on_gpus + host), beyond * read / host)
 
 
 def most_ram_rate(case: Case) -> float:
@@ -236,7 +248,8 @@ def least_prompt_seconds(case: Case) -> float:
 def doubts(sent: SentRun, case: Case) -> Iterator[str]:
     """Reasons to keep a row out of scores, none of them a prediction."""
     measured = 1.0 / float(sent.run.decode or math.inf)
-    if measured > WASTED * least_token_seconds(case):
+    alone = float(case.work.users) == 1.0
+    if alone and measured > WASTED * least_token_seconds(case) + FIXED:
         yield "slower than a twentieth of what its memory allows"
     tokens = sent.run.output_tokens
     if tokens is not None and tokens < LEAST_TOKENS:

@@ -69,7 +69,8 @@ def test_a_newcomer_sends_a_run_and_it_is_proposed_with_the_prediction_made_befo
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert cells[1:4] == ["`RTX 3060 12GB`", "`Qwen3-8B`", "`Q4_K_M`"]
     assert cells[5] == "42.1"
-    before, release = float(cells[6]), float(cells[10])
+    before = float(cells[6])
+    release = float(cells[10])
     assert release == float(promised["speed"])
     assert before == pytest.approx(release, rel=0.03)  # the row says all that the sender's run did
     assert "- Senders: `newcomer`" in proposed
@@ -108,7 +109,10 @@ def test_results_of_another_model_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "run.json"
-    file.write_text(json.dumps({"model": "llama3.1:70b", "done": True, "eval_count": 100,
-                                "eval_duration": 10**10}))  # fmt: skip
+    file.write_text(
+        json.dumps(
+            {"model": "llama3.1:70b", "done": True, "eval_count": 100, "eval_duration": 10**10}
+        )
+    )
     assert main(["runs", "share", str(file), "--model", "qwen3:8b", *MACHINE]) == 2
     assert "results are of" in capsys.readouterr().err

@@ -43,11 +43,21 @@ class Expected:
 
 
 LABELS = {
-    "output": "Output", "gpu": "GPU", "gpu_count": "GPUs", "cpu": "Processor",
-    "ram_gb": "RAM in GiB", "runtime": "Runtime", "model": "Model", "quant": "Format",
-    "ngl": "Layers on the GPU", "batch": "Users at once", "prompt_len": "Prompt in tokens",
-    "tg_tps": "Tokens a second of each user", "pp_tps": "Prompt tokens a second", "date": "Day",
-}  # fmt: skip
+    "output": "Output",
+    "gpu": "GPU",
+    "gpu_count": "GPUs",
+    "cpu": "Processor",
+    "ram_gb": "RAM in GiB",
+    "runtime": "Runtime",
+    "model": "Model",
+    "quant": "Format",
+    "ngl": "Layers on the GPU",
+    "batch": "Users at once",
+    "prompt_len": "Prompt in tokens",
+    "tg_tps": "Tokens a second of each user",
+    "pp_tps": "Prompt tokens a second",
+    "date": "Day",
+}
 """Headings of the form, written out: a form of yesterday is read tomorrow."""
 
 
@@ -119,23 +129,42 @@ def ollama_verbose(run: Drawn) -> dict[str, object]:
 
 def ollama_answer(run: Drawn) -> dict[str, object]:
     answer = {
-        "model": run.tag, "created_at": "2026-11-19T08:00:00Z", "response": "secret", "done": True,
-        "prompt_eval_count": 700, "prompt_eval_duration": round(700 / run.prompt * 1e9),
-        "eval_count": 256, "eval_duration": round(256 / run.decode * 1e9),
-    }  # fmt: skip
+        "model": run.tag,
+        "created_at": "2026-11-19T08:00:00Z",
+        "response": "secret",
+        "done": True,
+        "prompt_eval_count": 700,
+        "prompt_eval_duration": round(700 / run.prompt * 1e9),
+        "eval_count": 256,
+        "eval_duration": round(256 / run.decode * 1e9),
+    }
     return {"output": json.dumps(answer), "gpu": run.driver_name}
 
 
 def bench_row(run: Drawn, **values: object) -> dict[str, object]:
     return {
-        "build_commit": "8cf427ff", "build_number": 11433, "cpu_info": "AMD Ryzen 7 7800X3D",
-        "gpu_info": run.driver_name, "backends": "CUDA", "model_filename": "/home/ada/m.gguf",
-        "model_type": run.bench_name, "model_size": int(MODELS[run.model][2] * 1e9),
-        "model_n_params": 8_190_000_000, "n_threads": 8, "type_k": "f16", "type_v": "f16",
-        "n_gpu_layers": 99, "n_prompt": 0, "n_gen": 128, "n_depth": 0,
-        "test_time": "2026-11-18T11:58:51Z", "avg_ts": run.decode, "stddev_ts": 0.4,
-        "samples_ts": [run.decode * 0.99, run.decode * 1.01], **values,
-    }  # fmt: skip
+        "build_commit": "8cf427ff",
+        "build_number": 11433,
+        "cpu_info": "AMD Ryzen 7 7800X3D",
+        "gpu_info": run.driver_name,
+        "backends": "CUDA",
+        "model_filename": "/home/ada/m.gguf",
+        "model_type": run.bench_name,
+        "model_size": int(MODELS[run.model][2] * 1e9),
+        "model_n_params": 8_190_000_000,
+        "n_threads": 8,
+        "type_k": "f16",
+        "type_v": "f16",
+        "n_gpu_layers": 99,
+        "n_prompt": 0,
+        "n_gen": 128,
+        "n_depth": 0,
+        "test_time": "2026-11-18T11:58:51Z",
+        "avg_ts": run.decode,
+        "stddev_ts": 0.4,
+        "samples_ts": [run.decode * 0.99, run.decode * 1.01],
+        **values,
+    }
 
 
 def llama_bench_json(run: Drawn) -> dict[str, object]:
@@ -161,11 +190,17 @@ def llama_bench_table(run: Drawn) -> dict[str, object]:
 
 def llama_benchy(run: Drawn) -> dict[str, object]:
     report = {
-        "version": "0.4.0", "timestamp": "2026-11-17 19:09:00Z", "latency_mode": "api",
-        "model": run.model, "max_concurrency": 1,
+        "version": "0.4.0",
+        "timestamp": "2026-11-17 19:09:00Z",
+        "latency_mode": "api",
+        "model": run.model,
+        "max_concurrency": 1,
         "benchmarks": [
             {
-                "concurrency": 1, "context_size": 0, "prompt_size": 2048, "response_size": 128,
+                "concurrency": 1,
+                "context_size": 0,
+                "prompt_size": 2048,
+                "response_size": 128,
                 "is_context_prefill_phase": False,
                 "pp_req_throughput": {"mean": run.prompt, "std": 1.0},
                 "tg_throughput": {"mean": run.decode, "std": 0.1},
@@ -173,24 +208,35 @@ def llama_benchy(run: Drawn) -> dict[str, object]:
                 "e2e_ttft": {"mean": 2048 / run.prompt * 1000, "std": 2.0},
             }
         ],
-    }  # fmt: skip
+    }
     return {
-        "output": json.dumps(report), "gpu": run.driver_name, "quant": "Q4_K_M",
+        "output": json.dumps(report),
+        "gpu": run.driver_name,
+        "quant": "Q4_K_M",
         "runtime": "llama.cpp CUDA b11433",
-    }  # fmt: skip
+    }
 
 
 def vllm_serve_file(run: Drawn) -> dict[str, object]:
     result = {
-        "date": "20261119-093000", "backend": "vllm", "model_id": f"somebody/{run.model}-AWQ",
-        "max_concurrency": 4, "completed": 100, "total_input_tokens": 51200,
-        "total_output_tokens": 25600, "output_throughput": 4 * run.decode * 0.9,
-        "median_ttft_ms": 200.0, "median_tpot_ms": 1000.0 / run.decode,
-    }  # fmt: skip
+        "date": "20261119-093000",
+        "backend": "vllm",
+        "model_id": f"somebody/{run.model}-AWQ",
+        "max_concurrency": 4,
+        "completed": 100,
+        "total_input_tokens": 51200,
+        "total_output_tokens": 25600,
+        "output_throughput": 4 * run.decode * 0.9,
+        "median_ttft_ms": 200.0,
+        "median_tpot_ms": 1000.0 / run.decode,
+    }
     return {
-        "output": json.dumps(result), "gpu": run.driver_name, "model": run.model, "quant": "AWQ",
+        "output": json.dumps(result),
+        "gpu": run.driver_name,
+        "model": run.model,
+        "quant": "AWQ",
         "runtime": "vLLM 0.27.0",
-    }  # fmt: skip
+    }
 
 
 def vllm_serve_table(run: Drawn) -> dict[str, object]:
@@ -205,30 +251,48 @@ def vllm_serve_table(run: Drawn) -> dict[str, object]:
         f"Median TPOT (ms):                        {1000 / run.decode:.4f}\n"
     )
     return {
-        "output": output, "gpu": run.driver_name, "model": run.model, "quant": "AWQ",
+        "output": output,
+        "gpu": run.driver_name,
+        "model": run.model,
+        "quant": "AWQ",
         "runtime": "vLLM 0.27.0",
-    }  # fmt: skip
+    }
 
 
 def studio_line(run: Drawn) -> dict[str, object]:
     return {
         "output": f"{run.decode} tok/sec • 310 tokens • 0.31s to first token • Stop: EOS",
-        "gpu": run.driver_name, "model": run.model, "quant": "Q4_K_M", "runtime": "LM Studio 0.4",
+        "gpu": run.driver_name,
+        "model": run.model,
+        "quant": "Q4_K_M",
+        "runtime": "LM Studio 0.4",
         "tg_tps": f"{run.decode:.2f}".replace(".", ","),
-    }  # fmt: skip
+    }
 
 
 def strata_matrix(run: Drawn) -> dict[str, object]:
     row = {
-        "kv": "int8", "model": "Q2_0", "tier": "4k", "prompt_tokens": 3562, "exit": 0,
-        "decode_tok_s": run.decode, "decoded": 256, "prefill_tok_s": 1299.44, "ttft_s": 4.21,
-        "spec_accept": 0.838, "tokens_per_round": 3.23,
-    }  # fmt: skip
+        "kv": "int8",
+        "model": "Q2_0",
+        "tier": "4k",
+        "prompt_tokens": 3562,
+        "exit": 0,
+        "decode_tok_s": run.decode,
+        "decoded": 256,
+        "prefill_tok_s": 1299.44,
+        "ttft_s": 4.21,
+        "spec_accept": 0.838,
+        "tokens_per_round": 3.23,
+    }
     return {
-        "output": json.dumps([row]), "gpu": run.driver_name, "cpu": "AMD Ryzen 5 7600",
-        "ram_gb": "64 GB", "model": "Qwen3.8-Flash-Next", "quant": "Q2_0",
+        "output": json.dumps([row]),
+        "gpu": run.driver_name,
+        "cpu": "AMD Ryzen 5 7600",
+        "ram_gb": "64 GB",
+        "model": "Qwen3.8-Flash-Next",
+        "quant": "Q2_0",
         "runtime": "Strata 0.2.22",
-    }  # fmt: skip
+    }
 
 
 def maya_bench(run: Drawn) -> dict[str, object]:
@@ -237,17 +301,31 @@ def maya_bench(run: Drawn) -> dict[str, object]:
         f"decode: {run.decode} tokens/s over 3 answers\n"
         "prefill 2k: 300 tokens/s, 2048 tokens"
     )
-    return {"output": output, "model": "GLM-5.3-Flash", "quant": "Maya-S IQ2_XXS", "ram_gb": "64",
-            "cpu": "Xeon E5-2690 v4", "runtime": "Maya 1.1.77"}  # fmt: skip
+    return {
+        "output": output,
+        "model": "GLM-5.3-Flash",
+        "quant": "Maya-S IQ2_XXS",
+        "ram_gb": "64",
+        "cpu": "Xeon E5-2690 v4",
+        "runtime": "Maya 1.1.77",
+    }
 
 
 TOOLS: Mapping[str, Callable[[Drawn], dict[str, object]]] = {
     maker.__name__: maker
     for maker in (
-        ollama_verbose, ollama_answer, llama_bench_json, llama_bench_table, llama_benchy,
-        vllm_serve_file, vllm_serve_table, studio_line, strata_matrix, maya_bench,
+        ollama_verbose,
+        ollama_answer,
+        llama_bench_json,
+        llama_bench_table,
+        llama_benchy,
+        vllm_serve_file,
+        vllm_serve_table,
+        studio_line,
+        strata_matrix,
+        maya_bench,
     )
-}  # fmt: skip
+}
 TIERED = {"strata_matrix": ("RTX 5070", 60.0), "maya_bench": ("V100 PCIe 32GB", 15.0)}
 """Card and slowest speed of engines with experts in tiers, as rows of tiered.csv have them."""
 
@@ -278,9 +356,14 @@ def honest(number: int, chance: random.Random) -> Expected:
 def sound() -> Drawn:
     """A plausible run of Qwen3-8B on an RTX 3090."""
     return Drawn(
-        driver_name="NVIDIA GeForce RTX 3090", card="RTX 3090", model="Qwen3-8B", tag="qwen3:8b",
-        bench_name="qwen3 8B Q4_K - Medium", decode=117.31, prompt=1789.5,
-    )  # fmt: skip
+        driver_name="NVIDIA GeForce RTX 3090",
+        card="RTX 3090",
+        model="Qwen3-8B",
+        tag="qwen3:8b",
+        bench_name="qwen3 8B Q4_K - Medium",
+        decode=117.31,
+        prompt=1789.5,
+    )
 
 
 def faster(**values: float) -> dict[str, object]:
@@ -311,7 +394,8 @@ HOSTILE: Mapping[str, tuple[str, str]] = {
         "another machine",
     ),
     "another processor": (
-        form(**{**llama_bench_json(sound()), "cpu": "Intel Core i9-13900K"}), "another machine",
+        form(**{**llama_bench_json(sound()), "cpu": "Intel Core i9-13900K"}),
+        "another machine",
     ),
     "another card in Maya's report": (
         form(**{**maya_bench(Drawn(**{**vars(sound()), "decode": 17.0})), "gpu": "RTX 5090"}),
@@ -319,10 +403,12 @@ HOSTILE: Mapping[str, tuple[str, str]] = {
     ),
     "a speed that was not printed": (form(**{**SOUND, "tg_tps": "171.3"}), "in its output"),
     "a prompt's speed that was not printed": (
-        form(**{**SOUND, "pp_tps": "9000"}), "in its output",
+        form(**{**SOUND, "pp_tps": "9000"}),
+        "in its output",
     ),
     "another model in the output": (
-        form(**{**llama_bench_json(sound()), "model": "Qwen3-32B"}), "Its output is of",
+        form(**{**llama_bench_json(sound()), "model": "Qwen3-32B"}),
+        "Its output is of",
     ),
     "no number": (form(**{**SOUND, "tg_tps": "NaN"}), "a number is expected"),
     "an endless number": (form(**{**SOUND, "tg_tps": "inf"}), "a number is expected"),
@@ -338,20 +424,24 @@ HOSTILE: Mapping[str, tuple[str, str]] = {
     "a card that nobody sells": (form(**{**SOUND, "gpu": "RTX 9999 Ultra"}), "RTX 9999"),
     "a model that nobody has": (form(**{**SOUND, "model": "zzyzx-ultra"}), "zzyzx"),
     "a program that nobody knows": (
-        form(**{**SOUND, "runtime": "turbo-magic 9000"}), "No engine that is described",
+        form(**{**SOUND, "runtime": "turbo-magic 9000"}),
+        "No engine that is described",
     ),
     "a formula of a spreadsheet": (
-        form(**{**SOUND, "cpu": '=HYPERLINK("https://spam.example")'}), "no name has",
+        form(**{**SOUND, "cpu": '=HYPERLINK("https://spam.example")'}),
+        "no name has",
     ),
     "a script": (form(**{**SOUND, "cpu": "<script>alert(1)</script>"}), "no name has"),
     "a name that runs backwards": (
-        form(**{**SOUND, "cpu": "Ryzen \u202e0085 7"}), "cannot be printed",
+        form(**{**SOUND, "cpu": "Ryzen \u202e0085 7"}),
+        "cannot be printed",
     ),
     "two answers to one question": (
-        f"### GPU\n\nRTX 5090\n\n{form(**SOUND)}", "stands twice",
+        f"### GPU\n\nRTX 5090\n\n{form(**SOUND)}",
+        "stands twice",
     ),
     "a report without end": (form(**{**SOUND, "output": "x" * 70_000}), "at most 65,536"),
-}  # fmt: skip
+}
 
 
 def hostile() -> list[Expected]:

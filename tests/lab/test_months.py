@@ -16,10 +16,17 @@ GROUP = ("llama.cpp", "In the GPU", "2026-11")
 
 def score(**values: object) -> MonthScore:
     base = {
-        "commit": "aaaaaaaa", "day": "2026-11-01", "constants": "", "engine": GROUP[0],
-        "family": GROUP[1], "month": GROUP[2], "rows": 20, "error": 0.10, "held": 0.8,
+        "commit": "aaaaaaaa",
+        "day": "2026-11-01",
+        "constants": "",
+        "engine": GROUP[0],
+        "family": GROUP[1],
+        "month": GROUP[2],
+        "rows": 20,
+        "error": 0.10,
+        "held": 0.8,
         "width": 2.0,
-    }  # fmt: skip
+    }
     return MonthScore(**{**base, **values})
 
 
@@ -58,10 +65,20 @@ def test_a_group_that_is_gone_is_an_alarm_and_a_small_one_is_not_judged() -> Non
 
 def point(**values: object) -> AccuracyPoint:
     base = {
-        "id": "1", "regime": "resident, dense", "group": "a on x", "gpu": "", "cpu": "",
-        "model": "", "runtime": "llama.cpp CUDA b1", "date": "2026-11-03", "measured": 10.0,
-        "predicted": 11.0, "below": math.log(2) / 2, "above": math.log(2) / 2, "source": "",
-    }  # fmt: skip
+        "id": "1",
+        "regime": "resident, dense",
+        "group": "a on x",
+        "gpu": "",
+        "cpu": "",
+        "model": "",
+        "runtime": "llama.cpp CUDA b1",
+        "date": "2026-11-03",
+        "measured": 10.0,
+        "predicted": 11.0,
+        "below": math.log(2) / 2,
+        "above": math.log(2) / 2,
+        "source": "",
+    }
     return AccuracyPoint(**{**base, **values})
 
 

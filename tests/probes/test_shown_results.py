@@ -1,6 +1,7 @@
 """Results of tools without what is private: every figure stays, no word of a person does."""
 
 import json
+import re
 
 import pytest
 from result_samples import (
@@ -18,7 +19,7 @@ from result_samples import (
 )
 
 from advisor.probes.llama_cpp.printed_results import read
-from advisor.probes.llama_cpp.shown_results import hardware_in, shown_result
+from advisor.probes.llama_cpp.shown_results import hardware_in, printed_parts, shown_result
 
 SECRETS = ("Rosebud", "ada.lovelace", "10.20.30.40", "hf_abcdefghij", "example.org", "secretdir")
 ANSWER = (
@@ -82,11 +83,23 @@ def test_what_is_private_goes(text: str) -> None:
     ],
 )
 def test_every_figure_stays(text: str) -> None:
-    before, after = read(text), read(shown_result(text))
+    before = read(text)
+    after = read(shown_result(text))
     assert len(before) == len(after)
     for run, same in zip(before, after, strict=True):
-        for name in ("tool", "decode", "prompt", "prompt_tokens", "output_tokens", "depth",
-                     "users", "gpu_layers", "samples", "when", "engine"):  # fmt: skip
+        for name in (
+            "tool",
+            "decode",
+            "prompt",
+            "prompt_tokens",
+            "output_tokens",
+            "depth",
+            "users",
+            "gpu_layers",
+            "samples",
+            "when",
+            "engine",
+        ):
             assert getattr(run, name) == getattr(same, name), name
 
 
@@ -94,16 +107,20 @@ def test_every_figure_stays(text: str) -> None:
     ("text", "expected"),
     [
         (TABLE, [("gpu", "NVIDIA GeForce RTX 3090")]),
-        (json.dumps(PUBLISHED_BENCH), [("gpu", "NVIDIA GeForce RTX 4080"),
-                                       ("cpu", "AMD Ryzen 7 7800X3D 8-Core Processor")]),
-        ("ggml_vulkan: 0 = AMD Radeon RX 7900 XT (RADV NAVI31) (radv) | uma: 0",
-         [("gpu", "AMD Radeon RX 7900 XT")]),
+        (
+            json.dumps(PUBLISHED_BENCH),
+            [("gpu", "NVIDIA GeForce RTX 4080"), ("cpu", "AMD Ryzen 7 7800X3D 8-Core Processor")],
+        ),
+        (
+            "ggml_vulkan: 0 = AMD Radeon RX 7900 XT (RADV NAVI31) (radv) | uma: 0",
+            [("gpu", "AMD Radeon RX 7900 XT")],
+        ),
         ("ggml_metal_device_init: GPU name:   MTL0 (Apple M1 Max)", [("gpu", "Apple M1 Max")]),
         ("ggml_metal_device_init: GPU name:   MTL0", []),
         ("Maya 1.1.77; GPUs: V100 16 GB; 64 GB RAM", [("gpu", "V100 16 GB")]),
         ("eval rate: 9 tokens/s", []),
     ],
-)  # fmt: skip
+)
 def test_hardware_is_named_as_tools_print_it(text: str, expected: list[tuple[str, str]]) -> None:
     assert list(hardware_in(text)) == expected
 
@@ -111,3 +128,10 @@ def test_hardware_is_named_as_tools_print_it(text: str, expected: list[tuple[str
 @pytest.mark.parametrize("text", ["", "[[[[", "{" * 5000, "null", '"x"', "[" * 100_000])
 def test_another_text_shows_nothing_private(text: str) -> None:
     assert len(shown_result(text)) <= 40_000
+
+
+def test_every_row_names_a_part_by_one_group_and_its_source() -> None:
+    for row in printed_parts():
+        assert row.part in ("gpu", "cpu")
+        assert row.expression.groups == 1
+        assert re.search(r", read 20\d\d-\d\d-\d\d$", row.source)
