@@ -29,8 +29,6 @@ UNITS = re.compile(
 """A number as people write it, with the unit that its field has."""
 THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}")
-TEXTS = frozenset({"gpu", "cpu", "os", "runtime", "model", "quant", "date"})
-"""Columns of the form that hold words; the others hold numbers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +90,14 @@ def _of_form(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for row in form_fields().values():
         value = values.get(row.field, "")
         if value and row.column:
-            yield row.column, value if row.column in TEXTS else f"{form_number(row, value):g}"
+            yield row.column, _plain(row, value)
+
+
+def _plain(row: FormField, value: str) -> str:
+    """Value of a field, a number without its unit."""
+    if row.is_number:
+        return f"{form_number(row, value):g}"
+    return value
 
 
 def form_number(row: FormField, text: str) -> float:
@@ -205,7 +210,7 @@ def _note(values: Mapping[str, str], run: EngineRun, prompt: EngineRun | None) -
     for row in form_fields().values():
         value = values.get(row.field, "")
         if value and row.words:
-            yield row.words.format(value)
+            yield row.words.format(_plain(row, value))
     if run.kv_type not in ("", "f16") and not values.get("kv"):
         yield f"kv={run.kv_type}"
     yield f"{run.tool}; sent with the form"

@@ -32,7 +32,7 @@ from advisor.model import resolve
 from advisor.model.formats import format_meant
 from advisor.probes.llama_cpp.shown_results import hardware_in
 from advisor.units import GIB
-from lab.intake.rows import TEXTS, SentRun, form_number
+from lab.intake.rows import SentRun, form_number
 
 ROUNDED = 0.85
 """Smallest ratio of a time to the shortest possible one: datasheets round, boost clocks exceed
@@ -95,13 +95,13 @@ def _check_agreement(sent: SentRun) -> None:
 
 def _check_words(sent: SentRun) -> None:
     """Refuse cells that are no words of a machine, model or program, and numbers beyond limits."""
-    labels = {row.column: row.label for row in form_fields().values()}
-    for column in TEXTS:
-        text = sent.row.cells.get(column, "")
-        if FORMULA.match(text) or not PLAIN.fullmatch(text):
-            raise InputError(
-                f"{labels[column]} is {text[:60]!r}, which holds letters that no name has."
-            )
+    words = [row for row in form_fields().values() if row.kind == "line" and not row.is_number]
+    for row in words:
+        for text in (sent.values.get(row.field, ""), sent.row.cells.get(row.column, "")):
+            if FORMULA.match(text) or not PLAIN.fullmatch(text):
+                raise InputError(
+                    f"{row.label} is {text[:60]!r}, which holds letters that no name has."
+                )
     for column in COLUMNS:
         getattr(sent.row, column)  # raises for a number outside its limits
     if not 1 <= (sent.row.batch or 1.0) <= MOST_USERS:

@@ -198,6 +198,23 @@ def test_drafted_tokens_may_be_faster_than_the_bytes_of_each(draft: str, refused
         assert "must say so" in intake.refused[0].reason
 
 
+def test_numbers_are_read_as_people_write_them() -> None:
+    body = form(
+        output=ollama(rate=41.25),
+        gpu="RTX 3060",
+        model="qwen3:8b",
+        runtime="Ollama",
+        ram_gb="64 GB",
+        tg_tps="41,25 tok/s",
+        gpu_count="1x",
+        prompt_len="1,234 tokens",
+    )
+    (run,) = taken_of(body).taken
+    assert run.sent.row.ram_gb == 64
+    assert "64 GB of RAM" in run.sent.row.source_note
+    assert run.sent.row.prompt_len == 1234
+
+
 def test_words_of_senders_make_no_markup() -> None:
     assert pull_request.quoted("a | [b](https://x) `c` @d\n<e>") == "`a b (https://x) c @d e`"
     assert pull_request.quoted("`") == ""

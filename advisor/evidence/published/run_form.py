@@ -37,6 +37,11 @@ class FormField:
     example: str
     help: str
 
+    @property
+    def is_number(self) -> bool:
+        """Whether its value is a number, as its example is."""
+        return self.example.replace(".", "").isdecimal()
+
 
 @cache
 def form_fields() -> Mapping[str, FormField]:

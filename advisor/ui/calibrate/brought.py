@@ -23,7 +23,8 @@ GONE = "brought_gone"
 HOW = (
     "Takes what llama-bench (-o json), llama-benchy (--format json), vllm bench serve "
     "(--save-result), Ollama or LM Studio wrote. It is compared with the question of Advise, so "
-    "ask there for the machine and model that it ran on. Shown beside predictions, never fitted."
+    "ask there for the machine and model that it ran on. Shown beside predictions, never fitted. "
+    "On the command line, `runs share` fills the form that sends a run to everybody."
 )
 
 
