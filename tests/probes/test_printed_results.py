@@ -46,7 +46,7 @@ def test_llama_bench_says_the_same_in_each_of_its_forms(written) -> None:
     for run, same in zip(read(written(*rows)), expected, strict=True):
         for name in ("tool", "model", "decode", "prompt", "prompt_tokens", "output_tokens"):
             assert getattr(run, name) == getattr(same, name), name
-        for name in ("depth", "gpu_layers", "backend", "runtime"):
+        for name in ("depth", "gpu_layers", "backend", "runtime", "engine"):
             assert getattr(run, name) == getattr(same, name), name
         assert run.file_bytes == pytest.approx(same.file_bytes, rel=1e-3)
 

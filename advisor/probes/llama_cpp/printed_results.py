@@ -137,6 +137,7 @@ def _typed(text: str) -> float | str:
 # Tables with bars between their columns: those of llama-bench and llama-benchy, of
 # llama-batched-bench and llama-sweep-bench.
 
+PRINTED_BUILD = re.compile(r"^build: ([0-9a-f]{6,}) \((\d+)\)", re.MULTILINE)
 RULE = re.compile(r"^[\s|:+-]+$")
 TEST = re.compile(r"(pp|tg) ?(\d+)(?: *@ *d *(\d+))?", re.IGNORECASE)
 SIZES = {"gib": GIB, "mib": MIB}
@@ -145,11 +146,20 @@ TABLE_HEADS = frozenset({"t/s", "s_tg t/s"})
 
 
 def _of_tables(text: str) -> Iterator[EngineRun]:
+    build = _printed_build(text)
     for row in _table_rows(text):
         if "test" in row and "t/s" in row:
-            yield from _bench_row(row)
+            yield from _bench_row(row, build)
         elif "s_tg t/s" in row:
             yield from _sweep_row(row)
+
+
+def _printed_build(text: str) -> Mapping[str, str]:
+    """Build below a table, by the keys of llama-bench's JSON; empty where none is printed."""
+    match = PRINTED_BUILD.search(text)
+    if match is None:
+        return {}
+    return {"build_commit": match[1], "build_number": match[2]}
 
 
 def _table_rows(text: str) -> Iterator[dict[str, str]]:
@@ -165,8 +175,10 @@ def _table_rows(text: str) -> Iterator[dict[str, str]]:
             yield dict(zip(header, cells, strict=True))
 
 
-def _bench_row(row: Mapping[str, str]) -> Iterator[EngineRun]:
-    """Row of llama-bench: "pp512", "tg128 @ d4096"; both together cannot be separated."""
+def _bench_row(row: Mapping[str, str], build: Mapping[str, str]) -> Iterator[EngineRun]:
+    """Row of llama-bench: "pp512", "tg128 @ d4096"; both together cannot be separated. The build
+    stands below its table.
+    """
     test = TEST.fullmatch(row["test"])
     speed = _first_number(row["t/s"])
     if test is None or speed is None:
@@ -183,6 +195,7 @@ def _bench_row(row: Mapping[str, str]) -> Iterator[EngineRun]:
             "n_gen": 0 if of_prompt else int(test[2]),
             "n_depth": int(test[3] or 0),
             "avg_ts": speed,
+            **build,
         }
     )
 

@@ -313,8 +313,16 @@ def bench_runs(row: Row) -> Iterator[EngineRun]:
         threads=None if threads is None else round(threads),
         gpu_layers=None if on_gpu is None else round(on_gpu),
         when=_text(row, "test_time"),
-        engine=f"build {_text(row, 'build_number')} ({_text(row, 'build_commit')})",
+        engine=_build(row),
     )
+
+
+def _build(row: Row) -> str:
+    """Build of a row of llama-bench; empty where it states none."""
+    number = _text(row, "build_number")
+    if not number:
+        return ""
+    return f"build {number} ({_text(row, 'build_commit')})"
 
 
 def _uncached(row: Row) -> Iterator[Row]:
