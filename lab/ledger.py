@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
@@ -12,12 +13,13 @@ import numpy as np
 from advisor.catalog.accuracy_points import POINTS, AccuracyPoint
 from advisor.catalog.csv_tables import as_text, read
 from advisor.catalog.records import like
+from advisor.errors import InputError
 from advisor.evidence.accuracy import scoring
 from advisor.evidence.accuracy.fresh import constants_digest
 from advisor.evidence.accuracy.regimes import COVERAGE, CoverageRow
 from advisor.evidence.accuracy.scoring import Ledger, Score, scores
 from advisor.evidence.accuracy.text import stranger_scores
-from lab import rounded, write
+from lab import months, rounded, write
 from lab.engines import SIMULATED
 from lab.held_out import GENERATED
 from lab.llama_cpp import APART, published, stated_tps
@@ -152,7 +154,10 @@ def history_table(ledger: Ledger) -> str:
 def main() -> int:
     """Write the tables; returns the exit code."""
     today = ledger()
-    return write({**tables(today), scoring.HISTORY: history_table(today)})
+    written = {**tables(today), scoring.HISTORY: history_table(today)}
+    with suppress(InputError):  # outside a repository nothing is kept by commit
+        written[months.TABLE] = months.table_with(today.points)
+    return write(written)
 
 
 if __name__ == "__main__":

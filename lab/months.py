@@ -10,7 +10,7 @@ which `python -m lab.ledger` writes.
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -65,12 +65,17 @@ def previous(kept: Sequence[MonthScore], now: Sequence[MonthScore]) -> Mapping[G
     return months.last_two(others)[1]
 
 
-def present() -> Iterator[MonthScore]:
-    """Scores of this folder's figures, under its commit."""
+def present(points: Iterable[AccuracyPoint] | None = None) -> Iterator[MonthScore]:
+    """Scores of some figures under the present commit, of this folder's without any."""
     name, day = commit("HEAD")
-    return months.month_scores(
-        accuracy_points(), commit=name, day=day, constants=constants_digest()
-    )
+    if points is None:
+        points = accuracy_points()
+    return months.month_scores(points, commit=name, day=day, constants=constants_digest())
+
+
+def table_with(points: Iterable[AccuracyPoint]) -> str:
+    """Text of the table with the scores of some figures under the present commit."""
+    return table((*_kept(), *present(points)))
 
 
 def scores_at(earlier: str) -> Iterator[MonthScore]:
