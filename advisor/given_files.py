@@ -41,10 +41,23 @@ def kept(path: Path, most: int) -> bytes:
     return data
 
 
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""Marks at the start of a text in UTF-16, as Windows PowerShell writes what a program printed."""
+
+
+def decoded(data: bytes) -> str:
+    """Text of the content of a file: in UTF-8 with or without a mark, or in UTF-16 with one; raises
+    UnicodeDecodeError.
+    """
+    if data.startswith(UTF_16):
+        return data.decode("utf-16")
+    return data.decode("utf-8-sig")
+
+
 def text(path: Path, most: int) -> str:
-    """Text of a file in UTF-8, with or without a mark; InputError as `content`."""
+    """Text of a file in UTF-8, or in UTF-16 with a mark; InputError as `content`."""
     try:
-        return content(path, most).decode("utf-8-sig")
+        return decoded(content(path, most))
     except UnicodeDecodeError as error:
         raise InputError(f"{shown(path)} is no text in UTF-8: {error.reason}.") from error
 

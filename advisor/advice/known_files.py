@@ -25,7 +25,7 @@ def known_in(path: Path) -> tuple[str, ...]:
 def known_texts(content: bytes, name: str) -> tuple[str, ...]:
     """Known speeds of what a tool wrote; the name is for errors; raises as `known_in`."""
     try:
-        runs = read_runs(content.decode("utf-8-sig"))
+        runs = read_runs(given_files.decoded(content))
         speeds = [speed for run in runs for speed in _speeds(run)]
     except UnicodeDecodeError:
         raise InputError(f"{name} is no text; give what a tool printed or saved.") from None

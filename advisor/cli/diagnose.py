@@ -176,7 +176,7 @@ def share_run(args: argparse.Namespace) -> None:
     nouns = request.nouns()
     tell((*nouns.notes, *told))
     estimate = likeliest(estimates_of(nouns))
-    output = content.decode("utf-8-sig")
+    output = given_files.decoded(content)
     values = shared_run.shared_run(request, estimate, measured, output, agreed=args.agree)
     remark(args, [shared_run.steps(values)])
     show(args, values, lambda: form_text(values))

@@ -92,7 +92,12 @@ def test_the_record_holds_the_fields(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(b"", "no finished run"), (b"\xff\xfe", "is no text"), (b"hello", "no JSON")],
+    [
+        (b"", "no finished run"),
+        (b"\xff\x00\xff", "is no text"),
+        (b"\xff\xfe\x00", "is no text"),
+        (b"hello", "no JSON"),
+    ],
 )
 def test_what_is_no_result_is_refused_with_a_sentence(
     content: bytes, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -103,6 +108,15 @@ def test_what_is_no_result_is_refused_with_a_sentence(
     told = capsys.readouterr().err
     assert words in told
     assert "Traceback" not in told
+
+
+def test_what_windows_powershell_wrote_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "run.txt"
+    file.write_bytes(PRINTED.encode("utf-16"))  # `ollama run qwen3:8b --verbose > run.txt`
+    assert main(["runs", "share", str(file), "--model", "qwen3:8b", *MACHINE]) == 0
+    assert form_values(capsys.readouterr().out)["tg_tps"] == "42.1"
 
 
 def test_results_of_another_model_are_refused(

@@ -43,7 +43,7 @@ def reported(content: bytes, name: str) -> Measured:
     if len(content) > LARGEST:
         raise InputError(f"{name} has more than {LARGEST:,} bytes; give one run's results.")
     try:
-        runs = read_runs(content.decode("utf-8-sig"))
+        runs = read_runs(given_files.decoded(content))
     except UnicodeDecodeError:
         raise InputError(f"{name} is no text; give the JSON that a tool wrote.") from None
     except InputError as error:
