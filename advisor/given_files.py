@@ -55,9 +55,9 @@ def decoded(data: bytes) -> str:
 
 
 def text(path: Path, most: int) -> str:
-    """Text of a file in UTF-8, or in UTF-16 with a mark; InputError as `content`."""
+    """Text of a file in UTF-8, with or without a mark; InputError as `content`."""
     try:
-        return decoded(content(path, most))
+        return content(path, most).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{shown(path)} is no text in UTF-8: {error.reason}.") from error
 
