@@ -61,6 +61,7 @@ class Errors:
     builds: npt.NDArray[np.str_] = UNNAMED  # build of the runtime
     on_gpu: Floats = ALL  # share of the time of GPUs and their link; the rest is the processor's
     of_cards: Floats = ALL  # share of the time of the GPUs' own work
+    of_starts: Floats = NONE  # share of the time of starting their kernels
     traits: Mapping[str, Floats]  # degree to which each of `uncertainty.TRAITS` applies, 0 to 1
     guessed: Floats = NONE  # 1 where the RAM rate is not known, else 0
 
@@ -107,6 +108,7 @@ def errors(done: LlamaFit, taught: Cases | None = None) -> Errors:
         time = part.time(rows.columns(constants, part))
         columns["on_gpu"][part.at] = uncertainty.on_gpu(time, run)
         columns["of_cards"][part.at] = uncertainty.of_cards(time, run)
+        columns["of_starts"][part.at] = uncertainty.of_starts(time, run)
         columns["guessed"][part.at] = run.unmeasured[Route.IN_PLACE]
         for trait, degrees in run.traits.items():
             columns[trait][part.at] = degrees
@@ -120,6 +122,7 @@ def errors(done: LlamaFit, taught: Cases | None = None) -> Errors:
         builds=rows.column("build"),
         on_gpu=columns["on_gpu"],
         of_cards=columns["of_cards"],
+        of_starts=columns["of_starts"],
         traits={trait: columns[trait] for trait in uncertainty.TRAITS if trait in columns},
         guessed=columns["guessed"],
     )
@@ -253,10 +256,11 @@ ON_GPUS = (IK_LLAMA_CPP.build,)
 """Those of them that have a width of their own on GPUs alone: ik_llama.cpp's errors on processors
 are like llama.cpp's, and few rows of that time a prompt there."""
 GPU = "gpu"
+STARTS = "starts"
 CPU = "cpu"
 GUESSED = "guessed"
-"""Names of the fitted numbers: logarithms of half widths, extra half width of a guessed RAM
-rate."""
+"""Names of the fitted numbers: logarithms of half widths of what GPUs move and compute, of starting
+their kernels and of cores, and the extra half width of a guessed RAM rate."""
 BACKEND = "backend "
 BUILD = "build "
 BUILD_IN_RAM = "build in RAM "
@@ -401,10 +405,16 @@ def _timed_row() -> ConstantRow:
 def half_widths(off: Errors, numbers: Numbers) -> Floats:
     """Half width of each row's range, by the formula of `uncertainty.half_width`."""
     backend = _factor(off.backends, numbers, BACKEND)
-    own = backend * _factor(off.builds, numbers, BUILD) * np.exp(numbers[GPU])
+    on_gpu = backend * _factor(off.builds, numbers, BUILD)
+    moving = on_gpu * np.exp(numbers[GPU])
+    starting = on_gpu * np.exp(numbers.get(STARTS, numbers[GPU]))
     read = backend * _factor(off.builds, numbers, BUILD_IN_RAM) * np.exp(numbers[CPU])
     in_ram = np.hypot(read, off.guessed * numbers.get(GUESSED, 0.0))
-    half = off.on_gpu * own + (1.0 - off.on_gpu) * in_ram
+    half = (
+        (off.on_gpu - off.of_starts) * moving
+        + off.of_starts * starting
+        + (1.0 - off.on_gpu) * in_ram
+    )
     traits = uncertainty.degrees(off.traits, off.on_gpu)
     factors = {trait: np.exp(numbers.get(f"{TRAIT}{trait}", 0.0)) for trait in traits}
     half = uncertainty.widened(half, factors, traits)
@@ -437,7 +447,7 @@ def widths(off: Errors, constant: str) -> dict[str, float]:
     Traits of runs with little evidence (few sources, several GPUs, several users, guessed RAM rate)
     may widen a range, never narrow it.
     """
-    start = {GPU: np.log(USUAL), CPU: np.log(USUAL)}
+    start = dict.fromkeys((GPU, STARTS, CPU), np.log(USUAL))
     start |= {
         f"{TRAIT}{trait}": 0.0
         for trait in (*off.traits, uncertainty.SPLIT)
@@ -453,7 +463,7 @@ def widths(off: Errors, constant: str) -> dict[str, float]:
         limits[GUESSED] = (0.0, np.inf)
     best = dict(least(lambda numbers: _score(off, numbers), start, limits))
     scale = level(off, half_widths(off, best))
-    scaled = {name: best[name] + np.log(scale) for name in (GPU, CPU)}
+    scaled = {name: best[name] + np.log(scale) for name in (GPU, STARTS, CPU)}
     if GUESSED in best:
         scaled[GUESSED] = best[GUESSED] * scale
     return best | scaled
@@ -518,7 +528,8 @@ def fitted(off: Errors, constant: str) -> Iterator[ConstantRow]:
     numbers = dict(widths(off.of(usual), constant))
     count = int(usual.sum())
     numbers[f"{TRAIT}{uncertainty.NEW}"] = float(np.log(unseen_factor(off.of(usual), numbers)))
-    parts = {**dict.fromkeys(ON_GPU, GPU), Route.IN_PLACE: CPU}
+    parts = {**dict.fromkeys(ON_GPU, GPU), **dict.fromkeys(uncertainty.STARTS, STARTS)}
+    parts[Route.IN_PLACE] = CPU
     for part, half in parts.items():
         yield from _rows(constant, np.exp(numbers[half]), count, family=part)
     if GUESSED in numbers:

@@ -35,6 +35,7 @@ PROMPT = 128.0  # length of the prompts that the probe times [tokens]
 MOST_UNPACKING = 2.0
 """Upper limit of matrix speed over speed of the whole prompt, which bounds the time attributed to
 unpacking."""
+WITHIN = 1e15  # rate of a core for what a timed attention includes [B/s]
 MOST = 0.5  # share of a model's bytes above which a storage type, or those timed, decide its rate
 
 
@@ -132,13 +133,20 @@ def _measured(
             yield _row(row, engine.layer, row.value * scale)
     for constant, figure, cores in (
         ("cpu_expert_layer", engine.expert_layer, 1),
-        ("core_attention_flops", attending(engine.attention, model), engine.cores),
         ("core_flops", multiplying, engine.cores),
     ):
         if figure is not None:
             yield _row(constants.row(constant), figure, float(figure.value) / cores)
+    yield from _attention(attending(engine.attention, model), engine.cores, constants)
     if multiplying is not None:
         yield _row(constants.row("core_matrix_clock", host.segment), multiplying, 1.0)
+
+
+def _attention(timed: Quantity | None, cores: int, constants: Constants) -> Iterator[ConstantRow]:
+    """Constants that give the timed speed of attention, in which the cache was read."""
+    if timed is not None:
+        yield _row(constants.row("core_attention_flops"), timed, float(timed.value) / cores)
+        yield _row(constants.row("core_cache_rate"), timed, WITHIN)
 
 
 def _multiplying(timed: Quantity | None, unpacking: Array, model: Model) -> Quantity | None:
@@ -193,6 +201,7 @@ CORE_RATES = (
     "core_flops",
     "core_attention_flops",
     "core_batch_attention_flops",
+    "core_cache_rate",
 )
 """Constants in proportion to the speed of the cores."""
 

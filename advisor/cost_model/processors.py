@@ -204,7 +204,7 @@ def first_peak(gpu: Gpu, kinds: tuple[str, ...]) -> Array:
 def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool = True) -> FlowTime:
     """Time of the host's cores for the parts in RAM [s].
 
-    t = ( t_ram^p + t_cores^p )^(1/p) + max( K / S_ram , F_a (1 + o n) / C_a )
+    t = ( t_ram^p + t_cores^p )^(1/p) + max( K / S_ram , F_a (1 + o n) / C_a + K / (cores c h R) )
         + layers (tau + cores tau_b) + expert layers tau_e + delta layers tau_s
     t_ram = W / S_ram,  t_cores = W / (cores c h r) + F (1 - 1/T) / (cores c h c_m C)
 
@@ -215,7 +215,9 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
     cache, attention of each goes through a share o of the n others, masked. Cores meet after every
     operation of a layer, which takes longer the more they are, tau_b each, and wait for what one of
     them does alone, tau: a node of a graph took 2.0 us with four threads and 3.0 with eight on an
-    EPYC (llama.cpp pull request 9598), and a layer has some 20.
+    EPYC (llama.cpp pull request 9598), and a layer has some 20. For attention they turn the numbers
+    of the cache into 32-bit floats at the rate R, for which a latent cache with 128 heads has far
+    less to do beside its products than four heads of a key.
     """
     several = np.asarray(host.sockets) > 1
     ram: Array = host.bandwidth.value * constants.value("cpu_read_share")
@@ -234,9 +236,10 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
     attended = load.attention_flops * (
         1.0 + constants.value("others_cache_share") * np.asarray(load.shared_with)
     )
+    turning = load.kv / (cores * constants.value("core_cache_rate"))
     return FlowTime(
         moving=slower(weights / ram, unpacking + further_flops(load, constants) / flops)
-        + np.maximum(load.kv / ram, attended / attention),
+        + np.maximum(load.kv / ram, attended / attention + turning),
         layers=load.layers
         * (constants.value("cpu_layer") + constants.value("cpu_barrier") * host.cores)
         + load.expert_layers * constants.value("cpu_expert_layer")

@@ -41,7 +41,8 @@ SPLIT, THIN, SEVERAL, TOGETHER, UNKNOWN, OPERATOR, NEW, SERVED, SHORT = TRAITS =
 """Traits of a run: layers divided between processors, a GPU family with few sources, several GPUs,
 several users, an unknown backend, a kind of layer that few timed on the backend, kinds of layers
 that few timed together on any, a prompt that a server reads rather than a bench, and a short one.
-Routed experts and a deep context widen no range: errors there are not larger."""
+Routed experts and a deep context widen no range: errors there are not larger than those of the
+parts that they take."""
 OF_GPUS = (THIN, SEVERAL, UNKNOWN)
 
 
@@ -162,7 +163,9 @@ ENOUGH = 2
 """Number of sources from which a GPU family's constants are as certain as other families'."""
 BEHIND = (Route.IN_PLACE, Route.STREAMED, Route.PAGED, Route.STAGED)
 """Parts of the time that depend on a rate of the individual machine."""
-FIXED = (LAYERS, TOKEN, CROSSINGS)
+STARTS = (LAYERS, TOKEN)
+"""Fixed costs of a GPU's own work: starting kernels and waiting for them."""
+FIXED = (*STARTS, CROSSINGS)
 """Fixed costs: of the GPU where there is one, else of the processor."""
 
 
@@ -287,6 +290,11 @@ def on_gpu(time: StepTime, circumstances: Circumstances) -> Array:
 def of_cards(time: StepTime, circumstances: Circumstances) -> Array:
     """Share of a time for the cards' own work."""
     return _share_of(OF_CARD, _shares(time, circumstances))
+
+
+def of_starts(time: StepTime, circumstances: Circumstances) -> Array:
+    """Share of a time for starting a GPU's kernels."""
+    return _share_of(STARTS, _shares(time, circumstances))
 
 
 def _gpu_share(shares: Shares) -> Array:

@@ -30,6 +30,7 @@ _NODES, _MASSES = np.polynomial.hermite_e.hermegauss(48)
 _SHARES = _MASSES / _MASSES.sum()
 _below = np.vectorize(NormalDist().cdf, otypes=[float])
 _quantile = np.vectorize(NormalDist().inv_cdf, otypes=[float])
+LEAST_MISSED = 1e-15  # share of experts that texts miss at least, so that its logarithm is finite
 STEPS = 60  # halvings of an interval in search of a root
 USUAL = 0.5  # variety of an ordinary text
 VARIED = 1.4
@@ -45,6 +46,15 @@ STATIC = 0.75
 chosen by: 0.7 from KTransformers' sweep of its `frequency` placement, 0.25 over code, mathematics,
 prose and several languages (llama.cpp, pull request 27861), 0.75 to 1.06 from a prompt for its own
 reply (route traces above)."""
+
+
+BETWEEN = 1.5
+"""Unevenness of a layer's experts over the texts of users who are served together: on a GB10 with
+273 GB/s, gpt-oss-120b's steps of 8, 16 and 32 sequences last 55, 91 and 163 ms at 512, 4096 and
+8192 tokens (llama.cpp's benches/dgx-spark), in which 0.18, 0.26 and 0.37 of its experts can be
+read, not the 0.22, 0.40 and 0.64 of even choices; this gives 0.17, 0.27 and 0.40. NVIDIA's
+simulator draws them by a power law, too (`power_law_1.2` of aiconfigurator). Of 0, 1.0 and 1.5 it
+predicts left-out publishers of llama.cpp and of serving engines best."""
 
 
 @lru_cache(maxsize=1024)
@@ -73,6 +83,18 @@ class ExpertUse:
         spared = np.log1p(-_probabilities(self))
         each = np.asarray(tokens, dtype=float)[..., None]
         return np.asarray(-self.total * np.sum(_SHARES * np.expm1(each * spared), axis=-1))
+
+    def distinct_texts(self, texts: Array) -> Array:
+        """Texts of even choices that would touch as many experts together as some texts do.
+
+        Experts that one text prefers are preferred by others too, with unevenness `BETWEEN`, or
+        that of a text where it is less.
+        """
+        together = ExpertUse(self.total, self.used, min(BETWEEN, self.uneven))
+        touched = np.minimum(together.touched(texts) / self.total, 1.0 - LEAST_MISSED)
+        missed = np.log1p(-touched)
+        alone = np.log1p(-self.used / self.total)
+        return np.where(np.asarray(texts) <= 1.0, texts, missed / alone)
 
     def lasting(self, slots: Array) -> Array:
         """Tokens whose experts fill a cache; 1e9 for one that holds all [tokens]."""

@@ -254,9 +254,9 @@ class Model:
     ) -> Array:
         """Share of a layer's routed experts that `tokens` tokens of some texts together use.
 
-        D(t / n) of E for each of n texts (`ExpertUse.touched`). Texts differ: over many of them all
-        experts are used nearly alike (llama.cpp, pull request 27861), so that each text misses an
-        expert independently, 1 - (1 - D / E)^n.
+        D(t / n) of E for each of n texts (`ExpertUse.touched`), which prefer some experts alike, so
+        that they miss one as often as fewer texts would that choose evenly: 1 - (1 - D / E)^m, m
+        texts of even choices (`ExpertUse.distinct_texts`).
 
         Args:
             tokens: tokens of all sequences together [tokens].
@@ -271,7 +271,7 @@ class Model:
         alone: Array = use.used / use.total
         if np.any(each > 1.0):
             alone = np.where(each > 1.0, use.touched(each) / use.total, alone)
-        return np.asarray(1.0 - (1.0 - alone) ** texts)
+        return np.asarray(1.0 - (1.0 - alone) ** use.distinct_texts(texts))
 
     def read_share(self, group: Group, tokens: Array) -> Array:
         """Share of a group's bytes that some tokens read, each of a text of its own."""

@@ -82,6 +82,7 @@ CONSTANTS = {
     "core_decode_rate": 10e9,
     "core_attention_flops": 1e9,
     "core_batch_attention_flops": 4e9,
+    "core_cache_rate": 1e15,
     "core_flops": 10e9,
     "core_expert_tile": 8.0,
     "socket_flop_share": 0.25,

@@ -84,13 +84,25 @@ def test_a_fixed_set_by_hand() -> None:
     assert float(served_by_fixed(0.3, 0.0)) == pytest.approx(0.3)
 
 
-def test_tokens_of_a_text_share_experts_and_texts_do_not() -> None:
+def test_tokens_of_a_text_share_more_experts_than_texts_do() -> None:
     model = catalog.model("Qwen3-30B-A3B", "Q8_0")
     alone = float(model.expert_share(3.0, 1.0))
     assert 8 / 128 < alone < float(model.expert_share(3.0))
-    # Two texts of three tokens: each misses an expert independently.
-    assert float(model.expert_share(6.0, 2.0)) == pytest.approx(1 - (1 - alone) ** 2)
+    # Two texts of three tokens: at most as if each missed an expert independently.
+    assert alone < float(model.expert_share(6.0, 2.0)) < 1 - (1 - alone) ** 2
     assert float(model.expert_share(1.0, 1.0)) == pytest.approx(8 / 128)
+    # Experts that are used evenly within a text are used evenly by many.
+    even = catalog.model("DeepSeek-V2-Lite", "Q8_0")
+    alone = float(even.expert_share(3.0, 1.0))
+    assert float(even.expert_share(6.0, 2.0)) == pytest.approx(1 - (1 - alone) ** 2)
+
+
+@pytest.mark.parametrize(("users", "read"), [(8, 0.18), (16, 0.26), (32, 0.37)])
+def test_users_together_read_no_more_experts_than_memory_gives(users: int, read: float) -> None:
+    """What a GB10 can have read of gpt-oss-120b in a step (llama.cpp's benches/dgx-spark): 273 GB/s
+    for 0.055, 0.091 and 0.163 s less the dense weights and the cache, of 61 GB of experts."""
+    model = catalog.model("gpt-oss-120b", "MXFP4")
+    assert float(model.expert_share(float(users))) == pytest.approx(read, rel=0.12)
 
 
 def test_a_prompt_of_code_touches_the_published_share() -> None:

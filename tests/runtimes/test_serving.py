@@ -327,8 +327,8 @@ def test_zero_copy_by_hand() -> None:
 
 
 def test_users_together_make_copying_pay() -> None:
-    """64 users ask for nearly all experts, and a copy ahead is then the faster way."""
-    work = Workload(users=64, context=1024)
+    """256 users ask for nearly all experts, and a copy ahead is then the faster way."""
+    work = Workload(users=256, prompt=64, output=64, context=256)
     estimate = run(VLLM, rig("RTX 3090"), name="Qwen3-30B-A3B", work=work, form="FP8")
     assert not np.any(placement(estimate).zero_copy)
 

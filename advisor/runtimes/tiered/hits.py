@@ -80,7 +80,8 @@ def lookups(use: ExpertUse, share: Array, rows: Array, fill: str, texts: Array =
         missed = _missed(use, held * use.total / texts, rows, each)
     missed = np.where(held >= 1.0, 0.0, missed)
     return Lookups(
-        touched=_of_texts(each / use.total, texts), missed=_of_texts(missed / use.total, texts)
+        touched=_of_texts(use, each / use.total, texts),
+        missed=_of_texts(use, missed / use.total, texts),
     )
 
 
@@ -107,6 +108,6 @@ def _missed(use: ExpertUse, slots: Array, rows: Array, touched: Array) -> Array:
     return np.asarray(touched - few * (touched - np.minimum(added, touched)))
 
 
-def _of_texts(share: Array, texts: Array) -> Array:
+def _of_texts(use: ExpertUse, share: Array, texts: Array) -> Array:
     """Share of a layer's experts that some texts concern, of which each concerns a share."""
-    return np.asarray(1.0 - (1.0 - share) ** np.asarray(texts, dtype=float))
+    return np.asarray(1.0 - (1.0 - share) ** use.distinct_texts(texts))
