@@ -447,7 +447,7 @@ def widths(off: Errors, constant: str) -> dict[str, float]:
     Traits of runs with little evidence (few sources, several GPUs, several users, guessed RAM rate)
     may widen a range, never narrow it.
     """
-    start = dict.fromkeys((GPU, STARTS, CPU), np.log(USUAL))
+    start = {name: float(np.log(USUAL)) for name in (GPU, STARTS, CPU)}
     start |= {
         f"{TRAIT}{trait}": 0.0
         for trait in (*off.traits, uncertainty.SPLIT)

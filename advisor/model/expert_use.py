@@ -90,6 +90,8 @@ class ExpertUse:
         Experts that one text prefers are preferred by others too, with unevenness `BETWEEN`, or
         that of a text where it is less.
         """
+        if np.all(np.asarray(texts) <= 1.0):
+            return texts
         together = ExpertUse(self.total, self.used, min(BETWEEN, self.uneven))
         touched = np.minimum(together.touched(texts) / self.total, 1.0 - LEAST_MISSED)
         missed = np.log1p(-touched)
