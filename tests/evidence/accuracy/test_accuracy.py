@@ -234,13 +234,13 @@ def test_a_peak_bandwidth_over_bytes_is_a_bound_but_for_a_few(
 
 def test_ranges_hold_about_four_times_in_five(whole_ledger: Ledger) -> None:
     """Strangers set the level, so curated figures, of which most are, lie within more often."""
-    assert 0.75 <= whole_ledger.scores[-1].covered <= 0.9
-    assert 0.75 <= whole_ledger.scores[-1].group_covered <= 0.9
-    assert whole_ledger.scores[-1].width < 3.0
+    assert 0.75 <= whole_ledger.scores[-1].covered <= 0.88
+    assert 0.75 <= whole_ledger.scores[-1].group_covered <= 0.88
+    assert whole_ledger.scores[-1].width < 2.5
     many = [score for score in whole_ledger.scores if score.groups >= 40]
     assert len(many) >= 6
     for score in many:
-        assert 0.7 <= score.group_covered <= 0.95, score.regime
+        assert 0.7 <= score.group_covered <= 0.93, score.regime
 
 
 def test_layers_moved_to_the_gpu_are_predicted_from_the_slowest_run(whole_ledger: Ledger) -> None:
