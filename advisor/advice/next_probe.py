@@ -20,8 +20,8 @@ on the drive where RAM is small."""
 
 
 def in_order(machine: Machine, probes: Sequence[str]) -> list[str]:
-    """Probes by the width that they leave of the usual answer's range, the smallest first; those
-    that leave as much as they come.
+    """Probes by the width that they leave of the usual answer's range, the smallest first; equal
+    ones keep their order.
     """
     usual = _usual(machine)
     if usual is None:
