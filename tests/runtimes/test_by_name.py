@@ -108,12 +108,13 @@ def test_old_kernels_are_slower() -> None:
 
 def test_constants_of_another_engine_widen_a_range() -> None:
     """ExLlamaV3 runs by llama.cpp's constants, which its cards miss by 0.2 in the logarithm beside
-    what strangers' cards differ by anyway: independent, so squares add."""
+    what strangers' cards differ by anyway: independent, so squares add. Its 4 bits are fewer to
+    read, so starting kernels, which differs more, takes a little more of its time."""
     own, borrowed = (answer(option, PC).decode for option in (LLAMA_CPP, EXLLAMAV3))
     assert own is not None
     assert borrowed is not None
     halves = [float(np.log(rate.high / rate.low)) / 2.0 for rate in (own, borrowed)]
-    assert halves[1] == pytest.approx(np.hypot(halves[0], 0.2), rel=1e-6)
+    assert halves[1] == pytest.approx(np.hypot(halves[0], 0.2), rel=0.03)
 
 
 def test_mlx_stands_beside_the_others_on_apples_chips_alone() -> None:
