@@ -9,61 +9,15 @@ import csv
 import io
 import lzma
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple
 
-from advisor.errors import AdvisorError, InputError
-from advisor.model.by_name.hub_list import COLUMNS, FILE, HubRow, hub_list, more_rows
-from advisor.model.by_name.names import take_apart
-from advisor.model.config.values import Config, language_model
-from advisor.model.hub import Limits, endpoint, fetch, json_object, repository, small_file
+from advisor.errors import AdvisorError
+from advisor.model.by_name.hub_list import COLUMNS, FILE, HubList, HubRow, more_rows, shipped
+from advisor.model.hub import json_object, repository, small_file
+from advisor.refresh.models import listing, row_of
 
 USUAL_COUNT = 500  # repositories that are asked for; the Hub answers at most a thousand at once
-LISTING_CAP = 20_000_000  # a listing of a thousand repositories has some megabytes [B]
-PATIENT = Limits(seconds=60.0)
-
-
-def most_downloaded(count: int) -> tuple[str, ...]:
-    """The Hub's most downloaded text models, `owner/name`."""
-    query = f"pipeline_tag=text-generation&sort=downloads&direction=-1&limit={count}"
-    answer = fetch(f"{endpoint()}/api/models?{query}", cap=LISTING_CAP, limits=PATIENT)
-    listing = json_object(b'{"models": ' + answer.body + b"}", "the listing of models")["models"]
-    if not isinstance(listing, list):
-        raise InputError("The Hub's listing of models is no list; ask again later.")
-    names = (entry.get("id") for entry in listing if isinstance(entry, Mapping))
-    return tuple(name for name in names if isinstance(name, str) and "/" in name)
-
-
-SIZES = {
-    **{name: name for name in ("layers", "hidden", "heads", "kv_heads", "head_dim", "experts")},
-    "vocab": "vocab_size",
-    "feed_forward": "moe_intermediate",
-    "shared_feed_forward": "shared_intermediate",
-    "experts_used": "experts_per_token",
-    "context": "max_context",
-}
-"""Fields or keys of a config.json by the column that has their number."""
-
-
-def row_of(identity: str, config: Mapping[str, object], parameters: int, released: str) -> HubRow:
-    """A row of the list from the repository's config.json; a nested language model is found.
-
-    `parameters` are the weights that its files hold.
-    """
-    values = Config(name=identity, values=language_model(config))
-    sizes = {column: values.whole(key) for column, key in SIZES.items()}
-    heads = sizes["heads"]
-    sizes["kv_heads"] = sizes["kv_heads"] or heads
-    sizes["head_dim"] = sizes["head_dim"] or (sizes["hidden"] // heads if heads else 0)
-    sizes["feed_forward"] = sizes["feed_forward"] or values.whole("intermediate")
-    return HubRow(
-        name=identity,
-        key=" ".join(take_apart(identity).shape),
-        architecture=str(config.get("model_type") or "unknown"),
-        parameters=parameters,
-        released=released,
-        **sizes,
-    )
 
 
 def read_rows(names: Iterable[str]) -> Iterator[HubRow]:
@@ -92,9 +46,10 @@ def main(arguments: list[str]) -> int:
         count = int(arguments[0])
     else:
         count = USUAL_COUNT
-    listed = hub_list()
+    listed = HubList(shipped())
     try:
-        unknown = [name for name in most_downloaded(count) if listed.named(name) is None]
+        names = [entry.name for entry in listing("text-generation", "downloads", count)]
+        unknown = [name for name in names if listed.named(name) is None]
     except AdvisorError as error:
         sys.stderr.write(f"The list stays as it is: {error}\n")
         return 2

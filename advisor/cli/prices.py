@@ -1,34 +1,26 @@
-"""`prices`: sources and dates of the prices in use, or all of a GPU; `prices refresh` fetches new
-ones.
+"""`prices`: sources and dates of the prices in use, or all of a GPU; `prices refresh` renews
+rents and prices of APIs, as `refresh` does.
 """
 
 import argparse
-import logging
-import sys
 from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import UTC, date, datetime
 from itertools import chain
-from typing import Any
 
-from advisor.advice.prices import price_refresh
 from advisor.advice.prices import rows as tables
 from advisor.advice.prices.price import rents
 from advisor.cli.command import Json, show
-from advisor.errors import InputError, NetworkError
+from advisor.cli.refresh import renew
 from advisor.formatting import counted, money, money_per_hour
 from advisor.machine.catalog import find_gpu
-
-NAMED = 3  # most implausible offers that are named
 
 
 def run(args: argparse.Namespace) -> int | None:
     """`prices` and `prices refresh`."""
-    if not 0 < args.seconds <= 3600:
-        raise InputError(f"--seconds is {args.seconds:g}; allowed is 1 to 3,600.")
-    today = datetime.now(UTC).date()
     if args.action == "refresh":
-        return _refresh(today, args.seconds)
+        return renew(args, (tables.RENTS, tables.CALLS), keep=True)
+    today = datetime.now(UTC).date()
     if args.of:
         _show_each(args, today)
         return None
@@ -97,39 +89,3 @@ def _price_line(row: Json) -> str:
     else:
         when = "without a date"
     return f"{cards}: {per} ({seller}), {when}, {row['source']}"
-
-
-def _refresh(today: date, seconds: float) -> int:
-    """Fetch from each source separately, so that one failing source does not stop the others."""
-    # The packages log tracebacks of errors that are printed below in a sentence.
-    logging.disable(logging.CRITICAL)
-    fetching: dict[str, tuple[str, Any, Any]] = {
-        "gpuhunt": (tables.RENTS, price_refresh.by_gpuhunt, price_refresh.rents_of),
-        "genai-prices": (tables.CALLS, price_refresh.by_genai_prices, price_refresh.calls_of),
-    }
-    refreshed = False
-    for name, (file, fetch, rows_of) in fetching.items():
-        try:
-            fetched = rows_of(price_refresh.within(seconds, fetch, name), today)
-            print(f"{name}: {_keep(file, fetched, name, today)}")
-            refreshed = True
-        except NetworkError as error:
-            print(f"advisor: {error}", file=sys.stderr)
-    logging.disable(logging.NOTSET)
-    if refreshed:
-        return 0
-    return 2
-
-
-def _keep(file: str, fetched: price_refresh.Fetched[Any], what: str, today: date) -> str:
-    """Keep a list; a sentence on what is kept and what is left out."""
-    implausible = ""
-    if fetched.left_out:
-        more = len(fetched.left_out) - NAMED
-        named = ", ".join(fetched.left_out[:NAMED]) + (f" and {more} more" if more > 0 else "")
-        implausible = f"left out as implausible: {named}"
-    if not fetched.rows:
-        why = implausible or "its list has none of the known GPUs or models"
-        raise NetworkError(f"{what} gave no prices ({why}); those on record stay.")
-    tables.keep_fetched(file, fetched.rows)
-    return "; ".join(filter(None, (f"{len(fetched.rows)} prices of {today}", implausible))) + "."

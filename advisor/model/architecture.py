@@ -170,6 +170,9 @@ class Architecture:
     # times that a token passes each repeating layer, each with a cache of its own; empty for once
     visits: tuple[int, ...] = ()
     tower: int = 0  # weights of its encoder of images or sound, in 16 bits; 0 where unknown
+    # kinds of layers that no formula describes, by the words of their file: weights are counted by
+    # the shapes of their tensors, and nobody has timed them
+    unknown_kinds: tuple[str, ...] = ()
 
     @lazy
     def by_layer(self) -> tuple[Mapping[str, Tensor], ...]:
@@ -240,8 +243,10 @@ STREAMS = "residual streams"
 TABLES = "tables by layer"
 EXPERTS = "experts"
 SMALL_EXPERTS = "small experts"
+UNKNOWN_KIND = "layers of an unknown kind"
 OPERATORS = (
     FULL, WINDOWED, LATENT, DELTA, STATE_SPACE, INDEXED, STREAMS, TABLES, EXPERTS, SMALL_EXPERTS,
+    UNKNOWN_KIND,
 )  # fmt: skip
 """Kinds, each with a count of publishers who timed it."""
 SMALL = 768
@@ -262,6 +267,8 @@ def operators(architecture: Architecture) -> frozenset[str]:
         kinds.add(TABLES)
     if architecture.experts is not None:
         kinds.add(SMALL_EXPERTS if _expert_width(architecture) <= SMALL else EXPERTS)
+    if architecture.unknown_kinds:
+        kinds.add(UNKNOWN_KIND)
     return frozenset(kinds)
 
 

@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
 
 from advisor.deadline import Late, within
-from advisor.errors import InputError, NetworkError, Refusal, UnknownName
-from advisor.model.config.read import describe
+from advisor.errors import AdvisorError, InputError, NetworkError, Refusal, UnknownName
+from advisor.model.config.by_tensors import StoredTensor, header_tensors
+from advisor.model.config.read import describe, describe_by_tensors
 from advisor.model.model import Described
 from advisor.paths import data_folder
 from advisor.permission import permitted
@@ -422,11 +423,11 @@ LARGEST_READ = 64 * 2**20
 class RemoteFile:
     """A file of a repository of which only parts are read."""
 
-    def __init__(self, identity: str, name: str) -> None:
-        repo = repository(identity)
+    def __init__(self, repo: Repository, name: str, ahead: int = READ_AHEAD) -> None:
         if name not in repo.files:
-            raise UnknownName(f"file of {identity}", name, repo.files)
+            raise UnknownName(f"file of {repo.identity}", name, repo.files)
         self.name = name
+        self._ahead = ahead
         self.size = repo.files[name]
         self._url = _address(repo, name)
         self._start = 0
@@ -443,7 +444,7 @@ class RemoteFile:
         if offset >= end:
             return b""
         if not self._start <= offset <= end <= self._start + len(self._held):
-            self._held = self._range(offset, min(max(end, offset + READ_AHEAD), self.size))
+            self._held = self._range(offset, min(max(end, offset + self._ahead), self.size))
             self._start = offset
         begin = offset - self._start
         return self._held[begin : begin + end - offset]
@@ -480,13 +481,59 @@ def describe_repository(identity: str) -> Described:
     beside = None
     if QUANTIZATION in repo.files:
         beside = json_object(small_file(repo, QUANTIZATION), f"{identity}/{QUANTIZATION}")
-    described = describe(text, identity.split("/")[1], beside)
+    described = _described(repo, text, beside)
     return replace(
         described,
         source=f"{endpoint()}/{identity}/blob/{repo.commit}/config.json",
         notes=(*described.notes, *_checks(repo, described)),
         facts={**described.facts, **_findings(repo)},
     )
+
+
+def _described(repo: Repository, text: str, beside: Mapping[str, object] | None) -> Described:
+    """A model by its config.json; by the shapes of its tensors where that does not tell them."""
+    name = repo.identity.split("/")[1]
+    try:
+        described = describe(text, name, beside)
+    except AdvisorError:
+        stored = stored_tensors(repo)
+        if not stored:
+            raise
+        return describe_by_tensors(text, name, stored, beside)
+    if described.architecture.shape_uncertainty:
+        with suppress(AdvisorError):
+            return describe_by_tensors(text, name, stored_tensors(repo), beside)
+    return described
+
+
+MOST_FILES = 150  # files of weights whose headers are read
+MOST_HEADERS = 64_000_000  # most that is read of their headers together [B]
+HEADER_AHEAD = 2**16  # asked for at least of each [B]
+HEADER_SECONDS = 60.0  # time for all of them [s]
+
+
+def stored_tensors(repo: Repository) -> tuple[StoredTensor, ...]:
+    """Tensors that its safetensors files list, without their numbers; none without such files.
+
+    Raises:
+        InputError: a file that is no safetensors file, or too many of them.
+        NetworkError: they cannot be read, or not in time.
+    """
+    names = sorted(weight_files(repo))
+    if len(names) > MOST_FILES:
+        raise InputError(f"{repo.identity} has {len(names)} files of weights, too many to look at.")
+    deadline = time.monotonic() + HEADER_SECONDS
+    left = MOST_HEADERS
+    tensors: list[StoredTensor] = []
+    for name in names:
+        _left(deadline, urlsplit(endpoint()).hostname)
+        file = RemoteFile(repo, name, HEADER_AHEAD)
+        length = int.from_bytes(file.read_at(0, 8), "little")
+        if not 0 < length <= left:
+            raise InputError(f"{name} of {repo.identity} is no file in safetensors.")
+        left -= length
+        tensors += header_tensors(file.read_at(8, length), name)
+    return tuple(tensors)
 
 
 def _without_config(repo: Repository) -> str:
@@ -502,19 +549,24 @@ def _without_config(repo: Repository) -> str:
     )
 
 
-def _weight_bytes(repo: Repository) -> int:
-    """Bytes of the safetensors files at the top; copies in folders are other formats [B]."""
+def weight_bytes(repo: Repository) -> int:
+    """Bytes of the safetensors files of the model [B]."""
+    return sum(weight_files(repo).values())
+
+
+def weight_files(repo: Repository) -> Mapping[str, int]:
+    """Sizes of the safetensors files at the top; copies in folders are other formats [B]."""
     sizes = {
         name: size
         for name, size in repo.files.items()
         if PurePosixPath(name).match("*.safetensors") and "/" not in name
     }
-    of_model = [size for name, size in sizes.items() if name.startswith("model")]
-    return sum(of_model or sizes.values())
+    of_model = {name: size for name, size in sizes.items() if name.startswith("model")}
+    return of_model or sizes
 
 
 def _findings(repo: Repository) -> dict[str, str]:
-    stored = _weight_bytes(repo)
+    stored = weight_bytes(repo)
     return {
         "commit": repo.commit,
         **({"weight_bytes": str(stored)} if stored else {}),

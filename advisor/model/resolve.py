@@ -270,13 +270,14 @@ def _described_file(text: str) -> Described:
     from advisor.model.gguf.header import Part
     from advisor.model.gguf.read import describe_parts
     from advisor.model.gguf.shards import part_names
-    from advisor.model.hub import RemoteFile
+    from advisor.model.hub import RemoteFile, repository
 
     match = HUB_FILE.fullmatch(text)
     if match is None:
         raise InputError(f"{text[:200]!r} is not owner/name/file.gguf.")
     identity, file = match.groups()
-    files = (RemoteFile(identity, name) for name in part_names(file))
+    repo = repository(identity)
+    files = (RemoteFile(repo, name) for name in part_names(file))
     parts = [Part(name=part.name, read_at=part.read_at, size=part.size) for part in files]
     return describe_parts(parts)
 

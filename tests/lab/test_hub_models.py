@@ -1,11 +1,9 @@
 """A newer list of the Hub's models, without the network."""
 
-import json
-
 import pytest
 
 from advisor.model.by_name.hub_list import HubList, hub_list
-from advisor.model.hub import HubResponse
+from advisor.refresh.models import row_of
 from lab import hub_models
 
 QWEN3_8B = {
@@ -19,7 +17,7 @@ QWEN3_8B = {
 def test_a_row_has_the_values_of_the_list() -> None:
     listed = hub_list().named("Qwen/Qwen3-8B")
     assert listed is not None
-    made = hub_models.row_of("Qwen/Qwen3-8B", QWEN3_8B, listed.parameters, listed.released)
+    made = row_of("Qwen/Qwen3-8B", QWEN3_8B, listed.parameters, listed.released)
     assert made == listed
 
 
@@ -29,13 +27,6 @@ def test_written_values_are_read_back() -> None:
     rows = list(hub_list())[:50]
     again = HubList(lzma.decompress(hub_models.as_bytes(rows)).decode())
     assert list(again) == rows
-
-
-def test_the_hubs_listing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    body = json.dumps([{"id": "owner/one"}, {"id": 5}, {"id": "gpt2"}, "odd"]).encode()
-    answer = HubResponse(status=200, headers={}, body=body)
-    monkeypatch.setattr(hub_models, "fetch", lambda url, **_: answer)
-    assert hub_models.most_downloaded(4) == ("owner/one",)
 
 
 def test_without_the_network_the_list_stays(

@@ -1,25 +1,22 @@
 """Rows of the price tables, shipped and fetched: GPUs, whole machines, rents and APIs, with dates.
 
-data/prices has them; data/hardware/machines.csv has prices beside the parts. Fetched prices are
-kept in the user's data folder, with the columns of prices.csv and api_prices.csv, and take
-precedence over shipped ones. Age counts from the date in the source: a day, a month or a year, the
-latter two from their end, so that a price is called old only if it surely is.
+data/prices has them; data/hardware/machines.csv has prices beside the parts. Prices that a person
+fetched (`catalog.renewed`) have the same columns and take precedence over shipped ones. Age counts
+from the date in the source: a day, a month or a year, the latter two from their end, so that a
+price is called old only if it surely is.
 """
 
 import calendar
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, lru_cache
-from pathlib import Path
 
-from advisor.catalog.csv_tables import DATA, Row, as_text, read, texts
-from advisor.errors import DataError
+from advisor.catalog import renewed
+from advisor.catalog.csv_tables import DATA, read, texts
 from advisor.machine.catalog import find_gpu, machine_rows
 from advisor.machine.rows import MachineRow
-from advisor.paths import data_folder
 
 STALE_DAYS = 90  # age above which a price is called old, also in a verdict [days]
 _ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
@@ -53,39 +50,10 @@ def oldest(dates: tuple[str, ...]) -> str:
     return min(dates, key=lambda when: last_day(when) or date.max)
 
 
-# files of rented machines and of APIs
-RENTS = "rents.csv"
-CALLS = "api_prices.csv"
-
-
-def fetched_path(name: str) -> Path:
-    """Path of a file of fetched prices."""
-    return data_folder() / "prices" / name
-
-
-def fetched(name: str, record: type[Row]) -> tuple[Row, ...]:
-    """Fetched rows; none without a readable file."""
-    with suppress(DataError):
-        if fetched_path(name).exists():
-            return read(fetched_path(name), record)
-        return ()
-    return ()
-
-
-def keep_fetched(name: str, rows: Sequence[Row]) -> None:
-    """Replace the fetched rows atomically.
-
-    Raises:
-        DataError: the folder cannot be written.
-    """
-    path = fetched_path(name)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_suffix(".part")
-        unfinished.write_text(as_text(rows), encoding="utf-8")
-        unfinished.replace(path)
-    except OSError as error:
-        raise DataError(f"{path} cannot be written: {error.strerror}.") from error
+# Renewed tables of rented machines, of APIs and of what is for sale (`refresh`).
+RENTS = "rents"
+CALLS = "apis"
+SALES = "prices"
 
 
 @cache
@@ -144,8 +112,8 @@ def standing(row: PriceRow) -> tuple[bool, date, float]:
 
 @cache
 def price_rows() -> tuple[PriceRow, ...]:
-    """Rents and purchase prices."""
-    return read(DATA / "prices/prices.csv", PriceRow)
+    """Rents and purchase prices, with fetched ones of what is for sale."""
+    return (*renewed.rows(SALES, PriceRow), *read(DATA / "prices/prices.csv", PriceRow))
 
 
 def skypilot_names() -> Mapping[str, str]:
@@ -330,7 +298,7 @@ def _price_of(row: MachineRow) -> PriceRow:
 @cache
 def rent_rows() -> tuple[PriceRow, ...]:
     """Available machines for rent, cheapest first; fetched rows replace a provider's."""
-    fresh = fetched(RENTS, PriceRow)
+    fresh = renewed.rows(RENTS, PriceRow)
     rows = [row for row in price_rows() if row.kind == "rent"]
     clouds = [_price_of(row) for row in machine_rows().values() if row.per == "hour" and row.usd]
     asked_again = {provider_key(row.provider) for row in fresh}
@@ -417,7 +385,7 @@ def api_usual_speeds() -> Mapping[str, ApiUsualSpeedRow]:
 @cache
 def api_price_rows() -> Mapping[str, tuple[ApiPriceRow, ...]]:
     """Rows by the model's name, without its publisher; fetched rows replace shipped ones."""
-    fresh = {(row.provider, row.model_id): row for row in fetched(CALLS, ApiPriceRow)}
+    fresh = {(row.provider, row.model_id): row for row in renewed.rows(CALLS, ApiPriceRow)}
     rows: dict[str, list[ApiPriceRow]] = {}
     for row in read(DATA / "prices/api_prices.csv", ApiPriceRow):
         rows.setdefault(row.model, []).append(fresh.get((row.provider, row.model_id), row))

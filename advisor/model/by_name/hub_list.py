@@ -3,7 +3,8 @@
 data/models/hub_models.csv.xz has one line per repository, the most downloaded first; only the
 lines that are asked for are read further. The list is that of llmfit (MIT, see
 data/models/LICENSE), read on 2026-11-22; `python -m lab.hub_models` makes a
-new one. data/models/more_models.csv has those that it lacks, each with its source.
+new one. data/models/more_models.csv has those that it lacks, each with its source. Models that a
+person fetched (`renewed_models`) follow them, and are described by their own config.json.
 """
 
 import lzma
@@ -17,6 +18,7 @@ from advisor.catalog.csv_tables import DATA, assignments, literal, read
 from advisor.errors import AdvisorError, DataError
 from advisor.model.architecture import GUESSED_SHAPE, Architecture, Group
 from advisor.model.by_name.names import take_apart
+from advisor.model.by_name.renewed_models import RenewedModelRow, renewed_models
 
 FILE = DATA / "models" / "hub_models.csv.xz"
 READ = "2026-11-22"  # date of the list
@@ -132,11 +134,36 @@ def _row(line: str) -> HubRow:
 @cache
 def hub_list() -> HubList:
     """The list, read once."""
+    text = shipped()
+    folded = text.lower()
+    renewed = (
+        row for name, row in by_config().items() if not row.refused and f"\n{name}," not in folded
+    )
+    return HubList(text + "".join(f"{_line(row)}\n" for row in renewed))
+
+
+@cache
+def shipped() -> str:
+    """Text of the package's lists."""
     try:
         text = lzma.decompress(FILE.read_bytes()).decode()
     except (OSError, lzma.LZMAError) as error:
         raise DataError(f"{FILE} cannot be read ({error}); reinstall the package.") from error
-    return HubList(text + "".join(f"{_line(row)}\n" for row in more_rows()))
+    return text + "".join(f"{_line(row)}\n" for row in more_rows())
+
+
+@cache
+def by_config() -> Mapping[str, RenewedModelRow]:
+    """Models with a config.json of their own, by name in lower case: those that were fetched, but
+    for those that a newer list of the package has.
+    """
+    rows = renewed_models()
+    if all(row.date >= READ for row in rows.values()):
+        return rows
+    folded = shipped().lower()
+    return {
+        name: row for name, row in rows.items() if row.date >= READ or f"\n{name}," not in folded
+    }
 
 
 @cache
@@ -145,7 +172,7 @@ def more_rows() -> tuple[HubRow, ...]:
     return read(DATA / "models" / "more_models.csv", HubRow)
 
 
-def _line(row: HubRow) -> str:
+def _line(row: HubRow | RenewedModelRow) -> str:
     """A row as a line of the list."""
     key = " ".join(take_apart(row.name).shape)
     values = (key if column == "key" else getattr(row, column, None) for column in COLUMNS)
@@ -267,11 +294,15 @@ class Listed:
     # repository of the same sizes
     derived: tuple[str, ...]
     alike: str = "those of Llama"  # layers that those of an unknown family are counted as
+    configured: tuple[str, ...] = ()  # remarks on its own config.json, where that describes it
 
 
 @lru_cache(maxsize=256)
 def listed(row: HubRow) -> Listed:
     """The architecture of a listed repository, unless its sizes are missing or contradict."""
+    fetched = by_config().get(row.name.casefold())
+    if fetched is not None and not fetched.refused:
+        return _configured(fetched)
     row = _with_family(row)
     rule = hub_rules().get(row.architecture)
     named = row.architecture != UNNAMED
@@ -297,6 +328,25 @@ def listed(row: HubRow) -> Listed:
         generic=not known,
         derived=(*filled, *choice),
         alike=LATENT if not known and _seems_latent(row) else OF_LLAMA,
+    )
+
+
+def _configured(row: RenewedModelRow) -> Listed:
+    """A repository as its own config.json describes it."""
+    from advisor.model.config.by_tensors import from_text
+    from advisor.model.config.read import describe, describe_by_tensors
+
+    if row.tensors:
+        described = describe_by_tensors(row.config, row.name, from_text(row.tensors))
+    else:
+        described = describe(row.config, row.name)
+    architecture = described.architecture
+    about = f"Its sizes are from its config.json, read on {row.date}."
+    return Listed(
+        architecture=replace(architecture, source=row.source),
+        generic=architecture.shape_uncertainty > 0,
+        derived=(),
+        configured=(about, *described.notes),
     )
 
 

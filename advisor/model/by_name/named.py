@@ -21,6 +21,7 @@ from advisor.model.by_name.checks import checked, longer_context, refuse_unknown
 from advisor.model.by_name.hub_list import (
     READ,
     HubRow,
+    by_config,
     hub_list,
     is_unpacked,
     listed,
@@ -57,6 +58,9 @@ def meant(text: str) -> Named:
     check_name("model", text)
     if not any(map(str.isalnum, text)):
         raise UnknownModel(text, ())
+    fetched = by_config().get(text.strip().casefold())
+    if fetched is not None and fetched.refused:
+        raise Refusal(fetched.refused)
     tag = names.ollama_tag(text)
     if tag is not None:
         known = spelled(tag.short) or of_other_name(names.take_apart(tag.short).key)
@@ -293,6 +297,8 @@ def _described(row: KnownRow) -> Named:
         notes = (f"{row.note[:1].upper()}{row.note[1:]}.",) if row.note else ()
         return Named(row=row, notes=notes)
     entry = listed(row)
+    if entry.configured:
+        return Named(row=row, notes=entry.configured)
     about = f"Its sizes are from a list of Hugging Face's models of {READ}"
     if entry.generic:
         about += (

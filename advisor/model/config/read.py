@@ -9,7 +9,7 @@ References:
     [2] The model cards and config.json files that the tests quote.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -27,6 +27,7 @@ from advisor.model.architecture import (
 )
 from advisor.model.build import build
 from advisor.model.config import layer_types
+from advisor.model.config.by_tensors import StoredTensor, describe_shapes
 from advisor.model.config.layer_types import (
     DELTA_NET,
     dense_width,
@@ -166,19 +167,57 @@ def describe(
             f"No rule of its family {values.word('model_type')[:40]!r} is known here: by the sizes "
             "of its file its layers are counted as those of Llama, and ranges are wider.",
         )
+    notes = (*guess, *_notes(whole, values, architecture.tower), *shared)
+    described = _stored(values, architecture, beside)
+    return replace(
+        described,
+        notes=(*notes, *described.notes),
+        facts={**described.facts, **pattern},
+    )
+
+
+def describe_by_tensors(
+    text_or_dict: str | Mapping[str, object],
+    name: str,
+    tensors_of_files: Sequence[StoredTensor],
+    beside: Mapping[str, object] | None = None,
+) -> Described:
+    """A model of a family or with layers that nobody described, by the shapes of its tensors.
+
+    Raises:
+        Refusal: no language model, packed weights, or an unknown number of experts in use.
+        InputError: no JSON, or a value that cannot be.
+    """
+    whole = parse(text_or_dict, name)
+    refuse_no_chat_model(name, str(whole.get("model_type")), *classes(whole.get("architectures")))
+    values = Config(name=name, values=language_model(whole))
+    architecture = _plausible(describe_shapes(values, tensors_of_files))
+    architecture = replace(architecture, visits=_visits(values, architecture.layers))
+    kinds = ", ".join(architecture.unknown_kinds)
+    note = (
+        f"Nobody described its layers ({kinds}) here: their weights are counted by the shapes of "
+        "their tensors, what they keep of a text by their projections. Nobody has timed such "
+        "layers either, so ranges are wider."
+    )
+    described = _stored(values, architecture, beside)
+    return replace(described, notes=(note, *_notes_of_loops(values), *described.notes))
+
+
+def _stored(
+    values: Config, architecture: Architecture, beside: Mapping[str, object] | None
+) -> Described:
+    """A model in the format of its files."""
     stored = stored_format(values, beside)
     model, of_modules = in_stored_format(architecture, stored)
-    format_notes = (*stored.notes, *filter(None, [of_modules]))
     return Described(
         architecture=architecture,
         model=model,
         format=model.format if model else stored.name,
         undescribed=stored.words,
         source=architecture.source,
-        notes=(*guess, *_notes(whole, values, architecture.tower), *shared, *format_notes),
+        notes=(*stored.notes, *filter(None, [of_modules])),
         facts={
             "model_type": values.word("model_type"),
-            **pattern,
             "dtype": values.word("dtype", "torch_dtype"),
         },
     )
@@ -328,10 +367,14 @@ def _notes(whole: Mapping[str, object], config: Config, tower: int) -> tuple[str
             f"config.json does not say {', '.join(missing)}; the defaults of {kind} in "
             "transformers 5.23.0 stand in."
         )
-    if config.optional(*LOOPS, low=1, high=MOST_LOOPS) not in (None, 1):
-        notes.append(
-            "A token passes some of its layers several times; each time is read and cached."
-        )
+    notes += _notes_of_loops(config)
     if _draft_layers(config):
         notes.append("Its layers for predicting several tokens at once are left out.")
     return tuple(notes)
+
+
+def _notes_of_loops(config: Config) -> tuple[str, ...]:
+    """Remark on layers that a token passes several times; none for once."""
+    if config.optional(*LOOPS, low=1, high=MOST_LOOPS) in (None, 1):
+        return ()
+    return ("A token passes some of its layers several times; each time is read and cached.",)

@@ -1,4 +1,4 @@
-"""Fetching of rents with gpuhunt and API prices with genai-prices, within a time limit.
+"""Rents with gpuhunt and prices of APIs with genai-prices, within a time limit.
 
 Both packages are extras (`prices`). If a fetch fails, present prices are kept; so are those of a
 provider that a list lacks. Implausible prices are left out and named.
@@ -6,33 +6,25 @@ provider that a list lacks. Implausible prices are left out and named.
 
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from importlib import import_module
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from advisor.advice.prices.rows import ApiPriceRow, PriceRow, api_price_rows
 from advisor.errors import NetworkError, UnknownName
 from advisor.formatting import money, money_per_hour
 from advisor.machine.catalog import find_gpu
+from advisor.refresh.fetched import Fetched
 from advisor.units import GIB
 
 ANSWER = TypeVar("ANSWER")
-Fetchable = TypeVar("Fetchable", PriceRow, ApiPriceRow)
 PLAUSIBLE_HOUR = (0.02, 100.0)
 """Least and most for a GPU hour [USD]: in October 2026 from 0.03 (Quadro P2000) to 17.80 (B300),
 https://github.com/toolshedlabs-hash/gpu-price-feed, https://github.com/ewyluda/gpu-price-index."""
 PLAUSIBLE_TOKENS = (0.001, 1000.0)
 """Least and most for a million tokens [USD]; cached ones may be free."""
 MOST_GPUS = 8  # most GPUs of one machine; larger offers are several machines
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fetched(Generic[Fetchable]):
-    """Prices of a list."""
-
-    rows: tuple[Fetchable, ...]  # prices to keep
-    left_out: tuple[str, ...]  # offers with an implausible price, in words
 
 
 TokenPrices = Callable[[str, str], tuple[float, float, float | None] | None]
@@ -65,7 +57,17 @@ def within(seconds: float, fetch: Callable[[], ANSWER], what: str) -> ANSWER:
         why = f"{failures[0]}"[:200]
     else:
         why = f"no answer within {seconds:g} s"
-    raise NetworkError(f"{what} gave no prices ({why}); those on record stay.")
+    raise NetworkError(f"{what} gave no prices ({why}).")
+
+
+def rents(seconds: float, today: date) -> Fetched[PriceRow]:
+    """Rents of today; raises NetworkError as `within`."""
+    return rents_of(within(seconds, by_gpuhunt, "gpuhunt"), today)
+
+
+def calls(seconds: float, today: date) -> Fetched[ApiPriceRow]:
+    """Prices of APIs of today; raises NetworkError as `within`."""
+    return calls_of(within(seconds, by_genai_prices, "genai-prices"), today)
 
 
 def rents_of(machines: Iterable[Any], today: date) -> Fetched[PriceRow]:

@@ -6,23 +6,17 @@ from datetime import date
 
 import pytest
 
-from advisor.advice.prices import price_refresh
 from advisor.advice.prices import rows as tables
-from advisor.advice.prices.price_refresh import calls_of, rents_of, within
-from advisor.advice.prices.rows import (
-    CALLS,
-    RENTS,
-    PriceRow,
-    fetched,
-    fetched_path,
-    keep_fetched,
-    provider_key,
-)
+from advisor.advice.prices.rows import CALLS, RENTS, PriceRow, provider_key
+from advisor.catalog import renewed
+from advisor.catalog.csv_tables import as_text
 from advisor.cli.main import main
 from advisor.cli.prices import price_ages
 from advisor.errors import NetworkError
+from advisor.refresh import prices
+from advisor.refresh.prices import calls_of, rents_of, within
 
-TODAY = date(2026, 11, 22)
+TODAY = date(2026, 11, 28)
 
 
 @dataclass
@@ -54,11 +48,16 @@ RECORDED = [
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path))
+    monkeypatch.delenv("ADVISOR_OFFLINE", raising=False)
     for cached in (tables.rent_rows, tables.api_price_rows):
         cached.cache_clear()
     yield
     for cached in (tables.rent_rows, tables.api_price_rows):
         cached.cache_clear()
+
+
+def keep_fetched(table, rows) -> None:
+    renewed.keep(table, as_text(rows), TODAY)
 
 
 def test_the_cheapest_of_each_provider_is_taken_and_nonsense_is_not() -> None:
@@ -70,7 +69,7 @@ def test_the_cheapest_of_each_provider_is_taken_and_nonsense_is_not() -> None:
     assert taken["aws", "H100 SXM", 8, False] == 55.04
     assert ("lambdalabs", "H100 SXM", 1, False) not in taken
     assert not any(gpu.startswith("v5p") for _, gpu, _, _ in taken)
-    assert {row.date for row in rows} == {"2026-11-22"}
+    assert {row.date for row in rows} == {"2026-11-28"}
     assert fetched.left_out == (
         "lambdalabs H100 SXM at $0.00 an hour",
         "lambdalabs H100 SXM at $1,000,000,000 an hour",
@@ -135,20 +134,20 @@ def test_api_prices_of_today_stand_in_place_of_the_bundled_ones() -> None:
     keep_fetched(CALLS, rows)
     tables.api_price_rows.cache_clear()
     known = {row.provider: row for row in tables.api_price_rows()["DeepSeek-R1"]}
-    assert (known["openrouter"].usd_per_mtok_in, known["openrouter"].date) == (0.5, "2026-11-22")
+    assert (known["openrouter"].usd_per_mtok_in, known["openrouter"].date) == (0.5, "2026-11-28")
     assert known["openrouter"].usd_per_mtok_cached == 0.1
 
 
 def test_a_damaged_file_is_left_aside() -> None:
     keep_fetched(RENTS, rents_of(RECORDED, TODAY).rows)
-    fetched_path(RENTS).write_text("gpu,usd\nRTX 3090,cheap\n")
-    assert fetched(RENTS, PriceRow) == ()
+    renewed.renewals(RENTS)[0].path.write_text("gpu,usd\nRTX 3090,cheap\n")
+    assert renewed.rows(RENTS, PriceRow) == ()
     tables.rent_rows.cache_clear()
     assert "vast.ai" in {row.provider for row in tables.rent_rows()}
 
 
 def test_a_source_that_never_answers_is_not_waited_for() -> None:
-    with pytest.raises(NetworkError, match=r"no answer within 0.05 s\); those on record stay"):
+    with pytest.raises(NetworkError, match=r"no answer within 0.05 s\)"):
         within(0.05, lambda: time.sleep(5), "gpuhunt")
 
 
@@ -156,13 +155,13 @@ def test_a_source_that_fails_is_reported(monkeypatch, capsys) -> None:
     def down(*_: object) -> None:
         raise OSError("Name or service not known")
 
-    monkeypatch.setattr(price_refresh, "by_gpuhunt", down)
-    monkeypatch.setattr(price_refresh, "by_genai_prices", down)
+    monkeypatch.setattr(prices, "by_gpuhunt", down)
+    monkeypatch.setattr(prices, "by_genai_prices", down)
     assert main(["prices", "refresh", "--seconds", "5"]) == 2
-    err = capsys.readouterr().err
-    assert "gpuhunt gave no prices (Name or service not known); those on record stay." in err
-    assert "genai-prices gave no prices" in err
-    assert not fetched_path(RENTS).exists()
+    told = capsys.readouterr().out
+    assert "gpuhunt gave no prices (Name or service not known). The table stays as it is." in told
+    assert "genai-prices gave no prices" in told
+    assert not renewed.renewals(RENTS)
 
 
 def test_lists_without_a_usable_price_are_a_sentence_and_change_nothing(
@@ -170,60 +169,56 @@ def test_lists_without_a_usable_price_are_a_sentence_and_change_nothing(
 ) -> None:
     nonsense = [row for row in RECORDED if row.instance_name == "typing error"]
     for machines, why in (
-        (nonsense, "left out as implausible: lambdalabs H100 SXM at $0.00 an hour, lambdalabs"),
-        ([], "its list has none of the known GPUs or models"),
+        (nonsense, "lambdalabs H100 SXM at $0.00 an hour; lambdalabs H100 SXM at"),
+        ([], "it has none of the known names"),
     ):
-        monkeypatch.setattr(
-            "advisor.advice.prices.price_refresh.by_gpuhunt", lambda machines=machines: machines
-        )
-        monkeypatch.setattr(
-            "advisor.advice.prices.price_refresh.by_genai_prices", lambda: lambda *_: None
-        )
+        monkeypatch.setattr("advisor.refresh.prices.by_gpuhunt", lambda machines=machines: machines)
+        monkeypatch.setattr("advisor.refresh.prices.by_genai_prices", lambda: lambda *_: None)
         assert main(["prices", "refresh"]) == 2
-        err = capsys.readouterr().err
-        assert f"gpuhunt gave no prices ({why}" in err
-        assert err.count("those on record stay.") == 2
-    assert not fetched_path(RENTS).exists()
-    assert not fetched_path(CALLS).exists()
+        told = capsys.readouterr().out
+        assert f"The source of rents gave no usable row ({why}" in told
+        assert told.count("The table stays as it is.") == 2
+    assert not renewed.renewals(RENTS)
+    assert not renewed.renewals(CALLS)
 
 
 def test_implausible_offers_are_named(monkeypatch, capsys) -> None:
-    monkeypatch.setattr(price_refresh, "by_gpuhunt", lambda: RECORDED)
+    monkeypatch.setattr(prices, "by_gpuhunt", lambda: RECORDED)
     monkeypatch.setattr(
-        "advisor.advice.prices.price_refresh.by_genai_prices", lambda: lambda *_: (0.0, 0.0, None)
+        "advisor.refresh.prices.by_genai_prices", lambda: lambda *_: (0.0, 0.0, None)
     )
     assert main(["prices", "refresh"]) == 0
-    printed = capsys.readouterr()
-    assert "; left out as implausible: lambdalabs H100 SXM at $0.00 an hour, " in printed.out
-    assert "and 103 more" in printed.err
-    assert len(fetched(RENTS, PriceRow)) == 4
+    told = capsys.readouterr().out
+    assert "Left out: lambdalabs H100 SXM at $0.00 an hour; " in told
+    assert "gave no usable row" in told
+    assert len(renewed.rows(RENTS, PriceRow)) == 4
 
 
 def test_one_source_is_enough(monkeypatch, capsys) -> None:
     def missing() -> object:
-        return price_refresh._package("no_such_package")
+        return prices._package("no_such_package")
 
-    monkeypatch.setattr(price_refresh, "by_gpuhunt", missing)
+    monkeypatch.setattr(prices, "by_gpuhunt", missing)
     monkeypatch.setattr(
-        "advisor.advice.prices.price_refresh.by_genai_prices", lambda: lambda *_: (0.1, 0.2, None)
+        "advisor.refresh.prices.by_genai_prices", lambda: lambda *_: (0.1, 0.2, None)
     )
     assert main(["prices", "refresh"]) == 0
-    printed = capsys.readouterr()
-    assert "pip install 'offload-advisor[prices]'" in printed.err
-    assert "genai-prices: " in printed.out
-    assert fetched_path(CALLS).exists()
+    told = capsys.readouterr().out
+    assert "pip install 'offload-advisor[prices]'" in told
+    assert "rows kept" in told
+    assert renewed.renewals(CALLS)
 
 
 def test_the_command_says_how_old_prices_are(capsys) -> None:
     assert main(["prices"]) == 0
     assert "older than 90 days" in capsys.readouterr().out
-    assert main(["prices", "--seconds", "0"]) == 2
+    assert main(["prices", "refresh", "--seconds", "0"]) == 2
 
 
 def test_the_age_of_prices_is_counted_by_hand() -> None:
     # 90 days before 2026-11-22 is 2026-08-24; a month counts from its end
     days = ("2026-08-24", "2026-08-23", "2026-08", "2025", "")
-    assert price_ages("rents", days, TODAY) == {
+    assert price_ages("rents", days, date(2026, 11, 22)) == {
         "what": "rents",
         "prices": 5,
         "oldest": "2025",

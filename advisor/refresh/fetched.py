@@ -1,0 +1,15 @@
+"""Fetched: the rows of a source, and what of them is left out."""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fetched(Generic[Row]):
+    """Rows of a source."""
+
+    rows: tuple[Row, ...]  # rows to keep
+    left_out: tuple[str, ...] = ()  # rows that are left out, each with its reason
+    notes: tuple[str, ...] = ()  # further remarks

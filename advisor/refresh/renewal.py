@@ -1,0 +1,175 @@
+"""Renewal of tables: fetched, looked through, compared with what counts now, and kept whole.
+
+A table is kept all of it or not at all: a source that fails, or sends what cannot be, changes
+nothing.
+"""
+
+import logging
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import date
+from itertools import chain
+from typing import Any
+
+from advisor.advice.prices.rows import api_price_rows, rent_rows
+from advisor.catalog import renewed
+from advisor.catalog.csv_tables import as_text
+from advisor.errors import AdvisorError, NetworkError, UnknownName
+from advisor.model.by_name.hub_list import by_config
+from advisor.model.hub import offline
+from advisor.refresh import models, prices
+from advisor.refresh.fetched import Fetched
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """How a table is fetched, and what counts of it now."""
+
+    fetch: Callable[[float, date], Fetched[Any]]  # rows of its source, within a time limit [s]
+    now: Callable[[], Iterable[Any]]  # rows that count now
+    key: tuple[str, ...]  # fields by which rows are the same
+    changing: tuple[str, ...]  # fields whose change is told
+    kept: Callable[[], None] = lambda: None  # what is done once the table is kept
+
+
+SOURCES: Mapping[str, Source] = {
+    "models": Source(
+        fetch=models.fetched,
+        now=lambda: by_config().values(),
+        key=("name",),
+        changing=("config", "refused"),
+        kept=models.forget_journal,
+    ),
+    "rents": Source(
+        fetch=prices.rents,
+        now=rent_rows,
+        key=("provider", "gpu", "gpu_count", "spot"),
+        changing=("usd",),
+    ),
+    "apis": Source(
+        fetch=prices.calls,
+        now=lambda: chain.from_iterable(api_price_rows().values()),
+        key=("provider", "model_id"),
+        changing=("usd_per_mtok_in", "usd_per_mtok_out"),
+    ),
+}
+"""Sources by table."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a renewal of a table found, and whether it is kept."""
+
+    table: str  # name of the table
+    what: str  # what it holds, in words
+    day: str  # day of the table that counts afterwards; empty for none
+    kept: bool = False  # whether the fetched table is kept
+    rows: int = 0  # rows of the fetched table
+    new: tuple[str, ...] = ()  # rows that nobody knew
+    changed: tuple[str, ...] = ()  # rows that differ from what counted
+    left_out: tuple[str, ...] = ()  # rows that are left out, each with its reason
+    taken_back: bool = False  # whether the last renewal is taken back
+    failed: str = ""  # why it stays as it was; empty where it does not
+
+
+def chosen(names: Sequence[str]) -> tuple[str, ...]:
+    """Tables of some names, all without any; raises UnknownName."""
+    for name in names:
+        if name not in SOURCES:
+            raise UnknownName("table", name, SOURCES, f"Choose from {', '.join(SOURCES)}.")
+    return tuple(dict.fromkeys(names)) or tuple(SOURCES)
+
+
+def renew(table: str, seconds: float, today: date, *, keep: bool = True) -> Outcome:
+    """Outcome of a table that is fetched, and kept unless it is only looked at."""
+    outcome = Outcome(table=table, what=renewed.tables()[table].what, day=renewed.day_of(table))
+    source = SOURCES[table]
+    try:
+        if offline():
+            raise NetworkError(
+                "Network requests are switched off (ADVISOR_OFFLINE or HF_HUB_OFFLINE is set)."
+            )
+        with _quiet():
+            fetched = source.fetch(seconds, today)
+        if not fetched.rows:
+            why = "; ".join(fetched.left_out[:3]) or "it has none of the known names"
+            raise NetworkError(f"The source of {table} gave no usable row ({why}).")
+        changes = _compared(source, fetched.rows)
+        if keep:
+            renewed.keep(table, as_text(fetched.rows), today)
+            source.kept()
+            forget()
+    except AdvisorError as error:
+        return _with(outcome, failed=f"{error} The table stays as it is.")
+    return _with(
+        outcome,
+        day=renewed.day_of(table),
+        kept=keep,
+        rows=len(fetched.rows),
+        left_out=fetched.left_out,
+        **changes,
+    )
+
+
+def _with(outcome: Outcome, **values: Any) -> Outcome:
+    return Outcome(**{**asdict(outcome), **values})
+
+
+def _compared(source: Source, rows: Iterable[Any]) -> dict[str, tuple[str, ...]]:
+    """Names of the rows that are new, and of those that changed."""
+    before = {_key(source, row): row for row in source.now()}
+    new = []
+    changed = []
+    for row in rows:
+        known = before.get(_key(source, row))
+        if known is None:
+            new.append(_name(source, row))
+        elif any(getattr(row, field) != getattr(known, field) for field in source.changing):
+            changed.append(_name(source, row))
+    return {"new": tuple(new), "changed": tuple(changed)}
+
+
+def _key(source: Source, row: Any) -> tuple[object, ...]:
+    return tuple(str(getattr(row, field)).casefold() for field in source.key)
+
+
+def _name(source: Source, row: Any) -> str:
+    return " ".join(str(getattr(row, field)) for field in source.key if field != "spot")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Context without logs: packages log tracebacks of errors that are told in a sentence."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)
+
+
+def take_back(table: str) -> Outcome:
+    """Outcome of a table whose last renewal is taken back."""
+    what = renewed.tables()[table].what
+    last = renewed.take_back(table)
+    forget()
+    if last is None:
+        return Outcome(
+            table=table,
+            what=what,
+            day=renewed.day_of(table),
+            failed="It was not renewed here, so there is nothing to take back.",
+        )
+    return Outcome(table=table, what=what, day=renewed.day_of(table), taken_back=True)
+
+
+def forget() -> None:
+    """Let every table be read anew: forget whatever the program's modules keep of them."""
+    for name, module in tuple(sys.modules.items()):
+        if name == "advisor" or name.startswith("advisor."):
+            for value in tuple(vars(module).values()):
+                clear = getattr(value, "cache_clear", None)
+                if callable(clear):
+                    clear()
