@@ -3,15 +3,17 @@ renewal back.
 """
 
 import argparse
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 
 from advisor.cli.command import Json, show
 from advisor.errors import InputError
+from advisor.formatting import harmless
 from advisor.refresh import renewal
 from advisor.refresh.dates import TableDate, table_dates
-from advisor.refresh.renewal import Outcome
+from advisor.refresh.renewal import RenewalResult
 
 NAMED = 3  # most rows of a kind that are named
 
@@ -40,18 +42,21 @@ def renew(args: argparse.Namespace, tables: Sequence[str], *, keep: bool) -> int
     return _show(args, outcomes)
 
 
-def _show(args: argparse.Namespace, outcomes: Sequence[Outcome]) -> int:
+def _show(args: argparse.Namespace, outcomes: Sequence[RenewalResult]) -> int:
     """Print outcomes; exit code 2 where all of them failed."""
     dates = {date.table: date for date in table_dates(datetime.now(UTC).date())}
     answer = [{**asdict(dates[outcome.table]), **_found(outcome)} for outcome in outcomes]
     lines = [_text(dates[outcome.table], outcome) for outcome in outcomes]
     show(args, answer, lambda: "\n".join(lines))
+    for outcome in outcomes:
+        if outcome.failed:
+            print(harmless(f"advisor: {outcome.table}: {outcome.failed}"), file=sys.stderr)
     if all(outcome.failed for outcome in outcomes):
         return 2
     return 0
 
 
-def _found(outcome: Outcome) -> Json:
+def _found(outcome: RenewalResult) -> Json:
     """Record of what a renewal found."""
     return {
         "kept": outcome.kept,
@@ -64,30 +69,28 @@ def _found(outcome: Outcome) -> Json:
     }
 
 
-def _text(date: TableDate, outcome: Outcome) -> str:
+def _text(date: TableDate, outcome: RenewalResult) -> str:
     """Line on a table: its age, what a renewal found, and what is left out."""
     parts = [f"{date.table}: {age(date)}."]
     if outcome.taken_back:
         parts.append("The last renewal is taken back.")
-    elif outcome.failed:
-        parts.append(outcome.failed)
-    else:
+    elif not outcome.failed:
         parts.append(_changes(outcome))
     if outcome.left_out:
         parts.append(f"Left out: {_some(outcome.left_out, '; ')}.")
     return " ".join(parts)
 
 
-def _changes(outcome: Outcome) -> str:
+def _changes(outcome: RenewalResult) -> str:
     """Sentence on what is new and what changed."""
     kept = "kept" if outcome.kept else "found"
-    found = [f"{_number(outcome.rows, 'row')} {kept}"]
+    told = [f"{_number(outcome.rows, 'row')} {kept}"]
     for rows, word in ((outcome.new, "new"), (outcome.changed, "changed")):
         if rows:
-            found.append(f"{len(rows):,} {word} ({_some(rows, ', ')})")
+            told.append(f"{len(rows):,} {word} ({_some(rows, ', ')})")
     if not outcome.new and not outcome.changed:
-        found.append("nothing new")
-    return f"{'; '.join(found)}."
+        told.append("nothing new")
+    return f"{'; '.join(told)}."
 
 
 def age(date: TableDate) -> str:

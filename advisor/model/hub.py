@@ -495,11 +495,11 @@ def _described(repo: Repository, text: str, beside: Mapping[str, object] | None)
     name = repo.identity.split("/")[1]
     try:
         described = describe(text, name, beside)
-    except AdvisorError:
-        stored = stored_tensors(repo)
-        if not stored:
-            raise
-        return describe_by_tensors(text, name, stored, beside)
+    except AdvisorError as refusal:
+        try:
+            return describe_by_tensors(text, name, stored_tensors(repo), beside)
+        except AdvisorError:
+            raise refusal from None
     if described.architecture.shape_uncertainty:
         with suppress(AdvisorError):
             return describe_by_tensors(text, name, stored_tensors(repo), beside)

@@ -59,7 +59,7 @@ SOURCES: Mapping[str, Source] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class RenewalResult:
     """What a renewal of a table found, and whether it is kept."""
 
     table: str  # name of the table
@@ -82,9 +82,11 @@ def chosen(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names)) or tuple(SOURCES)
 
 
-def renew(table: str, seconds: float, today: date, *, keep: bool = True) -> Outcome:
-    """Outcome of a table that is fetched, and kept unless it is only looked at."""
-    outcome = Outcome(table=table, what=renewed.tables()[table].what, day=renewed.day_of(table))
+def renew(table: str, seconds: float, today: date, *, keep: bool = True) -> RenewalResult:
+    """RenewalResult of a table that is fetched, and kept unless it is only looked at."""
+    outcome = RenewalResult(
+        table=table, what=renewed.tables()[table].what, day=renewed.day_of(table)
+    )
     source = SOURCES[table]
     try:
         if offline():
@@ -113,8 +115,8 @@ def renew(table: str, seconds: float, today: date, *, keep: bool = True) -> Outc
     )
 
 
-def _with(outcome: Outcome, **values: Any) -> Outcome:
-    return Outcome(**{**asdict(outcome), **values})
+def _with(outcome: RenewalResult, **values: Any) -> RenewalResult:
+    return RenewalResult(**{**asdict(outcome), **values})
 
 
 def _compared(source: Source, rows: Iterable[Any]) -> dict[str, tuple[str, ...]]:
@@ -150,19 +152,19 @@ def _quiet() -> Iterator[None]:
         logging.disable(before)
 
 
-def take_back(table: str) -> Outcome:
-    """Outcome of a table whose last renewal is taken back."""
+def take_back(table: str) -> RenewalResult:
+    """RenewalResult of a table whose last renewal is taken back."""
     what = renewed.tables()[table].what
     last = renewed.take_back(table)
     forget()
     if last is None:
-        return Outcome(
+        return RenewalResult(
             table=table,
             what=what,
             day=renewed.day_of(table),
             failed="It was not renewed here, so there is nothing to take back.",
         )
-    return Outcome(table=table, what=what, day=renewed.day_of(table), taken_back=True)
+    return RenewalResult(table=table, what=what, day=renewed.day_of(table), taken_back=True)
 
 
 def forget() -> None:

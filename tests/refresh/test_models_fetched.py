@@ -56,7 +56,8 @@ def rows() -> dict[str, RenewedModelRow]:
 
 def refreshed(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, str]:
     code = main(["refresh", "models", *options])
-    return code, capsys.readouterr().out
+    printed = capsys.readouterr()
+    return code, printed.out + printed.err
 
 
 def test_twenty_models_that_nobody_has_seen_are_listed_and_answered(
@@ -89,9 +90,9 @@ def test_each_has_its_true_bytes(model: Unseen, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(models, "KINDS", ("text-generation",))
         assert main(["refresh", "models"]) == 0
     monkeypatch.setenv(OFFLINE, "1")
-    found = find(model.name, "BF16-hf").model
-    assert found.architecture.params == model.weights
-    assert found.file_bytes == 2 * model.weights
+    answered = find(model.name, "BF16-hf").model
+    assert answered.architecture.params == model.weights
+    assert answered.file_bytes == 2 * model.weights
 
 
 def test_names_that_say_less_find_them(server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,11 +107,11 @@ def test_layers_that_nobody_described_are_named_and_wider(
 ) -> None:
     assert main(["refresh", "models"]) == 0
     monkeypatch.setenv(OFFLINE, "1")
-    found = find("novel-lab/Titan-1B")
-    told = " ".join(found.notes)
+    titan = find("novel-lab/Titan-1B")
+    told = " ".join(titan.notes)
     assert "titan_memory" in told
     assert "Nobody has timed such layers" in told
-    arch = found.model.architecture
+    arch = titan.model.architecture
     # two of six layers attend: 2 key heads of 64 values, each with its values; the others keep a
     # state as wide as their output's 768 inputs times a head of 64
     assert [layer.key_values for layer in arch.cache] == [0, 0, 128, 0, 0, 128]
@@ -124,10 +125,10 @@ def test_a_second_run_asks_only_for_what_is_new(server: StandIn) -> None:
     server.configs["Qwen/Qwen10-Nano"] = server.configs["Qwen/Qwen9-Nano"]
     assert main(["refresh", "models"]) == 0
     again = server.requested[first:]
-    asked = {path for path in again if "/revision/" in path or "/resolve/" in path}
+    paths = {path for path in again if "/revision/" in path or "/resolve/" in path}
     known = {model.name for model in MODELS if not model.refused}
-    assert not [path for path in asked if any(f"/{name}/" in path for name in known)]
-    assert any("Qwen10-Nano" in path for path in asked)
+    assert not [path for path in paths if any(f"/{name}/" in path for name in known)]
+    assert any("Qwen10-Nano" in path for path in paths)
     assert len(rows()) == 21
 
 

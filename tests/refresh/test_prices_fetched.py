@@ -158,7 +158,7 @@ def test_a_source_that_fails_is_reported(monkeypatch, capsys) -> None:
     monkeypatch.setattr(prices, "by_gpuhunt", down)
     monkeypatch.setattr(prices, "by_genai_prices", down)
     assert main(["prices", "refresh", "--seconds", "5"]) == 2
-    told = capsys.readouterr().out
+    told = "".join(capsys.readouterr())
     assert "gpuhunt gave no prices (Name or service not known). The table stays as it is." in told
     assert "genai-prices gave no prices" in told
     assert not renewed.renewals(RENTS)
@@ -175,7 +175,7 @@ def test_lists_without_a_usable_price_are_a_sentence_and_change_nothing(
         monkeypatch.setattr("advisor.refresh.prices.by_gpuhunt", lambda machines=machines: machines)
         monkeypatch.setattr("advisor.refresh.prices.by_genai_prices", lambda: lambda *_: None)
         assert main(["prices", "refresh"]) == 2
-        told = capsys.readouterr().out
+        told = "".join(capsys.readouterr())
         assert f"The source of rents gave no usable row ({why}" in told
         assert told.count("The table stays as it is.") == 2
     assert not renewed.renewals(RENTS)
@@ -188,7 +188,7 @@ def test_implausible_offers_are_named(monkeypatch, capsys) -> None:
         "advisor.refresh.prices.by_genai_prices", lambda: lambda *_: (0.0, 0.0, None)
     )
     assert main(["prices", "refresh"]) == 0
-    told = capsys.readouterr().out
+    told = "".join(capsys.readouterr())
     assert "Left out: lambdalabs H100 SXM at $0.00 an hour; " in told
     assert "gave no usable row" in told
     assert len(renewed.rows(RENTS, PriceRow)) == 4
@@ -203,7 +203,7 @@ def test_one_source_is_enough(monkeypatch, capsys) -> None:
         "advisor.refresh.prices.by_genai_prices", lambda: lambda *_: (0.1, 0.2, None)
     )
     assert main(["prices", "refresh"]) == 0
-    told = capsys.readouterr().out
+    told = "".join(capsys.readouterr())
     assert "pip install 'offload-advisor[prices]'" in told
     assert "rows kept" in told
     assert renewed.renewals(CALLS)

@@ -212,11 +212,11 @@ def unknown_kinds(config: Config, unnamed: Iterable[str] = ()) -> tuple[str, ...
     known = WORDS.of_kind("layer")
     words = tuple(word for word in _words(config) if word not in known)
     own = config.values.get("auto_map")
-    code = ()
+    code: tuple[str, ...] = ()
     if isinstance(own, Mapping):
         code = tuple(str(name).rpartition(".")[2] for name in own.values() if "LM" in str(name))
-    found = tuple(dict.fromkeys((*words, *sorted(unnamed), *code[:1])))
-    return tuple(_printable(word) for word in found or (str(config.values.get("model_type")),))
+    kinds = tuple(dict.fromkeys((*words, *sorted(unnamed), *code[:1])))
+    return tuple(_printable(word) for word in kinds or (str(config.values.get("model_type")),))
 
 
 def _printable(word: str) -> str:
