@@ -97,14 +97,14 @@ def fetch(
     try:
         return within(limits.seconds, lambda: _fetched(url, cap, dict(headers or {}), limits))
     except Late as error:
-        raise _too_slow(urlsplit(endpoint()).hostname) from error
+        raise _too_slow(urlsplit(url).hostname) from error
 
 
 def _fetched(url: str, cap: int, headers: dict[str, str], limits: Limits) -> HubResponse:
     deadline = time.monotonic() + limits.seconds
     for attempt in range(limits.retries + 1):
         answer = _ask(url, cap, deadline, headers)
-        pause = limits.pause * 2**attempt
+        pause = max(limits.pause * 2**attempt, _asked_to_wait(answer))
         if answer.status not in BUSY or time.monotonic() + pause >= deadline:
             break
         if attempt < limits.retries:
@@ -112,12 +112,20 @@ def _fetched(url: str, cap: int, headers: dict[str, str], limits: Limits) -> Hub
     return answer
 
 
+def _asked_to_wait(answer: HubResponse) -> float:
+    """Seconds that a busy server asks to wait; 0 where it does not say."""
+    text = answer.headers.get("retry-after", "")
+    if text.isascii() and text.isdigit() and len(text) < 6:
+        return float(text)
+    return 0.0
+
+
 def _ask(url: str, cap: int, deadline: float, headers: dict[str, str]) -> HubResponse:
     # huggingface_hub takes a second to import, and most commands never need it.
     import httpx2
     from huggingface_hub import get_session
 
-    host = urlsplit(endpoint()).hostname
+    host = urlsplit(url).hostname
     try:
         for _ in range(MAX_REDIRECTS):
             request = get_session().stream(
@@ -136,7 +144,7 @@ def _ask(url: str, cap: int, deadline: float, headers: dict[str, str]) -> HubRes
     except httpx2.TransportError as error:
         raise NetworkError(
             f"{host} could not be reached ({str(error)[:120] or type(error).__name__}). Check the "
-            "connection, or give the model's config.json or GGUF file."
+            f"connection{_instead(host)}."
         ) from error
     raise NetworkError(f"{host} redirects without end. Try again later.")
 
@@ -174,7 +182,8 @@ def _next_address(url: str, location: str) -> str:
     target = urljoin(url, location)
     parts = urlsplit(target)
     home = urlsplit(endpoint())
-    if not location or (parts.scheme, parts.netloc) == (home.scheme, home.netloc):
+    homes = [(place.scheme, place.netloc) for place in (home, urlsplit(url))]
+    if not location or (parts.scheme, parts.netloc) in homes:
         return target
     host = parts.hostname or ""
     known = any(host == allowed or host.endswith(f".{allowed}") for allowed in CONTENT_HOSTS)
@@ -194,9 +203,14 @@ def _left(deadline: float, host: str | None) -> float:
 
 
 def _too_slow(host: str | None) -> NetworkError:
-    return NetworkError(
-        f"{host} did not answer in time. Try again, or give the model's config.json or GGUF file."
-    )
+    return NetworkError(f"{host} did not answer in time. Try again{_instead(host)}.")
+
+
+def _instead(host: str | None) -> str:
+    """What else a person may do where the Hub does not answer; nothing for other hosts."""
+    if host != urlsplit(endpoint()).hostname:
+        return ""
+    return ", or give the model's config.json or GGUF file"
 
 
 # Listing of a repository at a commit, and its files.

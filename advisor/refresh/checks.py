@@ -5,14 +5,42 @@ is kept out and listed with the reason.
 """
 
 import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from statistics import median
+from typing import Any
 
+from advisor.advice.finder.runnable import QualityRow, quality_rows
+from advisor.advice.prices.rows import ApiPriceRow, PriceRow, UsualPriceRow
+from advisor.catalog.csv_tables import DATA, read
+from advisor.machine.rows import GpuRow
+from advisor.model.by_name.hub_list import HubRow, is_unpacked
+from advisor.model.by_name.known import base_of
+from advisor.model.by_name.names import stated_size, take_apart
+from advisor.model.by_name.renewed_models import RenewedModelRow
 from advisor.model.model import Described
+from advisor.request.rates import RateRow, rate_rows
 
-# Models: totals that contradict their sizes or their names.
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Doubt:
+    """A row that cannot be right."""
+
+    row: Any  # the row
+    why: str  # the reason, in words that name the row
+
+
+# Models: totals that contradict their sizes or their names, contexts below that of their base.
 
 AGREES = math.log(1.15)
 """Logarithm of how far the weights of files may lie from what a config.json counts: layers that
 draft and encoders that no file describes make up to a seventh."""
+NAMED = math.log(1.5)
+"""Logarithm of how far a total may lie from a name's, which is rounded: of 4,779 listed models
+whose files count their weights 4 % lie farther, most of them named by the weights in use."""
 PLAIN = ("BF16-hf", "FP8")  # formats whose files hold a number for each weight
 
 
@@ -27,3 +55,213 @@ def contradicted_total(described: Described, parameters: int) -> str:
         f"{described.architecture.name}: its files hold {parameters / 1e9:,.4g} B weights, while "
         f"its config.json describes {counted / 1e9:,.4g} B."
     )
+
+
+def of_models(rows: Sequence[RenewedModelRow]) -> Iterator[Doubt]:
+    """Models whose context is below that of the base that they only pack."""
+    for row in rows:
+        base = base_of(" ".join(take_apart(row.name).shape))
+        if not isinstance(base, HubRow) or base.name == row.name or _is_plain(row):
+            continue
+        alike = (base.layers, base.hidden) == (row.layers, row.hidden)
+        if alike and 0 < row.context < base.context:
+            yield Doubt(
+                row=row,
+                why=f"{row.name}: its context of {row.context:,} tokens is below the "
+                f"{base.context:,} of {base.name}, which it packs",
+            )
+
+
+def _is_plain(row: RenewedModelRow) -> bool:
+    return is_unpacked(
+        HubRow(
+            name=row.name, architecture=row.architecture, parameters=row.parameters,
+            layers=row.layers, hidden=row.hidden, heads=row.heads, kv_heads=row.kv_heads,
+            head_dim=row.head_dim, vocab=row.vocab, feed_forward=row.feed_forward,
+            context=row.context, released=row.released,
+        )
+    )  # fmt: skip
+
+
+def contradicted_name(name: str, parameters: float) -> str:
+    """Sentence on a model that is far from the size in its name; else empty."""
+    size = stated_size(take_apart(name))
+    if size is None or not parameters or abs(math.log(parameters / size.params)) <= NAMED:
+        return ""
+    return (
+        f"{name}: its name says {size.params / 1e9:,.4g} B weights, its sizes count "
+        f"{parameters / 1e9:,.4g} B"
+    )
+
+
+# Prices: far from those of their segment.
+
+FEWEST = 3  # prices from which a segment has a middle
+RENT_BELOW = 10.0
+RENT_ABOVE = 4.0
+"""How far a rent may lie below and above the middle of its card's: of 306 shipped ones, of cards
+with four and more, the farthest are an eighth and 2.8 times it."""
+SALE_APART = 2.0
+"""How far a price for sale may lie from the middle of its card's and condition's: of 28 shipped
+ones, of cards with three and more, none is farther."""
+API_APART = 4.0
+"""How far a price of an API may lie from the middle of its model's: of 12 shipped ones, of models
+with three and more, the farthest is 0.39 times it."""
+
+
+def of_rents(rows: Sequence[PriceRow]) -> Iterator[Doubt]:
+    """Rents far from the middle of their card's."""
+    yield from _apart(
+        rows,
+        segment=lambda row: (row.gpu, row.spot),
+        amount=lambda row: row.usd / row.gpu_count,
+        within=(RENT_BELOW, RENT_ABOVE),
+        named=lambda row: f"{row.provider} {row.gpu}",
+    )
+
+
+def of_sales(rows: Sequence[PriceRow]) -> Iterator[Doubt]:
+    """Prices for sale half or double those of their card and condition."""
+    yield from _apart(
+        [row for row in rows if row.kind == "purchase"],
+        segment=lambda row: (row.gpu, row.condition, row.memory_gib),
+        amount=lambda row: row.usd / row.gpu_count,
+        within=(SALE_APART, SALE_APART),
+        named=lambda row: f"{row.provider} {row.gpu} {row.condition}",
+    )
+
+
+def of_calls(rows: Sequence[ApiPriceRow]) -> Iterator[Doubt]:
+    """Prices of APIs far from the middle of their model's."""
+    yield from _apart(
+        rows,
+        segment=lambda row: row.model,
+        amount=lambda row: row.usd_per_mtok_in + row.usd_per_mtok_out,
+        within=(API_APART, API_APART),
+        named=lambda row: f"{row.provider} {row.model_id}",
+    )
+
+
+def _apart(
+    rows: Iterable[Any],
+    *,
+    segment: Callable[[Any], Hashable],
+    amount: Callable[[Any], float],
+    within: tuple[float, float],
+    named: Callable[[Any], str],
+) -> Iterator[Doubt]:
+    """Rows whose amount lies farther below or above the middle of their segment than `within`."""
+    segments: dict[Hashable, list[Any]] = defaultdict(list)
+    for row in rows:
+        segments[segment(row)].append(row)
+    below, above = within
+    for alike in segments.values():
+        if len(alike) < FEWEST:
+            continue
+        middle = median(map(amount, alike))
+        for row in alike:
+            if not middle / below <= amount(row) <= middle * above:
+                yield Doubt(
+                    row=row,
+                    why=f"{named(row)} at ${amount(row):,.4g}, where {len(alike)} ask "
+                    f"${middle:,.4g} in the middle",
+                )
+
+
+# Scores and rates: without a source, or far from what counted before.
+
+SCORES = (500, 2500)  # least and most points of a board
+JUMP = 150  # points by which a score moves at most from one day of its board to another
+RATE_APART = 2.0  # how far a rate of a currency moves at most
+
+
+def of_scores(rows: Sequence[QualityRow]) -> Iterator[Doubt]:
+    """Scores without their board, impossible ones, and those far from what counted."""
+    known = quality_rows()
+    for row in rows:
+        before = known.get(row.model)
+        why = ""
+        if not (row.scale and row.rated_as and row.date and row.source):
+            why = f"{row.model}: a score without its board, its name there or its day"
+        elif not (SCORES[0] <= row.score <= SCORES[1] and 0 <= row.plus_minus <= JUMP):
+            why = f"{row.model}: {row.score:g} +- {row.plus_minus:g} points cannot be"
+        elif before is not None and abs(row.score - before.score) > JUMP:
+            why = f"{row.model}: {row.score:g} points after {before.score:g}"
+        if why:
+            yield Doubt(row=row, why=why)
+
+
+def of_rates(rows: Sequence[RateRow]) -> Iterator[Doubt]:
+    """Rates half or double those that counted."""
+    known = rate_rows()
+    for row in rows:
+        before = known.get(row.currency)
+        if before and not 1 / RATE_APART <= row.usd / before.usd <= RATE_APART:
+            yield Doubt(row=row, why=f"{row.currency} at ${row.usd:g} after ${before.usd:g}")
+
+
+# Siblings: a card that is faster, larger or dearer than the one above it.
+
+ABOVE = (" SUPER", " Ti", " Ti SUPER", " XT", " XTX")
+"""What the name of a greater card of the same number ends with."""
+SIZED = re.compile(r"(.+?)( \d+GB)?")
+FIELDS = ("bandwidth_gbs", "memory_gib", "fp16_tflops", "fp32_tflops")
+SLACK = 1.02  # rounding of datasheets
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KnownDifference:
+    """One row of data/refresh/siblings.csv: a lesser card that is more in one respect, and why."""
+
+    card: str
+    greater: str
+    field: str
+    reason: str
+
+
+@cache
+def known_differences() -> frozenset[tuple[str, str, str]]:
+    """Card, greater card and respect of what is known to be so."""
+    rows = read(DATA / "refresh/siblings.csv", KnownDifference)
+    return frozenset((row.card, row.greater, row.field) for row in rows)
+
+
+def siblings(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Cards with the one above them of the same number."""
+    every = frozenset(names)
+    for name in sorted(every):
+        match = SIZED.fullmatch(name)
+        if match is None:
+            continue
+        for end in ABOVE:
+            for greater in (f"{match[1]}{end}{match[2] or ''}", f"{match[1]}{end}"):
+                if greater in every:
+                    yield name, greater
+                    break
+
+
+def of_cards(rows: Mapping[str, GpuRow]) -> Iterator[Doubt]:
+    """Cards that are faster or larger than the one above them."""
+    for name, greater in siblings(rows):
+        for field in FIELDS:
+            lesser = getattr(rows[name], field)
+            more = getattr(rows[greater], field)
+            known = (name, greater, field) in known_differences()
+            if lesser and more and lesser > SLACK * more and not known:
+                yield Doubt(
+                    row=rows[name], why=f"{name} has {lesser:g} {field}, {greater} {more:g}"
+                )
+
+
+def of_usual_prices(rows: Mapping[tuple[str, str], UsualPriceRow]) -> Iterator[Doubt]:
+    """Cards that are dearer than the one above them."""
+    for name, greater in siblings(card for card, _ in rows):
+        for condition in ("new", "used"):
+            lesser = rows.get((name, condition))
+            more = rows.get((greater, condition))
+            known = (name, greater, "usd") in known_differences()
+            if lesser and more and lesser.usd > more.usd and not known:
+                yield Doubt(
+                    row=lesser,
+                    why=f"{name} {condition} at ${lesser.usd:g}, {greater} at ${more.usd:g}",
+                )

@@ -13,14 +13,17 @@ from datetime import date
 from itertools import chain
 from typing import Any
 
+from advisor.advice.finder.runnable import quality_rows
 from advisor.advice.prices.rows import api_price_rows, rent_rows
 from advisor.catalog import renewed
 from advisor.catalog.csv_tables import as_text
 from advisor.errors import AdvisorError, NetworkError, UnknownName
 from advisor.model.by_name.hub_list import by_config
 from advisor.model.hub import offline
-from advisor.refresh import models, prices
+from advisor.refresh import checks, models, prices, rates, scores
+from advisor.refresh.checks import Doubt
 from advisor.refresh.fetched import Fetched
+from advisor.request.rates import rate_rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +34,7 @@ class Source:
     now: Callable[[], Iterable[Any]]  # rows that count now
     key: tuple[str, ...]  # fields by which rows are the same
     changing: tuple[str, ...]  # fields whose change is told
+    check: Callable[[Sequence[Any]], Iterable[Doubt]]  # rows that cannot be right
     kept: Callable[[], None] = lambda: None  # what is done once the table is kept
 
 
@@ -40,6 +44,7 @@ SOURCES: Mapping[str, Source] = {
         now=lambda: by_config().values(),
         key=("name",),
         changing=("config", "refused"),
+        check=checks.of_models,
         kept=models.forget_journal,
     ),
     "rents": Source(
@@ -47,12 +52,28 @@ SOURCES: Mapping[str, Source] = {
         now=rent_rows,
         key=("provider", "gpu", "gpu_count", "spot"),
         changing=("usd",),
+        check=checks.of_rents,
     ),
     "apis": Source(
         fetch=prices.calls,
         now=lambda: chain.from_iterable(api_price_rows().values()),
         key=("provider", "model_id"),
         changing=("usd_per_mtok_in", "usd_per_mtok_out"),
+        check=checks.of_calls,
+    ),
+    "scores": Source(
+        fetch=scores.fetched,
+        now=lambda: quality_rows().values(),
+        key=("model",),
+        changing=("score", "date"),
+        check=checks.of_scores,
+    ),
+    "rates": Source(
+        fetch=rates.fetched,
+        now=lambda: rate_rows().values(),
+        key=("currency",),
+        changing=("usd",),
+        check=checks.of_rates,
     ),
 }
 """Sources by table."""
@@ -95,9 +116,7 @@ def renew(table: str, seconds: float, today: date, *, keep: bool = True) -> Rene
             )
         with _quiet():
             fetched = source.fetch(seconds, today)
-        if not fetched.rows:
-            why = "; ".join(fetched.left_out[:3]) or "it has none of the known names"
-            raise NetworkError(f"The source of {table} gave no usable row ({why}).")
+        fetched = _looked_through(table, source, fetched)
         changes = _compared(source, fetched.rows)
         if keep:
             renewed.keep(table, as_text(fetched.rows), today)
@@ -113,6 +132,29 @@ def renew(table: str, seconds: float, today: date, *, keep: bool = True) -> Rene
         left_out=fetched.left_out,
         **changes,
     )
+
+
+MOST_DOUBTED = 0.5  # share of doubted rows above which nothing of a source is believed
+
+
+def _looked_through(table: str, source: Source, fetched: Fetched[Any]) -> Fetched[Any]:
+    """Rows that can be right, those left out listed with the reason.
+
+    Raises:
+        NetworkError: there is none, or most cannot be right.
+    """
+    doubts = {id(doubt.row): doubt.why for doubt in source.check(fetched.rows)}
+    rows = tuple(row for row in fetched.rows if id(row) not in doubts)
+    left_out = (*fetched.left_out, *doubts.values())
+    if not rows:
+        why = "; ".join(left_out[:3]) or "it has none of the known names"
+        raise NetworkError(f"The source of {table} gave no usable row ({why}).")
+    if len(doubts) > MOST_DOUBTED * len(fetched.rows):
+        raise NetworkError(
+            f"{len(doubts)} of {len(fetched.rows)} rows of {table} cannot be right "
+            f"({'; '.join(left_out[:3])})."
+        )
+    return Fetched(rows=rows, left_out=left_out, notes=fetched.notes)
 
 
 def _with(outcome: RenewalResult, **values: Any) -> RenewalResult:

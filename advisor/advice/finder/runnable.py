@@ -30,6 +30,7 @@ from advisor.advice.edits.changes import LAST_RESORTS
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.stack import Stack
 from advisor.advice.table.timed_machines import IN_MEMORY, TimedStack
+from advisor.catalog import renewed
 from advisor.catalog.csv_tables import DATA, read, texts
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -55,6 +56,10 @@ AS_TRAINED = ("MXFP4", "MXFP4-hf", "Q4_0")
 and that of the size of MLX's four bits."""
 
 
+SCORES = "scores"
+"""Renewed table of scores (`refresh`)."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QualityRow:
     """One row of data/models/quality.csv: a leaderboard's score, and the model's name there."""
@@ -71,8 +76,17 @@ class QualityRow:
 
 @cache
 def quality_rows() -> Mapping[str, QualityRow]:
-    """Scores by the model's name in the catalogue."""
-    return {row.model: row for row in read(DATA / "models/quality.csv", QualityRow)}
+    """Scores by the model's name in the catalogue, highest first; fetched ones where newer."""
+    rows = {row.model: row for row in read(DATA / "models/quality.csv", QualityRow)}
+    newer = {
+        row.model: row
+        for row in renewed.rows(SCORES, QualityRow)
+        if row.model not in rows or row.date > rows[row.model].date
+    }
+    if not newer:
+        return rows
+    ranked = sorted({**rows, **newer}.values(), key=lambda row: -row.score)
+    return {row.model: row for row in ranked}
 
 
 def predecessors() -> Mapping[str, str]:

@@ -7,7 +7,8 @@ import pytest
 from advisor.advice.finder.runnable import quality_rows
 from advisor.catalog.csv_tables import DATA
 from advisor.errors import InputError
-from lab.leaderboard import as_csv, rated, renewed
+from advisor.refresh.scores import rated, renewed
+from lab.leaderboard import as_csv
 
 
 def line(name: str, rating: float, category: str = "overall", **more: object) -> dict[str, object]:

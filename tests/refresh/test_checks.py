@@ -1,0 +1,93 @@
+"""Checks of whole tables: the package's own tables pass, and what cannot be is named."""
+
+from dataclasses import replace
+
+import pytest
+
+from advisor.advice.finder.runnable import quality_rows
+from advisor.advice.prices.rows import api_price_rows, price_rows, rent_rows, usual_prices
+from advisor.machine.catalog import find_gpu, gpu_rows
+from advisor.refresh import checks
+from advisor.request.rates import RateRow
+
+RENT = next(row for row in rent_rows() if row.gpu == "RTX 4090")
+SALE = next(row for row in price_rows() if row.gpu == "RTX 4090" and row.kind == "purchase")
+CALLS = [row for rows in api_price_rows().values() for row in rows]
+
+
+@pytest.mark.parametrize(
+    "doubts",
+    [
+        checks.of_rents(rent_rows()),
+        checks.of_sales(price_rows()),
+        checks.of_calls(CALLS),
+        checks.of_scores(tuple(quality_rows().values())),
+        checks.of_cards(gpu_rows()),
+        checks.of_usual_prices(usual_prices()),
+    ],
+    ids=("rents", "sales", "calls", "scores", "cards", "usual prices"),
+)
+def test_the_tables_of_the_package_pass(doubts) -> None:
+    assert [doubt.why for doubt in doubts] == []
+
+
+def test_every_known_difference_is_one() -> None:
+    rows = gpu_rows()
+    for card, greater, field in checks.known_differences():
+        if field == "usd":
+            prices = usual_prices()
+            assert prices[card, "used"].usd > prices[greater, "used"].usd
+        else:
+            assert getattr(rows[card], field) > getattr(rows[greater], field)
+
+
+@pytest.mark.parametrize(("usd", "doubted"), [(1.0, 0), (3.9, 0), (4.1, 1), (0.11, 0), (0.09, 1)])
+def test_a_rent_far_from_its_segment_is_named(usd: float, doubted: int) -> None:
+    usual = [replace(RENT, usd=1.0, gpu_count=1, provider=f"p{at}") for at in range(4)]
+    rows = [*usual, replace(RENT, usd=usd, gpu_count=1, provider="odd")]
+    doubts = [*checks.of_rents(rows)]
+    assert [doubt.row.provider for doubt in doubts] == ["odd"] * doubted
+
+
+def test_a_price_double_its_segment_is_named() -> None:
+    usual = [replace(SALE, usd=2000.0, provider=f"shop {at}") for at in range(4)]
+    doubts = [*checks.of_sales([*usual, replace(SALE, usd=4100.0), replace(SALE, usd=950.0)])]
+    assert {doubt.row.usd for doubt in doubts} == {4100.0, 950.0}
+    assert "where 6 ask $2,000 in the middle" in doubts[0].why
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"scale": ""}, {"rated_as": ""}, {"date": ""}, {"source": ""}, {"score": 40.0},
+     {"score": float("nan")}, {"score": 1e9}, {"plus_minus": 900.0}, {"score": 1900.0}],
+)  # fmt: skip
+def test_a_score_without_its_board_or_beyond_it_is_named(change) -> None:
+    row = next(iter(quality_rows().values()))
+    assert len([*checks.of_scores([replace(row, **change)])]) == 1
+    assert [*checks.of_scores([row])] == []
+
+
+def test_a_sibling_that_is_faster_or_dearer_than_it_can_be_is_named() -> None:
+    rows = {name: find_gpu(name) for name in ("RTX 4070", "RTX 4070 Ti", "RTX 4070 Ti SUPER")}
+    assert [*checks.of_cards(rows)] == []
+    faster = {**rows, "RTX 4070": replace(rows["RTX 4070"], bandwidth_gbs=5040.0)}
+    assert "RTX 4070 has 5040 bandwidth_gbs, RTX 4070 Ti " in next(checks.of_cards(faster)).why
+    prices = {("RTX 3090", "used"): replace(usual_prices()["RTX 3090", "used"], usd=1e5)}
+    prices |= {("RTX 3090 Ti", "used"): replace(prices["RTX 3090", "used"], usd=1120.0)}
+    assert "RTX 3090 Ti at $1120" in next(checks.of_usual_prices(prices)).why
+
+
+def test_a_rate_that_doubles_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    euro = RateRow(currency="EUR", usd=1.15, date="2026-11-27", retrieved="", source="")
+    monkeypatch.setattr(checks, "rate_rows", lambda: {"EUR": euro})
+    assert [*checks.of_rates([euro, replace(euro, usd=1.3)])] == []
+    assert next(checks.of_rates([replace(euro, usd=115.0)])).why == "EUR at $115 after $1.15"
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "doubted"),
+    [("owner/Model-7B", 7.6e9, False), ("owner/Model-7B", 70e9, True), ("owner/Model", 70e9, False),
+     ("owner/Model-26B-A3B", 26.5e9, False), ("owner/Model-26B-A3B", 2.6e9, True)],
+)  # fmt: skip
+def test_a_name_of_another_size_is_named(name: str, params: float, doubted: bool) -> None:
+    assert bool(checks.contradicted_name(name, params)) == doubted
