@@ -7,6 +7,7 @@ import streamlit as st
 from advisor.errors import AdvisorError
 from advisor.ui.accuracy import method, months, points, scores
 from advisor.ui.accuracy.claims import claims_section
+from advisor.ui.accuracy.dates import dates_section
 from advisor.ui.accuracy.scores import judged
 from advisor.ui.parts import tabs
 from advisor.ui.parts.markup import block, notice, show
@@ -15,6 +16,7 @@ from advisor.ui.question import current, models, row, this_machine
 HOW_GOOD = "How good"
 HOW_IT_WORKS = "How it works"
 MYTHS = "Myths"
+DATES = "Dates"
 WORKSHOP = "Workshop"
 TAB = "knowledge"
 BENCH = "bench"
@@ -25,7 +27,7 @@ def shown(first: str) -> None:
     """Tabs of the page, the first of which is named."""
     bodies: Mapping[str, Callable[[], None]] = {
         HOW_GOOD: _how_good, HOW_IT_WORKS: _how_it_works, MYTHS: claims_section,
-        WORKSHOP: _workshop,
+        DATES: dates_section, WORKSHOP: _workshop,
     }  # fmt: skip
     tabs.opened(bodies, TAB, first)
 
