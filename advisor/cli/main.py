@@ -62,6 +62,8 @@ def run(typed: list[str]) -> int:
     module, _, function = args.command.run.partition(".")
     args.request = _request(args)
     show_money_in(args.request.paying if args.request else US_DOLLAR)
+    if args.request and args.request.rate_note:
+        print(f"note: {args.request.rate_note}", file=sys.stderr)
     try:
         code = getattr(import_module(f"advisor.cli.{module}"), function)(args)
     except ModuleNotFoundError as error:

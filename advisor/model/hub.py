@@ -437,9 +437,16 @@ LARGEST_READ = 64 * 2**20
 class RemoteFile:
     """A file of a repository of which only parts are read."""
 
-    def __init__(self, repo: Repository, name: str, ahead: int = READ_AHEAD) -> None:
+    def __init__(
+        self,
+        identity: str,
+        name: str,
+        listed: Repository | None = None,
+        ahead: int = READ_AHEAD,
+    ) -> None:
+        repo = listed or repository(identity)
         if name not in repo.files:
-            raise UnknownName(f"file of {repo.identity}", name, repo.files)
+            raise UnknownName(f"file of {identity}", name, repo.files)
         self.name = name
         self._ahead = ahead
         self.size = repo.files[name]
@@ -541,7 +548,7 @@ def stored_tensors(repo: Repository) -> tuple[StoredTensor, ...]:
     tensors: list[StoredTensor] = []
     for name in names:
         _left(deadline, urlsplit(endpoint()).hostname)
-        file = RemoteFile(repo, name, HEADER_AHEAD)
+        file = RemoteFile(repo.identity, name, repo, HEADER_AHEAD)
         length = int.from_bytes(file.read_at(0, 8), "little")
         if not 0 < length <= left:
             raise InputError(f"{name} of {repo.identity} is no file in safetensors.")

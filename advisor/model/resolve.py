@@ -270,14 +270,13 @@ def _described_file(text: str) -> Described:
     from advisor.model.gguf.header import Part
     from advisor.model.gguf.read import describe_parts
     from advisor.model.gguf.shards import part_names
-    from advisor.model.hub import RemoteFile, repository
+    from advisor.model.hub import RemoteFile
 
     match = HUB_FILE.fullmatch(text)
     if match is None:
         raise InputError(f"{text[:200]!r} is not owner/name/file.gguf.")
     identity, file = match.groups()
-    repo = repository(identity)
-    files = (RemoteFile(repo, name) for name in part_names(file))
+    files = (RemoteFile(identity, name) for name in part_names(file))
     parts = [Part(name=part.name, read_at=part.read_at, size=part.size) for part in files]
     return describe_parts(parts)
 

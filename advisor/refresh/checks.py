@@ -17,10 +17,9 @@ from advisor.advice.finder.runnable import QualityRow, quality_rows
 from advisor.advice.prices.rows import ApiPriceRow, PriceRow, UsualPriceRow
 from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.rows import GpuRow
-from advisor.model.by_name.hub_list import HubRow, is_unpacked
+from advisor.model.by_name.hub_list import HubRow, RenewedModelRow, is_unpacked
 from advisor.model.by_name.known import base_of
 from advisor.model.by_name.names import stated_size, take_apart
-from advisor.model.by_name.renewed_models import RenewedModelRow
 from advisor.model.model import Described
 from advisor.request.rates import RateRow, rate_rows
 

@@ -19,10 +19,16 @@ from pathlib import Path
 
 from advisor.catalog import renewed
 from advisor.errors import AdvisorError, InputError, NetworkError
-from advisor.model.by_name.hub_list import COLUMNS, HubRow, by_config, hub_list
+from advisor.model.by_name.hub_list import (
+    COLUMNS,
+    TABLE,
+    HubRow,
+    RenewedModelRow,
+    by_config,
+    hub_list,
+)
 from advisor.model.by_name.known import makers
 from advisor.model.by_name.names import take_apart
-from advisor.model.by_name.renewed_models import TABLE, RenewedModelRow
 from advisor.model.config.by_tensors import as_text, from_text
 from advisor.model.config.read import describe, describe_by_tensors
 from advisor.model.config.values import Config, language_model

@@ -1,20 +1,26 @@
-"""Rents with gpuhunt and prices of APIs with genai-prices, within a time limit.
+"""Rents with gpuhunt, prices of APIs with genai-prices, prices for sale from a named table.
 
 Both packages are extras (`prices`). If a fetch fails, present prices are kept; so are those of a
 provider that a list lacks. Implausible prices are left out and named.
 """
 
+import csv
+import os
+import tempfile
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import date
 from importlib import import_module
+from pathlib import Path
 from typing import Any, TypeVar
 
-from advisor.advice.prices.rows import ApiPriceRow, PriceRow, api_price_rows
-from advisor.errors import NetworkError, UnknownName
+from advisor.advice.prices.rows import SALES, ApiPriceRow, PriceRow, api_price_rows, last_day
+from advisor.catalog.csv_tables import read
+from advisor.errors import DataError, NetworkError, UnknownName
 from advisor.formatting import money, money_per_hour
 from advisor.machine.catalog import find_gpu
+from advisor.refresh.addresses import address, text_of
 from advisor.refresh.fetched import Fetched
 from advisor.units import GIB
 
@@ -68,6 +74,69 @@ def rents(seconds: float, today: date) -> Fetched[PriceRow]:
 def calls(seconds: float, today: date) -> Fetched[ApiPriceRow]:
     """Prices of APIs of today; raises NetworkError as `within`."""
     return calls_of(within(seconds, by_genai_prices, "genai-prices"), today)
+
+
+PLAUSIBLE_SALE = (5.0, 1e6)
+"""Least and most for a card [USD]: from used ones of 2012 to a rack's."""
+
+
+def sales(seconds: float, today: date) -> Fetched[PriceRow]:
+    """Prices for sale of the table that ADVISOR_PRICES_URL names; no open source with an interface
+    has them.
+
+    Raises:
+        NetworkError: no table is named, it cannot be read, or it has other columns.
+    """
+    if not has_sales():
+        raise NetworkError(
+            "No open source with an interface lists prices of cards. ADVISOR_PRICES_URL may name "
+            "a CSV file with the columns of data/prices/prices.csv."
+        )
+    url = address(SALES)
+    return sales_of(text_of(url, seconds), today, url)
+
+
+def has_sales() -> bool:
+    """Whether a table of prices for sale is named."""
+    return bool(os.environ.get("ADVISOR_PRICES_URL", "").strip())
+
+
+def sales_of(text: str, today: date, url: str) -> Fetched[PriceRow]:
+    """Purchase prices of a CSV file with the columns of data/prices/prices.csv."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "prices.csv"
+        path.write_text(text, encoding="utf-8")
+        try:
+            listed = read(path, PriceRow)
+        except (DataError, csv.Error) as error:
+            raise NetworkError(f"{url[:80]} is no table of prices: {error}") from error
+    rows: list[PriceRow] = []
+    left_out: list[str] = []
+    for row in listed:
+        why = _not_for_sale(row, today)
+        if why:
+            left_out.append(f"{row.provider[:40]} {row.gpu[:40]}: {why}")
+        else:
+            named = replace(row, gpu=find_gpu(row.gpu).name, retrieved=today.isoformat())
+            rows.append(replace(named, source=row.source or url))
+    return Fetched(rows=tuple(rows), left_out=tuple(left_out))
+
+
+def _not_for_sale(row: PriceRow, today: date) -> str:
+    """Why a row is no price for sale that can be right; empty for one that can."""
+    least, most = PLAUSIBLE_SALE
+    if (row.kind, row.currency, row.per) != ("purchase", "USD", "once"):
+        return "no purchase in US dollars"
+    if not 1 <= row.gpu_count <= MOST_GPUS or not least <= row.usd / row.gpu_count <= most:
+        return f"{money(row.usd)} for {row.gpu_count} cannot be"
+    day = last_day(row.date)
+    if day is None or row.date > today.isoformat():
+        return f"its date is {row.date[:20]!r}"
+    try:
+        find_gpu(row.gpu)
+    except UnknownName:
+        return "no such card is known"
+    return ""
 
 
 def rents_of(machines: Iterable[Any], today: date) -> Fetched[PriceRow]:

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any
 
 from advisor.advice.finder.runnable import quality_rows
-from advisor.advice.prices.rows import api_price_rows, rent_rows
+from advisor.advice.prices.rows import api_price_rows, price_rows, rent_rows
 from advisor.catalog import renewed
 from advisor.catalog.csv_tables import as_text
 from advisor.errors import AdvisorError, NetworkError, UnknownName
@@ -46,6 +46,13 @@ SOURCES: Mapping[str, Source] = {
         changing=("config", "refused"),
         check=checks.of_models,
         kept=models.forget_journal,
+    ),
+    "prices": Source(
+        fetch=prices.sales,
+        now=price_rows,
+        key=("gpu", "provider", "instance", "condition"),
+        changing=("usd", "date"),
+        check=checks.of_sales,
     ),
     "rents": Source(
         fetch=prices.rents,
@@ -96,11 +103,12 @@ class RenewalResult:
 
 
 def chosen(names: Sequence[str]) -> tuple[str, ...]:
-    """Tables of some names, all without any; raises UnknownName."""
+    """Tables of some names; without any all that have a source. Raises UnknownName."""
     for name in names:
         if name not in SOURCES:
             raise UnknownName("table", name, SOURCES, f"Choose from {', '.join(SOURCES)}.")
-    return tuple(dict.fromkeys(names)) or tuple(SOURCES)
+    sourced = (name for name in SOURCES if name != "prices" or prices.has_sales())
+    return tuple(dict.fromkeys(names)) or tuple(sourced)
 
 
 def renew(table: str, seconds: float, today: date, *, keep: bool = True) -> RenewalResult:
@@ -209,10 +217,14 @@ def take_back(table: str) -> RenewalResult:
     return RenewalResult(table=table, what=what, day=renewed.day_of(table), taken_back=True)
 
 
+READERS = ("advisor.model.by_name", "advisor.model.resolve", "advisor.advice", "advisor.request")
+"""Packages that keep what they read of renewed tables, or what follows from it."""
+
+
 def forget() -> None:
-    """Let every table be read anew: forget whatever the program's modules keep of them."""
+    """Let every renewed table be read anew: forget whatever its readers keep of it."""
     for name, module in tuple(sys.modules.items()):
-        if name == "advisor" or name.startswith("advisor."):
+        if name.startswith(READERS):
             for value in tuple(vars(module).values()):
                 clear = getattr(value, "cache_clear", None)
                 if callable(clear):

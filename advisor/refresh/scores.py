@@ -30,6 +30,8 @@ QUERY = {
     "split": "latest",
     "where": "\"category\"='overall'",
 }
+NO_SCORES = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
+"""What reading of another file raises, beside one that is nested without end."""
 WANTED = "give the rows of lmarena-ai/leaderboard-dataset, subset text_style_control, as JSON"
 
 
@@ -57,7 +59,7 @@ def rated(text: str) -> Mapping[str, Rated]:
             for row in rows
             if row["category"] == "overall"
         }
-    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
+    except (*NO_SCORES, RecursionError) as error:
         raise InputError(f"The file has no scores that can be read; {WANTED}.") from error
     if not scores:
         raise InputError(f"The file has no overall scores; {WANTED}.")
@@ -113,6 +115,6 @@ def _rows_in(text: str) -> int:
     """Rows of an answer; 0 where it has none."""
     try:
         rows = json.loads(text)["rows"]
-    except (KeyError, TypeError, ValueError):
+    except (*NO_SCORES, RecursionError):
         return 0
     return len(rows) if isinstance(rows, list) else 0

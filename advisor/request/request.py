@@ -46,6 +46,27 @@ from advisor.runtimes import runtime as runtime_named
 from advisor.runtimes.names import row_of as runtime_row
 from advisor.units import GIB, Array
 
+
+def _fetched_rate(code: str) -> float:
+    """Worth of a currency that `refresh rates` fetched; 1 for the dollar [USD].
+
+    Raises:
+        InputError: there is none.
+    """
+    if code == US_DOLLAR.code:
+        return 1.0
+    from advisor.request.rates import rate_rows  # for other currencies alone
+
+    row = rate_rows().get(code)
+    if row is None:
+        raise InputError(
+            f"--currency {code} needs --usd-rate, the value of one {code} in US dollars today; no "
+            "rate is assumed. Give both, leave both out, or fetch the European Central Bank's "
+            "rates: refresh rates."
+        )
+    return row.usd
+
+
 # Names to choose from, for the inputs that are chosen from a list.
 
 CLOUD = "cloud"  # kind of the machines that nobody owns
@@ -274,13 +295,24 @@ class Request:
                 "--usd-rate is the value of another currency, and none is named: give --currency, "
                 "such as EUR, or leave --usd-rate out. No rate is assumed."
             )
-        if code != US_DOLLAR.code and self.usd_rate is None:
-            raise InputError(
-                f"--currency {code} needs --usd-rate, the value of one {code} in US dollars today; "
-                "no rate is assumed. Give both, or leave both out."
-            )
-        inputs.BY_NAME["usd_rate"].check(self.usd_rate)
-        return Currency(code=code, usd=1.0 if self.usd_rate is None else self.usd_rate)
+        rate = self.usd_rate
+        if rate is None:
+            rate = _fetched_rate(code)
+        inputs.BY_NAME["usd_rate"].check(rate)
+        return Currency(code=code, usd=rate)
+
+    @property
+    def rate_note(self) -> str:
+        """Sentence on a rate that was fetched and not stated; empty for none."""
+        code = self.currency.strip().upper()
+        if self.usd_rate is not None or code == US_DOLLAR.code:
+            return ""
+        from advisor.request.rates import rate_rows  # for other currencies alone
+
+        row = rate_rows().get(code)
+        if row is None:
+            return ""
+        return f"One {code} counts as ${row.usd:g}, the European Central Bank's rate of {row.date}."
 
     @property
     def nothing(self) -> bool:

@@ -19,7 +19,7 @@ from advisor.catalog import renewed
 from advisor.cli.main import main
 from advisor.errors import Refusal
 from advisor.model import hub
-from advisor.model.by_name.renewed_models import TABLE, RenewedModelRow
+from advisor.model.by_name.hub_list import TABLE, RenewedModelRow
 from advisor.model.hub import Limits
 from advisor.model.resolve import find
 from advisor.refresh import models, renewal

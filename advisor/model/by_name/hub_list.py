@@ -4,7 +4,7 @@ data/models/hub_models.csv.xz has one line per repository, the most downloaded f
 lines that are asked for are read further. The list is that of llmfit (MIT, see
 data/models/LICENSE), read on 2026-11-22; `python -m lab.hub_models` makes a
 new one. data/models/more_models.csv has those that it lacks, each with its source. Models that a
-person fetched (`renewed_models`) follow them, and are described by their own config.json.
+person fetched (`RenewedModelRow`) follow them, and are described by their own config.json.
 """
 
 import lzma
@@ -14,11 +14,11 @@ from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
 from itertools import islice
 
+from advisor.catalog import renewed
 from advisor.catalog.csv_tables import DATA, assignments, literal, read
 from advisor.errors import AdvisorError, DataError
 from advisor.model.architecture import GUESSED_SHAPE, Architecture, Group
 from advisor.model.by_name.names import take_apart
-from advisor.model.by_name.renewed_models import RenewedModelRow, renewed_models
 
 FILE = DATA / "models" / "hub_models.csv.xz"
 READ = "2026-11-22"  # date of the list
@@ -136,10 +136,10 @@ def hub_list() -> HubList:
     """The list, read once."""
     text = shipped()
     folded = text.lower()
-    renewed = (
+    fetched = (
         row for name, row in by_config().items() if not row.refused and f"\n{name}," not in folded
     )
-    return HubList(text + "".join(f"{_line(row)}\n" for row in renewed))
+    return HubList(text + "".join(f"{_line(row)}\n" for row in fetched))
 
 
 @cache
@@ -177,6 +177,47 @@ def _line(row: HubRow | RenewedModelRow) -> str:
     key = " ".join(take_apart(row.name).shape)
     values = (key if column == "key" else getattr(row, column, None) for column in COLUMNS)
     return ",".join(str(value or "") for value in values)
+
+
+# Models that a person fetched from the Hub, each with its own config.json, and the shapes of its
+# tensors where that does not tell them: described as if the Hub were asked now.
+
+TABLE = "models"  # renewed table of models (`refresh`)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RenewedModelRow:
+    """One row of a renewed table of models; sizes as in `hub_list.HubRow`, 0 where not stated."""
+
+    name: str  # repository, `owner/name`
+    architecture: str  # `model_type` of its config.json
+    parameters: int  # weights that its files hold, as the Hub counts them
+    layers: int
+    hidden: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    vocab: int
+    feed_forward: int
+    shared_feed_forward: int
+    experts: int
+    experts_used: int
+    context: int
+    released: str  # day of publication; empty where unknown
+    downloads: int  # of the last month
+    weight_bytes: int  # bytes of its safetensors files
+    refused: str  # why it cannot be described; empty where it can
+    config: str  # its config.json
+    tensors: str  # shapes of its tensors, where its config.json does not tell them; else empty
+    date: str  # day on which it was read
+    source: str  # address of its config.json at a commit
+
+
+@cache
+def renewed_models() -> Mapping[str, RenewedModelRow]:
+    """Rows by name in lower case, the most downloaded first."""
+    rows = renewed.rows(TABLE, RenewedModelRow, beside=True)
+    return {row.name.casefold(): row for row in rows}
 
 
 # Rules of families: keys of a config.json that follow from the family, not from the list.

@@ -12,7 +12,7 @@ References:
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from advisor.errors import InputError, Refusal
 from advisor.model.architecture import (
@@ -27,7 +27,6 @@ from advisor.model.architecture import (
 )
 from advisor.model.build import build
 from advisor.model.config import layer_types
-from advisor.model.config.by_tensors import StoredTensor, describe_shapes
 from advisor.model.config.layer_types import (
     DELTA_NET,
     dense_width,
@@ -54,6 +53,9 @@ from advisor.model.draft_heads import KEYS
 from advisor.model.model import Described
 from advisor.model.no_chat import classes, refuse_no_chat_model
 from advisor.model.spec import ArchitectureSpec
+
+if TYPE_CHECKING:
+    from advisor.model.config.by_tensors import StoredTensor
 
 # Layers that reuse the cache of others, and inputs of their own per layer (Gemma 4 E2B, E4B).
 #
@@ -179,7 +181,7 @@ def describe(
 def describe_by_tensors(
     text_or_dict: str | Mapping[str, object],
     name: str,
-    tensors_of_files: Sequence[StoredTensor],
+    tensors_of_files: "Sequence[StoredTensor]",
     beside: Mapping[str, object] | None = None,
 ) -> Described:
     """A model of a family or with layers that nobody described, by the shapes of its tensors.
@@ -188,6 +190,8 @@ def describe_by_tensors(
         Refusal: no language model, packed weights, or an unknown number of experts in use.
         InputError: no JSON, or a value that cannot be.
     """
+    from advisor.model.config.by_tensors import describe_shapes  # for families of tomorrow alone
+
     whole = parse(text_or_dict, name)
     refuse_no_chat_model(name, str(whole.get("model_type")), *classes(whole.get("architectures")))
     values = Config(name=name, values=language_model(whole))

@@ -31,13 +31,13 @@ class RenewalJob:
     @property
     def doing(self) -> str:
         """Table that is renewed now."""
-        tables = tuple(renewal.SOURCES)
+        tables = renewal.chosen(())
         return tables[min(len(self.results), len(tables) - 1)]
 
     def work(self) -> None:
         """Renew one table after another; one that fails does not stop the others."""
         try:
-            for name in renewal.SOURCES:
+            for name in renewal.chosen(()):
                 self.results.append(renewal.renew(name, SECONDS, _today()))
         finally:
             self.running = False

@@ -197,7 +197,7 @@ def test_names_that_leave_the_repository_are_dropped(server: Hub) -> None:
 
 
 def test_parts_of_a_file(server: Hub) -> None:
-    file = RemoteFile(repository("owner/name"), "model-Q4_K_M.gguf")
+    file = RemoteFile("owner/name", "model-Q4_K_M.gguf")
     assert file.size == len(GGUF)
     assert file.read_at(0, 4) == GGUF[:4]
     assert file.read_at(1_000_003, 10) == GGUF[1_000_003:1_000_013]
@@ -211,25 +211,25 @@ def test_parts_of_a_file(server: Hub) -> None:
 
 @pytest.mark.parametrize(("offset", "count"), [(-1, 4), (0, -1), (0, 2**40)])
 def test_parts_that_cannot_be(server: Hub, offset: int, count: int) -> None:
-    file = RemoteFile(repository("owner/name"), "model-Q4_K_M.gguf")
+    file = RemoteFile("owner/name", "model-Q4_K_M.gguf")
     with pytest.raises(InputError, match="cannot be read"):
         file.read_at(offset, count)
 
 
 def test_an_unknown_file_is_named(server: Hub) -> None:
     with pytest.raises(UnknownName, match="model-Q4_K_M"):
-        RemoteFile(repository("owner/name"), "model-Q4_K_S.gguf")
+        RemoteFile("owner/name", "model-Q4_K_S.gguf")
 
 
 def test_a_server_without_ranges(server: Hub) -> None:
     server.ranges = False
-    file = RemoteFile(repository("owner/name"), "model-Q4_K_M.gguf")
+    file = RemoteFile("owner/name", "model-Q4_K_M.gguf")
     with pytest.raises(NetworkError, match="more than"):
         file.read_at(0, 4)
 
 
 def test_a_shorter_part_than_requested(server: Hub) -> None:
-    file = RemoteFile(repository("owner/name"), "model-Q4_K_M.gguf")
+    file = RemoteFile("owner/name", "model-Q4_K_M.gguf")
     server.files["model-Q4_K_M.gguf"] = GGUF[:1000]
     with pytest.raises(NetworkError, match="1,000 bytes"):
         file.read_at(0, 5000)
