@@ -19,8 +19,11 @@ LOCAL = "tests/calibration/test_local_store.py"
 IMPORTED = "tests/calibration/test_imported_store.py"
 HUB = "tests/model/hub/test_hub.py"
 GPU = "tests/probes/test_gpu.py"
+RENEWED = "tests/catalog/test_renewed.py"
+REFRESH = "tests/refresh/test_models_fetched.py"
 FAULTS = {
     "kill -9 while saving": f"{SOAK} outlives_its_program",
+    "kill -9 while tables are renewed": f"{RENEWED} {REFRESH} killed",
     "PostgreSQL crashes while saving": f"{SOAK} crash_of_its_server",
     "PostgreSQL restarted": "tests/reports/store/test_postgresql.py restart",
     "first start, ten at once": f"{SOAK} start_first_at_once",

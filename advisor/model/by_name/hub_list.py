@@ -131,6 +131,50 @@ def _row(line: str) -> HubRow:
     return HubRow(name=name, key=key, architecture=architecture, released=released, **sizes)
 
 
+# Models that a person fetched from the Hub, each with its own config.json, and the shapes of its
+# tensors where that does not tell them: described as if the Hub were asked now.
+
+TABLE = "models"  # renewed table of models (`refresh`)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RenewedModelRow:
+    """One row of a renewed table of models; sizes as in `hub_list.HubRow`, 0 where not stated."""
+
+    name: str  # repository, `owner/name`
+    architecture: str  # `model_type` of its config.json
+    parameters: int  # weights that its files hold, as the Hub counts them
+    layers: int
+    hidden: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    vocab: int
+    feed_forward: int
+    shared_feed_forward: int
+    experts: int
+    experts_used: int
+    context: int
+    released: str  # day of publication; empty where unknown
+    downloads: int  # of the last month
+    weight_bytes: int  # bytes of its safetensors files
+    refused: str  # why it cannot be described; empty where it can
+    config: str  # its config.json
+    tensors: str  # shapes of its tensors, where its config.json does not tell them; else empty
+    date: str  # day on which it was read
+    source: str  # address of its config.json at a commit
+
+
+@cache
+def renewed_models() -> Mapping[str, RenewedModelRow]:
+    """Rows by name in lower case, the most downloaded first."""
+    rows = renewed.rows(TABLE, RenewedModelRow, beside=True)
+    return {row.name.casefold(): row for row in rows}
+
+
+# The list, of the package and of what was fetched.
+
+
 @cache
 def hub_list() -> HubList:
     """The list, read once."""
@@ -177,47 +221,6 @@ def _line(row: HubRow | RenewedModelRow) -> str:
     key = " ".join(take_apart(row.name).shape)
     values = (key if column == "key" else getattr(row, column, None) for column in COLUMNS)
     return ",".join(str(value or "") for value in values)
-
-
-# Models that a person fetched from the Hub, each with its own config.json, and the shapes of its
-# tensors where that does not tell them: described as if the Hub were asked now.
-
-TABLE = "models"  # renewed table of models (`refresh`)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RenewedModelRow:
-    """One row of a renewed table of models; sizes as in `hub_list.HubRow`, 0 where not stated."""
-
-    name: str  # repository, `owner/name`
-    architecture: str  # `model_type` of its config.json
-    parameters: int  # weights that its files hold, as the Hub counts them
-    layers: int
-    hidden: int
-    heads: int
-    kv_heads: int
-    head_dim: int
-    vocab: int
-    feed_forward: int
-    shared_feed_forward: int
-    experts: int
-    experts_used: int
-    context: int
-    released: str  # day of publication; empty where unknown
-    downloads: int  # of the last month
-    weight_bytes: int  # bytes of its safetensors files
-    refused: str  # why it cannot be described; empty where it can
-    config: str  # its config.json
-    tensors: str  # shapes of its tensors, where its config.json does not tell them; else empty
-    date: str  # day on which it was read
-    source: str  # address of its config.json at a commit
-
-
-@cache
-def renewed_models() -> Mapping[str, RenewedModelRow]:
-    """Rows by name in lower case, the most downloaded first."""
-    rows = renewed.rows(TABLE, RenewedModelRow, beside=True)
-    return {row.name.casefold(): row for row in rows}
 
 
 # Rules of families: keys of a config.json that follow from the family, not from the list.

@@ -68,17 +68,35 @@ def architectures() -> Mapping[str, GgufArchitecture]:
     return {row.architecture: row for row in rows}
 
 
-def known_architecture(name: str) -> GgufArchitecture:
-    """Architecture whose attention is understood; others are refused."""
+def traits_of(name: str, header: Header) -> GgufArchitecture:
+    """Architecture of a file; one that nobody described is read by the file's own keys.
+
+    Raises:
+        Refusal: it is no language model.
+    """
     row = architectures().get(name)
     if row is None:
-        raise Refusal(
-            f"The architecture {name} is not known: what its attention keeps of the past "
-            "is not understood, so its speed cannot be told. Choose a model of another one."
-        )
+        return _by_keys(name, header)
     if row.refused:
         raise Refusal(f"{name} is {row.refused}. Give a language model's file.")
     return row
+
+
+def _by_keys(name: str, header: Header) -> GgufArchitecture:
+    """What the keys of a file tell of an architecture that nobody described: latent attention by
+    its rank, windows where their layers are listed. Layers without attention may be of any kind.
+    """
+    rank = header.values.get(f"{name}.attention.kv_lora_rank")
+    listed = header.values.get(f"{name}.attention.sliding_window_pattern")
+    return GgufArchitecture(
+        architecture=name,
+        refused="",
+        latent=bool(rank),
+        bare_layers=True,
+        caching_layers=None,
+        period=0 if isinstance(listed, tuple) else None,
+        window=0,
+    )
 
 
 # Keys of a GGUF header, read with checks and remembered as facts.
@@ -183,6 +201,13 @@ def memory(keys: Keys, roles: Sequence[frozenset[str]], hidden: int) -> tuple[Mi
 
 def cache_notes(keys: Keys, layers: int) -> Iterator[str]:
     """Unusual properties of the cache, a sentence each."""
+    if keys.architecture not in architectures():
+        yield (
+            f"Nobody described the architecture {keys.architecture} here: weights are counted by "
+            "its tensors, what it keeps of a text by its keys. Nobody has timed it either, so "
+            "ranges are wider."
+        )
+        return
     window = keys.number("attention.sliding_window", 0)
     if window and keys.traits.period is None:
         yield (
@@ -417,7 +442,7 @@ def _architecture_of(header: Header, infos: Sequence[TensorInfo]) -> GgufArchite
             f"{header.name} does not name its architecture (general.architecture). Give a "
             "language model's file."
         )
-    traits = known_architecture(brief(name))
+    traits = traits_of(brief(name), header)
     pooled = header.values.get(f"{brief(name)}.pooling_type", 0)
     if isinstance(pooled, int) and pooled > 0:
         if pooled == RANKING:
@@ -505,6 +530,7 @@ def _architecture(keys: Keys, header: Header, contents: _Contents) -> Architectu
         source=f"GGUF header of {header.name[:120]}",
         head_dim=keys.number("attention.key_length", 0),
         draft_layers=keys.number("nextn_predict_layers", 0),
+        unknown_kinds=() if keys.architecture in architectures() else (keys.architecture,),
     )
 
 

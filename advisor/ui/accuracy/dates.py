@@ -11,6 +11,7 @@ from markupsafe import Markup
 from advisor.model.hub import offline
 from advisor.refresh import renewal
 from advisor.refresh.dates import TableDate, table_dates
+from advisor.refresh.releases import releases
 from advisor.refresh.renewal import RenewalResult
 from advisor.ui.parts import audience
 from advisor.ui.parts.markup import notice, outward, say, section, show, table, two_lines
@@ -83,6 +84,24 @@ def dates_section() -> None:
         say("Network requests are switched off here, so nothing can be renewed.")
     else:
         _button()
+    releases_section()
+
+
+RELEASES = ("Runtime", "Written for", "Newest", "Checked", "What a newer one does otherwise")
+
+
+def releases_section() -> None:
+    """Releases of the runtimes that commands and constants were written for."""
+    show(section("Releases of the runtimes", "releases"))
+    say(
+        "What the commands and constants were written for, and what was newer when checked.",
+        "oa-sub",
+    )
+    rows = [
+        (row.runtime, row.written_for, row.newest, outward(row.source, row.checked), row.difference)
+        for row in releases()
+    ]
+    show(table(RELEASES, rows, label="Releases of the runtimes"))
 
 
 def _ages() -> None:

@@ -311,7 +311,6 @@ def test_names(name: str, group: Group | None) -> None:
         ("clip", "encoder"),
         ("t5", "decoder"),
         ("deepseek4", "not understood"),
-        ("brandnew", "not known"),
     ],
 )
 def test_architectures_that_are_not_understood_are_refused(
@@ -319,6 +318,27 @@ def test_architectures_that_are_not_understood_are_refused(
 ) -> None:
     with pytest.raises(Refusal, match=why):
         described(write(tmp_path / "m.gguf", arch, LLAMA_KEYS, llama_tensors()))
+
+
+def test_an_architecture_that_nobody_described_is_read_by_its_keys(tmp_path: Path) -> None:
+    known = described(write(tmp_path / "m.gguf", "llama", LLAMA_KEYS, llama_tensors()))
+    new = described(write(tmp_path / "n.gguf", "brandnew", LLAMA_KEYS, llama_tensors()))
+    assert new.model is not None
+    assert known.model is not None
+    assert new.model.file_bytes == known.model.file_bytes
+    assert new.architecture.cache == known.architecture.cache
+    assert new.architecture.unknown_kinds == ("brandnew",)
+    assert any("Nobody described the architecture brandnew" in note for note in new.notes)
+
+
+def test_layers_of_an_unknown_kind_are_counted_by_their_tensors(tmp_path: Path) -> None:
+    tensors = {**table(), **layered(2, {"attn_future.weight": (64, 2)})}
+    keys = {"block_count": 2, "embedding_length": 64, **heads(4, 1, 16)}
+    new = described(write(tmp_path / "m.gguf", "brandnew", keys, tensors))
+    assert new.model is not None
+    # two layers of 64 x 2 weights in 32 bits
+    assert sum(float(layer) for layer in new.model.bytes_per_layer[Group.ATTENTION]) == 2 * 512
+    assert all(not layer.key_values for layer in new.architecture.cache)
 
 
 def test_windows_that_a_file_does_not_place_are_refused(tmp_path: Path) -> None:
