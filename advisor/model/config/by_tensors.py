@@ -26,8 +26,6 @@ from advisor.model.architecture import (
     Group,
     LayerCache,
     Tensor,
-    group_in_layer,
-    group_outside,
 )
 from advisor.model.config.layer_types import WORDS
 from advisor.model.config.values import MAX_LAYERS, Config
@@ -275,7 +273,7 @@ def _within(config: Config, match: re.Match[str], tensor: StoredTensor) -> tuple
     module = EXPERT.sub(r"\1experts.0.", matched[1] if matched else path)
     role = _role(module)
     named = role is not None
-    group = group_in_layer(role) if role else None
+    group = Group.in_layer(role) if role else None
     if group is None:
         group = _by_words(module)
     if group is Group.ATTENTION and (rows == 1 or "conv" in module):
@@ -336,7 +334,7 @@ def _outside(tensor: StoredTensor) -> Tensor:
     role = _role(module)
     if role is None:
         role = "output_norm" if rows == 1 else "output_other"
-    group = group_outside(role)
+    group = Group.outside(role)
     if role not in ("token_embd", "output"):
         group = Group.NORMS if rows == 1 else group
     return Tensor(role=role, group=group, layer=None, rows=rows, width=width)
