@@ -16,6 +16,7 @@ from advisor.catalog.records import like
 from advisor.errors import InputError
 from advisor.evidence.accuracy import scoring
 from advisor.evidence.accuracy.fresh import constants_digest
+from advisor.evidence.accuracy.months import TABLE as MONTHS
 from advisor.evidence.accuracy.regimes import COVERAGE, CoverageRow
 from advisor.evidence.accuracy.scoring import Ledger, Score, scores
 from advisor.evidence.accuracy.text import stranger_scores
@@ -156,7 +157,7 @@ def main() -> int:
     today = ledger()
     written = {**tables(today), scoring.HISTORY: history_table(today)}
     with suppress(InputError):  # outside a repository nothing is kept by commit
-        written[months.TABLE] = months.table_with(today.points)
+        written[MONTHS] = months.table_with(today.points)
     return write(written)
 
 
