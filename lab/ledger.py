@@ -155,10 +155,15 @@ def history_table(ledger: Ledger) -> str:
 def main() -> int:
     """Write the tables; returns the exit code."""
     today = ledger()
-    written = {**tables(today), scoring.HISTORY: history_table(today)}
-    with suppress(InputError):  # outside a repository nothing is kept by commit
-        written[MONTHS] = months.table_with(today.points)
+    written = {**tables(today), scoring.HISTORY: history_table(today), **of_commit(today)}
     return write(written)
+
+
+def of_commit(ledger: Ledger) -> dict[Path, str]:
+    """Table of scores by month with those of the present commit; none outside a repository."""
+    with suppress(InputError):
+        return {MONTHS: months.table_with(ledger.points)}
+    return {}
 
 
 if __name__ == "__main__":

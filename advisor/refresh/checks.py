@@ -74,12 +74,20 @@ def of_models(rows: Sequence[RenewedModelRow]) -> Iterator[Doubt]:
 def _is_plain(row: RenewedModelRow) -> bool:
     return is_unpacked(
         HubRow(
-            name=row.name, architecture=row.architecture, parameters=row.parameters,
-            layers=row.layers, hidden=row.hidden, heads=row.heads, kv_heads=row.kv_heads,
-            head_dim=row.head_dim, vocab=row.vocab, feed_forward=row.feed_forward,
-            context=row.context, released=row.released,
+            name=row.name,
+            architecture=row.architecture,
+            parameters=row.parameters,
+            layers=row.layers,
+            hidden=row.hidden,
+            heads=row.heads,
+            kv_heads=row.kv_heads,
+            head_dim=row.head_dim,
+            vocab=row.vocab,
+            feed_forward=row.feed_forward,
+            context=row.context,
+            released=row.released,
         )
-    )  # fmt: skip
+    )
 
 
 def contradicted_name(name: str, parameters: float) -> str:

@@ -47,9 +47,9 @@ def test_a_token_uses_some_of_its_experts() -> None:
 
 def test_it_is_found_by_its_repository() -> None:
     for row in ROWS.values():
-        assert catalog.find_model(row.name) is row
+        assert catalog.find_model(row.name) == row
         if row.hf_id:
-            assert catalog.find_model(row.hf_id) is row
+            assert catalog.find_model(row.hf_id) == row
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,11 @@ def experts(number: int, width: int, block: str = "mlp", shared: int = 0) -> dic
     return shapes
 
 
-RANK, QUERY_RANK, NOPE, ROPE, VALUE = 128, 192, 64, 32, 64
+RANK = 128
+QUERY_RANK = 192
+NOPE = 64
+ROPE = 32
+VALUE = 64
 LATENT = {
     "self_attn.q_a_proj.weight": (QUERY_RANK, HIDDEN),
     "self_attn.q_a_layernorm.weight": (QUERY_RANK,),

@@ -24,6 +24,7 @@ def test_tables_are_written_anew(
     monkeypatch.setattr(lab.ledger, "tables", lambda known: known)
     monkeypatch.setattr(lab.ledger.scoring, "HISTORY", table)
     monkeypatch.setattr(lab.ledger, "history_table", lambda known: known[table])
+    monkeypatch.setattr(lab.ledger, "of_commit", lambda _: {})
     assert module.main() == 0  # type: ignore[attr-defined]  # either module
     assert table.read_text() == "fitted\n"
     assert capsys.readouterr().out == "coverage.csv: written.\n"

@@ -185,9 +185,11 @@ def test_a_broken_hostile_or_huge_list_changes_nothing(
     ids=range(9),
 )  # fmt: skip
 def test_a_hostile_repository_is_left_out_or_refused_and_others_stay(
-    config: bytes, server: StandIn, capsys: pytest.CaptureFixture[str],
+    config: bytes,
+    server: StandIn,
+    capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     server.configs["evil-lab/Evil-1B"] = config
     code, told = refreshed(capsys)
     assert code == 0
