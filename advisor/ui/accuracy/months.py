@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from advisor.evidence.accuracy.months import (
+    UNDATED,
     WORSE_BY,
     WORSE_OF,
     Alarm,
@@ -96,7 +97,7 @@ def section() -> None:
         for group, score in after.items()
         if chosen in (EVERY, score.engine)
     ]
-    newest = sorted(rows, key=lambda row: row.now.month, reverse=True)
+    newest = sorted(rows, key=lambda row: row.now.month.replace(UNDATED, ""), reverse=True)
     show(columned(COLUMNS, newest, label="Accuracy by month", numeric=(3, 4, 5)))
 
 
