@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from advisor.catalog.constants import FACTOR, STACKED, ConstantRow, Scope, fitted_constants
-from advisor.catalog.csv_tables import DATA, as_text
+from advisor.catalog.csv_tables import DATA, as_text, read
 from advisor.cost_model.processors import vectors
-from advisor.cost_model.schedule import Route
+from advisor.cost_model.schedule import Route, Schedule
+from advisor.cost_model.tier_kernels import TierKernels
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
 from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, TRAITS
 from advisor.evidence.published.row import PublishedRow
@@ -87,6 +88,7 @@ def _timed(row: PublishedRow, part: str) -> Timed | None:
             "engine": case.runtime.key,
             "family": gpus[0].family if gpus else "",
             "vectors": vectors(case.machine.host),
+            "drive": _way_to_drive(schedule),
         },
         machine=case.machine,
         parts=((1.0, schedule),),
@@ -96,6 +98,15 @@ def _timed(row: PublishedRow, part: str) -> Timed | None:
         case=case,
         timed=part,
     )
+
+
+def _way_to_drive(schedule: Schedule) -> str:
+    """Way in which a run reads experts from the drive: "mapped" for pages of a file, else empty."""
+    flows = (flow for stage in schedule.stages for flow in stage)
+    kernels = [flow.kernels for flow in flows if flow.route is Route.STAGED]
+    if any(isinstance(of_drive, TierKernels) and of_drive.mapped for of_drive in kernels):
+        return "mapped"
+    return ""
 
 
 @cache
@@ -246,6 +257,9 @@ class LeftOutTiers:
 
     timed: str  # timed part
     id: str  # id of its row
+    engine: str  # key of its engine
+    group: str  # publisher and card
+    measured: float  # measured time [s]
     seconds: float  # predicted without its publisher [s]
     unseen: float  # predicted without any run of its engine [s]
 
@@ -276,7 +290,13 @@ def tables() -> Mapping[Path, str]:
     unseen = without_engines()
     rows = (
         LeftOutTiers(
-            timed=run.timed, id=run.id, seconds=rounded(seconds, 4), unseen=rounded(other, 4)
+            timed=run.timed,
+            id=run.id,
+            engine=run.scope["engine"],
+            group=run.group,
+            measured=rounded(run.seconds, 4),
+            seconds=rounded(seconds, 4),
+            unseen=rounded(other, 4),
         )
         for run, seconds, other in zip(cases().timed, done.predicted, unseen, strict=True)
     )
@@ -307,8 +327,40 @@ def summary() -> Iterable[str]:
                     yield f"  {name}: {sum(chosen)} runs, {100 * own:.0f} %"
 
 
+# The table of docs/accuracy.md, of what was written last.
+
+HEADS = ("left out", "timed", "runs", "groups", "error by group")
+TIMED_WORDS = {GENERATED: "tokens", READ: "prompt"}
+LEFT = {"seconds": "its publisher", "unseen": "every run of its engine"}
+"""What is left out of a prediction, by its column of `LeftOutTiers`."""
+
+
+def left_out_table() -> Iterator[str]:
+    """Error of the runs of data/generated/tiers_left_out.csv as a Markdown table: the median of the
+    groups' medians, with what is left out of a prediction.
+    """
+    yield f"| {' | '.join(HEADS)} |"
+    yield f"|{'---|' * len(HEADS)}"
+    rows = read(LEFT_OUT, LeftOutTiers)
+    for column, left in LEFT.items():
+        for part, words in TIMED_WORDS.items():
+            mine = [row for row in rows if row.timed == part]
+            groups: dict[str, list[float]] = {}
+            for row in mine:
+                error = abs(float(np.log(row.measured / getattr(row, column))))
+                groups.setdefault(row.group, []).append(error)
+            middle = float(np.median([np.median(errors) for errors in groups.values()]))
+            off = f"{100.0 * (np.exp(middle) - 1.0):.0f} %"
+            yield f"| {left} | {words} | {len(mine)} | {len(groups)} | {off} |"
+
+
 def main() -> int:
-    """Print the summary and write the tables; returns the exit code."""
+    """Print the summary and write the tables, or print the table with `--markdown`; returns the
+    exit code.
+    """
+    if sys.argv[1:] == ["--markdown"]:
+        sys.stdout.write("\n".join(left_out_table()) + "\n")
+        return 0
     sys.stdout.write("\n".join(summary()) + "\n")
     return write(tables())
 

@@ -52,6 +52,7 @@ from advisor.request.session import AgentSession
 from advisor.request.wants import NO_WANTS, Wants
 from advisor.runtimes import Runtime, compared
 from advisor.runtimes.compare import compare, context_notes, readers, title_of, usable
+from advisor.runtimes.remarks import slower_with_cache
 
 if TYPE_CHECKING:
     from advisor.advice.finder.combinations import Compute
@@ -371,6 +372,7 @@ class Answer:
             *context_notes(resolved.model, self.nouns.work),
             *price_notes(self.advice.question),
             *self.of_known,
+            *(slower_with_cache(self.advice.best) if self.advice.best else ()),
         )
 
 

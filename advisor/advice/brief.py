@@ -27,6 +27,7 @@ LEVELS = {
     Judgement.NOTHING: "DOES NOT RUN",
 }
 """Words of each judgement, in a line."""
+OVERLOADED = "CANNOT KEEP UP"  # words where the work of a known amount is more than the time for it
 PLACED = {
     PlacementStrategy.GPU_RESIDENT: "in the GPU",
     PlacementStrategy.CPU_OFFLOAD: "offload to RAM",
@@ -68,6 +69,7 @@ class Brief:
 
     verdict: str  # its two lines
     level: str  # judgement in a word or two
+    keeps_up: bool  # whether what is kept answers all replies in the available hours
     decode: float | None  # speed [tokens/s]; None where nothing runs
     low: float | None  # end of its 80 % range [tokens/s]
     high: float | None  # end of its 80 % range [tokens/s]
@@ -85,7 +87,8 @@ def brief(answer: Answer) -> Brief:
     ways = (_free(answer), _bought(advice), _online(advice, OptionKind.API))
     return Brief(
         verdict=advice.verdict,
-        level=LEVELS[advice.summary.judgement],
+        level=_level(advice),
+        keeps_up=advice.options[0].keeps_up,
         decode=decode_tps(best) if best is not None else None,
         low=float(spread.low) if spread is not None else None,
         high=float(spread.high) if spread is not None else None,
@@ -94,6 +97,14 @@ def brief(answer: Answer) -> Brief:
         ways=tuple(way for way in ways if way is not None),
         command=run_line(advice.estimates, best) if best is not None else "",
     )
+
+
+def _level(advice: Advice) -> str:
+    """Judgement of the speed, or that the work of a known amount takes more than its time."""
+    demand = advice.case.demand
+    if advice.best is not None and demand.counted and not demand.met_by(advice.options[0]):
+        return OVERLOADED
+    return LEVELS[advice.summary.judgement]
 
 
 def _placement(advice: Advice, strategy: PlacementStrategy) -> BriefPlacement:

@@ -17,6 +17,7 @@ from advisor.advice.speeds import speed_of
 from advisor.advice.table.choice import least_speed
 from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.table.options import changes
+from advisor.advice.table.ram_and_drive import NUMBERS_OF_DRIVES, RamAndDrive
 from advisor.advice.words.verdict import Advice, pays_when, plain
 from advisor.catalog.inputs import inputs_in
 from advisor.catalog.records import as_record
@@ -121,8 +122,8 @@ def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
     if described and advice.what_ifs:
         changes = map(terminal.wrapped, _change_lines(advice))
         lines += ["", *(line for change in changes for line in change)]
-    if described and advice.second_machine:
-        lines += ["", *terminal.wrapped(advice.second_machine.words)]
+    if described:
+        lines += _further_parts(advice)
     if described and answered.nouns.session:
         lines += session_lines(list(filter(None, [advice.task])), answered.nouns.session)
     if many:
@@ -136,6 +137,26 @@ def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
             f'Then give its tg128 in place of TPS: --known "{run.known}"',
         ]
     return "\n".join(lines)
+
+
+def _further_parts(advice: Advice) -> Iterator[str]:
+    """What a second machine, more RAM and a second drive would bring; nothing where they cannot."""
+    if advice.second_machine:
+        yield ""
+        yield from terminal.wrapped(advice.second_machine.words)
+    if advice.ram_and_drive:
+        yield ""
+        yield from _memory_lines(advice.ram_and_drive)
+
+
+def _memory_lines(tried: RamAndDrive) -> Iterator[str]:
+    """Speeds over RAM and drives as a table, and whether more of either pays."""
+    rows = [("tokens/s with RAM of", *(f"{point.ram_gib:g} GB" for point in tried.along(1)))]
+    for drives, words in NUMBERS_OF_DRIVES.items():
+        rows.append((words, *(number(point.decode) for point in tried.along(drives))))
+    yield from map(terminal.cut, aligned(rows, right=range(1, len(rows[0]))))
+    engines = dict.fromkeys(point.runtime for point in tried.points if point.runtime)
+    yield from terminal.wrapped(f"Each in the fastest of {', '.join(engines)}. {tried.words}")
 
 
 def _change_lines(advice: Advice) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import Any
 from advisor import given_files
 from advisor.advice.speeds import speed_of
 from advisor.catalog.records import as_record
-from advisor.cli.command import show
+from advisor.cli.command import show, tell
 from advisor.cli.estimate import estimate_answer
 from advisor.errors import InputError
 from advisor.reports.scenarios import FIGURES, ScenarioResult, read_scenarios
@@ -40,6 +40,7 @@ def run(args: argparse.Namespace) -> int:
 def run_file(args: argparse.Namespace) -> int:
     """Run `report run`."""
     results = tuple(results_of(read_scenarios(args.file)))
+    tell(dict.fromkeys(note for result in results for note in result.notes))
     failed = sum(bool(result.failures) for result in results)
     lines = [*map(_result_line, results), f"{len(results) - failed} of {len(results)} hold."]
     record = {"holds": not failed, "results": list(map(_result_json, results))}
@@ -117,6 +118,10 @@ def _markdown(records: list[Record]) -> Iterator[str]:
     holding = sum(record["holds"] for record in records)
     yield ""
     yield f"{holding} of {len(records)} keep their promises."
+    taken = dict.fromkeys(note for record in records for note in record["notes"])
+    if taken:
+        yield ""
+        yield from (f"- {_escaped(note)}" for note in taken)
 
 
 def _cell(record: Record, name: str) -> str:

@@ -21,6 +21,7 @@ from advisor.formatting import aligned, memory, percent, range_of, seconds
 from advisor.request.request import Nouns
 from advisor.request.session import AgentSession
 from advisor.runtimes.compare import context_notes, decode_tps, title_of, usable
+from advisor.runtimes.remarks import slower_with_cache
 
 
 def run(args: argparse.Namespace) -> None:
@@ -34,10 +35,8 @@ def run(args: argparse.Namespace) -> None:
         print(_start(StartFile(args.start), estimates), end="")
         return
     best = next(iter(usable(estimates)), None)
-    remark(
-        args,
-        (*resolved.notes, *context_notes(resolved.model, nouns.work), *_of_known(nouns, best)),
-    )
+    told = (*_of_known(nouns, best), *(slower_with_cache(best) if best else ()))
+    remark(args, (*resolved.notes, *context_notes(resolved.model, nouns.work), *told))
     records = [estimate_answer(each, resolved.taken_as) for each in estimates if args.json]
     lines = [title_of(resolved.model, nouns.machine), "", *estimate_lines(estimates)]
     if session:

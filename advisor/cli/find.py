@@ -3,7 +3,7 @@
 """
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from advisor.advice.advise import findings_of
 from advisor.advice.finder.combinations import on_cluster, on_cores
@@ -51,7 +51,8 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         model = nouns.model.name
         given = {"model": model, "taken_as": nouns.resolved.taken_as or None, **_quality(model)}
-        answer = [as_record("hit", hit, **given) for hit in findings.hits]
+        free = [findings.free] if findings.free else []
+        answer = [as_record("hit", hit, **given) for hit in (*findings.hits, *free)]
         answer += [
             as_record("hit", api, machine=api.name, **given, **OF_API) for api in findings.apis
         ]
@@ -142,15 +143,19 @@ def machine_text(findings: Findings) -> str:
     }
     single = [hit for hit in best if hit.machines == 1]
     bought = [hit for hit in single if hit.kind is not OptionKind.RENT]
-    ways = {
+    ways: dict[str, list[Hit]] = {
         "To buy, as many run it": [hit for hit in bought if not odd[id(hit)]],
         "To buy, odd": [hit for hit in bought if odd[id(hit)]],
         "Several machines": [hit for hit in best if hit.machines > 1],
         "To rent": [hit for hit in single if hit.kind is OptionKind.RENT],
     }
-    lines = [] if best else [_nothing(findings), ""]
+    told = findings.overload if best else _nothing(findings)
+    lines = [told, ""] if told else []
+    if findings.free:
+        lines = [f"{_free_words(findings.free)}", "", *lines]
     for title, hits in ways.items():
         if hits:
+            hits.sort(key=lambda hit: not hit.keeps_up)
             rows = (_machine_cells(hit, odd[id(hit)]) for hit in hits[:OFFERED_LINES])
             left = len(hits) - OFFERED_LINES
             if left > 0:
@@ -161,6 +166,12 @@ def machine_text(findings: Findings) -> str:
     if findings.apis:
         lines += ["By API", *aligned(map(_api_cells, findings.apis[:OFFERED_LINES])), ""]
     return "\n".join([*lines, "--json prints all."] if best else lines).strip()
+
+
+def _free_words(hit: Hit) -> str:
+    """An engine that runs the model on the machine that one has, and what it asks."""
+    asks = hit.price.note.removeprefix("free, ")
+    return f"Free, on what you have: {hit.name}, {hit.speed.words}; {asks}."
 
 
 OF_A_MACHINE = ("context", "runtime", "format", "placement", "speed", "a month, at once")
@@ -195,8 +206,14 @@ def _machine_cells(hit: Hit, odd: Sequence[str]) -> tuple[str, ...]:
         hit.speed.format,
         hit.speed.strategy.value,
         hit.speed.words,
-        "  ".join((cost, *odd[:1])),
+        "  ".join((cost, *_work_of(hit), *odd[:1])),
     )
+
+
+def _work_of(hit: Hit) -> Iterator[str]:
+    """Work of a machine that cannot keep up, in words."""
+    if not hit.keeps_up:
+        yield f"cannot keep up: {number(hit.busy_share)} hours of work an hour"
 
 
 def model_text(models: Sequence[Runnable], reading_tps: float) -> str:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from advisor.cli.command import tell
 from advisor.cli.parser import parsed
 from advisor.errors import AdvisorError, InputError
 from advisor.formatting import US_DOLLAR, harmless, show_money_in
@@ -60,6 +61,7 @@ def run(typed: list[str]) -> int:
     args = parsed(typed)
     args.typed = typed
     module, _, function = args.command.run.partition(".")
+    tell(getattr(args, "replaced", ()))
     args.request = _request(args)
     show_money_in(args.request.paying if args.request else US_DOLLAR)
     if args.request and args.request.rate_note:

@@ -85,7 +85,15 @@ def _rows(text: TextIO, path: Path, columns: Sequence[str] = STATED) -> Iterator
             f"{path} has no column {' or '.join(map(repr, MODEL_COLUMNS))}; "
             f"`python -m advisor predict --help` lists the columns that are read."
         )
+    tell(_unread(header))
     return chain((first,), rows)
+
+
+def _unread(header: Sequence[str]) -> Iterator[str]:
+    """Columns of a table that nothing reads, in a sentence."""
+    unread = [name for name in header if name.strip() and name not in COLUMNS]
+    if unread:
+        yield f"Columns that are not read: {inert(', '.join(unread))[:200]}."
 
 
 def _readable(

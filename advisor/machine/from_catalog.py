@@ -87,6 +87,11 @@ def usable_memory(row: GpuRow) -> Quantity:
     return Quantity(sold - kept.value * MIB, Provenance.DERIVED, what, kept.source_date)
 
 
+def on_a_board(gpu: Gpu) -> bool:
+    """Whether a GPU is joined to others of its board by NVLink anyway, as SXM modules are."""
+    return gpu.name in catalog.published("link") and gpu.name not in catalog.published("bridge")
+
+
 def bridged(gpu: Gpu) -> Gpu:
     """Card with a bridge to a second card of the same kind."""
     row = catalog.published("bridge").get(gpu.name)

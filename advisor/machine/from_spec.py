@@ -264,7 +264,8 @@ def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
         gpus += [replace(gpu, link=link(inputs, gpu))] * kind.count
     BY_NAME["gpu_count"].check(len(gpus) * inputs.gpu_count)
     cards = fastest_first(gpus * inputs.gpu_count)
-    # Cards on a board are joined anyway.
+    if all(from_catalog.on_a_board(card) for card in cards):
+        return cards
     pair = len(cards) == 2 and {card.name for card in cards} <= catalog.published("bridge").keys()
     if not (inputs.bridge or (pair and NVLINK.search(plain(str(inputs.gpu))))):
         return cards

@@ -1,7 +1,7 @@
 """Catalogue of models: rows by name, models in their formats."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from advisor.catalog.csv_tables import DATA, read
@@ -76,10 +76,27 @@ def checkpoints() -> Mapping[tuple[str, str], str]:
     return {(row.model, row.format): row.repository for row in rows}
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VisionRow:
+    """One row of data/models/vision.csv: a catalogue model that reads images."""
+
+    model: str
+    tower: int  # weights of its encoder with its projector; 0 where they are not counted
+    tower_source: str
+    source: str  # page that says that it reads images
+
+
+@cache
+def vision_rows() -> Mapping[str, VisionRow]:
+    """Models that read images, by name."""
+    return {row.model: row for row in read(DATA / "models/vision.csv", VisionRow)}
+
+
 @cache
 def architecture(name: str) -> Architecture:
     """Architecture of a catalogue model."""
-    return build(find_model(name))
+    row = vision_rows().get(name)
+    return replace(build(find_model(name)), tower=row.tower if row else 0)
 
 
 @cache

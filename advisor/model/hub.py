@@ -27,6 +27,7 @@ from advisor.deadline import Late, within
 from advisor.errors import AdvisorError, InputError, NetworkError, Refusal, UnknownName
 from advisor.model.config.by_tensors import StoredTensor, header_tensors
 from advisor.model.config.read import describe, describe_by_tensors
+from advisor.model.config.stored_format import BESIDE
 from advisor.model.model import Described
 from advisor.paths import data_folder
 from advisor.permission import permitted
@@ -490,7 +491,6 @@ class RemoteFile:
 UNPACKED = ("BF16-hf", "FP8")
 """Formats whose checkpoints count one number per weight; packed ones count words of several."""
 TOLERANCE = 0.005
-QUANTIZATION = "hf_quant_config.json"
 
 
 def describe_repository(identity: str) -> Described:
@@ -500,8 +500,9 @@ def describe_repository(identity: str) -> Described:
         raise InputError(_without_config(repo))
     text = small_file(repo, "config.json").decode(errors="replace")
     beside = None
-    if QUANTIZATION in repo.files:
-        beside = json_object(small_file(repo, QUANTIZATION), f"{identity}/{QUANTIZATION}")
+    file = next((name for name in BESIDE if name in repo.files), "")
+    if file:
+        beside = json_object(small_file(repo, file), f"{identity}/{file}")
     described = _described(repo, text, beside)
     return replace(
         described,

@@ -35,6 +35,17 @@ LIKE_GGUF = ("MLX", "EXL2", "EXL3")
 HEAD_BITS = 6  # bits of the head where EXL2 and EXL3 do not state them (`-hb`, default) [bit]
 
 
+BITS_ALONE = re.compile(r"\s*\d+(?:\.\d+)?\s*(?:bpw|bits?)\s*", re.IGNORECASE)
+BY_BITS = {"ExLlamaV3": "EXL3", "ExLlama": "EXL2"}
+"""Tool whose files a runtime calls by their bits alone ("4.0bpw"), by the name of the runtime."""
+
+
+def of_runtime(words: str, runtime: str) -> str:
+    """Words of a format, with the tool that bits alone mean in a runtime, by its name."""
+    tool = BY_BITS.get(runtime)
+    return f"{tool} {words.strip()}" if tool and BITS_ALONE.fullmatch(words) else words
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PackingTool:
     """One row of data/models/packings.csv: what a tool stores beside packed weights."""

@@ -30,7 +30,6 @@ what is not here is read as a name."""
 CACHED_REPOSITORY = re.compile(r"models--.+?--(.+)")
 """Folder of a repository in the cache of Hugging Face's libraries."""
 FOR_EXPERTS = ("MXFP4", "MXFP4-hf")  # formats whose recipes tell nothing of dense layers
-QUANTIZATION = "hf_quant_config.json"  # file in which ModelOpt states the format
 LONGEST_CONFIG = 4_000_000  # a config.json has some kB; a few list every module of their model [B]
 
 
@@ -189,9 +188,13 @@ def from_file(path: Path, form: str | None = None) -> ResolvedModel:
 
 
 def _quantization_beside(file: Path) -> str:
-    """Text of the hf_quant_config.json beside a config.json; empty without one."""
-    beside = file.with_name(QUANTIZATION)
-    if file.name != "config.json" or not beside.is_file():
+    """Text of the file beside a config.json that tells the format; empty without one."""
+    from advisor.model.config.stored_format import BESIDE
+
+    if file.name != "config.json":
+        return ""
+    beside = next(filter(Path.is_file, map(file.with_name, BESIDE)), None)
+    if beside is None:
         return ""
     return given_files.content(beside, LONGEST_CONFIG).decode(errors="replace")
 
@@ -237,14 +240,14 @@ def from_config(
     text: str, name: str = "", form: str | None = None, quantization: str = ""
 ) -> ResolvedModel:
     """A model from a config.json, by the name in it and as it is stored unless others are given;
-    `quantization` is the text of the hf_quant_config.json beside it.
+    `quantization` is the text of a file beside it that tells the format.
     """
     from advisor.model.config.read import describe
     from advisor.model.config.values import parse
 
     values = parse(text, name or "the pasted model")
     called = name or _own_name(values)
-    beside = parse(quantization, f"{called} ({QUANTIZATION})") if quantization else None
+    beside = parse(quantization, f"{called} (quantization)") if quantization else None
     return _chosen(describe(values, called, beside), form)
 
 

@@ -95,7 +95,42 @@ def read_server(url: str, model: str = "") -> ServerReading:
         return _of_router(base, model)
     if props is not None:
         raise ProbeError(f"llama-server at {base} counts nothing; start it with --metrics.")
-    raise ProbeError(
+    raise ProbeError(_why_silent(base))
+
+
+CLOSED = (401, 403)  # statuses of HTTP of a page that asks for a key
+BUSY = 503  # status of a server that loads its model
+SILENT = {
+    "/get_model_info": "SGLang at {} counts nothing; start it with --enable-metrics.",
+    "/api/extra/perf": (
+        "KoboldCpp at {} has no page of counters; give the lines of its log (diagnose --results)."
+    ),
+    "/api/v0/models": (
+        "LM Studio at {} has no page of counters; give the line under a reply (diagnose --results)."
+    ),
+    "/v1/model": (
+        "TabbyAPI at {} has no page of counters; give the lines of its log (diagnose --results)."
+    ),
+}
+"""What is told of servers that count nothing, by a page that one has alone: docs.sglang.io, the
+pages on the API of KoboldCpp and of LM Studio, theroyallab/tabbyAPI; read 2026-11-28."""
+
+
+def _why_silent(base: str) -> str:
+    """Reason why no figures of a server can be read, with what to do."""
+    status = got(urlsplit(f"{base}/metrics"), "/metrics").status
+    if status in CLOSED:
+        return (
+            f"The server at {base} asks for an API key before it tells figures, and none is given "
+            "here: start it without a key on this machine, or give the lines of its log "
+            "(diagnose --results)."
+        )
+    if status == BUSY:
+        return f"The server at {base} loads its model; ask again when it answers."
+    for page, words in SILENT.items():
+        if _fetched(f"{base}{page}") is not None:
+            return words.format(base)
+    return (
         f"Nothing at {base} tells figures as llama-server (--metrics), vLLM, SGLang "
         "(--enable-metrics) or Ollama do; give the address of the server, such as "
         "http://localhost:8000."

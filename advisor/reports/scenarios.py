@@ -25,6 +25,7 @@ from advisor import given_files
 from advisor.advice.advise import question_of
 from advisor.advice.estimates import estimates_of
 from advisor.advice.speeds import speed_of
+from advisor.advice.table.option import Option
 from advisor.advice.table.options import keep
 from advisor.advice.task import task_of
 from advisor.catalog.inputs import BY_NAME
@@ -45,6 +46,7 @@ KEYS = ("models", "machines", "request", "workload", "runtime", "conditions", "p
 """Keys of a file; `workload` was the name of `request`."""
 FITS = "fits"
 PLACEMENT = "placement"
+KEEPS_UP = "keeps_up"
 BOUND = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
 SENSES: dict[str, tuple[Callable[[float, float], bool], str]] = {
     ">=": (operator.ge, "less than"),
@@ -63,7 +65,7 @@ FIGURES: dict[str, tuple[Callable[[float], str], str]] = {
     "monthly_usd": (money, " a month"),
 }
 """Figures that can be promised: a number of each in words, and what stands behind it."""
-PROMISED = (*FIGURES, FITS, PLACEMENT)  # keys of `promises`
+PROMISED = (*FIGURES, FITS, PLACEMENT, KEEPS_UP)  # keys of `promises`
 CONDITIONS = {
     "min_decode_tps": ("decode_tps", ">="),
     "min_decode_tps_low": ("decode_tps_low", ">="),
@@ -79,7 +81,7 @@ CONDITIONS = {
 class Promise:
     """A figure and what it must reach."""
 
-    name: str  # name of the figure, `fits` or `placement`
+    name: str  # name of the figure, `fits`, `placement` or `keeps_up`
     sense: str = ""  # a key of `SENSES`; empty for what is no number
     bound: float | bool | str = True  # number, whether it fits, or placement
 
@@ -103,6 +105,8 @@ class ScenarioResult:
     best: Estimate | None  # fastest estimate that fits; None if none fits
     figures: Mapping[str, float | None]  # what can be promised of it, by name
     failures: tuple[str, ...]  # one sentence per broken promise
+    keeps_up: bool = False  # whether all replies of a day are answered in the available hours
+    notes: tuple[str, ...] = ()  # what model, machine and request were taken for
 
 
 def read_scenarios(path: Path) -> tuple[Pair, ...]:
@@ -164,17 +168,34 @@ def run(pairs: Sequence[Pair]) -> Iterator[ScenarioResult]:
             best = next(iter(usable(estimates_of(nouns, RUNTIMES))), None)
         except AdvisorError as error:
             raise InputError(f"{pair.model} on {pair.machine}: {error}") from error
-        reached = figures(best, nouns)
+        kept = keep(question_of(nouns, nouns.machine), speed_of(best) if best else None)
+        reached = figures(best, nouns, kept.monthly)
+        failures = broken(pair.promised, best, reached, nouns.request.paying.usd)
         yield ScenarioResult(
             model=pair.model,
             machine=pair.machine,
             best=best,
             figures=reached,
-            failures=tuple(broken(pair.promised, best, reached, nouns.request.paying.usd)),
+            failures=(*failures, *_overloaded(pair.promised, kept)),
+            keeps_up=best is not None and kept.keeps_up,
+            notes=(*nouns.resolved.notes, *nouns.notes),
         )
 
 
-def figures(best: Estimate | None, nouns: Nouns) -> dict[str, float | None]:
+def _overloaded(promised: tuple[Promise, ...], kept: Option) -> Iterator[str]:
+    """A sentence where a machine that runs a model was promised to keep up or not to, and is
+    otherwise.
+    """
+    if kept.speed is None:
+        return
+    replies = number(kept.use.money.replies_per_day)
+    for promise in promised:
+        if promise.name == KEEPS_UP and promise.bound is not kept.keeps_up:
+            able = "keeps up" if kept.keeps_up else "cannot keep up"
+            yield f"{able} with {replies} answers a day"
+
+
+def figures(best: Estimate | None, nouns: Nouns, monthly: float | None) -> dict[str, float | None]:
     """Figures of an answer by their names; None for what is unknown or does not run."""
     if best is None:
         return dict.fromkeys(FIGURES)
@@ -187,7 +208,7 @@ def figures(best: Estimate | None, nouns: Nouns) -> dict[str, float | None]:
         **range_fields("prefill_tps", best.prefill),
         **range_fields("ttft_s", best.first_token),
         **range_fields("task_s", task.range if task else None),
-        "monthly_usd": keep(question_of(nouns, nouns.machine), speed_of(best)).monthly,
+        "monthly_usd": monthly,
     }
     return {name: every[name] for name in FIGURES}
 
@@ -246,7 +267,7 @@ def _promise(name: str, value: Any, where: str, sense: str = "") -> Promise:
     if name == PLACEMENT:
         wrong = value not in list(PlacementStrategy)
         wanted = f"allowed are {', '.join(PlacementStrategy)}"
-    elif name == FITS:
+    elif name in (FITS, KEEPS_UP):
         wrong = not isinstance(value, bool)
         wanted = "it should be true or false"
     elif sense:

@@ -69,11 +69,29 @@ def _add(group: "argparse._ArgumentGroup", entry: Input, *, required: bool) -> N
         dest=entry.name,
         type=_reader(entry),
         required=required,
-        action="extend" if several else "store",
+        action="extend" if several else LastOf,
         default=None,
         metavar=_metavar(entry),
         help=help_text,
     )
+
+
+class LastOf(argparse.Action):
+    """Option with one value: given again, the last value counts, and `replaced` tells so."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,  # noqa: ARG002 - argparse gives it by its place
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Called by argparse for each time that the option is given."""
+        before = getattr(namespace, self.dest, None)
+        if before is not None and before != values:
+            told = f"{option_string} is given twice: {values} counts, and {before} does not."
+            namespace.replaced = (*getattr(namespace, "replaced", ()), told)
+        setattr(namespace, self.dest, values)
 
 
 def _metavar(entry: Input) -> str:

@@ -34,6 +34,7 @@ from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.model import catalog, resolve
 from advisor.model.formats import model_formats
 from advisor.model.model import KV_BYTES_PER_VALUE, Model
+from advisor.model.packings import of_runtime
 from advisor.model.resolve import ResolvedModel
 from advisor.model.thinking import Thinking, thinking_of
 from advisor.request import known_speed
@@ -369,7 +370,7 @@ class Nouns:
     def resolved(self) -> ResolvedModel:
         """Model in the requested format, what its name was taken for, and notes."""
         try:
-            return self.given or resolve.find(self.request.model, self.request.format)
+            return self.given or resolve.find(self.request.model, self._format)
         except UnknownName as error:
             with suppress(UnknownName):
                 gpu = find_gpu(self.request.model).name
@@ -378,6 +379,14 @@ class Nouns:
                     "and the name of a model as --model."
                 ) from error
             raise
+
+    @property
+    def _format(self) -> str | None:
+        """Format as typed; bits alone are those of the runtime's own files."""
+        form = self.request.format
+        if form is None or self.runtime is None:
+            return form
+        return of_runtime(form, self.runtime.name)
 
     @property
     def model(self) -> Model:

@@ -76,7 +76,7 @@ def _llama_cpp(estimate: Estimate) -> Iterable[str]:
         return
     yield from _divided(estimate)
     yield from _own_fit(estimate)
-    yield from _slower_with_cache(estimate)
+    yield from slower_with_cache(estimate)
     split = estimate.strategy is PlacementStrategy.CPU_OFFLOAD and estimate.placement.gpu_layers
     if not split or estimate.placement.load_mode in READ_IN:
         return
@@ -98,7 +98,7 @@ def _llama_cpp(estimate: Estimate) -> Iterable[str]:
         )
 
 
-def _slower_with_cache(estimate: Estimate) -> Iterable[str]:
+def slower_with_cache(estimate: Estimate) -> Iterable[str]:
     """Speed without the cache of experts, where it makes a token slower."""
     if not np.any(estimate.settings.expert_cache) or estimate.decode is None:
         return

@@ -83,3 +83,25 @@ def test_the_action_runs_the_command_that_there_is() -> None:
     assert "offload-advisor check" in steps[-1]["run"]
     # texts of a caller reach the shell as variables alone
     assert not any("${{" in step["run"] for step in steps)
+
+
+def test_what_a_model_was_taken_for_stands_below_the_table(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(FILE.replace("Llama-3.1-8B", "NoSuchModel-9000B"), encoding="utf-8")
+    _, text = checked(capsys, file)
+    assert "NoSuchModel-9000B is not known" in text
+    _, text = checked(capsys, file, "--json")
+    assert "is not known" in " ".join(json.loads(text)["results"][0]["notes"])
+
+
+def test_answers_a_day_can_be_promised(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # 41 answers of 256 tokens at 100 tokens a second take a few minutes of the day
+    file.write_text(FILE.replace("fits: true", "keeps_up: true"), encoding="utf-8")
+    code, _ = checked(capsys, file)
+    assert code == 0
+    many = FILE.replace("fits: true", "keeps_up: true") + "request: {replies_per_day: 1000000}"
+    file.write_text(many, encoding="utf-8")
+    code, text = checked(capsys, file)
+    assert code == 1
+    assert "cannot keep up with 1,000,000 answers a day" in text

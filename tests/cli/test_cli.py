@@ -761,3 +761,16 @@ def test_an_interrupt_ends_quietly(run, monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(resolve, "find", interrupted)
     assert run("model", "Llama-3.1-8B") == (130, "", "")
+
+
+def test_an_option_that_is_given_twice_is_said_to_count_once(run) -> None:
+    twice = ("--model", "Qwen3-8B", "--model", "Llama-3.1-8B")
+    _, printed, told = run("estimate", *twice, "--gpu", "RTX 3090", "--ram-gb", 64)
+    assert "Llama-3.1-8B" in printed
+    assert "--model is given twice: Llama-3.1-8B counts, and Qwen3-8B does not." in told
+
+
+def test_more_answers_than_a_machine_can_write_are_said_in_short(run) -> None:
+    many = ("--replies-per-day", 1_000_000)
+    _, printed, _ = run("RTX 3090", "Qwen3-8B", *many)
+    assert printed.split("  ")[1] == "CANNOT KEEP UP"

@@ -130,3 +130,19 @@ def test_each_way_to_have_a_machine_has_its_own_rows(capsys: pytest.CaptureFixtu
         assert 2 <= len(part.splitlines()) <= 14, part
     assert "Few run it" not in parts[0]
     assert all(". " not in line or line.endswith(".") for line in parts[1].splitlines()[1:-1])
+
+
+def test_more_answers_than_a_machine_can_write_are_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # An answer of 256 tokens at 60 to 1,000 tokens a second takes 0.25 s and more, so that no
+    # machine writes 1,000,000 of them in a day of 86,400 s.
+    words = (*QUICK, "--model", "Llama-3.1-8B", "--replies-per-day", "1000000")
+    assert main([*words, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert rows
+    assert not any(row["keeps_up"] for row in rows if row["offer"] != "api")
+    assert main([*words]) == 0
+    printed = capsys.readouterr().out
+    assert re.match(r"0 of [\d,]+ keep up with 1,000,000 answers a day", printed)
+    assert "cannot keep up: " in printed

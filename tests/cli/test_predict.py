@@ -172,3 +172,19 @@ def test_a_file_without_a_run_is_refused(
     runs = table(tmp_path / "runs.csv", [ROW])
     assert main(["predict", str(rows), "--known", str(runs)]) == 2
     assert "holds no run that teaches anything" in capsys.readouterr().err
+
+
+def test_columns_that_nothing_reads_and_apps_that_run_an_engine_are_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "rows.csv"
+    row = ROW | {"runtime": "KoboldCpp", "draft": "mtp", "kv_cache": "q8_0"}
+    with source.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, tuple(row))
+        writer.writeheader()
+        writer.writerow(row)
+    assert main(["predict", str(source)]) == 0
+    printed = capsys.readouterr()
+    assert "Columns that are not read: kv_cache." in printed.err
+    assert "KoboldCpp runs llama.cpp" in printed.out
+    assert "its column draft (mtp) is not counted" in printed.out

@@ -3,7 +3,7 @@
 import json
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -28,7 +28,7 @@ TINY = ArchitectureSpec(
     vocab=512,
 )
 MACHINE = ("--model", "Llama-3.1-8B", "--gpu", "RTX 3090", "--ram-gb", "64")
-Pages = dict[str, str | list[str]]
+Pages = Mapping[str, str | list[str] | int]
 
 
 @pytest.fixture
@@ -45,9 +45,13 @@ def serve() -> Iterator[Callable[[Pages], str]]:
                         page = page.pop(0)
                     else:
                         page = page[0]
-                self.send_response(404 if page is None else 200)
+                if not isinstance(page, int):
+                    status = 404 if page is None else 200
+                else:
+                    status = page
+                self.send_response(status)
                 self.end_headers()
-                self.wfile.write((page or "").encode())
+                self.wfile.write(page.encode() if isinstance(page, str) else b"")
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -177,6 +181,12 @@ def test_a_model_of_ollama_that_lies_in_ram_is_an_alarm(
         ({}, "tells figures as llama-server"),
         ({"/metrics": "python_gc_objects 3"}, "tells figures as llama-server"),
         ({"/props": "{}"}, "start it with --metrics"),
+        ({"/metrics": 401}, "asks for an API key"),
+        ({"/metrics": 503}, "loads its model"),
+        ({"/get_model_info": "{}"}, "SGLang at .* start it with --enable-metrics"),
+        ({"/api/extra/perf": "{}"}, "KoboldCpp at .* has no page of counters"),
+        ({"/api/v0/models": "{}"}, "LM Studio at .* has no page of counters"),
+        ({"/v1/model": "{}"}, "TabbyAPI at .* has no page of counters"),
         ({"/api/ps": "{}"}, "not as Ollama does"),
         ({"/api/ps": '{"models": []}'}, "Ollama holds no model now"),
         ({"/api/ps": "[" * 100_000}, "not as Ollama does"),

@@ -195,3 +195,8 @@ def test_a_bridge_speeds_up_all_reduces() -> None:
 def test_a_bridge_that_cannot_be_is_refused(gpu: str, count: int, why: str) -> None:
     with pytest.raises(InputError, match=why):
         cards(gpu, count, bridge=True)
+
+
+def test_modules_of_a_board_are_joined_whether_it_is_said_or_not() -> None:
+    # nvidia.com/en-us/data-center/nvlink: SXM modules have NVLink on their board
+    assert cards("A100 SXM 80GB", 4, bridge=True) == cards("A100 SXM 80GB", 4, bridge=False)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from advisor.advice.diagnosis.facts import other_model
 from advisor.advice.estimates import estimates_of
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import AdvisorError, InputError
+from advisor.machine.catalog import find_gpu
+from advisor.machine.machine import Machine
 from advisor.model.by_name.names import format_in_name
 from advisor.model.model import KV_BYTES_PER_VALUE, Model
 from advisor.probes.llama_cpp.printed_results import read as read_runs
@@ -92,9 +95,11 @@ def as_run(request: Request, facts: EngineRun | None) -> tuple[Request, tuple[st
     if facts is None:
         return request, ()
     check_model(facts, request.nouns().model)
+    other = of_other_gpu(facts, request.nouns().machine)
     stated = {name: value for name, value in _stated(request, facts) if value != DEFAULTS[name]}
     run = replace(request, **stated)
-    told = [f"Of the results: {words}."] if (words := _listed(stated)) else []
+    told = [other] if other else []
+    told += [f"Of the results: {words}."] if (words := _listed(stated)) else []
     if not request.runtime and facts.runtime:
         run, of_runtime = _in_runtime(run, facts)
         told += of_runtime
@@ -109,6 +114,20 @@ def check_model(facts: EngineRun, model: Model) -> None:
             f"The results are of {facts.model[:80]!r} ({other}), and the model is {model.name}: "
             "name the one that ran, or give results of this one."
         )
+
+
+def of_other_gpu(facts: EngineRun, machine: Machine) -> str:
+    """What is told where a result names a GPU that the machine lacks; empty elsewhere."""
+    for name in filter(None, map(str.strip, facts.gpus.split(","))):
+        with suppress(AdvisorError):
+            measured = find_gpu(name).name
+            if machine.gpus and measured not in {gpu.name for gpu in machine.gpus}:
+                return (
+                    f"The results are of a machine with {measured}, and this one has "
+                    f"{machine.gpus[0].name}: the comparison says nothing unless you give the "
+                    "machine that ran (--gpu)."
+                )
+    return ""
 
 
 def _stated(request: Request, facts: EngineRun) -> Iterator[tuple[str, Any]]:

@@ -17,23 +17,37 @@ SAME_MODEL = "the same model in "  # beginning of the words of such a change
 
 def engine_in_tiers(machine: Machine, best: Estimate) -> Iterator[Edit]:
     """The fastest of these engines, with what it asks and who reported it; none beside one."""
-    if best.runtime.engine == "tiers":
-        return
-    able = [runtime for runtime in in_tiers(best.model, machine) if _speed(best, runtime)]
-    fastest = max(able, key=lambda runtime: _speed(best, runtime), default=None)
-    if fastest is None:
+    fastest = fastest_in_tiers(machine, best)
+    if best.runtime.engine == "tiers" or fastest is None:
         return
     yield Edit(
-        words=f"{SAME_MODEL}{fastest.name}",
-        cost=f"free, {adoption(fastest.key, machine)}",
-        changes={"runtime": fastest, "settings": Settings()},
+        words=f"{SAME_MODEL}{fastest.runtime.name}",
+        cost=what_it_asks(fastest),
+        changes={"runtime": fastest.runtime, "settings": Settings()},
     )
 
 
-def _speed(best: Estimate, runtime: Runtime) -> float:
-    """Speed in an engine, in its first placement that fits; 0 where none does [tokens/s]."""
-    for placed in placements(replace(best, runtime=runtime, settings=Settings())):
+def fastest_in_tiers(machine: Machine, before: Estimate) -> Estimate | None:
+    """A model in the fastest of these engines, each in its first placement that fits; None where
+    none of them runs it.
+
+    Args:
+        machine: machine that an engine must take.
+        before: estimate of the model there in any runtime.
+    """
+    tried = (_first(before, runtime) for runtime in in_tiers(before.model, machine))
+    return max(filter(None, tried), key=decode_tps, default=None)
+
+
+def _first(before: Estimate, runtime: Runtime) -> Estimate | None:
+    """A model in an engine, in its first placement that fits; None where none does."""
+    for placed in placements(replace(before, runtime=runtime, settings=Settings())):
         tried = placed.again()
         if bool(tried.fits):
-            return decode_tps(tried)
-    return 0.0
+            return tried
+    return None
+
+
+def what_it_asks(estimate: Estimate) -> str:
+    """Cost of an engine in words: time to set it up, and who reported it on the card."""
+    return f"free, {adoption(estimate.runtime.key, estimate.machine)}".removesuffix(", ")

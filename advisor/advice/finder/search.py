@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from advisor.advice.edits.in_tiers import SAME_MODEL, fastest_in_tiers, what_it_asks
 from advisor.advice.finder.combinations import (
     CACHES,
     COLUMNS,
@@ -30,18 +31,20 @@ from advisor.advice.finder.runnable import AS_TRAINED, BY_LOSS, points_lost
 from advisor.advice.prices.power import HostPartRow, PowerDraw, desktop_parts, draw_of, parts_for
 from advisor.advice.prices.price import Price, bought, rented, selling_price
 from advisor.advice.speeds import COLUMNS as SPEED_COLUMNS
-from advisor.advice.speeds import Mask, Speed, of_numbers
+from advisor.advice.speeds import Mask, Speed, of_numbers, speed_of
 from advisor.advice.table.cost import MonthlyCost, Use
 from advisor.advice.table.option import Option, OptionKind, Question
-from advisor.advice.table.options import apis
+from advisor.advice.table.options import apis, cost_of_keeping
 from advisor.catalog.records import like
+from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.formatting import counted
+from advisor.formatting import counted, number
 from advisor.lazy import lazy
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats
 from advisor.request.money import discrete, in_usd, slots
 from advisor.request.request import Request
+from advisor.runtimes import LLAMA_CPP
 from advisor.units import Array
 
 Numbers = npt.NDArray[Any]
@@ -62,9 +65,22 @@ class Hit(Option):
         """Number of GPUs of a machine."""
         return len(self.bought)
 
+    @lazy
+    def keeps_up(self) -> bool:
+        """Whether its machines together can answer all replies in the available hours."""
+        return self.busy_share <= 1.0
+
+    @lazy
+    def busy_share(self) -> float:
+        """Hours of work for each hour that there is, on each of its machines."""
+        hours = self.use.money.hours_there * self.use.money.days * self.machines
+        return float(self.use.busy_hours(self.speed)) / hours
+
     @property
     def offer(self) -> str:
         """How it is to be had, in a word."""
+        if self.kind is OptionKind.CHANGE:
+            return "free"
         if self.kind is OptionKind.RENT:
             return "rented"
         return "bought"
@@ -213,7 +229,46 @@ class Findings:
     @lazy
     def best(self) -> tuple[Hit, ...]:
         """Best combination of each machine and context, bought and rented."""
-        return tuple(self._hits(self.rows.at(best_of_each(self.rows, self.formats))))
+        return tuple(self._hits(self._best_rows))
+
+    @lazy
+    def free(self) -> Hit | None:
+        """The same model on the machine that one has in an engine with experts in tiers, which
+        costs nothing; None without a machine, where none runs it, or where a runtime is named.
+        """
+        question = self.question
+        machine = question.machine
+        if question.ownership.nothing or self.request.runtime:
+            return None
+        nouns = (question.model, machine, question.work, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD)
+        fastest = fastest_in_tiers(machine, estimate(*nouns))
+        speed = speed_of(fastest) if fastest else None
+        if fastest is None or speed is None:
+            return None
+        price = Price(note=what_it_asks(fastest))
+        cost = cost_of_keeping(question, speed)
+        name = f"{SAME_MODEL}{fastest.runtime.name}"
+        option = question.option(OptionKind.CHANGE, name, speed, cost, price, machine=machine)
+        return like(Hit, option, speed=speed, machine=machine, machines=1)
+
+    @lazy
+    def overload(self) -> str:
+        """How many machines answer all replies in time; empty where all do."""
+        use = self.question.use
+        hours = use.money.hours_there * use.money.days * self._best_rows.machines
+        able = np.count_nonzero(np.asarray(use.busy_hours(cast(Any, self._best_rows))) <= hours)
+        machines = len(self._best_rows.machines)
+        if able == machines:
+            return ""
+        return (
+            f"{able:,} of {machines:,} keep up with {number(use.money.replies_per_day)} answers a "
+            "day, one after another; the others reach the speed and not the number, and say so."
+        )
+
+    @lazy
+    def _best_rows(self) -> Combinations:
+        """Best combination of each machine and context."""
+        return self.rows.at(best_of_each(self.rows, self.formats))
 
     def _hits(self, rows: Combinations) -> Iterator[Hit]:
         """Rows as hits. Columns are lists, since picking numbers out of arrays is slow."""

@@ -37,6 +37,7 @@ from advisor.runtimes.compare import MOST_READERS, decode_tps, lacks, usable
 
 if TYPE_CHECKING:
     from advisor.advice.edits.second_machine import SecondMachine
+    from advisor.advice.table.ram_and_drive import RamAndDrive
     from advisor.advice.task import Task
 
 # Notes on the prices of an answer.
@@ -227,6 +228,13 @@ class Advice:
         if not question.machine.unified:
             return None
         return second_machine(question.model, question.machine, question.work)
+
+    @lazy
+    def ram_and_drive(self) -> "RamAndDrive | None":
+        """Speed over sizes of RAM and drives; None where neither changes it."""
+        from advisor.advice.table.ram_and_drive import ram_and_drive
+
+        return ram_and_drive(self.question, self.estimates)
 
     @lazy
     def in_question(self) -> Option | None:

@@ -16,6 +16,7 @@ from advisor.model.by_name.names import StatedSize, format_in_name
 from advisor.model.by_name.stand_in import NEWEST, of_size
 from advisor.model.formats import NEAREST, format_meant, model_formats
 from advisor.model.model import Model, scaled
+from advisor.model.packings import of_runtime
 from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.runtimes.format_support import IN_GROUPS
 from advisor.units import GB, GIB
@@ -61,7 +62,7 @@ def _stored(
     if not form and runtime.key == LLAMA_CPP.key:
         form = meaning("GGUF by its bits", words)
     if not form:
-        form = _nearest(row, words, size, architecture.params)
+        form = _nearest(row, of_runtime(words, runtime.name), size, architecture.params)
     if runtime is MLX and form in ("MXFP4", "NVFP4") and architecture.experts is None:
         row.notes.append(f"format {words!r} is taken as {IN_GROUPS[4]}")
         return IN_GROUPS[4]

@@ -70,6 +70,7 @@ from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.runtimes.llama_cpp.passes import USED_ALONE_SINCE
+from advisor.runtimes.names import row_of as runtime_row
 from advisor.runtimes.weight_streaming import ACTIVATIONS
 from advisor.units import Array
 
@@ -417,6 +418,7 @@ def understood(row: PublishedRow) -> Case:
     if row.category == TIERED:
         return _in_tiers(row)
     named = _runtime(row)
+    row.notes += _not_counted(row)
     model = run_settings.in_fork_format(row, stated_model(row, named))
     parts = _machine(row, named)
     runtime, strategy = _placed(row, named, PlacementStrategy(CATEGORIES[row.category][0]))
@@ -446,6 +448,23 @@ def understood(row: PublishedRow) -> Case:
     else:
         case = batched(row, case)
     return replace(case, notes=tuple(row.notes))
+
+
+OF_TIERS = {"draft": ("", "none", "off", "no")}
+"""Columns that are read for engines with experts in tiers alone, and what others may say there."""
+
+
+def _not_counted(row: PublishedRow) -> Iterator[str]:
+    """Columns of a row that say something which is not counted for its engine."""
+    if "engine" in row.cells:  # the table of those engines, where llama.cpp stands beside them
+        return
+    for column, plain in OF_TIERS.items():
+        words = row.cells.get(column, "").strip()
+        if words.casefold() not in plain:
+            yield (
+                f"its column {column} ({words[:40]}) is not counted: only runs of engines in tiers "
+                "have it; a note may say it (source_note: draft=mtp,3)"
+            )
 
 
 def _in_tiers(row: PublishedRow) -> Case:
@@ -504,6 +523,9 @@ def _runtime(row: PublishedRow) -> Runtime:
     if named in (LLAMA_CPP, None) and stated("shared layers", row.source_words):
         return LLAMA_CPP_TENSOR
     if named is not None:
+        app = runtime_row(row.runtime)
+        if app is not None and app.taken_as:
+            row.notes.append(app.taken_as)
         return _with_options(named, row)
     if row.category in STREAMING:
         nearest = VLLM

@@ -96,7 +96,7 @@ def understood_tiers(row: PublishedRow, machine_of: Any) -> Tiered:
             f"{row.engine or row.runtime} is not described here: read as a usual engine with "
             "experts in tiers"
         )
-    engine = as_run(named or usual_engine())
+    engine = as_run(named or usual_engine()).of_version(row.cells.get("engine_version", ""))
     runtime = described(engine)
     model = _model(row, runtime)
     machine = machine_of(_machine(row))

@@ -295,7 +295,7 @@ def _described(row: KnownRow) -> Named:
     """Architecture of a known model, with notes on the origin and certainty of its sizes."""
     if isinstance(row, ArchitectureSpec):
         notes = (f"{row.note[:1].upper()}{row.note[1:]}.",) if row.note else ()
-        return Named(row=row, notes=notes)
+        return Named(row=row, notes=(*notes, *_of_tower(catalog.architecture(row.name).tower)))
     entry = listed(row)
     if entry.configured:
         return Named(row=row, notes=entry.configured)

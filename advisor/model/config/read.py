@@ -138,7 +138,7 @@ MOST_WEIGHTS = 1e15  # several hundred times the largest model that is published
 def describe(
     text_or_dict: str | Mapping[str, object], name: str, beside: Mapping[str, object] | None = None
 ) -> Described:
-    """A model from its config.json, and from hf_quant_config.json where it has one beside.
+    """A model from its config.json, and from a file beside it that tells the format (`BESIDE`).
 
     Raises:
         Refusal: a family, layer or key that is not known, named.

@@ -1,7 +1,7 @@
 """Stored format of a checkpoint: what its config.json and the file beside it say of its weights.
 
-Toolkits describe it in `quantization_config` (MLX in `quantization`) of config.json or in
-hf_quant_config.json, each in its own words. Formats with a recipe have its name; any other that
+Toolkits describe it in `quantization_config` (MLX in `quantization`) of config.json or in a file
+beside it (`BESIDE`), each in its own words. Formats with a recipe have its name; any other that
 states its bits has the name of a packing (`packings`). Where the bits are not stated the name is
 empty. Modules that the quantizer treated apart, usually in 16 bits, are patterns with the format of
 each.
@@ -11,7 +11,8 @@ References:
     [2] vllm-project/compressed-tensors, `QuantizationScheme`, `CompressionFormat`.
     [3] NVIDIA/Model-Optimizer, hf_quant_config.json (`quant_algo`, `quantized_layers`).
     [4] ml-explore/mlx-lm, utils.py (`quantization`, with an object for each module of its own).
-    [5] ModelCloud/GPTQModel (`dynamic`), intel/auto-round (`extra_config`).
+    [5] ModelCloud/GPTQModel (`dynamic`, quantize_config.json), intel/auto-round (`extra_config`).
+    [6] casper-hansen/AutoAWQ, awq/models/_config.py (`w_bit`, `q_group_size`; quant_config.json).
 """
 
 import math
@@ -31,6 +32,12 @@ from advisor.model.modules import REGEX, ModulePatterns, module_paths
 from advisor.model.packings import Packing
 from advisor.units import GIB
 
+BESIDE = (
+    "hf_quant_config.json",  # ModelOpt [3]
+    "quantize_config.json",  # AutoGPTQ and GPTQModel [5]
+    "quant_config.json",  # AutoAWQ before its keys moved into config.json [6]
+)
+"""Files beside a config.json that tell the format of the weights, the first that is there."""
 PLAIN = "BF16-hf"
 EXPERTS_ONLY = "MXFP4-hf"
 FULL_WORDS = ("float32", "float64", "torch.float32")
@@ -72,7 +79,7 @@ class StoredFormat:
 
 
 def stored_format(config: Config, beside: Mapping[str, object] | None = None) -> StoredFormat:
-    """Format of a model's weights, by its config.json and by hf_quant_config.json beside it."""
+    """Format of a model's weights, by its config.json and by a file of `BESIDE` beside it."""
     quantization = _quantization(config, beside)
     if not quantization:
         kind = config.word("dtype", "torch_dtype")
@@ -80,6 +87,8 @@ def stored_format(config: Config, beside: Mapping[str, object] | None = None) ->
         return StoredFormat(name=PLAIN, notes=(note,) if kind in FULL_WORDS else ())
     told = Config(name=config.name, values=quantization)
     name, note = _of_whole(told)
+    if _names_its_modules(told):
+        name = PLAIN
     modules = _apart(told) | dict.fromkeys(_left_out(quantization), PLAIN)
     if not name and modules and any(form != PLAIN for form in modules.values()):
         name = PLAIN  # a file that states the format of some modules leaves the others as they are
@@ -212,12 +221,23 @@ def _quantization(config: Config, beside: Mapping[str, object] | None) -> dict[s
     """What a file and the file beside it say together."""
     quantization = dict(config.part("quantization_config"))
     inner = (beside or {}).get("quantization")
-    quantization |= inner if isinstance(inner, Mapping) else {}
+    if isinstance(inner, Mapping):
+        quantization |= inner
+    elif beside and not quantization:
+        quantization = _of_file_alone(beside)
     of_mlx = config.part("quantization")
     if of_mlx and "quant_method" not in quantization:
         # MLX, Apple's library, writes a block of that name, and a copy of it as the usual one.
         quantization = {"quant_method": "mlx", **quantization, **of_mlx}
     return quantization
+
+
+def _of_file_alone(beside: Mapping[str, object]) -> dict[str, object]:
+    """What a file of a tool says that names its own kind at the most; empty without bits."""
+    if _number(beside, BITS) is None:
+        return {}
+    tool = "awq" if "w_bit" in beside else "gptq"
+    return {"quant_method": tool, **beside}
 
 
 def _of_whole(quantization: Config) -> tuple[str, str]:
@@ -228,9 +248,9 @@ def _of_whole(quantization: Config) -> tuple[str, str]:
         return form, ""
     if form := WORDS.of_kind("quant_method").get(method, ""):
         return form, ""
-    if quantization.flag("load_in_8bit"):
+    if _is_set(quantization, "load_in_8bit"):
         return "bnb-int8", ""
-    if quantization.flag("load_in_4bit"):
+    if _is_set(quantization, "load_in_4bit"):
         return _bitsandbytes(quantization)
     groups = _config_groups(quantization)
     if groups:
@@ -239,6 +259,11 @@ def _of_whole(quantization: Config) -> tuple[str, str]:
     if packing is not None:
         return packing
     return "", algorithm or method or "an undescribed type"
+
+
+def _is_set(quantization: Config, key: str) -> bool:
+    """Whether a file of bitsandbytes says so, by the key or by the attribute that [1] saves."""
+    return quantization.flag(key) or quantization.flag(f"_{key}")
 
 
 def _bitsandbytes(quantization: Config) -> tuple[str, str]:
@@ -267,6 +292,12 @@ def _of_groups(quantization: Config, groups: list[Mapping[str, object]]) -> tupl
     whole = [group for group in groups if not _targets(group)] or groups
     forms = {_of_group(quantization, group) for group in whole}
     return forms.pop() if len(forms) == 1 else ("", "a mix of several types")
+
+
+def _names_its_modules(quantization: Config) -> bool:
+    """Whether each group lists the modules that it takes, so that all others stay as they are."""
+    groups = _config_groups(quantization)
+    return bool(groups) and all(map(_targets, groups))
 
 
 def _targets(group: Mapping[str, object]) -> list[str]:

@@ -14,7 +14,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
 
@@ -80,11 +80,16 @@ def read(text: str) -> tuple[EngineRun, ...]:
 def printed(text: str) -> tuple[EngineRun, ...]:
     """Runs in a text that is no JSON; none where no tool is recognized."""
     plain = COLORS.sub("", text)
+    gpus = ", ".join(DEVICE.findall(plain))
     for reader in (_of_csv, _of_sql, _of_tables, _of_lines, _of_a_speed):
         runs = tuple(reader(plain))
         if runs:
-            return runs
+            return tuple(replace(run, gpus=run.gpus or gpus) for run in runs)
     return ()
+
+
+DEVICE = re.compile(r"^ *Device \d+: ([^,\n]{3,60}),", re.MULTILINE)
+"""Line of llama.cpp's backends for each GPU, before the results [1]."""
 
 
 # llama-bench's CSV and SQL have the keys of its JSON.

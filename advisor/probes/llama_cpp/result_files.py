@@ -65,6 +65,7 @@ class EngineRun:
     gpu_layers: int | None = None  # layers on GPUs (`-ngl`); None also where the tool chose
     when: str = ""  # ISO 8601 time; empty where missing
     engine: str = ""  # version or build; empty where missing
+    gpus: str = ""  # its GPUs as the tool names them, with commas; empty where missing
 
 
 def read(text: str) -> tuple[EngineRun, ...]:
@@ -314,6 +315,7 @@ def bench_runs(row: Row) -> Iterator[EngineRun]:
         gpu_layers=None if on_gpu is None else round(on_gpu),
         when=_text(row, "test_time"),
         engine=_build(row),
+        gpus=_text(row, "gpu_info"),
     )
 
 

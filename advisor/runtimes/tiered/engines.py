@@ -1,6 +1,7 @@
 """Descriptions of the engines that keep experts in tiers, read from a table."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 
@@ -29,6 +30,8 @@ class RamTier(StrEnum):
     NONE = "none"  # none: each miss comes from the drive
 
 
+MAPPED = "mapped"
+"""Way in which an engine reads a drive that takes a page fault for each few pages of a file."""
 MEASURED = "measured"
 """Link share of an engine that times its cores and its link at the start, and divides by them."""
 
@@ -59,7 +62,8 @@ class TieredEngine:
     # share of the misses that go over the link, beside the cores' part: a share of what would end
     # both at the same time, or `MEASURED`; 1 where no core computes
     link_share: str
-    drive: str  # "direct" for unbuffered reads with a deep queue, "mapped" for pages of a file
+    drive: str  # "direct" for unbuffered reads with a deep queue, `MAPPED` for pages of a file
+    mapped_before: str  # first version without a mapped file; empty where it always read so
     drafted: float  # tokens drafted a round by default, those that are offered [tokens]
     accepted: float | None  # share of these that is accepted; None without drafting
     chunk: float  # prompt tokens that are read together [tokens]
@@ -83,6 +87,11 @@ class TieredEngine:
         return self.vram_fixed_gib * GIB
 
     @property
+    def mapped(self) -> bool:
+        """Whether it reads experts from the drive as pages of a mapped file."""
+        return self.drive == MAPPED
+
+    @property
     def without_gpu(self) -> bool:
         """Whether it runs on a machine without a GPU."""
         return NO_GPU in _words(self.vendors, fold=False)
@@ -104,6 +113,13 @@ class TieredEngine:
         """Whether it computes on a machine's GPUs."""
         return bool(machine.gpus) and all(self.takes_vendor(gpu.vendor) for gpu in machine.gpus)
 
+    def of_version(self, version: str) -> "TieredEngine":
+        """Engine in a version: with a mapped file before the one that reads without it."""
+        stated = _numbers(version)
+        if not stated or not self.mapped_before or stated >= _numbers(self.mapped_before):
+            return self
+        return replace(self, drive=MAPPED)
+
     @staticmethod
     @cache
     def rows() -> "tuple[TieredEngine, ...]":
@@ -115,6 +131,12 @@ class TieredEngine:
         """Engine by any of its names; None for others."""
         folded = name.strip().casefold()
         return next((engine for engine in cls.rows() if folded in engine.spellings), None)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Numbers of a version, as "0.1.38" has; none where it does not begin with one."""
+    match = re.match(r"\d+(?:\.\d+)+", version)
+    return tuple(map(int, match[0].split("."))) if match else ()
 
 
 def _words(text: str, *, fold: bool = True) -> tuple[str, ...]:

@@ -180,7 +180,7 @@ def _round(tiers: Tiers, work: Workload) -> Schedule:
     elif tiers.machine.unified:
         lookup = Lookups(touched=lookup.touched, missed=np.zeros_like(lookup.touched))
     several = len(tiers.machine.gpus) > 1
-    kernels = TierKernels(number="fp16", several=several)
+    kernels = TierKernels(number="fp16", several=several, mapped=tiers.engine.mapped)
     stages: list[tuple[Flow, ...]] = []
     for device in range(len(tiers.machine.gpus) if tiers.on_gpu else 0):
         load = _dense(tiers, device, step)
@@ -245,6 +245,7 @@ def _chunks(tiers: Tiers, work: Workload) -> Schedule:
     kernels = TierKernels(
         number="fp16",
         prompt=True,
+        mapped=tiers.engine.mapped,
         windows=tiers.machine.system == OperatingSystem.WINDOWS,
         pool=tiers.on_gpu and tiers.machine.unified,
         starts=starts,

@@ -11,7 +11,9 @@ from markupsafe import Markup
 
 from advisor.advice.advise import Answer
 from advisor.advice.curves import Crossover, by_prompt, by_users, page_cache_for
+from advisor.advice.edits.in_tiers import what_it_asks
 from advisor.advice.table.option import OptionKind
+from advisor.advice.table.ram_and_drive import NUMBERS_OF_DRIVES
 from advisor.advice.task import sentences
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -75,6 +77,7 @@ def shown(answer: Answer) -> None:
             )
             if not changes:
                 say("No smaller change makes it notably faster.")
+    _ram_and_drive(answer)
     _in_place_or_streamed(answer)
     if answer.nouns.session is None:
         tabs.folded("An agent's session", "open_session", lambda: say(HOW_TO_ASK))
@@ -201,6 +204,7 @@ def _of_the_drive(answer: Answer, estimate: Estimate, cached: float) -> Iterable
         yield f"Your RAM holds this; from the drive it would be {tokens_per_second(speed)}."
     elif cached > 0:
         yield f"{memory(cached)} of RAM keep parts of the file cached."
+    yield from _faster_from_the_drive(answer, estimate)
     if speed < PROMISED:
         needed = page_cache_for(estimate, PROMISED)
         takes = "no page cache reaches that here"
@@ -209,6 +213,19 @@ def _of_the_drive(answer: Answer, estimate: Estimate, cached: float) -> Iterable
         else:
             takes = f"that takes {memory(needed)} of the file in RAM"
         yield f"Articles promise {PROMISED} tokens/s from a drive; {takes}."
+
+
+def _faster_from_the_drive(answer: Answer, shown: Estimate) -> Iterable[str]:
+    """The fastest engine of all that reads from the drive, where it is another than the shown."""
+    placed = answer.advice.placed(PlacementStrategy.NVME_OFFLOAD)
+    fastest = max(usable(placed), key=decode_tps, default=shown)
+    if fastest.runtime is shown.runtime or decode_tps(fastest) <= decode_tps(shown):
+        return
+    asks = what_it_asks(fastest)
+    yield (
+        f"{fastest.runtime.name} reads it from the drive at "
+        f"{tokens_per_second(decode_tps(fastest))}: {asks}."
+    )
 
 
 def _other_ways(answer: Answer, shown: Estimate) -> Iterable[Markup]:
@@ -292,6 +309,29 @@ OVERTAKES = {
     ),
 }
 """Where streaming is never, always and later faster, and the label of its speed, by what grows."""
+
+
+def _ram_and_drive(answer: Answer) -> None:
+    """Chart of the speed over sizes of RAM, with one drive and with two; nothing where neither
+    changes it.
+    """
+    tried = answer.advice.ram_and_drive
+    if tried is None:
+        return
+    st.subheader("RAM against the drive", anchor="ram-and-drive")
+    say(tried.words, "oa-strong")
+    named = {
+        words: (
+            np.array([point.ram_gib for point in tried.along(drives)]),
+            np.array([point.decode or np.nan for point in tried.along(drives)]),
+        )
+        for drives, words in NUMBERS_OF_DRIVES.items()
+    }
+    marks = {tried.now.ram_gib: "yours"}
+    alt = "Tokens a second over GB of RAM, with one drive and with two"
+    show(curves(named, marks, x_label="GB of RAM", y_label="tokens/s", alt=alt))
+    engines = dict.fromkeys(point.runtime for point in tried.points if point.runtime)
+    say(f"Each point in the fastest of {', '.join(engines)}.", "oa-why")
 
 
 def _in_place_or_streamed(answer: Answer) -> None:

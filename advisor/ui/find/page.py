@@ -394,6 +394,7 @@ def shown(answer: Findings, kind: OfferKind) -> None:
     level = placements.tone(_level(_first(answer, kind)))
     rows = _rows(answer, kind)
     chosen = [hit for hit in answer.best if hit.offer in kind.offers]
+    way = f"{answer.overload} {way}".strip()
     parts = [heading(first, rest, f"oa-{level}-text"), block("oa-way", f"{way} {_safe()}", "p")]
     if kind is OfferKind.BUY and (bought := _budgeted()):
         parts = [bought, block("oa-way", f"{first} {rest} {way}", "p")]
@@ -602,6 +603,8 @@ def _old(options: Iterable[Option]) -> Markup:
 def _row(answer: Findings, hit: Hit) -> Cells:
     name = link(advise_link(hit, answer.request), hit.title)
     where = f"{hit.speed.format}, {TITLES[hit.speed.strategy]}"
+    if not hit.keeps_up:
+        where = f"{where}, cannot keep up"
     if rented_for := _rented_hours(hit):
         return _cells(hit, name, where, f"{hours(rented_for)} of rent", "rented")
     return _cells(hit, name, where)

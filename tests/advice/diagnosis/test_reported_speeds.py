@@ -8,6 +8,8 @@ from result_samples import BENCH, NEWER_BENCH, OLLAMA, PROMPT, PUBLISHED_OLLAMA,
 from advisor.advice.diagnosis import results
 from advisor.advice.diagnosis.results import reported, reported_in
 from advisor.errors import InputError
+from advisor.machine import from_spec
+from advisor.machine.spec import MachineSpec
 
 
 def speeds(*rows):
@@ -56,3 +58,29 @@ def test_a_file_that_cannot_be_read_or_is_too_large(tmp_path, monkeypatch):
     (tmp_path / "large.json").write_text("[1, 2, 3]")
     with pytest.raises(InputError, match="more than 3 bytes"):
         reported_in(tmp_path / "large.json")
+
+
+PRINTED = """ggml_cuda_init: found 1 CUDA devices:
+  Device 0: NVIDIA GeForce RTX 3090, compute capability 8.6, VMM: yes
+| model                  |     size | params | backend | ngl |  test |             t/s |
+| ---------------------- | -------: | -----: | ------- | --: | ----: | --------------: |
+| qwen3 8B Q4_K - Medium | 4.68 GiB | 8.19 B | CUDA    |  99 | tg128 | 121.20 ± 0.45 |
+"""
+
+
+@pytest.mark.parametrize(
+    "content", [PRINTED, json.dumps([BENCH | {"gpu_info": "NVIDIA GeForce RTX 3090"}])]
+)
+def test_results_of_another_card_are_said_to_be_of_it(content):
+    facts = reported(content.encode(), "run").facts
+    other = from_spec.machine(MachineSpec(gpu="RTX 4090"))
+    assert "RTX 3090" in results.of_other_gpu(facts, other)
+    assert not results.of_other_gpu(facts, from_spec.machine(MachineSpec(gpu="RTX 3090")))
+
+
+def test_the_figures_of_open_webui_are_read():
+    text = (
+        "response_token/s: 30.12\nprompt_token/s: 1923.1\nprompt_eval_count: 512\neval_count: 256"
+    )
+    measured = reported(text.encode(), "pasted")
+    assert (measured.decode, measured.prompt, measured.prompt_tokens) == (30.12, 1923.1, 512.0)

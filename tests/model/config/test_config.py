@@ -715,3 +715,13 @@ def test_an_unknown_family_without_its_sizes_is_refused(size: str) -> None:
 def test_an_unknown_family_with_a_state_is_refused(key: str) -> None:
     with pytest.raises(Refusal, match=key):
         describe({**UNHEARD_OF, key: 64}, "test")
+
+
+def test_the_first_qwen_counts_both_halves_of_its_feed_forward_block() -> None:
+    # safetensors total of huggingface.co/Qwen/Qwen-7B: 7,721,324,544 weights
+    config = {
+        "model_type": "qwen", "hidden_size": 4096, "intermediate_size": 22016,
+        "num_hidden_layers": 32, "num_attention_heads": 32, "kv_channels": 128,
+        "vocab_size": 151936, "seq_length": 8192,
+    }  # fmt: skip
+    assert describe(config, "test").architecture.params == 7_721_324_544

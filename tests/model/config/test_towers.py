@@ -74,3 +74,25 @@ def test_any_vision_part_ends_in_a_number_or_a_sentence(vision: dict[str, Any]) 
     except AdvisorError:
         return
     assert weights >= 0
+
+
+# Totals of safetensors files on huggingface.co, with towers and without drafting layers, and the
+# weights of 16-bit checkpoints that they make.
+TOTALS = {
+    "Gemma-3-4B": 4_300_079_472,
+    "Gemma-3-12B": 12_187_325_040,
+    "Gemma-3-27B": 27_432_406_640,
+    "Llama-4-Scout": 108_641_793_536,
+    "Gemma-4-31B": 31_273_088_876,
+}
+
+
+@pytest.mark.parametrize("name", TOTALS)
+def test_checkpoints_of_the_catalogue_hold_their_towers(name: str) -> None:
+    assert catalog.model(name, "BF16").file_bytes == pytest.approx(2 * TOTALS[name], rel=0.002)
+
+
+def test_each_catalogued_tower_has_a_source() -> None:
+    for row in catalog.vision_rows().values():
+        assert bool(row.tower) == bool(row.tower_source), row.model
+        catalog.find_model(row.model)

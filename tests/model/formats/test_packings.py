@@ -16,7 +16,7 @@ from advisor.model.config.read import describe
 from advisor.model.config.stored_format import published_formats
 from advisor.model.formats import format_meant, format_named
 from advisor.model.modules import ModulePatterns, module_paths
-from advisor.model.packings import Packing, packing_named, tools
+from advisor.model.packings import Packing, of_runtime, packing_named, tools
 from advisor.runtimes.format_support import kinds, nearest
 
 HIDDEN = LLAMA["hidden_size"]
@@ -220,6 +220,40 @@ def test_a_file_beside_a_local_config_tells_its_format(tmp_path: Path) -> None:
     assert beside.file_bytes < 0.8 * alone.file_bytes
 
 
+@pytest.mark.parametrize(
+    ("file", "content", "form"),
+    [
+        ("quantize_config.json", {"bits": 4, "group_size": 128, "desc_act": True}, "GPTQ"),
+        ("quant_config.json", {"w_bit": 4, "q_group_size": 128, "zero_point": True}, "AWQ"),
+        ("quantize_config.json", {"bits": 3, "group_size": 64}, "GPTQ-3bit-g64"),
+    ],
+)
+def test_files_of_quantizers_beside_a_local_config_count(
+    tmp_path: Path, file: str, content: dict[str, Any], form: str
+) -> None:
+    # AutoGPTQ and AutoAWQ wrote their keys into files of their own first.
+    (tmp_path / "config.json").write_text(json.dumps(LLAMA))
+    (tmp_path / file).write_text(json.dumps(content))
+    assert resolve.find(str(tmp_path)).model.format == form
+
+
+def test_what_no_group_of_a_file_takes_stays_as_it_is() -> None:
+    weights = {"num_bits": 4, "type": "int", "strategy": "group", "group_size": 128}
+    group = {"targets": ["re:.*mlp.*"], "weights": weights}
+    told = {"quant_method": "compressed-tensors", "config_groups": {"group_0": group}}
+    forward = 3 * LAYERS * HIDDEN * WIDTH
+    inside, outside = linear_and_outside()
+    bits = 16 * (inside - forward + outside) + 4.25 * forward
+    assert stored_bytes(told) == pytest.approx(bits / 8, rel=0.01)
+
+
+def test_bitsandbytes_saves_its_flags_under_other_names_too() -> None:
+    # transformers 5.23.0, BitsAndBytesConfig.to_dict: `_load_in_4bit` beside `load_in_4bit`
+    private = {"quant_method": "bitsandbytes", "_load_in_4bit": True}
+    public = {"quant_method": "bitsandbytes", "load_in_4bit": True}
+    assert stored_bytes(private) == stored_bytes(public)
+
+
 def test_published_checkpoints_keep_what_their_files_say() -> None:
     # vLLM issue 40291: Gemma-4-31B-IT-NVFP4 needs about 31 GB, as its attention stays in BF16;
     # vLLM's recipes, pull request 606: Qwen3.6-27B-NVFP4 has about 22 GB on disk.
@@ -235,3 +269,13 @@ def test_every_pattern_of_the_table_names_weights(name: str) -> None:
     for pattern in published_formats()[name].modules:
         alone = ModulePatterns(meanings={pattern: "16"})
         assert any(alone.of(each) for each in paths), pattern
+
+
+@pytest.mark.parametrize(
+    ("words", "name"), [("4.0bpw", "EXL3-4bit"), ("3.5 bpw", "EXL3-3.5bit"), ("6bits", "EXL3-6bit")]
+)
+def test_bits_alone_are_those_of_a_runtimes_own_files(words: str, name: str) -> None:
+    # ExLlamaV3's doc/convert.md calls its files by their bits (-b 4.0).
+    assert format_meant(of_runtime(words, "ExLlamaV3")).name.startswith(name)
+    assert of_runtime(words, "llama.cpp") == words
+    assert of_runtime("Q4_K_M", "ExLlamaV3") == "Q4_K_M"

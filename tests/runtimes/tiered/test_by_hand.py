@@ -108,7 +108,7 @@ def test_crow_waits_for_its_drive() -> None:
     missed = 43 * 256 * float(result.missed)
     assert missed == pytest.approx(51, rel=0.15)
     where = rig(cores_gbs=70, link_gbs=50, disk_gbs=6.5)
-    seconds = drive_seconds(np.asarray(51 * 8.8e6), where, plain())
+    seconds = drive_seconds(np.asarray(51 * 8.8e6), TierKernels(number="fp16"), where, plain())
     assert 1e3 * float(seconds) == pytest.approx(70, rel=0.02)
 
 

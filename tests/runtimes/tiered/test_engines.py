@@ -171,3 +171,14 @@ def test_the_card_of_a_drive_is_of_the_fastest_engine_that_runs() -> None:
     assert decode_tps(shown) == max(map(decode_tps, able))
     assert advice.best is not None
     assert advice.best.runtime.mainstream, "what is compared first stays in common use"
+
+
+@pytest.mark.parametrize(
+    ("version", "mapped"),
+    [("0.1.31", True), ("0.1.37 patched", True), ("0.1.38", False), ("0.2.22", False), ("", False)],
+)
+def test_strata_read_a_mapped_file_before_its_unbuffered_reads(version: str, mapped: bool) -> None:
+    # release 0.1.38: the file tier is read unbuffered
+    engine = TieredEngine.called("strata")
+    assert engine is not None
+    assert engine.of_version(version).mapped is mapped

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from advisor.errors import InputError
 from advisor.model.architecture import Architecture, Group, Shapes, Tensor, tensors
-from advisor.model.build import Layer, stack
+from advisor.model.build import Layer, build, stack
 from advisor.model.config.own_layers.parts import (
     DeltaSizes,
     MambaSizes,
@@ -186,6 +186,14 @@ def _indexed(mixing: Mixing, facts: ArchitectureSpec, layer: int, heads: int, di
     }
     cache = replace(mixing.cache, key_values=mixing.cache.key_values + dim)
     return replace(mixing.beside(*tensors(layer, weights)), cache=cache)
+
+
+def qwen1(config: Config, facts: ArchitectureSpec) -> Architecture:
+    """The first Qwen, whose `intermediate_size` counts both halves of its gated feed-forward block.
+
+    Reference: Qwen/Qwen-7B, modeling_qwen.py, `ff_dim_in = config.intermediate_size // 2`.
+    """
+    return build(replace(facts, intermediate=config.whole("intermediate_size") // 2))
 
 
 def nemotron_nas(config: Config, facts: ArchitectureSpec) -> Architecture:
