@@ -24,37 +24,37 @@ def answered(request: dict[str, object]) -> Answer:
     return answer(Request(**request).nouns())
 
 
-@pytest.fixture(scope="module", params=ASKED, ids=lambda asked: str(asked["model"]))
-def asked(request: pytest.FixtureRequest) -> Answer:
+@pytest.fixture(scope="module", params=ASKED, ids=lambda request: str(request["model"]))
+def given(request: pytest.FixtureRequest) -> Answer:
     return answered(request.param)
 
 
-def tried(asked: Answer) -> RamAndDrive:
-    found = asked.advice.ram_and_drive
-    assert found is not None
-    return found
+def tried(given: Answer) -> RamAndDrive:
+    curve = given.advice.ram_and_drive
+    assert curve is not None
+    return curve
 
 
-def test_more_ram_and_more_drives_are_never_slower(asked: Answer) -> None:
+def test_more_ram_and_more_drives_are_never_slower(given: Answer) -> None:
     for drives in NUMBERS_OF_DRIVES:
-        along = tried(asked).along(drives)
+        along = tried(given).along(drives)
         assert [point.ram_gib for point in along] == sorted(point.ram_gib for point in along)
         for less, more in pairwise(along):
             assert more.decode >= 0.999 * less.decode
-    for one, two in zip(tried(asked).along(1), tried(asked).along(2), strict=True):
-        assert two.decode >= 0.999 * one.decode
+    for single, pair in zip(tried(given).along(1), tried(given).along(2), strict=True):
+        assert pair.decode >= 0.999 * single.decode
 
 
-def test_the_present_machine_is_as_fast_as_the_answer_says(asked: Answer) -> None:
+def test_the_present_machine_is_as_fast_as_the_answer_says(given: Answer) -> None:
     # The fastest of llama.cpp and the engines in tiers, outside the GPU, in the same answer.
     engines = (LLAMA_CPP, *TIERED)
-    estimates = [each for each in usable(asked.advice.estimates) if each.runtime in engines]
+    estimates = [each for each in usable(given.advice.estimates) if each.runtime in engines]
     outside = [decode_tps(each) for each in estimates if each.strategy.value != "gpu-resident"]
-    assert tried(asked).now.decode == pytest.approx(max(outside))
+    assert tried(given).now.decode == pytest.approx(max(outside))
 
 
-def test_steps_are_priced_and_judged_beside_what_is_there(asked: Answer) -> None:
-    steps = tried(asked).steps
+def test_steps_are_priced_and_judged_beside_what_is_there(given: Answer) -> None:
+    steps = tried(given).steps
     assert steps
     for step in steps:
         assert step.kept is not None
@@ -65,8 +65,8 @@ def test_steps_are_priced_and_judged_beside_what_is_there(asked: Answer) -> None
 
 def test_a_step_that_brings_nothing_is_not_praised() -> None:
     # 46.8 GiB of experts (IQ3_S) and what the system takes lie in 64 GB of RAM already.
-    found = tried(answered({**FLASH, "format": "IQ3_S", "ram_gb": 64.0}))
-    assert found.words == "Neither more RAM nor a second drive makes it notably faster."
+    curve = tried(answered({**FLASH, "format": "IQ3_S", "ram_gb": 64.0}))
+    assert curve.words == "Neither more RAM nor a second drive makes it notably faster."
 
 
 @pytest.mark.parametrize(
