@@ -11,6 +11,7 @@ import numpy.typing as npt
 from advisor.catalog.constants import ConstantRow, Constants, fitted_constants
 from advisor.cost_model import measured_constants as measured
 from advisor.cost_model import uncertainty
+from advisor.cost_model.arrangement import Arrangement
 from advisor.cost_model.cache_kernels import (
     CacheKernelRow,
     further_seconds,
@@ -139,6 +140,8 @@ class Estimate:
     slow_cache: CacheKernelRow | None = None  # why its cache is slow; None for a usual one
     cached_on_gpus: Array = 1.0  # share of the cache in the memory of GPUs
     started: Array = 0.0  # layers that the processor starts on GPUs in a step, each visit
+    arrangement: Arrangement | None = None  # GPUs in use; None for all of them as one
+    single: "Estimate | None" = None  # one of several copies side by side; None for one alone
 
     def __repr__(self) -> str:
         named = f"{self.model.name} {self.model.format} in {self.runtime.name}, {self.strategy}"
@@ -166,6 +169,10 @@ class Estimate:
         """Schedules of prompt and token; None for an impossible combination."""
         if self.planned is not None or self.placement is None:
             return self.planned
+        single = self.single
+        if self.arrangement is not None and single is not None and single.placement is not None:
+            share = self.arrangement.share(self.work)
+            return single.runtime.schedule(single.model, single.placement, single.machine, share)
         return self.runtime.schedule(self.model, self.placement, self.machine, self.work)
 
     @lazy
@@ -410,6 +417,9 @@ class Estimate:
         """Command that starts the runtime; empty for an impossible combination."""
         if self.placement is None:
             return ""
+        if self.arrangement is not None:
+            single = self.single or replace(self, arrangement=None)
+            return self.arrangement.started(single.command)
         return self.runtime.command(self.model, self.placement, self.machine, self.work)
 
     @lazy

@@ -93,6 +93,7 @@ class Runtime:
     own_drafts: Mapping[str, Any] | None = None
     schedules_drafts: bool = False  # its schedule has the runs of who drafts
     extra_uncertainty: float = 0.0  # half width for what is not fitted, as a factor's logarithm
+    alone: bool = False  # a machine runs a single copy of it at a time
     mainstream: bool = True  # in common use; the result cards prefer such runtimes
     setup: ServerSetup | None = None  # installation on a rented machine; None where unknown
     # context where none is set [tokens]; None for the model's own

@@ -1,13 +1,24 @@
 """Estimates of a model on a machine, in every runtime and placement."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from advisor.catalog.constants import Constants
+from advisor.cost_model.arrangement import Arrangement, fewer, side_by_side
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import PlacementStrategy, Settings, whole_bytes
+from advisor.cost_model.placement import (
+    Location,
+    Placement,
+    PlacementStrategy,
+    Settings,
+    Tier,
+    vram,
+    whole_bytes,
+)
 from advisor.cost_model.runtime import LoadedFormat
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
@@ -38,6 +49,182 @@ def compare(
 def _in_runtime(
     stored: Model, machine: Machine, work: Workload, runtime: Runtime, settings: Settings
 ) -> Iterable[Estimate]:
+    """Estimates of a runtime in each placement, in the best arrangement of the GPUs."""
+    whole = _as_one(stored, machine, work, runtime, settings, runtime.strategies)
+    taken = settings_for(runtime, settings)
+    stated = taken.states_layers or taken.expert_parallel or taken.attention_by_user
+    if stated or len(machine.gpus) < 2 or any(map(_is_sweep, whole)):
+        return whole
+    copies = list(_copies(stored, machine, work, runtime, settings))
+    copied = {each.arrangement.groups[0] for each in copies if each.arrangement}
+    parts = copies
+    for arrangement in fewer(machine):
+        part = arrangement.part
+        tried = [each.strategy for each in whole if _worth_trying(each, whole, part)]
+        if arrangement.groups[0] in copied:
+            tried = [each for each in tried if each is not PlacementStrategy.GPU_RESIDENT]
+        estimates = _as_one(stored, part, work, runtime, settings, tried)
+        parts += [replace(each, arrangement=arrangement) for each in estimates]
+    return [
+        best_arranged(each, (part for part in parts if part.strategy is each.strategy))
+        for each in whole
+    ]
+
+
+def _in_gpus(estimate: Estimate) -> bool:
+    return estimate.strategy is PlacementStrategy.GPU_RESIDENT
+
+
+def _worth_trying(estimate: Estimate, whole: Iterable[Estimate], part: Machine) -> bool:
+    """Whether a placement may be better with fewer GPUs: where these could hold the model; outside
+    the GPUs, where all of them do not hold it.
+    """
+    if _in_gpus(estimate):
+        return could_hold(estimate.model, part, estimate.strategy)
+    return not any(_in_gpus(each) and bool(each.fits) for each in whole)
+
+
+def _is_sweep(estimate: Estimate) -> bool:
+    """Whether an estimate has arrays: of several machines or requests."""
+    numbers = (estimate.missing, estimate.work.users, estimate.work.prompt, estimate.work.output)
+    return any(map(np.ndim, numbers))
+
+
+def _copies(
+    stored: Model, machine: Machine, work: Workload, runtime: Runtime, settings: Settings
+) -> Iterator[Estimate]:
+    """Estimates of copies side by side that share the users, with the whole model in the GPUs."""
+    resident = PlacementStrategy.GPU_RESIDENT
+    if resident not in runtime.strategies or runtime.alone or work.draft:
+        return
+    users = np.asarray(work.users, dtype=float)
+    for arrangement in side_by_side(machine, float(users)):
+        if could_hold(stored, arrangement.part, resident):
+            nouns = (
+                stored,
+                arrangement.part,
+                arrangement.share(work),
+                runtime,
+                settings,
+                [resident],
+            )
+            single = next(iter(_as_one(*nouns)))
+            if bool(single.fits):
+                yield together(single, arrangement, work)
+
+
+WORTH = 1.03
+"""Factor on the answers of an hour from which another arrangement is worth its command: within it,
+all GPUs as one are as good, and the usual start."""
+
+
+def best_arranged(whole: Estimate, parts: Iterable[Estimate]) -> Estimate:
+    """The estimate of all GPUs as one, or that of the arrangement that answers most, with a note;
+    in the format of all as one where these hold the model.
+    """
+    best = whole
+    most = WORTH * answers_per_second(whole)
+    for part in parts:
+        done = answers_per_second(part)
+        if done > most and (part.model.format == whole.model.format or not bool(whole.fits)):
+            most = done
+            best = part
+    if best is whole:
+        return whole
+    return replace(best, format_note=_with_words(whole, best))
+
+
+def answers_per_second(estimate: Estimate) -> float:
+    """Answers that all users who run get in a second, as one stream; 0 where it does not fit [1/s].
+
+    U / (t_first + n / S)
+    """
+    if estimate.placement is None or not bool(estimate.fits):
+        return 0.0
+    return float(estimate.work.users) / float(estimate.reply)
+
+
+def _with_words(whole: Estimate, best: Estimate) -> str:
+    """Note of an estimate with the arrangement of the GPUs, and what all as one would do."""
+    arrangement = best.arrangement
+    if arrangement is None:
+        return best.format_note
+    if whole.refusal:
+        words = f"On {arrangement.words}. With all of them: {whole.refusal}"
+    elif bool(whole.fits):
+        gain = answers_per_second(best) / answers_per_second(whole)
+        words = f"On {arrangement.words}: {gain:.2f} times the answers of all GPUs as one."
+    else:
+        words = f"On {arrangement.words}; divided over all of them it does not fit."
+    before = best.format_note.removesuffix(".")
+    return f"{before}. {words}" if before else words
+
+
+def together(single: Estimate, arrangement: Arrangement, work: Workload) -> Estimate:
+    """Estimate of copies side by side, from that of one with its share of the users."""
+    copies = arrangement.copies
+    users = np.asarray(work.users, dtype=float)
+    running = np.minimum(users, single.work.users * copies)
+    several = replace(
+        single,
+        machine=arrangement.used,
+        work=single.work.with_numbers(users=running),
+        waiting=users - running,
+        arrangement=arrangement,
+        single=single,
+    )
+    if single.placement is None:
+        return several
+    return replace(
+        several, placement=repeated(single.placement, len(arrangement.groups[0]), copies)
+    )
+
+
+def anew(after: Estimate, constants: Constants | None = None) -> Estimate:
+    """An estimate with other nouns, placed and timed anew in the arrangement that it had."""
+    nouns = (after.runtime, after.strategy, constants, after.settings)
+    arrangement = after.arrangement and after.arrangement.on(after.machine)
+    if arrangement is None or arrangement.copies == 1:
+        again = estimate(after.model, after.machine, after.work, *nouns)
+        return replace(again, arrangement=arrangement)
+    share = arrangement.share(after.work)
+    single = estimate(after.model, arrangement.part, share, *nouns)
+    return together(single, arrangement, after.work)
+
+
+def repeated(placement: Placement, cards: int, copies: int) -> Placement:
+    """Placement of copies on as many GPUs each, which share the users and thus the caches."""
+
+    def again(parts: Mapping[Location, Any]) -> dict[Location, Any]:
+        return {
+            vram(at.device + copy * cards) if at.tier is Tier.VRAM else at: part
+            for copy in range(copies)
+            for at, part in parts.items()
+        }
+
+    caches = {
+        at: share / copies if at.tier is Tier.VRAM else share for at, share in placement.kv.items()
+    }
+    return replace(
+        placement,
+        weights=again(placement.weights),
+        kv=again(caches),
+        output=again(placement.output),
+        buffers=again(placement.buffers),
+        embedding_shares=again(placement.embedding_shares),
+        limits=again(placement.limits),
+    )
+
+
+def _as_one(
+    stored: Model,
+    machine: Machine,
+    work: Workload,
+    runtime: Runtime,
+    settings: Settings,
+    strategies: Sequence[PlacementStrategy],
+) -> list[Estimate]:
+    """Estimates of a runtime in each placement, with all GPUs of a machine as one."""
     try:
         model, reason = _loaded(stored, runtime, machine)
     except Refusal as refusal:
@@ -51,12 +238,12 @@ def _in_runtime(
                 refusal=str(refusal),
                 missing=whole_bytes(stored, work),
             )
-            for strategy in runtime.strategies
+            for strategy in strategies
         ]
     taken = settings_for(runtime, settings)
     results = [
         estimate(model, machine, work, runtime, strategy, None, taken, reason)
-        for strategy in runtime.strategies
+        for strategy in strategies
     ]
     chosen = as_chosen(stored)
     if chosen is None or model.format != stored.native:
@@ -198,9 +385,7 @@ def readers(best: Estimate, reading_tps: float) -> int:
     """Users whom a server answers together at a reading speed; 0 where not even one."""
 
     def most(users: Floats) -> int:
-        several = replace(best.work, users=users)
-        nouns = (best.model, best.machine, several, best.runtime, best.strategy)
-        every = estimate(*nouns, settings=best.settings)
+        every = anew(replace(best, work=replace(best.work, users=users)))
         speed = np.broadcast_to(np.asarray(every.decode_tps, dtype=float), users.shape)
         able = (np.nan_to_num(speed) >= reading_tps) & (every.waiting == 0) & every.fits
         return int(np.max(users, where=able, initial=0.0))

@@ -9,7 +9,7 @@ supported one; without one, the combination is refused with a reason.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 import numpy as np
@@ -20,7 +20,7 @@ from advisor.cost_model.runtime import LoadedFormat
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.backends import OperatingSystem
-from advisor.machine.machine import Machine
+from advisor.machine.machine import Gpu, Machine
 from advisor.model.formats import known_format
 from advisor.model.model import Model
 from advisor.model.packings import Packing, packing_named
@@ -278,15 +278,27 @@ def refusal(key: str, form: str, machine: Machine) -> str:
     if not machine.gpus:
         return f"{NAMES[key]} needs a GPU, and this machine has none."
     able = [row for row in rows() if row.runtime == key]
-    where = f"{machine.gpus[0].name} ({machine.gpus[0].family})"
+    card = _without_kernels(key, form, machine)
+    where = f"{card.name} ({card.family})"
     oldest = min((row.capability for row in able if row.capability), default=0.0)
-    if 0 < capabilities().get(machine.gpus[0].family, 0.0) < oldest:
+    if 0 < capabilities().get(card.family, 0.0) < oldest:
         return f"{NAMES[key]} needs a GPU of compute capability {oldest:g}; {where} is older."
     wanted = {word for row in able for word in _words(row.instruction_sets)}
     if wanted and not wanted & machine.host.instruction_sets:
         host = machine.host.name or "this one"
         return f"{NAMES[key]} needs a processor with AVX2, which {host} is not known to have."
     return f"{NAMES[key]} has no kernels for {where}."
+
+
+def _without_kernels(key: str, form: str, machine: Machine) -> Gpu:
+    """The first GPU on which a runtime runs neither a format nor a near one; the first of all where
+    each runs some.
+    """
+    for gpu in machine.gpus:
+        taken = takes(key, replace(machine, gpus=(gpu,), nodes=1))
+        if not any(kinds(near) & taken for near in nearest(form)):
+            return gpu
+    return machine.gpus[0]
 
 
 def _words(text: str) -> frozenset[str]:

@@ -37,6 +37,7 @@ def modes(estimate: Estimate) -> tuple[str, ...]:
     """Sentences on the other modes of an estimate; empty where it does not fit."""
     if estimate.placement is None or not bool(np.all(estimate.fits)):
         return ()
+    estimate = estimate.single or estimate  # of one of several copies side by side
     made_by = (*REMARKS.get(estimate.runtime.name, ()), _default_context, _tables)
     return tuple(sentence for remark in made_by for sentence in remark(estimate))
 

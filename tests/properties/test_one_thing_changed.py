@@ -6,6 +6,7 @@ bytes.
 """
 
 import os
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -15,6 +16,8 @@ import pytest
 
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError
+from advisor.machine.catalog import find_gpu, gpu_rows
+from advisor.machine.rows import PEAKS, GpuRow
 from advisor.request.request import Request
 from advisor.runtimes import compare
 from advisor.runtimes.llama_cpp.passes import COPY_TOKENS
@@ -27,6 +30,8 @@ BATCHES = 0.97
 hundred tokens come up to 2.5 % sooner with a tenth more."""
 A_LAYER = 0.8
 """The same where a layer lies on another card, or pages of the file make room for it."""
+
+
 MODELS = (
     "Llama-3.1-8B", "Llama-3.1-70B", "Qwen3-30B-A3B", "Qwen3-32B", "gpt-oss-120b", "gpt-oss-20b",
     "DeepSeek-R1", "GLM-4.5-Air", "Qwen3-Next-80B-A3B", "Gemma 3 27B", "Mixtral-8x7B",
@@ -37,6 +42,28 @@ CARDS = (
     "GTX 1080 Ti", "A100 80GB", "H100", "RX 7900 XTX", "RX 6800", "MI50 32GB", "Arc B580", "L40S",
     "Arc A770", "V100 32GB", "T4", "RTX A6000", "RTX 5060 Ti 16GB",
 )  # fmt: skip
+
+
+def no_worse(name: str, other: str) -> bool:
+    """Whether a card has at least as much of all that datasheets state as another one of the same
+    maker.
+    """
+    card, worse = (gpu_rows()[find_gpu(each).name] for each in (name, other))
+    figures = ("memory_gib", "bandwidth_gbs", *PEAKS)
+    pairs = [(getattr(card, figure) or 0.0, getattr(worse, figure) or 0.0) for figure in figures]
+    pairs.append((_link(card), _link(worse)))
+    return card.vendor == worse.vendor and all(has >= needs for has, needs in pairs)
+
+
+def _link(row: GpuRow) -> float:
+    return 2.0 ** (row.pcie_gen or 0) * (row.pcie_lanes or 0)
+
+
+BETTER = {
+    worse: [better for better in CARDS if better != worse and no_worse(better, worse)]
+    for worse in CARDS
+}
+"""Cards with at least as much of all that datasheets state, by a worse one of the same maker."""
 UNIFIED = ("Mac Studio M3 Ultra 256GB", "MacBook Pro M4 Max 64GB", "Strix Halo 128GB", "DGX Spark")
 CPUS = (None, "Ryzen 9 7950X", "Core i5-12400", "EPYC 7763", "Ryzen 5 5600", "Xeon E5-2690 v4")
 
@@ -131,6 +158,49 @@ def test_more_ram_is_never_slower(by: Callable[[Estimate], float]) -> None:
         return replace(request, ram_gb=2 * float(request.ram_gb or 64))
 
     assert worse(f"RAM {by.__name__}", more, by) == []
+
+
+def answers(estimate: Estimate) -> float:
+    """Answers of all users who run in a second, as one stream [1/s]."""
+    return compare.answers_per_second(estimate)
+
+
+def test_a_second_card_is_never_slower() -> None:
+    """Another card of the same kind, or of any: it can be left out, or serve users of its own."""
+
+    def again(request: Request) -> Request:
+        if request.machine:
+            return request
+        first = (request.gpu or "").split(" + ")[0]
+        return replace(request, gpu=f"{request.gpu} + {first}")
+
+    def of_any_kind(request: Request) -> Request:
+        if request.machine:
+            return request
+        other = CARDS[zlib.crc32(repr(request).encode()) % len(CARDS)]
+        return replace(request, gpu=f"{request.gpu} + {other}")
+
+    assert worse("second card", again, answers) == []
+    assert worse("any second card", of_any_kind, answers) == []
+
+
+def test_a_better_card_is_never_slower() -> None:
+    """A card with at least as much of all that datasheets state in place of a worse one."""
+
+    def better(request: Request) -> Request:
+        if request.machine:
+            return request
+        cards = (request.gpu or "").split(" + ")
+        number = zlib.crc32(repr(request).encode())
+        able = BETTER[cards[0]]
+        if not able:
+            return request
+        other = able[number % len(able)]
+        return replace(
+            request, gpu=" + ".join(other if card == cards[0] else card for card in cards)
+        )
+
+    assert worse("better card", better, answers) == []
 
 
 def test_a_longer_context_is_never_faster() -> None:

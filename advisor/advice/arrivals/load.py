@@ -1,7 +1,8 @@
 """Load of a server: the runtime that serves, the users it supports, and their waits."""
 
+import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -77,23 +78,28 @@ class ServerLoad:
     lengths: Lengths  # lengths of prompts and replies
     request: Request  # speed and wait that each user should have
     estimate: Estimate  # runtime and placement of the server
+    copies: int = 1  # servers of the same kind side by side, each with its part of the users
 
     def with_users(self, users: int) -> Waiting:
         """Waiting times of users who each send the next request when they have the last reply."""
-        requests = of_users(users, max(ROUNDS * users, FEWEST), self.lengths)
-        return _waiting(simulate(self.server, requests), skipped=users, users=float(users))
+        share = math.ceil(users / self.copies)
+        requests = of_users(share, max(ROUNDS * share, FEWEST), self.lengths)
+        waiting = _waiting(simulate(self.server, requests), skipped=share, users=float(users))
+        return replace(waiting, per_hour=waiting.per_hour * self.copies)
 
     def with_arrivals(self, per_hour: float) -> Waiting:
         """Waiting times of requests at random times, at a rate in requests per hour."""
-        requests = at_random(per_hour / SECONDS_PER_HOUR, SAMPLE, self.lengths)
-        return _waiting(simulate(self.server, requests), skipped=SAMPLE // 10)
+        share = per_hour / self.copies
+        requests = at_random(share / SECONDS_PER_HOUR, SAMPLE, self.lengths)
+        waiting = _waiting(simulate(self.server, requests), skipped=SAMPLE // 10)
+        users = waiting.users * self.copies
+        return replace(waiting, users=users, per_hour=waiting.per_hour * self.copies)
 
     @property
     def together(self) -> float:
         """Number of sequences of mean length that the server holds at once."""
-        return min(
-            self.server.slots, self.server.room / (self.lengths.prompt + self.lengths.output)
-        )
+        each = self.server.room / (self.lengths.prompt + self.lengths.output)
+        return self.copies * min(self.server.slots, each)
 
     @lazy
     def by_closed_form(self) -> int:
@@ -105,7 +111,7 @@ class ServerLoad:
             return 0
         times = self.server.time_per_token(np.arange(1.0, MOST_USERS + 1.0), self.lengths)
         fast = int(np.sum(times <= 1.0 / self.request.user_tps))
-        return min(fast, int(self.together))
+        return min(fast * self.copies, int(self.together))
 
     def users_up_to(self, most: int) -> int:
         """Largest number of simultaneous users, at most that many, who are all served in time; 0 if
@@ -160,7 +166,7 @@ def load_on(estimates: Iterable[Estimate], request: Request) -> ServerLoad | Non
     loads = []
     for estimate in usable(estimates):
         if estimate.strategy is PlacementStrategy.GPU_RESIDENT:
-            engine = server(estimate)
+            engine = server(estimate.single or estimate)
         else:
             engine = None
         if engine is not None:
@@ -172,7 +178,8 @@ def load_on(estimates: Iterable[Estimate], request: Request) -> ServerLoad | Non
                 spread=request.length_spread,
                 cached_share=float(work.cached) / prompt,
             )
-            loads.append(ServerLoad(engine, lengths, request, estimate))
+            copies = estimate.arrangement.copies if estimate.arrangement else 1
+            loads.append(ServerLoad(engine, lengths, request, estimate, copies))
     return max(loads, key=lambda load: load.by_closed_form, default=None)
 
 

@@ -110,4 +110,5 @@ LM_STUDIO = variant(
     command=command,
     drafts=True,
     mainstream=True,
+    alone=True,
 )

@@ -1,0 +1,205 @@
+"""Arrangements of a machine's GPUs: all as one, fewer of them, or copies of a model side by side.
+
+Each GPU more in a group costs time: sums in each layer where they share layers, hand-overs where
+they take turns, and the slowest makes the others wait. So fewer GPUs, or a copy of the model on
+each of several equal parts, can answer sooner than all of them as one; engines start them as
+separate servers that each see their GPUs alone (CUDA_VISIBLE_DEVICES, NVIDIA's CUDA programming
+guide, environment variables; HIP_VISIBLE_DEVICES, rocm.docs.amd.com, GPU isolation;
+ONEAPI_DEVICE_SELECTOR, intel.github.io/llvm; GGML_VK_VISIBLE_DEVICES, ggml-vulkan.cpp of llama.cpp;
+all read 2026-11-28).
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+
+from advisor.cost_model.workload import Workload
+from advisor.machine import backends
+from advisor.machine.machine import Gpu, Machine
+
+EVERY_NUMBER = 4  # cards of a kind up to which every smaller number of them is tried
+VARIABLES = {
+    "cuda": "CUDA_VISIBLE_DEVICES={}",
+    "rocm": "HIP_VISIBLE_DEVICES={}",
+    "sycl": "ONEAPI_DEVICE_SELECTOR=level_zero:{}",
+    "vulkan": "GGML_VK_VISIBLE_DEVICES={}",
+}
+"""Variable of the environment that leaves a program some GPUs, by backend."""
+SERVER = re.compile(
+    r"(?:[A-Z_][A-Z0-9_]*=\S+ )*(?P<name>llama-server|\S*llamafile\S*|vllm serve|trtllm-serve|"
+    r"python -m sglang\.launch_server|ollama serve)\b"
+)
+"""Beginning of a line of a command that starts a server."""
+PORTS = {"llama-server": 8080, "vllm serve": 8000, "trtllm-serve": 8000,
+         "python -m sglang.launch_server": 30000}  # fmt: skip
+"""Port on which a server listens unless `--port` says another, by the beginning of its line."""
+OLLAMA_PORT = 11434  # port of Ollama, which a variable changes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arrangement:
+    """Use of a machine's GPUs by one copy of a model, or by several side by side."""
+
+    machine: Machine  # the machine with all of its GPUs
+    groups: tuple[tuple[int, ...], ...]  # GPUs of each copy, by their places in the machine
+
+    @property
+    def copies(self) -> int:
+        """Number of copies of the model."""
+        return len(self.groups)
+
+    @property
+    def part(self) -> Machine:
+        """Machine as one copy sees it, with its GPUs alone."""
+        return self._with(self.groups[0])
+
+    @property
+    def used(self) -> Machine:
+        """Machine with the GPUs in use alone, those of the first copy first."""
+        return self._with(tuple(chain.from_iterable(self.groups)))
+
+    def _with(self, cards: tuple[int, ...]) -> Machine:
+        machine = self.machine
+        gpus = tuple(machine.gpus[card] for card in cards)
+        nodes = max(1, len(cards) * machine.nodes // len(machine.gpus))
+        return replace(machine, gpus=gpus, nodes=nodes)
+
+    def share(self, work: Workload) -> Workload:
+        """Request of the copy with the most users, of all users who share the copies."""
+        return work.with_numbers(users=np.ceil(np.asarray(work.users, dtype=float) / self.copies))
+
+    def on(self, machine: Machine) -> "Arrangement | None":
+        """The same arrangement of a machine that has the GPUs in use alone, some of them changed;
+        None where their number is another one.
+        """
+        size = len(self.groups[0])
+        if len(machine.gpus) != self.copies * size:
+            return None
+        groups = tuple(tuple(range(copy * size, (copy + 1) * size)) for copy in range(self.copies))
+        if machine.cards == self.used.cards:
+            return self
+        return Arrangement(machine=machine, groups=groups)
+
+    @property
+    def words(self) -> str:
+        """GPUs in use: "1 of 2 GPUs (RTX 5090)", "2 copies side by side, each on 1 GPU"."""
+        number = len(self.groups[0])
+        gpus = self.machine.gpus
+        names = ", ".join(dict.fromkeys(gpus[card].name for card in self.groups[0]))
+        if self.copies == 1:
+            return f"{number} of {len(gpus)} GPUs ({names})"
+        several = "GPU" if number == 1 else "GPUs"
+        return f"{self.copies} copies side by side, each on {number} {several} ({names})"
+
+    def started(self, command: str) -> str:
+        """Command of one copy as that of the arrangement: each copy sees its GPUs alone."""
+        if self.copies == 1:
+            return "\n".join(self._seeing(command.splitlines(), self.groups[0]))
+        lines = [f"# {self.copies} copies, each in a terminal of its own, that share the requests"]
+        for copy, cards in enumerate(self.groups):
+            if self.machine.nodes > 1:
+                lines += [f"# on HOST{copy + 1}", *command.splitlines()]
+            else:
+                listening = [_on_port(line, copy) for line in command.splitlines()]
+                lines += self._seeing(listening, cards)
+        return "\n".join(lines)
+
+    def _seeing(self, lines: list[str], cards: tuple[int, ...]) -> Iterator[str]:
+        """Lines of a command whose server sees some GPUs alone."""
+        variable = self._variable(cards)
+        if not variable:
+            yield from lines
+            return
+        if not any(SERVER.match(line) for line in lines):
+            yield f"# with {variable} in its environment"
+        for line in lines:
+            yield f"{variable} {line}" if SERVER.match(line) else line
+
+    def _variable(self, cards: tuple[int, ...]) -> str:
+        """Assignment of the variable that leaves a copy its GPUs; empty where it sees no others."""
+        backend = backends.of_machine(self.part)
+        seen = [card for card, gpu in enumerate(self.machine.gpus) if _sees(backend, gpu)]
+        if backend not in VARIABLES or self.machine.nodes > 1 or len(cards) == len(seen):
+            return ""
+        return VARIABLES[backend].format(",".join(str(seen.index(card)) for card in cards))
+
+
+def _sees(backend: str, gpu: Gpu) -> bool:
+    return backend in backends.of_vendor(gpu.vendor)
+
+
+def _on_port(line: str, copy: int) -> str:
+    server = SERVER.match(line)
+    if server is None or copy == 0:
+        return line
+    name = server["name"]
+    if name == "ollama serve":
+        return f"OLLAMA_HOST=127.0.0.1:{OLLAMA_PORT + copy} {line}"
+    return f"{line} --port {PORTS.get(name, PORTS['llama-server']) + copy}"
+
+
+def fewer(machine: Machine) -> Iterator[Arrangement]:
+    """Arrangements with some of a machine's GPUs: the fastest ones, those with the most memory,
+    and those of each kind; of several machines one.
+    """
+    gpus = machine.gpus
+    if len(gpus) < 2 or machine.counts is not None:
+        return
+    if machine.nodes > 1:
+        yield Arrangement(machine=machine, groups=(tuple(range(len(gpus) // machine.nodes)),))
+        return
+    chosen: dict[tuple[int, ...], None] = {}
+    for kind in dict.fromkeys(gpu.name for gpu in gpus):
+        alike = [card for card, gpu in enumerate(gpus) if gpu.name == kind]
+        chosen.update(dict.fromkeys(_first(alike)))
+    for rate in (_bandwidth, _memory):
+        best = sorted(range(len(gpus)), key=lambda card: -rate(gpus[card]))
+        chosen.update(dict.fromkeys(_first(best)))
+    for cards in chosen:
+        if len(cards) < len(gpus):
+            yield Arrangement(machine=machine, groups=(cards,))
+
+
+def _first(cards: list[int]) -> Iterator[tuple[int, ...]]:
+    """The first of some cards, in several numbers of them, up to all."""
+    numbers = {2**power for power in range(len(cards).bit_length())} | {len(cards)}
+    if len(cards) <= EVERY_NUMBER:
+        numbers = set(range(1, len(cards) + 1))
+    for number in sorted(numbers):
+        yield tuple(sorted(cards[:number]))
+
+
+def _bandwidth(gpu: Gpu) -> float:
+    return float(gpu.bandwidth.value)
+
+
+def _memory(gpu: Gpu) -> float:
+    return float(gpu.memory.value)
+
+
+def side_by_side(machine: Machine, users: float) -> Iterator[Arrangement]:
+    """Arrangements with copies on as many GPUs of one kind each, at most one for each user; of
+    several machines, one on each.
+    """
+    gpus = machine.gpus
+    if len(gpus) < 2 or machine.counts is not None or users < 2:
+        return
+    for kind in dict.fromkeys(gpu.name for gpu in gpus):
+        alike = [card for card, gpu in enumerate(gpus) if gpu.name == kind]
+        if machine.nodes > 1:
+            sizes = [len(gpus) // machine.nodes]
+        else:
+            sizes = [size for size in range(1, len(alike) // 2 + 1) if _divides(alike, size)]
+        for size in sizes:
+            copies = min(len(alike) // size, int(users))
+            if copies > 1:
+                groups = [alike[copy * size : (copy + 1) * size] for copy in range(copies)]
+                yield Arrangement(machine=machine, groups=tuple(map(tuple, groups)))
+
+
+def _divides(cards: list[int], size: int) -> bool:
+    """Whether copies on so many GPUs are worth a try: equal parts of all, or a power of two."""
+    return len(cards) % size == 0 or size & (size - 1) == 0
