@@ -4,10 +4,11 @@ import argparse
 import csv
 import multiprocessing
 import os
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from contextlib import suppress
+from hashlib import blake2b
 from io import TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
@@ -24,6 +25,8 @@ from advisor.machine.known_run import KnownRun
 Cells: TypeAlias = dict[str, str]  # cells of a row by column
 Prediction: TypeAlias = dict[str, object]  # cells of an answer by column
 Known: TypeAlias = Mapping[str, tuple[KnownRun, ...]]  # known runs by machine
+Group: TypeAlias = tuple[list[Cells], dict[bytes, Cells], Future[list[Prediction]] | None]
+"""Rows of a group, its new ones by what they state, and their answers to come."""
 TOGETHER = 250  # rows that a process answers at once
 WAITING = 3  # groups of rows in work or waiting, for each process: what is read ahead stays small
 MODEL_COLUMNS = ("model", "params_b")
@@ -111,31 +114,76 @@ def _readable(
 
 def _answered(rows: Iterator[Cells], known: Known) -> Iterator[Prediction]:
     """Answers in the order of the rows; of many rows, by a process on each core."""
+    answers = Answers(known)
     groups = iter(lambda: list(islice(rows, TOGETHER)), [])
     first = next(groups, [])
     workers = os.cpu_count() or 1
     if len(first) < TOGETHER or workers < 2:
         for group in chain((first,), groups):
-            yield from _predictions(group, known)
+            new = answers.new_of(group)
+            yield from answers.of(group, new, _predictions([*new.values()], known))
         return
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-        yield from _in_turn(pool, chain((first,), groups), WAITING * workers, known)
+        yield from _in_turn(pool, chain((first,), groups), WAITING * workers, answers)
+
+
+KEPT = 20_000  # answers that are remembered, of rows that a table repeats
+
+
+class Answers:
+    """Answers of a table's rows: rows that state the same are answered once, in any process."""
+
+    def __init__(self, known: Known) -> None:
+        self.known = known
+        self._kept: OrderedDict[bytes, Prediction] = OrderedDict()
+        self._asked: set[bytes] = set()  # of groups in work
+
+    def new_of(self, rows: Iterable[Cells]) -> dict[bytes, Cells]:
+        """Rows of a group that are not answered and not in work yet, by what they state."""
+        new: dict[bytes, Cells] = {}
+        for cells in rows:
+            stated = _stated(cells)
+            if stated not in self._kept and stated not in self._asked:
+                new[stated] = cells
+        self._asked |= new.keys()
+        return new
+
+    def of(
+        self, rows: Iterable[Cells], new: Mapping[bytes, Cells], answers: Iterable[Prediction]
+    ) -> Iterator[Prediction]:
+        """Answers of a group in its order, with those of its new rows."""
+        self._kept.update(zip(new, answers, strict=True))
+        self._asked -= new.keys()
+        for cells in rows:
+            answer = self._kept.get(_stated(cells))
+            if answer is None:  # forgotten since
+                answer = _predictions([cells], self.known)[0]
+            yield answer | {"id": cells.get("id") or ""}
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+
+
+def _stated(cells: Cells) -> bytes:
+    """Digest of what a row states, but for its name."""
+    text = repr([(name, cell) for name, cell in cells.items() if name != "id"])
+    return blake2b(text.encode(errors="replace"), digest_size=16).digest()
 
 
 def _in_turn(
-    pool: ProcessPoolExecutor, groups: Iterable[list[Cells]], ahead: int, known: Known
+    pool: ProcessPoolExecutor, groups: Iterable[list[Cells]], ahead: int, answers: Answers
 ) -> Iterator[Prediction]:
     """Answers of groups of rows in their order, with at most `ahead` groups in work."""
-    waiting: deque[tuple[list[Cells], Future[list[Prediction]] | None]] = deque()
+    waiting: deque[Group] = deque()
     for rows in groups:
+        new = answers.new_of(rows)
         future = None
         with suppress(BrokenExecutor):
-            future = pool.submit(_predictions, rows, _of_machines(rows, known))
-        waiting.append((rows, future))
+            future = pool.submit(_predictions, [*new.values()], _of_machines(rows, answers.known))
+        waiting.append((rows, new, future))
         if len(waiting) == ahead:
-            yield from _result(*waiting.popleft(), known)
-    for rows, future in waiting:
-        yield from _result(rows, future, known)
+            yield from _result(waiting.popleft(), answers)
+    while waiting:
+        yield from _result(waiting.popleft(), answers)
 
 
 def _of_machines(rows: list[Cells], known: Known) -> Known:
@@ -144,18 +192,19 @@ def _of_machines(rows: list[Cells], known: Known) -> Known:
     return {machine: runs for machine, runs in known.items() if machine in machines}
 
 
-def _result(
-    rows: list[Cells], future: Future[list[Prediction]] | None, known: Known
-) -> list[Prediction]:
+def _result(group: Group, answers: Answers) -> Iterator[Prediction]:
     """Answers of a group; computed here where its process was ended, by a lack of memory, say."""
+    rows, new, future = group
     if future:
         with suppress(BrokenExecutor):
-            return future.result()
-    return _predictions(rows, known)
+            return answers.of(rows, new, future.result())
+    return answers.of(rows, new, _predictions([*new.values()], answers.known))
 
 
 def _predictions(rows: list[Cells], known: Known) -> list[Prediction]:
     """Answers of a group; imported here, since what hands out groups needs none."""
+    if not rows:
+        return []
     from advisor.evidence.published.predict import predictions
 
     return list(predictions(rows, known))

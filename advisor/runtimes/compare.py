@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -37,13 +38,21 @@ def compare(
     *,
     settings: Settings | None = None,
     runtimes: Iterable[Runtime] = RUNTIMES,
+    arranged: bool = True,
 ) -> tuple[Estimate, ...]:
-    """Estimates for all runtimes and placements, each in the nearest format, or why not."""
-    return tuple(
-        estimate
-        for runtime in runtimes
-        for estimate in _in_runtime(model, machine, work, runtime, settings or Settings())
-    )
+    """Estimates for all runtimes and placements, each in the nearest format, or why not; in the
+    best arrangement of the GPUs, or with all of them as one, as stacked machines are timed.
+    """
+    taken = settings or Settings()
+    each: Iterable[Iterable[Estimate]]
+    if arranged:
+        each = (_in_runtime(model, machine, work, runtime, taken) for runtime in runtimes)
+    else:
+        each = (
+            _as_one(model, machine, work, runtime, taken, runtime.strategies)
+            for runtime in runtimes
+        )
+    return tuple(chain.from_iterable(each))
 
 
 def _in_runtime(

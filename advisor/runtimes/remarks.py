@@ -1,5 +1,6 @@
 """Remarks beside a runtime's command: its other modes and their predicted speed."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +19,7 @@ from advisor.cost_model.placement import (
     embedding_share,
 )
 from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import ENOUGH
 from advisor.formatting import memory, number, range_of, seconds, tokens_per_second
 from advisor.runtimes.accelerate import HEAD, MEMORY_USED, device_map
@@ -97,6 +99,37 @@ def _llama_cpp(estimate: Estimate) -> Iterable[str]:
             f"{seconds(then)} instead of {seconds(now)}. It fails where the system cannot lock "
             "so much."
         )
+
+
+MOST_PASSES = 4  # passes of a prompt up to which a further one is worth a sentence
+
+
+def _passes(estimate: Estimate) -> Iterable[str]:
+    """Reason why a prompt that is a little longer than a micro-batch takes much longer, where each
+    pass over it copies the weights in RAM.
+    """
+    prompt = estimate.prompt
+    if prompt is None or estimate.strategy is PlacementStrategy.GPU_RESIDENT:
+        return
+    work = estimate.work
+    tokens = float(work.fresh) * float(work.users)
+    passes = math.ceil(tokens / float(work.ubatch))
+    outside = sum(float(prompt.parts.get(route, 0.0)) for route in Route if route in OUTSIDE)
+    if not 1 < passes <= MOST_PASSES or outside < WORTH_NAMING * float(prompt.total) / 2:
+        return
+    whole = again(estimate, work=replace(work, ubatch=math.ceil(tokens)))
+    if whole.prompt is None or float(whole.prompt.total) >= WORTH_NAMING * float(prompt.total):
+        return
+    most = f"{float(work.ubatch):g}"
+    yield (
+        f"A prompt of {tokens:,.0f} tokens takes {passes} passes of at most {most}, and each "
+        "copies the weights in RAM to the GPU anew: one token beyond a pass costs a whole "
+        f"one. In a single pass (-ub {math.ceil(tokens)}) the first token comes after "
+        f"{seconds(float(whole.prompt.total))} instead of {seconds(float(prompt.total))}."
+    )
+
+
+OUTSIDE = (Route.STREAMED, Route.PAGED, Route.STAGED)  # routes of weights outside the GPUs' memory
 
 
 def slower_with_cache(estimate: Estimate) -> Iterable[str]:
@@ -270,7 +303,8 @@ def _tables(estimate: Estimate) -> Iterable[str]:
 
 
 REMARKS: Mapping[str, tuple[Callable[[Estimate], Iterable[str]], ...]] = {
-    runtimes.LLAMA_CPP.name: (_layers_counted, _llama_cpp),
+    runtimes.LLAMA_CPP.name: (_layers_counted, _llama_cpp, _passes),
+    runtimes.IK_LLAMA_CPP.name: (_passes,),
     runtimes.OLLAMA.name: (_layers_counted,),
     runtimes.ACCELERATE.name: (_accelerate,),
     runtimes.VLLM.name: (_served, _ray, _read_or_copied),

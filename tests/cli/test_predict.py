@@ -91,9 +91,30 @@ def test_rows_of_a_process_that_ended_are_answered_all_the_same(monkeypatch):
     )
     ids = ((0, 1), (2, 3), (4,))
     groups = [[{"id": str(at), "model": f"of {at}"} for at in each] for each in ids]
-    answered = list(predict._in_turn(Ended(), groups, 2, {}))
+    answered = list(predict._in_turn(Ended(), groups, 2, predict.Answers({})))
     assert [answer["tg_tps"] for answer in answered] == [f"of {at}" for at in range(5)]
     assert [answer["id"] for answer in answered] == ["0", "1", "2", "3", "4"]
+
+
+def test_a_table_that_repeats_its_rows_asks_for_each_once(monkeypatch):
+    asked: list[str] = []
+
+    def answered(group, _):
+        asked.extend(row["model"] for row in group)
+        return [{"id": "", "tg_tps": row["model"]} for row in group]
+
+    monkeypatch.setattr(predict, "_predictions", answered)
+    monkeypatch.setattr(predict, "TOGETHER", 3)
+    monkeypatch.setattr(predict.os, "cpu_count", lambda: 1)
+    rows = [{"id": str(at), "model": f"of {at % 4}"} for at in range(20)]
+    answers = list(predict._answered(iter(rows), {}))
+    assert [answer["id"] for answer in answers] == [row["id"] for row in rows]
+    assert [answer["tg_tps"] for answer in answers] == [row["model"] for row in rows]
+    assert sorted(asked) == [f"of {at}" for at in range(4)]
+    # What was forgotten is asked for again.
+    monkeypatch.setattr(predict, "KEPT", 1)
+    again = list(predict._answered(iter(rows), {}))
+    assert [answer["tg_tps"] for answer in again] == [row["model"] for row in rows]
 
 
 def test_rows_that_state_the_same_are_answered_once_under_their_ids(monkeypatch):

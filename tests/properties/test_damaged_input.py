@@ -1,13 +1,17 @@
 """Damaged configs, results of tools and addresses: an answer or a sentence, whatever they hold.
 
-`ADVISOR_FUZZ=100000` sets how many of each kind are tried, drawn with a seed.
+`ADVISOR_FUZZ=100000` sets how many of each kind are tried, drawn with a seed; then none may take a
+second of a processor, or 200 MB.
 """
 
 import copy
+import csv
 import json
 import math
 import os
 import random
+import resource
+import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -18,10 +22,13 @@ import pytest
 import result_samples
 
 from advisor.calibration import measurement_file
+from advisor.catalog.csv_tables import DATA
 from advisor.catalog.inputs import INPUTS, inputs_in
 from advisor.cli import mcp
 from advisor.cost_model.workload import Workload
-from advisor.errors import AdvisorError
+from advisor.errors import AdvisorError, InputError
+from advisor.evidence.published.predict import predictions
+from advisor.evidence.published.row import STATED
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import hub
@@ -30,12 +37,17 @@ from advisor.model.config.read import describe
 from advisor.probes.llama_cpp.result_files import read
 from advisor.probes.server import METRICS, ServerReading, from_metrics, from_ollama
 from advisor.reports import plain_yaml
+from advisor.reports.document import to_json
 from advisor.reports.scenarios import scenarios
+from advisor.reports.store.saved import read_report
 from advisor.request import texts
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.compare import compare
 
 TRIED = int(os.environ.get("ADVISOR_FUZZ", "2000"))
+MEASURED = "ADVISOR_FUZZ" in os.environ  # a usual run of the tests looks at no clock
+LONGEST = 1.0  # processor's time of one input [s]
+LARGEST = 200_000  # memory that one input may take more than all before it [kB]
 SAMPLES = Path(__file__).parents[1] / "samples"
 CONFIGS = [
     json.loads(path.read_text(encoding="utf-8"))["config"]
@@ -186,14 +198,53 @@ def test_damaged_measurements_end_in_a_history_or_a_sentence() -> None:
 def test_an_assistant_is_answered_whatever_it_sends() -> None:
     names = [entry.name for entry in inputs_in("what machine work draft")]
     sound: dict[str, Any] = {"model": "Llama-3.1-8B", "gpu": "RTX 3090", "ram_gb": 64}
+    tools = (*["estimate"] * 5, "describe_model", "describe_machine", "diagnose", "x" * 99)
 
     def called(draw: random.Random) -> None:
         wrong = {draw.choice(names): draw.choice((*WRONG, *TYPED))}
-        text, record = mcp.answer("estimate", {**sound, **wrong}, allow_files=False)
+        text, record = mcp.answer(draw.choice(tools), {**sound, **wrong}, allow_files=False)
         assert text
         assert record
 
     assert not failures(called, max(TRIED // 20, 100), 0.05)
+
+
+def test_damaged_reports_end_in_a_report_or_a_sentence() -> None:
+    report = json.loads((SAMPLES / "report.json").read_text(encoding="utf-8"))
+
+    def restored(draw: random.Random) -> None:
+        file = read_report(loaded(spoilt_text(report, draw)))
+        again = read_report(to_json(file.document))
+        assert again.document == file.document
+
+    assert not failures(restored, answered_at_least=0.05)
+
+
+def loaded(text: str) -> Any:
+    """Content of a JSON text; raises InputError as the reader of files does."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"This is no JSON: {error}.") from None
+
+
+def test_damaged_rows_end_in_a_speed_or_a_reason() -> None:
+    whole = [
+        {name: cell for name, cell in row.items() if cell}
+        for row in csv.DictReader((DATA / "measurements/llama_cpp.csv").read_text().splitlines())
+    ][::40]
+
+    def predicted(draw: random.Random) -> None:
+        rows = []
+        for row in draw.sample(whole, 3):
+            wrong = draw.choice((*row, *STATED))
+            rows.append(row | {wrong: draw.choice(TYPED)})
+        for answer in predictions(rows, {}):
+            speed = answer["tg_tps"]
+            assert answer["note"] or speed
+            assert not speed or 0 < float(str(speed)) < math.inf
+
+    assert not failures(predicted, max(TRIED // 20, 50))
 
 
 def failures(
@@ -203,6 +254,7 @@ def failures(
     kinds: Counter[str] = Counter()
     answered = 0
     for seed in range(count):
+        before = _used()
         try:
             tried(random.Random(seed))
             answered += 1
@@ -212,8 +264,16 @@ def failures(
         except Exception as error:  # noqa: BLE001 - what is looked for
             last = traceback.extract_tb(error.__traceback__)[-1]
             kinds[f"{error!r:.90} in {last.filename}:{last.lineno}, e.g. seed {seed}"] += 1
+        seconds, memory = (after - early for after, early in zip(_used(), before, strict=True))
+        if MEASURED and seed and (seconds > LONGEST or memory > LARGEST):
+            kinds[f"{seconds:.1f} s and {memory / 1000:.0f} MB, seed {seed}"] += 1
     assert answered > count * answered_at_least, f"{answered} of {count} were read"
     return "\n".join(f"{count} times {what}" for what, count in kinds.most_common(20))
+
+
+def _used() -> tuple[float, float]:
+    """Time of the processor until now [s], and the most memory that was held [kB]."""
+    return time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def spoilt_text(value: Any, draw: random.Random) -> str:

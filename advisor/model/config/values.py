@@ -257,7 +257,7 @@ def fixed_facts(config: Config, family: FamilyRow) -> dict[str, object]:
 
 def _family(config: Config) -> FamilyRow:
     kind = config.word("model_type")
-    if not kind:
+    if not kind.strip():
         raise Refusal(
             f"The config.json of {config.name} has no model_type, which says how the model is "
             "built. Give the file as its repository has it, or the model as a GGUF file."
@@ -310,4 +310,4 @@ def _guessed(config: Config, kind: str) -> FamilyRow:
 
 def is_guessed(family: FamilyRow) -> bool:
     """Whether a family's row is that of Llama in place of one of its own."""
-    return family.model_types.split()[0] not in families()
+    return family not in families().values()

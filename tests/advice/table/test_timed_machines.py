@@ -44,12 +44,12 @@ def rigs() -> list[Machine]:
 def alone(
     model: Model, machine: Machine, work: Workload, runtimes: Sequence[Runtime] = VALUED
 ) -> Speed | None:
-    """Fastest over the runtimes of the first placement that fits, by single estimates; of several
-    runtimes, those that count on the machine.
+    """Fastest over the runtimes of the first placement that fits, by single estimates with all GPUs
+    as one, as machines are compared; of several runtimes, those that count on the machine.
     """
     if len(runtimes) > 1:
         runtimes = [runtime for runtime in runtimes if counts_in(machine, runtime.engine)]
-    each = compare(model, machine, work, runtimes=runtimes)
+    each = compare(model, machine, work, runtimes=runtimes, arranged=False)
     by_runtime = itertools.groupby(
         (own for own in each if bool(own.fits)), key=lambda own: own.runtime
     )
@@ -161,7 +161,7 @@ def test_any_number_of_a_card_is_one_estimate(
         assert stacked.calls == 1
         assert any(together.fits)
         for machine, speed in zip(machines, together, strict=True):
-            each = compare(model, machine, work, runtimes=(runtime,))
+            each = compare(model, machine, work, runtimes=(runtime,), arranged=False)
             resident = next(own for own in each if own.strategy is PlacementStrategy.GPU_RESIDENT)
             same(speed, speed_of(resident), machine)
 

@@ -705,6 +705,17 @@ def test_an_unknown_family_is_counted_by_its_own_sizes_and_says_so() -> None:
     assert "No rule of its family 'unheard_of'" in described.notes[0]
 
 
+def test_an_unknown_family_whose_name_begins_as_a_known_one_is_a_guess_too() -> None:
+    described = describe({**LLAMA, "model_type": "llama of ours"}, "test")
+    assert "No rule of its family 'llama of ours'" in described.notes[0]
+
+
+@pytest.mark.parametrize("kind", ["", " ", "\t"])
+def test_a_file_without_a_family_says_so(kind: str) -> None:
+    with pytest.raises(Refusal, match="has no model_type"):
+        describe({**LLAMA, "model_type": kind}, "test")
+
+
 @pytest.mark.parametrize("size", ["hidden_size", "num_hidden_layers", "vocab_size"])
 def test_an_unknown_family_without_its_sizes_is_refused(size: str) -> None:
     with pytest.raises(Refusal, match="will not guess"):

@@ -1,0 +1,213 @@
+"""Arrangements of GPUs: fewer of them, or copies side by side, where all as one answer less."""
+
+from dataclasses import replace
+
+import pytest
+
+from advisor.advice.arrivals.load import load_on
+from advisor.advice.edits.remarks import remarks
+from advisor.cost_model.arrangement import fewer, side_by_side
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
+from advisor.cost_model.workload import Workload
+from advisor.machine.from_spec import machine
+from advisor.machine.machine import Machine, joined, network_named
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+from advisor.model.model import Model
+from advisor.request.request import Request
+from advisor.runtimes import LLAMA_CPP, LM_STUDIO, OLLAMA, TENSORRT_LLM, VLLM, Runtime
+from advisor.runtimes.compare import WORTH, anew, answers_per_second, compare, readers
+
+IN_GPU = PlacementStrategy.GPU_RESIDENT
+SMALL = catalog.model("Qwen3-4B", "Q4_K_M")
+AWQ = catalog.model("Qwen3-4B", "AWQ")
+USERS = Workload(users=16)
+
+
+def cards(names: str, ram_gb: float = 64) -> Machine:
+    return machine(MachineSpec(gpu=names, ram_gb=ram_gb))
+
+
+TWO = cards("2x RTX 5090")
+ONE = cards("RTX 5090")
+
+
+def resident(where: Machine, runtime: Runtime, work: Workload, model: Model = SMALL) -> Estimate:
+    """Estimate with the whole model in the GPUs, in the best arrangement."""
+    every = compare(model, where, work, runtimes=(runtime,))
+    return next(each for each in every if each.strategy is IN_GPU)
+
+
+@pytest.mark.parametrize("runtime", [VLLM, LLAMA_CPP, OLLAMA])
+def test_copies_are_each_one_card_with_its_share_of_the_users(runtime: Runtime) -> None:
+    """16 users on two cards of 32 GB: a copy of 2.7 GB on each, with 8 of the users."""
+    both = resident(TWO, runtime, USERS)
+    single = resident(ONE, runtime, replace(USERS, users=8))
+    assert both.arrangement is not None
+    assert both.arrangement.copies == 2
+    assert float(both.decode_tps) == pytest.approx(float(single.decode_tps))
+    assert float(both.first_token_seconds) == pytest.approx(float(single.first_token_seconds))
+    assert float(both.work.users) == 16
+    # Eight prompts on each card take as long as eight on one: twice the tokens of both in a second.
+    assert float(both.prefill.value) == pytest.approx(2 * float(single.prefill.value))
+    each = [float(size) for size in both.held[Tier.VRAM]]
+    assert each == pytest.approx([float(single.held[Tier.VRAM][0])] * 2)
+    assert "2 copies side by side, each on 1 GPU (RTX 5090)" in both.format_note
+
+
+def test_two_cards_answer_more_users_than_one() -> None:
+    """What was asked first: 16 users of a small model had fewer tokens from two cards."""
+    for runtime in (LLAMA_CPP, OLLAMA, VLLM):
+        alone, both = (resident(where, runtime, USERS) for where in (ONE, TWO))
+        assert answers_per_second(both) > WORTH * answers_per_second(alone)
+        assert float(both.decode_tps) >= float(alone.decode_tps)
+
+
+def test_each_copy_is_started_on_its_own_card_and_port() -> None:
+    lines = resident(TWO, VLLM, USERS, AWQ).command.splitlines()
+    servers = [line for line in lines if not line.startswith("#")]
+    assert [line.split()[0] for line in servers] == [
+        "CUDA_VISIBLE_DEVICES=0",
+        "CUDA_VISIBLE_DEVICES=1",
+    ]
+    assert all("--max-num-seqs 8" in line and "parallel-size" not in line for line in servers)
+    assert "--port" not in servers[0]
+    assert servers[1].endswith("--port 8001")
+    ollama = resident(TWO, OLLAMA, USERS).command
+    assert "CUDA_VISIBLE_DEVICES=1 OLLAMA_HOST=127.0.0.1:11435 " in ollama
+
+
+def test_an_app_that_runs_once_has_no_copies() -> None:
+    assert resident(TWO, LM_STUDIO, USERS).arrangement is None
+
+
+def test_a_slow_card_beside_a_fast_one_is_left_out_and_named() -> None:
+    """A P40 reads 346 GB/s and an RTX 5090 1,792: taking turns, a token waits for the slow one."""
+    both = resident(cards("RTX 5090 + P40"), LLAMA_CPP, Workload())
+    alone = resident(ONE, LLAMA_CPP, Workload())
+    assert float(both.decode_tps) == pytest.approx(float(alone.decode_tps))
+    assert "On 1 of 2 GPUs (RTX 5090)" in both.format_note
+    assert both.command.startswith("CUDA_VISIBLE_DEVICES=0 llama-server ")
+
+
+def test_a_runtime_that_refuses_one_card_runs_on_the_others_and_says_why() -> None:
+    """vLLM has no kernels for Pascal, of compute capability 6.1."""
+    both = resident(cards("RTX 5090 + P40"), VLLM, Workload())
+    assert float(both.decode_tps) > 0
+    assert "With all of them: vLLM needs a GPU of compute capability 7.5" in both.format_note
+    assert "P40" in both.format_note
+
+
+def test_all_cards_as_one_are_kept_where_they_are_nearly_as_good() -> None:
+    """A hand-over between two equal cards costs a hundredth of a token."""
+    both = resident(TWO, LLAMA_CPP, Workload())
+    alone = resident(ONE, LLAMA_CPP, Workload())
+    assert both.arrangement is None
+    assert float(alone.decode_tps) / WORTH < float(both.decode_tps) <= float(alone.decode_tps)
+
+
+def test_what_a_person_states_of_the_layers_is_kept() -> None:
+    stated = Settings(gpu_layers=20)
+    where = cards("RTX 5090 + P40")
+    every = compare(SMALL, where, Workload(), settings=stated, runtimes=(LLAMA_CPP,))
+    assert all(each.arrangement is None for each in every)
+
+
+@pytest.mark.parametrize("users", [1, 4, 16])
+def test_more_t4s_never_answer_less(users: int) -> None:
+    """Prompts of 2,000 tokens on one to four cards of 16 GB that are linked by PCI Express."""
+    work = Workload(users=users, prompt=2000, context=4096)
+    model = catalog.model("Qwen3-14B", "Q4_K_M")
+    most = 0.0
+    for count in (1, 2, 3, 4):
+        every = compare(model, cards(f"{count}x T4", 128), work)
+        best = max(map(answers_per_second, every))
+        assert best >= most / WORTH
+        most = max(most, best)
+
+
+def test_a_card_with_more_of_all_loses_no_runtime() -> None:
+    """The 5060 Ti has more bandwidth and newer kernels than the 4060 Ti, and as much memory."""
+    work = Workload()
+    for form in ("AWQ", "Q4_K_M"):
+        model = catalog.model("Llama-3.1-8B", form)
+        worse, better = (
+            {each.runtime.name for each in compare(model, where, work) if bool(each.fits)}
+            for where in (cards("RTX 4060 Ti 16GB"), cards("RTX 5060 Ti 16GB"))
+        )
+        assert worse <= better
+        assert TENSORRT_LLM.name in better
+
+
+@pytest.mark.parametrize("users", [1, 4])
+def test_twice_the_ram_beside_unlike_cards_moves_no_first_token(users: int) -> None:
+    """Llama-3.1-70B Q6_K lies in an H100: the T4 and the RAM beside it are not needed."""
+    model = catalog.model("Llama-3.1-70B", "Q6_K")
+    work = Workload(users=users)
+    less, more = (
+        max(compare(model, cards("H100 + T4", ram_gb), work), key=answers_per_second)
+        for ram_gb in (128, 256)
+    )
+    assert float(more.first_token_seconds) == pytest.approx(float(less.first_token_seconds))
+
+
+def test_a_token_more_than_a_pass_says_what_it_costs() -> None:
+    """Weights in RAM beside an RTX 3090 are copied for each 512 tokens of a prompt."""
+
+    def half(prompt: int) -> Estimate:
+        nouns = Request(
+            model="Llama-3.1-8B", format="Q4_K_M", gpu="RTX 3090", ram_gb=64, prompt=prompt
+        ).nouns()
+        return estimate(
+            nouns.model, nouns.machine, nouns.work, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD
+        )
+
+    short = half(512)
+    long = half(513)
+    assert float(long.prompt.total) > 1.3 * float(short.prompt.total)
+    assert not any("passes" in sentence for sentence in remarks(short))
+    assert any("2 passes of at most 512" in sentence for sentence in remarks(long))
+
+
+def test_arrangements_try_each_number_of_equal_cards() -> None:
+    four = cards("4x RTX 3090")
+    assert [each.groups for each in fewer(four)] == [((0,),), ((0, 1),), ((0, 1, 2),)]
+    assert [each.groups for each in side_by_side(four, 16)] == [
+        ((0,), (1,), (2,), (3,)),
+        ((0, 1), (2, 3)),
+    ]
+    # Three users need no fourth copy; of five cards two pairs leave one over.
+    assert [each.copies for each in side_by_side(four, 3)] == [3, 2]
+    five = cards("5x RTX 3090")
+    assert [each.groups for each in side_by_side(five, 8)][1] == ((0, 1), (2, 3))
+    assert not list(side_by_side(four, 1))
+
+
+def test_several_machines_serve_a_copy_each() -> None:
+    two = joined(ONE, 2, network_named("10GbE"))
+    (copies,) = side_by_side(two, 16)
+    assert copies.groups == ((0,), (1,))
+    assert copies.part.nodes == 1
+    every = compare(SMALL, two, USERS, runtimes=(LLAMA_CPP,))
+    both = next(each for each in every if each.strategy is IN_GPU)
+    assert both.arrangement is not None
+    assert "# on HOST2" in both.command
+
+
+def test_another_request_keeps_the_arrangement() -> None:
+    both = resident(TWO, VLLM, USERS)
+    fewer_users = anew(replace(both, work=replace(both.work, users=8.0)))
+    single = resident(ONE, VLLM, replace(USERS, users=4))
+    assert float(fewer_users.decode_tps) == pytest.approx(float(single.decode_tps))
+    of_one = readers(resident(ONE, VLLM, USERS), 100.0)
+    assert readers(both, 100.0) == pytest.approx(2 * of_one, abs=2)
+
+
+def test_copies_serve_twice_the_users_of_one() -> None:
+    request = Request(users=16)
+    one, two = (load_on([resident(where, VLLM, USERS)], request) for where in (ONE, TWO))
+    assert one is not None
+    assert two is not None
+    assert two.together == pytest.approx(2 * one.together)
+    assert two.by_closed_form == pytest.approx(2 * one.by_closed_form, abs=2)
