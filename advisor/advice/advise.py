@@ -23,7 +23,7 @@ from advisor.advice.decision import (
 )
 from advisor.advice.edits.changes import SAME_TEXT, faster_changes
 from advisor.advice.edits.edit import Edit, Edited
-from advisor.advice.finder.runnable import best_rated
+from advisor.advice.finder.runnable import best_rated, models_tried
 from advisor.advice.prices.price import Price, priced_name
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.at_once import MANY_AT_ONCE, at_once, side_by_side
@@ -330,6 +330,8 @@ def _estimated(
 
 # A request from any door.
 
+FEW_MODELS = 28  # most models that a question of few GPUs tries in place of another
+
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
@@ -361,6 +363,18 @@ class Answer:
         return next_run(best)
 
     @property
+    def _cut(self) -> tuple[str, ...]:
+        """What was left out for a question that would take too long."""
+        machine = self.nouns.machine
+        most = models_tried(machine)
+        if not self.advice.case.model or most > FEW_MODELS:
+            return ()
+        return (
+            f"On {len(machine.gpus)} GPUs at most {most} of the best rated models were tried in "
+            "its place; ask for fewer machines to have all of them tried.",
+        )
+
+    @property
     def caveats(self) -> tuple[str, ...]:
         """Remarks: what a name was taken for, origin of sizes, age of prices."""
         resolved = self.nouns.resolved
@@ -370,6 +384,7 @@ class Answer:
             *machine.software_notes,
             *self.nouns.request_notes,
             *context_notes(resolved.model, self.nouns.work),
+            *self._cut,
             *price_notes(self.advice.question),
             *self.of_known,
             *(slower_with_cache(self.advice.best) if self.advice.best else ()),

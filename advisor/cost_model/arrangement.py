@@ -17,7 +17,7 @@ from itertools import chain
 import numpy as np
 
 from advisor.cost_model.workload import Workload
-from advisor.machine import backends
+from advisor.machine.backends import Backend
 from advisor.machine.machine import Gpu, Machine
 
 EVERY_NUMBER = 4  # cards of a kind up to which every smaller number of them is tried
@@ -120,7 +120,7 @@ class Arrangement:
 
     def _variable(self, cards: tuple[int, ...]) -> str:
         """Assignment of the variable that leaves a copy its GPUs; empty where it sees no others."""
-        backend = backends.of_machine(self.part)
+        backend = self.part.interface
         seen = [card for card, gpu in enumerate(self.machine.gpus) if _sees(backend, gpu)]
         if backend not in VARIABLES or self.machine.nodes > 1 or len(cards) == len(seen):
             return ""
@@ -128,7 +128,7 @@ class Arrangement:
 
 
 def _sees(backend: str, gpu: Gpu) -> bool:
-    return backend in backends.of_vendor(gpu.vendor)
+    return backend in Backend.of_vendor(gpu.vendor)
 
 
 def _on_port(line: str, copy: int) -> str:

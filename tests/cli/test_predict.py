@@ -97,10 +97,10 @@ def test_rows_of_a_process_that_ended_are_answered_all_the_same(monkeypatch):
 
 
 def test_a_table_that_repeats_its_rows_asks_for_each_once(monkeypatch):
-    asked: list[str] = []
+    sent: list[str] = []
 
     def answered(group, _):
-        asked.extend(row["model"] for row in group)
+        sent.extend(row["model"] for row in group)
         return [{"id": "", "tg_tps": row["model"]} for row in group]
 
     monkeypatch.setattr(predict, "_predictions", answered)
@@ -110,8 +110,8 @@ def test_a_table_that_repeats_its_rows_asks_for_each_once(monkeypatch):
     answers = list(predict._answered(iter(rows), {}))
     assert [answer["id"] for answer in answers] == [row["id"] for row in rows]
     assert [answer["tg_tps"] for answer in answers] == [row["model"] for row in rows]
-    assert sorted(asked) == [f"of {at}" for at in range(4)]
-    # What was forgotten is asked for again.
+    assert sorted(sent) == [f"of {at}" for at in range(4)]
+    # What was forgotten is sent again.
     monkeypatch.setattr(predict, "KEPT", 1)
     again = list(predict._answered(iter(rows), {}))
     assert [answer["tg_tps"] for answer in again] == [row["model"] for row in rows]

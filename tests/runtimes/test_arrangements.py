@@ -59,7 +59,8 @@ def test_copies_are_each_one_card_with_its_share_of_the_users(runtime: Runtime) 
 def test_two_cards_answer_more_users_than_one() -> None:
     """What was asked first: 16 users of a small model had fewer tokens from two cards."""
     for runtime in (LLAMA_CPP, OLLAMA, VLLM):
-        alone, both = (resident(where, runtime, USERS) for where in (ONE, TWO))
+        alone = resident(ONE, runtime, USERS)
+        both = resident(TWO, runtime, USERS)
         assert answers_per_second(both) > WORTH * answers_per_second(alone)
         assert float(both.decode_tps) >= float(alone.decode_tps)
 
@@ -206,8 +207,9 @@ def test_another_request_keeps_the_arrangement() -> None:
 
 def test_copies_serve_twice_the_users_of_one() -> None:
     request = Request(users=16)
-    one, two = (load_on([resident(where, VLLM, USERS)], request) for where in (ONE, TWO))
-    assert one is not None
-    assert two is not None
-    assert two.together == pytest.approx(2 * one.together)
-    assert two.by_closed_form == pytest.approx(2 * one.by_closed_form, abs=2)
+    single = load_on([resident(ONE, VLLM, USERS)], request)
+    both = load_on([resident(TWO, VLLM, USERS)], request)
+    assert single is not None
+    assert both is not None
+    assert both.together == pytest.approx(2 * single.together)
+    assert both.by_closed_form == pytest.approx(2 * single.by_closed_form, abs=2)

@@ -448,6 +448,16 @@ FOR_CODE = re.compile(r"Code|Codestral|Devstral")
 """Words in names of models for coding, which are offered for one of their kind alone."""
 
 
+BUDGET = 512
+"""GPUs of all machines on which other models are tried for a question: each model takes some seven
+estimates, and an estimate grows with the GPUs. 64 models on 8 GPUs, two on 256."""
+
+
+def models_tried(machine: Machine) -> int:
+    """Number of other models that are tried on a machine for one question."""
+    return max(BUDGET // max(len(machine.gpus), 1), 1)
+
+
 @lru_cache(maxsize=128)
 def best_rated(
     model: Model, machine: Machine, work: Workload, enough: float, *, as_well: bool
@@ -455,7 +465,8 @@ def best_rated(
     """Best of the other models with a score that write so fast here [tokens/s] and leave other
     programs room; those for code only beside their kind. Where `as_well`, of those rated at least
     as a model is, format for format, and None where it has no score; before those that votes alone
-    rate as high, those that tests do not rate lower.
+    rate as high, those that tests do not rate lower. On very many GPUs the first alone are tried
+    (`models_tried`).
     """
     score = rating(model.name)
     if score is None and as_well:
@@ -466,14 +477,16 @@ def best_rated(
         least = 0.0
     rows: dict[bool, list[Runnable]] = {True: [], False: []}  # by whether tests rate it lower
     trials = Trials(machine, work, enough)
+    left = models_tried(machine)
     for name, row in _rated():
-        if row.score < least:
+        if row.score < least or not left:
             break
         weaker = as_well and _weaker_in_tests(name, model.name)
         if row.score + row.plus_minus < max((each.least_score for each in rows[weaker]), default=0):
             continue
         if not _replaces(name, model.name) or _outgrows(name, machine):
             continue
+        left -= 1
         tried = trials.best(_in_memory(name, machine, FAITHFUL), IN_MEMORY)
         if tried and not tried.tight and tried.keeps_up and (tried.score or 0.0) >= least:
             rows[weaker].append(tried)
