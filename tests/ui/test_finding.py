@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from dataclasses import replace
 from functools import cache
 from urllib.parse import parse_qsl, urlsplit
 
@@ -17,6 +18,8 @@ from advisor.model import catalog
 from advisor.request.request import Request
 from advisor.request.texts import from_address
 from advisor.runtimes import LLAMA_CPP
+from advisor.ui.find import page as find
+from advisor.ui.question.models import pick
 from advisor.ui.runnable import page as models_page
 
 TARGET = {
@@ -262,3 +265,30 @@ def test_other_models_are_those_that_the_machines_hold() -> None:
     table = page_text(page).partition("Fastest of these machines")[2]
     assert "Qwen3-30B-A3B" in table
     assert "Kimi-K2" not in table  # 1,000 billion weights
+
+
+def test_a_search_is_made_once_for_all_who_ask_the_same(monkeypatch) -> None:
+    """A second visitor waits for the first one's search; one that was left begins anew."""
+    made: list[object] = []
+    shares: list[float] = []
+
+    def found(nouns, compute):
+        made.append(nouns)
+        for share in (0.0, 0.5):
+            compute.keywords["told"](share)
+        return f"search {len(made)}"
+
+    monkeypatch.setattr(find, "findings_of", found)
+    request = Request(model="Llama-3.1-8B", gpu="RTX 3090", ram_gb=64, min_tps=77)
+    picked = pick(request.model)
+    assert find.answer(request, picked, 0, shares.append) == "search 1"
+    assert find.answer(request, picked, 0) == "search 1"
+    assert (len(made), shares) == (1, [0.0, 0.5])
+
+    def left(share):
+        raise TimeoutError
+
+    other = replace(request, min_tps=78)
+    with pytest.raises(TimeoutError):
+        find.answer(other, picked, 0, left)
+    assert find.answer(other, picked, 0) == "search 3"

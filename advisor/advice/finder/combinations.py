@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from advisor.advice.finder.runnable import AS_TRAINED, BY_LOSS
 from advisor.advice.speeds import COLUMNS as SPEED_COLUMNS
-from advisor.advice.table.stack import Stack
+from advisor.advice.table.stack import Stack, between_kinds
 from advisor.advice.table.timed_machines import COUNTS, cardless, whole_machines
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
@@ -181,19 +181,39 @@ def cases(
 
 def combinations(host: Machine, wanted: Sequence[RunSetup]) -> Combinations:
     """Combinations that are fast enough, each machine in the first placement that fits."""
+    return in_pieces(host, wanted, lambda _: None)
+
+
+def in_pieces(
+    host: Machine, wanted: Sequence[RunSetup], told: Callable[[float], None]
+) -> Combinations:
+    """As `combinations`, piece by piece: between two of them, some hundredths of a second apart,
+    the share that is done is told, 0 to 1, so that other work gets its turn.
+    """
     stack = stack_of(host)
-    parts = []
+    count = sum(len(case.caches) for case in wanted)
+    parts: list[Combinations] = []
+    pieces = _pieces(stack, wanted)
+    for done in range(count):
+        with between_kinds(partial(told, done / count)):
+            parts += next(pieces)
+    return joined(parts, sum(case.size for case in wanted) * len(stack.machines))
+
+
+def _pieces(stack: Stack, wanted: Sequence[RunSetup]) -> Iterator[list[Combinations]]:
+    """Combinations of each setup with each of its cache formats."""
     for case in wanted:
         contexts = np.unique(np.asarray(case.work.context, dtype=float))
         reached = np.zeros((len(case.forms) * len(contexts), len(stack.machines)), dtype=bool)
         reached[:, list(case.skip)] = True
         for cache in case.caches:
             work = replace(case.work, context=contexts, kv_type=cache)
+            parts = []
             for request, rows in _in_cache(stack, case, work, reached.copy()):
                 if not case.all_caches:
                     reached[request, rows.candidate] = True
                 parts.append(rows)
-    return joined(parts, sum(case.size for case in wanted) * len(stack.machines))
+            yield parts
 
 
 def joined(parts: Sequence[Combinations], tried: int) -> Combinations:

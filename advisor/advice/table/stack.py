@@ -9,7 +9,9 @@ machine of that size.
 """
 
 import functools
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -267,6 +269,19 @@ def fill(speeds: Speeds, places: tuple[Index, Index], part: Answered, least: Flo
         getattr(speeds, name)[places] = part.of_pairs(column)
 
 
+_BETWEEN: ContextVar[Callable[[], None]] = ContextVar("between", default=lambda: None)
+
+
+@contextmanager
+def between_kinds(act: Callable[[], None]) -> Iterator[None]:
+    """Context in which an action comes before each kind of machines, as a pause for other work."""
+    token = _BETWEEN.set(act)
+    try:
+        yield
+    finally:
+        _BETWEEN.reset(token)
+
+
 EMPTY = 2  # most places of a kind with several numbers of cards, by its machines
 
 
@@ -378,7 +393,9 @@ class Stack:
     ) -> None:
         """Fill in the wanted speeds of a run's requests, by their rows, kind by kind."""
         numbers = self._kind_numbers(run)
+        between = _BETWEEN.get()
         for number in np.unique(numbers[among & wanted[rows].any(axis=0)]):
+            between()
             members = np.flatnonzero(among & (numbers == number))
             needed = wanted[np.ix_(rows, members)]
             counts = run.several_counts and of_one_card(self.machines[members[0]])

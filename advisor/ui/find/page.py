@@ -1,10 +1,13 @@
 """Main part of the page Machines: target, sentence, ten rows beside the picture, all rows."""
 
 import math
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -12,7 +15,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.advise import findings_of
-from advisor.advice.finder.combinations import card_host
+from advisor.advice.finder.combinations import card_host, in_pieces
 from advisor.advice.finder.runnable import curated_models, speeds_of
 from advisor.advice.finder.search import Findings, Hit
 from advisor.advice.prices.rows import no_price
@@ -36,6 +39,7 @@ from advisor.ui.parts.markup import (
     joined,
     link,
     notice,
+    progress,
     say,
     show,
     table,
@@ -51,25 +55,58 @@ from advisor.units import GIB
 # Machines that reach the target, computed once per request.
 
 
+class Search:
+    """Findings of a request, kept once somebody waited for them."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.findings: Findings | None = None
+
+
 @st.cache_resource(
     max_entries=32, ttl=3600, show_spinner=False, hash_funcs={Request: repr, Picked: key_of}
 )
-def answer(
-    request: Request,
-    picked: Picked,
+def _search(
+    request: Request,  # noqa: ARG001 - a part of the key
+    picked: Picked,  # noqa: ARG001 - a part of the key
     calibrated: int,  # noqa: ARG001 - a part of the key
-) -> Findings:
-    """Answer to a request; `calibrated` changes with every new measurement of this machine. Raises
-    AdvisorError where the request is impossible.
+) -> Search:
+    """Search of a request, found or not; `calibrated` changes with every new measurement of this
+    machine.
     """
-    return findings_of(request.nouns(picked.resolved))
+    return Search()
+
+
+PAUSE = 0.002
+"""Pause between two pieces of a search, in which the threads of other visitors go on [s]."""
+
+
+def answer(
+    request: Request, picked: Picked, calibrated: int, told: Callable[[float], None] | None = None
+) -> Findings:
+    """Answer to a request, computed by whoever asks first, in pieces between which others get their
+    turn; the share that is done is told. Raises AdvisorError where the request is impossible.
+    """
+    search = _search(request, picked, calibrated)
+
+    def between(done: float) -> None:
+        time.sleep(PAUSE)
+        if told is not None:
+            told(done)
+
+    with search.lock:
+        if search.findings is None:
+            nouns = request.nouns(picked.resolved)
+            search.findings = findings_of(nouns, partial(in_pieces, told=between))
+        return search.findings
 
 
 def present_answer() -> Findings:
     """Answer to the visitor's request; raises as `answer`."""
     with waiting("Trying every GPU of the catalogue in every number and format."):
         picked = models.pick(current.present().model)
-        return answer(target(), picked, this_machine.calibrated_at())
+        with progress() as told:
+            return answer(target(), picked, this_machine.calibrated_at(), told)
 
 
 # Chart of speed against monthly cost.

@@ -196,6 +196,29 @@ def copyable(text: str, label: Markup | str = "") -> None:
 # Placeholder while something is computed.
 
 
+STEP = 0.02  # share of the work after which a bar of progress moves
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[float], None]]:
+    """Function that moves a bar to a share of the work that is done, 0 to 1; no bar before the
+    first, and none after the block.
+    """
+    place = st.empty()
+    shown = -STEP
+
+    def move(done: float) -> None:
+        nonlocal shown
+        if done - shown >= STEP:
+            shown = done
+            place.progress(min(done, 1.0))
+
+    try:
+        yield move
+    finally:
+        place.empty()
+
+
 @contextmanager
 def waiting(text: str, *, height: int = 420) -> Iterator[None]:
     """Sentence and grey area [pixels] until the block ends; nothing for an empty text."""

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from advisor.advice.finder.combinations import (
     CACHES,
     SEARCHED,
     Combinations,
+    in_pieces,
     on_cluster,
     on_cores,
     stack_of,
@@ -622,3 +623,21 @@ def test_hardware_of_candidates_is_of_the_catalogue() -> None:
     names = {machine.name for machine in stack_of(host()).machines}
     assert names >= {"RTX 3090", "DGX Spark (GB10)", "RX 7900 XTX"}
     assert replace(host(), gpus=(from_catalog.gpu("RTX 3090"),)).gpus
+
+
+def test_a_search_in_pieces_finds_the_same_and_tells_how_far_it_is() -> None:
+    question = Question(
+        model=catalog.model("Llama-3.1-8B", "Q4_K_M"), machine=host(), work=Workload(),
+        runtimes=(LLAMA_CPP,), money=MoneyInputs(), ownership=Ownership(), today=TODAY,
+    )  # fmt: skip
+    shares: list[float] = []
+    request = Request(min_tps=100, format="Q4_K_M")
+    whole = find(question, request)
+    pieces = find(question, request, partial(in_pieces, told=shares.append))
+    assert len(shares) > 10
+    assert shares == sorted(shares)
+    assert shares[0] == 0.0
+    assert shares[-1] < 1.0
+    for name in combinations_module.COLUMNS:
+        each = (getattr(whole.rows, name), getattr(pieces.rows, name))
+        assert np.array_equal(*each, equal_nan=True), name
