@@ -33,6 +33,7 @@ from advisor.cost_model.placement import (
     Tier,
     held_bytes,
     missing_bytes,
+    repeated,
     whole_bytes,
 )
 from advisor.cost_model.runtime import Runtime
@@ -161,8 +162,14 @@ class Estimate:
     def again(self, **changes: Any) -> "Estimate":
         """Estimate with some fields changed, placed and timed anew; they may be arrays."""
         after = replace(self, **changes)
-        nouns = (after.model, after.machine, after.work, after.runtime, after.strategy)
-        return estimate(*nouns, changes.get("constants"), after.settings)
+        how = (after.runtime, after.strategy, changes.get("constants"), after.settings)
+        arrangement = after.arrangement and after.arrangement.on(after.machine)
+        if arrangement is None or arrangement.copies == 1:
+            placed = estimate(after.model, after.machine, after.work, *how)
+            return replace(placed, arrangement=arrangement)
+        share = arrangement.share(after.work)
+        single = estimate(after.model, arrangement.part, share, *how)
+        return together(single, arrangement, after.work)
 
     @lazy
     def phases(self) -> Phases | None:
@@ -524,6 +531,26 @@ def estimate(
         started=np.minimum(placement.gpu_layers, model.layers)
         * np.mean(visits_of(model.architecture)),
         format_note=_joined([*notes, told_of(slow, work)]),
+    )
+
+
+def together(single: Estimate, arrangement: Arrangement, work: Workload) -> Estimate:
+    """Estimate of copies side by side, from that of one with its share of the users."""
+    copies = arrangement.copies
+    users = np.asarray(work.users, dtype=float)
+    running = np.minimum(users, single.work.users * copies)
+    several = replace(
+        single,
+        machine=arrangement.used,
+        work=single.work.with_numbers(users=running),
+        waiting=users - running,
+        arrangement=arrangement,
+        single=single,
+    )
+    if single.placement is None:
+        return several
+    return replace(
+        several, placement=repeated(single.placement, len(arrangement.groups[0]), copies)
     )
 
 

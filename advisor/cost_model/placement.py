@@ -329,6 +329,30 @@ def _each(condition: npt.NDArray[np.bool_], first: Any, second: Any) -> Any:
     return np.where(condition, first, second)
 
 
+def repeated(placement: Placement, cards: int, copies: int) -> Placement:
+    """Placement of copies on as many GPUs each, which share the users and thus the caches."""
+
+    def again(parts: Mapping[Location, Any]) -> dict[Location, Any]:
+        return {
+            vram(at.device + copy * cards) if at.tier is Tier.VRAM else at: part
+            for copy in range(copies)
+            for at, part in parts.items()
+        }
+
+    caches = {
+        at: share / copies if at.tier is Tier.VRAM else share for at, share in placement.kv.items()
+    }
+    return replace(
+        placement,
+        weights=again(placement.weights),
+        kv=again(caches),
+        output=again(placement.output),
+        buffers=again(placement.buffers),
+        embedding_shares=again(placement.embedding_shares),
+        limits=again(placement.limits),
+    )
+
+
 # Division of the repeating layers between memories: the last that fit, and parts for GPUs.
 
 

@@ -1,23 +1,17 @@
 """Estimates of a model on a machine, in every runtime and placement."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
-from advisor.catalog.constants import Constants
-from advisor.cost_model.arrangement import Arrangement, fewer, side_by_side
-from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.arrangement import fewer, side_by_side
+from advisor.cost_model.estimate import Estimate, estimate, together
 from advisor.cost_model.placement import (
-    Location,
-    Placement,
     PlacementStrategy,
     Settings,
-    Tier,
-    vram,
     whole_bytes,
 )
 from advisor.cost_model.runtime import LoadedFormat
@@ -167,62 +161,6 @@ def _with_words(whole: Estimate, best: Estimate) -> str:
         words = f"On {arrangement.words}; divided over all of them it does not fit."
     before = best.format_note.removesuffix(".")
     return f"{before}. {words}" if before else words
-
-
-def together(single: Estimate, arrangement: Arrangement, work: Workload) -> Estimate:
-    """Estimate of copies side by side, from that of one with its share of the users."""
-    copies = arrangement.copies
-    users = np.asarray(work.users, dtype=float)
-    running = np.minimum(users, single.work.users * copies)
-    several = replace(
-        single,
-        machine=arrangement.used,
-        work=single.work.with_numbers(users=running),
-        waiting=users - running,
-        arrangement=arrangement,
-        single=single,
-    )
-    if single.placement is None:
-        return several
-    return replace(
-        several, placement=repeated(single.placement, len(arrangement.groups[0]), copies)
-    )
-
-
-def anew(after: Estimate, constants: Constants | None = None) -> Estimate:
-    """An estimate with other nouns, placed and timed anew in the arrangement that it had."""
-    nouns = (after.runtime, after.strategy, constants, after.settings)
-    arrangement = after.arrangement and after.arrangement.on(after.machine)
-    if arrangement is None or arrangement.copies == 1:
-        again = estimate(after.model, after.machine, after.work, *nouns)
-        return replace(again, arrangement=arrangement)
-    share = arrangement.share(after.work)
-    single = estimate(after.model, arrangement.part, share, *nouns)
-    return together(single, arrangement, after.work)
-
-
-def repeated(placement: Placement, cards: int, copies: int) -> Placement:
-    """Placement of copies on as many GPUs each, which share the users and thus the caches."""
-
-    def again(parts: Mapping[Location, Any]) -> dict[Location, Any]:
-        return {
-            vram(at.device + copy * cards) if at.tier is Tier.VRAM else at: part
-            for copy in range(copies)
-            for at, part in parts.items()
-        }
-
-    caches = {
-        at: share / copies if at.tier is Tier.VRAM else share for at, share in placement.kv.items()
-    }
-    return replace(
-        placement,
-        weights=again(placement.weights),
-        kv=again(caches),
-        output=again(placement.output),
-        buffers=again(placement.buffers),
-        embedding_shares=again(placement.embedding_shares),
-        limits=again(placement.limits),
-    )
 
 
 def _as_one(
@@ -394,7 +332,7 @@ def readers(best: Estimate, reading_tps: float) -> int:
     """Users whom a server answers together at a reading speed; 0 where not even one."""
 
     def most(users: Floats) -> int:
-        every = anew(replace(best, work=replace(best.work, users=users)))
+        every = best.again(work=replace(best.work, users=users))
         speed = np.broadcast_to(np.asarray(every.decode_tps, dtype=float), users.shape)
         able = (np.nan_to_num(speed) >= reading_tps) & (every.waiting == 0) & every.fits
         return int(np.max(users, where=able, initial=0.0))

@@ -117,7 +117,7 @@ def _passes(estimate: Estimate) -> Iterable[str]:
     outside = sum(float(prompt.parts.get(route, 0.0)) for route in Route if route in OUTSIDE)
     if not 1 < passes <= MOST_PASSES or outside < WORTH_NAMING * float(prompt.total) / 2:
         return
-    whole = again(estimate, work=replace(work, ubatch=math.ceil(tokens)))
+    whole = estimate.again(work=replace(work, ubatch=math.ceil(tokens)))
     if whole.prompt is None or float(whole.prompt.total) >= WORTH_NAMING * float(prompt.total):
         return
     most = f"{float(work.ubatch):g}"

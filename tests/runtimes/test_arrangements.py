@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from advisor.advice.arrivals.load import load_on
-from advisor.advice.edits.remarks import remarks
 from advisor.cost_model.arrangement import fewer, side_by_side
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
@@ -17,7 +16,8 @@ from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP, LM_STUDIO, OLLAMA, TENSORRT_LLM, VLLM, Runtime
-from advisor.runtimes.compare import WORTH, anew, answers_per_second, compare, readers
+from advisor.runtimes.compare import WORTH, answers_per_second, compare, readers
+from advisor.runtimes.remarks import remarks
 
 IN_GPU = PlacementStrategy.GPU_RESIDENT
 SMALL = catalog.model("Qwen3-4B", "Q4_K_M")
@@ -198,7 +198,7 @@ def test_several_machines_serve_a_copy_each() -> None:
 
 def test_another_request_keeps_the_arrangement() -> None:
     both = resident(TWO, VLLM, USERS)
-    fewer_users = anew(replace(both, work=replace(both.work, users=8.0)))
+    fewer_users = both.again(work=replace(both.work, users=8.0))
     single = resident(ONE, VLLM, replace(USERS, users=4))
     assert float(fewer_users.decode_tps) == pytest.approx(float(single.decode_tps))
     of_one = readers(resident(ONE, VLLM, USERS), 100.0)
