@@ -30,7 +30,7 @@ tenth: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks.answers compare --every 10
 
 # These have targets of their own.
-AT_LENGTH := benchmarks/faults.py benchmarks/mutants.py benchmarks/image_lock.py
+AT_LENGTH := benchmarks/faults.py benchmarks/mutants.py benchmarks/image_lock.py benchmarks/removed_answers.py
 
 bench: $(VENV)/dev.stamp
 	for file in $(filter-out $(AT_LENGTH),$(wildcard benchmarks/*.py)); do $(BIN)/python -m benchmarks.$$(basename $$file .py) || exit 1; done
@@ -72,6 +72,7 @@ fuzz: $(VENV)/dev.stamp
 # A table: what was done to the program, how often, and how often it held.
 soak: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks.faults
+	$(BIN)/python -m benchmarks.removed_answers
 	$(BIN)/python -m benchmarks.visitors memory replicas
 	ADVISOR_SOAK=1 $(BIN)/pytest tests/lab/test_fitting.py
 
