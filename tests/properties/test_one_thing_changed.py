@@ -28,6 +28,8 @@ ROUNDING = 0.995
 BATCHES = 0.97
 """The same for prompts: llama.cpp's kernels change with the tokens of a step, so that prompts of a
 hundred tokens come up to 2.5 % sooner with a tenth more."""
+NEARLY = 1 / compare.WORTH
+"""The same where GPUs can be arranged otherwise: all as one are kept up to that."""
 A_LAYER = 0.8
 """The same where a layer lies on another card, or pages of the file make room for it."""
 
@@ -180,8 +182,8 @@ def test_a_second_card_is_never_slower() -> None:
         other = CARDS[zlib.crc32(repr(request).encode()) % len(CARDS)]
         return replace(request, gpu=f"{request.gpu} + {other}")
 
-    assert worse("second card", again, answers) == []
-    assert worse("any second card", of_any_kind, answers) == []
+    assert worse("second card", again, answers, NEARLY) == []
+    assert worse("any second card", of_any_kind, answers, NEARLY) == []
 
 
 def test_a_better_card_is_never_slower() -> None:
@@ -200,7 +202,7 @@ def test_a_better_card_is_never_slower() -> None:
             request, gpu=" + ".join(other if card == cards[0] else card for card in cards)
         )
 
-    assert worse("better card", better, answers) == []
+    assert worse("better card", better, answers, NEARLY) == []
 
 
 def test_a_longer_context_is_never_faster() -> None:
