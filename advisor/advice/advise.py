@@ -363,6 +363,14 @@ class Answer:
         return next_run(best)
 
     @property
+    def _arranged(self) -> tuple[str, ...]:
+        """GPUs that the best runtime uses, where those are not all as one."""
+        best = self.advice.best
+        if best is None or best.arrangement is None:
+            return ()
+        return (f"{best.runtime.name} runs here on {best.arrangement.words}.",)
+
+    @property
     def _cut(self) -> tuple[str, ...]:
         """What was left out for a question that would take too long."""
         machine = self.nouns.machine
@@ -384,6 +392,7 @@ class Answer:
             *machine.software_notes,
             *self.nouns.request_notes,
             *context_notes(resolved.model, self.nouns.work),
+            *self._arranged,
             *self._cut,
             *price_notes(self.advice.question),
             *self.of_known,

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from advisor.advice.advise import answer
 from advisor.advice.arrivals.load import load_on
 from advisor.cost_model.arrangement import fewer, side_by_side
 from advisor.cost_model.estimate import Estimate, estimate
@@ -213,3 +214,12 @@ def test_copies_serve_twice_the_users_of_one() -> None:
     assert both is not None
     assert both.together == pytest.approx(2 * single.together)
     assert both.by_closed_form == pytest.approx(2 * single.by_closed_form, abs=2)
+
+
+def test_the_answer_names_the_arrangement() -> None:
+    both = answer(Request(model="Qwen3-4B", gpu="2x RTX 5090", ram_gb=64, users=16).nouns())
+    name = both.advice.best.runtime.name
+    words = f"{name} runs here on 2 copies side by side, each on 1 GPU (RTX 5090)."
+    assert words in both.caveats
+    single = answer(Request(model="Qwen3-4B", gpu="RTX 5090", ram_gb=64, users=16).nouns())
+    assert not any("side by side" in caveat for caveat in single.caveats)
