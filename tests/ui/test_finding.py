@@ -272,13 +272,13 @@ def test_a_search_is_made_once_for_all_who_ask_the_same(monkeypatch) -> None:
     made: list[object] = []
     shares: list[float] = []
 
-    def found(nouns, compute):
+    def findings(nouns, compute):
         made.append(nouns)
         for share in (0.0, 0.5):
             compute.keywords["told"](share)
         return f"search {len(made)}"
 
-    monkeypatch.setattr(find, "findings_of", found)
+    monkeypatch.setattr(find, "findings_of", findings)
     request = Request(model="Llama-3.1-8B", gpu="RTX 3090", ram_gb=64, min_tps=77)
     picked = pick(request.model)
     assert find.answer(request, picked, 0, shares.append) == "search 1"
