@@ -18,24 +18,24 @@ from advisor.advice.decision import (
     Situation,
     decide,
     free_step,
+    is_close,
     serves,
     thinking_off,
 )
 from advisor.advice.edits.changes import SAME_TEXT, faster_changes
 from advisor.advice.edits.edit import Edit, Edited
-from advisor.advice.finder.runnable import best_rated, models_tried
+from advisor.advice.finder.runnable import FOR_CODE, best_rated, models_tried
 from advisor.advice.prices.price import Price, priced_name
 from advisor.advice.speeds import speed_of
-from advisor.advice.table.at_once import MANY_AT_ONCE, at_once, side_by_side
 from advisor.advice.table.choice import Choice, choice_of, reads_drive, why, why_not
 from advisor.advice.table.demand import Crowd, Demand, demand_of
 from advisor.advice.table.option import Option, OptionKind, Question, as_rented
 from advisor.advice.table.options import keep, machine_speed, options
 from advisor.advice.table.permitted import permitted
-from advisor.advice.table.sale import sale
 from advisor.advice.table.thought import as_they_think, without_thinking
 from advisor.advice.table.timed_machines import VALUED, cardless
-from advisor.advice.words.verdict import Advice, Judgement, judgement, price_notes
+from advisor.advice.words.judgement import Judgement, judgement
+from advisor.advice.words.verdict import Advice, price_notes
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
@@ -47,7 +47,7 @@ from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.request.money import MoneyInputs, Ownership
-from advisor.request.request import Nouns
+from advisor.request.request import Nouns, Request
 from advisor.request.session import AgentSession
 from advisor.request.wants import NO_WANTS, Wants
 from advisor.runtimes import Runtime, compared
@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     from advisor.advice.finder.combinations import Compute
     from advisor.advice.finder.search import Findings
     from advisor.advice.next_run import NextRun
+    from advisor.advice.table.buys import Buys
+    from advisor.advice.table.candidate import Candidate
 
 
 def advise(
@@ -74,16 +76,18 @@ def advise(
     today: date | None = None,
     session: AgentSession | None = None,
     wants: Wants = NO_WANTS,
+    request: Request | None = None,
 ) -> Advice:
     """Complete answer for a model, a machine and a request, of which a session repeats a turn.
 
     Options are of the runtime chosen, else of the best that people usually meet on each machine;
     changes are of the best placement's. `owned` is the present machine where that is another one.
+    Machines for many users are looked for where the `request` says their speed and wait.
     Raises InputError for a request that holds arrays, or a resale value of a rented machine.
     """
     if any(isinstance(value, np.ndarray) for value in vars(work).values()):
         raise InputError("Advice is for a single request, not for arrays; use `sweep` for several.")
-    money = money or MoneyInputs()
+    money = _read_by(money or MoneyInputs(), work, session)
     settings = settings or Settings()
     estimates, best, faster = _estimated(model, machine, work, settings, chosen, placement)
     here = owned or machine
@@ -105,12 +109,18 @@ def advise(
         kept = None if nothing else machine_speed(question)
     options_found = permitted(options(question, kept, () if other else faster), wants)
     instead = "" if other or best is not None else _instead(estimates, chosen)
-    demand = demand_of(float(work.users), money, wants).beside(options_found[0])
+    users = float(work.users) if session is None else 1.0
+    demand = demand_of(users, money, wants).beside(options_found[0])
+    options_found = demand.under_load(options_found)
     case = _case(options_found, demand, instead)
     if not other:
-        case = replace(case, sale=sale(question, case.kept))
-    case = _completed(case, question, wants, chosen)
+        case = replace(case, sale=_sale(question, case.kept))
+    for_code = session is not None or bool(FOR_CODE.search(model.name))
+    case = _completed(case, question, wants, chosen, for_code=for_code)
+    if request is not None:
+        case = _with_fleets(case, question, request, chosen)
     decision = decide(case)
+    decision = replace(decision, close=is_close(case, decision))
     choice = _choice(case, decision)
     refused = _refused_format(model, best, estimates)
     if refused and choice.safe is None:
@@ -121,6 +131,7 @@ def advise(
 
         task = task_of(best, session)
     return Advice(
+        candidates=_candidates(question, case),
         title=title_of(model, machine),
         choice=choice,
         decision=decision,
@@ -138,6 +149,15 @@ def advise(
         chosen=chosen,
         placement=placement,
     )
+
+
+def _read_by(money: MoneyInputs, work: Workload, session: AgentSession | None) -> MoneyInputs:
+    """Money with the reading speed of each answer: one person follows several agents, and reads
+    each so much more slowly.
+    """
+    if session is None:
+        return money
+    return replace(money, reading_tps=money.reading_tps / float(work.users))
 
 
 def _case(options_found: Sequence[Option], demand: Demand, instead: str) -> Situation:
@@ -167,16 +187,49 @@ def _case(options_found: Sequence[Option], demand: Demand, instead: str) -> Situ
     return replace(case, stopped=stopped)
 
 
+def _sale(question: Question, kept: Option) -> Option | None:
+    """What could be sold, where the value of what is owned counts."""
+    if not question.money.resale_counts:
+        return None
+    from advisor.advice.table.sale import sale  # loaded only where that counts
+
+    return sale(question, kept)
+
+
 def _completed(
-    case: Situation, question: Question, wants: Wants, chosen: Runtime | None
+    case: Situation, question: Question, wants: Wants, chosen: Runtime | None, *, for_code: bool
 ) -> Situation:
-    """The case with what it needs further: several answers at once, or other models."""
+    """The case with what it needs further: several answers at once, or other models, for code by
+    coding tests.
+    """
     counted = case.demand.counted
     if counted and not case.demand.met_by(case.kept):
         return _many_at_once(case, question, wants, chosen)
     if counted or question.ownership.nothing or case.instead:
         return case
-    return _with_models(case, question)
+    return _with_models(case, question, for_code=for_code)
+
+
+def _candidates(question: Question, case: Situation) -> "tuple[Candidate, ...]":
+    """Purchases that somebody asks about, with as many answers at once as the other options."""
+    wants = case.demand.wants
+    if not wants.also:
+        return ()
+    from advisor.advice.table.candidate import candidates  # loaded only for them
+
+    same = replace(question, work=case.options[-1].use.work)
+    return candidates(wants.also, same, case.options, wants, case.step)
+
+
+def _with_fleets(
+    case: Situation, question: Question, request: Request, chosen: Runtime | None
+) -> Situation:
+    """The case with machines that together serve every user, where this one does not."""
+    if case.demand.crowd is not Crowd.TEAM or case.demand.met_by(case.best_kept):
+        return case
+    from advisor.advice.fleets import fleets  # with the simulation, loaded only for teams
+
+    return replace(case, fleets=fleets(question, request, case.demand.wants, case.kept, chosen))
 
 
 def _choice(case: Situation, decision: Decision) -> Choice:
@@ -193,7 +246,7 @@ def _choice(case: Situation, decision: Decision) -> Choice:
     return choice
 
 
-def _with_models(case: Situation, question: Question) -> Situation:
+def _with_models(case: Situation, question: Question, *, for_code: bool) -> Situation:
     """The case with another model, where what is kept is not faster than one reads."""
     kept = case.kept
     reading = case.reading_tps
@@ -201,7 +254,8 @@ def _with_models(case: Situation, question: Question) -> Situation:
     if level is Judgement.FASTER and serves(kept, reading):
         return case
     nouns = (question.model, question.machine, question.work)
-    another = best_rated(*nouns, max(reading, kept.decode), as_well=True)
+    least = max(reading, kept.decode)
+    another = best_rated(*nouns, least, as_well=True, for_code=for_code)
     closest = None
     lost = level is Judgement.UNUSABLE or reads_drive(kept)
     if another is None and lost:
@@ -215,6 +269,8 @@ def _many_at_once(
     """The case of work that one answer after the other does not do in time: several at once, here
     and on what could be bought, rented or called.
     """
+    from advisor.advice.table.at_once import MANY_AT_ONCE, at_once, side_by_side
+
     least = case.reading_tps if case.demand.crowd is Crowd.RATE else 0.0
     best = side_by_side(question, chosen, least)
     if best is None:
@@ -235,7 +291,8 @@ def _many_at_once(
     kept = case.kept
     changed = [replace(together, kept=kept)] if together else []
     others = [replace(each, kept=kept) for each in rows]
-    return replace(case, options=(kept, *changed, *others), together=next(iter(changed), None))
+    marked = case.demand.under_load((kept, *changed, *others))
+    return replace(case, options=marked, together=marked[1] if changed else None)
 
 
 def _not_enough(case: Situation) -> str:
@@ -417,8 +474,24 @@ def answer(nouns: Nouns) -> Answer:
             owned=nouns.owned,
             session=nouns.session,
             wants=nouns.wants,
+            request=nouns.request,
         )
     return Answer(nouns=nouns, advice=advice)
+
+
+def buys_of(answered: Answer) -> "Buys":
+    """What to buy for the machine of an answer within the budget and at the least speed that its
+    request wants, reading speed where none is stated; nothing where no machine is owned.
+    """
+    from advisor.advice.table.buys import Buys, buys  # loaded only by the finder
+
+    nouns = answered.nouns
+    advice = answered.advice
+    if nouns.request.nothing:
+        return Buys(best=None, cheapest=None, fastest=None)
+    least = nouns.request.min_tps or nouns.money.reading_tps
+    safe = advice.choice.safe
+    return buys(advice.options, least, nouns.wants.max_usd, safe, advice.case.step)
 
 
 def findings_of(nouns: Nouns, compute: "Compute | None" = None) -> "Findings":
@@ -433,7 +506,7 @@ def findings_of(nouns: Nouns, compute: "Compute | None" = None) -> "Findings":
     else:
         host = nouns.machine
     question = question_of(nouns, host, runtimes)
-    return find(question, nouns.request, compute or combinations)
+    return find(question, nouns.request, compute or combinations, nouns.wants)
 
 
 def question_of(nouns: Nouns, machine: Machine, runtimes: tuple[Runtime, ...] = VALUED) -> Question:

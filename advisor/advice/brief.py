@@ -9,7 +9,9 @@ from advisor.advice.finder.runnable import Runnable
 from advisor.advice.first_run import System, first_run, systems
 from advisor.advice.table import choice as chosen
 from advisor.advice.table.option import Option, OptionKind
-from advisor.advice.words.verdict import Advice, Judgement, after_name, judgement, plain
+from advisor.advice.words.judgement import Judgement, judgement
+from advisor.advice.words.phrases import after_name, plain
+from advisor.advice.words.verdict import Advice
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import money, number, seconds

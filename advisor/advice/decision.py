@@ -23,9 +23,10 @@ from advisor.advice.table.choice import (
     begins_late,
     reads_along,
     reads_drive,
+    worth_buying,
 )
 from advisor.advice.table.demand import LATE, Crowd, Demand
-from advisor.advice.table.option import Option, OptionKind
+from advisor.advice.table.option import FELT, Option, OptionKind
 from advisor.request.wants import Texts
 
 WORTH_TRYING = 1.25
@@ -51,6 +52,9 @@ class Situation:
     step: Option | None = None  # best free setting of this machine, thinking as it is wanted
     stopped: Option | None = None  # the same with thinking off; None where that is no choice
     together: Option | None = None  # several answers at the same time on this machine
+    # machines that together serve every user at the speed and wait that is wished for; None where
+    # they were not looked for
+    fleets: Sequence[Option] | None = None
     another: Runnable | None = None  # model that is rated as high and faster here
     closest: Runnable | None = None  # best rated that keeps up, where the model is of no use here
     instead: str = ""  # why the chosen runtime refuses, and another that runs it
@@ -155,6 +159,7 @@ class Decision:
     option: Option | None = None  # what to change, buy, rent or call; None to keep what there is
     model: Runnable | None = None  # model to take instead; None for the one asked for
     beside: Option | None = None  # what is named beside it: an API beside a rent
+    close: bool = False  # to buy and not to buy are told apart by less than predictions err
 
 
 class Rule(NamedTuple):
@@ -229,10 +234,25 @@ def _usd_a_month(option: Option) -> float:
 
 
 def _served(case: Situation) -> Option | None:
-    """What serves every user at once, where this machine does not."""
+    """What serves every user at once, where this machine does not: the cheapest of fleets, of what
+    goes into the machine, and of APIs where texts may leave.
+    """
     if case.demand.crowd is not Crowd.TEAM or case.demand.met_by(case.best_kept):
         return None
-    return _cheapest_met(case)
+    if case.fleets is None:
+        return _cheapest_met(case)
+    apis = case.apis[:1] if case.demand.wants.texts is Texts.ANYWHERE else ()
+    wished = case.demand.as_wished
+    inside = [
+        option
+        for option in case.options[1:]
+        if option.kind in BOUGHT
+        and option.dated
+        and not option.odd
+        and option.cost is not None
+        and wished.met_by(option)
+    ]
+    return min((*apis, *inside, *case.fleets), key=_usd_a_month, default=None)
 
 
 def _thoughtless(case: Situation) -> Option | None:
@@ -348,6 +368,39 @@ def decide(case: Situation, rules: Iterable[Rule] = RULES) -> Decision:
         if taken:
             return Decision(rule=rule.name, beside=_beside(case, None))
     return Decision(rule=KEEP, beside=_beside(case, None))
+
+
+OF_PURCHASES = ("half an hour a day", "free setting", "slower setting", "purchase", KEEP)
+"""Rules that decide whether something is bought."""
+
+
+def is_close(case: Situation, decision: Decision) -> bool:
+    """Whether a purchase would be decided the other way if what is kept were faster, or slower, by
+    as much as predictions err, and its use less, or more.
+    """
+    if decision.rule not in OF_PURCHASES or not case.judged or case.kept.speed is None:
+        return False
+    bought = decision.option is not None and decision.option.kind in BOUGHT
+    factor = FELT if bought else 1.0 / FELT
+    kept = _scaled(case.judged[0], factor)
+    step = None if case.step is None else _scaled(case.step, factor)
+    rows = [
+        replace(judged, kept=kept)
+        for option, judged in zip(case.options[1:], case.judged[1:], strict=False)
+        if (option is decision.option if bought else judged.kind in BOUGHT and not judged.odd)
+    ]
+    replies = kept.use.money.replies_per_day / factor
+    able = worth_buying([kept, *rows], case.reading_tps, replies, step)
+    return bool(able) != bought
+
+
+def _scaled(option: Option, factor: float) -> Option:
+    """An option at another speed."""
+    speed = option.speed
+    if speed is None:
+        return option
+    first = speed.first_token / factor
+    return replace(option, speed=replace(speed, decode=factor * speed.decode, first_token=first))
 
 
 def _beside(case: Situation, option: Option | None) -> Option | None:

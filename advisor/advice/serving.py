@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from operator import attrgetter, itemgetter
 
 import numpy as np
@@ -103,7 +103,7 @@ def servers_on_offer(question: Question) -> list[Servers]:
                     Servers(gpu=gpu, count=count, kind="rented", cost=cost, price=offer.price)
                 )
     few = [count for count in COUNTS if count <= FEW]
-    for gpu, count in itertools.product(cards_for_sale(money.own_price), few):
+    for gpu, count in itertools.product(cards_for_sale(money.own_price, question.today), few):
         machine = with_gpus(gpu, count)
         price = bought(gpu, count, money.own_price, desktop_parts(machine.gpus))
         if price.usd is not None:
@@ -267,6 +267,7 @@ class ServingFleet:
         return any(part.price.listed for part in self.parts)
 
 
+@lru_cache(maxsize=8)
 def serving_fleets(
     question: Question, request: Request, chosen: Runtime | None = None
 ) -> tuple[ServingFleet, ...]:

@@ -18,7 +18,8 @@ from advisor.advice.table.choice import least_speed
 from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.table.options import changes
 from advisor.advice.table.ram_and_drive import NUMBERS_OF_DRIVES, RamAndDrive
-from advisor.advice.words.verdict import Advice, pays_when, plain
+from advisor.advice.words.phrases import pays_when, plain
+from advisor.advice.words.verdict import Advice
 from advisor.catalog.inputs import inputs_in
 from advisor.catalog.records import as_record
 from advisor.cli import terminal
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace) -> None:
     if args.brief:
         print_brief(args, answered)
     else:
-        print_whole(args, answered, args.also)
+        print_whole(args, answered)
 
 
 def _save(answered: Answer, name: str, author: str) -> None:
@@ -56,13 +57,13 @@ def _save(answered: Answer, name: str, author: str) -> None:
     print(f"Saved as report {saved.id}.{_as_file(saved.id, name)}", file=sys.stderr)
 
 
-def print_whole(args: argparse.Namespace, answered: Answer, also: Sequence[str] = ()) -> None:
-    """Print an answer with its estimates and options; `also` are names of further options."""
+def print_whole(args: argparse.Namespace, answered: Answer) -> None:
+    """Print an answer with its estimates and options."""
     many = any(getattr(args, entry.name) is not None for entry in inputs_in("load"))
     show(
         args,
         _record(args, answered, many=many),
-        lambda: advice_text(answered, also, many=many),
+        lambda: advice_text(answered, many=many),
     )
 
 
@@ -102,7 +103,7 @@ def known_answer(answered: Answer) -> Json:
     }
 
 
-def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
+def advice_text(answered: Answer, *, many: bool) -> str:
     """Verdict, estimates, options and changes; for who owns nothing and describes no machine, the
     verdict and the options.
     """
@@ -118,7 +119,7 @@ def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
     lines = [terminal.bold(title), "", *_verdict_lines(advice), ""]
     if described:
         lines += [*_estimate_lines(advice.estimates), ""]
-    lines += _option_lines(_printed_options(advice, also))
+    lines += _option_lines(_printed_options(advice))
     if described and advice.what_ifs:
         changes = map(terminal.wrapped, _change_lines(advice))
         lines += ["", *(line for change in changes for line in change)]
@@ -170,25 +171,18 @@ def _change_lines(advice: Advice) -> Iterator[str]:
         yield f"{what_if.words}: {what_if.effect}, {cost}"
 
 
-def _printed_options(advice: Advice, names: Sequence[str]) -> list[Option]:
-    """A few options of each kind, and those with one of the names in theirs."""
-    shown, rest = split(advice.options, advice.choice.named)
-    for name in names:
-        also = [option for option in rest if name.casefold() in option.name.casefold()]
-        if not also and not any(name.casefold() in option.name.casefold() for option in shown):
-            raise InputError(
-                f"No option is called {name[:80]!r}, or it is no faster than what you have; "
-                "--json lists all of them."
-            )
-        shown += [option for option in also if option not in shown]
-    return shown
+def _printed_options(advice: Advice) -> list[Option]:
+    """A few options of each kind, and the purchases that somebody asks about."""
+    shown, _ = split(advice.options, advice.choice.named)
+    further = (option for candidate in advice.candidates for option in candidate.options)
+    return [*shown, *(option for option in further if not any(option is row for row in shown))]
 
 
 def _verdict_lines(advice: Advice) -> Iterator[str]:
     """Lines of the verdict, the first in its tone, and what it turns on."""
     first, *rest = terminal.wrapped(advice.summary.gives)
     yield from (terminal.toned(line, advice.summary.judgement) for line in (first, *rest))
-    for text in filter(None, (advice.summary.way, advice.what_changes)):
+    for text in filter(None, (advice.summary.way, *advice.summary.candidates, advice.what_changes)):
         yield from terminal.wrapped(text)
 
 
@@ -288,6 +282,10 @@ def advice_answer(advice: Advice, taken_as: str = "") -> Json:
         cheapest=choice.cheapest and option_answer(choice.cheapest),
         estimates=[estimate_answer(estimate, taken_as) for estimate in advice.estimates],
         options=list(map(option_answer, advice.options)),
+        candidates=[
+            as_record("candidate", each, options=list(map(option_answer, each.options)))
+            for each in advice.candidates
+        ],
     )
 
 

@@ -5,14 +5,17 @@
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
 
-from advisor.advice.advise import findings_of
+from advisor.advice.advise import Answer, buys_of, findings_of
+from advisor.advice.advise import answer as answer_of
 from advisor.advice.finder.combinations import on_cluster, on_cores
 from advisor.advice.finder.runnable import Runnable, Trials, quality_rows
 from advisor.advice.finder.search import Findings, Hit
 from advisor.advice.known import sentences
 from advisor.advice.prices.rows import no_price
-from advisor.advice.table.option import Option, OptionKind
+from advisor.advice.table.buys import placed
+from advisor.advice.table.option import ELSEWHERE, FELT, Option, OptionKind
 from advisor.advice.table.options import odd_about, refusal
+from advisor.advice.words.phrases import plain
 from advisor.catalog.inputs import BY_NAME
 from advisor.catalog.records import as_record
 from advisor.cli.command import Json, program, remark, show, tell
@@ -56,7 +59,45 @@ def run(args: argparse.Namespace) -> None:
         answer += [
             as_record("hit", api, machine=api.name, **given, **OF_API) for api in findings.apis
         ]
-    show(args, answer, lambda: machine_text(findings))
+    show(args, answer, lambda: _told(nouns, findings))
+
+
+def _told(nouns: Nouns, findings: Findings) -> str:
+    """What to buy by the rules of advice, then the machines; where one has a machine and states no
+    speed, without those that are no faster.
+    """
+    if nouns.request.nothing:
+        return machine_text(findings)
+    answered = answer_of(nouns)
+    least = 0.0 if nouns.request.min_tps else FELT * answered.advice.options[0].decode
+    return "\n".join([*_budgeted(answered), machine_text(findings, least)])
+
+
+def _budgeted(answered: Answer) -> Iterator[str]:
+    """What one has, the safe choice, the best buy, the cheapest and the fastest."""
+    kept = answered.advice.options[0]
+    have = number(kept.decode) if kept.speed else "nothing"
+    yield f"For {answered.nouns.model.name} you have {have} tokens a second."
+    choice = answered.advice.choice
+    if choice.safe is None:
+        yield f"The safe choice is to buy nothing. {choice.reason}"
+    else:
+        usd = choice.safe.upfront
+        cost = money(usd) if usd else "free"
+        if choice.safe.kind in ELSEWHERE:
+            cost = f"{money(choice.safe.monthly or 0.0)} a month"
+        yield f"The safe choice: {plain(choice.safe.name)}, {cost}. {choice.reason}"
+    named = buys_of(answered).named
+    yield from aligned(_buy_cells(*row) for row in named)
+    if not named:
+        yield "Nothing within the budget is notably faster at a price of this half-year."
+    yield ""
+
+
+def _buy_cells(name: str, option: Option) -> tuple[str, ...]:
+    """Cells of a purchase that is named."""
+    speed = f"{number(option.decode)} tokens/s"
+    return name, plain(option.name), placed(option), speed, money(option.upfront or 0.0)
 
 
 OF_API = {
@@ -131,11 +172,11 @@ UNSCORED_LINES = 12
 OFFERED_LINES = 12  # most lines of each way to have a machine
 
 
-def machine_text(findings: Findings) -> str:
-    """Best combination of each machine, cheapest month first: to buy, several of a kind, to rent,
-    and by API, each in lines of its own.
+def machine_text(findings: Findings, least: float = 0.0) -> str:
+    """Best combination of each machine of at least a speed [tokens/s], cheapest month first: to
+    buy, several of a kind, to rent, and by API, each in lines of its own.
     """
-    best = findings.best
+    best = [hit for hit in findings.best if hit.decode >= least]
     question = findings.question
     odd = {
         id(hit): [*filter(None, [refusal(question, hit)]), *odd_about(question, hit)]

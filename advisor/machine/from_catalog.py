@@ -10,7 +10,7 @@ import numpy as np
 from advisor.catalog.constants import fitted_constants
 from advisor.errors import InputError, UnknownName
 from advisor.machine import catalog
-from advisor.machine.machine import Disk, Gpu, Host, Link
+from advisor.machine.machine import THIN_LAPTOP, Disk, Gpu, Host, Link
 from advisor.machine.names.words import any_of
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import PEAKS, GpuRow, HostRow, PartFigure
@@ -227,7 +227,6 @@ def ram_segment(name: str) -> str:
     return row.segment
 
 
-THIN_LAPTOP = "thin laptop"
 USUAL_CLOCKS = {
     "server": (2.6, 1.0), "workstation": (3.4, 1.0), "desktop": (3.2, 0.4), "laptop": (2.5, 0.4),
 }  # fmt: skip

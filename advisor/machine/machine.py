@@ -168,6 +168,7 @@ class Form(StrEnum):
     """Form of a machine, which decides what can be put into it."""
 
     DESKTOP = "desktop"
+    OFFICE = "office"
     LAPTOP = "laptop"
     MAC = "mac"
     MINI = "mini"
@@ -175,6 +176,8 @@ class Form(StrEnum):
     HANDHELD = "handheld"
 
 
+THIN_LAPTOP = "thin laptop"  # segment of processors of 9 to 28 W
+BOARD = "board"  # segment of processors that are soldered to a small board
 UNEQUAL = 1.2
 """Memory of the largest card, relative to the smallest, from which engines divide layers by it."""
 
@@ -251,8 +254,19 @@ class Machine:
             return Form.LAPTOP
         if self.host.segment.endswith("server"):
             return Form.SERVER
-        small = self.unified or (not self.gpus and self.host.segment.endswith("laptop"))
-        if small and self.host.segment != "desktop":
+        return self._of_parts
+
+    @property
+    def _of_parts(self) -> Form:
+        """Form that its processor is sold in, where it has no card: chips of up to 28 W are in
+        laptops, those that are soldered to a board in small machines.
+        """
+        segment = self.host.segment
+        without = self.unified or not self.gpus
+        if without and segment == THIN_LAPTOP:
+            return Form.LAPTOP
+        soldered = self.unified or segment.endswith(("laptop", BOARD))
+        if without and soldered and segment != "desktop":
             return Form.MINI
         return Form.DESKTOP
 

@@ -6,7 +6,8 @@ from advisor import formatting
 from advisor.advice.advise import Answer
 from advisor.advice.brief import Brief, BriefWay, brief
 from advisor.advice.table.option import Option, OptionKind
-from advisor.advice.words.verdict import Advice, plain
+from advisor.advice.words.phrases import plain
+from advisor.advice.words.verdict import Advice
 from advisor.formatting import model_words, money, number
 from advisor.reports.document import DecisionRow, WayRow
 

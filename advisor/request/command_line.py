@@ -7,7 +7,8 @@ from typing import Any, NoReturn
 
 from advisor.catalog.inputs import BY_NAME, INPUTS, Input, Kind, inputs_in
 from advisor.errors import InputError
-from advisor.request.request import CLOSED, DEFAULTS, Request, listed, respelled
+from advisor.request.lists import CLOSED, listed, respelled
+from advisor.request.request import DEFAULTS, Request
 
 PROGRAM = ("python", "-m", "advisor")
 TITLES = {
@@ -136,7 +137,7 @@ def from_args(args: argparse.Namespace) -> Request:
     """
     parsed = {entry.name: getattr(args, entry.name, None) for entry in INPUTS}
     values = {name: value for name, value in parsed.items() if value is not None}
-    for name in ("own_price", "own_rent", "known"):
+    for name in ("own_price", "own_rent", "known", "also"):
         values[name] = tuple(values.get(name, ()))
     return Request(**values)
 
@@ -150,7 +151,7 @@ def from_argv(words: Sequence[str]) -> Request:
     """
     parser = StrictParser(add_help=False)
     add_options(parser)
-    for name in ("--save", "--author", "--also"):
+    for name in ("--save", "--author"):
         parser.add_argument(name)
     parser.add_argument("--json", action="store_true")
     return from_args(parser.parse_args(words))

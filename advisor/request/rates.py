@@ -1,10 +1,11 @@
-"""Exchange rates that a person fetched (`refresh rates`); none are shipped, and none is assumed."""
+"""Exchange rates: those that a person fetched (`refresh rates`), else those shipped, with dates."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
 from advisor.catalog import renewed
+from advisor.catalog.csv_tables import DATA, read
 
 TABLE = "rates"
 """Name of the table."""
@@ -19,6 +20,25 @@ class RateRow:
     date: str  # day of the rate
     retrieved: str  # day on which it was fetched
     source: str
+
+    @property
+    def remark(self) -> str:
+        """What amounts are counted with; prices stay those of the United States."""
+        return (
+            f"One {self.currency} counts as ${self.usd:g}, the rate of {self.date}; give today's "
+            "as --usd-rate. Prices are of the United States, without tax."
+        )
+
+
+@cache
+def shipped_rates() -> Mapping[str, RateRow]:
+    """Rates of data/prices/exchange_rates.csv by currency."""
+    return {row.currency: row for row in read(DATA / "prices/exchange_rates.csv", RateRow)}
+
+
+def rate_on_record(code: str) -> RateRow | None:
+    """Rate of a currency that was fetched, else the one shipped; None without one."""
+    return rate_rows().get(code) or shipped_rates().get(code)
 
 
 @cache

@@ -10,134 +10,58 @@ files and Python, `command_line` for options.
     request.nouns().machine                                  # each noun is built on first use
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
 
 from advisor.catalog import inputs
 from advisor.cost_model.drafting import refuse_without_heads
-from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Draft, Workload
 from advisor.errors import LONGEST_SHOWN, AdvisorError, InputError, UnknownName
 from advisor.formatting import US_DOLLAR, Currency
 from advisor.lazy import lazy
-from advisor.machine import backends, from_spec
-from advisor.machine.catalog import disk_rows, find_gpu, gpu_rows, host_rows, machine_rows
+from advisor.machine import from_spec
+from advisor.machine.catalog import find_gpu
 from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Form, Machine
-from advisor.machine.spec import NO_GPU, MachineSpec
-from advisor.model import catalog, resolve
-from advisor.model.formats import model_formats
-from advisor.model.model import KV_BYTES_PER_VALUE, Model
+from advisor.machine.spec import MachineSpec
+from advisor.model import resolve
+from advisor.model.model import Model
 from advisor.model.packings import of_runtime
 from advisor.model.resolve import ResolvedModel
 from advisor.model.thinking import Thinking, thinking_of
 from advisor.request import known_speed
 from advisor.request.known import Known, QuestionRun, known
 from advisor.request.money import MoneyInputs, Ownership, in_usd
-from advisor.request.session import AgentSession, session_of, shapes
-from advisor.request.wants import MAKERS, Condition, Texts, Think, Wants, maker_named
-from advisor.runtimes import NAMED, Runtime
+from advisor.request.session import AgentSession, session_of
+from advisor.request.wants import Condition, Texts, Think, Wants, maker_named
+from advisor.runtimes import Runtime
 from advisor.runtimes import runtime as runtime_named
 from advisor.runtimes.names import row_of as runtime_row
 from advisor.units import GIB, Array
 
 
-def _fetched_rate(code: str) -> float:
-    """Worth of a currency that `refresh rates` fetched; 1 for the dollar [USD].
+def _rate_on_record(code: str) -> float:
+    """Worth of a currency by the newest rate on record, fetched or shipped [USD].
 
     Raises:
         InputError: there is none.
     """
-    if code == US_DOLLAR.code:
-        return 1.0
-    from advisor.request.rates import rate_rows  # for other currencies alone
+    from advisor.request.rates import rate_on_record, shipped_rates  # for other currencies alone
 
-    row = rate_rows().get(code)
+    row = rate_on_record(code)
     if row is None:
         raise InputError(
-            f"--currency {code} needs --usd-rate, the value of one {code} in US dollars today; no "
-            "rate is assumed. Give both, leave both out, or fetch the European Central Bank's "
-            "rates: refresh rates."
+            f"--currency {code} needs --usd-rate, the value of one {code} in US dollars today: on "
+            f"record are the rates of {', '.join(shipped_rates())}. Give it, or fetch the European "
+            "Central Bank's rates: refresh rates."
         )
     return row.usd
-
-
-# Names to choose from, for the inputs that are chosen from a list.
-
-CLOUD = "cloud"  # kind of the machines that nobody owns
-OTHER_FORMATS = ("AWQ", "GPTQ", "FP8")
-"""Formats that llama.cpp does not read, which a person may have."""
-CURRENCIES = (
-    "USD", "EUR", "GBP", "AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "HUF", "IDR", "ILS",
-    "INR", "JPY", "KRW", "MXN", "MYR", "NOK", "NZD", "PHP", "PLN", "RON", "SEK", "SGD", "THB",
-    "TRY", "TWD", "UAH", "VND", "ZAR",
-)  # fmt: skip
-"""Currencies of the page; other doors take any."""
-DRIVERS = ("Mesa 24.2", "Mesa 25.3", "AMDVLK", "ROCm 6.4")
-"""Drivers to choose from; others can be typed."""
-CONTEXTS = {f"{2**power // 1024}k": 2**power for power in range(11, 21)}
-"""Sizes of the context, as people write them [tokens]."""
-CLOSED = ("backend", "system", "numa", "kv_type", "session", "runtime", "placement", "load_mode",
-          "form", "think", "texts", "condition", "maker")  # fmt: skip
-"""Inputs that take no other name than those listed."""
-
-
-def _formats() -> Iterable[str]:
-    forms = model_formats().values()
-    return (*(form.name for form in forms if form.family == "gguf"), *OTHER_FORMATS)
-
-
-def _machines() -> Iterable[str]:
-    return (row.name for row in sorted(machine_rows().values(), key=lambda row: row.kind == CLOUD))
-
-
-LISTS: Mapping[str, Callable[[], Iterable[str]]] = {
-    "model": catalog.model_rows,
-    "format": _formats,
-    "machine": _machines,
-    "gpu": lambda: (NO_GPU, *gpu_rows()),
-    "cpu": host_rows,
-    "disk": disk_rows,
-    "backend": lambda: map(str, backends.Backend),
-    "system": lambda: map(str, backends.OperatingSystem),
-    "driver": lambda: DRIVERS,
-    "build": lambda: ("2024-09", "2025-10"),
-    "numa": lambda: map(str, backends.NumaPolicy),
-    "context": lambda: CONTEXTS,
-    "kv_type": lambda: KV_BYTES_PER_VALUE,
-    "session": shapes,
-    "draft": lambda: map(str, Draft.by_name()),
-    "runtime": lambda: (runtime.name for runtime in NAMED),
-    "placement": lambda: PlacementStrategy,
-    "load_mode": lambda: LOAD_MODES,
-    "form": lambda: Form,
-    "currency": lambda: CURRENCIES,
-    "cards_owned": gpu_rows,
-    "think": lambda: filter(None, Think),
-    "texts": lambda: filter(None, Texts),
-    "condition": lambda: filter(None, Condition),
-    "maker": lambda: MAKERS,
-}
-
-
-@cache
-def listed(name: str) -> tuple[str, ...]:
-    """Names that an input may have; empty for one without a list."""
-    if name in LISTS:
-        return tuple(map(str, LISTS[name]()))
-    return ()
-
-
-def respelled(name: str, text: str) -> str:
-    """A value in the spelling of the input's list; as it is where the list lacks it."""
-    folded = text.strip().casefold()
-    return next((each for each in listed(name) if each.casefold() == folded), text)
 
 
 Noun = TypeVar("Noun")
@@ -155,8 +79,8 @@ class Request:
     `Workload`, `MachineSpec` and `Settings` may.
 
     Raises:
-        InputError: a value of another kind, a number outside its limits, or a currency other
-            than the dollar without its exchange rate.
+        InputError: a value of another kind, a number outside its limits, or a currency without an
+            exchange rate, neither typed nor on record.
     """
 
     model: str = ""
@@ -257,6 +181,7 @@ class Request:
     maker: str | None = None
     max_watts: float | None = None
     max_usd: float | None = None
+    also: tuple[str, ...] = ()
     contexts: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
@@ -294,26 +219,26 @@ class Request:
         if code == US_DOLLAR.code and self.usd_rate is not None:
             raise InputError(
                 "--usd-rate is the value of another currency, and none is named: give --currency, "
-                "such as EUR, or leave --usd-rate out. No rate is assumed."
+                "such as EUR, or leave --usd-rate out."
             )
+        if code == US_DOLLAR.code:
+            return US_DOLLAR
         rate = self.usd_rate
         if rate is None:
-            rate = _fetched_rate(code)
+            rate = _rate_on_record(code)
         inputs.BY_NAME["usd_rate"].check(rate)
         return Currency(code=code, usd=rate)
 
     @property
     def rate_note(self) -> str:
-        """Sentence on a rate that was fetched and not stated; empty for none."""
+        """Sentence on a rate that is on record and not stated; empty for none."""
         code = self.currency.strip().upper()
         if self.usd_rate is not None or code == US_DOLLAR.code:
             return ""
-        from advisor.request.rates import rate_rows  # for other currencies alone
+        from advisor.request.rates import rate_on_record  # for other currencies alone
 
-        row = rate_rows().get(code)
-        if row is None:
-            return ""
-        return f"One {code} counts as ${row.usd:g}, the European Central Bank's rate of {row.date}."
+        row = rate_on_record(code)
+        return row.remark if row is not None else ""
 
     @property
     def nothing(self) -> bool:
@@ -567,8 +492,18 @@ class Nouns:
             request,
             cached=cached,
             kv_type=(request.kv_type or Workload.kv_type).lower(),
-            **drafting(request.draft or "", request.acceptance, request.drafted),
+            **self._drafted,
         )
+
+    @property
+    def _drafted(self) -> dict[str, Any]:
+        """Drafting fields of the workload; none without drafting."""
+        request = self.request
+        if not request.draft:
+            return {}
+        from advisor.request.drafting import drafting  # loaded only for it
+
+        return drafting(request.draft, request.acceptance, request.drafted)
 
     @lazy
     def settings(self) -> Settings:
@@ -617,7 +552,7 @@ class Nouns:
         )
 
     @property
-    def _thinking(self) -> Thinking | None:
+    def thinking(self) -> Thinking | None:
         """Reasoning of the model; None for one that has none, or without a model."""
         if not self.request.model and self.given is None:
             return None
@@ -645,7 +580,7 @@ class Nouns:
                     "Both --thinking and --thinking-tokens say how long the model thinks; give one."
                 )
             return float(request.thinking_tokens)
-        return self._thought(self._thinking, wanted)
+        return self._thought(self.thinking, wanted)
 
     def _thought(self, row: Thinking | None, wanted: Think) -> float:
         """Tokens of reasoning of a model as they are wanted [tokens]."""
@@ -670,7 +605,7 @@ class Nouns:
     def wants(self) -> Wants:
         """What the answer must meet; speeds and waits of many users only where they are stated."""
         request = self.request
-        row = self._thinking
+        row = self.thinking
         open_thinking = self._think is Think.USUAL and request.thinking_tokens is None
         stops = row is not None and row.thinks and row.can_stop and open_thinking
         limit = in_usd({"max_usd": request.max_usd}, request.paying.usd)
@@ -683,6 +618,7 @@ class Nouns:
             maker=maker_named(request.maker),
             max_usd=limit["max_usd"],
             max_watts=request.max_watts,
+            also=request.also,
             may_stop_thinking=stops,
         )
 
@@ -737,47 +673,3 @@ def _listed(kind: type[Listed], what: str, text: str | None) -> Listed | None:
     except ValueError as error:
         names = [str(member) for member in kind]
         raise UnknownName(what, text, names, f"Allowed are {', '.join(names)}.") from error
-
-
-def drafting(who: str, acceptance: Array | None, drafted: Array | None) -> dict[str, Any]:
-    """Drafting fields of a `Workload`, by a method or a smaller model, `who`; empty without
-    drafting. Acceptance and number of drafted tokens are the published and usual ones where None.
-
-    Raises:
-        InputError: neither a method nor a model, or no acceptance where none is published.
-    """
-    if not who:
-        return {}
-    method = who.lower()
-    smaller = None
-    if method not in Draft.by_name():
-        smaller = _draft_model(who)
-        method = Draft.MODEL
-    number = Draft(method).tokens if drafted is None else drafted
-    if acceptance is None:
-        accepted: Array | None = Draft(method).acceptance
-    else:
-        inputs.check_all(inputs.inputs_in("draft"), {"drafted": number, "acceptance": acceptance})
-        accepted = Draft.chance(number, acceptance)
-    if accepted is None:
-        raise InputError(
-            f"Drafting by {who[:40]} needs an acceptance (--acceptance), the share of drafted "
-            "tokens that the model accepts, 0 to 1; engines print it as they run."
-        )
-    return {
-        "draft": method,
-        "draft_model": smaller,
-        "drafted": number,
-        "acceptance": accepted,
-    }
-
-
-def _draft_model(name: str) -> Model:
-    """Smaller model that drafts, in the format of its name."""
-    try:
-        return resolve.find(name, None).model
-    except AdvisorError as error:
-        raise InputError(
-            f"Draft (--draft) is {name[:40]!r}, neither one of {', '.join(Draft.by_name())} nor a "
-            f"model. {error}"
-        ) from error

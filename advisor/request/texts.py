@@ -13,7 +13,8 @@ from advisor.errors import InputError, UnknownName
 from advisor.machine import from_spec
 from advisor.machine.catalog import gpu_named
 from advisor.machine.spec import MIXED, NO_GPU
-from advisor.request.request import CLOSED, DEFAULTS, NOTHING, Request, listed, respelled
+from advisor.request.lists import CLOSED, listed, respelled
+from advisor.request.request import DEFAULTS, NOTHING, Request
 from advisor.runtimes import LLAMA_CPP, runtime
 
 # Links, reports and copied addresses from before the keys were the registry's names.

@@ -46,6 +46,7 @@ class Wants:
     maker: str = ""  # only maker of what is bought; empty for any
     max_usd: float | None = None  # most that is paid once; None for any [USD]
     max_watts: float | None = None  # most power of all cards together; None for any [W]
+    also: tuple[str, ...] = ()  # purchases to judge, by their names
     may_stop_thinking: bool = False  # the model thinks by itself, can stop, and nobody asked for it
 
 

@@ -123,7 +123,9 @@ def test_each_way_to_have_a_machine_has_its_own_rows(capsys: pytest.CaptureFixtu
     assert "groq: llama-3.3-70b-versatile" in called
     assert all(row["decode_tps"] >= 5 for row in rows)
     assert main([*wanted]) == 0
-    parts = re.split(r"\n\n", capsys.readouterr().out)
+    budget, *parts = re.split(r"\n\n", capsys.readouterr().out)
+    assert budget.startswith("For Llama-3.3-70B you have ")
+    assert "safe choice" in budget
     titles = [part.splitlines()[0].split("  ")[0] for part in parts]
     assert titles[:4] == ["To buy, as many run it", "To buy, odd", "To rent", "By API"]
     for part in parts[:3]:

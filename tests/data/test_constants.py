@@ -18,7 +18,7 @@ from advisor.evidence.published.engines import ENGINES
 from advisor.evidence.published.row import SourceWordsRow
 from advisor.machine import from_catalog
 from advisor.machine.catalog import gpu_rows, host_rows
-from advisor.machine.from_catalog import THIN_LAPTOP
+from advisor.machine.machine import THIN_LAPTOP
 from advisor.machine.quantity import Provenance, given
 from advisor.model.architecture import OPERATORS, Group
 from advisor.model.formats import storage_types

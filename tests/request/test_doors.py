@@ -18,8 +18,9 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError
 from advisor.machine.spec import MachineSpec
 from advisor.request import command_line, texts, values
+from advisor.request.lists import CLOSED, listed
 from advisor.request.money import Form, MoneyInputs, Ownership, room_for
-from advisor.request.request import CLOSED, Request, listed
+from advisor.request.request import Request
 from advisor.units import GIB
 
 NAMES = (
@@ -173,7 +174,7 @@ def test_typed_options_become_settings() -> None:
         ({"gpu": 3090}, "GPU (--gpu) is 3090; it should be text"),
         ({"flash_attention": 1}, "Flash attention (--no-flash-attention) is 1; it should be true"),
         ({"own_price": {"dock": 5}}, "it should be names with amounts"),
-        ({"currency": "EUR"}, "no rate is assumed"),
+        ({"currency": "VND"}, "on record are the rates of"),
         ({"currency": "euro", "usd_rate": 1}, "three letters"),
         ({"usd_rate": 1.1}, "--usd-rate is the value of another currency, and none is named"),
         ({"own_price": (("dock", 5e7),)}, "Own price of dock (--own-price) is 50000000"),

@@ -110,14 +110,14 @@ def test_a_file_answers_as_the_command_line(capsys):
 FORMS = {
     "i5-8250U 16gb laptop": Form.LAPTOP,
     "ThinkPad T480 i5-8350U 16GB": Form.LAPTOP,
-    "i5-8250U 16gb": Form.MINI,
+    "i5-8250U 16gb": Form.LAPTOP,
     "NUC i7-1165G7 32GB": Form.MINI,
     "MacBook Air M1 16GB": Form.MAC,
     "RTX 4070 laptop 32gb": Form.LAPTOP,
 }
 
 
-def test_the_words_of_a_machine_tell_a_laptop_from_a_mini_with_its_chip() -> None:
+def test_words_and_chip_of_a_machine_tell_a_laptop_from_a_mini() -> None:
     wrong = {}
     for name, form in FORMS.items():
         actual = Request(model="Qwen3-8B", machine=name).nouns().ownership.form

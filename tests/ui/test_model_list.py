@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from advisor.request.request import Request, listed
+from advisor.request.lists import listed
+from advisor.request.request import Request
 from advisor.ui.question import current, inputs, model_list
 from advisor.ui.runnable import page
 

@@ -15,7 +15,7 @@ from advisor.probes import suite
 from advisor.probes.measurement import Measurement, ProbeStep
 from advisor.reports.charts import crossing
 from advisor.reports.document import SweepSeries
-from advisor.request.request import CLOSED, listed
+from advisor.request.lists import CLOSED, listed
 from advisor.request.texts import from_address
 from advisor.ui import server
 from advisor.ui.advise import token_time

@@ -39,7 +39,7 @@ def drawer(test, group):
 
 def test_every_input_of_the_registry_is_within_reach():
     drawn = {name for names in row.SETTINGS.values() for name in names}
-    beside = {"contexts", "known"}  # of the page Machines, and of the line of certainty
+    beside = {"contexts", "known", "also"}  # of the page Machines, and below the answer
     assert {entry.name for entry in INPUTS} == drawn | set(FILTERS) | OF_THE_ROW | beside
 
 
@@ -186,10 +186,14 @@ def test_sizes_are_typed_with_their_units():
 
 def test_a_currency_is_taken_with_its_rate():
     test = drawer(app(machine=PC), "Money")
+    test.selectbox(key="in_currency").select("VND")
+    text = page_text(run(test))
+    assert "Type what one VND is worth in US dollars" in text
+    assert request_of(test).currency == "USD"
     test.selectbox(key="in_currency").select("EUR")
     text = page_text(run(test))
-    assert "Type what one EUR is worth in US dollars" in text
-    assert request_of(test).currency == "USD"
+    assert (request_of(test).currency, request_of(test).usd_rate) == ("EUR", None)
+    assert "the rate of 2026-07-17" in text
     test.text_input(key="in_usd_rate").set_value("1.25")
     run(test)
     assert (request_of(test).currency, request_of(test).usd_rate) == ("EUR", 1.25)
@@ -297,3 +301,31 @@ def test_the_last_answer_stays_pale_where_the_next_question_has_none():
     assert text.count("id='verdict'") == 1
     test.text_input(key="in_machine").set_value("3090 with 64 GB")
     assert "oa-pale" not in page_text(run(test))
+
+
+def use_of(model):
+    test = app(machine=PC, model=model)
+    unfolded(test, "use")
+    return run(test)
+
+
+def test_thinking_is_off_short_or_long_in_use():
+    test = use_of("Qwen3.5-27B")
+    pills = test.pills(key="thinking_pills")
+    assert pills.options == ["Off", "Short", "Long"]
+    assert pills.value is None
+    pills.set_value("off")
+    run(test)
+    assert request_of(test).think == "off"
+    test.pills(key="thinking_pills").set_value(None)
+    run(test)
+    assert request_of(test).think is None
+
+
+def test_what_always_thinks_cannot_be_told_to_stop():
+    assert "Off" not in use_of("gpt-oss-20b").pills(key="thinking_pills").options
+
+
+def test_what_does_not_think_has_no_pills():
+    test = use_of("Llama-3.1-8B")
+    assert "thinking_pills" not in {pills.key for pills in test.pills}

@@ -57,7 +57,7 @@ SOME_QUALITY = "free, some quality"
 """Beginning of the cost of a change that the model's replies show."""
 SAME_TEXT = "free, the same text"  # cost of a change that the model's replies do not show
 BY_BACKEND = ("llama.cpp", "lm-studio")  # runtimes with a choice of the GPU backend
-TAKES_DRIVES = (Form.DESKTOP, Form.SERVER)
+TAKES_DRIVES = (Form.DESKTOP, Form.OFFICE, Form.SERVER)
 """Forms of machine with slots for drives that work as one; Macs have none, laptops few."""
 ROOM = 0.9  # share of a socket's memory that a model may take to run from it alone
 
@@ -310,11 +310,12 @@ def _faster_memory(machine: Machine, best: Estimate) -> Edits:
         yield _on(faster, "RAM 25 % faster", YOUR_PRICE, part=FAST_RAM)
     if best.strategy is not PlacementStrategy.NVME_OFFLOAD:
         return
-    if not fixed:
-        size = float(best.model.file_bytes * 1.15)
-        host = replace(machine.host, memory=replace(machine.host.memory, value=size))
-        words = f"{memory_words(size)} of RAM, to hold the model"
-        yield _on(replace(machine, host=host), words, YOUR_PRICE, part="ram", ram=size)
+    roomier = None if fixed else _with_enough_memory(machine, best)
+    if roomier is not None:
+        size = float(roomier.host.memory.value)
+        what = "what the GPU does not" if machine.gpus else "the model"
+        words = f"{memory_words(size)} of RAM, to hold {what}"
+        yield _on(roomier, words, YOUR_PRICE, part="ram", ram=size)
     if machine.disk is not None and machine.form in TAKES_DRIVES:
         striped = scaled(machine, "disk.sequential", 2.0)
         if machine.disk.mapped is not None:
@@ -322,6 +323,28 @@ def _faster_memory(machine: Machine, best: Estimate) -> Edits:
         yield _on(striped, "a second drive, striped with the first", YOUR_PRICE, part="drive")
 
 
+RAM_SIZES = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
+"""Sizes in which RAM is sold: pairs and fours of modules of 8 to 64 GB, and those of servers
+[GiB]."""
+
+
+def _with_enough_memory(machine: Machine, best: Estimate) -> Machine | None:
+    """The machine with the least RAM that holds what its GPUs do not; None where no size does."""
+    memory = machine.host.memory
+    for size in RAM_SIZES:
+        if size * GIB > float(memory.value):
+            host = replace(machine.host, memory=replace(memory, value=size * GIB))
+            roomier = replace(machine, host=host)
+            strategies = [each for each in best.runtime.strategies if each in IN_MEMORY]
+            for strategy in strategies:
+                run = best.again(machine=roomier, strategy=strategy)
+                if not run.refusal and bool(run.fits):
+                    return roomier
+    return None
+
+
+IN_MEMORY = (PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD)
+"""Placements that read nothing from the drive."""
 YOUR_PRICE = "your price"
 
 

@@ -26,10 +26,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from advisor.advice.edits.changes import LAST_RESORTS
+from advisor.advice.edits.changes import IN_MEMORY, LAST_RESORTS
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.stack import Stack
-from advisor.advice.table.timed_machines import IN_MEMORY, TimedStack
+from advisor.advice.table.timed_machines import TimedStack
 from advisor.catalog import renewed
 from advisor.catalog.csv_tables import DATA, read, texts
 from advisor.cost_model.estimate import Estimate, estimate
@@ -96,10 +96,11 @@ def predecessors() -> Mapping[str, str]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SecondScoreRow:
-    """One row of data/models/second_scores.csv: Artificial Analysis' intelligence index."""
+    """One row of data/models/second_scores.csv: Artificial Analysis' indexes of tests."""
 
     model: str
-    index: float
+    index: float  # of intelligence
+    coding: float | None  # of coding and terminals; None where it was not tested
     rated_as: str
     date: str
     retrieved: str
@@ -157,6 +158,23 @@ def tested(name: str) -> float | None:
     if own is None:
         return rows.get(predecessors().get(name, ""))
     return own
+
+
+@cache
+def coding_indexes() -> Mapping[str, float]:
+    """Indexes of coding tests, Artificial Analysis', by the model's name."""
+    rows = read(DATA / "models/second_scores.csv", SecondScoreRow)
+    return {row.model: row.coding for row in rows if row.coding is not None}
+
+
+def codes_as_well(name: str, other: str) -> bool:
+    """Whether a model is rated as high as another by coding tests; false where one was not tested,
+    nor its predecessor.
+    """
+    rows = coding_indexes()
+    own = rows.get(name, rows.get(predecessors().get(name, "")))
+    others = rows.get(other, rows.get(predecessors().get(other, "")))
+    return own is not None and others is not None and own >= others
 
 
 def reads_images() -> Mapping[str, str]:
@@ -241,6 +259,7 @@ class Standing(Enum):
     BOTH = "rated as high by votes and by tests"
     LIKED = "rated as high by people's votes"
     WEAKER = "liked as much, weaker in tests"
+    CODES = "rated as high by coding tests"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,9 +274,12 @@ class Runnable:
     lost: float | None  # points that the format loses; None where no loss is published
     reading_tps: float  # speed at which a reader need not wait [tokens/s]
     tight: bool  # other programs must be closed for it
+    for_code: bool = False  # it was looked for by coding tests
 
     def standing_beside(self, name: str) -> "Standing":
         """How it is rated beside another model, which votes rate no higher, by tests."""
+        if self.for_code:
+            return Standing.CODES
         own = tested(self.model.name)
         others = tested(name)
         if own is None or others is None:
@@ -460,13 +482,19 @@ def models_tried(machine: Machine) -> int:
 
 @lru_cache(maxsize=128)
 def best_rated(
-    model: Model, machine: Machine, work: Workload, enough: float, *, as_well: bool
+    model: Model,
+    machine: Machine,
+    work: Workload,
+    enough: float,
+    *,
+    as_well: bool,
+    for_code: bool = False,
 ) -> Runnable | None:
     """Best of the other models with a score that write so fast here [tokens/s] and leave other
     programs room; those for code only beside their kind. Where `as_well`, of those rated at least
     as a model is, format for format, and None where it has no score; before those that votes alone
     rate as high, those that tests do not rate lower. On very many GPUs the first alone are tried
-    (`models_tried`).
+    (`models_tried`). For code, of those that coding tests rate as high.
     """
     score = rating(model.name)
     if score is None and as_well:
@@ -484,13 +512,22 @@ def best_rated(
         weaker = as_well and _weaker_in_tests(name, model.name)
         if row.score + row.plus_minus < max((each.least_score for each in rows[weaker]), default=0):
             continue
-        if not _replaces(name, model.name) or _outgrows(name, machine):
+        kind = _of_another_kind(name, model.name, for_code=for_code and as_well)
+        if kind or _outgrows(name, machine):
             continue
         left -= 1
         tried = trials.best(_in_memory(name, machine, FAITHFUL), IN_MEMORY)
         if tried and not tried.tight and tried.keeps_up and (tried.score or 0.0) >= least:
             rows[weaker].append(tried)
-    return _lead(rows[False]) or _lead(rows[True])
+    best = _lead(rows[False]) or _lead(rows[True])
+    return replace(best, for_code=True) if best and for_code and as_well else best
+
+
+def _of_another_kind(name: str, other: str, *, for_code: bool) -> bool:
+    """Whether a model is no choice in place of another: the same, one for code beside one for talk,
+    or for code one that coding tests do not rate as high.
+    """
+    return not _replaces(name, other) or (for_code and not codes_as_well(name, other))
 
 
 def _replaces(name: str, other: str) -> bool:

@@ -30,11 +30,13 @@ from advisor.advice.finder.combinations import (
 from advisor.advice.finder.runnable import AS_TRAINED, BY_LOSS, points_lost
 from advisor.advice.prices.power import HostPartRow, PowerDraw, desktop_parts, draw_of, parts_for
 from advisor.advice.prices.price import Price, bought, rented, selling_price
+from advisor.advice.prices.rows import is_lapsed
 from advisor.advice.speeds import COLUMNS as SPEED_COLUMNS
 from advisor.advice.speeds import Mask, Speed, of_numbers, speed_of
 from advisor.advice.table.cost import MonthlyCost, Use
 from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.table.options import apis, cost_of_keeping
+from advisor.advice.table.permitted import why_not_permitted
 from advisor.catalog.records import like
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -44,6 +46,7 @@ from advisor.machine.machine import Machine
 from advisor.model.model import Floats
 from advisor.request.money import discrete, in_usd, slots
 from advisor.request.request import Request
+from advisor.request.wants import NO_WANTS, Wants
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import Array
 
@@ -205,7 +208,9 @@ def _purchase(question: Question, machine: Machine, cards: set[str]) -> Option:
     elif not machine.unified:
         parts = desktop_parts(gpus)
     price = Price(usd=None)
-    if (selling_price(name) or name in dict(typed)) and (machine.unified or name in cards):
+    row = selling_price(name)
+    fresh = row is not None and not is_lapsed(row, question.today)
+    if (fresh or name in dict(typed)) and (machine.unified or name in cards):
         price = bought(name, 1 if machine.unified else len(gpus), typed, parts)
     return _offered(question, kind, machine, price, parts)
 
@@ -220,16 +225,17 @@ class Findings:
     rows: Combinations  # combinations that reach the target, each of an option of the offers
     formats: Sequence[str]  # formats of the model that are tried
     apis: Sequence[Option]  # providers that reach it, cheapest for this use first
+    wants: Wants = NO_WANTS  # where texts may go, and what may be bought
 
     @lazy
     def hits(self) -> tuple[Hit, ...]:
         """Hits of all combinations of models, formats, runtimes and machines."""
-        return tuple(self._hits(self.rows))
+        return self._allowed(self.rows)
 
     @lazy
     def best(self) -> tuple[Hit, ...]:
         """Best combination of each machine and context, bought and rented."""
-        return tuple(self._hits(self._best_rows))
+        return self._allowed(self._best_rows)
 
     @lazy
     def free(self) -> Hit | None:
@@ -270,6 +276,10 @@ class Findings:
         """Best combination of each machine and context."""
         return self.rows.at(best_of_each(self.rows, self.formats))
 
+    def _allowed(self, rows: Combinations) -> tuple[Hit, ...]:
+        """Rows as hits, without those that the request rules out."""
+        return tuple(hit for hit in self._hits(rows) if not why_not_permitted(hit, self.wants))
+
     def _hits(self, rows: Combinations) -> Iterator[Hit]:
         """Rows as hits. Columns are lists, since picking numbers out of arrays is slow."""
         use = self.question.use
@@ -302,7 +312,12 @@ class Findings:
             )
 
 
-def find(question: Question, request: Request, compute: Compute = combinations) -> Findings:
+def find(
+    question: Question,
+    request: Request,
+    compute: Compute = combinations,
+    wants: Wants = NO_WANTS,
+) -> Findings:
     """Machines that reach the speed and costs that a request wants, in whatever it leaves open.
 
     Of several cache formats that reach it, the largest is kept. The cases may be computed in this
@@ -331,7 +346,11 @@ def find(question: Question, request: Request, compute: Compute = combinations) 
         most = math.inf
     else:
         most = budget[1]
-    called = (option for option in apis(question) if option.decode >= request.min_tps)
+    called = (
+        option
+        for option in apis(question)
+        if option.decode >= request.min_tps and not why_not_permitted(option, wants)
+    )
     return Findings(
         request=request,
         question=question,
@@ -339,6 +358,7 @@ def find(question: Question, request: Request, compute: Compute = combinations) 
         rows=rows.at(offered.order(rows)),
         formats=[model.format for model in models],
         apis=[option for option in called if (option.monthly or 0.0) <= most],
+        wants=wants,
     )
 
 

@@ -170,7 +170,7 @@ def parts_for(
         if dock and docked:
             return (dock, *supplies(supply_watts(docked)))
         return ()
-    if form is not Form.DESKTOP:
+    if form not in (Form.DESKTOP, Form.OFFICE):
         return ()
     parts = _housing(len(before), len(after), max(slots, OWN_ROOM[form]))
     supply = sum(row.size for row in supplies(supply_watts(before)))

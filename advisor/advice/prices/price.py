@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -24,6 +25,8 @@ class Price:
     sources: tuple[str, ...] = ()  # addresses of the sources
     at_launch: float = 0.0  # part of `usd` that is a maker's list price at launch [USD]
     typed: bool = False  # typed by the person
+    low: float | None = None  # lower end of the range of what it usually costs [USD]; None unknown
+    high: float | None = None  # upper end likewise [USD]
 
     def plus(self, note: str, usd: float | None, **changes: Any) -> "Price":
         """Price with something more, without an amount where either has none [USD]."""
@@ -35,7 +38,10 @@ class Price:
             note = f"{self.note}, {note}"
         else:
             note = note
-        return replace(self, usd=total, note=note, **changes)
+        more = usd or 0.0
+        low = None if self.low is None else self.low + more
+        high = None if self.high is None else self.high + more
+        return replace(self, usd=total, note=note, low=low, high=high, **changes)
 
     @property
     def dated(self) -> bool:
@@ -109,11 +115,17 @@ WITHOUT_FANS = re.compile(
 
 
 @lru_cache(maxsize=64)
-def cards_for_sale(own_price: TypedPrices, *, server: bool = False) -> tuple[str, ...]:
+def cards_for_sale(own_price: TypedPrices, today: date, *, server: bool = False) -> tuple[str, ...]:
     """Cards sold for a desktop or a server, and those with a typed price: cards without fans of
-    their own are for servers, and for a desktop only at a typed price.
+    their own are for servers, and for a desktop only at a typed price. Those whose newest price
+    has lapsed are left out.
     """
-    names = [name for name in sold() if server or not WITHOUT_FANS.match(name)]
+    names = [
+        name
+        for name in sold()
+        if (server or not WITHOUT_FANS.match(name))
+        and not tables.is_lapsed(selling_price(name), today)
+    ]
     names += [name for name, _ in own_price if name in gpu_rows()]
     cards = (name for name in dict.fromkeys(names) if not find_gpu(name).unified)
     return tuple(name for name in cards if "SXM" not in name)
@@ -265,12 +277,15 @@ def _on_record(gpu: str, count: int) -> Price:
         seller = (tables.STREET if what in ("", row.condition) else what,)
     words = ", ".join(dict.fromkeys(filter(None, (*seller, row.condition))))
     usd = row.usd * count / row.gpu_count
+    low, high = tables.usual_range(row)
     return Price(
         usd=usd,
         date=row.date,
         note=f"{each} ({words})",
         sources=(row.source,),
         at_launch=usd if row.provider == tables.LAUNCH else 0.0,
+        low=None if low is None else low * count,
+        high=None if high is None else high * count,
     )
 
 

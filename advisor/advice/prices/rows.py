@@ -19,6 +19,9 @@ from advisor.machine.catalog import find_gpu, machine_rows
 from advisor.machine.rows import MachineRow
 
 STALE_DAYS = 90  # age above which a price is called old, also in a verdict [days]
+LAPSED_DAYS = 365
+"""Age above which a price takes part in no advice [days]: memory cost four times as much after a
+year, used cards a quarter more after seven months (data/prices/usual_prices.csv)."""
 _ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
 
 
@@ -40,6 +43,12 @@ def is_stale(when: str, today: date) -> bool:
     """Whether the price is older than `STALE_DAYS`; one without a date counts as old."""
     day = last_day(when)
     return day is None or (today - day).days > STALE_DAYS
+
+
+def is_lapsed(row: "PriceRow | None", today: date) -> bool:
+    """Whether a price is older than `LAPSED_DAYS`; one without a date is not known to be."""
+    day = last_day(row.date) if row is not None else None
+    return day is not None and (today - day).days > LAPSED_DAYS
 
 
 def oldest(dates: tuple[str, ...]) -> str:
@@ -172,6 +181,14 @@ def usual_prices() -> Mapping[tuple[str, str], UsualPriceRow]:
     return {(row.gpu, row.condition): row for row in rows}
 
 
+def usual_range(row: PriceRow) -> tuple[float | None, float | None]:
+    """Ends of the range of a usual price [USD]; None for other prices."""
+    usual = usual_prices().get((row.gpu, row.condition))
+    if usual is None or row.provider != usual.as_price.provider:
+        return None, None
+    return usual.low, usual.high
+
+
 def usual_price(gpu: str, condition: str = "") -> PriceRow | None:
     """Usual price of a card: new where it is sold new, else used; None without figures."""
     for wanted in (condition,) if condition else ("new", "used"):
@@ -201,6 +218,8 @@ def no_price(gpu: str) -> str:
     reason = texts("prices/without_price.csv", "gpu", "reason").get(gpu)
     if reason:
         return f"{NO_PRICE}: {REASONS[reason]}"
+    if rows_for_sale(gpu):
+        return "no price of the last year on record"
     return NO_PRICE
 
 

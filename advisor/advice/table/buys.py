@@ -55,6 +55,13 @@ def buys(
     )
 
 
+def placed(option: Option) -> str:
+    """Where a purchase goes, and the model in it."""
+    into = "a new machine" if option.kind is OptionKind.MACHINE else "into mine"
+    where = "all in the GPU" if option.speed and option.speed.whole else "a part in RAM"
+    return f"{into}, {where}"
+
+
 def _sound(options: Iterable[Option]) -> list[Option]:
     """Purchases with a fresh price that many would make."""
     return [

@@ -76,19 +76,7 @@ def choice_of(
     if free is not None and enough and begins_late(kept) and not begins_late(free):
         reason = f"Before anything is bought, a free change: {free.name}."
         return Choice(safe=None, reason=reason, cheapest=cheapest, free=free)
-    usual = [
-        option
-        for option in able
-        if not option.odd
-        and not reads_drive(option)
-        and not _too_dear(option, replies_per_day, now)
-        and _notable(option, now, enough=enough)
-        and (free is None or (option.compared or 0.0) < (free.with_waiting or 0.0))
-    ]
-    for least in (reading_tps, reading_tps / 3):
-        reached = [option for option in usual if option.decode >= least]
-        if reached:
-            break
+    reached = worth_buying(options, reading_tps, replies_per_day, free)
     safe = min(reached, key=_order, default=None)
     if safe is not None:
         saves = _saved(safe, now)
@@ -97,6 +85,27 @@ def choice_of(
     if free is not None and not reads_along(kept, reading_tps):
         reason = f"Before anything is bought, a free change: {free.name}."
     return Choice(safe=None, reason=reason, cheapest=cheapest, free=free)
+
+
+def worth_buying(
+    options: Sequence[Option], reading_tps: float, replies_per_day: float, free: Option | None
+) -> list[Option]:
+    """Purchases that people would make beside what is kept, or beside a free change of it: those
+    with which one reads along; where there are none, slower ones.
+    """
+    now = free or options[0]
+    enough = reads_along(now, reading_tps)
+    usual = [
+        option
+        for option in _able(options)
+        if not option.odd
+        and not reads_drive(option)
+        and not _too_dear(option, replies_per_day, now)
+        and _notable(option, now, enough=enough)
+        and (free is None or (option.compared or 0.0) < (free.with_waiting or 0.0))
+    ]
+    along = [option for option in usual if option.decode >= reading_tps]
+    return along or [option for option in usual if option.decode >= reading_tps / 3]
 
 
 def reads_along(option: Option, reading_tps: float) -> bool:
@@ -187,7 +196,7 @@ def why(option: Option) -> str:
         OptionKind.CHANGE: "It goes in as it is",
         OptionKind.MACHINE: "Such machines are run as they are sold",
     }.get(option.kind, "Many run it, and it goes in as it is")
-    return f"{why}.{used}{old}{where}"
+    return f"{why}.{used}{old}{where}{price_turns(option)}"
 
 
 def _why_nothing(
@@ -306,6 +315,17 @@ def _band(value: float, factor: float) -> Range:
     return Range(value=value, low=value / factor, high=value * factor)
 
 
+def _price_band(option: Option) -> Range:
+    """What is paid in a month, with the range of a usual price where one is on record [USD]."""
+    paid = option.cost.paid if option.cost is not None else 0.0
+    price = option.price
+    if price.usd and price.low is not None and price.high is not None:
+        low = min(price.low / price.usd, 1.0)
+        high = max(price.high / price.usd, 1.0)
+        return Range(value=paid, low=low * paid, high=high * paid)
+    return _band(paid, STALE_BAND if option.stale else PRICE_BAND)
+
+
 def inputs(option: Option) -> dict[str, Range]:
     """Uncertain inputs of an option's gain, by name; only those with a range and not zero."""
     uncertain: dict[str, Range] = {}
@@ -315,11 +335,7 @@ def inputs(option: Option) -> dict[str, Range]:
     if option.speed and option.speed.high > option.speed.low:
         uncertain["speed then"] = option.speed.range
     if option.cost is not None and option.cost.paid > 0:
-        if option.stale:
-            band = STALE_BAND
-        else:
-            band = PRICE_BAND
-        uncertain["price"] = _band(option.cost.paid, band)
+        uncertain["price"] = _price_band(option)
     if money.replies_per_day > 0:
         uncertain["replies a day"] = _band(money.replies_per_day, 2.0)
     if money.usd_per_hour_of_time > 0:
@@ -490,13 +506,38 @@ def _condition(option: Option, point: TurningPoint) -> str:
     if point.name == "price":
         once = option.price.usd
         price = money_words(once * point.share if once else point.value)
-        return f"if it cost {side} {price}{'' if once else ' a month'}"
+        within = _within_its_range(option, point)
+        return f"if it cost {side} {price}{'' if once else ' a month'}{within}"
     speed = tokens_per_second(point.value)
     if point.name == "speed now":
         whose = "what you have"
     else:
         whose = "it"
     return f"if {whose} gave {side} {speed}"
+
+
+def _within_its_range(option: Option, point: TurningPoint) -> str:
+    """That a turning point lies within the range of the price; empty where it does not."""
+    price = option.price
+    if price.usd is None or price.low is None or price.high is None:
+        return ""
+    if not price.low <= price.usd * point.share <= price.high:
+        return ""
+    return f", within its range of {money_words(price.low)} to {money_words(price.high)}"
+
+
+def price_turns(option: Option) -> str:
+    """Sentence where a purchase pays or not within the range of its price; empty where it does not
+    turn.
+    """
+    for point in turning_points(option):
+        within = _within_its_range(option, point) if point.name == "price" else ""
+        if within and option.price.usd:
+            usd = money_words(option.price.usd * point.share)
+            turns = "Above" if option.pays else "Below"
+            pays = "does not pay" if option.pays else "pays"
+            return f" {turns} {usd}{within}, it {pays}."
+    return ""
 
 
 def rounded(value: float) -> str:

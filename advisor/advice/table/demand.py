@@ -1,12 +1,14 @@
 """Demand: who asks, how much work that is, and whether an option meets it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from advisor.advice.speeds import Speed
 from advisor.advice.table.option import Option, OptionKind
+from advisor.cost_model.workload import Workload
 from advisor.request.money import MoneyInputs
+from advisor.request.request import DEFAULTS
 from advisor.request.wants import Wants
 from advisor.units import SECONDS_PER_HOUR
 
@@ -14,6 +16,23 @@ LATE = 30.0  # wait for the first word from which nothing runs well [s]
 BUSY = 2.0 / 3.0
 """Share of its time from which requests at random times wait longer than an answer takes: the mean
 wait is load / (2 (1 - load)) answers (Pollaczek and Khinchine, answers of one length)."""
+
+
+def mean_first_word(speed: Speed, work: Workload) -> float:
+    """Wait for the first word at the mean load of users who each ask again when they have read, not
+    when all of them ask at once [s].
+
+    p (1 + rho / (2 (1 - rho))), rho = U p / (p + n / S), p = t_first / U
+
+    The prompts of U users are read one after the other; of one length, they wait as an M/D/1 queue
+    does (Pollaczek and Khinchine). Where reading takes longer than writing, all wait for all.
+    """
+    users = max(float(work.users) - speed.waiting, 1.0)
+    reading = speed.first_token / users
+    busy = users * reading / (reading + float(work.output) / speed.decode)
+    if busy >= 1.0:
+        return speed.first_token
+    return min(reading * (1.0 + busy / (2.0 * (1.0 - busy))), speed.first_token)
 
 
 class Crowd(StrEnum):
@@ -38,6 +57,16 @@ class Demand:
         """Whether it is work of a known amount, not a person who asks in turn."""
         return self.crowd in (Crowd.BATCH, Crowd.RATE)
 
+    @property
+    def as_wished(self) -> "Demand":
+        """Demand with the speed and wait that servers are looked for with, where none is stated."""
+        wants = replace(
+            self.wants,
+            user_tps=self.wants.user_tps or DEFAULTS["user_tps"],
+            first_token_within=self.wants.first_token_within or DEFAULTS["first_token_within"],
+        )
+        return replace(self, wants=wants)
+
     def load(self, option: Option) -> float:
         """Work of an option for each hour that there is: hours of work over hours.
 
@@ -61,6 +90,18 @@ class Demand:
         wants = replace(self.wants, requests_per_hour=rate)
         return replace(self, crowd=Crowd.RATE, wants=wants)
 
+    def under_load(self, options: Sequence[Option]) -> tuple[Option, ...]:
+        """Options, the kept machine first, of which those that requests come too fast for are
+        marked.
+        """
+        if self.wants.requests_per_hour is None:
+            return tuple(options)
+        kept = replace(options[0], overloaded=self.load(options[0]) > 1.0)
+        others = (
+            replace(option, kept=kept, overloaded=self.load(option) > 1.0) for option in options[1:]
+        )
+        return (kept, *others)
+
     def met_by(self, option: Option) -> bool:
         """Whether an option finishes in time, without a growing queue, fast enough for each."""
         return not any(self.unmet_by(option))
@@ -76,15 +117,15 @@ class Demand:
         if self.crowd is Crowd.RATE and self.load(option) > BUSY:
             yield "cannot keep up"
         if self.crowd is Crowd.TEAM:
-            yield from self._unmet_for_all(option.speed)
+            yield from self._unmet_for_all(option.speed, option.use.work)
 
-    def _unmet_for_all(self, speed: Speed) -> Iterator[str]:
+    def _unmet_for_all(self, speed: Speed, work: Workload) -> Iterator[str]:
         """What users at the same time lack, at the low end of the range of the speed."""
         if speed.waiting:
             yield "lets users wait"
         if speed.low < (self.wants.user_tps or self.money.reading_tps):
             yield "is too slow for each"
-        if speed.first_token > (self.wants.first_token_within or LATE):
+        if mean_first_word(speed, work) > (self.wants.first_token_within or LATE):
             yield "begins too late"
 
 

@@ -69,6 +69,7 @@ class Option:
     parts: tuple[HostPartRow, ...] = ()  # parts that are bought beside the cards
     odd: tuple[str, ...] = ()  # what an expert finds odd; it is never the safe choice then
     loss: float | None = None  # of a change's format over the present one [nats]; None if too much
+    overloaded: bool = False  # requests come faster than it answers them
 
     def __repr__(self) -> str:
         speed = f"{self.decode:.3g} tokens/s" if self.speed else "no speed"
@@ -119,7 +120,7 @@ class Option:
         """
         if self.speed is None or self.kind is OptionKind.API:
             return True
-        return bool(self.use.keeps_up(self.speed))
+        return not self.overloaded and bool(self.use.keeps_up(self.speed))
 
     @property
     def monthly(self) -> float | None:
@@ -362,7 +363,8 @@ class Question:
     @property
     def for_sale(self) -> tuple[str, ...]:
         """Cards sold for such a machine, and those with a typed price."""
-        return cards_for_sale(self.money.own_price, server=self.ownership.form is Form.SERVER)
+        server = self.ownership.form is Form.SERVER
+        return cards_for_sale(self.money.own_price, self.today, server=server)
 
     @lazy
     def use(self) -> Use:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from advisor.advice.edits.changes import FAST_RAM, FASTER_RAM, SOME_QUALITY
+from advisor.advice.edits.changes import FAST_RAM, FASTER_RAM, IN_MEMORY, SOME_QUALITY
 from advisor.advice.edits.edit import Edited
 from advisor.advice.prices import power
 from advisor.advice.prices import price as prices
@@ -368,10 +368,10 @@ def _added(question: Question, machine: Machine, speed: Speed) -> Option:
         name = f"{name} in a dock"
     else:
         name = name
-    return _purchase(question, OptionKind.ADD, name, machine, new, parts, speed, topic)
+    return purchase(question, OptionKind.ADD, name, machine, new, parts, speed, topic)
 
 
-def _purchase(
+def purchase(
     question: Question,
     kind: OptionKind,
     name: str,
@@ -445,7 +445,7 @@ def replaced(question: Question, now: Speed | None, held: Iterable[CardSpeed]) -
                 topic = LARGEST
             else:
                 topic = ""
-            purchases.append(_purchase(question, kind, name, machine, cards, parts, speed, topic))
+            purchases.append(purchase(question, kind, name, machine, cards, parts, speed, topic))
     return purchases
 
 
@@ -477,9 +477,12 @@ def machines(question: Question, now: Speed | None) -> list[Option]:
     if reads_drive:
         strategies = tuple(PlacementStrategy)
     else:
-        strategies = timed_machines.IN_MEMORY
+        strategies = IN_MEMORY
     others = np.array(
-        [present != machine.name for machine in timed_machines.whole_machines().values()]
+        [
+            present != machine.name and not _lapsed(question, name)
+            for name, machine in timed_machines.whole_machines().items()
+        ]
     )
     timed = timed_machines.whole_timed(question.model, question.work, question.runtimes)
     rows = zip(
@@ -487,10 +490,17 @@ def machines(question: Question, now: Speed | None) -> list[Option]:
     )
     kind = OptionKind.MACHINE
     return [
-        _purchase(question, kind, name, machine, machine.gpus, (), speed, machine.gpus[0].vendor)
+        purchase(question, kind, name, machine, machine.gpus, (), speed, machine.gpus[0].vendor)
         for (name, machine), speed in rows
         if speed is not None
     ]
+
+
+def _lapsed(question: Question, name: str) -> bool:
+    """Whether the price on record of a machine sold whole takes part in no advice any more."""
+    row = prices.selling_price(name)
+    typed = {typed for typed, _ in question.money.own_price}
+    return tables.is_lapsed(row, question.today) and not typed & {name, row.gpu if row else ""}
 
 
 def desktops(question: Question, held: Iterable[CardSpeed]) -> list[Option]:
@@ -500,13 +510,13 @@ def desktops(question: Question, held: Iterable[CardSpeed]) -> list[Option]:
     if ownership.owned and ownership.takes_cards and not unified:
         return []
     host = timed_machines.cardless()
-    for_sale = prices.cards_for_sale(question.money.own_price)
+    for_sale = prices.cards_for_sale(question.money.own_price, question.today)
     if unified:
         rows = held
     else:
         rows = _timed(question, host, for_sale).holders
     return [
-        _purchase(
+        purchase(
             question,
             OptionKind.MACHINE,
             f"New desktop with {counted(count, card.name)}",

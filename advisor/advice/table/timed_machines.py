@@ -139,8 +139,6 @@ def _whole_stack() -> Stack:
     return Stack(tuple(whole_machines().values()))
 
 
-IN_MEMORY = (PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD)
-"""Placements that read nothing from the drive."""
 COUNTS = (1, 2, 3, 4, 6, 8)  # cards that a machine has in all
 FEW = 4  # most cards in a machine built from parts; more are found in rented machines only
 SMALLEST_FORMAT = 0.5

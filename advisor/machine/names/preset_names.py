@@ -77,7 +77,7 @@ class PresetNames:
     def sold_in(self, text: str) -> MachineRow | None:
         """PC whose words are all in a plain text, whatever else is."""
         given = telling_words(text)
-        kinds = ("mini", "desktop")
+        kinds = ("mini", "desktop", "office")
         sold = ((wanted, row) for wanted, row in self._worded if row.kind in kinds and wanted)
         return next((row for wanted, row in sold if wanted <= given), None)
 
@@ -119,7 +119,7 @@ class PresetNames:
             any_of("says nothing").fullmatch(word) is not None
             or word in row.ram_options_gib.split(";")
             or word == f"{row.gpu_count}x"
-            or (word == "desktop" and row.kind in ("mini", "desktop"))
+            or (word == "desktop" and row.kind in ("mini", "desktop", "office"))
             or word in own
             or word.rstrip("+") in own
             or (word.isalpha() and len(word) > 2 and word not in self._telling)

@@ -9,7 +9,7 @@ from advisor.advice import start_files
 from advisor.advice.advise import Answer
 from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.table.option import Option, OptionKind, split
-from advisor.advice.words.verdict import pays_when
+from advisor.advice.words.phrases import pays_when
 from advisor.errors import Refusal
 from advisor.formatting import hours, money, number, range_of, shown_currency
 from advisor.reports import charts, from_advice

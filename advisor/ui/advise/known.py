@@ -10,7 +10,7 @@ from advisor.advice.advise import Answer
 from advisor.errors import AdvisorError
 from advisor.request.known import QuestionRun, known
 from advisor.request.known_speed import read
-from advisor.request.request import listed
+from advisor.request.lists import listed
 from advisor.ui.parts import audience, tabs
 from advisor.ui.parts.markup import block, copyable, joined, notice, press, say
 from advisor.ui.question import current, inputs

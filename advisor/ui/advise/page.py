@@ -8,7 +8,8 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.advise import Answer
-from advisor.advice.words.verdict import Judgement, VerdictText, price_notes
+from advisor.advice.words.judgement import Judgement
+from advisor.advice.words.verdict import VerdictText, price_notes
 from advisor.cost_model.estimate import BOUND_BY, Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
@@ -144,8 +145,10 @@ def shown(answer: Answer) -> None:
         show(problems + told)
     why = {placements.WHY: partial(st.session_state.update, {placements.WHY: True})}
     pressed(chips.actions() | ways.actions(offered, open_tab) | known.actions(answer) | why)
-    if best is not None:
-        known.row(answer)
+    with st.container(key="beside_the_answer", horizontal=True, vertical_alignment="bottom"):
+        ways.row_of_candidates(answer)
+        if best is not None:
+            known.row(answer)
     if answer.nouns.request.here and best is not None:
         this_machine.measure("certainty")
     for tab, file in zip(
@@ -170,6 +173,7 @@ def _notices(answer: Answer) -> Iterable[Markup]:
     else:
         uncertain = ()
     notes = (
+        *filter(None, (nouns.request.rate_note,)),
         *nouns.request_notes,
         *context_notes(model, nouns.work),
         *price_notes(answer.advice.question),
@@ -207,7 +211,12 @@ def verdict(words: VerdictText) -> Markup:
         first = words.gives
         colon = ""
         rest = ""
-    lines = (block("oa-way", words.way, "p"), block("oa-soft", words.assumptions, "p"))
+    named = (block("oa-way", sentence, "p") for sentence in words.candidates)
+    lines = (
+        block("oa-way", words.way, "p"),
+        *named,
+        block("oa-soft", words.assumptions, "p"),
+    )
     return block("oa-told", joined((heading(first + colon, rest, f"oa-{tone}-text"), *lines)))
 
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from markupsafe import Markup, escape
 
 from advisor.advice.advise import Answer
-from advisor.advice.words.verdict import Judgement, duration, judgement
+from advisor.advice.words.judgement import Judgement, judgement
+from advisor.advice.words.phrases import duration
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import UNKNOWN, memory, number

@@ -16,14 +16,8 @@ from advisor.advice.finder.runnable import JOINED, Standing, rating
 from advisor.advice.table import choice as chosen
 from advisor.advice.table.option import Option, OptionKind, by_comparison
 from advisor.advice.table.options import BY_THE_MONTH
-from advisor.advice.words.verdict import (
-    LEAST,
-    Judgement,
-    after_name,
-    hours_rented,
-    judgement,
-    plain,
-)
+from advisor.advice.words.judgement import LEAST, Judgement, judgement
+from advisor.advice.words.phrases import after_name, hours_rented, plain
 from advisor.formatting import hours, memory, money, number, seconds
 from advisor.machine.catalog import host_rows, machine_rows
 from advisor.machine.machine import Machine
@@ -31,7 +25,7 @@ from advisor.machine.spec import MIXED
 from advisor.request.request import Request
 from advisor.request.wants import Think
 from advisor.ui.parts.markup import block, head, joined, press
-from advisor.ui.question import current
+from advisor.ui.question import current, inputs
 from advisor.units import GIB
 
 COSTS = "What it costs"  # title of the tab that the dearer ways lead to
@@ -251,6 +245,7 @@ def _bigger(answer: Answer) -> Way:
         new = "A bigger GPU"
     else:
         new = "A GPU"
+    judged = next(iter(answer.advice.summary.candidates), "")
     if option is None or option.speed is None:
         return Way(
             name="A bigger machine" if answer.nouns.machine.unified else new,
@@ -267,16 +262,18 @@ def _bigger(answer: Answer) -> Way:
         name=name,
         price=money(cost) if (cost := option.upfront or 0.0) > 0 else EVEN,
         figure=f"{number(option.speed.decode)} tokens/s",
-        text=f"{bought}{option.aged}. {_pays(option, answer.advice.as_judged(option))}",
+        text=judged or f"{bought}{option.aged}. {_pays(option, answer.advice.as_judged(option))}",
         action="Try it",
         changes=_with(option, answer),
     )
 
 
 def purchase(answer: Answer) -> Option | None:
-    """Purchase that the verdict turns on, an odd one only where this machine is too slow; else the
-    cheapest that is notably faster.
+    """Purchase that somebody asks about, else the one that the verdict turns on, an odd one only
+    where this machine is too slow; else the cheapest that is notably faster.
     """
+    for candidate in answer.advice.candidates[:1]:
+        return candidate.best
     kept, *rest = answer.advice.options
     option = answer.advice.in_question
     if option and option.kind is not OptionKind.RENT and not (option.odd and _level(answer).enough):
@@ -291,6 +288,16 @@ def purchase(answer: Answer) -> Option | None:
         and option.speed.decode >= _notably_faster(kept)
     ]
     return min(able, key=by_comparison, default=None)
+
+
+def row_of_candidates(answer: Answer) -> None:
+    """Field in which a purchase is named that one thinks of, below the card of the purchase."""
+    machine = answer.nouns.machine
+    if machine.unified:
+        words = "Mac Studio, DGX Spark ..."
+    else:
+        words = "RTX 3090, 2x RTX 5060 Ti 16GB, DGX Spark ..."
+    inputs.ask("also", words)
 
 
 def _notably_faster(kept: Option) -> float:

@@ -14,19 +14,21 @@ import numpy as np
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice.advise import findings_of
+from advisor.advice.advise import buys_of, findings_of
 from advisor.advice.finder.combinations import card_host, in_pieces
 from advisor.advice.finder.runnable import curated_models, speeds_of
 from advisor.advice.finder.search import Findings, Hit
 from advisor.advice.prices.rows import no_price
-from advisor.advice.table.buys import buys
+from advisor.advice.table.buys import placed
 from advisor.advice.table.option import FELT, Option, OptionKind
-from advisor.advice.words.verdict import LEAST, Judgement, judgement, plain
+from advisor.advice.words.judgement import LEAST, Judgement, judgement
+from advisor.advice.words.phrases import plain
 from advisor.errors import AdvisorError
 from advisor.formatting import context_size, hours, money, number, shown_currency, tokens_per_second
 from advisor.machine.catalog import machine_rows
 from advisor.model.model import Floats
-from advisor.request.request import NOTHING, Request, listed
+from advisor.request.lists import listed
+from advisor.request.request import NOTHING, Request
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.compare import TITLES
 from advisor.ui.advise import placements, ways
@@ -564,10 +566,7 @@ def _budgeted() -> Markup:
         advice = answer.advice
         if answer.nouns.request.nothing:
             return Markup()
-        safe = advice.choice.safe
-        money_of = answer.nouns.money
-        limit = answer.nouns.wants.max_usd
-        picks = buys(advice.options, money_of.reading_tps, limit, safe, advice.case.step)
+        picks = buys_of(answer)
         have = number(advice.options[0].decode) if advice.options[0].speed else "nothing"
         title = f"For {answer.nouns.model.name} you have {have} tokens a second."
         rows = [_buy(name, option) for name, option in picks.named]
@@ -587,10 +586,8 @@ def _budgeted() -> Markup:
 
 def _buy(name: str, option: Option) -> Cells:
     """Best buy, cheapest or fastest: into the present machine, or a new one."""
-    into = "a new machine" if option.kind is OptionKind.MACHINE else "into mine"
-    where = "all in the GPU" if option.speed and option.speed.whole else "a part in RAM"
     row = _option(option)
-    title = two_lines(f"{name}: {plain(option.name)}", f"{into}, {where}, {option.price.note}")
+    title = two_lines(f"{name}: {plain(option.name)}", f"{placed(option)}, {option.price.note}")
     return (title, *row[1:])
 
 

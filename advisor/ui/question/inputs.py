@@ -13,7 +13,8 @@ from advisor.model import resolve
 from advisor.model.by_name import named
 from advisor.model.installed import Survey, survey
 from advisor.model.resolve import ReferenceKind
-from advisor.request.request import CLOSED, DEFAULTS, listed, respelled
+from advisor.request.lists import CLOSED, listed, respelled
+from advisor.request.request import DEFAULTS
 from advisor.ui.parts import audience, outcome, uploads
 from advisor.ui.parts.markup import copyable, notice, plain_words, say
 from advisor.ui.question import current, model_list, models
@@ -287,9 +288,11 @@ def _take_currency(name: str, text: str) -> None:
     state[CODE] = code
     why = ""
     worth = None
-    if not rate and not dollars:
-        why = f"Type what one {code} is worth in US dollars; no rate is assumed."
-    elif not dollars:
+    from advisor.request.rates import rate_on_record  # loaded for other money alone
+
+    if not rate and not dollars and rate_on_record(code.upper()) is None:
+        why = f"Type what one {code} is worth in US dollars: no rate of it is on record."
+    elif rate and not dollars:
         try:
             worth = BY_NAME[name].read(rate)
         except InputError as error:

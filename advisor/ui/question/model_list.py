@@ -13,7 +13,8 @@ from advisor.advice.finder.runnable import Runnable, Trials, quality_rows
 from advisor.cost_model.workload import Workload
 from advisor.formatting import tokens_per_second
 from advisor.model import catalog
-from advisor.request.request import Nouns, Request, listed
+from advisor.request.lists import listed
+from advisor.request.request import Nouns, Request
 from advisor.ui.question import current
 
 FIRST = 8  # models that are named with their speeds

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from advisor.catalog.csv_tables import DATA, read
 from advisor.request.request import DEFAULTS
 from advisor.request.texts import from_texts
+from advisor.request.wants import Think
 from advisor.ui.parts import audience
 from advisor.ui.parts.markup import show
 from advisor.ui.question import current, this_machine
@@ -44,6 +45,7 @@ USES = _presets("use")
 OF_A_USE = ("context", "prompt", "cached", "cached_share", "output", "users", "replies_per_day")
 _PILLS = "preset_machine"
 _USES = "preset_use"
+_THINKS = "thinking_pills"
 
 
 def here() -> str:
@@ -109,6 +111,26 @@ def uses() -> None:
     st.session_state[_USES] = next((name for name in USES if _of(name) == now), None)
     taking = current.taking(_USES, lambda name: current.change(f"Use: {name}", **_of(name)))
     st.pills("What for", list(USES), **taking)
+
+
+def thinking() -> None:
+    """Pills of how long a model thinks before it answers, those that it can do; none for one that
+    does not think, and none is marked where it thinks as by itself.
+    """
+    request = current.present()
+    row = request.nouns().thinking
+    if row is None or request.thinking_tokens is not None:
+        return
+    tokens = {Think.OFF: row.can_stop, Think.SHORT: row.short_tokens, Think.LONG: row.long_tokens}
+    kinds = [str(kind) for kind, able in tokens.items() if able]
+    st.session_state[_THINKS] = request.think if request.think in kinds else None
+    st.pills("Thinking", kinds, format_func=str.capitalize, key=_THINKS, on_change=_take_thinking)
+
+
+def _take_thinking() -> None:
+    """Take over the pill; none marked is as the model does by itself (for callbacks)."""
+    kind = st.session_state[_THINKS]
+    current.change(f"Thinking: {kind or 'as usual'}", think=kind)
 
 
 def _of(name: str) -> dict[str, Any]:

@@ -101,6 +101,7 @@ def _take_machine() -> None:
 
 def _use() -> None:
     presets.uses()
+    presets.thinking()
     inputs.several(("users", "replies_per_day", "context", "output"))
 
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from advisor.advice.diagnosis.diagnose import Measured
 from advisor.advice.diagnosis.results import reported
-from advisor.advice.words.verdict import Judgement, judgement
+from advisor.advice.words.judgement import Judgement, judgement
 from advisor.errors import AdvisorError, InputError
 from advisor.formatting import memory, moment, number, show_money_in
 from advisor.reports import content

@@ -11,14 +11,15 @@ from markupsafe import Markup, escape
 
 from advisor.advice.finder import runnable
 from advisor.advice.finder.runnable import Runnable
-from advisor.advice.words.verdict import Judgement, judgement
+from advisor.advice.words.judgement import Judgement, judgement
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import memory, number
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.by_name.known import maker
 from advisor.request.command_line import command
-from advisor.request.request import Nouns, Request, listed
+from advisor.request.lists import listed
+from advisor.request.request import Nouns, Request
 from advisor.runtimes import LLAMA_CPP
 from advisor.ui.advise import placements
 from advisor.ui.parts import tabs

@@ -10,6 +10,7 @@ from functools import cache, partial
 import numpy as np
 import pytest
 
+from advisor.advice.advise import findings_of
 from advisor.advice.finder import combinations as combinations_module
 from advisor.advice.finder.combinations import (
     CACHES,
@@ -641,3 +642,17 @@ def test_a_search_in_pieces_finds_the_same_and_tells_how_far_it_is() -> None:
     for name in combinations_module.COLUMNS:
         each = (getattr(whole.rows, name), getattr(pieces.rows, name))
         assert np.array_equal(*each, equal_nan=True), name
+
+
+def test_the_finder_keeps_to_what_a_request_allows() -> None:
+    """A maker, watts, and texts that stay in the house, as `advise` does."""
+    words = {"model": "Qwen3-8B", "machine": "3060 12gb 32gb", "min_tps": 20.0}
+    runtime = {"runtime": "llama.cpp"}
+    amd = findings_of(Request(**words, **runtime, maker="AMD").nouns()).best
+    assert amd
+    assert {card.vendor for hit in amd for card in hit.bought} == {"AMD"}
+    small = findings_of(Request(**words, **runtime, max_watts=200.0).nouns()).best
+    assert all(sum(card.board_power or 0.0 for card in hit.bought) <= 200 for hit in small)
+    home = findings_of(Request(**words, **runtime, texts="house").nouns())
+    assert not [hit for hit in home.best if hit.offer == "rented"]
+    assert not home.apis

@@ -11,6 +11,7 @@ from advisor.advice.finder.runnable import (
     LOSS_SPREAD,
     Trials,
     best_rated,
+    codes_as_well,
     joined_scores,
     lost_by,
     perplexity,
@@ -161,6 +162,22 @@ def test_models_that_read_images_are_of_the_catalogue_and_have_a_page() -> None:
     assert reads_images().keys() <= catalog.model_rows().keys()
     assert all(map(is_public, reads_images().values()))
     assert all(map(is_past, dates.values()))
+
+
+def test_for_code_a_model_is_as_good_only_by_coding_tests() -> None:
+    """Artificial Analysis' coding index of 22 August 2026: Muse-Glimmer-30B 49.0, Gemma-4-31B 43.4,
+    Gemma-4-26B-A4B 39.3; Qwen3.5-27B was not tested.
+    """
+    assert codes_as_well("meta-models/Muse-Glimmer-30B", "Gemma-4-31B")
+    assert not codes_as_well("Gemma-4-26B-A4B", "Gemma-4-31B")
+    assert not codes_as_well("Gemma-4-31B", "Qwen3.5-27B")
+
+
+def test_an_agent_is_offered_no_model_that_coding_tests_did_not_see() -> None:
+    machine = from_spec.machine(MachineSpec(gpu="RTX 3060 12GB", ram_gb=32))
+    model = catalog.model("Qwen3.5-27B", "Q4_K_M")
+    assert best_rated(model, machine, Workload(), 7.0, as_well=True) is not None
+    assert best_rated(model, machine, Workload(), 7.0, as_well=True, for_code=True) is None
 
 
 def test_no_model_whose_published_size_outgrows_a_machine_has_a_format_that_fits() -> None:

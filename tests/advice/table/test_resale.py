@@ -12,7 +12,7 @@ from advisor.advice.table.choice import choice_of
 from advisor.advice.table.cost import Use
 from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.table.options import keep
-from advisor.advice.words.verdict import ONLY_SOLD, pays_when
+from advisor.advice.words.phrases import ONLY_SOLD, pays_when
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_spec

@@ -23,7 +23,7 @@ from advisor.advice.table.choice import (
 )
 from advisor.advice.table.cost import MonthlyCost, Use
 from advisor.advice.table.option import Option, OptionKind, Question
-from advisor.advice.words.verdict import HARDLY_FASTER, pays_when
+from advisor.advice.words.phrases import HARDLY_FASTER, pays_when
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Draft, Workload
 from advisor.machine import from_spec

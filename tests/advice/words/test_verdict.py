@@ -8,7 +8,8 @@ import pytest
 
 from advisor.advice.advise import advise
 from advisor.advice.table.option import OptionKind
-from advisor.advice.words.verdict import MOST_WORDS, Advice, Judgement, judgement
+from advisor.advice.words.judgement import Judgement, judgement
+from advisor.advice.words.verdict import MOST_WORDS, Advice
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy

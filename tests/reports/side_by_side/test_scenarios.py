@@ -164,7 +164,7 @@ def test_conditions_of_a_machine_take_precedence_over_those_of_the_file() -> Non
         ({"machines": ["mine"]}, "machines[0]: No machine is called 'mine'"),
         ({"machines": [8]}, "machines[0] is '8'; it should be keys with values"),
         ({"request": {"gpu_layers": True}}, "request.gpu_layers is 'True'; it should be a whole"),
-        ({"request": {"currency": "EUR"}}, "request: --currency EUR needs --usd-rate"),
+        ({"request": {"currency": "VND"}}, "request: --currency VND needs --usd-rate"),
         ({"conditions": {"min_decode": 3}}, "did you mean min_decode_tps"),
         ({"conditions": {"min_decode_tps": True}}, "it should be a number"),
         ({"conditions": {"placement": "cloud"}}, "allowed are gpu-resident"),

@@ -1,0 +1,137 @@
+"""Comparison: estimates, options and what is decided, which the words of an answer tell."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from advisor.advice.decision import Decision, Situation
+from advisor.advice.edits.edit import Edited
+from advisor.advice.finder.runnable import Runnable
+from advisor.advice.table import choice as choices
+from advisor.advice.table.option import Option, Question
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.lazy import lazy
+from advisor.runtimes import Runtime
+from advisor.runtimes.compare import decode_tps, lacks, usable
+
+if TYPE_CHECKING:
+    from advisor.advice.edits.second_machine import SecondMachine
+    from advisor.advice.table.candidate import Candidate
+    from advisor.advice.table.ram_and_drive import RamAndDrive
+    from advisor.advice.task import Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Complete answer to a comparison, without its words."""
+
+    title: str  # model, format and machine in one line
+    question: Question  # input of the options
+    estimates: tuple[Estimate, ...]  # one estimate for each runtime and placement
+    best: Estimate | None  # fastest estimate that fits; None if none fits
+    what_ifs: tuple[Edited, ...]  # changes that make it faster, largest gain first
+    options: tuple[Option, ...]  # options, the present machine first, then by what they save
+    choice: choices.Choice  # what to do, if anything, and the cheapest beside it
+    decision: Decision  # rule that decided, and what it decided for
+    case: Situation  # what the rules looked at
+    another_model: Runnable | None  # rated as well and faster here, where that is worth a word
+    closest: Runnable | None  # best rated that keeps up, where the model asked for is of no use
+    candidates: "tuple[Candidate, ...]" = ()  # purchases that somebody asks about
+    elsewhere: bool = False  # the estimates are of another machine than the kept one
+    served: int | None = None  # users at reading speed; None where one is asked for
+    task: "Task | None" = None  # of the session in the best placement; None where none is asked for
+    chosen: Runtime | None = None  # of options and changes; None for the fastest in common use
+    placement: PlacementStrategy | None = None  # of the answer; None for the fastest
+
+    @lazy
+    def second_machine(self) -> "SecondMachine | None":
+        """Speed with as many again by cable, where memory is unified; None for others."""
+        from advisor.advice.edits.second_machine import second_machine
+
+        question = self.question
+        if not question.machine.unified:
+            return None
+        return second_machine(question.model, question.machine, question.work)
+
+    @lazy
+    def ram_and_drive(self) -> "RamAndDrive | None":
+        """Speed over sizes of RAM and drives; None where neither changes it."""
+        from advisor.advice.table.ram_and_drive import ram_and_drive
+
+        return ram_and_drive(self.question, self.estimates)
+
+    @lazy
+    def in_question(self) -> Option | None:
+        """Option that the verdict turns on; None where nothing can be compared."""
+        judged = self._judged
+        pairs = zip(self.case.judged, self.case.options, strict=False)
+        return next((option for each, option in pairs if each is judged), judged)
+
+    @lazy
+    def _judged(self) -> Option | None:
+        """The same as it is judged: without thinking where the model can stop."""
+        judged = self.case.judged
+        if len(judged) != len(self.case.options):
+            return choices.in_question(self.options, self.choice)
+        place = {id(each): at for at, each in enumerate(self.options)}
+
+        def same(option: Option | None) -> Option | None:
+            at = place.get(id(option))
+            return option if at is None else judged[at]
+
+        choice = replace(
+            self.choice, safe=same(self.choice.safe), cheapest=same(self.choice.cheapest)
+        )
+        return choices.in_question(judged, choice)
+
+    def as_judged(self, option: Option) -> Option:
+        """The same option as it is judged: without thinking where the model can stop."""
+        pairs = zip(self.case.options, self.case.judged, strict=False)
+        return next((judged for each, judged in pairs if each is option), option)
+
+    @property
+    def what_changes(self) -> str:
+        """Inputs at which that option starts or stops to pay, in words; empty for none."""
+        option = self._judged
+        if option is None:
+            return ""
+        words = choices.what_changes(option)
+        if not words or not option.pays or self.in_question is self.choice.safe:
+            return words
+        if option.odd:
+            return ""
+        return f"Counted in money and waiting alone, {words}"
+
+    @property
+    def what_matters(self) -> tuple[choices.TornadoBar, ...]:
+        """Monthly gain of that option at the ends of each input, the most influential first."""
+        if self._judged:
+            return choices.what_matters(self._judged)
+        return ()
+
+    def placed(self, strategy: PlacementStrategy | None) -> tuple[Estimate, ...]:
+        """Estimates of one placement, in the order of the runtimes; None for all."""
+        return tuple(each for each in self.estimates if strategy in (None, each.strategy))
+
+    def meant(self, strategy: PlacementStrategy | None = None) -> tuple[Estimate, ...]:
+        """Estimates of one placement, or of all, that are of the chosen runtime; of every runtime
+        without a choice.
+        """
+        return tuple(each for each in self.placed(strategy) if self.chosen in (None, each.runtime))
+
+    def card(self, strategy: PlacementStrategy) -> Estimate | None:
+        """Estimate that represents a placement: the fastest that is meant and fits, else the first
+        possible. What a drive is worth beside a faster placement, the fastest engine of all tells.
+        """
+        possible = [estimate for estimate in self.meant(strategy) if not estimate.refusal]
+        able = usable(possible)
+        of_drive = strategy is PlacementStrategy.NVME_OFFLOAD
+        if of_drive and self.best is not None and self.best.strategy is not strategy:
+            able.sort(key=decode_tps, reverse=True)
+        return next(iter((*able, *possible)), None)
+
+    def why_not(self, strategy: PlacementStrategy) -> str:
+        """Reason why a placement is impossible; empty where it is possible."""
+        if self.chosen is not None and not self.meant(strategy):
+            return lacks(self.chosen, strategy)
+        return next((estimate.refusal for estimate in self.meant(strategy) if estimate.refusal), "")

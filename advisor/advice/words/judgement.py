@@ -1,0 +1,46 @@
+"""Speed words: how a speed compares with reading."""
+
+from enum import StrEnum
+
+from advisor.advice.table.choice import FASTER
+
+SLOWER = 1.0 / 3.0
+LEAST = 0.5
+"""Ends of the levels of speed: a share of reading speed, and the least for a chat [tokens/s]."""
+
+
+class Judgement(StrEnum):
+    """Speed words, from the fastest."""
+
+    FASTER = "faster than you read"
+    KEEPS_UP = "keeps up with reading"
+    SLOWER = "slower than you read"
+    MINUTES = "minutes per answer"
+    THINKS = "thinks for long first"
+    DRIVE = "does not fit in memory"
+    UNUSABLE = "not usable for chat"
+    NOTHING = "does not run here"
+
+    @property
+    def enough(self) -> bool:
+        """Whether a reader waits for nothing."""
+        return self in (Judgement.FASTER, Judgement.KEEPS_UP)
+
+
+def judgement(decode: float | None, reading_tps: float) -> Judgement:
+    """Speed words for a speed, as it is shown with two digits; None where nothing runs [tokens/s].
+
+    From 4 r faster, r to 4 r keeps up, r / 3 to r slower, 0.5 tokens/s to r / 3 minutes.
+    """
+    if decode is None:
+        return Judgement.NOTHING
+    decode = float(f"{decode:.1e}")
+    if decode >= FASTER * reading_tps:
+        return Judgement.FASTER
+    if decode >= reading_tps:
+        return Judgement.KEEPS_UP
+    if decode < LEAST:
+        return Judgement.UNUSABLE
+    if decode >= SLOWER * reading_tps:
+        return Judgement.SLOWER
+    return Judgement.MINUTES

@@ -1,0 +1,91 @@
+"""Phrases about options: when one pays, what is done with it, how old its price is."""
+
+import re
+
+from advisor.advice.table.choice import least_speed
+from advisor.advice.table.option import Option, OptionKind
+from advisor.formatting import hours as hours_words
+from advisor.formatting import number, short, tokens_per_second
+
+NAMED_MONTHS = 240  # nobody waits longer for a machine to pay
+NAMED_SHARE = 0.01  # share of the tokens of a month below which a break-even says nothing
+
+
+HARDLY_FASTER = "only if it is faster at all, by less than predictions err"
+"""Said of an option that is hardly faster, and dearer."""
+ONLY_SOLD = "only by selling what you have"
+"""Remark on a slower option that pays by an assumed resale value alone."""
+
+
+def pays_when(option: Option) -> str:
+    """When an option pays: after some months, from a number of tokens per month, or at a speed."""
+    if option.rests_on_resale:
+        return ONLY_SOLD
+    if option.rests_on_little:
+        return HARDLY_FASTER
+    months = option.break_even_months
+    tokens = option.break_even_tokens or 0.0
+    after = ""
+    if months and months <= NAMED_MONTHS:
+        if months < 1.0:
+            after = "within a month"
+        else:
+            after = f"after {number(months)} months"
+    few = tokens <= NAMED_SHARE * option.tokens
+    if few or not option.pays:
+        least = ""
+    else:
+        least = f"from {short(tokens)} tokens a month"
+    speed = least_speed(option)
+    if speed is None:
+        at = ""
+    else:
+        at = f"yes from {tokens_per_second(speed)}"
+    return ", ".join(filter(None, (after, least, at)))
+
+
+def duration(seconds: float) -> str:
+    """Duration in words: "40 seconds", "1.6 minutes", "half an hour" [s]."""
+    for name, unit, most in (("second", 1.0, 90), ("minute", 60.0, 90), ("hour", 3600.0, 48)):
+        if seconds < most * unit:
+            count = number(seconds / unit)
+            return f"{count} {name}{'' if count == '1' else 's'}"
+    return f"{number(seconds / 86400)} days"
+
+
+def after_name(option: Option, replaced: str) -> str:
+    """What is done with a card, where its name does not say that."""
+    if option.kind is OptionKind.REPLACE:
+        return replaced
+    told = option.name.endswith((" in a dock", " in all"))
+    if option.kind is OptionKind.ADD and not told:
+        return " added"
+    return ""
+
+
+def hours_rented(option: Option) -> str:
+    """For how long a machine is rented: "2 hours a day", "day and night"."""
+    day = option.hours_rented
+    if day is None or day >= 24:
+        return "day and night"
+    if day < 1:
+        return f"{hours_words(day)} a day"
+    return f"{day:.2g} hour{'' if day == 1 else 's'} a day"
+
+
+def dated(option: Option) -> str:
+    """Remark on an old or launch price; empty for others."""
+    if option.price.listed:
+        return f", its launch price of {option.price.date}"
+    if not option.stale:
+        return ""
+    if option.price.date:
+        return f", its price of {option.price.date}"
+    return ", a price without date"
+
+
+def plain(name: str) -> str:
+    """Name without what stands in parentheses, as a sentence has none within others."""
+    while (shorter := re.sub(r"\s*\([^()]*\)", "", name)) != name:
+        name = shorter
+    return name

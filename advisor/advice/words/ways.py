@@ -1,0 +1,333 @@
+"""Second line of a verdict: what is decided for, in sentences each shorter than the one before."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from advisor.advice.comparison import Comparison
+from advisor.advice.decision import STOPS_THINKING, idle_usd
+from advisor.advice.edits.in_tiers import SAME_MODEL
+from advisor.advice.finder.runnable import Runnable
+from advisor.advice.table.choice import FASTER, begins_late
+from advisor.advice.table.demand import Crowd, mean_first_word
+from advisor.advice.table.option import Option, OptionKind
+from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
+from advisor.advice.words.phrases import after_name, dated, duration, hours_rented, plain
+from advisor.formatting import money as money_words
+from advisor.formatting import number, percent
+from advisor.runtimes.compare import decode_tps, usable
+
+NOTABLY = 1.1
+"""Smallest factor by which another runtime must be faster than the chosen one to be named."""
+
+
+def ways_out(advice: Comparison, decode: float) -> list[str]:
+    """Sentences on what is decided for, at a speed [tokens/s], each shorter than the one before."""
+    decision = advice.decision
+    option = decision.option
+    kept = advice.options[0]
+    if decision.rule in SAID:
+        return SAID[decision.rule](advice)
+    if decision.model is not None:
+        return _of_model(decision.model, advice)
+    if option is None:
+        return _nothing_bought(advice)
+    if option.kind is OptionKind.API:
+        return _by_api(option)
+    if option.kind is OptionKind.CHANGE and not option.upfront:
+        return [_free(option, kept)]
+    bought = _bought(option, kept, decode)
+    if decision.beside is not None:
+        beside = _unless_texts_stay(decision.beside)
+        return [f"{bought[0]} {beside}", f"{bought[-1]} {beside}", *bought]
+    return bought
+
+
+def _nothing_bought(advice: Comparison) -> list[str]:
+    """Why everything stays, and what may be tried for nothing."""
+    kept = advice.options[0]
+    another = advice.another_model
+    reading_tps = advice.question.money.reading_tps
+    reason = plain(advice.choice.reason)
+    if advice.case.demand.counted:
+        return [reason]
+    if advice.decision.beside is not None:
+        beside = _unless_texts_stay(advice.decision.beside)
+        return [f"{_keep(kept)} {beside}", beside, _keep(kept)]
+    if engine := _young(advice.options):
+        return [f"{_keep(kept)} {engine[0]}", *engine]
+    if another is not None and another.speed.decode >= FASTER * reading_tps:
+        first, *shorter = _beside(another, advice)
+        return [f"{reason} {first}".strip(), *shorter]
+    return [f"{_keep(kept)} {reason}".strip(), reason, _keep(kept)]
+
+
+def _young(options: Sequence[Option]) -> list[str]:
+    """An engine with experts in tiers that writes notably faster, free; nothing without one."""
+    now = options[0].decode
+    for option in options[1:]:
+        speed = option.speed
+        if option.name.startswith(SAME_MODEL) and speed and speed.decode >= YOUNG * now:
+            span = f"{number(speed.low)} to {number(speed.high)}"
+            about = f"about {number(speed.decode)} tokens a second"
+            effort = option.price.note.removeprefix("free, ").partition(";")[0]
+            return [
+                f"Free: {option.name}, {about} ({span}), {effort}.",
+                f"Free: {option.name}, {about} ({span}).",
+                f"Free: {option.name}, {about}.",
+            ]
+    return []
+
+
+YOUNG = 1.5  # factor from which a young engine is worth its set-up and its risk
+
+
+def _in_time(advice: Comparison) -> list[str]:
+    """Work that is done in time."""
+    return [
+        f"{_keep(advice.options[0])} Nothing needs to be bought.",
+        "Nothing needs to be bought.",
+    ]
+
+
+def _several(advice: Comparison) -> list[str]:
+    """Several answers at the same time."""
+    option = advice.decision.option
+    if option is None:
+        return []
+    return [f"Free: {plain(option.name)}, {_finished(advice, option)}."]
+
+
+def _finished(advice: Comparison, option: Option) -> str:
+    """How soon an option does work of a known amount."""
+    demand = advice.case.demand
+    load = demand.load(option)
+    if demand.crowd is Crowd.BATCH:
+        return f"done in {duration(load * demand.money.hours_there * 3600)}"
+    return f"busy {percent(load)} of the time"
+
+
+def _finishing(advice: Comparison) -> list[str]:
+    """What does work of a known amount in time."""
+    option = advice.decision.option
+    if option is None:
+        return []
+    if option.kind is OptionKind.API:
+        return _by_api(option)
+    name = plain(option.name)
+    gives = f"{name}{after_name(option, ' in its place')}"
+    done = _finished(advice, option)
+    if option.kind is OptionKind.RENT:
+        rented = f"{name.removesuffix(BY_THE_MONTH)}, rented {hours_rented(option)}"
+        words = [f"{rented}, for {money_words(option.monthly or 0.0)} a month: {done}."]
+        if advice.decision.beside is not None:
+            return [f"{words[0]} {_unless_texts_stay(advice.decision.beside)}", *words]
+        return words
+    price = f"{money_words(option.upfront or 0.0)}{dated(option)}"
+    several = f"{option.use.work.users:.0f} answers at once"
+    return [f"{gives}, {several}: {done}, {price}.", f"{gives}: {done}, {price}."]
+
+
+def _serving(advice: Comparison) -> list[str]:
+    """What serves every user, with its speed, wait and price."""
+    option = advice.decision.option
+    if option is None or option.kind is OptionKind.API or option.speed is None:
+        return [] if option is None else _by_api(option)
+    users = f"{option.use.work.users:,.0f} users"
+    first = duration(mean_first_word(option.speed, option.use.work))
+    each = (
+        f"{number(option.decode)} tokens a second to each of {users}, the first word after {first}"
+    )
+    month = f"{money_words(option.monthly or 0.0)} a month"
+    name = plain(option.name).removesuffix(BY_THE_MONTH)
+    if option.kind is OptionKind.RENT:
+        rented = f"{name}, rented {hours_rented(option)}: {month}"
+        return [f"{rented}, {each}.", f"{rented}."]
+    price = f"{money_words(option.upfront or 0.0)}{dated(option)}"
+    gives = f"{name}{after_name(option, ' in its place')}"
+    return [f"{gives}: {price}, {each}.", f"{gives}: {price}, enough for {users}.", f"{gives}."]
+
+
+def _thoughtless(advice: Comparison) -> list[str]:
+    """Thinking off, alone or with a free setting, and the best that is free beside it."""
+    option = advice.decision.option
+    if option is None:
+        return []
+    off = f"With {plain(option.name)}, {duration(option.answer_seconds)}."
+    if option.name != STOPS_THINKING:
+        return [off]
+    step = advice.case.step
+    another = advice.another_model
+    if step is not None and step.speed is not None:
+        free = f"Free, too: {plain(step.name)}, {number(step.speed.decode)} tokens a second."
+        return [f"{off} {free}", off]
+    if another is not None and another.speed.decode >= BESIDE_FROM * advice.options[0].decode:
+        return [*(f"{off} {words}" for words in _beside(another, advice)), off]
+    return [off]
+
+
+BESIDE_FROM = 1.5  # factor of speed from which another model is named beside a free setting
+
+
+def _by_api(option: Option) -> list[str]:
+    """An API, its speed where it is published, and its month."""
+    provider, _, name = option.name.partition(": ")
+    speed = f", {number(option.speed.decode)} tokens a second" if option.speed else ""
+    month = f"{money_words(option.monthly or 0.0)} a month"
+    who = f"An API answers for {month}{speed}"
+    return [f"{who}: {name or provider} by {provider}.", f"{who}."]
+
+
+def _unless_texts_stay(api: Option) -> str:
+    month = money_words(api.monthly or 0.0)
+    return f"An API costs {month} a month, unless your texts must stay with you."
+
+
+def _switched_off(advice: Comparison) -> list[str]:
+    """Power while nobody asks."""
+    kept = advice.options[0]
+    power = _power(kept)
+    idle = idle_usd(kept)
+    off = "switch it off, or let it sleep, between answers"
+    return [
+        f"Keep it, but {off}: {money_words(idle)} of {money_words(power)} for power a month goes "
+        "while nobody asks.",
+        f"Power: {money_words(power)} a month; {off}.",
+    ]
+
+
+def _sold(advice: Comparison) -> list[str]:
+    """What could be sold, and what does the same."""
+    option = advice.decision.option
+    owned = advice.question.machine.gpus
+    if option is None or option.speed is None:
+        return []
+    left = money_words(-(option.upfront or 0.0))
+    speed = number(option.speed.decode)
+    if option.name == owned[0].name:
+        return [f"Sell one {option.name}: about {left} after fees. One alone writes {speed}."]
+    return [f"Sell it: {plain(option.name)} in its place writes {speed}, and {left} are left over."]
+
+
+SAID: Mapping[str, Callable[[Comparison], list[str]]] = {
+    "in time": _in_time,
+    "side by side": _several,
+    "finishes": _finishing,
+    "serves all": _serving,
+    "stop thinking": _thoughtless,
+    "sale": _sold,
+    "switch off": _switched_off,
+}
+"""Sentences of the rules that have their own."""
+
+
+AS_HIGH = (
+    "{0} in {1} writes {2} on this machine, free, and is {3}.",
+    "{0} writes {2} here, free, {3}.",
+    "{0} writes {2} here, free.",
+)
+NEAREST = (
+    "Nearest that keeps up here: {0} in {1}, free, {2} tokens a second.",
+    "{0} writes {2} here, free.",
+)
+BESIDE = ("Free, {3}: {0}, {2} tokens a second.", "Free: {0}, {2}.")
+"""Sentences on another model, its format, its speed and its rating."""
+
+
+def _of_model(row: Runnable, advice: Comparison) -> list[str]:
+    """Another model in place of the one asked for."""
+    if row is advice.closest:
+        return _in_words(NEAREST, row, advice)
+    return _in_words(AS_HIGH, row, advice)
+
+
+def _beside(row: Runnable, advice: Comparison) -> list[str]:
+    """Another model, named beside what is decided."""
+    return _in_words(BESIDE, row, advice)
+
+
+def _in_words(sentences: Iterable[str], row: Runnable, advice: Comparison) -> list[str]:
+    name = row.model.name.rpartition("/")[2]
+    speed = number(row.speed.decode)
+    rated = row.standing_beside(advice.question.model.name).value
+    return [sentence.format(name, row.model.format, speed, rated) for sentence in sentences]
+
+
+def faster_runtime(advice: Comparison) -> list[str]:
+    """Another runtime that is notably faster than the chosen one; nothing without one."""
+    if advice.chosen is None or advice.question.ownership.nothing:
+        return []
+    if advice.best:
+        least = NOTABLY * decode_tps(advice.best)
+    else:
+        least = 0.0
+    first = usable(advice.placed(advice.placement))[:1]
+    speeds = {each.runtime.name: decode_tps(each) for each in first}
+    return [
+        f"{name} would give {number(tps)} here." for name, tps in speeds.items() if tps >= least
+    ]
+
+
+def _free(option: Option, kept: Option) -> str:
+    speed = option.speed
+    now = kept.speed
+    if speed and now and begins_late(kept) and speed.first_token * NOTABLY <= now.first_token:
+        gives = f"gives the first word after {duration(speed.first_token)}"
+    else:
+        gives = f"gives {number(speed.decode) if speed else 'more'}"
+    return f"A free change {gives}: {plain(option.name)}."
+
+
+def _bought(option: Option, kept: Option, decode: float) -> list[str]:
+    """What to buy, its price at once, its speed, what it saves, and when that is worth it."""
+    if option.speed:
+        speed = number(option.speed.decode)
+    else:
+        speed = ""
+    name = plain(option.name)
+    usd = option.upfront or 0.0
+    price = money_words(abs(usd))
+    added = after_name(option, " in its place")
+    if option.kind is OptionKind.RENT:
+        monthly = money_words(option.monthly or 0.0)
+        now = money_words(kept.monthly or 0.0)
+        rented = f"{name.removesuffix(BY_THE_MONTH)}, rented {hours_rented(option)} in its place,"
+        gives = f"{rented} gives {speed} for {monthly} a month"
+        return [f"{gives}, not {now}.", f"{gives}."]
+    if kept.name == NOTHING_OWNED:
+        return [f"{name} gives {speed} for {price}{dated(option)}.", f"{name}: {price}."]
+    sold = " once yours is sold" if option.assumed_resale else ""
+    if usd < 0:
+        faster = f"{name}{added} gives {speed}, with {price} left over{sold}{dated(option)}"
+    else:
+        faster = f"{name}{added} gives {speed} for {price}{sold}{dated(option)}"
+    saved = option.hours_saved
+    worth = option.worth_from
+    if saved is None or worth is None or saved <= 0 or not decode:
+        return [f"{faster}.", f"{name}: {price}{sold}."]
+    if saved >= 1:
+        hours = f"{number(saved)} hours"
+    else:
+        hours = f"{60 * saved:.0f} minutes"
+    when = f"worth it if an hour is worth more than {money_words(worth)} to you"
+    return [
+        f"{faster} and saves {hours} of waiting a month: {when}.",
+        f"{faster}: {when}.",
+        f"{faster}.",
+    ]
+
+
+def _power(kept: Option) -> float:
+    """Electricity of a month, without the value that is tied up [USD]."""
+    if kept.cost is None:
+        return 0.0
+    return kept.cost.idle_power + kept.cost.busy_power
+
+
+def _keep(kept: Option) -> str:
+    """Keeping what is there, and its power."""
+    if kept.name == NOTHING_OWNED:
+        return "Buy nothing yet."
+    rent = kept.cost.rent + kept.cost.starts if kept.cost else 0.0
+    if rent:
+        return f"Keep what you have. Rent: {money_words(kept.monthly or 0.0)} a month."
+    paid = f" Power: {money_words(_power(kept))} a month." if _power(kept) else ""
+    return f"Keep what you have.{paid}"

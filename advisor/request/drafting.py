@@ -1,0 +1,54 @@
+"""Drafted tokens of a request: who drafts, how many, and what share is accepted."""
+
+from typing import Any
+
+from advisor.catalog import inputs
+from advisor.cost_model.workload import Draft
+from advisor.errors import AdvisorError, InputError
+from advisor.model import resolve
+from advisor.model.model import Model
+from advisor.units import Array
+
+
+def drafting(who: str, acceptance: Array | None, drafted: Array | None) -> dict[str, Any]:
+    """Drafting fields of a `Workload`, by a method or a smaller model, `who`; empty without
+    drafting. Acceptance and number of drafted tokens are the published and usual ones where None.
+
+    Raises:
+        InputError: neither a method nor a model, or no acceptance where none is published.
+    """
+    if not who:
+        return {}
+    method = who.lower()
+    smaller = None
+    if method not in Draft.by_name():
+        smaller = _draft_model(who)
+        method = Draft.MODEL
+    number = Draft(method).tokens if drafted is None else drafted
+    if acceptance is None:
+        accepted: Array | None = Draft(method).acceptance
+    else:
+        inputs.check_all(inputs.inputs_in("draft"), {"drafted": number, "acceptance": acceptance})
+        accepted = Draft.chance(number, acceptance)
+    if accepted is None:
+        raise InputError(
+            f"Drafting by {who[:40]} needs an acceptance (--acceptance), the share of drafted "
+            "tokens that the model accepts, 0 to 1; engines print it as they run."
+        )
+    return {
+        "draft": method,
+        "draft_model": smaller,
+        "drafted": number,
+        "acceptance": accepted,
+    }
+
+
+def _draft_model(name: str) -> Model:
+    """Smaller model that drafts, in the format of its name."""
+    try:
+        return resolve.find(name, None).model
+    except AdvisorError as error:
+        raise InputError(
+            f"Draft (--draft) is {name[:40]!r}, neither one of {', '.join(Draft.by_name())} nor a "
+            f"model. {error}"
+        ) from error

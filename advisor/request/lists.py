@@ -1,0 +1,86 @@
+"""Names to choose from, for the inputs that are chosen from a list."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+
+from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy
+from advisor.cost_model.workload import Draft
+from advisor.machine import backends
+from advisor.machine.catalog import disk_rows, gpu_rows, host_rows, machine_rows
+from advisor.machine.machine import Form
+from advisor.machine.spec import NO_GPU
+from advisor.model import catalog
+from advisor.model.formats import model_formats
+from advisor.model.model import KV_BYTES_PER_VALUE
+from advisor.request.session import shapes
+from advisor.request.wants import MAKERS, Condition, Texts, Think
+from advisor.runtimes import NAMED
+
+CLOUD = "cloud"  # kind of the machines that nobody owns
+OTHER_FORMATS = ("AWQ", "GPTQ", "FP8")
+"""Formats that llama.cpp does not read, which a person may have."""
+CURRENCIES = (
+    "USD", "EUR", "GBP", "AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "HUF", "IDR", "ILS",
+    "INR", "JPY", "KRW", "MXN", "MYR", "NOK", "NZD", "PHP", "PLN", "RON", "SEK", "SGD", "THB",
+    "TRY", "TWD", "UAH", "VND", "ZAR",
+)  # fmt: skip
+"""Currencies of the page; other doors take any."""
+DRIVERS = ("Mesa 24.2", "Mesa 25.3", "AMDVLK", "ROCm 6.4")
+"""Drivers to choose from; others can be typed."""
+CONTEXTS = {f"{2**power // 1024}k": 2**power for power in range(11, 21)}
+"""Sizes of the context, as people write them [tokens]."""
+CLOSED = ("backend", "system", "numa", "kv_type", "session", "runtime", "placement", "load_mode",
+          "form", "think", "texts", "condition", "maker")  # fmt: skip
+"""Inputs that take no other name than those listed."""
+
+
+def _formats() -> Iterable[str]:
+    forms = model_formats().values()
+    return (*(form.name for form in forms if form.family == "gguf"), *OTHER_FORMATS)
+
+
+def _machines() -> Iterable[str]:
+    return (row.name for row in sorted(machine_rows().values(), key=lambda row: row.kind == CLOUD))
+
+
+LISTS: Mapping[str, Callable[[], Iterable[str]]] = {
+    "model": catalog.model_rows,
+    "format": _formats,
+    "machine": _machines,
+    "gpu": lambda: (NO_GPU, *gpu_rows()),
+    "cpu": host_rows,
+    "disk": disk_rows,
+    "backend": lambda: map(str, backends.Backend),
+    "system": lambda: map(str, backends.OperatingSystem),
+    "driver": lambda: DRIVERS,
+    "build": lambda: ("2024-09", "2025-10"),
+    "numa": lambda: map(str, backends.NumaPolicy),
+    "context": lambda: CONTEXTS,
+    "kv_type": lambda: KV_BYTES_PER_VALUE,
+    "session": shapes,
+    "draft": lambda: map(str, Draft.by_name()),
+    "runtime": lambda: (runtime.name for runtime in NAMED),
+    "placement": lambda: PlacementStrategy,
+    "load_mode": lambda: LOAD_MODES,
+    "form": lambda: Form,
+    "currency": lambda: CURRENCIES,
+    "cards_owned": gpu_rows,
+    "think": lambda: filter(None, Think),
+    "texts": lambda: filter(None, Texts),
+    "condition": lambda: filter(None, Condition),
+    "maker": lambda: MAKERS,
+}
+
+
+@cache
+def listed(name: str) -> tuple[str, ...]:
+    """Names that an input may have; empty for one without a list."""
+    if name in LISTS:
+        return tuple(map(str, LISTS[name]()))
+    return ()
+
+
+def respelled(name: str, text: str) -> str:
+    """A value in the spelling of the input's list; as it is where the list lacks it."""
+    folded = text.strip().casefold()
+    return next((each for each in listed(name) if each.casefold() == folded), text)

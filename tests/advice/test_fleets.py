@@ -1,0 +1,79 @@
+"""Teams: the cheapest machines that serve all of them are the safe choice."""
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from advisor.advice.advise import answer
+from advisor.advice.speeds import of_numbers
+from advisor.advice.table.demand import mean_first_word
+from advisor.advice.table.option import OptionKind
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.request.request import Request
+
+
+@cache
+def advice_for(**words):
+    return answer(Request(**words).nouns()).advice
+
+
+def waits(users: float, output: float, decode: float, all_prompts: float) -> float:
+    numbers = (decode, decode, decode, all_prompts, 1.0, 0.0)
+    speed = of_numbers(PlacementStrategy.GPU_RESIDENT, "vLLM", "AWQ", numbers)
+    return mean_first_word(speed, replace(Workload(), users=users, output=output))
+
+
+def test_prompts_wait_as_a_queue_of_one_length() -> None:
+    """Ten prompts of a second each, and 19 s of writing: the reader is busy 10 of 20 s, so a prompt
+    waits 0.5 / (2 x 0.5) of its own second.
+    """
+    assert waits(10, 190, 10.0, 10.0) == pytest.approx(1.5)
+
+
+def test_where_reading_takes_all_the_time_each_waits_for_all() -> None:
+    assert waits(10, 90, 10.0, 10.0) == 10.0
+
+
+def test_one_user_waits_for_nobody() -> None:
+    """Busy a second of a hundred: the own prompt, and a two hundredth of it."""
+    assert waits(1, 990, 10.0, 1.0) == pytest.approx(1.0, rel=0.01)
+
+
+def test_sixty_users_get_what_serves_them_at_the_speed_and_wait_of_servers() -> None:
+    advice = advice_for(model="Qwen3-32B", machine="RTX 4090 64gb", users=60)
+    safe = advice.choice.safe
+    assert advice.decision.rule == "serves all"
+    assert advice.case.demand.as_wished.met_by(safe)
+    assert safe.speed.low >= 6.0
+    assert safe.decode >= 20.0
+
+
+def test_what_no_machine_alone_serves_is_a_fleet() -> None:
+    """200 users of a 70B with 2,256 tokens each hold 148 GB of cache beside 40 GB of weights."""
+    words = {"model": "Llama-3.1-70B", "machine": "2x 3090", "users": 200, "prompt": 2000}
+    advice = advice_for(**words)
+    safe = advice.choice.safe
+    assert safe.name.startswith(f"{safe.name.split()[0]} machines with ")
+    assert "a month" in advice.summary.way
+    assert not safe.speed.waiting
+
+
+def test_texts_that_stay_rent_nothing() -> None:
+    words = {"model": "Llama-3.1-70B", "machine": "2x 3090", "users": 200, "texts": "house"}
+    safe = advice_for(**words).choice.safe
+    assert safe is None or safe.kind is not OptionKind.RENT
+
+
+def test_with_nothing_owned_the_sentence_names_a_machine() -> None:
+    words = {"model": "Qwen3-32B", "cards_owned": "nothing", "users": 30, "runtime": "vLLM"}
+    advice = advice_for(**words)
+    assert "would give" not in advice.verdict
+    assert "30 users" in advice.summary.way
+
+
+def test_a_team_that_reads_along_buys_nothing() -> None:
+    advice = advice_for(model="Qwen3-8B", machine="RTX 5090 64gb", users=4)
+    assert advice.case.fleets is None
+    assert advice.choice.safe is None
