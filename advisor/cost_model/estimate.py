@@ -30,7 +30,6 @@ from advisor.cost_model.placement import (
     PlacementStrategy,
     Settings,
     Tier,
-    held_bytes,
     missing_bytes,
     whole_bytes,
 )
@@ -384,7 +383,7 @@ class Estimate:
     def held(self) -> Mapping[Tier, tuple[Array, ...]]:
         """Memory in use by tier, a number for each device [B]."""
         if self.placement:
-            return held_bytes(self.model, self.placement, self.work)
+            return self.placement.held_bytes(self.model, self.work)
         return {}
 
     @property

@@ -24,8 +24,6 @@ from advisor.cost_model.placement import (
     Settings,
     Tier,
     layers_that_fit,
-    needed_bytes,
-    weight_bytes,
 )
 from advisor.cost_model.schedule import Flow, Route, Schedule, Stage, Transfer
 from advisor.errors import Refusal
@@ -470,8 +468,8 @@ def _crowded(run: MeasuredRun) -> Edits:
             size = float(run.placement.page_cache) * share
             yield _cached(run, f"{memory(size)} for the page cache", size)
     elif run.strategy is PlacementStrategy.CPU_OFFLOAD:
-        weights = float(weight_bytes(run.model, run.placement, RAM))
-        beside = float(needed_bytes(run.model, run.placement, RAM, run.work)) - weights
+        weights = float(run.placement.weight_bytes(run.model, RAM))
+        beside = float(run.placement.needed_bytes(run.model, RAM, run.work)) - weights
         for share in TAKEN:
             ram = float(run.machine.host.memory.value)
             left = max(ram * (1 - share) - SYSTEM_RAM - beside, 0.0)
@@ -481,7 +479,7 @@ def _crowded(run: MeasuredRun) -> Edits:
 
 def memory_limit(run: MeasuredRun) -> Edits:
     """A limit on the server's RAM, under which the system drops pages of the file."""
-    weights = float(weight_bytes(run.model, run.placement, RAM))
+    weights = float(run.placement.weight_bytes(run.model, RAM))
     for share in ALLOWED if weights else ():
         yield _cached(run, f"room for {memory(weights * share)} of the file", weights * share)
 

@@ -30,7 +30,7 @@ from advisor.advice.estimates import estimates_of
 from advisor.catalog.accuracy_points import accuracy_points
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import RAM, PlacementStrategy, Tier, weight_bytes
+from advisor.cost_model.placement import RAM, PlacementStrategy, Tier
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime
 from advisor.formatting import context_size, memory
@@ -365,7 +365,7 @@ def _limit(seen: Watched) -> Iterator[Observation]:
     run = seen.run
     weights = 0.0
     if run.strategy is PlacementStrategy.CPU_OFFLOAD:
-        weights = float(weight_bytes(run.model, run.placement, RAM))
+        weights = float(run.placement.weight_bytes(run.model, RAM))
     for key, room, words in (
         (
             "memory_limit",

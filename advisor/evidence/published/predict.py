@@ -23,9 +23,6 @@ from advisor.cost_model.placement import (
     PlacementStrategy,
     Settings,
     Tier,
-    kv_bytes,
-    needed_bytes,
-    weight_bytes,
 )
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.uncertainty import Margins, Range
@@ -227,7 +224,7 @@ def _fits(case: Case) -> bool:
     plain = case.runtime.engine in ON_TRANSFORMERS
     logits = LOGITS * model.architecture.vocab * work.fresh * work.users * plain
     beyond = logits / max(len(machine.gpus), 1) - ACTIVATIONS * plain
-    weights = float(weight_bytes(model, placement, RAM))
+    weights = float(placement.weight_bytes(model, RAM))
     limits = {
         Tier.VRAM: min(float(gpu.memory.value) for gpu in machine.gpus) - beyond,
         Tier.RAM: max(float(machine.host.memory.value) * RAM_USED, weights),
@@ -236,8 +233,8 @@ def _fits(case: Case) -> bool:
     twice = (CACHE_COPIES - 1.0) * plain
     return all(
         float(
-            needed_bytes(model, placement, location, work)
-            + twice * kv_bytes(model, placement, location, work)
+            placement.needed_bytes(model, location, work)
+            + twice * placement.kv_bytes(model, location, work)
         )
         <= limits[location.tier]
         for location in placement.locations

@@ -27,10 +27,8 @@ from advisor.cost_model.placement import (
     gpu_numbers,
     last_layers,
     layers_that_fit,
-    needed_bytes,
     over_gpus,
     vram,
-    weight_bytes,
 )
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload, drafting_context
@@ -97,7 +95,7 @@ def _with_room(
     cards = [vram(device) for device in range(len(machine.gpus))]
     for _ in range(model.layers if len(cards) > 1 else 0):
         beyond = [
-            needed_bytes(model, placement, card, work) > capacity(machine, card) for card in cards
+            placement.needed_bytes(model, card, work) > capacity(machine, card) for card in cards
         ]
         crowded = np.any(np.broadcast_arrays(*beyond), axis=0)
         if not np.any(crowded):
@@ -218,15 +216,15 @@ def page_cache(
     """
     if settings.page_cache is not None:
         return settings.page_cache
-    used: Array = needed_bytes(model, placement, RAM, work)
+    used: Array = placement.needed_bytes(model, RAM, work)
     first = len(machine.gpus) // machine.nodes
     for at in range(first if machine.unified else 0):
-        used = used + needed_bytes(model, placement, vram(at), work)
+        used = used + placement.needed_bytes(model, vram(at), work)
     system: Array = SYSTEM_RAM
     if machine.unified:
         system = left_to_system(machine.host.memory.value, machine.gpus[0].memory.value)
     free = machine.host.memory.value - system - used
-    held = weight_bytes(model, placement, DISK)
+    held = placement.weight_bytes(model, DISK)
     beside = np.asarray(placement.gpu_layers) > 0 if machine.one_pool else False
     return np.where((free >= held) & ~np.asarray(beside), 0.0, np.maximum(free, 0.0))
 
