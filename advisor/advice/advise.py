@@ -23,8 +23,10 @@ from advisor.advice.decision import (
 )
 from advisor.advice.edits.changes import SAME_TEXT, faster_changes
 from advisor.advice.edits.edit import Edit, Edited
+from advisor.advice.estimates import title_of
 from advisor.advice.finder.runnable import best_rated
 from advisor.advice.prices.price import Price, priced_name
+from advisor.advice.readers import readers
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.at_once import MANY_AT_ONCE, at_once, side_by_side
 from advisor.advice.table.choice import Choice, choice_of, reads_drive, why, why_not
@@ -51,7 +53,7 @@ from advisor.request.request import Nouns
 from advisor.request.session import AgentSession
 from advisor.request.wants import NO_WANTS, Wants
 from advisor.runtimes import Runtime, compared
-from advisor.runtimes.compare import compare, context_notes, readers, title_of, usable
+from advisor.runtimes.compare import compare, usable
 
 if TYPE_CHECKING:
     from advisor.advice.finder.combinations import Compute
@@ -368,7 +370,7 @@ class Answer:
             *resolved.notes,
             *machine.software_notes,
             *self.nouns.request_notes,
-            *context_notes(resolved.model, self.nouns.work),
+            *self.nouns.work.context_notes(resolved.model),
             *price_notes(self.advice.question),
             *self.of_known,
         )

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from advisor.advice.readers import readers
 from advisor.advice.words.verdict import Advice
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import DISK, PlacementStrategy, Settings
@@ -29,7 +30,7 @@ from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model
 from advisor.runtimes import LLAMA_CPP, Runtime
-from advisor.runtimes.compare import as_run, readers
+from advisor.runtimes.compare import as_run
 
 USERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 """Numbers of users that are drawn, beside the limits."""

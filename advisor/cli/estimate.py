@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from advisor.advice.arrivals.server import first_token_within
-from advisor.advice.estimates import estimates_of
+from advisor.advice.estimates import estimates_of, title_of
 from advisor.advice.speeds import speed_of
 from advisor.advice.start_files import StartFile, start_file
 from advisor.advice.task import Task, sentences, task_of
@@ -20,7 +20,7 @@ from advisor.errors import Refusal
 from advisor.formatting import aligned, memory, percent, range_of, seconds
 from advisor.request.request import Nouns
 from advisor.request.session import AgentSession
-from advisor.runtimes.compare import context_notes, decode_tps, title_of, usable
+from advisor.runtimes.compare import decode_tps, usable
 
 
 def run(args: argparse.Namespace) -> None:
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> None:
     best = next(iter(usable(estimates)), None)
     remark(
         args,
-        (*resolved.notes, *context_notes(resolved.model, nouns.work), *_of_known(nouns, best)),
+        (*resolved.notes, *nouns.work.context_notes(resolved.model), *_of_known(nouns, best)),
     )
     records = [estimate_answer(each, resolved.taken_as) for each in estimates if args.json]
     lines = [title_of(resolved.model, nouns.machine), "", *estimate_lines(estimates)]
@@ -71,7 +71,7 @@ def _start(kind: StartFile, estimates: Sequence[Estimate]) -> str:
 def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:
     """Record of one runtime and placement; no speed where the model does not fit."""
     fits = bool(np.all(estimate.fits))
-    limits = context_notes(estimate.model, estimate.work)
+    limits = estimate.work.context_notes(estimate.model)
     notes = (estimate.format_note, estimate.work.drafting_note)
     if estimate.refusal:
         notes = (estimate.refusal, "")

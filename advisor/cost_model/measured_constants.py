@@ -20,7 +20,6 @@ from advisor.formatting import number
 from advisor.machine import backends
 from advisor.machine.machine import EngineSpeed, Host, Machine
 from advisor.machine.quantity import Provenance, Quantity
-from advisor.machine.stated_software import effect_of_driver
 from advisor.model.model import Model
 from advisor.units import Array
 
@@ -260,7 +259,7 @@ def _published(
     """Published effects of the stated software on a runtime."""
     host = machine.host
     if runtime.key in RUNTIMES:
-        driver = effect_of_driver(machine)
+        driver = machine.effect_of_driver()
     else:
         driver = None
     linear = runtime.key in RUNTIMES and model.has_delta_rule
@@ -268,7 +267,7 @@ def _published(
         builds = backends.Build(machine.build).effects
     else:
         builds = ()
-    experts = driver and model.has_experts and effect_of_driver(machine, "experts")
+    experts = driver and model.has_experts and machine.effect_of_driver("experts")
     if runtime.key in RUNTIMES:
         kernel = kernel_effect(machine, model)
     else:

@@ -15,6 +15,7 @@ from advisor.advice.edits.edit import Edited
 from advisor.advice.edits.in_tiers import SAME_MODEL
 from advisor.advice.finder.runnable import Runnable
 from advisor.advice.prices.price import odd_prices
+from advisor.advice.readers import MOST_READERS
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table import choice as choices
 from advisor.advice.table.choice import (
@@ -33,7 +34,7 @@ from advisor.formatting import money as money_words
 from advisor.formatting import number, percent, short, tokens_per_second
 from advisor.lazy import lazy
 from advisor.runtimes import Runtime
-from advisor.runtimes.compare import MOST_READERS, decode_tps, lacks, usable
+from advisor.runtimes.compare import decode_tps, lacks, usable
 
 if TYPE_CHECKING:
     from advisor.advice.edits.second_machine import SecondMachine

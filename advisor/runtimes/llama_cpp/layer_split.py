@@ -280,6 +280,12 @@ def gpu_budget(
     return np.asarray(np.maximum(total - edges, 0.0))
 
 
+def most_whole_layers(model: Model, machine: Machine, work: Workload) -> Array:
+    """Number of whole layers that fit beside their cache, whatever the output head takes."""
+    cache = kv_cache_bytes(model, work) * np.asarray(work.users, float)[..., None]
+    return layers_that_fit(model.layer_bytes + cache, gpu_budget(model, machine, work))
+
+
 def whole_layers(model: Model, machine: Machine, work: Workload) -> Array:
     """Number of whole layers that fit; 0 where all would, to show offloading."""
     cache = kv_cache_bytes(model, work) * np.asarray(work.users, float)[..., None]
