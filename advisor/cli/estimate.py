@@ -15,7 +15,7 @@ from advisor.catalog.records import as_record
 from advisor.cli.command import Json, remark, show, tell
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import Tier
-from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
+from advisor.cost_model.timing import FixedTime
 from advisor.errors import Refusal
 from advisor.formatting import aligned, memory, percent, range_of, seconds
 from advisor.request.request import Nouns
@@ -105,9 +105,9 @@ def _gpu_layers(estimate: Estimate) -> int | None:
 
 def _seconds(estimate: Estimate) -> Mapping[str, float | None]:
     if estimate.step is None:
-        return dict.fromkeys((LAYERS, CROSSINGS, HIDDEN))
+        return dict.fromkeys((FixedTime.LAYERS, FixedTime.CROSSINGS, FixedTime.HIDDEN))
     parts = {str(name): float(seconds) for name, seconds in estimate.step.parts.items()}
-    return {**parts, HIDDEN: float(estimate.step.hidden)}
+    return {**parts, FixedTime.HIDDEN: float(estimate.step.hidden)}
 
 
 def _assumption(assumption: Assumption) -> Json:

@@ -35,14 +35,7 @@ from advisor.cost_model.placement import (
 )
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Phases, Route, Schedule
-from advisor.cost_model.timing import (
-    CROSSINGS,
-    LAYERS,
-    TOKEN,
-    StepTime,
-    centred,
-    schedule_seconds,
-)
+from advisor.cost_model.timing import FixedTime, StepTime, centred, schedule_seconds
 from advisor.cost_model.workload import Draft, Workload
 from advisor.errors import InputError, Refusal
 from advisor.lazy import lazy
@@ -107,9 +100,9 @@ BOUND_BY = {
     Route.STREAMED: "the link to the GPU",
     Route.PAGED: "the drive",
     Route.STAGED: "the drive",
-    LAYERS: "fixed cost per layer",
-    CROSSINGS: "hand-overs between processors",
-    TOKEN: "fixed cost per token",
+    FixedTime.LAYERS: "fixed cost per layer",
+    FixedTime.CROSSINGS: "hand-overs between processors",
+    FixedTime.TOKEN: "fixed cost per token",
 }
 """Bottleneck in words, by the part with most of a step's time."""
 TIGHT = 0.9
@@ -159,6 +152,12 @@ class Estimate:
         after = replace(self, **changes)
         nouns = (after.model, after.machine, after.work, after.runtime, after.strategy)
         return estimate(*nouns, changes.get("constants"), after.settings)
+
+    def constants_with(self, machine: Machine) -> Constants | None:
+        """Its constants under the software that is stated of a machine; None where impossible."""
+        if self.constants is None:
+            return None
+        return measured.conditioned(self.constants, machine, self.runtime, self.model)
 
     @lazy
     def phases(self) -> Phases | None:
@@ -471,7 +470,7 @@ def estimate(
         notes.append("It has no --numa.")
     if runtime.key in measured.RUNTIMES:
         notes.append(measured.kernel_note(machine, model))
-    machine = measured.bound_to_node(machine, runtime)
+    machine = runtime.bound(machine)
     settings = settings or DEFAULT
     if settings.expert_cache is not None and not runtime.caches_experts:
         settings = replace(settings, expert_cache=None)

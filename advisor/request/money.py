@@ -9,6 +9,7 @@ from advisor.errors import InputError
 from advisor.machine.catalog import host_rows
 from advisor.machine.machine import Form, Gpu, Machine
 
+SECONDS_PER_HOUR = 3600.0
 HOURS_PER_MONTH = 365.25 * 24 / 12
 DAYS_PER_MONTH = 365.25 / 12
 

@@ -18,7 +18,7 @@ from advisor.advice.diagnosis.measured_run import Edits, MeasuredRun, fits, mult
 from advisor.advice.edits.edit import Edit, Rates, rates
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.measured_constants import CORE_RATES, conditioned
+from advisor.cost_model.measured_constants import CORE_RATES
 from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, Tier
 from advisor.cost_model.schedule import Schedule
 from advisor.errors import Refusal
@@ -281,7 +281,7 @@ def old_driver(run: MeasuredRun) -> Edits:
         yield timed(
             f"{label} before {row.before}" if row.before else label,
             machine=aged,
-            constants=conditioned(run.constants, aged, run.runtime, run.model),
+            constants=run.constants_with(aged),
         )
 
 

@@ -8,7 +8,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.machine.machine import Machine
-from advisor.runtimes import in_tiers
+from advisor.runtimes import compared
 from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.tiered.reports import adoption
 
@@ -19,7 +19,8 @@ def engine_in_tiers(machine: Machine, best: Estimate) -> Iterator[Edit]:
     """The fastest of these engines, with what it asks and who reported it; none beside one."""
     if best.runtime.engine == "tiers":
         return
-    able = [runtime for runtime in in_tiers(best.model, machine) if _speed(best, runtime)]
+    engines = (known for known in compared(machine, best.model) if known.engine == "tiers")
+    able = [runtime for runtime in engines if _speed(best, runtime)]
     fastest = max(able, key=lambda runtime: _speed(best, runtime), default=None)
     if fastest is None:
         return
