@@ -7,7 +7,6 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.advise import Answer
-from advisor.advice.diagnosis.results import READ
 from advisor.errors import AdvisorError
 from advisor.request.known import QuestionRun, known
 from advisor.request.known_speed import read
@@ -55,6 +54,8 @@ def _key(number: int) -> str:
 
 def _form(answer: Answer) -> None:
     """Model and speed, a button, and the run that would tell most."""
+    from advisor.advice.diagnosis.results import READ  # with the readers of tools, for who opens it
+
     say("What your Ollama or LM Studio prints for a model that you have is enough.")
     st.selectbox(
         "Model, with its format",

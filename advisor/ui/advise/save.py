@@ -10,7 +10,6 @@ from markupsafe import Markup
 from advisor.errors import AdvisorError, InputError
 from advisor.evidence.accuracy.regimes import certainty
 from advisor.reports.card import card_of
-from advisor.reports.from_advice import answer_document
 from advisor.ui import preview
 from advisor.ui.parts import outcome, tabs
 from advisor.ui.parts.markup import copyable, notice, show
@@ -73,6 +72,8 @@ def _save(title: str) -> str:
             if login_configured()
             else "Reports are not kept on this server; copy the link instead."
         )
+    from advisor.reports.from_advice import answer_document  # with charts, for who saves
+
     answer = current_answer()
     request = answer.nouns.request
     document = replace(
