@@ -40,9 +40,8 @@ from advisor.cost_model.workload import Draft, Workload
 from advisor.errors import InputError, Refusal
 from advisor.lazy import lazy
 from advisor.machine.known_run import KnownRun
-from advisor.machine.machine import Machine
+from advisor.machine.machine import LEAST_OF_SYSTEM, Machine
 from advisor.machine.quantity import Provenance, Quantity
-from advisor.machine.shared_memory import LEAST_OF_SYSTEM
 from advisor.model.architecture import operators
 from advisor.model.draft_heads import draft_heads
 from advisor.model.model import Model, visits_of
@@ -94,7 +93,7 @@ def assumptions(
         yield Assumption(what=first.note or first.constant, figure=figure, unit=first.unit)
 
 
-BOUND_BY = {
+BOUND_BY: Mapping[str, str] = {
     Route.RESIDENT: "GPU memory bandwidth",
     Route.IN_PLACE: "RAM bandwidth",
     Route.STREAMED: "the link to the GPU",

@@ -16,8 +16,7 @@ import numpy.typing as npt
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.lazy import lazy
-from advisor.machine.machine import Machine
-from advisor.machine.shared_memory import left_to_system
+from advisor.machine.machine import Machine, left_to_system
 from advisor.model.architecture import Group
 from advisor.model.model import LAYERED, Floats, Model
 from advisor.units import Array

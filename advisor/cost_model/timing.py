@@ -158,7 +158,10 @@ def stage_seconds(stage: Stage, machine: Machine, constants: Constants) -> StepT
     times = [flow_seconds(flow, machine, constants) for flow in stage]
     copied_by_all = stage[0].route is Route.STREAMED and stage[0].alike > 1
     if len(times) == 1 and not copied_by_all:
-        alone = {stage[0].route: times[0].moving, FixedTime.LAYERS: times[0].layers}
+        alone: dict[str, Array] = {
+            stage[0].route: times[0].moving,
+            FixedTime.LAYERS: times[0].layers,
+        }
         return StepTime(total=times[0].total, parts=alone, hidden=0.0)
     longest = np.asarray(reduce(np.maximum, [time.total for time in times]))
     ram = np.maximum(ram_bytes(stage) / machine.host.bandwidth.value - longest, 0.0)

@@ -327,6 +327,20 @@ class Machine:
         return np.asarray(sum((gpu.memory.value for gpu in self.gpus), start=np.zeros(())))
 
 
+LEAST_OF_SYSTEM = 4 * GIB
+MOST_OF_SYSTEM = 8 * GIB
+"""Memory that a system with a few programs takes: 4 GB of 64 on an idle Mac without a screen
+(https://github.com/jundot/omlx/issues/1533, 2026-05-30), 6 of 96 left to macOS by people who raise
+the GPU's part (https://github.com/antirez/ds4/issues/46, 2026-05-09), 8 of 128 on Linux
+(120 GiB for graphics, https://github.com/noamsto/nix-amd-ai/pull/96, 2026-08-29) [B]."""
+
+
+def left_to_system(memory: Array, of_gpu: Array) -> Array:
+    """Shared memory of the system [B]: a sixteenth, 4 to 8 GiB, outside the GPU's part."""
+    usual = np.clip(np.asarray(memory) / 16, LEAST_OF_SYSTEM, MOST_OF_SYSTEM)
+    return np.minimum(usual, np.maximum(memory - of_gpu, 0.0))
+
+
 # Networks between machines, by their names: rate of the payload, and time of a short sum.
 #
 # "200GbE", "2x 100G RoCE" or "Thunderbolt 5" are a kind (data/hardware/networks.csv) and a nominal

@@ -33,8 +33,7 @@ from advisor.cost_model.placement import (
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload, drafting_context
 from advisor.errors import Refusal
-from advisor.machine.machine import Machine
-from advisor.machine.shared_memory import left_to_system
+from advisor.machine.machine import Machine, left_to_system
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
 from advisor.runtimes.format_support import check_takes, loaded_format_of
