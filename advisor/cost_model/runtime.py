@@ -104,6 +104,16 @@ class Runtime:
         """Runtime whose schedule has some of its options set otherwise: "overlap=False"."""
         return replace(self, schedule=partial(self.schedule, **options))
 
+    def lacks(self, strategy: PlacementStrategy) -> str:
+        """Reason why it has no estimate of a placement; empty where it has one."""
+        if strategy in self.strategies:
+            return ""
+        return {
+            PlacementStrategy.GPU_RESIDENT: f"{self.name} always leaves a part outside the GPU.",
+            PlacementStrategy.CPU_OFFLOAD: f"{self.name} leaves nothing in RAM.",
+            PlacementStrategy.NVME_OFFLOAD: f"{self.name} does not run a model from the drive.",
+        }[strategy]
+
     def binds(self, host: Host) -> bool:
         """Whether a stated policy for memory nodes changes its speed on a host."""
         return bool(host.numa) and self.binds_nodes and host.sockets > 1 and host.engine is None

@@ -152,17 +152,6 @@ def could_hold(model: Model, machine: Machine, strategy: PlacementStrategy) -> b
     return not alone or bool(machine.gpu_memory >= model.bytes_without_table)
 
 
-def lacks(runtime: Runtime, strategy: PlacementStrategy) -> str:
-    """Reason why a runtime has no estimate of a placement; empty where it has one."""
-    if strategy in runtime.strategies:
-        return ""
-    return {
-        PlacementStrategy.GPU_RESIDENT: f"{runtime.name} always leaves a part outside the GPU.",
-        PlacementStrategy.CPU_OFFLOAD: f"{runtime.name} leaves nothing in RAM.",
-        PlacementStrategy.NVME_OFFLOAD: f"{runtime.name} does not run a model from the drive.",
-    }[strategy]
-
-
 def usable(estimates: Iterable[Estimate]) -> list[Estimate]:
     """Estimates that fit: runtimes in common use first, each group fastest first."""
     fitting = [each for each in estimates if bool(each.fits) and each.decode_tps is not None]
