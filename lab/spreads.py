@@ -532,7 +532,8 @@ def fitted(off: Errors, constant: str) -> Iterator[ConstantRow]:
     numbers = dict(widths(off.of(usual), constant))
     count = int(usual.sum())
     numbers[f"{TRAIT}{uncertainty.NEW}"] = float(np.log(unseen_factor(off.of(usual), numbers)))
-    parts = {**dict.fromkeys(ON_GPU, GPU), **dict.fromkeys(uncertainty.STARTS, STARTS)}
+    parts: dict[str, str] = dict.fromkeys(ON_GPU, GPU)
+    parts.update(dict.fromkeys(uncertainty.STARTS, STARTS))
     parts[Route.IN_PLACE] = CPU
     for part, half in parts.items():
         yield from _rows(constant, np.exp(numbers[half]), count, family=part)
