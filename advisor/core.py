@@ -15,7 +15,6 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
-from advisor.machine import from_spec
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
@@ -46,6 +45,8 @@ def machine(**parts: Any) -> Machine:
         InputError: a part that no machine has, or no part at all.
         UnknownName: a part of an unknown name.
     """
+    from advisor.machine import from_spec  # reads names, with patterns that take time to load
+
     known = MachineSpec.__dataclass_fields__
     if unknown := sorted(parts.keys() - known.keys()):
         raise InputError(f"A machine has no {', '.join(unknown)}; it has {', '.join(known)}.")

@@ -118,7 +118,7 @@ def estimate(
     wanted = Request(placement=placement).nouns().strategy
     placed = [estimate for estimate in estimates if estimate.strategy is wanted]
     if wanted is not None and not placed:
-        raise InputError(comparison.lacks(runtime_named(runtime), wanted))
+        raise InputError(runtime_named(runtime).lacks(wanted))
     return placed[0]
 
 

@@ -23,9 +23,6 @@ KIB = 2.0**10
 MIB = 2.0**20
 GIB = 2.0**30
 TERA = 1e12
-SECONDS_PER_HOUR = 3600.0
-HOURS_PER_MONTH = 365.25 * 24 / 12
-DAYS_PER_MONTH = 365.25 / 12
 
 FLOAT = 4.0  # size of an activation value (32-bit float) [B]
 

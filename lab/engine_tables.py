@@ -13,7 +13,7 @@ from advisor.catalog.constants import ConstantRow
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model import uncertainty
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.timing import CROSSINGS, HOST_MEMORY, LAYERS, TOKEN
+from advisor.cost_model.timing import HOST_MEMORY, FixedTime
 from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT
 from advisor.machine.catalog import gpu_rows
 from advisor.model.model import Floats
@@ -106,7 +106,7 @@ def ordered_generations(rows: Rows) -> Rows:
 # llama.cpp may have many of serving engines, and the other way round. The simulator counts as one
 # publisher. First tokens have too few publishers for more than one width.
 
-PARTS = (Route.RESIDENT, LAYERS, TOKEN, CROSSINGS)
+PARTS = (Route.RESIDENT, FixedTime.LAYERS, FixedTime.TOKEN, FixedTime.CROSSINGS)
 NOTES = {
     **spreads.NOTES,
     BY_TRAIT[IN_PROMPT]: "80 % range of runs like this: most behind it are of several GPUs",

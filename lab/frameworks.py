@@ -9,7 +9,7 @@ import pandas as pd
 from advisor.catalog.constants import ConstantRow, Scope, fitted_constants
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.timing import LAYERS, TOKEN
+from advisor.cost_model.timing import FixedTime
 from advisor.cost_model.uncertainty import IN_DECODE, Margins
 from advisor.evidence.accuracy.regimes import BATCHED, EXPERTS, RESIDENT, STAGED, STREAMED
 from advisor.evidence.published.engines import engine
@@ -124,7 +124,7 @@ def regime(run: Timed) -> str:
 
 SETTINGS = FitSettings(regime=FRAMEWORKS, far=2.0, damping=0.8, farthest=0.6, rounds=12, close=0.03)
 SOURCE = "python -m lab on data/measurements/offload_papers.csv"
-ON_GPU = (Route.RESIDENT, LAYERS, TOKEN)
+ON_GPU = (Route.RESIDENT, FixedTime.LAYERS, FixedTime.TOKEN)
 EVERYWHERE = (*ON_GPU, Route.IN_PLACE, Route.STREAMED, Route.STAGED)
 OF_LINKS = ("link_share", "host_copy")
 """Constants that serving engines share with frameworks, for weights in RAM. Their kernels and

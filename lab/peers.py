@@ -13,7 +13,7 @@ from pathlib import Path
 
 from advisor.catalog.csv_tables import read
 from advisor.cost_model.loads import ForwardPass, step_load
-from advisor.cost_model.placement import RAM, vram, weight_bytes
+from advisor.cost_model.placement import RAM, vram
 from advisor.evidence.published.predict import Case
 from advisor.model.architecture import Architecture, Group
 from advisor.units import GB, GIB
@@ -373,7 +373,7 @@ def facts_of(case: Case, category: str, *, ram_peak: float, prompt: bool = False
     on_gpu = [step_load(model, placement, device, step) for device in devices]
     in_ram = step_load(model, placement, RAM, step)
     loads = (*on_gpu, in_ram)
-    in_vram = sum(float(weight_bytes(model, placement, device)) for device in devices)
+    in_vram = sum(float(placement.weight_bytes(model, device)) for device in devices)
     layers = float(placement.gpu_layers)
     arch = model.architecture
     host = machine.host

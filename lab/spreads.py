@@ -25,7 +25,7 @@ import pandas as pd
 from advisor.catalog.constants import FACTOR, ConstantRow
 from advisor.cost_model import uncertainty
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.timing import CROSSINGS, LAYERS, ON_GPU, TOKEN
+from advisor.cost_model.timing import ON_GPU, FixedTime
 from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT
 from advisor.model.architecture import operators, together
 from advisor.model.model import Floats
@@ -238,9 +238,13 @@ it."""
 SHRINKING = 2.0
 """Penalty on the square of a factor's logarithm, in groups; keeps factors with few groups near
 1."""
+UNMEASURED = (Route.RESIDENT, FixedTime.LAYERS, FixedTime.TOKEN, FixedTime.CROSSINGS)
 FEW = 3  # fewest groups of a backend with a factor of its own
 ASSUMED = {
-    **{("spread_unmeasured", part): 0.0 for part in (Route.RESIDENT, LAYERS, TOKEN, CROSSINGS)},
+    **{
+        ("spread_unmeasured", part): 0.0
+        for part in (Route.RESIDENT, FixedTime.LAYERS, FixedTime.TOKEN, FixedTime.CROSSINGS)
+    },
     (IN_DECODE, Route.PAGED): 0.6,
     (IN_PROMPT, Route.PAGED): 0.6,
     (IN_PROMPT, Route.STAGED): 0.6,
@@ -528,7 +532,8 @@ def fitted(off: Errors, constant: str) -> Iterator[ConstantRow]:
     numbers = dict(widths(off.of(usual), constant))
     count = int(usual.sum())
     numbers[f"{TRAIT}{uncertainty.NEW}"] = float(np.log(unseen_factor(off.of(usual), numbers)))
-    parts = {**dict.fromkeys(ON_GPU, GPU), **dict.fromkeys(uncertainty.STARTS, STARTS)}
+    parts: dict[str, str] = dict.fromkeys(ON_GPU, GPU)
+    parts.update(dict.fromkeys(uncertainty.STARTS, STARTS))
     parts[Route.IN_PLACE] = CPU
     for part, half in parts.items():
         yield from _rows(constant, np.exp(numbers[half]), count, family=part)

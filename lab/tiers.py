@@ -18,7 +18,7 @@ from advisor.catalog.csv_tables import DATA, as_text, read
 from advisor.cost_model.processors import vectors
 from advisor.cost_model.schedule import Route, Schedule
 from advisor.cost_model.tier_kernels import TierKernels
-from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
+from advisor.cost_model.timing import FixedTime
 from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, TRAITS
 from advisor.evidence.published.row import PublishedRow
 from advisor.evidence.published.tiered import CATEGORY
@@ -48,7 +48,15 @@ SETTINGS = FitSettings(regime=REGIME, far=1.0, damping=0.9, farthest=0.4, rounds
 NOISE = {GENERATED: 0.25, READ: 0.3}
 """Standard deviation of usual runs around the model, as a logarithm; a run there weighs half."""
 GROUP_POWER = -0.7  # each run of a group of n weighs n^-0.7
-PARTS = (Route.RESIDENT, LAYERS, Route.IN_PLACE, Route.STREAMED, Route.STAGED, TOKEN, CROSSINGS)
+PARTS = (
+    Route.RESIDENT,
+    FixedTime.LAYERS,
+    Route.IN_PLACE,
+    Route.STREAMED,
+    Route.STAGED,
+    FixedTime.TOKEN,
+    FixedTime.CROSSINGS,
+)
 COVERED = 0.8  # share of the groups that a range holds
 LEAST_WIDTH = 0.15  # smallest half width of a range, as the logarithm of a factor
 SMALLEST = 0.004  # smallest logarithm of a factor that is written
@@ -246,7 +254,9 @@ def constant_rows(done: HeldOut) -> Iterator[ConstantRow]:
                 family=family,
             )
     keys = STACKED.join((REGIME, *(engine.key for engine in TieredEngine.rows())))
-    token = fitted_row(SOURCE, TOKEN, 0.0, "s", 0, "no time beside a round's", runtime=keys)
+    token = fitted_row(
+        SOURCE, FixedTime.TOKEN, 0.0, "s", 0, "no time beside a round's", runtime=keys
+    )
     yield replace(token, source="a round has all fixed times")
     yield from _spreads(done)
 

@@ -4,7 +4,7 @@ advise              complete answer, the same for every door: estimates, options
 compare             one estimate for each runtime and placement
 speeds              speed of one machine, or of many as columns
 table/              speeds, costs and comparison of all options, and which to choose
-edits/              one thing changed: format, cache, memory, drive, software; remarks
+edits/              one thing changed: format, cache, memory, drive, software
 prices/             prices of GPUs, machines, parts, power and APIs, with their dates
 finder/             machines for a model, and models for a machine
 curves              speeds over users, prompt length, layers and use

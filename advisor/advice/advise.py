@@ -24,8 +24,10 @@ from advisor.advice.decision import (
 )
 from advisor.advice.edits.changes import SAME_TEXT, faster_changes
 from advisor.advice.edits.edit import Edit, Edited
+from advisor.advice.estimates import title_of
 from advisor.advice.finder.runnable import FOR_CODE, best_rated, models_tried
 from advisor.advice.prices.price import Price, priced_name
+from advisor.advice.readers import readers
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.choice import Choice, choice_of, reads_drive, why, why_not
 from advisor.advice.table.demand import Crowd, Demand, demand_of
@@ -51,7 +53,7 @@ from advisor.request.request import Nouns, Request
 from advisor.request.session import AgentSession
 from advisor.request.wants import NO_WANTS, Wants
 from advisor.runtimes import Runtime, compared
-from advisor.runtimes.compare import compare, context_notes, readers, title_of, usable
+from advisor.runtimes.compare import compare, usable
 from advisor.runtimes.remarks import slower_with_cache
 
 if TYPE_CHECKING:
@@ -448,7 +450,7 @@ class Answer:
             *resolved.notes,
             *machine.software_notes,
             *self.nouns.request_notes,
-            *context_notes(resolved.model, self.nouns.work),
+            *self.nouns.work.context_notes(resolved.model),
             *self._arranged,
             *self._cut,
             *price_notes(self.advice.question),

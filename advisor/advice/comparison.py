@@ -12,7 +12,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.lazy import lazy
 from advisor.runtimes import Runtime
-from advisor.runtimes.compare import decode_tps, lacks, usable
+from advisor.runtimes.compare import decode_tps, usable
 
 if TYPE_CHECKING:
     from advisor.advice.edits.second_machine import SecondMachine
@@ -133,5 +133,5 @@ class Comparison:
     def why_not(self, strategy: PlacementStrategy) -> str:
         """Reason why a placement is impossible; empty where it is possible."""
         if self.chosen is not None and not self.meant(strategy):
-            return lacks(self.chosen, strategy)
+            return self.chosen.lacks(strategy)
         return next((estimate.refusal for estimate in self.meant(strategy) if estimate.refusal), "")

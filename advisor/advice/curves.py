@@ -20,16 +20,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from advisor.advice.readers import readers
 from advisor.advice.words.verdict import Advice
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import DISK, PlacementStrategy, Settings, parts_held, weight_bytes
+from advisor.cost_model.placement import DISK, PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model
 from advisor.runtimes import LLAMA_CPP, Runtime
-from advisor.runtimes.compare import as_run, readers
+from advisor.runtimes.compare import as_run
 
 USERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 """Numbers of users that are drawn, beside the limits."""
@@ -69,7 +70,7 @@ def together(estimate: Estimate, target: float) -> Together | None:
         estimate.again(work=replace(estimate.work, users=users)) for users in (1, np.array(counts))
     )
     if single.placement:
-        held = parts_held(single.model, single.placement, single.work)
+        held = single.placement.parts_held(single.model, single.work)
     else:
         held = {}
     return Together(
@@ -297,7 +298,7 @@ def page_cache_for(estimated: Estimate, speed: float) -> float | None:
     """Smallest page cache with which llama.cpp reaches a speed from the drive [B]; or None."""
     if estimated.placement is None or estimated.runtime is not LLAMA_CPP:
         return None
-    on_disk = float(weight_bytes(estimated.model, estimated.placement, DISK))
+    on_disk = float(estimated.placement.weight_bytes(estimated.model, DISK))
     sizes = np.linspace(0.0, on_disk, 65)
     split = Settings(
         gpu_layers=estimated.placement.gpu_layers,

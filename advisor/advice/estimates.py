@@ -4,6 +4,9 @@ from collections.abc import Iterable
 
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.runtime import Runtime
+from advisor.formatting import memory
+from advisor.machine.machine import Machine
+from advisor.model.model import Model
 from advisor.request.request import Nouns
 from advisor.runtimes import compared
 from advisor.runtimes.compare import compare
@@ -20,3 +23,10 @@ def estimates_of(nouns: Nouns, runtimes: Iterable[Runtime] | None = None) -> tup
         runtimes = compared(machine, nouns.model)
     every = compare(nouns.model, machine, nouns.work, settings=nouns.settings, runtimes=runtimes)
     return tuple(each for each in every if nouns.strategy in (None, each.strategy))
+
+
+def title_of(model: Model, machine: Machine) -> str:
+    """Model, format and machine in one line."""
+    ram = memory(float(machine.host.memory.value))
+    each = " each" if machine.nodes > 1 else ""
+    return f"{model.name}, {model.format}, on {machine.name}, {ram} of RAM{each}"

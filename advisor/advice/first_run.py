@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from urllib.parse import urlencode
 
 from advisor.advice.powershell import powershell
 from advisor.catalog.csv_tables import DATA, read
@@ -144,7 +145,13 @@ def _of_the_command(command: str) -> str:
 def _search(model: Model, exact: str) -> str:
     """Page with the files of a model; empty where the lines themselves make or name them."""
     if UNKNOWN in exact:
-        return downloads.search_page(f"{model.name.rpartition('/')[2]} {model.format}")
+        return search_page(f"{model.name.rpartition('/')[2]} {model.format}")
     if gguf_file(model) in exact:
-        return downloads.search_page(model.name.rpartition("/")[2], library="gguf")
+        return search_page(model.name.rpartition("/")[2], library="gguf")
     return ""
+
+
+def search_page(words: str, library: str = "") -> str:
+    """Page of the Hub that searches for a model, in files of a library alone where one is given."""
+    parameters = {"library": library} if library else {}
+    return f"{downloads.HUB}/models?{urlencode(parameters | {'search': words})}"

@@ -37,10 +37,10 @@ from advisor.errors import Refusal
 from advisor.formatting import counted, money, seconds, tokens_per_second
 from advisor.machine import from_catalog
 from advisor.machine.machine import Machine
+from advisor.request.money import HOURS_PER_MONTH
 from advisor.request.request import Request
 from advisor.runtimes import RUNTIMES, Runtime
 from advisor.runtimes.compare import as_run
-from advisor.units import HOURS_PER_MONTH
 
 Sizes = tuple[int, ...]
 

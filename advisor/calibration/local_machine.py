@@ -17,7 +17,6 @@ from advisor.catalog.constants import fitted_constants
 from advisor.errors import InputError, StoreError, UnknownName
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.backends import OperatingSystem
-from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import USUAL_READ_AHEAD, Disk, EngineSpeed, Gpu, Host, Link, Machine
 from advisor.machine.quantity import Provenance, Quantity, given
 from advisor.machine.spec import MachineSpec
@@ -315,11 +314,11 @@ def _gpus(
     gpus = []
     for index, card in enumerate(cards):
         try:
-            row = find_gpu(card.name, card.memory_total)
+            known = from_catalog.gpu(card.name, card.memory_total)
         except UnknownName as error:
             notes.append(f"{error} Choose the closest GPU by hand.")
             continue
-        seen = _as_seen(from_catalog.gpu_of(row), card, inputs)
+        seen = _as_seen(known, card, inputs)
         gpus.append(gpu(seen, index, measured, keep_link=typed))
     return tuple(gpus)
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from advisor.advice.arrivals.server import first_token_within
-from advisor.advice.estimates import estimates_of
+from advisor.advice.estimates import estimates_of, title_of
 from advisor.advice.speeds import speed_of
 from advisor.advice.start_files import StartFile, start_file
 from advisor.advice.task import Task, sentences, task_of
@@ -15,12 +15,12 @@ from advisor.catalog.records import as_record
 from advisor.cli.command import Json, remark, show, tell
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import Tier
-from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
+from advisor.cost_model.timing import FixedTime
 from advisor.errors import Refusal
 from advisor.formatting import aligned, memory, percent, range_of, seconds
 from advisor.request.request import Nouns
 from advisor.request.session import AgentSession
-from advisor.runtimes.compare import context_notes, decode_tps, title_of, usable
+from advisor.runtimes.compare import decode_tps, usable
 from advisor.runtimes.remarks import slower_with_cache
 
 
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> None:
         return
     best = next(iter(usable(estimates)), None)
     told = (*_of_known(nouns, best), *(slower_with_cache(best) if best else ()))
-    remark(args, (*resolved.notes, *context_notes(resolved.model, nouns.work), *told))
+    remark(args, (*resolved.notes, *nouns.work.context_notes(resolved.model), *told))
     records = [estimate_answer(each, resolved.taken_as) for each in estimates if args.json]
     lines = [title_of(resolved.model, nouns.machine), "", *estimate_lines(estimates)]
     if session:
@@ -70,7 +70,7 @@ def _start(kind: StartFile, estimates: Sequence[Estimate]) -> str:
 def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:
     """Record of one runtime and placement; no speed where the model does not fit."""
     fits = bool(np.all(estimate.fits))
-    limits = context_notes(estimate.model, estimate.work)
+    limits = estimate.work.context_notes(estimate.model)
     notes = (estimate.format_note, estimate.work.drafting_note)
     if estimate.refusal:
         notes = (estimate.refusal, "")
@@ -104,9 +104,9 @@ def _gpu_layers(estimate: Estimate) -> int | None:
 
 def _seconds(estimate: Estimate) -> Mapping[str, float | None]:
     if estimate.step is None:
-        return dict.fromkeys((LAYERS, CROSSINGS, HIDDEN))
+        return dict.fromkeys((FixedTime.LAYERS, FixedTime.CROSSINGS, FixedTime.HIDDEN))
     parts = {str(name): float(seconds) for name, seconds in estimate.step.parts.items()}
-    return {**parts, HIDDEN: float(estimate.step.hidden)}
+    return {**parts, FixedTime.HIDDEN: float(estimate.step.hidden)}
 
 
 def _assumption(assumption: Assumption) -> Json:

@@ -14,7 +14,6 @@ from advisor.formatting import aligned, memory
 from advisor.machine.identify import Identified, identified
 from advisor.model.architecture import Architecture
 from advisor.model.resolve import ResolvedModel
-from advisor.runtimes.compare import context_notes
 
 
 def model(args: argparse.Namespace) -> None:
@@ -39,7 +38,7 @@ def model_answer(resolved_model: ResolvedModel, work: Workload) -> Json:
         kv_bytes=float(np.sum(cache) * work.users),
         context=float(work.context),
         kv_type=work.kv_type,
-        notes=[*resolved_model.notes, *context_notes(model, work)],
+        notes=[*resolved_model.notes, *work.context_notes(model)],
     )
 
 

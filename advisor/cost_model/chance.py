@@ -17,7 +17,7 @@ import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
+from advisor.cost_model.timing import FixedTime
 from advisor.lazy import lazy
 from advisor.units import Array
 
@@ -35,9 +35,9 @@ PART_OF: Mapping[str, str] = {
     Route.IN_PLACE: CPU,
     Route.PAGED: DRIVE,
     Route.STAGED: DRIVE,
-    LAYERS: FIXED,
-    TOKEN: FIXED,
-    CROSSINGS: FIXED,
+    FixedTime.LAYERS: FIXED,
+    FixedTime.TOKEN: FIXED,
+    FixedTime.CROSSINGS: FIXED,
 }
 """Part of each route and fixed cost of a `StepTime`."""
 OF_LLAMA_CPP = "llama.cpp"

@@ -7,7 +7,7 @@ import numpy as np
 
 from advisor.cost_model.loads import token_step
 from advisor.cost_model.schedule import Route, Schedule
-from advisor.cost_model.timing import LAYERS, TOKEN, StepTime
+from advisor.cost_model.timing import FixedTime, StepTime
 from advisor.cost_model.workload import AT_ONCE, DRAFTS, Workload
 from advisor.errors import Refusal
 from advisor.model.architecture import Group
@@ -45,7 +45,7 @@ def with_drafting(time: StepTime, model: Model, work: Workload, reads: Reads) ->
     else:
         layers = DRAFTS[work.draft]
         read = layers * (model.read_bytes_per_token - model.output) / model.layers + model.output
-    drafter: dict[str, Array] = {LAYERS: layers / model.layers, TOKEN: 1.0}
+    drafter: dict[str, Array] = {FixedTime.LAYERS: layers / model.layers, FixedTime.TOKEN: 1.0}
     route: str = Route.RESIDENT
     if not np.any(reads.get(route, 0.0)):
         route = max(reads, key=lambda name: float(np.sum(reads[name])), default=route)

@@ -31,28 +31,19 @@ from advisor.cost_model.placement import (
     PlacementStrategy,
     Settings,
     Tier,
-    held_bytes,
     missing_bytes,
     repeated,
     whole_bytes,
 )
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Phases, Route, Schedule
-from advisor.cost_model.timing import (
-    CROSSINGS,
-    LAYERS,
-    TOKEN,
-    StepTime,
-    centred,
-    schedule_seconds,
-)
+from advisor.cost_model.timing import FixedTime, StepTime, centred, schedule_seconds
 from advisor.cost_model.workload import Draft, Workload
 from advisor.errors import InputError, Refusal
 from advisor.lazy import lazy
 from advisor.machine.known_run import KnownRun
-from advisor.machine.machine import Machine
+from advisor.machine.machine import LEAST_OF_SYSTEM, Machine
 from advisor.machine.quantity import Provenance, Quantity
-from advisor.machine.shared_memory import LEAST_OF_SYSTEM
 from advisor.model.architecture import operators
 from advisor.model.draft_heads import draft_heads
 from advisor.model.model import Model, visits_of
@@ -104,15 +95,15 @@ def assumptions(
         yield Assumption(what=first.note or first.constant, figure=figure, unit=first.unit)
 
 
-BOUND_BY = {
+BOUND_BY: Mapping[str, str] = {
     Route.RESIDENT: "GPU memory bandwidth",
     Route.IN_PLACE: "RAM bandwidth",
     Route.STREAMED: "the link to the GPU",
     Route.PAGED: "the drive",
     Route.STAGED: "the drive",
-    LAYERS: "fixed cost per layer",
-    CROSSINGS: "hand-overs between processors",
-    TOKEN: "fixed cost per token",
+    FixedTime.LAYERS: "fixed cost per layer",
+    FixedTime.CROSSINGS: "hand-overs between processors",
+    FixedTime.TOKEN: "fixed cost per token",
 }
 """Bottleneck in words, by the part with most of a step's time."""
 TIGHT = 0.9
@@ -170,6 +161,12 @@ class Estimate:
         share = arrangement.share(after.work)
         single = estimate(after.model, arrangement.part, share, *how)
         return together(single, arrangement, after.work)
+
+    def constants_with(self, machine: Machine) -> Constants | None:
+        """Its constants under the software that is stated of a machine; None where impossible."""
+        if self.constants is None:
+            return None
+        return measured.conditioned(self.constants, machine, self.runtime, self.model)
 
     @lazy
     def phases(self) -> Phases | None:
@@ -398,7 +395,7 @@ class Estimate:
     def held(self) -> Mapping[Tier, tuple[Array, ...]]:
         """Memory in use by tier, a number for each device [B]."""
         if self.placement:
-            return held_bytes(self.model, self.placement, self.work)
+            return self.placement.held_bytes(self.model, self.work)
         return {}
 
     @property
@@ -489,7 +486,7 @@ def estimate(
         notes.append("It has no --numa.")
     if runtime.key in measured.RUNTIMES:
         notes.append(measured.kernel_note(machine, model))
-    machine = measured.bound_to_node(machine, runtime)
+    machine = runtime.bound(machine)
     settings = settings or DEFAULT
     if settings.expert_cache is not None and not runtime.caches_experts:
         settings = replace(settings, expert_cache=None)

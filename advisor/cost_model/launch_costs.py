@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.cost_model.timing import LAYERS, StepTime
+from advisor.cost_model.timing import FixedTime, StepTime
 from advisor.machine.machine import Machine
 from advisor.units import Array
 
@@ -56,5 +56,5 @@ def with_launches(time: StepTime | None, layers: Array, cost: float) -> StepTime
         return time
     further = cost * np.asarray(layers, dtype=float)
     parts = dict(time.parts)
-    parts[LAYERS] = parts.get(LAYERS, 0.0) + further
+    parts[FixedTime.LAYERS] = parts.get(FixedTime.LAYERS, 0.0) + further
     return replace(time, total=time.total + further, parts=parts)

@@ -20,7 +20,6 @@ from advisor.formatting import number
 from advisor.machine import backends
 from advisor.machine.machine import EngineSpeed, Host, Machine
 from advisor.machine.quantity import Provenance, Quantity
-from advisor.machine.stated_software import effect_of_driver
 from advisor.model.model import Model
 from advisor.units import Array
 
@@ -260,7 +259,7 @@ def _published(
     """Published effects of the stated software on a runtime."""
     host = machine.host
     if runtime.key in RUNTIMES:
-        driver = effect_of_driver(machine)
+        driver = machine.effect_of_driver()
     else:
         driver = None
     linear = runtime.key in RUNTIMES and model.has_delta_rule
@@ -268,12 +267,12 @@ def _published(
         builds = backends.Build(machine.build).effects
     else:
         builds = ()
-    experts = driver and model.has_experts and effect_of_driver(machine, "experts")
+    experts = driver and model.has_experts and machine.effect_of_driver("experts")
     if runtime.key in RUNTIMES:
         kernel = kernel_effect(machine, model)
     else:
         kernel = None
-    if binds(host, runtime):
+    if runtime.binds(host):
         policy = backends.SoftwareEffect.of("numa", host.numa)
     else:
         policy = None
@@ -328,35 +327,6 @@ def _factors(effect: backends.SoftwareEffect, constants: Constants) -> Mapping[s
     cores = dict.fromkeys(CORE_RATES, prompt)
     times = dict.fromkeys(CPU_TIMES, time)
     return {"cpu_read_share": token, **cores, "core_decode_rate": token, **times}
-
-
-def binds(host: Host, runtime: Runtime) -> bool:
-    """Whether a stated policy for memory nodes changes a runtime's speed on a host."""
-    return bool(host.numa) and runtime.binds_nodes and host.sockets > 1 and host.engine is None
-
-
-def bound_to_node(machine: Machine, runtime: Runtime) -> Machine:
-    """A machine as the one socket to which a stated policy binds a runtime, with that socket's part
-    of the memory, of its rate and of the cores; else unchanged.
-    """
-    host = machine.host
-    if not backends.NumaPolicy.on_one_node(host.numa) or not binds(host, runtime):
-        return machine
-    each = (host.cores_there or host.cores) // host.sockets
-
-    def part(figure: Quantity) -> Quantity:
-        source = f"one of {host.sockets} sockets' part of {figure.source}"
-        return replace(figure, value=figure.value / host.sockets, source=source)
-
-    alone = replace(
-        host,
-        sockets=1,
-        cores=min(host.cores, each),
-        cores_there=None if host.threads is None else each,
-        memory=part(host.memory),
-        bandwidth=part(host.bandwidth),
-    )
-    return replace(machine, host=alone)
 
 
 def doubt(machine: Machine, runtime: Runtime, model: Model, *, prompt: bool) -> tuple[float, float]:

@@ -16,8 +16,7 @@ import numpy.typing as npt
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.lazy import lazy
-from advisor.machine.machine import Machine
-from advisor.machine.shared_memory import left_to_system
+from advisor.machine.machine import Machine, left_to_system
 from advisor.model.architecture import Group
 from advisor.model.model import LAYERED, Floats, Model
 from advisor.units import Array
@@ -191,6 +190,63 @@ class Placement:
         for share in self.output.values():
             yield np.asarray(share)
 
+    def weight_bytes(self, model: Model, location: Location) -> Array:
+        """Weights at a location; an output head tied to a token table there needs no copy [B]."""
+        shares = self.weights.get(location, {})
+        total: Array = np.asarray(
+            sum(np.vecdot(share, model.together(groups)[0]) for share, groups in by_share(shares))
+        )
+        head = self.output.get(location, 0.0)
+        total = total + head * model.output
+        table = self.embedding_share(location)
+        return total + table * model.embedding - np.minimum(table, head) * model.tied_copy
+
+    def embedding_share(self, location: Location) -> Array:
+        """Share of the token table at a location."""
+        if self.embedding_shares:
+            return self.embedding_shares.get(location, 0.0)
+        if self.embedding == location:
+            return 1.0
+        return 0.0
+
+    def kv_bytes(self, model: Model, location: Location, work: Workload) -> Array:
+        """KV cache at a location, for all users with the whole context allocated [B]."""
+        if location not in self.kv:
+            return 0.0
+        per_layer = self.cache
+        if per_layer is None:
+            per_layer = model.kv_bytes(work.context, work.kv_type)
+        return np.asarray(np.sum(self.kv[location] * per_layer, axis=-1) * work.users)
+
+    def needed_bytes(self, model: Model, location: Location, work: Workload) -> Array:
+        """Weights, KV cache and buffers at a location [B]."""
+        return (
+            self.weight_bytes(model, location)
+            + self.kv_bytes(model, location, work)
+            + self.buffers.get(location, 0.0)
+        )
+
+    def held_bytes(self, model: Model, work: Workload) -> dict[Tier, tuple[Array, ...]]:
+        """Memory in use by tier, a number for each device [B]."""
+        held: dict[Tier, tuple[Array, ...]] = dict.fromkeys(Tier, ())
+        for location in self.locations:
+            held[location.tier] += (self.needed_bytes(model, location, work),)
+        return held
+
+    def parts_held(self, model: Model, work: Workload) -> dict[Tier, dict[str, float]]:
+        """Memory in use by tier and purpose: weights, KV cache, buffers [B]."""
+        parts: dict[Tier, dict[str, float]] = {}
+        for location in self.locations:
+            weights = float(self.weight_bytes(model, location))
+            buffers = float(self.buffers.get(location, 0.0))
+            cache = float(self.needed_bytes(model, location, work)) - weights - buffers
+            tier = parts.setdefault(
+                location.tier, {"weights": 0.0, "KV cache": 0.0, "buffers": 0.0}
+            )
+            for name, size in zip(tier, (weights, cache, buffers), strict=True):
+                tier[name] += size
+        return parts
+
 
 def by_share(shares: Mapping[Group, Floats]) -> list[tuple[Floats, tuple[Group, ...]]]:
     """Shares of layers with the groups that have each: most placements divide all groups alike."""
@@ -198,46 +254,6 @@ def by_share(shares: Mapping[Group, Floats]) -> list[tuple[Floats, tuple[Group, 
     for group, share in shares.items():
         alike.setdefault(id(share), []).append(group)
     return [(shares[groups[0]], tuple(groups)) for groups in alike.values()]
-
-
-def weight_bytes(model: Model, placement: Placement, location: Location) -> Array:
-    """Weights at a location; an output head tied to a token table there needs no copy [B]."""
-    shares = placement.weights.get(location, {})
-    total: Array = np.asarray(
-        sum(np.vecdot(share, model.together(groups)[0]) for share, groups in by_share(shares))
-    )
-    head = placement.output.get(location, 0.0)
-    total = total + head * model.output
-    table = embedding_share(placement, location)
-    return total + table * model.embedding - np.minimum(table, head) * model.tied_copy
-
-
-def embedding_share(placement: Placement, location: Location) -> Array:
-    """Share of the token table at a location."""
-    if placement.embedding_shares:
-        return placement.embedding_shares.get(location, 0.0)
-    if placement.embedding == location:
-        return 1.0
-    return 0.0
-
-
-def kv_bytes(model: Model, placement: Placement, location: Location, work: Workload) -> Array:
-    """KV cache at a location, for all users with the whole context allocated [B]."""
-    if location not in placement.kv:
-        return 0.0
-    per_layer = placement.cache
-    if per_layer is None:
-        per_layer = model.kv_bytes(work.context, work.kv_type)
-    return np.asarray(np.sum(placement.kv[location] * per_layer, axis=-1) * work.users)
-
-
-def needed_bytes(model: Model, placement: Placement, location: Location, work: Workload) -> Array:
-    """Weights, KV cache and buffers at a location [B]."""
-    return (
-        weight_bytes(model, placement, location)
-        + kv_bytes(model, placement, location, work)
-        + placement.buffers.get(location, 0.0)
-    )
 
 
 def missing_bytes(model: Model, placement: Placement, machine: Machine, work: Workload) -> Array:
@@ -249,7 +265,7 @@ def missing_bytes(model: Model, placement: Placement, machine: Machine, work: Wo
     short: Array = 0.0
     pools: list[Array] = [0.0] * machine.nodes
     for location in placement.locations:
-        needed = needed_bytes(model, placement, location, work)
+        needed = placement.needed_bytes(model, location, work)
         beyond = np.maximum(needed - capacity(machine, location), 0.0)
         of_each = machine.counts is not None and location.tier is Tier.VRAM
         short = short + (np.sum(beyond, axis=0) if of_each else beyond)
@@ -269,27 +285,6 @@ def capacity(machine: Machine, location: Location) -> Array:
     if location.tier is Tier.RAM:
         return machine.host.memory.value
     return np.inf
-
-
-def held_bytes(model: Model, placement: Placement, work: Workload) -> dict[Tier, tuple[Array, ...]]:
-    """Memory in use by tier, a number for each device [B]."""
-    held: dict[Tier, tuple[Array, ...]] = dict.fromkeys(Tier, ())
-    for location in placement.locations:
-        held[location.tier] += (needed_bytes(model, placement, location, work),)
-    return held
-
-
-def parts_held(model: Model, placement: Placement, work: Workload) -> dict[Tier, dict[str, float]]:
-    """Memory in use by tier and purpose: weights, KV cache, buffers [B]."""
-    parts: dict[Tier, dict[str, float]] = {}
-    for location in placement.locations:
-        weights = float(weight_bytes(model, placement, location))
-        buffers = float(placement.buffers.get(location, 0.0))
-        cache = float(needed_bytes(model, placement, location, work)) - weights - buffers
-        tier = parts.setdefault(location.tier, {"weights": 0.0, "KV cache": 0.0, "buffers": 0.0})
-        for name, size in zip(tier, (weights, cache, buffers), strict=True):
-            tier[name] += size
-    return parts
 
 
 def whole_bytes(model: Model, work: Workload) -> Array:

@@ -12,7 +12,9 @@ import numpy.typing as npt
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
-from advisor.machine.machine import Machine
+from advisor.machine.backends import NumaPolicy
+from advisor.machine.machine import Host, Machine
+from advisor.machine.quantity import Quantity
 from advisor.model.model import Model
 from advisor.units import Array
 
@@ -102,6 +104,43 @@ class Runtime:
     def scheduled(self, **options: Any) -> "Runtime":
         """Runtime whose schedule has some of its options set otherwise: "overlap=False"."""
         return replace(self, schedule=partial(self.schedule, **options))
+
+    def lacks(self, strategy: PlacementStrategy) -> str:
+        """Reason why it has no estimate of a placement; empty where it has one."""
+        if strategy in self.strategies:
+            return ""
+        return {
+            PlacementStrategy.GPU_RESIDENT: f"{self.name} always leaves a part outside the GPU.",
+            PlacementStrategy.CPU_OFFLOAD: f"{self.name} leaves nothing in RAM.",
+            PlacementStrategy.NVME_OFFLOAD: f"{self.name} does not run a model from the drive.",
+        }[strategy]
+
+    def binds(self, host: Host) -> bool:
+        """Whether a stated policy for memory nodes changes its speed on a host."""
+        return bool(host.numa) and self.binds_nodes and host.sockets > 1 and host.engine is None
+
+    def bound(self, machine: Machine) -> Machine:
+        """A machine as the one socket to which a stated policy binds it, with that socket's part
+        of the memory, of its rate and of the cores; else unchanged.
+        """
+        host = machine.host
+        if not NumaPolicy.on_one_node(host.numa) or not self.binds(host):
+            return machine
+        each = (host.cores_there or host.cores) // host.sockets
+
+        def part(figure: Quantity) -> Quantity:
+            source = f"one of {host.sockets} sockets' part of {figure.source}"
+            return replace(figure, value=figure.value / host.sockets, source=source)
+
+        alone = replace(
+            host,
+            sockets=1,
+            cores=min(host.cores, each),
+            cores_there=None if host.threads is None else each,
+            memory=part(host.memory),
+            bandwidth=part(host.bandwidth),
+        )
+        return replace(machine, host=alone)
 
 
 def variant(original: Runtime, *, name: str, command: Command, **own: Any) -> Runtime:

@@ -93,6 +93,27 @@ class Schedule:
     exchanges: tuple[Exchange, ...] = ()  # between GPUs that share layers, and between machines
     then: "Schedule | None" = None  # further stages of the phase with repeats of their own
 
+    def spilled(self, share: float) -> "Schedule":
+        """Schedule in which a share of what lies in VRAM is read over the link."""
+        stages: list[Stage] = []
+        for stage in self.stages:
+            there = []
+            carried = []
+            for flow in stage:
+                if flow.route is not Route.RESIDENT or flow.load is None:
+                    there.append(flow)
+                    continue
+                loads = {name: getattr(flow.load, name) for name in ("weights", "experts", "kv")}
+                less = {name: size * (1 - share) for name, size in loads.items()}
+                there.append(replace(flow, load=replace(flow.load, **less)))
+                moved = (loads["weights"] + loads["kv"]) * share
+                over = Transfer.ZERO_COPY
+                carried.append(
+                    (Flow(route=Route.STREAMED, moved=moved, device=flow.device, transfer=over),)
+                )
+            stages += [tuple(there), *carried]
+        return replace(self, stages=tuple(stages))
+
     def each(self, change: "Callable[[Schedule], Schedule]") -> "Schedule":
         """This schedule and what follows, each changed alone."""
         if self.then is None:

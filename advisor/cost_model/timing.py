@@ -11,6 +11,7 @@ and fixed costs come from data/generated/efficiency.csv. Every function takes nu
 """
 
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache, reduce
 
 import numpy as np
@@ -33,10 +34,14 @@ from advisor.errors import InputError
 from advisor.machine.machine import Disk, Gpu, Link, Machine, Network
 from advisor.units import Array
 
-LAYERS = "layers"
-CROSSINGS = "crossings"
-TOKEN = "token"  # noqa: S105 -- the part of a step that each token costs
-HIDDEN = "hidden"
+
+class FixedTime(StrEnum):
+    """Part of a step's time beside its routes."""
+
+    LAYERS = "layers"  # start of kernels, layer by layer
+    CROSSINGS = "crossings"  # hand-overs between processors
+    TOKEN = "token"  # noqa: S105 -- each token, whatever the model
+    HIDDEN = "hidden"  # beside a longer route, which adds nothing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,9 +53,9 @@ class StepTime:
     hidden: Array  # time of flows that overlap with a longer one and add nothing to `total`
 
 
-ON_GPU = (Route.RESIDENT, Route.STREAMED, LAYERS, TOKEN, CROSSINGS)
+ON_GPU = (Route.RESIDENT, Route.STREAMED, FixedTime.LAYERS, FixedTime.TOKEN, FixedTime.CROSSINGS)
 """Parts of the time that depend on a GPU, its link and its runtime."""
-OF_CARD = (Route.RESIDENT, LAYERS, TOKEN)
+OF_CARD = (Route.RESIDENT, FixedTime.LAYERS, FixedTime.TOKEN)
 """Those of them that are the card's own work, not waiting for a link or another processor."""
 
 
@@ -153,7 +158,10 @@ def stage_seconds(stage: Stage, machine: Machine, constants: Constants) -> StepT
     times = [flow_seconds(flow, machine, constants) for flow in stage]
     copied_by_all = stage[0].route is Route.STREAMED and stage[0].alike > 1
     if len(times) == 1 and not copied_by_all:
-        alone = {stage[0].route: times[0].moving, LAYERS: times[0].layers}
+        alone: dict[str, Array] = {
+            stage[0].route: times[0].moving,
+            FixedTime.LAYERS: times[0].layers,
+        }
         return StepTime(total=times[0].total, parts=alone, hidden=0.0)
     longest = np.asarray(reduce(np.maximum, [time.total for time in times]))
     ram = np.maximum(ram_bytes(stage) / machine.host.bandwidth.value - longest, 0.0)
@@ -163,7 +171,9 @@ def stage_seconds(stage: Stage, machine: Machine, constants: Constants) -> StepT
         counts = (time.total >= longest) & ~taken
         taken = taken | counts
         parts[flow.route] = parts.get(flow.route, 0.0) + np.where(counts, time.moving, 0.0)
-        parts[LAYERS] = parts.get(LAYERS, 0.0) + np.where(counts, time.layers, 0.0)
+        parts[FixedTime.LAYERS] = parts.get(FixedTime.LAYERS, 0.0) + np.where(
+            counts, time.layers, 0.0
+        )
     beside = sum((time.total for time in times), start=np.zeros_like(longest)) - longest
     return StepTime(total=longest + ram, parts=parts, hidden=beside)
 
@@ -286,8 +296,8 @@ def schedule_seconds(schedule: Schedule, machine: Machine, constants: Constants)
         start=np.zeros(()),
     )
     parts: dict[str, Array] = {
-        CROSSINGS: schedule.crossings * constants.value("crossing") + between,
-        TOKEN: constants.value("token"),
+        FixedTime.CROSSINGS: schedule.crossings * constants.value("crossing") + between,
+        FixedTime.TOKEN: constants.value("token"),
     }
     hidden: Array = 0.0
     for stage in schedule.stages:

@@ -13,7 +13,7 @@ import numpy as np
 
 from advisor.catalog.constants import Constants
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.timing import CROSSINGS, LAYERS, OF_CARD, ON_GPU, TOKEN, StepTime
+from advisor.cost_model.timing import OF_CARD, ON_GPU, FixedTime, StepTime
 from advisor.machine import backends
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
@@ -163,9 +163,9 @@ ENOUGH = 2
 """Number of sources from which a GPU family's constants are as certain as other families'."""
 BEHIND = (Route.IN_PLACE, Route.STREAMED, Route.PAGED, Route.STAGED)
 """Parts of the time that depend on a rate of the individual machine."""
-STARTS = (LAYERS, TOKEN)
+STARTS = (FixedTime.LAYERS, FixedTime.TOKEN)
 """Fixed costs of a GPU's own work: starting kernels and waiting for them."""
-FIXED = (*STARTS, CROSSINGS)
+FIXED = (*STARTS, FixedTime.CROSSINGS)
 """Fixed costs: of the GPU where there is one, else of the processor."""
 
 

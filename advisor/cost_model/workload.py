@@ -181,6 +181,25 @@ class Workload:
             f"{Workload.context:,} where less is asked (--context)."
         )
 
+    def context_notes(self, model: Model) -> tuple[str, ...]:
+        """Sentences about lengths beyond the allocated context, or the model's own."""
+        context = float(np.max(self.context))
+        longest = model.architecture.max_context
+        needed = float(np.max(self.prompt)) + float(np.max(self.output))
+        notes = []
+        if needed > context:
+            notes.append(
+                f"A prompt and reply of {needed:,.0f} tokens do not fit the context of "
+                f"{context:,.0f} that is allocated; allocate more, or ask for less."
+            )
+        if longest and context > longest:
+            notes.append(
+                f"A context of {context:,.0f} tokens is beyond the {longest:,} that {model.name} "
+                "was made for; runtimes refuse it or answer badly unless its positions are "
+                "stretched."
+            )
+        return tuple(notes)
+
     @property
     def drafting_note(self) -> str:
         """Drafting in a sentence; empty without drafting, and along a sweep of it."""

@@ -232,6 +232,8 @@ class SoftwareEffect:
     date: str  # date of the page
     note: str  # speeds and arithmetic
 
+    NOTABLE: ClassVar = 0.95  # speed beside today's driver, from which an older one is warned of
+
     @property
     def last_version(self) -> tuple[int, ...]:
         """Version of the driver just before the one from which it no longer holds."""
@@ -262,6 +264,13 @@ class SoftwareEffect:
         for row in cls.rows():
             of_card = row.vendor == vendor and row.family in ("", family)
             if row.option == option and of_card and row.backend == backend:
+                yield row
+
+    @classmethod
+    def slower_drivers(cls, vendor: str, family: str, backend: str) -> "Iterator[SoftwareEffect]":
+        """Published effects of drivers that are notably slower than today's on a card."""
+        for row in cls.of_drivers(vendor, family, backend):
+            if min(row.token, row.prompt) <= cls.NOTABLE:
                 yield row
 
 

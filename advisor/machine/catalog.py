@@ -110,11 +110,6 @@ def memory_generation(host: str) -> str:
         return ""
 
 
-def soldered(host: str) -> bool:
-    """Whether a processor's memory is soldered to the board, as LPDDR is."""
-    return memory_generation(host).startswith("LP")
-
-
 @lru_cache(maxsize=4096)
 def machine_named(name: str) -> MachineName:
     """Machine of a name, with the NVLink bridge that it says (boards have theirs anyway), and the

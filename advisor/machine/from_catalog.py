@@ -22,13 +22,9 @@ MOST_SUSTAINED = 0.93
 
 
 @cache
-def gpu(name: str) -> Gpu:
-    """GPU of the catalogue, by name."""
-    return gpu_of(catalog.find_gpu(name))
-
-
-def gpu_of(row: GpuRow) -> Gpu:
-    """GPU of a catalogue row."""
+def gpu(name: str, memory: int | None = None) -> Gpu:
+    """GPU of the catalogue, by name and, where a driver reports it, memory [B]."""
+    row = catalog.find_gpu(name, memory)
 
     def sheet(value: float) -> Quantity:
         return Quantity(value, Provenance.DATASHEET, row.source, row.source_date)

@@ -59,7 +59,7 @@ def machine(inputs: MachineSpec, usual_system: str = OperatingSystem.LINUX) -> M
     inputs, told = _as_stated(_with_own_graphics(inputs))
     gpus = () if inputs.gpu in (None, NO_GPU) else _gpus(inputs)
     host = _host(inputs, gpus[0] if gpus else None)
-    gpus = tuple(with_copies(_with_ram_rate(gpu, inputs), host) for gpu in gpus)
+    gpus = tuple(_with_ram_rate(gpu, inputs).with_copies(host) for gpu in gpus)
     gpus = reached(gpus, inputs)
     on_one_board = all(gpu.name.startswith(BOARDS_OF_SEVERAL) for gpu in gpus)
     if len(gpus) > 1 and all(gpu.unified for gpu in gpus) and not on_one_board:
@@ -292,20 +292,6 @@ def _with_ram_rate(gpu: Gpu, inputs: MachineSpec) -> Gpu:
         return gpu
     figure = Quantity(peak, Provenance.DERIVED, "the rate of the machine's RAM")
     return replace(gpu, bandwidth=figure, link=from_catalog.shared_memory(float(np.max(peak))))
-
-
-CROSSED = 4.0
-"""Times that a byte of a pageable copy crosses RAM: it is read, the line of the driver's buffer
-that takes it is fetched and written, and the link reads that."""
-
-
-def with_copies(gpu: Gpu, host: Host) -> Gpu:
-    """GPU with copies from pageable memory no faster than the RAM that they cross."""
-    pageable = gpu.link.pageable
-    if gpu.unified or pageable.value is gpu.link.pinned.value:
-        return gpu
-    slower = np.minimum(pageable.value, host.bandwidth.value / CROSSED)
-    return replace(gpu, link=replace(gpu.link, pageable=replace(pageable, value=slower)))
 
 
 def link(inputs: MachineSpec, gpu: Gpu) -> Link:

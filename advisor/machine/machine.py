@@ -13,7 +13,7 @@ from advisor.catalog.constants import STACKED
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
 from advisor.lazy import lazy
-from advisor.machine.backends import Backend, of_vendors
+from advisor.machine.backends import Backend, SoftwareEffect, driver_named, of_vendors
 from advisor.machine.known_run import KnownRun
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.units import GB, GIB, Array
@@ -61,6 +61,19 @@ class Gpu:
         """Peaks by the number types they are chosen from, as `processors` keeps them [FLOP/s]."""
         return {}
 
+    def with_copies(self, host: "Host") -> "Gpu":
+        """GPU with copies from pageable memory no faster than the RAM that they cross."""
+        pageable = self.link.pageable
+        if self.unified or pageable.value is self.link.pinned.value:
+            return self
+        slower = np.minimum(pageable.value, host.bandwidth.value / CROSSED)
+        return replace(self, link=replace(self.link, pageable=replace(pageable, value=slower)))
+
+
+CROSSED = 4.0
+"""Times that a byte of a pageable copy crosses RAM: it is read, the line of the driver's buffer
+that takes it is fetched and written, and the link reads that."""
+
 
 def fastest_first(gpus: Iterable[Gpu]) -> tuple[Gpu, ...]:
     """GPUs of a machine in the order in which CUDA numbers them, whatever order they were named in:
@@ -74,14 +87,6 @@ def fastest_first(gpus: Iterable[Gpu]) -> tuple[Gpu, ...]:
         return -float(rate), -float(size), gpu.name
 
     return tuple(sorted(gpus, key=rank))
-
-
-def further(present: Iterable[Gpu], gpus: Iterable[Gpu]) -> tuple[Gpu, ...]:
-    """GPUs beside the present ones, by their names."""
-    left = list(gpus)
-    for gpu in present:
-        left.remove(next(other for other in left if other.name == gpu.name))
-    return tuple(left)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,6 +237,25 @@ class Machine:
         vendors = (vendor for gpu in self.gpus for vendor in gpu.vendor.split(STACKED))
         return all(Backend.of_vendor(vendor) for vendor in vendors)
 
+    @property
+    def stated_driver(self) -> str:
+        """Stated graphics driver in words; empty without one."""
+        if self.driver:
+            return driver_named(self.driver).words
+        return ""
+
+    def effect_of_driver(self, option: str = "driver") -> SoftwareEffect | None:
+        """Published effect of the stated driver on all speeds, or on "experts"; None without."""
+        if not self.driver or len({gpu.vendor for gpu in self.gpus}) != 1:
+            return None
+        card = self.gpus[0]
+        driver = driver_named(self.driver)
+        for row in SoftwareEffect.of_drivers(card.vendor, card.family, self.interface, option):
+            holds = driver.before(row.before) and not (row.since and driver.before(row.since))
+            if row.value == driver.name and holds:
+                return row
+        return None
+
     def only_of(self, vendor: str) -> bool:
         """Whether there are GPUs, all of one vendor."""
         return {name for gpu in self.gpus for name in gpu.vendor.split(STACKED)} == {vendor}
@@ -270,6 +294,21 @@ class Machine:
             return Form.MINI
         return Form.DESKTOP
 
+    def joined(self, nodes: int, network: "Network | None" = None) -> "Machine":
+        """As many machines of this kind, over the network they have, else over another, which is
+        the one that they are built with where none is given.
+        """
+        of_each = self.gpus[: len(self.gpus) // self.nodes]
+        chip = self.gpus[0].name if self.gpus else ""
+        single = self.name.partition(" machines of ")[2] or self.name
+        return replace(
+            self,
+            name=f"{nodes} machines of {single}",
+            gpus=of_each * nodes,
+            nodes=nodes,
+            network=self.network or network or usual_network(chip),
+        )
+
     def node_of(self, device: int) -> int:
         """Index of the machine that a GPU is in."""
         return device * self.nodes // max(len(self.gpus), 1)
@@ -285,11 +324,35 @@ class Machine:
         return self.unified and not any(gpu.of_ram for gpu in self.gpus)
 
     @property
+    def unequal_memory(self) -> tuple[float, ...]:
+        """Memory of each of unequal cards, by which engines divide layers; nothing of equal ones
+        [B].
+        """
+        sizes = tuple(float(gpu.memory.value) for gpu in self.gpus)
+        if max(sizes) < UNEQUAL * min(sizes):
+            return ()
+        return sizes
+
+    @property
     def gpu_memory(self) -> Array:
         """Memory of all GPUs; 0 without any [B]."""
         if self.counts is not None:
             return np.asarray(self.counts * self.gpus[0].memory.value)
         return np.asarray(sum((gpu.memory.value for gpu in self.gpus), start=np.zeros(())))
+
+
+LEAST_OF_SYSTEM = 4 * GIB
+MOST_OF_SYSTEM = 8 * GIB
+"""Memory that a system with a few programs takes: 4 GB of 64 on an idle Mac without a screen
+(https://github.com/jundot/omlx/issues/1533, 2026-05-30), 6 of 96 left to macOS by people who raise
+the GPU's part (https://github.com/antirez/ds4/issues/46, 2026-05-09), 8 of 128 on Linux
+(120 GiB for graphics, https://github.com/noamsto/nix-amd-ai/pull/96, 2026-08-29) [B]."""
+
+
+def left_to_system(memory: Array, of_gpu: Array) -> Array:
+    """Shared memory of the system [B]: a sixteenth, 4 to 8 GiB, outside the GPU's part."""
+    usual = np.clip(np.asarray(memory) / 16, LEAST_OF_SYSTEM, MOST_OF_SYSTEM)
+    return np.minimum(usual, np.maximum(memory - of_gpu, 0.0))
 
 
 # Networks between machines, by their names: rate of the payload, and time of a short sum.
@@ -401,16 +464,3 @@ def usual_network(gpu: str) -> Network:
         if isinstance(figure, Quantity)
     }
     return replace(built, **figures)
-
-
-def joined(machine: Machine, nodes: int, network: Network) -> Machine:
-    """As many machines of a kind, over the network they have, else over another."""
-    of_each = machine.gpus[: len(machine.gpus) // machine.nodes]
-    single = machine.name.partition(" machines of ")[2] or machine.name
-    return replace(
-        machine,
-        name=f"{nodes} machines of {single}",
-        gpus=of_each * nodes,
-        nodes=nodes,
-        network=machine.network or network,
-    )

@@ -15,7 +15,7 @@ from advisor.machine.machine import Gpu, Machine
 from advisor.machine.names.words import any_of
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import GpuRow
-from advisor.units import GIB, MIB, Array
+from advisor.units import GIB, MIB
 
 # Memory of a graphics card that its screens take, and which cards have screens.
 
@@ -74,12 +74,6 @@ def with_screen(machine: Machine, stated_gib: float | None) -> Machine:
 
 
 PAGE = 4096  # size of a page of memory in the settings of Linux [B]
-LEAST_OF_SYSTEM = 4 * GIB
-MOST_OF_SYSTEM = 8 * GIB
-"""Memory that a system with a few programs takes: 4 GB of 64 on an idle Mac without a screen
-(https://github.com/jundot/omlx/issues/1533, 2026-05-30), 6 of 96 left to macOS by people who raise
-the GPU's part (https://github.com/antirez/ds4/issues/46, 2026-05-09), 8 of 128 on Linux
-(120 GiB for graphics, https://github.com/noamsto/nix-amd-ai/pull/96, 2026-08-29) [B]."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -190,9 +184,3 @@ def raised(machine: Machine) -> tuple[Machine, str] | None:
     memory = Quantity(most, Provenance.DERIVED, setting)
     gpus = tuple(replace(gpu, memory=memory) for gpu in machine.gpus)
     return replace(machine, gpus=gpus), setting
-
-
-def left_to_system(memory: Array, of_gpu: Array) -> Array:
-    """Shared memory of the system [B]: a sixteenth, 4 to 8 GiB, outside the GPU's part."""
-    usual = np.clip(np.asarray(memory) / 16, LEAST_OF_SYSTEM, MOST_OF_SYSTEM)
-    return np.minimum(usual, np.maximum(memory - of_gpu, 0.0))

@@ -13,7 +13,7 @@ import numpy as np
 
 from advisor.catalog.constants import STACKED
 from advisor.machine.backends import OperatingSystem
-from advisor.machine.machine import UNEQUAL, Disk, Gpu, Host, Machine
+from advisor.machine.machine import Disk, Gpu, Host, Machine
 from advisor.machine.quantity import Quantity
 
 Part = TypeVar("Part")
@@ -39,7 +39,7 @@ def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool = F
         # GPUs that share layers wait for the slowest.
         kernels and several and tuple(map(int, np.argsort(rates, kind="stable"))),
         # Unequal cards take layers by their memory.
-        kernels and several and _unequal_sizes(machine),
+        kernels and several and machine.unequal_memory,
         machine.driven,
         (id(host.engine), machine.nodes, host.numa, host.threads, host.thread_excess),
         host.numa and (host.cores, host.sockets),
@@ -56,14 +56,6 @@ def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool = F
             disk and (disk.sequential.kind, disk.mapped is None, disk.read_ahead.value),
         ),
     )
-
-
-def _unequal_sizes(machine: Machine) -> tuple[float, ...]:
-    """Memory of each of unequal cards; nothing of about equal ones [B]."""
-    sizes = tuple(float(gpu.memory.value) for gpu in machine.gpus)
-    if max(sizes) < UNEQUAL * min(sizes):
-        return ()
-    return sizes
 
 
 def backends_of(machines: Iterable[Machine]) -> str:

@@ -21,8 +21,6 @@ from advisor.machine.backends import (
 from advisor.machine.machine import Host, Machine
 from advisor.machine.spec import MachineSpec
 
-NOTABLE = 0.95  # speed with an older driver, relative to today's, from which a note warns of it
-
 
 def with_software(
     machine: Machine,
@@ -114,8 +112,8 @@ def _notes(machine: Machine, known: bool) -> Iterator[str]:
 
 def _driver_notes(machine: Machine) -> Iterator[str]:
     """Effect of the stated driver, or that a driver of today is assumed where others are slower."""
-    effect = effect_of_driver(machine)
-    driver = stated_driver(machine)
+    effect = machine.effect_of_driver()
+    driver = machine.stated_driver
     if effect is not None and effect.token == effect.prompt == 1.0:
         yield f"{driver} is taken as fast as a driver of today {_compared(effect)}."
     elif effect is not None:
@@ -135,15 +133,15 @@ def _driver_notes(machine: Machine) -> Iterator[str]:
 
 def _slower_drivers(machine: Machine) -> Iterator[str]:
     gpu = machine.gpus[0]
-    rows = SoftwareEffect.of_drivers(gpu.vendor, gpu.family, machine.interface)
-    row = next((row for row in rows if min(row.token, row.prompt) <= NOTABLE), None)
+    rows = SoftwareEffect.slower_drivers(gpu.vendor, gpu.family, machine.interface)
+    row = next(iter(rows), None)
     if row is not None:
         label = GraphicsDriver(row.value).label
         if row.before:
             older = f"{label} before {row.before}"
         else:
             older = label
-        if row.token <= NOTABLE:
+        if row.token <= SoftwareEffect.NOTABLE:
             what = "tokens"
         else:
             what = "prompts"
@@ -151,26 +149,6 @@ def _slower_drivers(machine: Machine) -> Iterator[str]:
             f"A graphics driver of today is assumed; with {older}, {what} come at about "
             f"{number(min(row.token, row.prompt), 2)} of the speed: state yours (driver)."
         )
-
-
-def stated_driver(machine: Machine) -> str:
-    """A machine's stated driver in words; empty without one."""
-    if machine.driver:
-        return backends.driver_named(machine.driver).words
-    return ""
-
-
-def effect_of_driver(machine: Machine, option: str = "driver") -> SoftwareEffect | None:
-    """Published effect of the stated driver on all speeds, or on "experts"; None without one."""
-    if not machine.driver or len({gpu.vendor for gpu in machine.gpus}) != 1:
-        return None
-    card = machine.gpus[0]
-    driver = backends.driver_named(machine.driver)
-    for row in SoftwareEffect.of_drivers(card.vendor, card.family, machine.interface, option):
-        holds = driver.before(row.before) and not (row.since and driver.before(row.since))
-        if row.value == driver.name and holds:
-            return row
-    return None
 
 
 def _rests_on(effect: SoftwareEffect) -> str:

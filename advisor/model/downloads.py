@@ -8,7 +8,6 @@ in data/models/ollama_tags.csv. A model without a row has no name here, and none
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from urllib.parse import urlencode
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.model import catalog
@@ -90,9 +89,3 @@ def _holds(tag: str, form: str) -> bool:
 def checkpoint(name: str, form: str) -> str:
     """Repository of a model's weights for servers, in a format; `UNKNOWN` where no list has one."""
     return catalog.checkpoints().get((name, form), UNKNOWN)
-
-
-def search_page(words: str, library: str = "") -> str:
-    """Page of the Hub that searches for a model, in files of a library alone where one is given."""
-    parameters = {"library": library} if library else {}
-    return f"{HUB}/models?{urlencode(parameters | {'search': words})}"

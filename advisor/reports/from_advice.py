@@ -18,7 +18,7 @@ from advisor.advice.task import Task, sentences
 from advisor.advice.words.verdict import Advice
 from advisor.catalog.records import Size, as_record
 from advisor.cost_model.estimate import Assumption, Estimate
-from advisor.cost_model.placement import Placement, PlacementStrategy, Tier, parts_held
+from advisor.cost_model.placement import Placement, PlacementStrategy, Tier
 from advisor.errors import InputError
 from advisor.machine.machine import Disk, Machine
 from advisor.reports.charts import speed_words
@@ -324,7 +324,7 @@ def _held(
     card: Estimate, placement: Placement, advice: Advice, machine: Machine
 ) -> Mapping[Tier, Mapping[str, float]]:
     """Bytes by tier and part; where processor and GPU share their memory, all of it is RAM."""
-    held = parts_held(card.model, placement, advice.question.work)
+    held = placement.parts_held(card.model, advice.question.work)
     if not machine.unified:
         return held
     shared: dict[str, float] = {}

@@ -8,7 +8,10 @@ from advisor.catalog.inputs import BY_NAME, check_all, inputs_in
 from advisor.errors import InputError
 from advisor.machine.catalog import host_rows
 from advisor.machine.machine import Form, Gpu, Machine
-from advisor.units import DAYS_PER_MONTH
+
+SECONDS_PER_HOUR = 3600.0
+HOURS_PER_MONTH = 365.25 * 24 / 12
+DAYS_PER_MONTH = 365.25 / 12
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,8 +41,8 @@ from advisor.request.money import MoneyInputs, Ownership, in_usd
 from advisor.request.session import AgentSession, session_of
 from advisor.request.wants import Condition, Texts, Think, Wants, maker_named
 from advisor.runtimes import Runtime
+from advisor.runtimes import row_of as runtime_row
 from advisor.runtimes import runtime as runtime_named
-from advisor.runtimes.names import row_of as runtime_row
 from advisor.units import GIB, Array
 
 

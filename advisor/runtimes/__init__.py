@@ -1,5 +1,11 @@
-"""Runtimes: placement, schedule and command of each, one file per runtime."""
+"""Runtimes: placement, schedule and command of each, one file per runtime; and their names."""
 
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.runtime import Runtime
 from advisor.errors import InputError, UnknownName
 from advisor.machine.machine import Machine
@@ -15,10 +21,9 @@ from advisor.runtimes.llama_cpp.lm_studio import LM_STUDIO
 from advisor.runtimes.llama_cpp.ollama import OLLAMA
 from advisor.runtimes.llama_cpp.split_mode_tensor import LLAMA_CPP_TENSOR
 from advisor.runtimes.mlx import MLX, OLLAMA_MLX
-from advisor.runtimes.names import row_of
 from advisor.runtimes.sglang import SGLANG
 from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
-from advisor.runtimes.tiered.offered import in_tiers as in_tiers
+from advisor.runtimes.tiered.reports import in_tiers as in_tiers
 from advisor.runtimes.tiered.runtimes import tiered_runtime, tiered_runtimes
 from advisor.runtimes.vllm import VLLM
 
@@ -64,3 +69,50 @@ def runtime(name: str) -> Runtime:
         raise InputError(row.refusal)
     names = [known.name for known in NAMED]
     raise UnknownName("runtime", name, names, "See docs/runtimes.md for the list.")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RuntimeNameRow:
+    """One row of data/runtimes/runtime_names.csv."""
+
+    name: str  # as its makers write it
+    spellings: str  # other spellings, separated by semicolons
+    runtime: str  # name of the runtime that it is or runs; empty for one that is not described
+    note: str  # for an app, what to know besides; for an engine that is not described, why
+    source: str  # its own page; empty for a spelling of a runtime
+    retrieved: str  # date when that was read
+
+    @property
+    def refusal(self) -> str:
+        """Reason why there is no answer for it; empty where there is one."""
+        if self.runtime:
+            return ""
+        return f"{self.name} is known and not modelled. {self.note}"
+
+    @property
+    def taken_as(self) -> str:
+        """Sentence on the runtime that answers for an app; empty for a runtime's own name."""
+        if not self.source or not self.runtime:
+            return ""
+        more = f" {self.note[0].upper()}{self.note[1:]}." if self.note else ""
+        return f"{self.name} runs {self.runtime}: the answer is that of {self.runtime}.{more}"
+
+
+def row_of(name: str) -> RuntimeNameRow | None:
+    """Row of a name, whatever its case, blanks and dashes; None for another name."""
+    return _rows().get(_bare(name))
+
+
+@cache
+def _rows() -> Mapping[str, RuntimeNameRow]:
+    rows: dict[str, RuntimeNameRow] = {}
+    for row in read(DATA / "runtimes/runtime_names.csv", RuntimeNameRow):
+        for spelling in (row.name, *filter(None, row.spellings.split("; "))):
+            rows.setdefault(_bare(spelling), row)
+    return rows
+
+
+def _bare(name: str) -> str:
+    """Letters and digits of a name, without a version at its end: "vLLM 0.33" is "vllm"."""
+    folded = re.sub(r"\s+v?\d+(?:\.\d+)+\w*$|[:@]\S*$", "", name.strip().casefold())
+    return re.sub(r"[^a-z0-9]", "", folded)

@@ -25,7 +25,6 @@ from advisor.cost_model.placement import (
     all_of,
     over_gpus,
     vram,
-    weight_bytes,
 )
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Transfer
@@ -309,7 +308,7 @@ print(tokenizer.decode(model.generate(**prompt, max_new_tokens={output})[0]))"""
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Python code that runs the placement."""
     limits = placement.limits or {
-        place: weight_bytes(model, placement, place) for place in (*on_gpus(placement.weights), RAM)
+        place: placement.weight_bytes(model, place) for place in (*on_gpus(placement.weights), RAM)
     }
     apple = machine.gpus[0].vendor == "Apple"
     keys = {place: '"mps"' if apple else str(place.device) for place in limits} | {RAM: '"cpu"'}

@@ -9,18 +9,13 @@ import numpy as np
 
 from advisor.cost_model.arrangement import fewer, side_by_side
 from advisor.cost_model.estimate import Estimate, estimate, together
-from advisor.cost_model.placement import (
-    PlacementStrategy,
-    Settings,
-    whole_bytes,
-)
+from advisor.cost_model.placement import PlacementStrategy, Settings, whole_bytes
 from advisor.cost_model.runtime import LoadedFormat
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.formatting import memory
 from advisor.machine.machine import Machine
 from advisor.model import catalog
-from advisor.model.model import Floats, Model
+from advisor.model.model import Model
 from advisor.runtimes import RUNTIMES, Runtime
 from advisor.runtimes.format_support import with_experts
 
@@ -289,17 +284,6 @@ def could_hold(model: Model, machine: Machine, strategy: PlacementStrategy) -> b
     return not alone or bool(machine.gpu_memory >= model.bytes_without_table)
 
 
-def lacks(runtime: Runtime, strategy: PlacementStrategy) -> str:
-    """Reason why a runtime has no estimate of a placement; empty where it has one."""
-    if strategy in runtime.strategies:
-        return ""
-    return {
-        PlacementStrategy.GPU_RESIDENT: f"{runtime.name} always leaves a part outside the GPU.",
-        PlacementStrategy.CPU_OFFLOAD: f"{runtime.name} leaves nothing in RAM.",
-        PlacementStrategy.NVME_OFFLOAD: f"{runtime.name} does not run a model from the drive.",
-    }[strategy]
-
-
 def usable(estimates: Iterable[Estimate]) -> list[Estimate]:
     """Estimates that fit: runtimes in common use first, each group fastest first."""
     fitting = [each for each in estimates if bool(each.fits) and each.decode_tps is not None]
@@ -321,50 +305,3 @@ TITLES = {
     PlacementStrategy.NVME_OFFLOAD: "Offload to NVMe",
 }
 """Title of each placement."""
-
-
-MOST_READERS = 1024  # largest number of users that is tried
-FIRST_TRIED = np.array(sorted({*np.geomspace(1, MOST_READERS, 24).round()}))
-"""Numbers of users that are tried before those between two of them."""
-
-
-def readers(best: Estimate, reading_tps: float) -> int:
-    """Users whom a server answers together at a reading speed; 0 where not even one."""
-
-    def most(users: Floats) -> int:
-        every = best.again(work=replace(best.work, users=users))
-        speed = np.broadcast_to(np.asarray(every.decode_tps, dtype=float), users.shape)
-        able = (np.nan_to_num(speed) >= reading_tps) & (every.waiting == 0) & every.fits
-        return int(np.max(users, where=able, initial=0.0))
-
-    first = most(FIRST_TRIED)
-    beyond = FIRST_TRIED[first < FIRST_TRIED]
-    if not first or not len(beyond):
-        return first
-    return most(np.arange(first, beyond[0]))
-
-
-def title_of(model: Model, machine: Machine) -> str:
-    """Model, format and machine in one line."""
-    ram = memory(float(machine.host.memory.value))
-    each = " each" if machine.nodes > 1 else ""
-    return f"{model.name}, {model.format}, on {machine.name}, {ram} of RAM{each}"
-
-
-def context_notes(model: Model, work: Workload) -> tuple[str, ...]:
-    """Sentences about lengths beyond the allocated context, or the model's own."""
-    context = float(np.max(work.context))
-    longest = model.architecture.max_context
-    needed = float(np.max(work.prompt)) + float(np.max(work.output))
-    notes = []
-    if needed > context:
-        notes.append(
-            f"A prompt and reply of {needed:,.0f} tokens do not fit the context of {context:,.0f} "
-            "that is allocated; allocate more, or ask for less."
-        )
-    if longest and context > longest:
-        notes.append(
-            f"A context of {context:,.0f} tokens is beyond the {longest:,} that {model.name} was "
-            "made for; runtimes refuse it or answer badly unless its positions are stretched."
-        )
-    return tuple(notes)

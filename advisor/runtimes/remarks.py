@@ -16,7 +16,6 @@ from advisor.cost_model.placement import (
     PlacementStrategy,
     Settings,
     Tier,
-    embedding_share,
 )
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
@@ -290,12 +289,12 @@ def _tables(estimate: Estimate) -> Iterable[str]:
         kind = "of n-grams"
     else:
         kind = "by layer"
-    if np.any(embedding_share(placement, DISK)):
+    if np.any(placement.embedding_share(DISK)):
         yield (
             f"Its tables {kind}, {size}, stay in the file on the drive: a token reads a few rows "
             "of them, which free RAM keeps."
         )
-    elif np.any(embedding_share(placement, RAM)) and not machine.unified:
+    elif np.any(placement.embedding_share(RAM)) and not machine.unified:
         yield (
             f"Its tables {kind}, {size}, lie in RAM and take no GPU memory: a token reads a few "
             "rows of them."

@@ -19,11 +19,8 @@ from advisor.cost_model.placement import (
     PlacementStrategy,
     Settings,
     all_of,
-    embedding_share,
-    kv_bytes,
     layers_that_fit,
     vram,
-    weight_bytes,
 )
 from advisor.cost_model.runtime import Runtime, ServerSetup, WeightFiles
 from advisor.cost_model.schedule import Kernels, Phases, Schedule, Stage
@@ -214,8 +211,8 @@ def engine(
 
 def moved_bytes(model: Model, placement: Placement) -> Array:
     """Weights in RAM that a step copies or reads, without the tables there [B]."""
-    tables = embedding_share(placement, RAM) * model.embedding
-    return weight_bytes(model, placement, RAM) - tables
+    tables = placement.embedding_share(RAM) * model.embedding
+    return placement.weight_bytes(model, RAM) - tables
 
 
 def placed(
@@ -376,8 +373,8 @@ def sequences_that_fit(model: Model, placement: Placement, machine: Machine, wor
     counts = []
     for device, gpu in enumerate(machine.gpus):
         where = vram(device)
-        each = np.asarray(kv_bytes(model, placement, where, work)) / work.users
-        held = weight_bytes(model, placement, where) + placement.buffers.get(where, 0.0)
+        each = np.asarray(placement.kv_bytes(model, where, work)) / work.users
+        held = placement.weight_bytes(model, where) + placement.buffers.get(where, 0.0)
         if np.any(each > 0):
             counts.append(np.floor(np.maximum(gpu.memory.value - held, 0.0) / each))
     if counts:

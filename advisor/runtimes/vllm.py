@@ -26,7 +26,6 @@ from advisor.cost_model.placement import (
     PlacementStrategy,
     Settings,
     either,
-    embedding_share,
     layers_that_fit,
 )
 from advisor.cost_model.schedule import Flow, Phases, Route, Stage, Transfer
@@ -145,9 +144,9 @@ def _with(
 
 def offload_options(model: Model, placement: Placement, division: Parallel) -> Iterable[str]:
     """Options of `vllm serve` for weights in RAM; none where all are on the GPUs."""
-    if np.any(embedding_share(placement, DISK)):
+    if np.any(placement.embedding_share(DISK)):
         yield "--engram-config.host_file_gather true"
-    elif model.by_ngrams and not np.any(embedding_share(placement, RAM)):
+    elif model.by_ngrams and not np.any(placement.embedding_share(RAM)):
         yield "--engram-config.cpu_offload false"  # docs/features/engram.md, 2026-09
     outside = float(serving.moved_bytes(model, placement))
     if outside <= 0:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, needed_bytes
+from advisor.cost_model.placement import RAM, PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
@@ -89,7 +89,7 @@ def _timed(model: Target, share: float, path: Path, machine: Machine) -> Run:
         PlacementStrategy.NVME_OFFLOAD,
         Settings(page_cache=0.0),
     )
-    held = float(needed_bytes(model.synthetic.model, placed, RAM, WORK)) + PROCESS
+    held = float(placed.needed_bytes(model.synthetic.model, RAM, WORK)) + PROCESS
     with (
         capped(int(share * path.stat().st_size + held)) as group,
         looked_at(group) as sizes,

@@ -5,7 +5,7 @@ import pytest
 from advisor.advice.edits.second_machine import second_machine
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
-from advisor.machine.machine import joined, network_named
+from advisor.machine.machine import network_named
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from benchmarks.pairs import AIMS, met
@@ -29,7 +29,7 @@ def test_a_second_box_helps_dense_models_and_holds_larger_ones() -> None:
 def test_a_slow_cable_does_not_help_a_small_model() -> None:
     # 1.7 billion weights in 4 bits: 0.5 GB less to read at 273 GB/s save 2 ms, 56 sums over
     # Thunderbolt's IP cost 17 ms.
-    slow = joined(BOX, 1, network_named("Thunderbolt 4"))
+    slow = BOX.joined(1, network_named("Thunderbolt 4"))
     answer = second_machine(catalog.model("Qwen3-1.7B", "Q4_K_M"), slow, Workload())
     assert answer.gain is not None
     assert answer.gain < 1.1
@@ -48,8 +48,8 @@ def test_a_second_mac_helps_in_mlx() -> None:
 
 
 def test_machines_are_joined_by_the_network_they_have() -> None:
-    pair = joined(BOX, 2, network_named("10GbE"))
-    four = joined(pair, 4, network_named("200GbE"))
+    pair = BOX.joined(2, network_named("10GbE"))
+    four = pair.joined(4, network_named("200GbE"))
     assert (pair.nodes, len(pair.gpus)) == (2, 2)
     assert (four.nodes, len(four.gpus), four.network) == (4, 4, pair.network)
     assert four.name == "4 machines of GB10"

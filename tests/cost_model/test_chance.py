@@ -7,9 +7,9 @@ import pytest
 from advisor.cost_model import chance
 from advisor.cost_model.chance import Component, TimedRun, covariance, noise, variance
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.timing import LAYERS
+from advisor.cost_model.timing import FixedTime
 
-HALF = {Route.RESIDENT: 0.5, LAYERS: 0.5}
+HALF = {Route.RESIDENT: 0.5, FixedTime.LAYERS: 0.5}
 ALL = {Route.RESIDENT: 1.0}
 
 

@@ -12,7 +12,7 @@ from advisor.cost_model.drafting import refuse_without_heads, weights_read, with
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Tier
 from advisor.cost_model.schedule import Flow, Route, Schedule
-from advisor.cost_model.timing import LAYERS, TOKEN, StepTime
+from advisor.cost_model.timing import FixedTime, StepTime
 from advisor.cost_model.workload import (
     Draft,
     Workload,
@@ -73,7 +73,7 @@ def test_drafts_by_hand() -> None:
     model = catalog.model("Qwen3-32B", "BF16-hf")
     read = model.read_bytes_per_token
     share = ((read - model.output) / 64 + model.output) / read
-    parts = {"resident": 0.02, LAYERS: 0.0032, TOKEN: 0.001}
+    parts = {"resident": 0.02, FixedTime.LAYERS: 0.0032, FixedTime.TOKEN: 0.001}
     time = StepTime(total=0.0242, parts=parts, hidden=0.0)
     reads = {"resident": read}
     work = Workload(draft="mtp", drafted=2, acceptance=0.5)
@@ -173,7 +173,11 @@ def test_a_smaller_model_by_hand() -> None:
     )
     assert smaller.read_bytes_per_token == pytest.approx(model.read_bytes_per_token / 10)
     work = Workload(draft=Draft.MODEL, draft_model=smaller, drafted=2, acceptance=0.5)
-    time = StepTime(total=0.026, parts={"resident": 0.02, LAYERS: 0.004, TOKEN: 0.002}, hidden=0.0)
+    time = StepTime(
+        total=0.026,
+        parts={"resident": 0.02, FixedTime.LAYERS: 0.004, FixedTime.TOKEN: 0.002},
+        hidden=0.0,
+    )
     outcome = with_drafting(time, model, work, {"resident": model.read_bytes_per_token})
     assert float(outcome.total) == pytest.approx(0.02 * 1.2 + 0.004 * 1.5 + 0.002 * 3)
 
@@ -358,7 +362,7 @@ def test_a_block_drafter_takes_the_last_layers_without_their_experts() -> None:
 
 def test_drafts_along_a_sweep_cost_what_each_of_them_costs() -> None:
     model = catalog.model("Qwen3-32B", "BF16-hf")
-    time = StepTime(total=0.021, parts={"resident": 0.02, TOKEN: 0.001}, hidden=0.0)
+    time = StepTime(total=0.021, parts={"resident": 0.02, FixedTime.TOKEN: 0.001}, hidden=0.0)
     reads = {"resident": np.array([2e9, 0.0]), "in_place": np.array([0.0, 2e9])}
     none_and_two = Workload(draft="mtp", drafted=np.array([0.0, 2.0]), acceptance=0.5)
     swept = with_drafting(time, model, none_and_two, {"resident": 2e9})

@@ -7,7 +7,6 @@ import pytest
 
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.measured_constants import bound_to_node
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
 from advisor.cost_model.runtime import variant
 from advisor.cost_model.workload import Workload
@@ -71,14 +70,14 @@ def held_by(where: Machine, work: Workload) -> float:
 
 def test_a_policy_for_one_node_leaves_half_of_two_sockets() -> None:
     whole = TWO_SOCKETS.host
-    bound = bound_to_node(replace(TWO_SOCKETS, host=replace(whole, numa="numactl")), LLAMA_CPP).host
+    bound = LLAMA_CPP.bound(replace(TWO_SOCKETS, host=replace(whole, numa="numactl"))).host
     assert (whole.sockets, bound.sockets) == (2, 1)
     assert bound.cores == whole.cores // 2
     assert bound.cores_there is None, "no number of threads is stated"
     assert bound.memory.value == whole.memory.value / 2
     assert bound.bandwidth.value == whole.bandwidth.value / 2
     threads = replace(whole, numa="numactl", threads=4)
-    stated = bound_to_node(replace(TWO_SOCKETS, host=threads), LLAMA_CPP).host
+    stated = LLAMA_CPP.bound(replace(TWO_SOCKETS, host=threads)).host
     assert stated.cores_there == whole.cores // 2
 
 

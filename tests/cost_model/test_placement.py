@@ -16,13 +16,8 @@ from advisor.cost_model.placement import (
     Tier,
     all_of,
     capacity,
-    held_bytes,
-    kv_bytes,
     missing_bytes,
-    needed_bytes,
-    parts_held,
     vram,
-    weight_bytes,
     whole_bytes,
 )
 from advisor.cost_model.workload import Workload
@@ -61,9 +56,9 @@ def placed(on_gpu: float, model: Any = LLAMA, **other: Any) -> Placement:
 def test_weights_of_each_memory_by_hand() -> None:
     placement = placed(0.25)
     # a quarter of 32 layers and the head, which has the size of the table, and its norm
-    assert weight_bytes(LLAMA, placement, vram(0)) == 8 * LAYER + TABLE + 2 * 4096
-    assert weight_bytes(LLAMA, placement, RAM) == 24 * LAYER + TABLE
-    assert weight_bytes(LLAMA, placement, DISK) == 0
+    assert placement.weight_bytes(LLAMA, vram(0)) == 8 * LAYER + TABLE + 2 * 4096
+    assert placement.weight_bytes(LLAMA, RAM) == 24 * LAYER + TABLE
+    assert placement.weight_bytes(LLAMA, DISK) == 0
 
 
 def test_a_tied_head_costs_nothing_beside_its_table_and_a_copy_elsewhere() -> None:
@@ -71,41 +66,41 @@ def test_a_tied_head_costs_nothing_beside_its_table_and_a_copy_elsewhere() -> No
     table = 2 * 128_256 * 2048
     beside = placed(1.0, TIED, embedding=vram(0))
     apart = placed(1.0, TIED, embedding=RAM)
-    assert weight_bytes(TIED, beside, vram(0)) == TIED.file_bytes
-    assert weight_bytes(TIED, apart, vram(0)) == TIED.file_bytes
-    assert weight_bytes(TIED, beside, RAM) == 0
-    assert weight_bytes(TIED, apart, RAM) == table
+    assert beside.weight_bytes(TIED, vram(0)) == TIED.file_bytes
+    assert apart.weight_bytes(TIED, vram(0)) == TIED.file_bytes
+    assert beside.weight_bytes(TIED, RAM) == 0
+    assert apart.weight_bytes(TIED, RAM) == table
     half = placed(1.0, TIED, embedding_shares={vram(0): 0.5, RAM: 0.5})
-    assert weight_bytes(TIED, half, vram(0)) == TIED.file_bytes
-    assert weight_bytes(TIED, half, RAM) == table / 2
+    assert half.weight_bytes(TIED, vram(0)) == TIED.file_bytes
+    assert half.weight_bytes(TIED, RAM) == table / 2
 
 
 def test_the_cache_of_three_users_by_hand() -> None:
     work = Workload(context=8192, users=3)
     # 131,072 B x 8192 tokens are 1 GiB for each user
-    assert kv_bytes(LLAMA, placed(0.25), vram(0), work) == 0.75 * GIB
-    assert kv_bytes(LLAMA, placed(0.25), RAM, work) == 2.25 * GIB
-    assert kv_bytes(LLAMA, placed(0.25), DISK, work) == 0
+    assert placed(0.25).kv_bytes(LLAMA, vram(0), work) == 0.75 * GIB
+    assert placed(0.25).kv_bytes(LLAMA, RAM, work) == 2.25 * GIB
+    assert placed(0.25).kv_bytes(LLAMA, DISK, work) == 0
     assert 8192 * CACHE_OF_A_TOKEN == GIB
 
 
 def test_an_allocation_of_the_runtime_takes_the_place_of_the_context() -> None:
     # 100 bytes for each layer and user, whatever the context
     placement = placed(0.5, cache=np.full(32, 100.0))
-    assert kv_bytes(LLAMA, placement, RAM, Workload(context=131_072, users=2)) == 0.5 * 32 * 100 * 2
+    assert placement.kv_bytes(LLAMA, RAM, Workload(context=131_072, users=2)) == 0.5 * 32 * 100 * 2
 
 
 def test_needs_are_weights_cache_and_buffers() -> None:
     placement = placed(1.0, buffers={vram(0): 3e8, RAM: 1e8})
     work = Workload(context=8192)
     in_vram = 32 * LAYER + TABLE + 2 * 4096 + GIB + 3e8
-    assert needed_bytes(LLAMA, placement, vram(0), work) == in_vram
-    assert needed_bytes(LLAMA, placement, RAM, work) == TABLE + 1e8
-    held = held_bytes(LLAMA, placement, work)
+    assert placement.needed_bytes(LLAMA, vram(0), work) == in_vram
+    assert placement.needed_bytes(LLAMA, RAM, work) == TABLE + 1e8
+    held = placement.held_bytes(LLAMA, work)
     assert held[Tier.VRAM] == (in_vram,)
     assert held[Tier.RAM] == (TABLE + 1e8,)
     assert held[Tier.DISK] == ()
-    assert parts_held(LLAMA, placement, work) == {
+    assert placement.parts_held(LLAMA, work) == {
         Tier.VRAM: {"weights": in_vram - GIB - 3e8, "KV cache": GIB, "buffers": 3e8},
         Tier.RAM: {"weights": TABLE, "KV cache": 0.0, "buffers": 1e8},
     }
@@ -186,8 +181,8 @@ def test_an_impossible_combination_misses_everything() -> None:
 def test_no_byte_is_lost_or_held_twice(share: float, users: int, context: int) -> None:
     work = Workload(context=context, users=users, prompt=512, output=256)
     placement = placed(share)
-    weights = sum(float(weight_bytes(LLAMA, placement, at)) for at in placement.locations)
-    cache = sum(float(kv_bytes(LLAMA, placement, at, work)) for at in placement.locations)
+    weights = sum(float(placement.weight_bytes(LLAMA, at)) for at in placement.locations)
+    cache = sum(float(placement.kv_bytes(LLAMA, at, work)) for at in placement.locations)
     assert weights == pytest.approx(LLAMA.file_bytes, rel=1e-12)
     assert cache == pytest.approx(context * CACHE_OF_A_TOKEN * users, rel=1e-12)
 

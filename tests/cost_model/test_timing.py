@@ -28,9 +28,7 @@ from advisor.cost_model.schedule import (
     Transfer,
 )
 from advisor.cost_model.timing import (
-    CROSSINGS,
-    LAYERS,
-    TOKEN,
+    FixedTime,
     StepTime,
     centred,
     exchange_seconds,
@@ -225,7 +223,9 @@ def test_a_slow_host_starts_kernels_later() -> None:
 def test_strangers_cards_take_longer_and_their_processors_do_not() -> None:
     # 30 ms of the GPU take a tenth more, 10 ms of the processor none: 43 ms.
     time = StepTime(
-        total=0.04, parts={Route.RESIDENT: 0.02, LAYERS: 0.01, Route.IN_PLACE: 0.01}, hidden=0.0
+        total=0.04,
+        parts={Route.RESIDENT: 0.02, FixedTime.LAYERS: 0.01, Route.IN_PLACE: 0.01},
+        hidden=0.0,
     )
     there = centred(time, with_constants(centre=1.1))
     assert float(there.total) == pytest.approx(0.043)
@@ -476,9 +476,9 @@ def test_stages_and_fixed_costs_add_and_repeat(constants: Constants) -> None:
     )
     time = schedule_seconds(schedule, MACHINE, constants)
     assert float(time.total) == pytest.approx(4 * (0.031 + 0.1 * BENT))
-    assert float(time.parts[CROSSINGS]) == pytest.approx(4 * 0.006)
-    assert float(time.parts[TOKEN]) == pytest.approx(4 * 0.005)
-    assert float(time.parts[LAYERS]) == 0.0
+    assert float(time.parts[FixedTime.CROSSINGS]) == pytest.approx(4 * 0.006)
+    assert float(time.parts[FixedTime.TOKEN]) == pytest.approx(4 * 0.005)
+    assert float(time.parts[FixedTime.LAYERS]) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -504,7 +504,7 @@ def test_gpus_exchange_activations(
     assert float(exchange_seconds(exchange, machine, constants)) == pytest.approx(seconds)
     schedule = Schedule(stages=(), exchanges=(exchange, exchange), crossings=1)
     parts = schedule_seconds(schedule, machine, constants).parts
-    assert float(parts[CROSSINGS]) == pytest.approx(2 * seconds + 3e-3)
+    assert float(parts[FixedTime.CROSSINGS]) == pytest.approx(2 * seconds + 3e-3)
 
 
 def test_machines_sum_in_rounds(constants: Constants) -> None:
@@ -783,7 +783,7 @@ def test_hidden_time_and_parts_of_what_follows_add_up(constants: Constants) -> N
     assert float(time.parts[Route.STREAMED]) == pytest.approx(3 * 2.8)
     assert float(time.parts[Route.STAGED]) == pytest.approx(2 * (2.0 + 4 / 18 + 4 / 10))
     assert float(time.total) == pytest.approx(sum(map(float, time.parts.values())))
-    assert float(time.parts[TOKEN]) == pytest.approx(3 * 5e-3 + 2 * 5e-3)
+    assert float(time.parts[FixedTime.TOKEN]) == pytest.approx(3 * 5e-3 + 2 * 5e-3)
 
 
 def test_attention_multiplies_matrices_from_sixteen_tokens_of_a_sequence(

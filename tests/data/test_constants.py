@@ -12,7 +12,7 @@ from advisor.catalog.constants import FACTOR, Scope, constant_rows, fitted_const
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.processors import matrices
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
+from advisor.cost_model.timing import FixedTime
 from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, PUBLISHERS, TRAITS
 from advisor.evidence.published.engines import ENGINES
 from advisor.evidence.published.row import SourceWordsRow
@@ -91,7 +91,7 @@ def test_scopes_name_things_that_exist() -> None:
     gpus = {row.family for row in gpu_rows().values()}
     hosts = {THIN_LAPTOP, *(row.segment for row in host_rows().values())}
     links = {f"PCIe {generation}" for generation in range(1, 8)}
-    parts = {*map(str, Route), LAYERS, CROSSINGS, TOKEN}
+    parts = {*map(str, Route), FixedTime.LAYERS, FixedTime.CROSSINGS, FixedTime.TOKEN}
     words = read(DATA / "measurements/source_words.csv", SourceWordsRow)
     fork = {row.means for row in words if row.of == "kernels of ik_llama.cpp"}
     sets = {"amx", "avx512", "vnni", "avx2", "sse", "neon", "apple", "Apple", "NVLink", *TRAITS}
@@ -149,9 +149,9 @@ def test_constants_of_serving_engines_are_plausible() -> None:
 SCOPED = {
     "pcie_x16": [f"PCIe {row.pcie_gen}" for row in gpu_rows().values() if row.pcie_gen],
     "ram_sustained_share": ["Apple", *(row.segment for row in host_rows().values())],
-    "spread": [*map(str, Route), LAYERS, CROSSINGS, TOKEN],
-    "spread_prompt": [*map(str, Route), LAYERS, CROSSINGS, TOKEN],
-    "spread_unmeasured": [*map(str, Route), LAYERS, CROSSINGS, TOKEN],
+    "spread": [*map(str, Route), FixedTime.LAYERS, FixedTime.CROSSINGS, FixedTime.TOKEN],
+    "spread_prompt": [*map(str, Route), FixedTime.LAYERS, FixedTime.CROSSINGS, FixedTime.TOKEN],
+    "spread_unmeasured": [*map(str, Route), FixedTime.LAYERS, FixedTime.CROSSINGS, FixedTime.TOKEN],
 }
 """Constants that hold in families only, and the families they are asked for."""
 

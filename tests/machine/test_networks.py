@@ -5,7 +5,7 @@ import pytest
 from advisor.errors import InputError
 from advisor.machine.catalog import machine_named
 from advisor.machine.from_spec import machine
-from advisor.machine.machine import joined, network_named, usual_network
+from advisor.machine.machine import network_named, usual_network
 
 GBIT = 1e9 / 8
 
@@ -61,7 +61,7 @@ def test_nccl_passes_sums_of_two_gb10_through_the_host() -> None:
 
 def test_a_second_machine_brings_every_figure_of_its_network() -> None:
     network = network_named("10GbE")
-    pair = joined(machine(machine_named("DGX Spark").spec), 2, network)
+    pair = machine(machine_named("DGX Spark").spec).joined(2, network)
     assert pair.network == network
 
 

@@ -6,8 +6,8 @@ from advisor.advice.advise import advise
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
-from advisor.machine.machine import Machine
-from advisor.machine.shared_memory import left_to_system, raised
+from advisor.machine.machine import Machine, left_to_system
+from advisor.machine.shared_memory import raised
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.units import GIB

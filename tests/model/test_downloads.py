@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from advisor.advice.first_run import search_page
 from advisor.catalog.csv_tables import texts
 from advisor.model import catalog, downloads
 from advisor.model.by_name.hub_list import hub_list
@@ -78,5 +79,5 @@ def test_the_dates_are_those_of_the_lists() -> None:
 
 
 def test_a_search_names_what_is_searched_for() -> None:
-    page = downloads.search_page("Qwen3-8B", "gguf")
+    page = search_page("Qwen3-8B", "gguf")
     assert page == "https://huggingface.co/models?library=gguf&search=Qwen3-8B"

@@ -10,7 +10,7 @@ import pytest
 from gguf_files import LLAMA_KEYS, llama_tensors, write
 
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import DISK, RAM, PlacementStrategy, Settings, weight_bytes
+from advisor.cost_model.placement import DISK, RAM, PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.from_spec import machine
@@ -95,7 +95,7 @@ def test_serving_engines_keep_tables_of_ngrams_where_there_is_room(
     run = resident(GRAMS, form, engine, replace(TWO, ram_gb=ram_gb))
     assert run.placement is not None
     tables = run.model.embedding * run.model.tables_share
-    in_ram = float(weight_bytes(run.model, run.placement, RAM))
+    in_ram = float(run.placement.weight_bytes(run.model, RAM))
     assert bool(run.fits)
     assert in_ram == pytest.approx(tables if place == "RAM" else 0.0, rel=1e-6)
     given = [words for words in options.values() if words and words in run.command]
@@ -120,7 +120,7 @@ def test_tables_by_layer_lie_in_the_gpu_of_serving_engines(
     small = machine(MachineSpec(gpu="RTX 3060", ram_gb=64))
     layered = model(LAYERED, "BF16-hf")
     placed = engine.place(layered, small, WORK, RESIDENT, Settings())
-    assert float(weight_bytes(layered, placed, RAM)) == 0.0
+    assert float(placed.weight_bytes(layered, RAM)) == 0.0
     command = engine.command(layered, placed, small, WORK)
     assert not any(words in command for words in options.values() if words)
 
@@ -147,7 +147,7 @@ def in_ram(name: str, form: str, mode: str) -> float:
     placed = LLAMA_CPP.place(
         model(name, form), machine(TWO), WORK, RESIDENT, Settings(load_mode=mode)
     )
-    return float(weight_bytes(model(name, form), placed, RAM))
+    return float(placed.weight_bytes(model(name, form), RAM))
 
 
 def test_llama_cpp_leaves_large_tables_in_the_file() -> None:
@@ -157,7 +157,7 @@ def test_llama_cpp_leaves_large_tables_in_the_file() -> None:
     grams = model(GRAMS, "Q4_0")
     placed = LLAMA_CPP.place(grams, machine(TWO), WORK, PAGED, Settings())
     assert not placed.embedding_shares
-    assert float(weight_bytes(grams, placed, DISK)) > grams.embedding
+    assert float(placed.weight_bytes(grams, DISK)) > grams.embedding
 
 
 BASE: Mapping[str, object] = {

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import PlacementStrategy, Settings, Tier, needed_bytes
+from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
@@ -79,7 +79,7 @@ def test_more_context_never_needs_less_memory(
         assert estimate.placement is not None
         needed.append(
             sum(
-                float(needed_bytes(estimate.model, estimate.placement, place, work))
+                float(estimate.placement.needed_bytes(estimate.model, place, work))
                 for place in estimate.placement.locations
             )
         )

@@ -9,7 +9,7 @@ from advisor.advice.arrivals.server import server
 from advisor.catalog.constants import fitted_constants
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import PlacementStrategy, Settings, vram, weight_bytes
+from advisor.cost_model.placement import PlacementStrategy, Settings, vram
 from advisor.cost_model.workload import Workload
 from advisor.evidence.published.predict import understood
 from advisor.machine.from_spec import machine
@@ -51,12 +51,12 @@ def test_each_gpu_holds_all_but_the_experts() -> None:
     model = answer.model
     experts = float(np.sum(model.bytes_per_layer[Group.ROUTED_EXPERTS]))
     rest = float(np.sum(model.layer_bytes)) - experts
-    held = float(weight_bytes(model, answer.placement, vram(5)))
+    held = float(answer.placement.weight_bytes(model, vram(5)))
     assert held == pytest.approx(experts / 8 + rest + model.embedding + model.output)
     parted = run(settings=None)
     assert parted.placement is not None
     # DeepSeek-V3: 17 of 671 billion weights are neither experts nor shared among them.
-    assert held - float(weight_bytes(model, parted.placement, vram(5))) > 10e9
+    assert held - float(parted.placement.weight_bytes(model, vram(5))) > 10e9
 
 
 def test_a_latent_is_kept_once_and_not_on_every_gpu() -> None:

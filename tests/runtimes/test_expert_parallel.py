@@ -5,7 +5,7 @@ import pytest
 
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import PlacementStrategy, Settings, vram, weight_bytes
+from advisor.cost_model.placement import PlacementStrategy, Settings, vram
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.from_spec import machine
@@ -69,8 +69,8 @@ def test_memory_is_that_of_divided_experts():
     assert whole.placement is not None
     assert divided.placement is not None
     for device in range(4):
-        assert float(weight_bytes(whole.model, whole.placement, vram(device))) == float(
-            weight_bytes(divided.model, divided.placement, vram(device))
+        assert float(whole.placement.weight_bytes(whole.model, vram(device))) == float(
+            divided.placement.weight_bytes(divided.model, vram(device))
         )
 
 

@@ -9,7 +9,7 @@ from placing import WORK, command, place
 
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import estimate
-from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, needed_bytes, vram
+from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, vram
 from advisor.cost_model.schedule import ExchangePath, Route, Transfer
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
@@ -49,8 +49,8 @@ def test_a_gpu_layer_more_would_not_fit(rig: Machine) -> None:
     placement = place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD)
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
     more = Settings(gpu_layers=float(placement.gpu_layers) + 3)
-    needed = needed_bytes(
-        model, place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD, settings=more), vram(0), WORK
+    needed = place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD, settings=more).needed_bytes(
+        model, vram(0), WORK
     )
     assert float(needed) > 24 * GIB - 1.0 * GIB, "three more would eat the margin of 1 GiB"
 
@@ -62,7 +62,7 @@ def test_unlike_cards_hold_what_whole_layers_leave_room_for() -> None:
     model = catalog.model("gpt-oss-120b", "Q8_0")
     placement = LLAMA_CPP.place(model, cards, work, PlacementStrategy.CPU_OFFLOAD, Settings())
     for device, card in enumerate(cards.gpus):
-        needed = needed_bytes(model, placement, vram(device), work)
+        needed = placement.needed_bytes(model, vram(device), work)
         assert float(needed) <= float(card.memory.value), card.name
     assert 0 < float(placement.cpu_moe) < model.layers
 
@@ -189,7 +189,7 @@ def test_cards_are_filled_by_bytes_where_experts_lie_in_ram() -> None:
     model = catalog.model("Qwen3-235B-A22B", "Q4_K_M")
     result = LLAMA_CPP.place(model, two, WORK, PlacementStrategy.CPU_OFFLOAD, Settings())
     counts = [float(result.weights[vram(device)][Group.NORMS].sum()) for device in (0, 1)]
-    held = [float(needed_bytes(model, result, vram(device), WORK)) for device in (0, 1)]
+    held = [float(result.needed_bytes(model, vram(device), WORK)) for device in (0, 1)]
     assert counts[0] > 2 * counts[1]
     assert held[0] == pytest.approx(held[1], rel=0.1)
     assert max(held) <= 24 * GIB
@@ -305,7 +305,7 @@ def test_pages_of_a_file_have_the_room_that_the_gpu_leaves_of_unified_memory() -
     mac = machine(MachineSpec(gpu="Apple M4 Max 32c", ram_gb=36))
     model = catalog.model("gpt-oss-120b", "MXFP4")
     placement = LLAMA_CPP.place(model, mac, WORK, PlacementStrategy.NVME_OFFLOAD, Settings())
-    gpu, ram = (float(needed_bytes(model, placement, part, WORK)) for part in (vram(0), RAM))
+    gpu, ram = (float(placement.needed_bytes(model, part, WORK)) for part in (vram(0), RAM))
     assert gpu > 20 * GIB
     assert 0 < float(np.asarray(placement.page_cache)) <= 36 * GIB - gpu - ram
 
@@ -347,7 +347,7 @@ def test_whole_layers_leave_room_for_windows_that_keep_the_whole_context() -> No
         for full in (False, True)
     )
     assert 0 < whole.gpu_layers < short.gpu_layers
-    held = needed_bytes(gemma, whole, vram(0), Workload(context=32_768, swa_full=True))
+    held = whole.needed_bytes(gemma, vram(0), Workload(context=32_768, swa_full=True))
     assert held <= rig.gpus[0].memory.value
 
 

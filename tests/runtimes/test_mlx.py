@@ -5,7 +5,7 @@ import pytest
 
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import estimate
-from advisor.cost_model.placement import PlacementStrategy, Settings, vram, weight_bytes
+from advisor.cost_model.placement import PlacementStrategy, Settings, vram
 from advisor.cost_model.schedule import ExchangePath
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
@@ -38,7 +38,7 @@ def test_two_macs_share_each_layer_over_thunderbolt_5() -> None:
     assert answer.decode is not None
     (exchange,) = answer.phases.decode.exchanges
     assert (exchange.way, exchange.times) == (ExchangePath.NETWORK, 2 * 78)
-    halves = [float(weight_bytes(model, answer.placement, vram(mac))) for mac in (0, 1)]
+    halves = [float(answer.placement.weight_bytes(model, vram(mac))) for mac in (0, 1)]
     assert halves == pytest.approx([sum(halves) / 2] * 2, rel=0.01)
     assert float(answer.decode.value) == pytest.approx(18.3, rel=0.2)
     assert "mlx.launch --backend jaccl --hostfile hosts.json mlx_lm.server" in answer.command

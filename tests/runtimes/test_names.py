@@ -6,8 +6,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError, UnknownName
 from advisor.request import texts
 from advisor.request.request import Request
-from advisor.runtimes import ASIDE, RUNTIMES, runtime
-from advisor.runtimes.names import RuntimeNameRow, row_of
+from advisor.runtimes import ASIDE, RUNTIMES, RuntimeNameRow, row_of, runtime
 
 ROWS = read(DATA / "runtimes/runtime_names.csv", RuntimeNameRow)
 KNOWN = {known.name for known in (*RUNTIMES, *ASIDE)}

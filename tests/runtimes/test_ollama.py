@@ -13,7 +13,7 @@ from flags import flags, listed
 
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, kv_bytes, vram
+from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, vram
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.from_spec import machine
@@ -65,7 +65,7 @@ def test_parallel_requests_multiply_the_cache() -> None:
     for users, context in ((1, 8192), (4, 2048)):
         work = Workload(users=users, context=context)
         result = OLLAMA.place(model, RIG, work, RESIDENT, Settings())
-        cache.append(float(kv_bytes(model, result, vram(0), work)))
+        cache.append(float(result.kv_bytes(model, vram(0), work)))
     assert cache[0] == cache[1]
 
 

@@ -19,7 +19,6 @@ from advisor.cost_model.placement import (
     PlacementStrategy,
     Settings,
     vram,
-    weight_bytes,
 )
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal, UnknownName
@@ -56,7 +55,7 @@ def test_vllm_keeps_the_whole_cache_on_the_gpu_and_streams_the_last_layers(rig: 
 
 
 def held(placement: Placement, where: Location) -> float:
-    return float(weight_bytes(catalog.model("Llama-3.1-70B", "BF16"), placement, where))
+    return float(placement.weight_bytes(catalog.model("Llama-3.1-70B", "BF16"), where))
 
 
 def test_accelerate_fills_the_gpu_then_ram_and_leaves_the_rest_on_the_drive(rig: Machine) -> None:

@@ -15,9 +15,7 @@ from advisor.cost_model.placement import (
     Placement,
     PlacementStrategy,
     Settings,
-    kv_bytes,
     vram,
-    weight_bytes,
 )
 from advisor.cost_model.schedule import ExchangePath, Route
 from advisor.cost_model.workload import Workload
@@ -105,13 +103,12 @@ def test_key_heads_are_divided_as_far_as_they_go(name: str, gpus: int, share: fl
 def test_two_gpus_hold_half_each() -> None:
     estimate = run(VLLM, rig(count=2), RESIDENT)
     held = [
-        float(weight_bytes(estimate.model, placement(estimate), vram(device))) for device in (0, 1)
+        float(placement(estimate).weight_bytes(estimate.model, vram(device))) for device in (0, 1)
     ]
     assert held[0] == pytest.approx(held[1])
     assert sum(held) == pytest.approx(estimate.model.file_bytes)
     cache = [
-        float(kv_bytes(estimate.model, placement(estimate), vram(device), WORK))
-        for device in (0, 1)
+        float(placement(estimate).kv_bytes(estimate.model, vram(device), WORK)) for device in (0, 1)
     ]
     assert sum(cache) == pytest.approx(8192 * 327_680)
 
@@ -123,7 +120,7 @@ def test_each_byte_lies_somewhere_once(runtime: Runtime) -> None:
             for zero_copy in (False, True):
                 estimate = run(runtime, where, strategy, settings=Settings(zero_copy=zero_copy))
                 held = sum(
-                    float(weight_bytes(estimate.model, placement(estimate), location))
+                    float(placement(estimate).weight_bytes(estimate.model, location))
                     for location in placement(estimate).locations
                 )
                 assert held == pytest.approx(estimate.model.file_bytes)
@@ -319,7 +316,7 @@ def test_of_many_experts_only_those_used_are_read() -> None:
 def test_zero_copy_by_hand() -> None:
     """All 80 layers in RAM at 24 x 0.68 GB/s of zero-copy, times what vLLM reaches of a link."""
     estimate = run(VLLM, rig(pcie_gbs=24), settings=Settings(gpu_layers=0, zero_copy=True))
-    held = float(weight_bytes(estimate.model, placement(estimate), RAM))
+    held = float(placement(estimate).weight_bytes(estimate.model, RAM))
     assert estimate.step is not None
     reached = fitted_constants().bound(Scope(runtime="vllm")).value("link_share")
     seconds = held / (24e9 * 0.68 * reached)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -17,17 +18,9 @@ from advisor.advice.diagnosis.measured_run import Edits, MeasuredRun, fits, mult
 from advisor.advice.edits.edit import Edit, Rates, rates
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.measured_constants import CORE_RATES, conditioned
-from advisor.cost_model.placement import (
-    RAM,
-    PlacementStrategy,
-    Settings,
-    Tier,
-    layers_that_fit,
-    needed_bytes,
-    weight_bytes,
-)
-from advisor.cost_model.schedule import Flow, Route, Schedule, Stage, Transfer
+from advisor.cost_model.measured_constants import CORE_RATES
+from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, Tier
+from advisor.cost_model.schedule import Schedule
 from advisor.errors import Refusal
 from advisor.formatting import memory, number
 from advisor.machine import from_catalog
@@ -35,10 +28,8 @@ from advisor.machine.backends import Backend, Build, GraphicsDriver, SoftwareEff
 from advisor.machine.catalog import find_gpu, find_host
 from advisor.machine.names.words import any_of
 from advisor.machine.quantity import Provenance
-from advisor.machine.stated_software import NOTABLE
 from advisor.model import catalog
-from advisor.runtimes.llama_cpp.buffers import kv_cache_bytes
-from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM, gpu_budget
+from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM, most_whole_layers
 from advisor.units import GIB
 
 # Request: other tokens, file, build or method of measuring.
@@ -208,29 +199,7 @@ def spilled(run: MeasuredRun) -> Edits:
                 words = f"{lost} beside {others:.0f} GB of other programs"
             else:
                 words = lost
-            yield run.rescheduled(words, partial(_over_link, share))
-
-
-def _over_link(share: float, schedule: Schedule) -> Schedule:
-    """Schedule in which a share of what lies in VRAM is read over the link."""
-    stages: list[Stage] = []
-    for stage in schedule.stages:
-        there = []
-        carried = []
-        for flow in stage:
-            if flow.route is not Route.RESIDENT or flow.load is None:
-                there.append(flow)
-                continue
-            loads = {name: getattr(flow.load, name) for name in ("weights", "experts", "kv")}
-            less = {name: size * (1 - share) for name, size in loads.items()}
-            there.append(replace(flow, load=replace(flow.load, **less)))
-            moved = (loads["weights"] + loads["kv"]) * share
-            over = Transfer.ZERO_COPY
-            carried.append(
-                (Flow(route=Route.STREAMED, moved=moved, device=flow.device, transfer=over),)
-            )
-        stages += [tuple(there), *carried]
-    return replace(schedule, stages=tuple(stages))
+            yield run.rescheduled(words, methodcaller("spilled", share))
 
 
 def cpu_alone(run: MeasuredRun) -> Edits:
@@ -270,9 +239,7 @@ def whole_layers(run: MeasuredRun) -> Edits:
         return
     model = run.model
     work = run.work
-    cache = kv_cache_bytes(model, work) * float(work.users)
-    budget = gpu_budget(model, run.machine, work)
-    count = float(layers_that_fit(model.layer_bytes + cache, budget))
+    count = float(most_whole_layers(model, run.machine, work))
     words = f"{count:.0f} of {model.layers} layers, whole"
     yield run.placed(words, replace(run.layout, gpu_layers=count, cpu_moe=0.0))
 
@@ -307,16 +274,15 @@ def old_driver(run: MeasuredRun) -> Edits:
         return
     card = machine.gpus[0]
     backend = run.constants.scope.backend
-    for row in SoftwareEffect.of_drivers(card.vendor, card.family, backend):
-        if min(row.token, row.prompt) <= NOTABLE:
-            driver = GraphicsDriver(row.value, row.last_version)
-            aged = replace(machine, driver=str(driver))
-            label = driver.label
-            yield timed(
-                f"{label} before {row.before}" if row.before else label,
-                machine=aged,
-                constants=conditioned(run.constants, aged, run.runtime, run.model),
-            )
+    for row in SoftwareEffect.slower_drivers(card.vendor, card.family, backend):
+        driver = GraphicsDriver(row.value, row.last_version)
+        aged = replace(machine, driver=str(driver))
+        label = driver.label
+        yield timed(
+            f"{label} before {row.before}" if row.before else label,
+            machine=aged,
+            constants=run.constants_with(aged),
+        )
 
 
 def other_backend(run: MeasuredRun) -> Edits:
@@ -470,8 +436,8 @@ def _crowded(run: MeasuredRun) -> Edits:
             size = float(run.placement.page_cache) * share
             yield _cached(run, f"{memory(size)} for the page cache", size)
     elif run.strategy is PlacementStrategy.CPU_OFFLOAD:
-        weights = float(weight_bytes(run.model, run.placement, RAM))
-        beside = float(needed_bytes(run.model, run.placement, RAM, run.work)) - weights
+        weights = float(run.placement.weight_bytes(run.model, RAM))
+        beside = float(run.placement.needed_bytes(run.model, RAM, run.work)) - weights
         for share in TAKEN:
             ram = float(run.machine.host.memory.value)
             left = max(ram * (1 - share) - SYSTEM_RAM - beside, 0.0)
@@ -481,7 +447,7 @@ def _crowded(run: MeasuredRun) -> Edits:
 
 def memory_limit(run: MeasuredRun) -> Edits:
     """A limit on the server's RAM, under which the system drops pages of the file."""
-    weights = float(weight_bytes(run.model, run.placement, RAM))
+    weights = float(run.placement.weight_bytes(run.model, RAM))
     for share in ALLOWED if weights else ():
         yield _cached(run, f"room for {memory(weights * share)} of the file", weights * share)
 

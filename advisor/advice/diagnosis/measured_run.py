@@ -21,7 +21,6 @@ from advisor.errors import InputError, UnknownName
 from advisor.lazy import lazy
 from advisor.machine.backends import NumaPolicy
 from advisor.machine.catalog import find_host
-from advisor.machine.from_spec import with_copies
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import HostRow
 from advisor.runtimes import runtime
@@ -97,7 +96,7 @@ class MeasuredRun(Estimate):
         """Rates at a path of the machine's fields multiplied, with every part where it lies."""
         machine = scaled(self.machine, path, factor)
         if np.all(machine.host.bandwidth.value < self.machine.host.bandwidth.value):
-            gpus = tuple(with_copies(gpu, machine.host) for gpu in machine.gpus)
+            gpus = tuple(gpu.with_copies(machine.host) for gpu in machine.gpus)
             machine = replace(machine, gpus=gpus)
         return timed(words, machine=machine, **changes)
 

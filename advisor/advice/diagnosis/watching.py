@@ -30,9 +30,9 @@ from advisor.advice.estimates import estimates_of
 from advisor.catalog.accuracy_points import accuracy_points
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import RAM, PlacementStrategy, Tier, weight_bytes
+from advisor.cost_model.placement import RAM, PlacementStrategy, Tier
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime
+from advisor.cost_model.timing import FixedTime, StepTime
 from advisor.formatting import context_size, memory
 from advisor.lazy import lazy
 from advisor.machine import from_catalog
@@ -238,8 +238,12 @@ def _gpu_share(time: StepTime | None) -> tuple[float, float]:
     whole = max(sum(parts.values()), 1e-12)
     there = parts.get(Route.RESIDENT, 0.0)
     beside = sum(parts.get(route, 0.0) for route in OFF_GPU)
-    layers = parts.get(LAYERS, 0.0) * beside / max(there + beside, 1e-12)  # of the processor
-    hidden = sum(parts.get(name, 0.0) for name in (Route.STREAMED, CROSSINGS, TOKEN))
+    layers = (
+        parts.get(FixedTime.LAYERS, 0.0) * beside / max(there + beside, 1e-12)
+    )  # of the processor
+    hidden = sum(
+        parts.get(name, 0.0) for name in (Route.STREAMED, FixedTime.CROSSINGS, FixedTime.TOKEN)
+    )
     most = 1.0 - (beside + layers) / whole
     return most - hidden / whole, most
 
@@ -365,7 +369,7 @@ def _limit(seen: Watched) -> Iterator[Observation]:
     run = seen.run
     weights = 0.0
     if run.strategy is PlacementStrategy.CPU_OFFLOAD:
-        weights = float(weight_bytes(run.model, run.placement, RAM))
+        weights = float(run.placement.weight_bytes(run.model, RAM))
     for key, room, words in (
         (
             "memory_limit",

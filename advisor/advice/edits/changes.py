@@ -25,11 +25,10 @@ from advisor.formatting import memory as memory_words
 from advisor.formatting import number
 from advisor.machine import from_catalog
 from advisor.machine.backends import Backend, Build, NumaPolicy
-from advisor.machine.catalog import soldered
+from advisor.machine.catalog import memory_generation
 from advisor.machine.machine import USUAL_READ_AHEAD, Form, Machine
 from advisor.machine.quantity import Provenance
 from advisor.machine.shared_memory import raised
-from advisor.machine.stated_software import effect_of_driver, stated_driver
 from advisor.model import catalog
 from advisor.model.catalog import format_loss_rows
 from advisor.model.model import Model
@@ -304,7 +303,7 @@ def _micro_batch(work: Workload, best: Estimate) -> Edits:
 
 
 def _faster_memory(machine: Machine, best: Estimate) -> Edits:
-    fixed = machine.unified or soldered(machine.host.name)
+    fixed = machine.unified or memory_generation(machine.host.name).startswith("LP")
     if best.bottleneck == BOUND_BY[Route.IN_PLACE] and not fixed:
         faster = scaled(machine, "host.bandwidth", FASTER_RAM)
         yield _on(faster, "RAM 25 % faster", YOUR_PRICE, part=FAST_RAM)
@@ -395,8 +394,8 @@ def _other_backend(machine: Machine, best: Estimate) -> Edits:
 
 def _of_today(machine: Machine) -> Edits:
     """A driver, or a build of llama.cpp, of today in place of a stated older one."""
-    if effect_of_driver(machine) is not None:
-        words = f"a graphics driver of today in place of {stated_driver(machine)}"
+    if machine.effect_of_driver() is not None:
+        words = f"a graphics driver of today in place of {machine.stated_driver}"
         yield _on(replace(machine, driver=""), words, "free, an update")
     build = Build(machine.build)
     if build.kernels(machine.interface) or build.effects:

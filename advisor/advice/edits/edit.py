@@ -1,6 +1,6 @@
 """Edit: one thing changed, in words, with its cost; and the estimate after it.
 
-Changes that make a machine faster, causes of a measured speed, remarks beside a command and curves
+Changes that make a machine faster, causes of a measured speed, and curves
 are lists of edits; they differ in what is changed and in which answers count.
 """
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from advisor.advice.speeds import Speed, speed_of
 from advisor.cost_model.workload import Workload
 from advisor.formatting import number, seconds, tokens_per_second
-from advisor.machine.machine import Machine, joined, usual_network
+from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes import compared
 from advisor.runtimes.compare import compare, decode_tps
@@ -57,17 +57,17 @@ class SecondMachine:
 
 def second_machine(model: Model, machine: Machine, work: Workload) -> SecondMachine:
     """Speed with as many machines again, over their network or the one they are built with."""
-    network = usual_network(machine.gpus[0].name if machine.gpus else "")
+    twice = machine.joined(2 * machine.nodes)
     # MLX, on the chips that it is made for, is in common use.
     runtimes = [each for each in compared(machine) if each.mainstream or each.name == "MLX"]
     speeds: list[Speed | None] = []
-    for machines in (machine, joined(machine, 2 * machine.nodes, network)):
+    for machines in (machine, twice):
         estimates = compare(model, machines, work, runtimes=runtimes)
         fitting = (estimate for estimate in estimates if bool(estimate.fits))
         best = max(fitting, key=decode_tps, default=None)
         speeds.append(speed_of(best) if best else None)
     if machine.network is None:
-        name = network.name
+        name = twice.network.name if twice.network else ""
     else:
         name = "the same network"
     return SecondMachine(network=name, before=speeds[0], after=speeds[1])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.machine.machine import Form, Gpu, Machine, further
+from advisor.machine.machine import Form, Gpu, Machine
 from advisor.request.money import OWN_ROOM, in_dock
 from advisor.units import Array
 
@@ -236,3 +236,11 @@ def _risers(cards: int, slots: int = DESKTOP_SLOTS) -> list[HostPartRow | None]:
     else:
         count = max(cards - slots, 0)
     return [smallest("riser", 1)] * count
+
+
+def further(present: Iterable[Gpu], gpus: Iterable[Gpu]) -> tuple[Gpu, ...]:
+    """GPUs beside the present ones, by their names."""
+    left = list(gpus)
+    for gpu in present:
+        left.remove(next(other for other in left if other.name == gpu.name))
+    return tuple(left)

@@ -8,9 +8,9 @@ from advisor.advice.table.rules import counts_in
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
+from advisor.request.money import SECONDS_PER_HOUR
 from advisor.runtimes import RUNTIMES, Runtime
 from advisor.runtimes.compare import compare, usable
-from advisor.units import SECONDS_PER_HOUR
 
 TRIED = (4.0, 16.0, 64.0)  # numbers of answers at the same time that are tried
 MANY_AT_ONCE = 16.0  # the number with which other machines are compared where this one runs none

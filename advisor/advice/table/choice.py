@@ -8,7 +8,7 @@ import numpy as np
 
 from advisor.advice.prices.rows import USUAL_API_FIRST_TOKEN
 from advisor.advice.speeds import Mask
-from advisor.advice.table.cost import SECONDS_PER_HOUR, speed_for_wait
+from advisor.advice.table.cost import speed_for_wait
 from advisor.advice.table.demand import LATE
 from advisor.advice.table.option import HARDWARE, Option, OptionKind, by_comparison, worth_a_word
 from advisor.cost_model.placement import PlacementStrategy
@@ -16,6 +16,7 @@ from advisor.cost_model.uncertainty import Range
 from advisor.formatting import money as money_words
 from advisor.formatting import money_per_hour, number, tokens_per_second
 from advisor.model.model import Floats
+from advisor.request.money import SECONDS_PER_HOUR
 from advisor.units import Array
 
 BOUGHT = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE)

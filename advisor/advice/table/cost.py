@@ -15,10 +15,8 @@ from advisor.advice.prices.power import PowerDraw
 from advisor.advice.speeds import Mask, Speed
 from advisor.cost_model.workload import Workload
 from advisor.lazy import lazy
-from advisor.request.money import MoneyInputs
-from advisor.units import DAYS_PER_MONTH, HOURS_PER_MONTH, Array
-
-SECONDS_PER_HOUR = 3600.0
+from advisor.request.money import DAYS_PER_MONTH, HOURS_PER_MONTH, SECONDS_PER_HOUR, MoneyInputs
+from advisor.units import Array
 
 
 def monthly_hours(seconds_per_reply: Array, replies_per_day: Array) -> Array:

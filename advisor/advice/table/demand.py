@@ -7,10 +7,9 @@ from enum import StrEnum
 from advisor.advice.speeds import Speed
 from advisor.advice.table.option import Option, OptionKind
 from advisor.cost_model.workload import Workload
-from advisor.request.money import MoneyInputs
+from advisor.request.money import SECONDS_PER_HOUR, MoneyInputs
 from advisor.request.request import DEFAULTS
 from advisor.request.wants import Wants
-from advisor.units import SECONDS_PER_HOUR
 
 LATE = 30.0  # wait for the first word from which nothing runs well [s]
 BUSY = 2.0 / 3.0

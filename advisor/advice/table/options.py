@@ -16,7 +16,7 @@ from advisor.advice.edits.edit import Edited
 from advisor.advice.prices import power
 from advisor.advice.prices import price as prices
 from advisor.advice.prices import rows as tables
-from advisor.advice.prices.power import HostPartRow, parts_for
+from advisor.advice.prices.power import HostPartRow, further, parts_for
 from advisor.advice.prices.price import Price
 from advisor.advice.prices.rows import ApiPriceRow
 from advisor.advice.speeds import Speed, of_numbers
@@ -29,7 +29,7 @@ from advisor.advice.table.timed_machines import COUNTS, CardSpeed, TimedCards
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import counted, hours, money, money_per_hour
 from advisor.machine.catalog import find_gpu, host_rows, memory_generation
-from advisor.machine.machine import Form, Gpu, Machine, further
+from advisor.machine.machine import Form, Gpu, Machine
 from advisor.request.money import discrete, in_dock, room_for, slots
 from advisor.runtimes import runtime
 from advisor.units import GIB

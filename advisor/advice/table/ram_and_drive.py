@@ -23,7 +23,7 @@ from advisor.advice.table.options import changes
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import money, number
-from advisor.machine.catalog import soldered
+from advisor.machine.catalog import memory_generation
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats
 from advisor.runtimes import LLAMA_CPP, TIERED
@@ -82,7 +82,8 @@ def ram_and_drive(question: Question, estimates: Iterable[Estimate]) -> RamAndDr
     """
     machine = question.machine
     tried = _tried(estimates)
-    if not tried or machine.unified or machine.disk is None or soldered(machine.host.name):
+    on_board = machine.unified or memory_generation(machine.host.name).startswith("LP")
+    if not tried or on_board or machine.disk is None:
         return None
     present = float(machine.host.memory.value) / GIB
     sizes = sorted({*map(float, SIZES), present})

@@ -24,7 +24,7 @@ from advisor.advice.table.rules import counts_in
 from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.launch_costs import launch_cost
-from advisor.cost_model.measured_constants import bound_to_node, constants_of
+from advisor.cost_model.measured_constants import constants_of
 from advisor.cost_model.placement import Placement, PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
@@ -135,7 +135,7 @@ class Answered:
 
 def estimates(kind: MachineKind, run: Run, wanted: Mask, least: Floats) -> Iterator[Answered]:
     """Estimates of a kind where wanted, and where the model may fit and be fast enough."""
-    bound = bound_to_node(kind.machine, run.runtime)
+    bound = run.runtime.bound(kind.machine)
     if bound is kind.machine:
         kind = kind
     else:

@@ -9,6 +9,7 @@ from html import escape
 
 from advisor.advice.comparison import Comparison
 from advisor.advice.prices.price import odd_prices
+from advisor.advice.readers import MOST_READERS
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.demand import LATE, Crowd, mean_first_word
 from advisor.advice.table.option import Option, Question, unknown_rent
@@ -21,7 +22,7 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import memory as memory_words
 from advisor.formatting import money as money_words
 from advisor.formatting import number, percent
-from advisor.runtimes.compare import MOST_READERS, decode_tps
+from advisor.runtimes.compare import decode_tps
 
 # Notes on the prices of an answer.
 

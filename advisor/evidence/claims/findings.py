@@ -18,7 +18,7 @@ from advisor.catalog.records import as_record, like
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.schedule import Route, Transfer
-from advisor.cost_model.timing import CROSSINGS, StepTime
+from advisor.cost_model.timing import FixedTime, StepTime
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import DataError, InputError, Refusal
 from advisor.evidence.claims.scenarios import (
@@ -186,7 +186,7 @@ MEASURES: dict[str, Measure] = {
     "pageable_rate": lambda case: exact(case.link.pageable.value),
     # shares of a token's time: weights on the link, hand-overs between processors
     "link_share": lambda case: exact(_share(case, Route.STREAMED, Route.STAGED)),
-    "crossing_share": lambda case: exact(_share(case, CROSSINGS)),
+    "crossing_share": lambda case: exact(_share(case, FixedTime.CROSSINGS)),
     "crossing_copy": crossing_copy,
     # shares of the copies of a token, and of a prompt, that overlap with computing
     "hidden_decode": lambda case: _hidden(case, case.estimate.step),

@@ -23,9 +23,6 @@ from advisor.cost_model.placement import (
     PlacementStrategy,
     Settings,
     Tier,
-    kv_bytes,
-    needed_bytes,
-    weight_bytes,
 )
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.uncertainty import Margins, Range
@@ -69,8 +66,8 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP, Runtime
+from advisor.runtimes import row_of as runtime_row
 from advisor.runtimes.llama_cpp.passes import USED_ALONE_SINCE
-from advisor.runtimes.names import row_of as runtime_row
 from advisor.runtimes.weight_streaming import ACTIVATIONS
 from advisor.units import Array
 
@@ -228,7 +225,7 @@ def _fits(case: Case) -> bool:
     plain = case.runtime.engine in ON_TRANSFORMERS
     logits = LOGITS * model.architecture.vocab * work.fresh * work.users * plain
     beyond = logits / max(len(machine.gpus), 1) - ACTIVATIONS * plain
-    weights = float(weight_bytes(model, placement, RAM))
+    weights = float(placement.weight_bytes(model, RAM))
     limits = {
         Tier.VRAM: min(float(gpu.memory.value) for gpu in machine.gpus) - beyond,
         Tier.RAM: max(float(machine.host.memory.value) * RAM_USED, weights),
@@ -237,8 +234,8 @@ def _fits(case: Case) -> bool:
     twice = (CACHE_COPIES - 1.0) * plain
     return all(
         float(
-            needed_bytes(model, placement, location, work)
-            + twice * kv_bytes(model, placement, location, work)
+            placement.needed_bytes(model, location, work)
+            + twice * placement.kv_bytes(model, location, work)
         )
         <= limits[location.tier]
         for location in placement.locations

@@ -27,16 +27,13 @@ from advisor.cost_model.placement import (
     gpu_numbers,
     last_layers,
     layers_that_fit,
-    needed_bytes,
     over_gpus,
     vram,
-    weight_bytes,
 )
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload, drafting_context
 from advisor.errors import Refusal
-from advisor.machine.machine import Machine
-from advisor.machine.shared_memory import left_to_system
+from advisor.machine.machine import Machine, left_to_system
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
 from advisor.runtimes.format_support import check_takes, loaded_format_of
@@ -97,7 +94,7 @@ def _with_room(
     cards = [vram(device) for device in range(len(machine.gpus))]
     for _ in range(model.layers if len(cards) > 1 else 0):
         beyond = [
-            needed_bytes(model, placement, card, work) > capacity(machine, card) for card in cards
+            placement.needed_bytes(model, card, work) > capacity(machine, card) for card in cards
         ]
         crowded = np.any(np.broadcast_arrays(*beyond), axis=0)
         if not np.any(crowded):
@@ -218,15 +215,15 @@ def page_cache(
     """
     if settings.page_cache is not None:
         return settings.page_cache
-    used: Array = needed_bytes(model, placement, RAM, work)
+    used: Array = placement.needed_bytes(model, RAM, work)
     first = len(machine.gpus) // machine.nodes
     for at in range(first if machine.unified else 0):
-        used = used + needed_bytes(model, placement, vram(at), work)
+        used = used + placement.needed_bytes(model, vram(at), work)
     system: Array = SYSTEM_RAM
     if machine.unified:
         system = left_to_system(machine.host.memory.value, machine.gpus[0].memory.value)
     free = machine.host.memory.value - system - used
-    held = weight_bytes(model, placement, DISK)
+    held = placement.weight_bytes(model, DISK)
     beside = np.asarray(placement.gpu_layers) > 0 if machine.one_pool else False
     return np.where((free >= held) & ~np.asarray(beside), 0.0, np.maximum(free, 0.0))
 
@@ -280,6 +277,12 @@ def gpu_budget(
     total = total - drafting_context(model, work)
     edges = (len(machine.gpus) - 1) * np.mean(model.layer_bytes, axis=-1)
     return np.asarray(np.maximum(total - edges, 0.0))
+
+
+def most_whole_layers(model: Model, machine: Machine, work: Workload) -> Array:
+    """Number of whole layers that fit beside their cache, whatever the output head takes."""
+    cache = kv_cache_bytes(model, work) * np.asarray(work.users, float)[..., None]
+    return layers_that_fit(model.layer_bytes + cache, gpu_budget(model, machine, work))
 
 
 def whole_layers(model: Model, machine: Machine, work: Workload) -> Array:

@@ -1,12 +1,13 @@
-"""Descriptions of the engines that keep experts in tiers, read from a table."""
+"""Descriptions of the engines that keep experts in tiers, and the files of their makers."""
 
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.machine import Machine
+from advisor.model.model import Model
 from advisor.units import GIB
 
 TABLE = DATA / "runtimes/tiered_engines.csv"
@@ -142,3 +143,31 @@ def _numbers(version: str) -> tuple[int, ...]:
 def _words(text: str, *, fold: bool = True) -> tuple[str, ...]:
     parts = (part.strip() for part in text.split(";"))
     return tuple(part.casefold() if fold else part for part in parts if part)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PackRow:
+    """One row of data/runtimes/tiered_packs.csv: experts of a model in a format."""
+
+    engines: str  # keys of the engines, separated by semicolons
+    models: str  # pattern of the model
+    format: str  # name of the format
+    experts_gib: float  # size of all routed experts [GiB]
+    source: str
+    source_date: str
+
+
+@lru_cache(maxsize=128)
+def packed(engine: TieredEngine, model: Model) -> Model:
+    """Model with the size of an engine's own files; unchanged where it has none for the format."""
+    rows = read(DATA / "runtimes/tiered_packs.csv", PackRow)
+    sizes = [
+        row.experts_gib * GIB
+        for row in rows
+        if engine.key in row.engines.split(";")
+        and row.format == model.format
+        and re.search(row.models, model.name, re.IGNORECASE)
+    ]
+    if not sizes:
+        return model
+    return model.with_expert_bytes(sizes[0])

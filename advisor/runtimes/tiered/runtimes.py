@@ -11,8 +11,7 @@ from advisor.machine.machine import Machine
 from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.tiered import placement
 from advisor.runtimes.tiered.commands import command
-from advisor.runtimes.tiered.engines import TieredEngine
-from advisor.runtimes.tiered.packs import packed
+from advisor.runtimes.tiered.engines import TieredEngine, packed
 from advisor.runtimes.tiered.passes import schedule
 
 ENGINE = "tiers"  # name of the program whose placement and schedule all of them use

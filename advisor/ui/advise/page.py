@@ -16,7 +16,7 @@ from advisor.cost_model.schedule import Route
 from advisor.evidence.accuracy.regimes import CoverageRow, coverage_like, description
 from advisor.formatting import number, percent, tokens_per_second
 from advisor.machine.machine import Machine
-from advisor.runtimes.compare import context_notes, decode_tps
+from advisor.runtimes.compare import decode_tps
 from advisor.ui.advise import known, placements, ways
 from advisor.ui.parts.glossary import term
 from advisor.ui.parts.markup import block, boxed, heading, joined, pressed, show
@@ -175,7 +175,7 @@ def _notices(answer: Answer) -> Iterable[Markup]:
     notes = (
         *filter(None, (nouns.request.rate_note,)),
         *nouns.request_notes,
-        *context_notes(model, nouns.work),
+        *nouns.work.context_notes(model),
         *price_notes(answer.advice.question),
         *uncertain,
     )

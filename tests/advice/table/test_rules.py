@@ -5,13 +5,14 @@ from dataclasses import replace
 import pytest
 
 from advisor.advice.advise import advise
+from advisor.advice.prices.power import further
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.rules import card_rules, counts_in, installed, oddities, ruled_out, run_by
 from advisor.cost_model.workload import Workload
 from advisor.errors import UnknownName
 from advisor.machine import from_catalog
 from advisor.machine.from_spec import machine
-from advisor.machine.machine import Form, Machine, further
+from advisor.machine.machine import Form, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP, VLLM

@@ -18,8 +18,7 @@ from advisor.model.model import Model
 from advisor.runtimes import TIERED, in_tiers, runtime
 from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.remarks import remarks_of
-from advisor.runtimes.tiered.engines import Fill, RamTier, TieredEngine
-from advisor.runtimes.tiered.packs import packed
+from advisor.runtimes.tiered.engines import Fill, RamTier, TieredEngine, packed
 from advisor.runtimes.tiered.placement import SPARE
 from advisor.runtimes.tiered.reports import on_card
 from advisor.units import GIB, Array
