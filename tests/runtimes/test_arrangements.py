@@ -6,18 +6,19 @@ import pytest
 
 from advisor.advice.advise import answer
 from advisor.advice.arrivals.load import load_on
+from advisor.advice.readers import readers
 from advisor.cost_model.arrangement import fewer, side_by_side
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
-from advisor.machine.machine import Machine, joined, network_named
+from advisor.machine.machine import Machine, network_named
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP, LM_STUDIO, OLLAMA, TENSORRT_LLM, VLLM, Runtime
-from advisor.runtimes.compare import WORTH, answers_per_second, compare, readers
+from advisor.runtimes.compare import WORTH, answers_per_second, compare
 from advisor.runtimes.remarks import remarks
 
 IN_GPU = PlacementStrategy.GPU_RESIDENT
@@ -187,7 +188,7 @@ def test_arrangements_try_each_number_of_equal_cards() -> None:
 
 
 def test_several_machines_serve_a_copy_each() -> None:
-    two = joined(ONE, 2, network_named("10GbE"))
+    two = ONE.joined(2, network_named("10GbE"))
     (copies,) = side_by_side(two, 16)
     assert copies.groups == ((0,), (1,))
     assert copies.part.nodes == 1
