@@ -53,7 +53,7 @@ def test_a_later_run_of_the_same_card_and_model_judges_a_forecast(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pairs = list(judged([PublishedRow(RUN), PublishedRow({**RUN, "date": "2026-10"})]))
-    assert {row.day for row in pairs} == {"2026-11-23", "2026-11-24", "2026-11-27"}
+    assert {row.day for row in pairs} == {"2026-11-23", "2026-11-24", "2026-11-27", "2026-11-28"}
     for row in pairs:
         assert row.measured == 140.0
         assert row.gpu == "RTX 3090"

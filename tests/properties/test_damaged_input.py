@@ -206,7 +206,7 @@ def test_an_assistant_is_answered_whatever_it_sends() -> None:
         assert text
         assert record
 
-    assert not failures(called, max(TRIED // 20, 100), 0.05)
+    assert not failures(called, max(TRIED // 20, 100), 0.02)
 
 
 def test_damaged_reports_end_in_a_report_or_a_sentence() -> None:

@@ -95,8 +95,8 @@ def test_nothing_seems_to_load_after_it_failed(monkeypatch):
 def test_the_last_place_in_the_program_is_named():
     with pytest.raises(AttributeError) as raised:
         advise.advise(None, None, Workload())
-    assert place(raised.value).startswith("advisor/machine/")
-    assert report(raised.value).startswith("AttributeError in advisor/machine/")
+    assert place(raised.value).startswith("advisor/runtimes/")
+    assert report(raised.value).startswith("AttributeError in advisor/runtimes/")
 
 
 def test_a_fault_of_the_script_itself_is_the_scripts():
