@@ -24,6 +24,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MIXED
 from advisor.request.request import Request
 from advisor.request.wants import Think
+from advisor.ui.parts import tabs
 from advisor.ui.parts.markup import block, head, joined, press
 from advisor.ui.question import current, inputs
 from advisor.units import GIB
@@ -290,14 +291,20 @@ def purchase(answer: Answer) -> Option | None:
     return min(able, key=by_comparison, default=None)
 
 
+WOULD_IT_PAY = "Would another pay?"
+
+
 def row_of_candidates(answer: Answer) -> None:
-    """Field in which a purchase is named that one thinks of, below the card of the purchase."""
+    """Field in which a purchase is named that one thinks of; folded away while none is."""
     machine = answer.nouns.machine
     if machine.unified:
         words = "Mac Studio, DGX Spark ..."
     else:
         words = "RTX 3090, 2x RTX 5060 Ti 16GB, DGX Spark ..."
-    inputs.ask("also", words)
+    if current.present().also or "also" in current.visit().unread:
+        inputs.ask("also", words)
+        return
+    tabs.popped(WOULD_IT_PAY, "also_field", partial(inputs.ask, "also", words))
 
 
 def _notably_faster(kept: Option) -> float:
@@ -325,7 +332,7 @@ def _pays(option: Option, judged: Option) -> str:
         return f"{told}.{beside}"
     if not worth:
         return f"{told} and costs no more.{beside}"
-    return f"{told}: pays if your hour is worth over {money(worth)}.{beside}"
+    return f"{told}: pays above {money(worth)} an hour.{beside}"
 
 
 def _with(option: Option, answer: Answer) -> dict[str, Any]:
