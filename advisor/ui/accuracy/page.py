@@ -34,9 +34,9 @@ def shown(first: str) -> None:
 
 def _how_good() -> None:
     accuracy = judged()
-    months.alarm_notice()
     with st.container(key="how_good"):
         show(scores.verdict(accuracy) + scores.families(accuracy))
+        months.alarm_notice()
         this_machine.page_link()
 
 
