@@ -165,9 +165,10 @@ def fewer(machine: Machine) -> Iterator[Arrangement]:
 
 def _first(cards: list[int]) -> Iterator[tuple[int, ...]]:
     """The first of some cards, in several numbers of them, up to all."""
-    numbers = {2**power for power in range(len(cards).bit_length())} | {len(cards)}
     if len(cards) <= EVERY_NUMBER:
         numbers = set(range(1, len(cards) + 1))
+    else:
+        numbers = {2**power for power in range(len(cards).bit_length())} | {len(cards)}
     for number in sorted(numbers):
         yield tuple(sorted(cards[:number]))
 

@@ -17,7 +17,7 @@ from advisor.advice.finder.runnable import QualityRow, quality_rows
 from advisor.advice.prices.rows import ApiPriceRow, PriceRow, UsualPriceRow
 from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.rows import GpuRow
-from advisor.model.by_name.hub_list import HubRow, RenewedModelRow, is_unpacked
+from advisor.model.by_name.hub_list import HubRow, RenewedModelRow, names_no_packing
 from advisor.model.by_name.known import base_of
 from advisor.model.by_name.names import stated_size, take_apart
 from advisor.model.model import Described
@@ -60,7 +60,7 @@ def of_models(rows: Sequence[RenewedModelRow]) -> Iterator[Doubt]:
     """Models whose context is below that of the base that they only pack."""
     for row in rows:
         base = base_of(" ".join(take_apart(row.name).shape))
-        if not isinstance(base, HubRow) or base.name == row.name or _is_plain(row):
+        if not isinstance(base, HubRow) or base.name == row.name or names_no_packing(row.name):
             continue
         alike = (base.layers, base.hidden) == (row.layers, row.hidden)
         if alike and 0 < row.context < base.context:
@@ -69,25 +69,6 @@ def of_models(rows: Sequence[RenewedModelRow]) -> Iterator[Doubt]:
                 why=f"{row.name}: its context of {row.context:,} tokens is below the "
                 f"{base.context:,} of {base.name}, which it packs",
             )
-
-
-def _is_plain(row: RenewedModelRow) -> bool:
-    return is_unpacked(
-        HubRow(
-            name=row.name,
-            architecture=row.architecture,
-            parameters=row.parameters,
-            layers=row.layers,
-            hidden=row.hidden,
-            heads=row.heads,
-            kv_heads=row.kv_heads,
-            head_dim=row.head_dim,
-            vocab=row.vocab,
-            feed_forward=row.feed_forward,
-            context=row.context,
-            released=row.released,
-        )
-    )
 
 
 def contradicted_name(name: str, parameters: float) -> str:

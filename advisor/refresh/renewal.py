@@ -8,7 +8,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import chain
 from typing import Any
@@ -112,7 +112,7 @@ def chosen(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def renew(table: str, seconds: float, today: date, *, keep: bool = True) -> RenewalResult:
-    """RenewalResult of a table that is fetched, and kept unless it is only looked at."""
+    """Result of a table that is fetched, and kept unless it is only looked at."""
     outcome = RenewalResult(
         table=table, what=renewed.tables()[table].what, day=renewed.day_of(table)
     )
@@ -125,20 +125,21 @@ def renew(table: str, seconds: float, today: date, *, keep: bool = True) -> Rene
         with _quiet():
             fetched = source.fetch(seconds, today)
         fetched = _looked_through(table, source, fetched)
-        changes = _compared(source, fetched.rows)
+        new, changed = _compared(source, fetched.rows)
         if keep:
             renewed.keep(table, as_text(fetched.rows), today)
             source.kept()
             forget()
     except AdvisorError as error:
-        return _with(outcome, failed=f"{error} The table stays as it is.")
-    return _with(
+        return replace(outcome, failed=f"{error} The table stays as it is.")
+    return replace(
         outcome,
         day=renewed.day_of(table),
         kept=keep,
         rows=len(fetched.rows),
+        new=new,
+        changed=changed,
         left_out=fetched.left_out,
-        **changes,
     )
 
 
@@ -165,11 +166,7 @@ def _looked_through(table: str, source: Source, fetched: Fetched[Any]) -> Fetche
     return Fetched(rows=rows, left_out=left_out, notes=fetched.notes)
 
 
-def _with(outcome: RenewalResult, **values: Any) -> RenewalResult:
-    return RenewalResult(**{**asdict(outcome), **values})
-
-
-def _compared(source: Source, rows: Iterable[Any]) -> dict[str, tuple[str, ...]]:
+def _compared(source: Source, rows: Iterable[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of the rows that are new, and of those that changed."""
     before = {_key(source, row): row for row in source.now()}
     new = []
@@ -180,7 +177,7 @@ def _compared(source: Source, rows: Iterable[Any]) -> dict[str, tuple[str, ...]]
             new.append(_name(source, row))
         elif any(getattr(row, field) != getattr(known, field) for field in source.changing):
             changed.append(_name(source, row))
-    return {"new": tuple(new), "changed": tuple(changed)}
+    return tuple(new), tuple(changed)
 
 
 def _key(source: Source, row: Any) -> tuple[object, ...]:
@@ -203,7 +200,7 @@ def _quiet() -> Iterator[None]:
 
 
 def take_back(table: str) -> RenewalResult:
-    """RenewalResult of a table whose last renewal is taken back."""
+    """Result of a table whose last renewal is taken back."""
     what = renewed.tables()[table].what
     last = renewed.take_back(table)
     forget()

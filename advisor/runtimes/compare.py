@@ -55,7 +55,7 @@ def _in_runtime(
         return whole
     copies = list(_copies(stored, machine, work, runtime, settings))
     copied = {each.arrangement.groups[0] for each in copies if each.arrangement}
-    parts = copies
+    parts = [*copies]
     for arrangement in fewer(machine):
         part = arrangement.part
         tried = [each.strategy for each in whole if _worth_trying(each, whole, part)]

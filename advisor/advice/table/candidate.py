@@ -13,10 +13,10 @@ from advisor.advice.table.permitted import why_not_permitted
 from advisor.advice.table.thought import without_thinking
 from advisor.errors import InputError, UnknownName
 from advisor.formatting import counted
-from advisor.machine import from_catalog, from_spec
+from advisor.machine import from_spec
 from advisor.machine.machine import Gpu, Machine, fastest_first
 from advisor.machine.spec import NO_GPU, MachineSpec
-from advisor.request.money import DOCK_LINK, discrete, in_dock, room_for, slots
+from advisor.request.money import discrete, in_dock, room_for, slots
 from advisor.request.wants import Wants
 
 MOST = 5  # candidates of a request, each of which is timed
@@ -147,8 +147,7 @@ def _beside(question: Question, present: tuple[Gpu, ...], cards: tuple[Gpu, ...]
     count = len(cards) if dock else len(present) + len(cards)
     if not room_for(form, count):
         return None
-    link = from_catalog.pcie(*DOCK_LINK)
-    added = tuple(replace(card, link=link) for card in cards) if dock else cards
+    added = tuple(map(timed_machines.docked, cards)) if dock else cards
     return replace(question.machine, gpus=fastest_first((*present, *added)))
 
 

@@ -255,7 +255,12 @@ def additions(
     for card in kinds:
         same_driver = not present or card.vendor == present[0].vendor
         if same_driver and (dock or alike is None or card.name != alike.name):
-            yield (replace(card, link=from_catalog.pcie(*DOCK_LINK)) if dock else card,)
+            yield (docked(card) if dock else card,)
+
+
+def docked(card: Gpu) -> Gpu:
+    """A card in a dock, behind the link of its cable."""
+    return replace(card, link=from_catalog.pcie(*DOCK_LINK))
 
 
 CardSpeed = tuple[Gpu, int, Speed]  # card, number of cards, and their speed

@@ -545,8 +545,13 @@ PACKED = re.compile(
 
 
 def is_unpacked(row: HubRow) -> bool:
-    """Whether files hold one number per weight: no packed format or drafting head in the name."""
-    return not PACKED.search(row.name)
+    """Whether files hold one number per weight, by the model's name."""
+    return names_no_packing(row.name)
+
+
+def names_no_packing(name: str) -> bool:
+    """Whether a name has no packed format and no drafting head."""
+    return not PACKED.search(name)
 
 
 def counts_weights(row: HubRow) -> bool:

@@ -9,7 +9,6 @@ from advisor.evidence.accuracy.months import (
     UNDATED,
     WORSE_BY,
     WORSE_OF,
-    Alarm,
     MonthScore,
     alarms,
     kept_scores,
@@ -20,7 +19,7 @@ from advisor.ui.parts.markup import columned, notice, say, show, two_lines
 
 EVERY = "all engines"
 PLACE = "watched"
-SHOWN = 3  # alarms that are named beside the first sentence of the page
+SHOWN = 3  # alarms that are named below the scores of the page
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,11 +58,10 @@ def _was(row: ComparedScore, figure: Callable[[MonthScore], float]) -> str:
 
 def alarm_notice() -> None:
     """A box with what got worse by the last commit; none where nothing did."""
-    raised = _alarms()
+    raised = tuple(alarms(*last_two(kept_scores())))
     if not raised:
         return
     named = " ".join(alarm.sentence for alarm in raised[:SHOWN])
-    more = len(raised) - SHOWN
     more = len(raised) - SHOWN
     if more > 0:
         rest = f" {more} more stand in the workshop, under Watched."
@@ -73,10 +71,6 @@ def alarm_notice() -> None:
     notice(f"{worse} {named}{rest}", "warning")
 
 
-def _alarms() -> Sequence[Alarm]:
-    return tuple(alarms(*last_two(kept_scores())))
-
-
 def section() -> None:
     """Alarms, and the table of an engine."""
     before, after = last_two(kept_scores())
@@ -84,7 +78,7 @@ def section() -> None:
         say("No commit's scores are kept yet.")
         return
     say(_explained(list(before.values()), list(after.values())), "oa-why")
-    raised = _alarms()
+    raised = tuple(alarms(before, after))
     if raised:
         for alarm in raised:
             notice(alarm.sentence, "warning")

@@ -50,6 +50,7 @@ from advisor.runtimes import runtime as runtime_named
 from advisor.runtimes.compare import as_run
 
 TODAY = date(2026, 11, 22)
+WITHIN_A_YEAR = date(2026, 3, 1)  # of the launches of spring 2025
 
 
 @cache
@@ -309,6 +310,13 @@ def reached(target: Request) -> tuple[Hit, ...]:
     return find(question(), replace(target, format="Q4_K_M")).hits
 
 
+@cache
+def reached_in_spring(target: Request) -> tuple[Hit, ...]:
+    """Hits on a day on which launch prices of spring 2025 still take part in advice."""
+    then = replace(question(), today=WITHIN_A_YEAR)
+    return find(then, replace(target, format="Q4_K_M")).hits
+
+
 def cards(hits: Sequence[Hit]) -> list[Hit]:
     """Hits that are no machine sold whole."""
     return [hit for hit in hits if not hit.machine.unified]
@@ -364,19 +372,38 @@ def test_nothing_unpriced_or_undated_comes_before_what_can_be_had() -> None:
     assert all(hit.monthly is not None for hit in budget)
 
 
-def test_no_launch_price_counts_and_an_old_one_is_named_so() -> None:
+def test_a_launch_price_and_an_old_one_are_named_so() -> None:
     hits = [
         hit
-        for hit in reached(Request(min_tps=1))
+        for hit in reached_in_spring(Request(min_tps=1))
         if hit.monthly is not None and not hit.machine.unified
     ]
-    assert {"RTX 3090", "RTX 5090"} <= {hit.machine.name for hit in hits}
+    launched = {hit.machine.name for hit in hits if hit.price.listed}
+    assert {"Arc Pro B60", "RTX PRO 4500 Blackwell"} <= launched
+    assert not launched & {"RTX 3090", "RTX 5090"}
     for hit in hits:
-        assert not hit.price.listed  # a launch price is no price of today
-        assert bool(hit.aged) == hit.stale
+        assert hit.aged.startswith(" (launch price of") == hit.price.listed
+        assert bool(hit.aged) == (hit.price.listed or hit.stale)
 
 
-def test_what_has_a_launch_price_alone_has_none() -> None:
+def test_launch_prices_stand_where_a_verdict_puts_them() -> None:
+    # 36 months: an Arc Pro B60 at $599 counts half as much again, 599 / 36 / 2 = $8.32 a month more
+    request = question()
+    assert request.money.purchase_months == 36
+    hits = [
+        hit
+        for hit in reached_in_spring(Request(min_tps=1))
+        if hit.offer == "bought" and not hit.machine.unified
+    ]
+    launched = next(hit for hit in hits if hit.name == "Arc Pro B60")
+    assert selling_price("Arc Pro B60").usd == 599
+    assert compared(launched) - launched.monthly == pytest.approx(599 / 36 / 2)
+    for hit in hits:
+        if hit.monthly is not None:
+            assert (compared(hit) > hit.monthly) == hit.price.listed
+
+
+def test_a_launch_price_of_over_a_year_is_none() -> None:
     hits = {
         hit.name: hit
         for hit in reached(Request(min_tps=1))
@@ -618,19 +645,11 @@ def test_hardware_of_candidates_is_of_the_catalogue() -> None:
 
 
 def test_a_search_in_pieces_finds_the_same_and_tells_how_far_it_is() -> None:
-    question = Question(
-        model=catalog.model("Llama-3.1-8B", "Q4_K_M"),
-        machine=host(),
-        work=Workload(),
-        runtimes=(LLAMA_CPP,),
-        money=MoneyInputs(),
-        ownership=Ownership(),
-        today=TODAY,
-    )
+    small = question("Llama-3.1-8B")
     shares: list[float] = []
     request = Request(min_tps=100, format="Q4_K_M")
-    whole = find(question, request)
-    pieces = find(question, request, partial(in_pieces, told=shares.append))
+    whole = find(small, request)
+    pieces = find(small, request, partial(in_pieces, told=shares.append))
     assert len(shares) > 10
     assert shares == sorted(shares)
     assert shares[0] == 0.0
