@@ -1,43 +1,23 @@
-"""Numbers as text: 6.4 tokens/s, 24.0 GB, $290.
+"""Texts beside those of `units`: money in the displayed currency, hours, shares, dates, tables.
 
-Functions from a number in SI units to text. Predictions get two significant digits, but every digit
-before the decimal point. Infinity and NaN are written "unknown".
+Functions from a number to text, and texts of others made safe for a terminal or a spreadsheet.
 """
 
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from advisor.units import GB, GIB, KB, KIB, MB, MIB
+from advisor.units import GB, KB, MB, UNKNOWN, memory, number, seconds, with_unit
 
-UNKNOWN = "unknown"
-SLOWEST_RATE = 0.01
-"""Slowest speed written as a rate; slower ones are written as time per token [tokens/s]."""
-
-_MEMORY = (("bytes", 1.0), ("KB", KIB), ("MB", MIB), ("GB", GIB), ("TB", 1024 * GIB))
 _RATES = (("B/s", 1.0), ("kB/s", KB), ("MB/s", MB), ("GB/s", GB))
-_TIMES = (("ms", 1e-3, 1.0), ("s", 1.0, 90.0), ("min", 60.0, 5400.0), ("h", 3600.0, 172_800.0))
 _FORMULA_STARTS = set("=+-@")
 _UNSEEN = {"Cc", "Cf", "Zs", "Zl", "Zp", "Mn"}
 _SHORT = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
-
-
-def number(value: float, digits: int = 2) -> str:
-    """A number with `digits` significant digits or all its whole ones, thousands separated."""
-    if not math.isfinite(value):
-        return UNKNOWN
-    rounded = float(f"{value:.{digits - 1}e}")
-    if rounded == 0:
-        return "0"
-    if not 1e-6 <= abs(rounded) < 1e15:
-        return f"{value:.{digits - 1}e}"
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
-    return f"{value:,.{decimals}f}"
 
 
 def short(value: float) -> str:
@@ -50,29 +30,10 @@ def short(value: float) -> str:
     return UNKNOWN
 
 
-def tokens_per_second(rate: float) -> str:
-    """Speed of generation, written as time per token below `SLOWEST_RATE` [tokens/s]."""
-    if 0 < rate < SLOWEST_RATE:
-        if rate > 1e-12:
-            return f"a token every {seconds(1 / rate)}"
-        return "0 tokens/s"
-    return _with_unit(number(rate), "tokens/s")
-
-
-def memory(size: float) -> str:
-    """Memory size as memory is sold, so that a card or RAM of 24 GB has 24 x 2**30 bytes [B]."""
-    if not math.isfinite(size):
-        return UNKNOWN
-    largest = len(_MEMORY) - 1
-    step = next((i for i, (_, unit) in enumerate(_MEMORY) if abs(size) < 1023.95 * unit), largest)
-    name, unit = _MEMORY[step]
-    return f"{size / unit:,.{1 if unit >= GIB else 0}f} {name}"
-
-
 def rate(speed: float) -> str:
     """Bandwidth of memory, a link or a drive, in decimal units [B/s]."""
     name, unit = next(((n, u) for n, u in reversed(_RATES) if abs(speed) >= 0.9995 * u), _RATES[0])
-    return _with_unit(number(speed / unit), name)
+    return with_unit(number(speed / unit), name)
 
 
 def quantity(value: float, unit: str) -> str:
@@ -82,18 +43,10 @@ def quantity(value: float, unit: str) -> str:
     if unit == "B/s":
         return rate(value)
     if unit == "FLOP/s":
-        return _with_unit(number(value / GB), "GFLOP/s")
+        return with_unit(number(value / GB), "GFLOP/s")
     if unit == "s":
         return seconds(value)
-    return _with_unit(number(value), unit)
-
-
-def seconds(duration: float) -> str:
-    """A duration in ms, s, min, h or days, by its size [s]."""
-    for name, unit, limit in _TIMES:
-        if abs(duration) < 0.9995 * limit:
-            return f"{number(duration / unit)} {name}"
-    return _with_unit(number(duration / 86_400), "days")
+    return with_unit(number(value), unit)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +110,7 @@ def money_per_hour(amount: float) -> str:
         text = f"{'-' if amount < 0 else ''}{currency.sign}{size:.2f}"
     else:
         text = money(amount)
-    return _with_unit(text, "an hour")
+    return with_unit(text, "an hour")
 
 
 def percent(value: float, digits: int = 0) -> str:
@@ -172,29 +125,13 @@ def hours(duration: float) -> str:
     text = number(duration)
     if text == "1.0":
         return "1 hour"
-    return _with_unit(text, "hours")
-
-
-def range_of(low: float, high: float, say: Callable[[float], str] = number) -> str:
-    """Text of a range, its ends formatted by `say`, with the unit once: `1.8 to 2.4 s`."""
-    first = say(low)
-    last = say(high)
-    if first == last:
-        return first
-    amount, _, unit = first.partition(" ")
-    return f"{amount if last.partition(' ')[2] == unit else first} to {last}"
+    return with_unit(text, "hours")
 
 
 def moment(when: str) -> str:
     """Date and time in UTC of an ISO 8601 time with an offset; ValueError for no such time."""
     time = datetime.fromisoformat(when).astimezone(UTC)
     return f"{time.day} {time:%B %Y, %H:%M} UTC"
-
-
-def _with_unit(text: str, unit: str) -> str:
-    if text == UNKNOWN:
-        return text
-    return f"{text} {unit}"
 
 
 def counted(count: int, name: str) -> str:

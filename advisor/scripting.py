@@ -23,7 +23,7 @@ from advisor import core
 from advisor.advice import advise as whole_answer
 from advisor.advice.task import Task
 from advisor.advice.words.verdict import Advice
-from advisor.catalog.inputs import inputs_in
+from advisor.catalog.inputs import INPUTS
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 Models = Model | str
 Machines = Machine | str
-SPLIT = {entry.name for entry in inputs_in("placement")}  # options of a placement
+SPLIT = {entry.name for entry in INPUTS.of("placement").values()}  # options of a placement
 
 
 def find_model(text: str, quant: str | None = None) -> Model:

@@ -1,11 +1,16 @@
-"""Units: SI inside the package, converted once, on input and output.
+"""Units: SI inside the package, converted once, on input and output: 6.4 tokens/s, 24.0 GB.
 
 The package computes in bytes, seconds and FLOP. Memory sizes are typed and shown in GiB (2**30
 bytes), as sold and as llama.cpp and nvidia-smi print them; bandwidths and drive sizes are decimal,
 in GB (1e9 bytes). Readers of typed text raise an InputError for no number, or another unit.
+
+Predictions are written with two significant digits, but every digit before the decimal point;
+infinity and NaN are "unknown".
 """
 
+import math
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeAlias
 
@@ -106,3 +111,68 @@ def _scale(unit: str, text: str, allowed: str) -> int | None:
     if match is None:
         raise InputError(f"{text[:LONGEST_SHOWN]!r} cannot be read; give {allowed}.")
     return POWERS[match[1]]
+
+
+UNKNOWN = "unknown"
+SLOWEST_RATE = 0.01
+"""Slowest speed written as a rate; slower ones are written as time per token [tokens/s]."""
+
+_MEMORY = (("bytes", 1.0), ("KB", KIB), ("MB", MIB), ("GB", GIB), ("TB", 1024 * GIB))
+_TIMES = (("ms", 1e-3, 1.0), ("s", 1.0, 90.0), ("min", 60.0, 5400.0), ("h", 3600.0, 172_800.0))
+
+
+def number(value: float, digits: int = 2) -> str:
+    """A number with `digits` significant digits or all its whole ones, thousands separated."""
+    if not math.isfinite(value):
+        return UNKNOWN
+    rounded = float(f"{value:.{digits - 1}e}")
+    if rounded == 0:
+        return "0"
+    if not 1e-6 <= abs(rounded) < 1e15:
+        return f"{value:.{digits - 1}e}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
+    return f"{value:,.{decimals}f}"
+
+
+def tokens_per_second(rate: float) -> str:
+    """Speed of generation, written as time per token below `SLOWEST_RATE` [tokens/s]."""
+    if 0 < rate < SLOWEST_RATE:
+        if rate > 1e-12:
+            return f"a token every {seconds(1 / rate)}"
+        return "0 tokens/s"
+    return with_unit(number(rate), "tokens/s")
+
+
+def memory(size: float) -> str:
+    """Memory size as memory is sold, so that a card or RAM of 24 GB has 24 x 2**30 bytes [B]."""
+    if not math.isfinite(size):
+        return UNKNOWN
+    largest = len(_MEMORY) - 1
+    step = next((i for i, (_, unit) in enumerate(_MEMORY) if abs(size) < 1023.95 * unit), largest)
+    name, unit = _MEMORY[step]
+    return f"{size / unit:,.{1 if unit >= GIB else 0}f} {name}"
+
+
+def seconds(duration: float) -> str:
+    """A duration in ms, s, min, h or days, by its size [s]."""
+    for name, unit, limit in _TIMES:
+        if abs(duration) < 0.9995 * limit:
+            return f"{number(duration / unit)} {name}"
+    return with_unit(number(duration / 86_400), "days")
+
+
+def range_of(low: float, high: float, say: Callable[[float], str] = number) -> str:
+    """Text of a range, its ends formatted by `say`, with the unit once: `1.8 to 2.4 s`."""
+    first = say(low)
+    last = say(high)
+    if first == last:
+        return first
+    amount, _, unit = first.partition(" ")
+    return f"{amount if last.partition(' ')[2] == unit else first} to {last}"
+
+
+def with_unit(text: str, unit: str) -> str:
+    """Text of a number with its unit; alone where it is unknown."""
+    if text == UNKNOWN:
+        return text
+    return f"{text} {unit}"

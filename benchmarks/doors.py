@@ -29,11 +29,11 @@ from advisor.cli import mcp
 from advisor.cli.estimate import estimate_answer
 from advisor.cli.main import main as command
 from advisor.errors import AdvisorError
-from advisor.formatting import range_of, seconds, tokens_per_second
 from advisor.reports.scenarios import run, scenarios
 from advisor.request import command_line, texts
 from advisor.request.request import Request
 from advisor.ui.advise.page import TABS
+from advisor.units import range_of, seconds, tokens_per_second
 
 COUNT = 1000
 PAGES = 60

@@ -29,12 +29,12 @@ from random import Random
 import psutil
 
 from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched
-from advisor.formatting import tokens_per_second
 from advisor.model.spec import ArchitectureSpec
 from advisor.probes.llama_cpp.synthetic_model import in_type, write
 from advisor.probes.server import read_server
 from advisor.probes.server_process import ServerProcess
 from advisor.request.request import Request
+from advisor.units import tokens_per_second
 from benchmarks.engine_parts.capped import capped, forget, repeated
 from benchmarks.watching import expected
 

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor import formatting
+from advisor import formatting, units
 
 GIB = 2.0**30
 SPEAKERS = (
-    formatting.number,
+    units.number,
     formatting.short,
-    formatting.tokens_per_second,
-    formatting.memory,
+    units.tokens_per_second,
+    units.memory,
     formatting.rate,
-    formatting.seconds,
+    units.seconds,
     formatting.money,
     formatting.money_per_hour,
     formatting.hours,
@@ -38,7 +38,7 @@ SPEAKERS = (
     ],
 )
 def test_two_significant_digits_and_every_whole_digit(value: float, text: str) -> None:
-    assert formatting.number(value) == text
+    assert units.number(value) == text
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_ticks_are_short(value: float, text: str) -> None:
     ],
 )
 def test_speeds(rate: float, text: str) -> None:
-    assert formatting.tokens_per_second(rate) == text
+    assert units.tokens_per_second(rate) == text
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_speeds(rate: float, text: str) -> None:
     ],
 )
 def test_memory_is_binary(size: float, text: str) -> None:
-    assert formatting.memory(size) == text
+    assert units.memory(size) == text
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_rates_are_decimal(speed: float, text: str) -> None:
     ],
 )
 def test_times(duration: float, text: str) -> None:
-    assert formatting.seconds(duration) == text
+    assert units.seconds(duration) == text
 
 
 @pytest.mark.parametrize(
@@ -164,14 +164,14 @@ def test_hours(duration: float, text: str) -> None:
 
 
 def test_a_range_says_its_unit_once() -> None:
-    assert formatting.range_of(2.41, 3.42) == "2.4 to 3.4"
-    assert formatting.range_of(1.84, 2.93, formatting.seconds) == "1.8 to 2.9 s"
-    assert formatting.range_of(0.9, 1.2, formatting.seconds) == "900 ms to 1.2 s"
-    assert formatting.range_of(280, 310, formatting.money) == "$280 to $310"
+    assert units.range_of(2.41, 3.42) == "2.4 to 3.4"
+    assert units.range_of(1.84, 2.93, units.seconds) == "1.8 to 2.9 s"
+    assert units.range_of(0.9, 1.2, units.seconds) == "900 ms to 1.2 s"
+    assert units.range_of(280, 310, formatting.money) == "$280 to $310"
 
 
 def test_a_range_whose_ends_read_alike_is_one_number() -> None:
-    assert formatting.range_of(2.91, 2.94) == "2.9"
+    assert units.range_of(2.91, 2.94) == "2.9"
 
 
 def test_a_moment_is_reported_in_utc() -> None:
@@ -182,7 +182,7 @@ def test_a_moment_is_reported_in_utc() -> None:
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_infinite_values_are_unknown(say: object, value: float) -> None:
     assert callable(say)
-    assert say(value) == formatting.UNKNOWN
+    assert say(value) == units.UNKNOWN
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -196,7 +196,7 @@ def test_every_finite_number_fits_one_short_line(value: float) -> None:
 
 @given(st.floats(min_value=1e-5, max_value=1e14))
 def test_a_printed_number_is_within_half_a_digit(value: float) -> None:
-    assert float(formatting.number(value).replace(",", "")) == pytest.approx(value, rel=0.0501)
+    assert float(units.number(value).replace(",", "")) == pytest.approx(value, rel=0.0501)
 
 
 @pytest.mark.parametrize(

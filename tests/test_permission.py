@@ -98,7 +98,7 @@ def all_nouns(request: Request) -> None:
 
 
 def test_a_reader_that_is_closed_looks_at_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = [entry.name for entry in INPUTS if entry.limits is None]
+    names = [entry.name for entry in INPUTS.values() if entry.limits is None]
     all_nouns(Request(model="Llama-3.1-8B", draft="Qwen3-0.6B", gpu="RTX 3090"))  # reads the tables
     with narrowed(STRANGER), watched(monkeypatch) as seen:
         for name in names:

@@ -42,7 +42,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
-from advisor.formatting import money_shown_in, number, percent
+from advisor.formatting import money_shown_in, percent
 from advisor.lazy import lazy
 from advisor.machine.backends import OperatingSystem
 from advisor.machine.catalog import find_gpu
@@ -55,6 +55,7 @@ from advisor.request.wants import NO_WANTS, Wants
 from advisor.runtimes import Runtime, compared
 from advisor.runtimes.compare import compare, usable
 from advisor.runtimes.remarks import slower_with_cache
+from advisor.units import number
 
 if TYPE_CHECKING:
     from advisor.advice.finder.combinations import Compute

@@ -14,9 +14,10 @@ from advisor.advice.words.phrases import after_name, plain
 from advisor.advice.words.verdict import Advice
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.formatting import money, number, seconds
+from advisor.formatting import money
 from advisor.model import downloads
 from advisor.runtimes.compare import decode_tps, usable
+from advisor.units import number, seconds
 
 LEVELS = {
     Judgement.FASTER: "FAST",

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.runtime import Runtime
-from advisor.formatting import memory
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.request.request import Nouns
 from advisor.runtimes import compared
 from advisor.runtimes.compare import compare
+from advisor.units import memory
 
 
 def estimates_of(nouns: Nouns, runtimes: Iterable[Runtime] | None = None) -> tuple[Estimate, ...]:

@@ -8,10 +8,11 @@ from advisor.advice.diagnosis.text import cause_words
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.known_runs import DOUBTED, weighed
 from advisor.cost_model.uncertainty import Range
-from advisor.formatting import number, percent, range_of, tokens_per_second
+from advisor.formatting import percent
 from advisor.lazy import lazy
 from advisor.machine.known_run import KnownRun
 from advisor.request.known import Known
+from advisor.units import number, range_of, tokens_per_second
 
 LEAST = 0.01  # change of a speed from which it is said
 TELLS = 0.97

@@ -14,13 +14,13 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Settings
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
-from advisor.formatting import number, range_of
 from advisor.machine.known_run import KnownRun
 from advisor.machine.machine import Machine
 from advisor.model import resolve
 from advisor.model.downloads import gguf_source
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP
+from advisor.units import number, range_of
 
 BENCH = Workload(prompt=512, output=128, bench=True)
 """What `llama-bench` times unless told otherwise: a prompt of 512 and 128 tokens (its README at

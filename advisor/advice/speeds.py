@@ -12,8 +12,8 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Range
-from advisor.formatting import range_of, tokens_per_second
 from advisor.model.model import Floats
+from advisor.units import range_of, tokens_per_second
 
 
 @dataclass(frozen=True)

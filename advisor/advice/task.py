@@ -22,13 +22,13 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Tier, vram
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.uncertainty import Range
-from advisor.formatting import number, percent, seconds
+from advisor.formatting import percent
 from advisor.lazy import lazy
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model
 from advisor.request.session import AgentSession
 from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
-from advisor.units import GIB, MIB, Array
+from advisor.units import GIB, MIB, Array, number, seconds
 
 RECURRENT = "recurrent"
 WINDOW = "window"

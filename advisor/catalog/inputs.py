@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import LONGEST_NAME, LONGEST_SHOWN, InputError
-from advisor.formatting import US_DOLLAR, Currency, shown_currency
 from advisor.units import Array, gibibytes, gigabytes_per_second, several_tokens, tokens
 
 
@@ -95,10 +94,23 @@ WANTED: Mapping[Kind, tuple[Callable[[object], bool], str]] = {
     Kind.TEXTS: (_are_texts, "a list of texts"),
 }
 """What a value of each kind is: its check, and its words."""
+DOLLAR = "$"  # begins the unit of an amount of money, whose limits are in US dollars
 MOST_VALUES = 100  # prices, or sizes, of one input
 EXACT = 2.0**53  # numbers from which on not every whole one has a float
 MOST_OF_FLOATS = sys.float_info.max
 SWITCHED = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+class Paid(Protocol):
+    """Currency that an amount was typed in."""
+
+    @property
+    def sign(self) -> str:
+        """Sign written before an amount."""
+
+    @property
+    def usd(self) -> float:
+        """Value of one unit [USD]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +165,7 @@ class Input:
     @property
     def in_money(self) -> bool:
         """Whether it is an amount in the typed currency."""
-        return self.unit.startswith(US_DOLLAR.sign)
+        return self.unit.startswith(DOLLAR)
 
     def wanted(self, value: Any) -> str:
         """What a value should be in words; empty where it is that, or left open."""
@@ -231,7 +243,7 @@ class Input:
             return value
         return shortest(value)
 
-    def check(self, value: Array | None, paid: Currency | None = None) -> None:
+    def check(self, value: Array | None, paid: Paid | None = None) -> None:
         """Refuse a number outside the limits [USD for money]; `paid` is the typed currency."""
         if value is None or self.low is None or self.high is None:
             return
@@ -241,12 +253,10 @@ class Input:
             numbers = np.asarray(value, dtype=float)
             inside = bool(np.all((numbers >= self.low) & (numbers <= self.high)))
         if not inside:
-            refused = self._in_words(value, self.low, self.high, paid or shown_currency())
+            refused = self._in_words(value, self.low, self.high, paid)
             raise InputError(f"{self.label} ({self.option}) is {refused}.")
 
-    def check_prices(
-        self, typed: Iterable[tuple[str, float]], paid: Currency | None = None
-    ) -> None:
+    def check_prices(self, typed: Iterable[tuple[str, float]], paid: Paid | None = None) -> None:
         """Refuse the first typed price outside the limits."""
         for name, amount in typed:
             replace(self, label=f"{self.label} of {name}").check(amount, paid)
@@ -297,13 +307,13 @@ class Input:
             f"{example!r}."
         )
 
-    def _in_words(self, value: Array, low: float, high: float, paid: Currency) -> str:
+    def _in_words(self, value: Array, low: float, high: float, paid: Paid | None) -> str:
         """Value and limits in words; amounts of money in the currency that they were typed in."""
         if isinstance(value, int) and EXACT <= abs(value) <= MOST_OF_FLOATS:
             value = float(value)  # its digits beyond those of a float were never typed
-        if not self.in_money or paid == US_DOLLAR:
+        if paid is None or not self.in_money or paid.sign == DOLLAR:
             return f"{value}; allowed is {low:,g} to {high:,.0f} {self.unit}".strip()
-        unit = paid.sign.strip() + self.unit.removeprefix(US_DOLLAR.sign)
+        unit = paid.sign.strip() + self.unit.removeprefix(DOLLAR)
         typed, least, most = (float(each) / paid.usd for each in (value, low, high))
         return f"{typed:.6g}; allowed is {least:,.6g} to {most:,.0f} {unit}"
 
@@ -315,21 +325,30 @@ def shortest(number: float) -> str:
     return repr(float(number))
 
 
-INPUTS = read(DATA / "inputs.csv", Input)  # every input, in the order of a form
-BY_NAME: Mapping[str, Input] = {entry.name: entry for entry in INPUTS}
+class Inputs(dict[str, Input]):
+    """Inputs by name, in the order of a form."""
+
+    def of(self, groups: str, without: str = "") -> "Inputs":
+        """Inputs of some groups, but for some of them; both are names separated by blanks."""
+        chosen = groups.split()
+        left_out = without.split()
+        kept = (entry for entry in self.values() if entry.group in chosen)
+        return Inputs({entry.name: entry for entry in kept if entry.name not in left_out})
+
+    def check(self, values: Mapping[str, Any], paid: Paid | None = None) -> None:
+        """Refuse the first number outside its limits; what is missing or no number is not checked.
+
+        Args:
+            values: values by the names of inputs; money in US dollars.
+            paid: currency that amounts were typed in; None for US dollars.
+
+        Raises:
+            InputError: the number, its limits and its option.
+        """
+        for entry in self.values():
+            if entry.kind in (Kind.NUMBER, Kind.WHOLE):
+                entry.check(values.get(entry.name), paid)
 
 
-def inputs_in(groups: str, without: str = "") -> tuple[Input, ...]:
-    """Inputs of some groups, but for some of them; both are names separated by blanks."""
-    chosen = groups.split()
-    left_out = without.split()
-    return tuple(each for each in INPUTS if each.group in chosen and each.name not in left_out)
-
-
-def check_all(
-    inputs: Iterable[Input], values: Mapping[str, Any], paid: Currency | None = None
-) -> None:
-    """Refuse the first number outside its limits; what is missing or no number is not checked."""
-    for entry in inputs:
-        if entry.kind in (Kind.NUMBER, Kind.WHOLE):
-            entry.check(values.get(entry.name), paid)
+INPUTS = Inputs({entry.name: entry for entry in read(DATA / "inputs.csv", Input)})
+"""Every input of data/inputs.csv by its name, with its unit and limits there."""

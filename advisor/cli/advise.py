@@ -20,7 +20,7 @@ from advisor.advice.table.options import changes
 from advisor.advice.table.ram_and_drive import NUMBERS_OF_DRIVES, RamAndDrive
 from advisor.advice.words.phrases import pays_when, plain
 from advisor.advice.words.verdict import Advice
-from advisor.catalog.inputs import inputs_in
+from advisor.catalog.inputs import INPUTS
 from advisor.catalog.records import as_record
 from advisor.cli import terminal
 from advisor.cli.brief import answered_to, print_brief
@@ -29,8 +29,9 @@ from advisor.cli.estimate import estimate_answer, session_answer, session_lines
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import InputError
-from advisor.formatting import aligned, hours, memory, money, number, seconds
+from advisor.formatting import aligned, hours, money
 from advisor.runtimes.compare import usable
+from advisor.units import memory, number, seconds
 
 
 def run(args: argparse.Namespace) -> None:
@@ -59,7 +60,7 @@ def _save(answered: Answer, name: str, author: str) -> None:
 
 def print_whole(args: argparse.Namespace, answered: Answer) -> None:
     """Print an answer with its estimates and options."""
-    many = any(getattr(args, entry.name) is not None for entry in inputs_in("load"))
+    many = any(getattr(args, entry.name) is not None for entry in INPUTS.of("load").values())
     show(
         args,
         _record(args, answered, many=many),

@@ -24,11 +24,11 @@ from advisor.calibration.measurement_file import (
 )
 from advisor.cli.command import Json, output, show, tell
 from advisor.errors import AdvisorError, InputError, StoreError
-from advisor.formatting import memory, moment, quantity
+from advisor.formatting import moment, quantity
 from advisor.probes import suite
 from advisor.probes.gpu import detect
 from advisor.probes.measurement import UNSTEADY, USELESS, Measurement, ProbeStep
-from advisor.units import GB, GIB, KIB
+from advisor.units import GB, GIB, KIB, memory
 
 STANDARD_INPUT = "-"
 

@@ -25,10 +25,10 @@ from advisor.cli.command import Json, remark, show, tell
 from advisor.errors import InputError
 from advisor.evidence.accuracy import brought_runs
 from advisor.evidence.accuracy.brought_runs import BroughtRun
-from advisor.formatting import tokens_per_second
 from advisor.probes.server import ServerReading, read_server
 from advisor.probes.server_process import ProcessReading, ServerProcess
 from advisor.request.request import Request
+from advisor.units import tokens_per_second
 
 
 def diagnose(args: argparse.Namespace) -> None:

@@ -17,11 +17,12 @@ from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import FixedTime
 from advisor.errors import Refusal
-from advisor.formatting import aligned, memory, percent, range_of, seconds
+from advisor.formatting import aligned, percent
 from advisor.request.request import Nouns
 from advisor.request.session import AgentSession
 from advisor.runtimes.compare import decode_tps, usable
 from advisor.runtimes.remarks import slower_with_cache
+from advisor.units import memory, range_of, seconds
 
 
 def run(args: argparse.Namespace) -> None:

@@ -16,16 +16,17 @@ from advisor.advice.table.buys import placed
 from advisor.advice.table.option import ELSEWHERE, FELT, Option, OptionKind
 from advisor.advice.table.options import odd_about, refusal
 from advisor.advice.words.phrases import plain
-from advisor.catalog.inputs import BY_NAME
+from advisor.catalog.inputs import INPUTS
 from advisor.catalog.records import as_record
 from advisor.cli.command import Json, program, remark, show, tell
 from advisor.cost_model.estimate import estimate
 from advisor.errors import InputError
-from advisor.formatting import aligned, context_size, memory, money, number
+from advisor.formatting import aligned, context_size, money
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance
 from advisor.request.request import Nouns, Request
 from advisor.runtimes import LLAMA_CPP
+from advisor.units import memory, number
 
 
 def run(args: argparse.Namespace) -> None:
@@ -121,7 +122,7 @@ OF_A_MODEL = ("format", "min_tps", "max_usd_per_month", "max_usd", "contexts", "
 
 
 def _models(args: argparse.Namespace, request: Request) -> None:
-    refused = [BY_NAME[name].option for name in OF_A_MODEL if name in request.stated()]
+    refused = [INPUTS[name].option for name in OF_A_MODEL if name in request.stated()]
     for option in (*refused, *(["--scheduler"] if args.scheduler else ())):
         raise InputError(
             f"{option} is for finding machines; say for what with --model NAME. Without a model, "

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 import advisor
 from advisor.catalog.csv_tables import DATA, read
-from advisor.catalog.inputs import Input, Kind, inputs_in
+from advisor.catalog.inputs import INPUTS, Input, Kind
 from advisor.cli.command import collected
 from advisor.cli.main import run as run_command
 from advisor.cli.parser import COMMANDS, CommandOption, options_of
@@ -118,7 +118,7 @@ def schema(tool: AdvisorTool) -> Schema:
     usual = tool.described.split()
     properties = {
         entry.name: _property(entry)
-        for entry in inputs_in(tool.groups, tool.without)
+        for entry in INPUTS.of(tool.groups, tool.without).values()
         if entry.name in usual
     }
     detail = {DETAIL: DETAILED} if tool.short or tool.kept else {}
@@ -212,7 +212,7 @@ def _words(tool: AdvisorTool, values: Mapping[str, Any]) -> list[str]:
     if missing:
         raise InputError(f"{' and '.join(missing)} must be given.")
     further = further_of(tool)
-    taken = {entry.name for entry in inputs_in(tool.groups, tool.without)}
+    taken = {entry.name for entry in INPUTS.of(tool.groups, tool.without).values()}
     if unknown := values.keys() - taken - further.keys():
         raise InputError(f"{min(unknown)!r} is no input of this tool.")
     (row,) = (row for row in COMMANDS if row.command == tool.command)

@@ -10,10 +10,11 @@ from advisor.catalog.records import as_record
 from advisor.cli.command import Json, program, show
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, UnknownName
-from advisor.formatting import aligned, memory
+from advisor.formatting import aligned
 from advisor.machine.identify import Identified, identified
 from advisor.model.architecture import Architecture
 from advisor.model.resolve import ResolvedModel
+from advisor.units import memory
 
 
 def model(args: argparse.Namespace) -> None:
@@ -44,10 +45,10 @@ def model_answer(resolved_model: ResolvedModel, work: Workload) -> Json:
 
 def inputs(args: argparse.Namespace) -> None:
     """Run `inputs`."""
-    groups = dict.fromkeys(entry.group for entry in INPUTS)
+    groups = dict.fromkeys(entry.group for entry in INPUTS.values())
     if args.group is not None and args.group not in groups:
         raise UnknownName("group", args.group, groups, f"Choose from {', '.join(groups)}.")
-    chosen = [entry for entry in INPUTS if args.group in (None, entry.group)]
+    chosen = [entry for entry in INPUTS.values() if args.group in (None, entry.group)]
     rows = ((entry.option, entry.unit, entry.sentence) for entry in chosen)
     records = [as_record("input", entry) for entry in chosen]
     show(args, records, lambda: "\n".join(aligned(rows)))

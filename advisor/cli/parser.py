@@ -167,10 +167,12 @@ def _check_options(row: CommandRow, words: Sequence[str]) -> None:
 
 def option_names(row: CommandRow) -> Iterator[str]:
     """Names of a command's options."""
-    from advisor.catalog.inputs import inputs_in
+    from advisor.catalog.inputs import INPUTS
 
     yield from ("--help", "--json") if row.json else ("--help",)
-    yield from (each.option for each in inputs_in(row.groups, f"{row.without} {row.positional}"))
+    yield from (
+        each.option for each in INPUTS.of(row.groups, f"{row.without} {row.positional}").values()
+    )
     yield from (
         name
         for each in options_of(row.command)

@@ -16,12 +16,11 @@ from advisor.cost_model.processors import cores_alone, vectors
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import IN_DECODE
-from advisor.formatting import number
 from advisor.machine import backends
 from advisor.machine.machine import EngineSpeed, Host, Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.model import Model
-from advisor.units import Array
+from advisor.units import Array, number
 
 RUNTIMES = frozenset({"llama.cpp", "ollama", "lm-studio"})  # runtimes whose engine is llama.cpp
 CLOSE = 0.9

@@ -5,14 +5,14 @@ from enum import StrEnum
 
 import numpy as np
 
-from advisor.catalog.inputs import check_all, inputs_in
+from advisor.catalog.inputs import INPUTS
 from advisor.errors import InputError
 from advisor.model.architecture import Group
 from advisor.model.expert_use import USUAL
 from advisor.model.model import KV_BYTES_PER_VALUE, Model
 from advisor.units import Array
 
-CHECKED = (*inputs_in("work"), *inputs_in("draft"))
+CHECKED = INPUTS.of("work draft")
 DRAFTS = {"mtp": 1.0, "eagle": 1.0, "dflash": 5.0, "ngram": 0.0}
 """Layers that a run of the drafter reads, by drafting method. Multi-token prediction reads one
 layer and the output head (DeepSeek-V3, arXiv 2412.19437, section 2.2), EAGLE the same (arXiv
@@ -125,7 +125,7 @@ class Workload:
     variety: float = USUAL
 
     def __post_init__(self) -> None:
-        check_all(CHECKED, vars(self))
+        CHECKED.check(vars(self))
         if self.draft and self.draft not in [*Draft]:
             methods = ", ".join(Draft.by_name())
             raise InputError(

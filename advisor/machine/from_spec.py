@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.catalog.inputs import BY_NAME
+from advisor.catalog.inputs import INPUTS
 from advisor.errors import InputError, UnknownName
 from advisor.machine import backends, catalog, from_catalog
 from advisor.machine.backends import Backend, NumaPolicy, OperatingSystem, ThreadExcess
@@ -262,7 +262,7 @@ def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
         if size is not None:
             gpu = replace(gpu, memory=given(size * GIB))
         gpus += [replace(gpu, link=link(inputs, gpu))] * kind.count
-    BY_NAME["gpu_count"].check(len(gpus) * inputs.gpu_count)
+    INPUTS["gpu_count"].check(len(gpus) * inputs.gpu_count)
     cards = fastest_first(gpus * inputs.gpu_count)
     if all(from_catalog.on_a_board(card) for card in cards):
         return cards

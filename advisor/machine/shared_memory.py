@@ -8,14 +8,13 @@ import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
-from advisor.formatting import number
 from advisor.machine.backends import OperatingSystem
 from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Gpu, Machine
 from advisor.machine.names.words import any_of
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import GpuRow
-from advisor.units import GIB, MIB
+from advisor.units import GIB, MIB, number
 
 # Memory of a graphics card that its screens take, and which cards have screens.
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from advisor.catalog.inputs import check_all, inputs_in
+from advisor.catalog.inputs import INPUTS
 from advisor.errors import InputError
 from advisor.machine import backends
 from advisor.machine.machine import network_named
@@ -18,7 +18,7 @@ NO_CARD = re.compile(
 """What says that a machine has no graphics card, in lower case."""
 MIXED = " + "  # separator between GPUs of different kinds in one machine
 
-TYPED = inputs_in("machine")
+TYPED = INPUTS.of("machine")
 CHECKS: dict[str, Callable[[str], object]] = {
     "backend": backends.check,
     "system": backends.OperatingSystem.named,
@@ -65,7 +65,7 @@ class MachineSpec:
     network_gbs: float | None = None  # sustained rate between machines, one way [GB/s]
 
     def __post_init__(self) -> None:
-        check_all(TYPED, vars(self))
+        TYPED.check(vars(self))
         gpu = (self.gpu or "").strip().casefold()
         if gpu == NO_GPU or NO_CARD.fullmatch(gpu):
             object.__setattr__(self, "gpu", NO_GPU)

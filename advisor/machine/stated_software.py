@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from advisor.errors import InputError
-from advisor.formatting import memory, number
 from advisor.machine import backends
 from advisor.machine.backends import (
     Backend,
@@ -20,6 +19,7 @@ from advisor.machine.backends import (
 )
 from advisor.machine.machine import Host, Machine
 from advisor.machine.spec import MachineSpec
+from advisor.units import memory, number
 
 
 def with_software(

@@ -6,9 +6,10 @@ from advisor.advice.advise import Answer
 from advisor.advice.words.judgement import Judgement
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.formatting import model_words, number
+from advisor.formatting import model_words
 from advisor.machine.in_words import parts
 from advisor.runtimes.compare import decode_tps
+from advisor.units import number
 
 TITLE_LENGTH = 70  # characters of a title that previews show whole
 GOOD = "good"

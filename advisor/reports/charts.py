@@ -7,10 +7,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from advisor import formatting
-from advisor.formatting import number, range_of
+from advisor import formatting, units
 from advisor.reports import document
-from advisor.units import GIB
+from advisor.units import GIB, number, range_of
 
 # Description of a chart (series, words, colours, ranges), independent of what draws it.
 #
@@ -220,11 +219,11 @@ def speed_words(row: document.PlacementCard | document.OptionRow) -> str:
         return row.obstacle
     if row.decode_tps is None:
         if isinstance(row, document.PlacementCard):
-            return formatting.UNKNOWN
+            return units.UNKNOWN
         if row.kind == "api":
             return "speed not published"
         return "does not fit"
-    text = formatting.tokens_per_second(row.decode_tps)
+    text = units.tokens_per_second(row.decode_tps)
     return with_range(text, row.decode_tps_low, row.decode_tps_high)
 
 
@@ -270,13 +269,13 @@ def _tier_bar(uses: Sequence[document.TierUse], names: Names) -> Bar:
     room = next((use.capacity_bytes for use in uses if use.capacity_bytes is not None), None)
     return Bar(
         head=f"{names[uses[0].placement]}, {document.TIERS[uses[0].tier]}",
-        figure=formatting.memory(total) + (f" of {formatting.memory(room)}" if room else ""),
+        figure=units.memory(total) + (f" of {units.memory(room)}" if room else ""),
         parts=tuple(
             BarPart(
                 name=use.part,
                 size=use.bytes / GIB,
                 colour=MEMORY_COLOURS.get(use.part, 7),
-                words=formatting.memory(use.bytes),
+                words=units.memory(use.bytes),
             )
             for use in uses
         ),
@@ -302,13 +301,13 @@ def _time_bar(parts: Sequence[document.TimePart], colours: Mapping[str, int], na
     share = f"{100 * largest.seconds / total:.0f} % {document.time_part(largest.part)}"
     return Bar(
         head=names[parts[0].placement],
-        figure=f"{formatting.seconds(total)} a token, {share}",
+        figure=f"{units.seconds(total)} a token, {share}",
         parts=tuple(
             BarPart(
                 name=document.time_part(part.part),
                 size=100 * part.seconds / total,
                 colour=colours[part.part],
-                words=formatting.seconds(part.seconds),
+                words=units.seconds(part.seconds),
             )
             for part in sorted(parts, key=lambda part: colours[part.part])
         ),

@@ -8,7 +8,7 @@ from typing import Any
 from advisor.advice.advise import answer
 from advisor.catalog.records import as_record
 from advisor.errors import InputError
-from advisor.formatting import hours, money, number
+from advisor.formatting import hours, money
 from advisor.model.resolve import ResolvedModel
 from advisor.reports.charts import (
     COLOURS,
@@ -33,6 +33,7 @@ from advisor.reports.store.saved import SavedReport
 from advisor.request.command_line import from_argv
 from advisor.request.request import Request
 from advisor.request.texts import from_texts
+from advisor.units import number
 
 # reports of a comparison
 FEWEST = 2

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from urllib.parse import urlsplit
 
-from advisor import formatting
+from advisor import formatting, units
 from advisor.reports import charts
 from advisor.reports.charts import Bar, BarChart, BarPart, LineChart
 from advisor.reports.document import (
@@ -116,7 +116,7 @@ def _way(row: WayRow) -> str:
     """Way in a line: "Buy: Framework Desktop, 12 tokens/s, $1,139 at once; pays above $9"."""
     told = [row.name]
     if row.decode_tps:
-        told.append(formatting.tokens_per_second(row.decode_tps))
+        told.append(units.tokens_per_second(row.decode_tps))
     if row.upfront_usd:
         told.append(f"{formatting.money(row.upfront_usd)} at once")
     if row.monthly_usd and row.kind in ("Rent", "API"):
@@ -186,8 +186,8 @@ def card_words(card: PlacementCard) -> CardWords:
         return CardWords(
             placement=card.placement,
             name=name,
-            figure=formatting.UNKNOWN if card.fits else card.obstacle,
-            range="" if missing is None else f"{formatting.memory(missing)} short",
+            figure=units.UNKNOWN if card.fits else card.obstacle,
+            range="" if missing is None else f"{units.memory(missing)} short",
             lines=tuple(filter(None, (card.runtime, card.explanation))),
         )
     low = card.decode_tps_low
@@ -199,16 +199,16 @@ def card_words(card: PlacementCard) -> CardWords:
     return CardWords(
         placement=card.placement,
         name=name,
-        figure=formatting.tokens_per_second(card.decode_tps),
-        range=formatting.range_of(*ends, formatting.tokens_per_second) if ends else "",
+        figure=units.tokens_per_second(card.decode_tps),
+        range=units.range_of(*ends, units.tokens_per_second) if ends else "",
         lines=tuple(filter(None, _card_lines(card))),
     )
 
 
 def _card_lines(card: PlacementCard) -> Iterable[str]:
     if card.ttft_s is not None:
-        text = f"first token after {formatting.seconds(card.ttft_s)}"
-        yield charts.with_range(text, card.ttft_s_low, card.ttft_s_high, formatting.seconds)
+        text = f"first token after {units.seconds(card.ttft_s)}"
+        yield charts.with_range(text, card.ttft_s_low, card.ttft_s_high, units.seconds)
     yield f"limited by {card.bottleneck}" if card.bottleneck else ""
     yield card.runtime
     yield card.explanation
@@ -347,7 +347,7 @@ def _sections(document: ReportDocument) -> Iterator[ReportSection]:
     told = (_in_table(chart, ("Placement", "Total", "Parts")) for chart in every)
     yield ReportSection(title="Memory and time", charts=every, tables=tuple(chain(*told)))
     if session := document.session:
-        saves = ((row.change, formatting.seconds(row.saves_s), row.cost) for row in session.saves)
+        saves = ((row.change, units.seconds(row.saves_s), row.cost) for row in session.saves)
         yield ReportSection(
             title="A session of an agent",
             text=" ".join(session.words),
@@ -404,7 +404,7 @@ def _card_cells(card: PlacementCard) -> tuple[str, ...]:
     if card.ttft_s is None or not runs:
         first = ""
     else:
-        first = formatting.seconds(card.ttft_s)
+        first = units.seconds(card.ttft_s)
     if runs:
         reason = card.bottleneck
     else:

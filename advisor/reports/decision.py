@@ -8,8 +8,9 @@ from advisor.advice.brief import Brief, BriefWay, brief
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.words.phrases import plain
 from advisor.advice.words.verdict import Advice
-from advisor.formatting import model_words, money, number
+from advisor.formatting import model_words, money
 from advisor.reports.document import DecisionRow, WayRow
+from advisor.units import number
 
 NO_COST = "none"  # cost of what is free
 REPLIES = "replies a day"

@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 from advisor.catalog.records import Size, checked
 from advisor.errors import InputError
-from advisor.formatting import Currency, money, number
+from advisor.formatting import Currency, money
 from advisor.runtimes.compare import TITLES
+from advisor.units import number
 
 # Parts of a report document: cards, options, memory, time, lines and figures.
 #

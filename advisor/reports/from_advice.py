@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 import advisor
-from advisor import formatting
+from advisor import formatting, units
 from advisor.advice.advise import Answer
 from advisor.advice.curves import cost_by_tokens, speed_by_layers
 from advisor.advice.table.option import Option, split
@@ -100,7 +100,7 @@ class JudgedResult:
     @property
     def words(self) -> str:
         """Measurement, prediction and outcome in one sentence."""
-        speed = formatting.tokens_per_second(self.result.decode_tps)
+        speed = units.tokens_per_second(self.result.decode_tps)
         measured = f"Measured with {self.result.runtime}: {speed}"
         card = self.card
         if card is None or card.decode_tps is None:
@@ -205,7 +205,7 @@ def document(
             "machine": machine.name,
             "GPU": gpu_names(machine),
             "processor": machine.host.name,
-            "RAM": formatting.memory(float(machine.host.memory.value)),
+            "RAM": units.memory(float(machine.host.memory.value)),
             "RAM speed": formatting.rate(float(machine.host.bandwidth.value)),
             "drive": _drive(machine.disk),
             "runtime": advice.chosen.name if advice.chosen else "any",

@@ -28,17 +28,18 @@ from advisor.advice.speeds import speed_of
 from advisor.advice.table.option import Option
 from advisor.advice.table.options import keep
 from advisor.advice.task import task_of
-from advisor.catalog.inputs import BY_NAME
+from advisor.catalog.inputs import INPUTS
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.uncertainty import range_fields
 from advisor.errors import LONGEST_NAME, AdvisorError, InputError
-from advisor.formatting import money, number, seconds
+from advisor.formatting import money
 from advisor.reports import plain_yaml
 from advisor.request.request import Nouns, Request
 from advisor.request.values import check_names, from_values
 from advisor.runtimes import RUNTIMES
 from advisor.runtimes.compare import usable
+from advisor.units import number, seconds
 
 LARGEST_FILE = 1_000_000  # largest scenario file that is read [B]
 MOST_PAIRS = 2_000  # models times machines
@@ -297,7 +298,7 @@ def _number(text: str) -> float:
 def _model(entry: object, where: str) -> dict[str, Any]:
     """Inputs of an entry of `models`: a name, or keys with values."""
     values = {"name": entry} if isinstance(entry, str) else entry
-    inputs = dict(_keys(values, ("name", *BY_NAME), where))
+    inputs = dict(_keys(values, ("name", *INPUTS), where))
     if "name" not in inputs and "model" not in inputs:
         raise InputError(f"{where} names no model; give its name.")
     if "name" in inputs:
@@ -313,9 +314,9 @@ def _machine(
 ) -> tuple[str, dict[str, Any], tuple[Promise, ...]]:
     """Name, inputs and promises of an entry of `machines`: a name, or keys with values."""
     values = {"machine": entry} if isinstance(entry, str) else entry
-    keys = _keys(values, ("name", "conditions", "promises", *BY_NAME), where)
+    keys = _keys(values, ("name", "conditions", "promises", *INPUTS), where)
     promised = tuple(_promises(keys, f"{where}."))
-    parts = _stated({key: keys[key] for key in keys if key in BY_NAME}, where)
+    parts = _stated({key: keys[key] for key in keys if key in INPUTS}, where)
     try:
         machine = Request(**parts).nouns().machine
     except InputError as error:
@@ -335,7 +336,7 @@ def _text(value: object, where: str) -> str:
 
 def _stated(values: object, where: str) -> dict[str, Any]:
     """Inputs that a part of the file states, in the words of a request."""
-    return from_values(_keys(values, tuple(BY_NAME), where), where).stated()
+    return from_values(_keys(values, tuple(INPUTS), where), where).stated()
 
 
 def _entries(top: Mapping[str, Any], where: str) -> Sequence[object]:

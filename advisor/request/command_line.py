@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from advisor.catalog.inputs import BY_NAME, INPUTS, Input, Kind, inputs_in
+from advisor.catalog.inputs import INPUTS, Input, Kind
 from advisor.errors import InputError
 from advisor.request.lists import CLOSED, listed, respelled
 from advisor.request.request import DEFAULTS, Request
@@ -43,11 +43,11 @@ def add_options(
     """
     placed = positional.split()
     for name in placed:
-        entry = BY_NAME[name]
+        entry = INPUTS[name]
         parser.add_argument(name, metavar=entry.label.upper(), help=_help(entry))
     for group in groups.split():
         part = parser.add_argument_group(TITLES[group])
-        for entry in inputs_in(group, without):
+        for entry in INPUTS.of(group, without).values():
             if entry.name not in placed:
                 _add(part, entry, required=entry.name in required.split())
 
@@ -135,7 +135,7 @@ def from_args(args: argparse.Namespace) -> Request:
     Raises:
         InputError: a number outside its limits.
     """
-    parsed = {entry.name: getattr(args, entry.name, None) for entry in INPUTS}
+    parsed = {entry.name: getattr(args, entry.name, None) for entry in INPUTS.values()}
     values = {name: value for name, value in parsed.items() if value is not None}
     for name in ("own_price", "own_rent", "known", "also"):
         values[name] = tuple(values.get(name, ()))
@@ -160,7 +160,7 @@ def from_argv(words: Sequence[str]) -> Request:
 def to_argv(request: Request) -> list[str]:
     """Options that give the request, without defaults."""
     values = request.stated()
-    entries = (entry for entry in INPUTS if entry.name in values)
+    entries = (entry for entry in INPUTS.values() if entry.name in values)
     return [word for entry in entries for word in _words(entry, values[entry.name])]
 
 

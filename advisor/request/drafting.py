@@ -28,7 +28,7 @@ def drafting(who: str, acceptance: Array | None, drafted: Array | None) -> dict[
     if acceptance is None:
         accepted: Array | None = Draft(method).acceptance
     else:
-        inputs.check_all(inputs.inputs_in("draft"), {"drafted": number, "acceptance": acceptance})
+        inputs.INPUTS.check({"drafted": number, "acceptance": acceptance})
         accepted = Draft.chance(number, acceptance)
     if accepted is None:
         raise InputError(

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from advisor.catalog.inputs import BY_NAME, check_all, inputs_in
+from advisor.catalog.inputs import INPUTS
 from advisor.errors import InputError
+from advisor.formatting import shown_currency
 from advisor.machine.catalog import host_rows
 from advisor.machine.machine import Form, Gpu, Machine
 
@@ -71,9 +72,9 @@ class MoneyInputs:
     resale_counts: bool = False
 
     def __post_init__(self) -> None:
-        check_all(inputs_in("money"), vars(self))
-        BY_NAME["own_price"].check_prices(self.own_price)
-        BY_NAME["own_rent"].check_prices(self.own_rent)
+        INPUTS.of("money").check(vars(self), shown_currency())
+        INPUTS["own_price"].check_prices(self.own_price, shown_currency())
+        INPUTS["own_rent"].check_prices(self.own_rent, shown_currency())
 
     @property
     def batch(self) -> bool:
@@ -130,7 +131,7 @@ class Ownership:
     on_record: bool = False  # the rent is the one on record, not a typed one
 
     def __post_init__(self) -> None:
-        check_all(inputs_in("ownership"), vars(self))
+        INPUTS.of("ownership").check(vars(self), shown_currency())
         if self.rented_at is not None and self.resale:
             raise InputError(
                 f"A machine rented at ${self.rented_at:g} an hour cannot be sold for "
@@ -184,6 +185,6 @@ def discrete(machine: Machine) -> tuple[Gpu, ...]:
 def in_usd(values: Mapping[str, Any], usd: float) -> dict[str, Any]:
     """Values by name, with amounts of money in a currency of that value in US dollars [USD]."""
     return {
-        name: value * usd if isinstance(value, float | int) and BY_NAME[name].in_money else value
+        name: value * usd if isinstance(value, float | int) and INPUTS[name].in_money else value
         for name, value in values.items()
     }

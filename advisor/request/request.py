@@ -185,7 +185,7 @@ class Request:
     contexts: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        for entry in inputs.INPUTS:
+        for entry in inputs.INPUTS.values():
             value = getattr(self, entry.name)
             entry.check_length(value)
             if wanted := entry.wanted(value):
@@ -194,15 +194,15 @@ class Request:
             if entry.whole and isinstance(value, float) and value.is_integer():
                 object.__setattr__(self, entry.name, int(value))
         paid = self.paying
-        inputs.check_all(inputs.BY_NAME.values(), in_usd(vars(self), paid.usd), paid)
+        inputs.INPUTS.check(in_usd(vars(self), paid.usd), paid)
         for entry, typed in (
-            (inputs.BY_NAME["own_price"], self.own_price),
-            (inputs.BY_NAME["own_rent"], self.own_rent),
+            (inputs.INPUTS["own_price"], self.own_price),
+            (inputs.INPUTS["own_rent"], self.own_rent),
         ):
             entry.check_prices(((name, amount * paid.usd) for name, amount in typed), paid)
         known_speed.check(self.known)
         for size in self.contexts:
-            inputs.BY_NAME["context"].check(size)
+            inputs.INPUTS["context"].check(size)
 
     @property
     def paying(self) -> Currency:
@@ -226,7 +226,7 @@ class Request:
         rate = self.usd_rate
         if rate is None:
             rate = _rate_on_record(code)
-        inputs.BY_NAME["usd_rate"].check(rate)
+        inputs.INPUTS["usd_rate"].check(rate)
         return Currency(code=code, usd=rate)
 
     @property
@@ -326,7 +326,7 @@ class Nouns:
         if name is None:
             for part in OF_A_GPU:
                 if self.request.gpu is None and getattr(self.request, part) != DEFAULTS[part]:
-                    option = inputs.BY_NAME[part].option
+                    option = inputs.INPUTS[part].option
                     raise InputError(f"{option} describes a GPU; say which with --gpu NAME.")
             if not spec.empty:
                 return from_spec.machine(spec)
@@ -543,7 +543,9 @@ class Nouns:
             raise InputError(
                 "Half of an API's price is typed; give both --api-usd-in and --api-usd-out."
             )
-        amounts = {entry.name: getattr(request, entry.name) for entry in inputs.inputs_in("money")}
+        amounts = {
+            entry.name: getattr(request, entry.name) for entry in inputs.INPUTS.of("money").values()
+        }
         amounts["thinking_tokens"] = self.thinking_tokens
         return MoneyInputs(
             **in_usd(amounts, usd),
@@ -637,7 +639,7 @@ def cached_tokens(prompt: float, tokens: float | None, share: float | None) -> f
     Raises:
         InputError: both are stated, or the share is outside its limits.
     """
-    entry = inputs.BY_NAME["cached_share"]
+    entry = inputs.INPUTS["cached_share"]
     entry.check(share)
     if share is None:
         return tokens or 0

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.catalog.inputs import BY_NAME, check_all
+from advisor.catalog.inputs import INPUTS
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, UnknownName
 from advisor.model.model import Floats
@@ -68,9 +68,9 @@ class AgentSession:
 
     def __post_init__(self) -> None:
         numbers = {"turns": self.turns, "turn_tokens": self.added, "slots": self.slots}
-        check_all(map(BY_NAME.__getitem__, numbers), numbers)
-        BY_NAME["cached_share"].check(self.kept)
-        BY_NAME["context"].check(self.context)
+        INPUTS.check(numbers)
+        INPUTS["cached_share"].check(self.kept)
+        INPUTS["context"].check(self.context)
         if self.cached > self.first:
             raise InputError(
                 f"cached is {self.cached:g}, more than the first prompt of {self.first:g} tokens; "
@@ -149,7 +149,7 @@ def session_of(values: Mapping[str, Any], usual: Mapping[str, Any]) -> AgentSess
     names = ", ".join(shapes())
     if single:
         raise InputError(
-            f"{BY_NAME[parts[0]].option} belongs to a session; say how many turns it has with "
+            f"{INPUTS[parts[0]].option} belongs to a session; say how many turns it has with "
             f"--turns, or name a shape with --session ({names})."
         )
     if name is not None and name not in shapes():

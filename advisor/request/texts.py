@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.catalog.inputs import BY_NAME, INPUTS, Kind
+from advisor.catalog.inputs import INPUTS, Kind
 from advisor.errors import InputError, UnknownName
 from advisor.machine import from_spec
 from advisor.machine.catalog import gpu_named
@@ -24,7 +24,7 @@ from advisor.runtimes import LLAMA_CPP, runtime
 # defaults, so what a link leaves open is what the form then began with.
 
 Texts = dict[str, str]
-RENAMED = {entry.former: entry.name for entry in INPUTS if entry.former}
+RENAMED = {entry.former: entry.name for entry in INPUTS.values() if entry.former}
 THIS = "this machine"
 ANOTHER = "another machine"
 NAMED = "by name"
@@ -60,7 +60,7 @@ def is_former(parameters: Mapping[str, str]) -> bool:
     keys = (*RENAMED, *ELSEWHERE)
     machine = parameters.get("machine", "").casefold()
     words = machine in (THIS, ANOTHER, NAMED) or parameters.get("gpu", "").casefold() == "no gpu"
-    return words or any(key in keys and key not in BY_NAME for key in parameters)
+    return words or any(key in keys and key not in INPUTS for key in parameters)
 
 
 def renamed(parameters: Mapping[str, str], page: str = "") -> Texts:
@@ -72,12 +72,12 @@ def renamed(parameters: Mapping[str, str], page: str = "") -> Texts:
     """
     address = {key: text for key, text in parameters.items() if text}
     plain = {RENAMED.get(key, key): text for key, text in address.items() if key not in ELSEWHERE}
-    texts = {name: text for name, text in plain.items() if name in BY_NAME}
+    texts = {name: text for name, text in plain.items() if name in INPUTS}
     if texts.get("numa") == "none":
         del texts["numa"]
     for name in [*texts]:
         word = texts[name].casefold()
-        named = BY_NAME[name].kind in (Kind.NAME, Kind.SIZES, Kind.TEXTS)
+        named = INPUTS[name].kind in (Kind.NAME, Kind.SIZES, Kind.TEXTS)
         if named and (word in OPEN or (word == "none" and name != "gpu")):
             del texts[name]
     texts |= _machine(address, texts, page)
@@ -231,7 +231,7 @@ def to_texts(request: Request, *, defaults: bool = False) -> dict[str, str]:
         values = request.stated()
     return {
         entry.name: entry.text(values[entry.name])
-        for entry in INPUTS
+        for entry in INPUTS.values()
         if values.get(entry.name) not in (None, "", ())
     }
 
@@ -280,7 +280,7 @@ def _read(paid: Mapping[str, Any], texts: Mapping[str, str]) -> tuple[dict[str, 
                 Request(**paid, **{name: value})
             values[name] = value
         except InputError as error:
-            if BY_NAME[name].kind == Kind.NAME and name not in (*CLOSED, *PAID):
+            if INPUTS[name].kind == Kind.NAME and name not in (*CLOSED, *PAID):
                 values[name] = UNREADABLE
                 problems.append(str(error))
             else:
@@ -292,22 +292,22 @@ def _named(texts: Mapping[str, str], page: str) -> dict[str, str]:
     """Texts by the registry's names, without empty ones."""
     if page or is_former(texts):
         texts = renamed(texts, page)
-    return {name: text for name, text in texts.items() if name in BY_NAME and text}
+    return {name: text for name, text in texts.items() if name in INPUTS and text}
 
 
 def _value(name: str, text: str) -> Any:
     """Value of a text, a name of a closed list in its spelling."""
-    value = BY_NAME[name].read(text)
+    value = INPUTS[name].read(text)
     if name not in CLOSED:
         return value
     name_listed = runtime(value).name if name == "runtime" else respelled(name, value)
     if name_listed not in listed(name):
-        raise UnknownName(BY_NAME[name].label, text, listed(name))
+        raise UnknownName(INPUTS[name].label, text, listed(name))
     return name_listed
 
 
 def _default(name: str) -> str:
     default = DEFAULTS[name]
     if default in (None, "", ()):
-        return BY_NAME[name].empty or "nothing"
-    return BY_NAME[name].text(default)
+        return INPUTS[name].empty or "nothing"
+    return INPUTS[name].text(default)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from advisor.catalog.inputs import BY_NAME, Input, Kind
+from advisor.catalog.inputs import INPUTS, Input, Kind
 from advisor.errors import InputError, close_names
 from advisor.request.request import Request
 
@@ -15,10 +15,10 @@ def from_values(values: Mapping[str, Any], where: str = "the request") -> Reques
     Raises:
         InputError: no such input, or a value of another kind; the message names it, and its place.
     """
-    check_names(values, tuple(BY_NAME), where)
+    check_names(values, tuple(INPUTS), where)
     typed = {name: value for name, value in values.items() if value is not None}
     try:
-        return Request(**{name: _value(BY_NAME[name], typed[name], where) for name in typed})
+        return Request(**{name: _value(INPUTS[name], typed[name], where) for name in typed})
     except InputError as error:
         if str(error).startswith(where):
             prefix = ""

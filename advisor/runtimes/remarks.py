@@ -20,13 +20,13 @@ from advisor.cost_model.placement import (
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import ENOUGH
-from advisor.formatting import memory, number, range_of, seconds, tokens_per_second
 from advisor.runtimes.accelerate import HEAD, MEMORY_USED, device_map
 from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.llama_cpp.passes import READ_IN
 from advisor.runtimes.serving import paged, sequences_that_fit, served
 from advisor.runtimes.tiered.engines import TieredEngine
 from advisor.runtimes.tiered.reports import sentences
+from advisor.units import memory, number, range_of, seconds, tokens_per_second
 
 
 def remarks(estimate: Estimate) -> tuple[str, ...]:

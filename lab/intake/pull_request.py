@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 
 from advisor import __version__
 from advisor.evidence.accuracy.fresh import FreshScore, constants_digest
-from advisor.formatting import number, percent, range_of
+from advisor.formatting import percent
+from advisor.units import number, range_of
 from lab.intake.taken import Intake, TakenRun
 
 MARKUP = re.compile(r"[|`<>\[\]\\\s]+")

@@ -13,7 +13,6 @@ from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.formatting import money as money_words
-from advisor.formatting import number
 from advisor.machine.from_spec import machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import MachineSpec
@@ -29,6 +28,7 @@ from advisor.runtimes import (
     Runtime,
 )
 from advisor.runtimes.compare import decode_tps, usable
+from advisor.units import number
 
 SATA = "SATA SSD (typical)"
 SITUATIONS = {

@@ -20,12 +20,12 @@ from advisor.advice.task import (
 )
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier, vram
-from advisor.formatting import number, percent
+from advisor.formatting import percent
 from advisor.request.request import Request
 from advisor.request.session import AgentSession
 from advisor.runtimes import ASIDE, RUNTIMES, SGLANG, VLLM, runtime
 from advisor.runtimes.compare import compare
-from advisor.units import GIB
+from advisor.units import GIB, number
 
 DENSE = "Llama-3.1-8B"
 HYBRID = "Qwen3.6-35B-A3B"

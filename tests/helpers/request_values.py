@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from advisor.catalog.inputs import BY_NAME, Kind
+from advisor.catalog.inputs import INPUTS, Kind
 from advisor.request.request import Request
 
 
@@ -10,6 +10,6 @@ def to_values(request: Request) -> dict[str, Any]:
     """Values by name that differ from their defaults, as a YAML or JSON file holds them."""
     plain = {Kind.PRICES: dict, Kind.SIZES: list}
     return {
-        name: plain.get(Kind(BY_NAME[name].kind), lambda value: value)(value)
+        name: plain.get(Kind(INPUTS[name].kind), lambda value: value)(value)
         for name, value in request.stated().items()
     }

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from advisor.catalog.constants import fitted_constants
-from advisor.catalog.inputs import inputs_in
+from advisor.catalog.inputs import INPUTS
 from advisor.errors import InputError, UnknownName
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.from_spec import TYPICAL_DISK, TYPICAL_HOST
@@ -15,7 +15,7 @@ from advisor.machine.quantity import Provenance
 from advisor.machine.spec import MachineSpec
 from advisor.units import GB, GIB
 
-NUMBERS = [entry for entry in inputs_in("machine") if entry.limits]
+NUMBERS = [entry for entry in INPUTS.of("machine").values() if entry.limits]
 
 
 def described(**fields: object) -> Machine:

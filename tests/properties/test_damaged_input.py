@@ -23,7 +23,7 @@ import result_samples
 
 from advisor.calibration import measurement_file
 from advisor.catalog.csv_tables import DATA
-from advisor.catalog.inputs import INPUTS, inputs_in
+from advisor.catalog.inputs import INPUTS
 from advisor.cli import mcp
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError
@@ -95,7 +95,7 @@ def test_damaged_results_end_in_runs_or_a_sentence() -> None:
 
 
 def test_an_address_is_answered_whatever_its_values() -> None:
-    names = [entry.name for entry in INPUTS]
+    names = [entry.name for entry in INPUTS.values()]
     former = ("ctx", "gpus", "q", "m", "vram", "ram", "users", "what", "page", "x" * 300)
 
     def opened(draw: random.Random) -> None:
@@ -196,7 +196,7 @@ def test_damaged_measurements_end_in_a_history_or_a_sentence() -> None:
 
 
 def test_an_assistant_is_answered_whatever_it_sends() -> None:
-    names = [entry.name for entry in inputs_in("what machine work draft")]
+    names = [entry.name for entry in INPUTS.of("what machine work draft").values()]
     sound: dict[str, Any] = {"model": "Llama-3.1-8B", "gpu": "RTX 3090", "ram_gb": 64}
     tools = (*["estimate"] * 12, "describe_model", "describe_machine", "diagnose", "x" * 99)
 

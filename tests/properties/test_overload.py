@@ -6,6 +6,7 @@ import pytest
 
 from advisor.advice.advise import answer
 from advisor.advice.brief import brief
+from advisor.catalog.inputs import INPUTS
 from advisor.cli import mcp
 from advisor.cli.main import main
 from advisor.evidence.accuracy.regimes import certainty
@@ -56,7 +57,9 @@ def test_every_door_says_it(values, sentence, capsys) -> None:
     assert sentence in document.verdict
     assert sentence in python_advise(Request(**values)).verdict.splitlines()[0]
     called = mcp.TOOLS["advise"]
-    assert set(values) <= {entry.name for entry in mcp.inputs_in(called.groups, called.without)}
+    assert set(values) <= {
+        entry.name for entry in INPUTS.of(called.groups, called.without).values()
+    }
 
 
 def test_a_machine_that_keeps_up_says_no_such_thing() -> None:

@@ -12,7 +12,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from request_values import to_values
 
-from advisor.catalog.inputs import BY_NAME, INPUTS, Kind
+from advisor.catalog.inputs import INPUTS, Kind
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError
@@ -65,7 +65,9 @@ def value_of(entry):
 REQUESTS = st.fixed_dictionaries(
     {"model": NAMES},
     optional={
-        entry.name: value_of(entry) for entry in INPUTS if entry.name not in ("model", "usd_rate")
+        entry.name: value_of(entry)
+        for entry in INPUTS.values()
+        if entry.name not in ("model", "usd_rate")
     },
 ).map(lambda stated: Request(**stated))
 
@@ -99,18 +101,18 @@ def test_any_request_comes_back_from_every_door(request):
 
 
 def test_the_record_has_every_input_of_the_registry_in_its_order():
-    assert [field.name for field in fields(Request)] == [entry.name for entry in INPUTS]
-    assert len({entry.option for entry in INPUTS}) == len(INPUTS)
-    keys = [entry.former for entry in INPUTS if entry.former]
+    assert [field.name for field in fields(Request)] == [entry.name for entry in INPUTS.values()]
+    assert len({entry.option for entry in INPUTS.values()}) == len(INPUTS)
+    keys = [entry.former for entry in INPUTS.values() if entry.former]
     assert len(set(keys)) == len(keys)
-    assert not set(keys) & set(BY_NAME)
+    assert not set(keys) & set(INPUTS)
 
 
 def test_every_attribute_of_the_nouns_is_an_input():
     of_machine = {field.name for field in fields(MachineSpec)}
     of_request = {field.name for field in fields(Workload)} - {"draft_model"}
     of_money = {field.name for field in fields(MoneyInputs)}
-    assert of_machine | of_request | of_money <= set(BY_NAME)
+    assert of_machine | of_request | of_money <= set(INPUTS)
 
 
 def test_the_nouns_have_what_is_stated_in_units_of_the_package():

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from advisor.catalog.inputs import BY_NAME, INPUTS, MOST_VALUES, Kind
+from advisor.catalog.inputs import INPUTS, MOST_VALUES, Kind
 from advisor.cli import mcp
 from advisor.cli.main import main
 from advisor.errors import LONGEST_NAME, AdvisorError, InputError, UnknownName
@@ -18,8 +18,8 @@ from advisor.request.request import Request
 from advisor.request.values import from_values
 from advisor.units import gibibytes, tokens
 
-NAMES = [entry.name for entry in INPUTS if entry.kind == Kind.NAME]
-LISTS = [entry.name for entry in INPUTS if entry.kind in (Kind.PRICES, Kind.SIZES)]
+NAMES = [entry.name for entry in INPUTS.values() if entry.kind == Kind.NAME]
+LISTS = [entry.name for entry in INPUTS.values() if entry.kind in (Kind.PRICES, Kind.SIZES)]
 LONG = (LONGEST_NAME + 1, 1_000, 20_000, 1_000_000)
 PIECES = (" ", "a", "1", "3090 + ", "(", "é")
 """What long texts are made of: patterns are slow for different ones."""
@@ -33,7 +33,7 @@ def long(piece: str, length: int) -> str:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_request_takes_no_name_beyond_the_limit(name: str) -> None:
-    entry = BY_NAME[name]
+    entry = INPUTS[name]
     for length in LONG:
         for piece in PIECES:
             text = long(piece, length)
@@ -67,7 +67,7 @@ def test_a_new_field_has_the_limit_by_itself() -> None:
     texts_of = {field.name for field in fields(Request) if "str" in str(field.type)}
     of_lists = {"own_price", "own_rent", "known", "also"}
     assert texts_of - of_lists == set(NAMES)
-    assert {field.name for field in fields(Request)} == set(BY_NAME)
+    assert {field.name for field in fields(Request)} == set(INPUTS)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -79,7 +79,7 @@ def test_the_longest_name_is_read(name: str) -> None:
 
 @pytest.mark.parametrize("name", LISTS)
 def test_lists_have_a_length_too(name: str) -> None:
-    prices = BY_NAME[name].kind == Kind.PRICES
+    prices = INPUTS[name].kind == Kind.PRICES
     each: Any = ("RTX 3090", 1000.0) if prices else 8192.0
     assert getattr(Request(**{name: (each,) * MOST_VALUES}), name)
     with pytest.raises(InputError, match=f"at most {MOST_VALUES}"):
@@ -93,12 +93,14 @@ def test_lists_have_a_length_too(name: str) -> None:
             Request(**{name: ((long("a", 1000), 1.0),)})
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in INPUTS if entry.limits is not None])
+@pytest.mark.parametrize(
+    "name", [entry.name for entry in INPUTS.values() if entry.limits is not None]
+)
 def test_no_number_is_longer(name: str) -> None:
     for piece in ("1", " ", "1,", "9_", "1 "):
         for length in LONG:
             with pytest.raises(InputError):
-                BY_NAME[name].read(long(piece, length))
+                INPUTS[name].read(long(piece, length))
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def drawer(test, group):
 def test_every_input_of_the_registry_is_within_reach():
     drawn = {name for names in row.SETTINGS.values() for name in names}
     beside = {"contexts", "known", "also"}  # of the page Machines, and below the answer
-    assert {entry.name for entry in INPUTS} == drawn | set(FILTERS) | OF_THE_ROW | beside
+    assert {entry.name for entry in INPUTS.values()} == drawn | set(FILTERS) | OF_THE_ROW | beside
 
 
 @pytest.mark.parametrize("group", row.SETTINGS)
@@ -51,7 +51,9 @@ def test_every_group_of_the_drawer_opens(group):
 
 
 def test_extremes_of_a_group_are_answered_or_refused_in_words():
-    bounds = {entry.name: (entry.low, entry.high) for entry in INPUTS if entry.high is not None}
+    bounds = {
+        entry.name: (entry.low, entry.high) for entry in INPUTS.values() if entry.high is not None
+    }
     for group, names in row.SETTINGS.items():
         for end, word in enumerate(("least", "most")):
             stated = {name: f"{bounds[name][end]:g}" for name in names if name in bounds}

@@ -5,7 +5,7 @@ from html import unescape
 
 from ui_app import app, page_text, tab
 
-from advisor.catalog.inputs import BY_NAME
+from advisor.catalog.inputs import INPUTS
 
 PC = "gaming PC with a 3060 12GB and 32 GB RAM"
 CASES = {
@@ -28,7 +28,7 @@ WRONG = (
 )  # fmt: skip
 TABS = ("Run it", "What it costs", "Where the time goes", "All runtimes", "Sources")
 PROGRAMS = {
-    "an option": re.compile("|".join(rf"--{name.replace('_', '-')}\b" for name in BY_NAME)),
+    "an option": re.compile("|".join(rf"--{name.replace('_', '-')}\b" for name in INPUTS)),
     "a path of the program": re.compile(r"\b(?:data|advisor|tests|docs)/\w[\w/.-]*"),
     "a quote of Python": re.compile(r"(?<!\w)'[^'\n]{1,80}'(?!\w)"),
     "a word of Python": re.compile(r"\b(?:None(?! of)|True|False|NaN|nan|Traceback)\b"),

@@ -17,11 +17,11 @@ from advisor.advice.arrivals.server import (
 )
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.formatting import number, seconds, tokens_per_second
 from advisor.lazy import lazy
 from advisor.request.money import SECONDS_PER_HOUR
 from advisor.request.request import Request
 from advisor.runtimes.compare import usable
+from advisor.units import number, seconds, tokens_per_second
 
 # requests of each user in a simulation, and fewest requests of all users
 ROUNDS = 4

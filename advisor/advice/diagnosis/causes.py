@@ -16,13 +16,12 @@ import numpy as np
 
 from advisor.advice.diagnosis.measured_run import Edits, MeasuredRun, fits, multiplied, timed
 from advisor.advice.edits.edit import Edit, Rates, rates
-from advisor.catalog.inputs import BY_NAME
+from advisor.catalog.inputs import INPUTS
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.measured_constants import CORE_RATES
 from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, Tier
 from advisor.cost_model.schedule import Schedule
 from advisor.errors import Refusal
-from advisor.formatting import memory, number
 from advisor.machine import from_catalog
 from advisor.machine.backends import Backend, Build, GraphicsDriver, SoftwareEffect, ThreadExcess
 from advisor.machine.catalog import find_gpu, find_host
@@ -30,11 +29,11 @@ from advisor.machine.names.words import any_of
 from advisor.machine.quantity import Provenance
 from advisor.model import catalog
 from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM, most_whole_layers
-from advisor.units import GIB
+from advisor.units import GIB, memory, number
 
 # Request: other tokens, file, build or method of measuring.
 
-MOST_CONTEXT = (BY_NAME["context"].limits or (0.0, 0.0))[1]  # largest context of a request [tokens]
+MOST_CONTEXT = (INPUTS["context"].limits or (0.0, 0.0))[1]  # largest context of a request [tokens]
 FORMATS = ("IQ2_XXS", "Q2_K", "Q3_K_M", "IQ4_XS", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0", "BF16")
 """Formats that GGUF repositories usually offer together, smallest first."""
 BENCH_TOKENS = 128

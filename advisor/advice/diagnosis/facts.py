@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from advisor.advice.diagnosis.measured_run import MeasuredRun
 from advisor.errors import AdvisorError, Refusal
-from advisor.formatting import memory
 from advisor.machine.backends import Backend
 from advisor.model import catalog, resolve
 from advisor.model.by_name.names import format_in_name
 from advisor.model.model import Model
 from advisor.probes.llama_cpp.result_files import EngineRun
+from advisor.units import memory
 
 OF_FILE = ("larger_file", "smaller_file")  # causes of another format
 OF_LAYERS = ("fewer_layers", "more_layers", "whole_layers", "more_context", "one_gpu")

@@ -9,7 +9,8 @@ from advisor.advice.diagnosis.diagnose import (
 )
 from advisor.cost_model.cache_kernels import told_of
 from advisor.cost_model.uncertainty import Range
-from advisor.formatting import range_of, rate, tokens_per_second
+from advisor.formatting import rate
+from advisor.units import range_of, tokens_per_second
 
 FIRST = 5  # most causes shown that explain the whole gap, and most that explain a part of it
 NEAR = 1.5  # largest distance below a prediction that may well be chance [half widths of its range]

@@ -28,19 +28,19 @@ from advisor.advice.diagnosis.facts import OF_FILE, Observation, of_format, othe
 from advisor.advice.diagnosis.measured_run import MeasuredRun, measured_run
 from advisor.advice.estimates import estimates_of
 from advisor.catalog.accuracy_points import accuracy_points
-from advisor.catalog.inputs import BY_NAME
+from advisor.catalog.inputs import INPUTS
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import RAM, PlacementStrategy, Tier
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import FixedTime, StepTime
-from advisor.formatting import context_size, memory
+from advisor.formatting import context_size
 from advisor.lazy import lazy
 from advisor.machine import from_catalog
 from advisor.model.formats import model_formats
 from advisor.probes.server import ServerReading
 from advisor.probes.server_process import ProcessReading
 from advisor.request.request import Request
-from advisor.units import GIB
+from advisor.units import GIB, memory
 
 SHOWN = 50.0
 """Factor of a cause that an observation shows; its reciprocal is that of one it speaks against."""
@@ -468,7 +468,7 @@ def expected(request: Request, reading: ServerReading) -> Estimate:
         format=request.format or served_format(reading),
     )
     if request.users == 1 and reading.running and reading.running > 1:
-        most = BY_NAME["users"].limits or (1.0, 1.0)
+        most = INPUTS["users"].limits or (1.0, 1.0)
         request = replace(request, users=min(round(reading.running), int(most[1])))
     return likeliest(estimates_of(request.nouns(), ()))
 

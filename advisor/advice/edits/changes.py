@@ -21,8 +21,6 @@ from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Draft, Workload
 from advisor.errors import Refusal, UnknownName
-from advisor.formatting import memory as memory_words
-from advisor.formatting import number
 from advisor.machine import from_catalog
 from advisor.machine.backends import Backend, Build, NumaPolicy
 from advisor.machine.catalog import memory_generation
@@ -33,7 +31,8 @@ from advisor.model import catalog
 from advisor.model.catalog import format_loss_rows
 from advisor.model.model import Model
 from advisor.runtimes.compare import decode_tps
-from advisor.units import GIB, KIB, MIB
+from advisor.units import GIB, KIB, MIB, number
+from advisor.units import memory as memory_words
 
 SMALLER_FORMATS = ("Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
 """GGUF formats suggested in place of larger ones, largest first."""

@@ -13,10 +13,9 @@ from advisor.advice.speeds import Speed
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError, Refusal
-from advisor.formatting import seconds
 from advisor.machine.quantity import Quantity
 from advisor.runtimes.compare import as_run, could_hold
-from advisor.units import Array
+from advisor.units import Array, seconds
 
 Part = TypeVar("Part")
 

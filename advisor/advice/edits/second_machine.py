@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from advisor.advice.speeds import Speed, speed_of
 from advisor.cost_model.workload import Workload
-from advisor.formatting import number, seconds, tokens_per_second
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes import compared
 from advisor.runtimes.compare import compare, decode_tps
+from advisor.units import number, seconds, tokens_per_second
 
 HELPS = 1.1
 """Gain from which a second machine is said to help, within which runs of one setting differ."""

@@ -40,7 +40,7 @@ from advisor.advice.table.permitted import why_not_permitted
 from advisor.catalog.records import like
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.formatting import counted, number
+from advisor.formatting import counted
 from advisor.lazy import lazy
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats
@@ -48,7 +48,7 @@ from advisor.request.money import discrete, in_usd, slots
 from advisor.request.request import Request
 from advisor.request.wants import NO_WANTS, Wants
 from advisor.runtimes import LLAMA_CPP
-from advisor.units import Array
+from advisor.units import Array, number
 
 Numbers = npt.NDArray[Any]
 Budget = tuple[float | None, float | None]

@@ -14,10 +14,10 @@ from advisor.advice.table.option import HARDWARE, Option, OptionKind, by_compari
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.uncertainty import Range
 from advisor.formatting import money as money_words
-from advisor.formatting import money_per_hour, number, tokens_per_second
+from advisor.formatting import money_per_hour
 from advisor.model.model import Floats
 from advisor.request.money import SECONDS_PER_HOUR
-from advisor.units import Array
+from advisor.units import Array, number, tokens_per_second
 
 BOUGHT = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE)
 """Kinds of options that are bought; a rent or an API is a reference beside them."""

@@ -22,13 +22,13 @@ from advisor.advice.table.option import FREE, Option, Question
 from advisor.advice.table.options import changes
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.formatting import money, number
+from advisor.formatting import money
 from advisor.machine.catalog import memory_generation
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats
 from advisor.runtimes import LLAMA_CPP, TIERED
 from advisor.runtimes.compare import usable
-from advisor.units import GIB
+from advisor.units import GIB, number
 
 SIZES = (16, 32, 64, 128)  # sizes of RAM that are compared [GiB]
 NUMBERS_OF_DRIVES = {1: "one drive", 2: "two drives, striped"}

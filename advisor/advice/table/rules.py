@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from advisor.advice.prices.power import HostPartRow
 from advisor.catalog.csv_tables import DATA, read
-from advisor.formatting import memory
 from advisor.machine.catalog import gpu_rows
 from advisor.machine.machine import Form, Gpu, Machine
+from advisor.units import memory
 
 LLAMA_CPP = "llama.cpp"
 DOCK = "dock"

@@ -7,7 +7,7 @@ from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.words.phrases import after_name, dated, plain
 from advisor.formatting import hours as hours_words
 from advisor.formatting import money as money_words
-from advisor.formatting import number
+from advisor.units import number
 
 WORTH = "worth it"
 NOT_WORTH = "not worth it"

@@ -5,7 +5,8 @@ import re
 from advisor.advice.table.choice import least_speed
 from advisor.advice.table.option import Option, OptionKind
 from advisor.formatting import hours as hours_words
-from advisor.formatting import number, short, tokens_per_second
+from advisor.formatting import short
+from advisor.units import number, tokens_per_second
 
 NAMED_MONTHS = 240  # nobody waits longer for a machine to pay
 NAMED_SHARE = 0.01  # share of the tokens of a month below which a break-even says nothing

@@ -19,10 +19,11 @@ from advisor.advice.words.phrases import duration, plain
 from advisor.advice.words.ways import faster_runtime, ways_out
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.formatting import memory as memory_words
 from advisor.formatting import money as money_words
-from advisor.formatting import number, percent
+from advisor.formatting import percent
 from advisor.runtimes.compare import decode_tps
+from advisor.units import memory as memory_words
+from advisor.units import number
 
 # Notes on the prices of an answer.
 

@@ -12,8 +12,9 @@ from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
 from advisor.advice.words.phrases import after_name, dated, duration, hours_rented, plain
 from advisor.formatting import money as money_words
-from advisor.formatting import number, percent
+from advisor.formatting import percent
 from advisor.runtimes.compare import decode_tps, usable
+from advisor.units import number
 
 NOTABLY = 1.1
 """Smallest factor by which another runtime must be faster than the chosen one to be named."""

@@ -15,7 +15,6 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.uncertainty import Range
 from advisor.evidence.accuracy.fresh import constants_digest
 from advisor.evidence.published.run_form import AGREE, OUTPUT
-from advisor.formatting import number, range_of, tokens_per_second
 from advisor.machine.backends import LABELS, OperatingSystem
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
@@ -23,7 +22,7 @@ from advisor.machine.spec import MIXED, NO_GPU
 from advisor.probes.llama_cpp.result_files import EngineRun
 from advisor.probes.llama_cpp.shown_results import shown_result
 from advisor.request.request import Request
-from advisor.units import GB, GIB
+from advisor.units import GB, GIB, number, range_of, tokens_per_second
 
 KNOWN = (Provenance.MEASURED, Provenance.GIVEN)
 """Origins of figures that the sender knows of the machine."""

@@ -35,12 +35,11 @@ from advisor.evidence.claims.scenarios import (
     ratio,
     reaches,
 )
-from advisor.formatting import memory, range_of
 from advisor.machine.catalog import find_host
 from advisor.machine.machine import Form
 from advisor.model.model import Floats
 from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
-from advisor.units import GB, Array
+from advisor.units import GB, Array, memory, range_of
 
 # Quantities computed for a scenario, to check a claim with the package's own functions.
 #

@@ -11,15 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from advisor import formatting
+from advisor import formatting, units
 from advisor.catalog.csv_tables import DATA, assignments, literal, read, texts
-from advisor.catalog.inputs import BY_NAME
+from advisor.catalog.inputs import INPUTS
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import DataError
-from advisor.formatting import number
 from advisor.lazy import lazy
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Link, Machine
@@ -28,7 +27,7 @@ from advisor.model.model import Model
 from advisor.request.request import Nouns, Request
 from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.runtimes.compare import as_run
-from advisor.units import GB, GIB, Array
+from advisor.units import GB, GIB, Array, number
 
 # Claims of articles and their cases, from data/.
 #
@@ -119,7 +118,7 @@ class Scenario:
     inputs: Inputs  # inputs from the data files; missing ones have the defaults of the Advise page
 
     def __post_init__(self) -> None:
-        unknown = set(self.inputs) - {*BY_NAME, *OF_CLAIMS}
+        unknown = set(self.inputs) - {*INPUTS, *OF_CLAIMS}
         if unknown:
             raise DataError(
                 f"data/claims/claims.csv: no input is called {', '.join(sorted(unknown))}."
@@ -247,10 +246,10 @@ def _replies(count: float) -> str:
 
 
 UNITS = {
-    "tokens/s": Unit(size=1.0, say=formatting.tokens_per_second),
+    "tokens/s": Unit(size=1.0, say=units.tokens_per_second),
     "GB/s": Unit(size=GB, say=formatting.rate),
     "GB": Unit(size=GB, say=_followed("GB", GB, 3)),
-    "GiB": Unit(size=GIB, say=lambda size: formatting.memory(size) if size else "nothing"),
+    "GiB": Unit(size=GIB, say=lambda size: units.memory(size) if size else "nothing"),
     "µs": Unit(size=1e-6, say=_followed("µs", 1e-6)),
     "%": Unit(size=0.01, say=_followed("%", 0.01)),
     "times": Unit(size=1.0, say=_followed("times")),

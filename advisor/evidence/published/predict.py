@@ -57,7 +57,6 @@ from advisor.evidence.published.row import (
 from advisor.evidence.published.run_settings import lengths
 from advisor.evidence.published.tiered import CATEGORY as TIERED
 from advisor.evidence.published.tiered import engine_of, understood_tiers
-from advisor.formatting import number
 from advisor.lazy import lazy
 from advisor.machine.backends import Build
 from advisor.machine.from_spec import machine
@@ -69,7 +68,7 @@ from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.runtimes import row_of as runtime_row
 from advisor.runtimes.llama_cpp.passes import USED_ALONE_SINCE
 from advisor.runtimes.weight_streaming import ACTIVATIONS
-from advisor.units import Array
+from advisor.units import Array, number
 
 
 @dataclass(frozen=True, kw_only=True)

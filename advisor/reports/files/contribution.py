@@ -11,10 +11,10 @@ from io import StringIO
 
 from advisor.catalog.csv_tables import DATA
 from advisor.errors import InputError
-from advisor.formatting import tokens_per_second
 from advisor.reports.document import PlacementKey, ReportDocument
 from advisor.reports.from_advice import MeasuredResult
 from advisor.reports.store.saved import SavedReport
+from advisor.units import tokens_per_second
 
 FILE = DATA / "measurements" / "llama_cpp.csv"
 CATEGORIES: dict[PlacementKey, str] = {

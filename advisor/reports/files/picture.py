@@ -14,9 +14,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from advisor.formatting import number
 from advisor.reports.card import BAD, GOOD, PARTLY, Card
 from advisor.request.texts import DEFAULTS_OF
+from advisor.units import number
 
 WIDTH = 1200
 HEIGHT = 630

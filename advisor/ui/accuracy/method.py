@@ -12,7 +12,7 @@ from advisor.catalog.constants import FACTOR, ConstantRow, fitted_constants
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
-from advisor.formatting import number, quantity, rate
+from advisor.formatting import quantity, rate
 from advisor.machine.backends import GraphicsDriver, SoftwareEffect
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
@@ -21,6 +21,7 @@ from advisor.runtimes import compared
 from advisor.runtimes.compare import compare
 from advisor.ui.parts.glossary import explained, term
 from advisor.ui.parts.markup import block, heading, joined, say, section, show, table
+from advisor.units import number
 
 # Table of the constants: share or cost, value, and what it rests on.
 

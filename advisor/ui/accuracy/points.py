@@ -15,12 +15,13 @@ from advisor.catalog.accuracy_points import PEERS, AccuracyPoint
 from advisor.errors import StoreError
 from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.evidence.accuracy.scoring import score_of
-from advisor.formatting import number, percent, range_of, tokens_per_second
+from advisor.formatting import percent
 from advisor.reports.store.saved import SavedReport
 from advisor.ui.parts.drawing import palette
 from advisor.ui.parts.markup import block, facts, joined, notice, say, show, table
 from advisor.ui.parts.session import own_store
 from advisor.ui.parts.speed_table import settings_of
+from advisor.units import number, range_of, tokens_per_second
 
 # Chart of predicted against measured speeds, with a colour and shape per kind of run.
 

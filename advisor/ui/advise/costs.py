@@ -11,7 +11,7 @@ from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.words.phrases import pays_when
 from advisor.errors import Refusal
-from advisor.formatting import hours, money, number, range_of, shown_currency
+from advisor.formatting import hours, money, shown_currency
 from advisor.reports import charts, from_advice
 from advisor.reports.charts import Scale
 from advisor.reports.document import SensitivityRow, input_name, interval
@@ -19,6 +19,7 @@ from advisor.ui.advise import ways
 from advisor.ui.parts import drawing, markup, tabs
 from advisor.ui.parts.drawing import Point, PointChart, legend, palette, points
 from advisor.ui.parts.glossary import explained_in_turn
+from advisor.units import number, range_of
 
 # Table of options, the present machine first, with their chart.
 

@@ -23,9 +23,9 @@ from advisor.advice.diagnosis.text import (
 )
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError
-from advisor.formatting import tokens_per_second
 from advisor.runtimes.compare import TITLES
 from advisor.ui.parts import markup
+from advisor.units import tokens_per_second
 
 HOW = (
     "Type the speed that your runtime printed, or upload what it wrote: the results or the log of "

@@ -14,13 +14,14 @@ from advisor.cost_model.estimate import BOUND_BY, Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
 from advisor.evidence.accuracy.regimes import CoverageRow, coverage_like, description
-from advisor.formatting import number, percent, tokens_per_second
+from advisor.formatting import percent
 from advisor.machine.machine import Machine
 from advisor.runtimes.compare import decode_tps
 from advisor.ui.advise import known, placements, ways
 from advisor.ui.parts.glossary import term
 from advisor.ui.parts.markup import block, boxed, heading, joined, pressed, show
 from advisor.ui.question import chips, current, model_list, presets, refused, this_machine
+from advisor.units import number, tokens_per_second
 
 # How certain the answer is: runs like it, what is assumed, and what makes it surer.
 

@@ -9,10 +9,10 @@ from advisor.advice.words.judgement import Judgement, judgement
 from advisor.advice.words.phrases import duration
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.formatting import UNKNOWN, memory, number
 from advisor.runtimes.compare import TITLES, decode_tps
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, head, joined, press
+from advisor.units import UNKNOWN, memory, number
 
 FOLDED = Markup("<details class='oa-more'><summary>Other placements</summary>{}</details>")
 JUMP = Markup("<a class='oa-jump' href='#run-it'>Run it</a>")

@@ -8,7 +8,6 @@ from markupsafe import Markup
 from advisor.advice.advise import Answer
 from advisor.advice.first_run import FirstRun, System, first_run, systems
 from advisor.cost_model.estimate import Estimate
-from advisor.formatting import memory
 from advisor.machine.backends import OperatingSystem
 from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.remarks import remarks
@@ -16,6 +15,7 @@ from advisor.runtimes.serving import setup_efforts
 from advisor.ui.parts import tabs, unforeseen
 from advisor.ui.parts.glossary import explained_in_turn, term
 from advisor.ui.parts.markup import block, copyable, outward, say, show
+from advisor.units import memory
 
 
 @st.fragment

@@ -16,7 +16,7 @@ from advisor.advice.arrivals.load import ServerLoad, load_on, sentences
 from advisor.advice.curves import USERS, Together, together
 from advisor.advice.serving import ServingFleet
 from advisor.cost_model.estimate import Estimate
-from advisor.formatting import memory, money, number, range_of, seconds, tokens_per_second
+from advisor.formatting import money
 from advisor.runtimes.compare import TITLES, decode_tps
 from advisor.ui.advise.run_it import chosen_system, effort, fitting, told
 from advisor.ui.parts import tabs
@@ -25,6 +25,7 @@ from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import columned, say, show, table, two_lines
 from advisor.ui.question import inputs
 from advisor.ui.question.answer import name_of
+from advisor.units import memory, number, range_of, seconds, tokens_per_second
 
 COLUMNS: Mapping[str, Callable[[Estimate], object]] = {
     "Runtime": lambda row: two_lines(row.runtime.name, explained(row.format_note)),

@@ -14,7 +14,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.evidence.accuracy.regimes import coverage_like, description
-from advisor.formatting import memory, number, percent, range_of, seconds, short, tokens_per_second
+from advisor.formatting import percent, short
 from advisor.model.architecture import Architecture, Group, LayerCache
 from advisor.model.model import LAYERED, Model
 from advisor.model.resolve import ResolvedModel
@@ -35,7 +35,7 @@ from advisor.ui.parts.markup import (
     two_lines,
 )
 from advisor.ui.question import models
-from advisor.units import GB
+from advisor.units import GB, memory, number, range_of, seconds, tokens_per_second
 
 
 def shown(answer: Answer) -> None:

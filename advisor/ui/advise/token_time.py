@@ -18,7 +18,6 @@ from advisor.advice.task import sentences
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
-from advisor.formatting import UNKNOWN, memory, range_of, seconds, tokens_per_second
 from advisor.reports import charts, from_advice
 from advisor.reports.document import PLACEMENTS
 from advisor.runtimes.compare import decode_tps, usable
@@ -39,6 +38,7 @@ from advisor.ui.parts.markup import (
     two_lines,
 )
 from advisor.ui.question.answer import name_of
+from advisor.units import UNKNOWN, memory, range_of, seconds, tokens_per_second
 
 
 def shown(answer: Answer) -> None:

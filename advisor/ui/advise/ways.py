@@ -18,7 +18,7 @@ from advisor.advice.table.option import Option, OptionKind, by_comparison
 from advisor.advice.table.options import BY_THE_MONTH
 from advisor.advice.words.judgement import LEAST, Judgement, judgement
 from advisor.advice.words.phrases import after_name, hours_rented, plain
-from advisor.formatting import hours, memory, money, number, seconds
+from advisor.formatting import hours, money
 from advisor.machine.catalog import host_rows, machine_rows
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MIXED
@@ -27,7 +27,7 @@ from advisor.request.wants import Think
 from advisor.ui.parts import tabs
 from advisor.ui.parts.markup import block, head, joined, press
 from advisor.ui.question import current, inputs
-from advisor.units import GIB
+from advisor.units import GIB, memory, number, seconds
 
 COSTS = "What it costs"  # title of the tab that the dearer ways lead to
 NONE = "none"  # price tag of a way that does not help

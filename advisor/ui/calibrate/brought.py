@@ -11,10 +11,10 @@ from advisor.advice.estimates import estimates_of
 from advisor.errors import InputError, StoreError
 from advisor.evidence.accuracy import brought_runs
 from advisor.evidence.accuracy.brought_runs import LONGEST, BroughtRun
-from advisor.formatting import tokens_per_second
 from advisor.ui.parts import outcome
 from advisor.ui.parts.markup import columned, notice, say, show
 from advisor.ui.question import current
+from advisor.units import tokens_per_second
 
 PLACE = "brought_runs"
 FILE = "brought_file"

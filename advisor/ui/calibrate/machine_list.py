@@ -10,13 +10,13 @@ from markupsafe import Markup
 from advisor.calibration import imported_names, imported_store, measurement_file
 from advisor.calibration.imported_names import THIS
 from advisor.errors import InputError, StoreError
-from advisor.formatting import memory, moment
+from advisor.formatting import moment
 from advisor.machine.catalog import gpu_rows, host_rows
 from advisor.request.request import Request
 from advisor.ui.parts import audience, outcome
 from advisor.ui.parts.markup import block, copyable, say, show
 from advisor.ui.question import current
-from advisor.units import GIB
+from advisor.units import GIB, memory
 
 MEASURED = "measured"  # parameter of the address that names the chosen machine
 # places of outcomes

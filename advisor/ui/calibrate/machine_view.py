@@ -15,7 +15,7 @@ from advisor.calibration.local_machine import Calibration
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError
-from advisor.formatting import memory, moment, quantity, rate, seconds, tokens_per_second
+from advisor.formatting import moment, quantity, rate
 from advisor.machine.quantity import Quantity
 from advisor.model import catalog, resolve
 from advisor.model.model import Model
@@ -43,7 +43,7 @@ from advisor.ui.parts.markup import (
 )
 from advisor.ui.question import current, this_machine
 from advisor.ui.question.models import pick
-from advisor.units import GB
+from advisor.units import GB, memory, seconds, tokens_per_second
 
 RATE = "B/s"
 

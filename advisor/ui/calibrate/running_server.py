@@ -11,7 +11,6 @@ from advisor.calibration.imported_names import THIS
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import AdvisorError, InputError
-from advisor.formatting import range_of, tokens_per_second
 from advisor.probes.server import ServerReading, read_server
 from advisor.probes.server_process import ProcessReading, ServerProcess, is_here
 from advisor.request.request import Request
@@ -20,6 +19,7 @@ from advisor.ui.parts import unforeseen
 from advisor.ui.parts.markup import heading, notice, say, show, table
 from advisor.ui.question import current
 from advisor.ui.question.models import pick
+from advisor.units import range_of, tokens_per_second
 
 EVERY = 2.0  # time between two readings [s]
 ADDRESS = "server_address"

@@ -24,7 +24,7 @@ from advisor.advice.table.option import FELT, Option, OptionKind
 from advisor.advice.words.judgement import LEAST, Judgement, judgement
 from advisor.advice.words.phrases import plain
 from advisor.errors import AdvisorError
-from advisor.formatting import context_size, hours, money, number, shown_currency, tokens_per_second
+from advisor.formatting import context_size, hours, money, shown_currency
 from advisor.machine.catalog import machine_rows
 from advisor.model.model import Floats
 from advisor.request.lists import listed
@@ -52,7 +52,7 @@ from advisor.ui.parts.speed_table import ADVISE, speed_table
 from advisor.ui.question import current, inputs, models, presets, this_machine
 from advisor.ui.question.answer import current_answer, key_of
 from advisor.ui.question.models import Picked
-from advisor.units import GIB
+from advisor.units import GIB, number, tokens_per_second
 
 # Machines that reach the target, computed once per request.
 

@@ -12,7 +12,7 @@ import streamlit as st
 from markupsafe import Markup, escape
 
 from advisor.advice.table.option import on_front
-from advisor.formatting import number, short
+from advisor.formatting import short
 from advisor.lazy import lazy
 from advisor.model.model import Floats
 from advisor.reports.charts import (
@@ -29,6 +29,7 @@ from advisor.reports.charts import (
 )
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, joined, show
+from advisor.units import number
 
 
 @dataclass(frozen=True, kw_only=True)

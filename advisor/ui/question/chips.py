@@ -7,7 +7,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.cost_model.workload import Workload
-from advisor.formatting import context_size, memory, rate
+from advisor.formatting import context_size, rate
 from advisor.machine.catalog import memory_generation
 from advisor.machine.in_words import cards
 from advisor.machine.machine import Machine
@@ -19,7 +19,7 @@ from advisor.ui.parts import audience
 from advisor.ui.parts.markup import joined, press, show
 from advisor.ui.question import current
 from advisor.ui.question.row import MACHINE, MODEL, open_at
-from advisor.units import GIB
+from advisor.units import GIB, memory
 
 STATED = (Provenance.MEASURED, Provenance.GIVEN)  # kinds of speeds that are no assumption
 

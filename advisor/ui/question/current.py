@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from advisor.calibration.imported_names import THIS
-from advisor.catalog.inputs import BY_NAME, INPUTS
+from advisor.catalog.inputs import INPUTS
 from advisor.errors import AdvisorError
 from advisor.request import texts
 from advisor.request.request import DEFAULTS, Request
@@ -26,18 +26,18 @@ FORMER_MODEL = "Llama-3.1-70B"
 """Model of a first visit, and of a former link that names none."""
 EXAMPLE = "gaming PC with a 3060 12GB and 32 GB RAM"
 """Machine of a first visit where the server's own has no graphics card."""
-OWNED = (*(entry.name for entry in INPUTS if entry.group == "ownership"), "resale_counts")
+OWNED = (*(entry.name for entry in INPUTS.values() if entry.group == "ownership"), "resale_counts")
 """Inputs of a machine that describe no part."""
 MACHINE = (
     "machine",
     "known",
-    *(entry.name for entry in INPUTS if entry.group == "machine"),
+    *(entry.name for entry in INPUTS.values() if entry.group == "machine"),
     *OWNED,
 )
 """Inputs that another machine leaves open again."""
 HARDWARE = ("machine", "gpu", "gpu_count", "cpu")
 """Inputs with which known speeds are of another machine."""
-KEYS = frozenset((*BY_NAME, *texts.RENAMED, *texts.ELSEWHERE, texts.DATED))
+KEYS = frozenset((*INPUTS, *texts.RENAMED, *texts.ELSEWHERE, texts.DATED))
 """Parameters of the address that are inputs."""
 FORMER_PAGES = {"find": "find", "run": "runnable"}
 LATELY = 3  # changes that can be undone by name

@@ -6,9 +6,9 @@ from typing import Any
 
 import streamlit as st
 
-from advisor.catalog.inputs import BY_NAME, Input, Kind
+from advisor.catalog.inputs import INPUTS, Input, Kind
 from advisor.errors import AdvisorError, InputError, UnknownName
-from advisor.formatting import US_DOLLAR, context_size, memory, shown_currency
+from advisor.formatting import US_DOLLAR, context_size, shown_currency
 from advisor.model import resolve
 from advisor.model.by_name import named
 from advisor.model.installed import Survey, survey
@@ -18,6 +18,7 @@ from advisor.request.request import DEFAULTS
 from advisor.ui.parts import audience, outcome, uploads
 from advisor.ui.parts.markup import copyable, notice, plain_words, say
 from advisor.ui.question import current, model_list, models
+from advisor.units import memory
 
 # Other ways to give a model: installed models, pasted text, upload.
 
@@ -138,7 +139,7 @@ def ask(name: str, empty: str = "") -> None:
     """Widget of an input, with what is wrong below it; `empty` is what is taken where nothing is
     typed, else the registry's words.
     """
-    entry = BY_NAME[name]
+    entry = INPUTS[name]
     key = f"in_{name}"
     wrong = current.visit().unread.get(name)
     own = entry.in_money and "US $" not in entry.title  # in the currency that amounts are typed in
@@ -231,7 +232,7 @@ def _empty(entry: Input) -> str:
 
 def _typed(name: str) -> None:
     """Take over what a widget holds (for callbacks)."""
-    entry = BY_NAME[name]
+    entry = INPUTS[name]
     typed = st.session_state[f"in_{name}"]
     if entry.kind in SWITCHES:
         if entry.kind == Kind.OFF:
@@ -294,7 +295,7 @@ def _take_currency(name: str, text: str) -> None:
         why = f"Type what one {code} is worth in US dollars: no rate of it is on record."
     elif rate and not dollars:
         try:
-            worth = BY_NAME[name].read(rate)
+            worth = INPUTS[name].read(rate)
         except InputError as error:
             why = str(error)
     if why:

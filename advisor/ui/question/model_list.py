@@ -11,11 +11,11 @@ from itertools import islice
 
 from advisor.advice.finder.runnable import Runnable, Trials, quality_rows
 from advisor.cost_model.workload import Workload
-from advisor.formatting import tokens_per_second
 from advisor.model import catalog
 from advisor.request.lists import listed
 from advisor.request.request import Nouns, Request
 from advisor.ui.question import current
+from advisor.units import tokens_per_second
 
 FIRST = 8  # models that are named with their speeds
 KEPT = 64  # machines whose best models are remembered

@@ -11,12 +11,13 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.errors import AdvisorError, NetworkError, Refusal, UnknownName
-from advisor.formatting import money, tokens_per_second
+from advisor.formatting import money
 from advisor.model import catalog, resolve
 from advisor.runtimes.compare import decode_tps
 from advisor.ui.parts.markup import block, heading, link, notice, plain_words, say, show
 from advisor.ui.question import current, presets
 from advisor.ui.question.answer import current_answer
+from advisor.units import tokens_per_second
 
 AT_HOME = "gpt-oss-20b"  # model offered to who names one that runs at its maker alone
 MAKER = "maker alone"

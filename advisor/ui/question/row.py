@@ -13,7 +13,6 @@ from advisor.calibration import imported_names
 from advisor.calibration.imported_names import THIS
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import AdvisorError
-from advisor.formatting import number
 from advisor.machine.from_spec import TYPICAL_HOST
 from advisor.machine.machine import Machine
 from advisor.machine.spec import NO_GPU
@@ -21,7 +20,7 @@ from advisor.request.request import DEFAULTS, Request
 from advisor.ui.parts import tabs
 from advisor.ui.parts.markup import joined, press, show
 from advisor.ui.question import current, inputs, presets, this_machine
-from advisor.units import GB, GIB
+from advisor.units import GB, GIB, number
 
 MODEL = "Model"
 MACHINE = "Your machine"

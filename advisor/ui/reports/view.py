@@ -11,7 +11,7 @@ from advisor.advice.diagnosis.diagnose import Measured
 from advisor.advice.diagnosis.results import reported
 from advisor.advice.words.judgement import Judgement, judgement
 from advisor.errors import AdvisorError, InputError
-from advisor.formatting import memory, moment, number, show_money_in
+from advisor.formatting import moment, show_money_in
 from advisor.reports import content
 from advisor.reports.charts import BarChart, LineChart
 from advisor.reports.document import PLACEMENTS, PlacementCard, ReportDocument
@@ -29,6 +29,7 @@ from advisor.ui.parts.session import base
 from advisor.ui.question.current import address
 from advisor.ui.reports import compare as today
 from advisor.ui.reports.listing import PLACE, back_button, delete_button
+from advisor.units import memory, number
 
 # Editing and sharing of a report.
 

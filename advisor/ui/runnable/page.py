@@ -13,7 +13,6 @@ from advisor.advice.finder import runnable
 from advisor.advice.finder.runnable import Runnable
 from advisor.advice.words.judgement import Judgement, judgement
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.formatting import memory, number
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.by_name.known import maker
@@ -39,6 +38,7 @@ from advisor.ui.parts.markup import (
 )
 from advisor.ui.parts.speed_table import ADVISE, speed_table
 from advisor.ui.question import current, inputs, model_list
+from advisor.units import memory, number
 
 # Models that run on a machine, computed once per request.
 

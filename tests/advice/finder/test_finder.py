@@ -566,7 +566,7 @@ def test_a_cluster_that_does_not_answer_is_said(monkeypatch) -> None:
         find(question(), Request(format="Q4_K_M"), on_cluster("tcp://127.0.0.1:1"))
 
 
-TARGET = [each for each in INPUTS if (each.group, each.kind) == ("target", Kind.NUMBER)]
+TARGET = [each for each in INPUTS.values() if (each.group, each.kind) == ("target", Kind.NUMBER)]
 
 
 @pytest.mark.parametrize("entry", TARGET, ids=lambda entry: entry.name)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from advisor.catalog.inputs import BY_NAME
+from advisor.catalog.inputs import INPUTS
 from advisor.cli.main import main
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
@@ -220,7 +220,7 @@ def test_a_wrong_file_is_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def test_the_documentation_names_every_key_and_its_example_runs(tmp_path: Path) -> None:
     text = DOCS.read_text(encoding="utf-8")
-    for name in (*CONDITIONS, *PROMISED, *BY_NAME):
+    for name in (*CONDITIONS, *PROMISED, *INPUTS):
         assert f"`{name}`" in text, name
     example = re.search(r"```yaml\n(.*?)```", text, re.DOTALL)
     assert example is not None
