@@ -72,7 +72,7 @@ class Comparison:
         """The same as it is judged: without thinking where the model can stop."""
         judged = self.case.judged
         if len(judged) != len(self.case.options):
-            return choices.in_question(self.options, self.choice)
+            return choices.in_question(self.options, self.choice, self.case.reading_tps)
         place = {id(each): at for at, each in enumerate(self.options)}
 
         def same(option: Option | None) -> Option | None:
@@ -82,7 +82,7 @@ class Comparison:
         choice = replace(
             self.choice, safe=same(self.choice.safe), cheapest=same(self.choice.cheapest)
         )
-        return choices.in_question(judged, choice)
+        return choices.in_question(judged, choice, self.case.reading_tps)
 
     def as_judged(self, option: Option) -> Option:
         """The same option as it is judged: without thinking where the model can stop."""
@@ -90,23 +90,38 @@ class Comparison:
         return next((judged for each, judged in pairs if each is option), option)
 
     @property
+    def _turning(self) -> Option | None:
+        """The same beside this machine at its best free setting, which it has to beat."""
+        option = self._judged
+        step = self.case.step
+        if option is None or option is step or step is None or step.with_waiting is None:
+            return option
+        return replace(option, kept=self.as_judged(step))
+
+    @property
     def what_changes(self) -> str:
         """Inputs at which that option starts or stops to pay, in words; empty for none."""
-        option = self._judged
+        option = self._turning
         if option is None:
             return ""
         words = choices.what_changes(option)
-        if not words or not option.pays or self.in_question is self.choice.safe:
+        if not words or self.in_question is self.choice.safe:
             return words
-        if option.odd:
+        if option.pays and option.odd:
             return ""
-        return f"Counted in money and waiting alone, {words}"
+        if option.pays and self.decision.model is not None:
+            return f"If it must be {self.question.model.name}: {words}"
+        if option.pays:
+            return f"Counted in money and waiting alone, {words}"
+        if option is self._judged or self.case.step is None:
+            return words
+        return f"Beside {self.case.step.name}, {words}"
 
     @property
     def what_matters(self) -> tuple[choices.TornadoBar, ...]:
         """Monthly gain of that option at the ends of each input, the most influential first."""
-        if self._judged:
-            return choices.what_matters(self._judged)
+        if self._turning:
+            return choices.what_matters(self._turning)
         return ()
 
     def placed(self, strategy: PlacementStrategy | None) -> tuple[Estimate, ...]:

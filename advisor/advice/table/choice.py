@@ -482,7 +482,7 @@ def what_changes(option: Option) -> str:
     if not points:
         clear = option.pays and "replies a day" in uncertain
         if clear:
-            return f"{option.name} pays, and would with a tenth of the answers."
+            return f"{_subject(option)} pays, and would with a tenth of the answers."
         return ""
     if option.pays:
         turns = "It would not"
@@ -493,7 +493,14 @@ def what_changes(option: Option) -> str:
         when = f"{', '.join(first)} or {last}"
     else:
         when = last
-    return f"{option.name} {'pays' if option.pays else 'does not pay'}. {turns} {when}."
+    return f"{_subject(option)} {'pays' if option.pays else 'does not pay'}. {turns} {when}."
+
+
+def _subject(option: Option) -> str:
+    """Name of an option as the subject of a sentence: set off by a comma where it holds one."""
+    if "," in option.name:
+        return f"{option.name},"
+    return option.name
 
 
 def _condition(option: Option, point: TurningPoint) -> str:
@@ -546,22 +553,33 @@ def rounded(value: float) -> str:
     return number(float(f"{value:.1e}"))
 
 
-def in_question(options: Sequence[Option], choice: Choice) -> Option | None:
-    """What to buy, else what would pay at the fewest replies, and what pays though it is odd where
-    nothing else would; None without any.
+def in_question(
+    options: Sequence[Option], choice: Choice, reading_tps: float = 0.0
+) -> Option | None:
+    """What to buy, else the sound purchase that would leave most, else what would pay at the fewest
+    replies, and what pays though it is odd where nothing else would; None without any.
     """
-    cheapest = choice.cheapest
-    if cheapest is None or cheapest.odd:
-        sound = None
-    else:
-        sound = cheapest
     safe = choice.safe
     if safe is not None and safe.kind is OptionKind.CHANGE and not safe.upfront:
         safe = None  # what is free turns on nothing
-    option = safe or sound or nearest(options) or cheapest
+    cheapest = choice.cheapest
+    option = safe or _sound(options, cheapest, reading_tps) or nearest(options) or cheapest
     if option is None or option.gain is None:
         return None
     return option
+
+
+def _sound(options: Sequence[Option], cheapest: Option | None, reading_tps: float) -> Option | None:
+    """Purchase that pays and that nobody finds odd: where this machine writes slower than one
+    reads, one with which one reads along; None without one.
+    """
+    able = [option for option in _able(options) if not option.odd]
+    along = [option for option in able if reads_along(option, reading_tps)]
+    if along and not reads_along(options[0], reading_tps):
+        return min(along, key=_order)
+    if cheapest is not None and not cheapest.odd:
+        return cheapest
+    return min(able, key=by_comparison, default=None)
 
 
 FEW_CARDS = 2  # most cards of a purchase that is named though it does not pay

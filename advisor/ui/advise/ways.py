@@ -271,7 +271,7 @@ def _bigger(answer: Answer) -> Way:
 
 def purchase(answer: Answer) -> Option | None:
     """Purchase that somebody asks about, else the one that the verdict turns on, an odd one only
-    where this machine is too slow; else the cheapest that is notably faster.
+    where this machine is too slow; else the cheapest that is notably faster, an odd one last.
     """
     for candidate in answer.advice.candidates[:1]:
         return candidate.best
@@ -288,7 +288,7 @@ def purchase(answer: Answer) -> Option | None:
         and option.speed is not None
         and option.speed.decode >= _notably_faster(kept)
     ]
-    return min(able, key=by_comparison, default=None)
+    return min(able, key=lambda each: (bool(each.odd), *by_comparison(each)), default=None)
 
 
 WOULD_IT_PAY = "Would another pay?"

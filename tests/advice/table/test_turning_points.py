@@ -116,6 +116,26 @@ def test_what_is_odd_is_in_question_only_where_nothing_else_would_pay() -> None:
     assert in_question((KEPT, BOUGHT, dear), replace(choice, cheapest=BOUGHT)) is BOUGHT
 
 
+def test_what_is_odd_gives_way_to_a_purchase_that_pays() -> None:
+    odd = replace(BOUGHT, odd=("Few run it.",))
+    sound = option(OptionKind.ADD, 20.0, 180.0, KEPT)
+    choice = Choice(safe=None, reason="", cheapest=odd)
+    assert in_question((KEPT, odd, sound), choice) is sound
+
+
+def test_a_slow_machine_turns_on_what_one_reads_along_with() -> None:
+    slow = option(OptionKind.ADD, 7.0, 60.0, KEPT)
+    fast = option(OptionKind.ADD, 20.0, 180.0, KEPT)
+    choice = Choice(safe=None, reason="", cheapest=slow)
+    assert in_question((KEPT, slow, fast), choice, reading_tps=10.0) is fast
+    assert in_question((KEPT, slow, fast), choice, reading_tps=5.0) is slow
+
+
+def test_a_name_with_a_comma_is_set_off_by_another() -> None:
+    several = replace(option(OptionKind.ADD, 20.0, 180.0, KEPT), name="RTX 3090, 2 in all")
+    assert what_changes(several).startswith("RTX 3090, 2 in all, pays")
+
+
 def test_what_is_hardly_faster_is_no_reason_to_pay() -> None:
     # waits of 20 s now; 200 / 5.3 - 20 = 17.74 s, 1.128 times less, and 200 / 5.5 - 20 = 16.36 s,
     # 1.222 times less; 40 x 30.4375 x 2.264 / 3600 x 30 = 22.97 USD repay 360 / 36 = 10 USD

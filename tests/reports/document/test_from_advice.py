@@ -65,10 +65,10 @@ def test_what_the_verdict_depends_on_is_kept_the_widest_first() -> None:
 
 def test_what_changes_the_verdict_is_said_of_the_option_that_it_depends_on() -> None:
     _, report = answer("offloads")
-    # With the prices of autumn the option that it depends on is a rent, which does not pay yet.
-    _, _, of_it = report.what_changes.rpartition(f"{report.turns_on} does not pay. ")
-    assert of_it.startswith("It would if what you have gave less than ")
-    assert of_it.endswith(" answers a day.")
+    _, told, of_it = report.what_changes.rpartition(f"{report.turns_on} pays. ")
+    assert told.endswith(" pays. ")
+    assert of_it.startswith("It would not if what you have gave more than ")
+    assert " answers a day" in of_it
 
 
 @IN_EACH
