@@ -321,9 +321,8 @@ def _faster_memory(machine: Machine, best: Estimate) -> Edits:
         yield _on(striped, "a second drive, striped with the first", YOUR_PRICE, part="drive")
 
 
-RAM_SIZES = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
-"""Sizes in which RAM is sold: pairs and fours of modules of 8 to 64 GB, and those of servers
-[GiB]."""
+RAM_SIZES = (32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
+"""Sizes that kits of 32 and 64 GB with a price on record add up to, and those of servers [GiB]."""
 
 
 def _with_enough_memory(machine: Machine, best: Estimate) -> Machine | None:

@@ -252,16 +252,26 @@ USUAL_MEMORY = "DDR5"  # generation of memory of a processor that the catalogue 
 
 
 def _memory(question: Question, size: float) -> Price:
-    """RAM as kits of the largest size on record for the processor's generation of memory [B]."""
+    """RAM of a size in kits on record for the processor's generation of memory: the largest, and
+    for the rest the smallest that holds it [B].
+    """
     if question.ownership.form is not Form.SERVER and size > MOST_DESKTOP_RAM:
         return Price(usd=None, note="more than the board of a desktop takes, 256 GB")
     generation = memory_generation(question.machine.host.name) or USUAL_MEMORY
     kits = [row for row in power.host_part_rows() if row.part == "ram" and generation in row.name]
     if not kits:
         return Price(usd=None, note=f"no price of {generation} on record")
-    kit = kits[-1]
-    count = math.ceil(size / (kit.size * GIB))
-    return prices.with_part(prices.NOTHING_YET, kit, question.money.own_price, count)
+    largest = kits[-1]
+    whole, rest = divmod(math.ceil(size / GIB), int(largest.size))
+    last = next((kit for kit in kits if kit.size >= rest), largest)
+    if rest and last is largest:
+        whole += 1
+    price = prices.NOTHING_YET
+    if whole:
+        price = prices.with_part(price, largest, question.money.own_price, whole)
+    if rest and last is not largest:
+        price = prices.with_part(price, last, question.money.own_price)
+    return price
 
 
 PAIR = 2  # modules that run at the rate of fast memory; with four, processors run them slower

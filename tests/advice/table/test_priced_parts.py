@@ -21,6 +21,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.request.money import MoneyInputs, Ownership, slots
 from advisor.runtimes import LLAMA_CPP, VLLM
+from advisor.units import GIB
 
 FASTER = Speed(
     strategy=PlacementStrategy.CPU_OFFLOAD,
@@ -225,3 +226,34 @@ def test_parts_of_a_kind_are_counted_in_the_note() -> None:
     card = from_catalog.gpu("RTX 3090")
     note = bought("RTX 3090", 3, (), parts_for(Form.DESKTOP, (card,), (card,) * 4)).note
     assert "2x PCIe 4.0 riser of 16 lanes $70" in note
+
+
+@pytest.mark.parametrize(
+    ("size_gib", "usd"),
+    [
+        (64, 900),  # one kit of 64 GB
+        (96, 900 + 480),  # and one of 32
+        (128, 2 * 900),
+        (80, 900 + 480),  # the rest in the smallest kit that holds it
+    ],
+)
+def test_more_memory_is_bought_in_kits_by_hand(size_gib: float, usd: float) -> None:
+    question = Question(
+        model=catalog.model("Llama-3.1-70B", "Q4_K_M"),
+        machine=from_spec.machine(MachineSpec(gpu="RTX 3090", ram_gb=32)),
+        work=Workload(),
+        runtimes=(LLAMA_CPP,),
+        money=MoneyInputs(),
+        ownership=Ownership(form=Form.DESKTOP),
+        today=date(2026, 11, 22),
+    )
+    more = Edited(
+        words="more RAM",
+        cost="your price",
+        gain=2.0,
+        speed=FASTER,
+        part="ram",
+        ram=size_gib * GIB,
+    )
+    (option,) = changes(question, [more])
+    assert option.upfront == usd
