@@ -293,12 +293,17 @@ def _free(case: Situation) -> Option | None:
 
 
 def _called(case: Situation) -> Option | None:
-    """An API, where texts may leave and this machine does not serve, or is rented for far more."""
-    if case.demand.wants.texts is not Texts.ANYWHERE or not case.apis:
+    """An API, where texts may leave and this machine does not serve; where it is rented for far
+    more, unless texts must stay.
+    """
+    texts = case.demand.wants.texts
+    if texts is Texts.HOUSE or not case.apis:
         return None
     api = case.apis[0]
     if case.rented and (api.monthly or 0.0) <= RENT_LESS * (case.kept.monthly or 0.0):
         return api
+    if texts is not Texts.ANYWHERE:
+        return None
     if serves(case.best_kept, case.reading_tps) and case.demand.met_by(case.best_kept):
         return None
     return api

@@ -13,6 +13,7 @@ from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
 from advisor.advice.words.phrases import after_name, dated, duration, hours_rented, plain
 from advisor.formatting import money as money_words
 from advisor.formatting import percent
+from advisor.request.wants import Texts
 from advisor.runtimes.compare import decode_tps, usable
 from advisor.units import number
 
@@ -31,6 +32,8 @@ def ways_out(advice: Comparison, decode: float) -> list[str]:
         return _of_model(decision.model, advice)
     if option is None:
         return _nothing_bought(advice)
+    if option.kind is OptionKind.API and advice.case.rented:
+        return _in_place_of_rent(advice, option)
     if option.kind is OptionKind.API:
         return _by_api(option)
     if option.kind is OptionKind.CHANGE and not option.upfront:
@@ -175,6 +178,17 @@ def _by_api(option: Option) -> list[str]:
     month = f"{money_words(option.monthly or 0.0)} a month"
     who = f"An API answers for {month}{speed}"
     return [f"{who}: {name or provider} by {provider}.", f"{who}."]
+
+
+def _in_place_of_rent(advice: Comparison, api: Option) -> list[str]:
+    """An API in place of a machine that is rented."""
+    rent = money_words(advice.options[0].monthly or 0.0)
+    month = money_words(api.monthly or 0.0)
+    if advice.case.demand.wants.texts is Texts.ANYWHERE:
+        unless = ""
+    else:
+        unless = ", unless your texts must stay with you"
+    return [f"An API answers for {month} a month, where the rent is {rent}{unless}."]
 
 
 def _unless_texts_stay(api: Option) -> str:
