@@ -90,6 +90,16 @@ class Comparison:
         return next((judged for each, judged in pairs if each is option), option)
 
     @property
+    def judged_without_thinking(self) -> str:
+        """That options are judged without thinking, where the model thinks and can stop; else
+        empty.
+        """
+        kept = self.options[0]
+        if self.as_judged(kept).use.money.thinking_tokens == kept.use.money.thinking_tokens:
+            return ""
+        return "Options are counted with thinking off, as purchases are judged."
+
+    @property
     def _turning(self) -> Option | None:
         """The same beside this machine at its best free setting, which it has to beat."""
         option = self._judged

@@ -120,7 +120,9 @@ def advice_text(answered: Answer, *, many: bool) -> str:
     lines = [terminal.bold(title), "", *_verdict_lines(advice), ""]
     if described:
         lines += [*_estimate_lines(advice.estimates), ""]
-    lines += _option_lines(_printed_options(advice))
+    lines += _option_lines(list(map(advice.as_judged, _printed_options(advice))))
+    if advice.judged_without_thinking:
+        lines.append(advice.judged_without_thinking)
     if described and advice.what_ifs:
         changes = map(terminal.wrapped, _change_lines(advice))
         lines += ["", *(line for change in changes for line in change)]

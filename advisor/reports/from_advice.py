@@ -185,7 +185,10 @@ def document(
             placement_card(estimate, shown=any(estimate is card for card in shown))
             for estimate in advice.estimates
         ),
-        options=tuple(map(_option, split(advice.options, advice.choice.named)[0])),
+        options=tuple(
+            _option(advice.as_judged(option))
+            for option in split(advice.options, advice.choice.named)[0]
+        ),
         memory=memory_use(advice, machine),
         token_time=token_time(advice),
         layer_sweep=layer_sweep(advice, machine),
@@ -217,7 +220,7 @@ def document(
             "replies a day": f"{money.replies_per_day:,.0f}",
             "worth of an hour": formatting.money(money.usd_per_hour_of_time),
         },
-        caveats=(*caveats, *_chosen(advice)),
+        caveats=tuple(filter(None, (*caveats, *_chosen(advice), advice.judged_without_thinking))),
         currency=formatting.shown_currency().code,
         usd_per_unit=formatting.shown_currency().usd,
     )

@@ -50,12 +50,14 @@ def options(answer: Answer) -> None:
     with table_place:
         added = [option for option in rest if option is named or option.name in also]
         chosen = sorted((*shown, *added), key=lambda option: list(OptionKind).index(option.kind))
-        markup.show(options_table(chosen))
+        markup.show(options_table(list(map(answer.advice.as_judged, chosen))))
+    if answer.advice.judged_without_thinking:
+        st.caption(answer.advice.judged_without_thinking)
     if rest:
         label = f"{len(rest)} more: dearer, beaten in speed and cost, or without a price"
         with st.expander(label):
             if st.toggle("Show them", key="more_options"):
-                markup.show(options_table(rest))
+                markup.show(options_table(list(map(answer.advice.as_judged, rest))))
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown("**Cost of a month against speed**")
