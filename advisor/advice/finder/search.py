@@ -274,7 +274,8 @@ class Findings:
     @lazy
     def _best_rows(self) -> Combinations:
         """Best combination of each machine and context."""
-        return self.rows.at(best_of_each(self.rows, self.formats))
+        asked = self.question.model.format
+        return self.rows.at(best_of_each(self.rows, self.formats, asked))
 
     def _allowed(self, rows: Combinations) -> tuple[Hit, ...]:
         """Rows as hits, without those that the request rules out."""
@@ -391,17 +392,30 @@ def _first_of_each(alike: Sequence[Numbers], rank: Sequence[Numbers]) -> Places:
     return np.asarray(order[np.append(True, ~same)[: len(order)]])
 
 
-def best_of_each(rows: Combinations, formats: Sequence[str]) -> Places:
-    """Best row of each option and context: least loss, then highest speed.
+def best_of_each(rows: Combinations, formats: Sequence[str], asked: str = "") -> Places:
+    """Best row of each option and context: in the format that is advised on elsewhere, as far as it
+    reaches the target, then least loss, then highest speed.
 
     Losses count in whole points of a score: from 16 bits to Q6_K nobody could tell one from
     another. The larger cache is better, then a usual runtime.
     """
     usual = {known.name for known in SEARCHED if known.mainstream}
-    lost = np.array([_whole_points(form) for form in formats])[rows.form]
+    alike = _stand_for(asked)
+    other = np.array([form not in alike for form in formats])[rows.form]
+    lost = np.array([_whole_points(form) for form in formats])[rows.form] * other
     unusual = np.array([name not in usual for name in NAMES])[rows.runtime]
-    rank = (lost, rows.cache, unusual, -np.round(rows.decode, 3))
+    rank = (other, lost, rows.cache, unusual, -np.round(rows.decode, 3))
     return np.sort(_first_of_each((rows.candidate, rows.context), rank))
+
+
+OF_SERVERS = "AWQ"  # format of 4 bits in engines that take no GGUF
+
+
+def _stand_for(asked: str) -> tuple[str, ...]:
+    """The format that is asked for, and that of servers where it loses no more than theirs."""
+    if asked in BY_LOSS and 0 < _whole_points(asked) <= _whole_points(OF_SERVERS):
+        return asked, OF_SERVERS
+    return (asked,)
 
 
 @cache

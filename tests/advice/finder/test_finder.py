@@ -475,7 +475,7 @@ def test_modules_of_servers_are_rented_and_never_bought() -> None:
     assert offers == {"rented"}
 
 
-FORMATS = ("Q4_K_M", "Q8_0", "Q6_K", "BF16")
+FORMATS = ("Q4_K_M", "Q8_0", "Q6_K", "BF16", "AWQ")
 
 
 def rows_of(*rows: tuple[int, float, str, str]) -> Combinations:
@@ -526,6 +526,21 @@ def test_formats_that_no_score_tells_apart_are_alike() -> None:
     # Q6_K loses 96 x 0.0054 = 0.5 points, Q4_K_M 96 x 0.028 = 2.7 (data/models/format_loss.csv)
     rows = rows_of((0, 7, "BF16", "f16"), (0, 17, "Q6_K", "f16"), (0, 19, "Q4_K_M", "f16"))
     assert list(best_of_each(rows, FORMATS)) == [1]
+
+
+def test_the_format_that_is_advised_on_stands_before_one_that_loses_less() -> None:
+    rows = rows_of(
+        (0, 17, "Q6_K", "f16"),
+        (0, 19, "Q4_K_M", "f16"),
+        (1, 7, "Q6_K", "f16"),
+    )
+    assert list(best_of_each(rows, FORMATS, "Q4_K_M")) == [1, 2]
+
+
+def test_the_four_bits_of_servers_stand_for_those_of_files() -> None:
+    rows = rows_of((0, 17, "Q6_K", "f16"), (0, 40, "AWQ", "f16"), (0, 20, "Q4_K_M", "f16"))
+    assert list(best_of_each(rows, FORMATS, "Q4_K_M")) == [1]
+    assert list(best_of_each(rows, FORMATS, "Q8_0")) == [0]
 
 
 def test_a_cluster_gives_the_same_answer() -> None:
