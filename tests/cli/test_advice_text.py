@@ -31,8 +31,8 @@ def test_a_machine_that_is_described_is_answered_though_not_owned(capsys) -> Non
 
 
 @pytest.mark.parametrize(
-    # 42.5 GB x 1.15 are 45.5 GiB, of which the card holds 8: 48 GB are the next size that is sold;
-    # with a price: two modules of 32 GB DDR4 at 235 USD, or 64 GB DDR5 at 900
+    # 42.5 GB x 1.15 are 45.5 GiB, of which the card holds 8: 64 GB are the next size that kits with
+    # a price add up to: two of 32 GB DDR4 at 235 USD, or one of 64 GB DDR5 at 900
     ("cpu", "price"),
     [
         ("Ryzen 7 5800X", ": 2x 32 GB DDR4 kit $470"),
@@ -41,7 +41,7 @@ def test_a_machine_that_is_described_is_answered_though_not_owned(capsys) -> Non
 )
 def test_memory_is_priced_in_kits_of_the_processors_generation(capsys, cpu, price) -> None:
     text = text_of(capsys, "--gpu", "RTX 4060", "--cpu", cpu, "--ram-gb", "32")
-    assert "\n48.0 GB of RAM" in text
+    assert "\n64.0 GB of RAM" in text
     assert price in text.replace("\n  ", " ")
 
 
