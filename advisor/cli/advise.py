@@ -120,9 +120,7 @@ def advice_text(answered: Answer, *, many: bool) -> str:
     lines = [terminal.bold(title), "", *_verdict_lines(advice), ""]
     if described:
         lines += [*_estimate_lines(advice.estimates), ""]
-    lines += _option_lines(list(map(advice.as_judged, _printed_options(advice))))
-    if advice.judged_without_thinking:
-        lines.append(advice.judged_without_thinking)
+    lines += _option_lines(advice)
     if described and advice.what_ifs:
         changes = map(terminal.wrapped, _change_lines(advice))
         lines += ["", *(line for change in changes for line in change)]
@@ -230,12 +228,15 @@ def _estimate_cells(estimate: Estimate) -> tuple[str, ...]:
     return estimate.runtime.name, place, form, spread, first, estimate.bottleneck
 
 
-def _option_lines(options: Sequence[Option]) -> Iterator[str]:
-    """Options as a table, the kept machine first."""
+def _option_lines(advice: Advice) -> Iterator[str]:
+    """Options as a table, as they are judged, the kept machine first."""
+    options = list(map(advice.as_judged, _printed_options(advice)))
     rows = [OF_OPTIONS, *map(_option_cells, options)]
     yield from map(terminal.cut, aligned(rows, right=(2, 3, 4, 5)))
     if any(option.aged for option in options):
         yield AGED
+    if advice.judged_without_thinking:
+        yield advice.judged_without_thinking
 
 
 LONGEST_NAME = 33  # letters of an option's name in the table

@@ -14,7 +14,6 @@ from advisor.advice.known import sentences
 from advisor.advice.prices.rows import no_price
 from advisor.advice.table.buys import placed
 from advisor.advice.table.option import ELSEWHERE, FELT, Option, OptionKind
-from advisor.advice.table.options import odd_about, refusal
 from advisor.advice.words.phrases import plain
 from advisor.catalog.inputs import INPUTS
 from advisor.catalog.records import as_record
@@ -178,11 +177,7 @@ def machine_text(findings: Findings, least: float = 0.0) -> str:
     buy, several of a kind, to rent, and by API, each in lines of its own.
     """
     best = [hit for hit in findings.best if hit.decode >= least]
-    question = findings.question
-    odd = {
-        id(hit): [*filter(None, [refusal(question, hit)]), *odd_about(question, hit)]
-        for hit in best
-    }
+    odd = {id(hit): findings.oddities(hit) for hit in best}
     single = [hit for hit in best if hit.machines == 1]
     bought = [hit for hit in single if hit.kind is not OptionKind.RENT]
     ways: dict[str, list[Hit]] = {

@@ -120,7 +120,7 @@ def test_a_row_opens_advise_with_everything_filled_in() -> None:
 def test_the_answer_is_in_words_and_jargon_has_a_tooltip() -> None:
     text = page_text(find_page())
     assert "60 tokens/s with Llama-3.1-8B at 16k" in text
-    assert re.search(r"Cheapest to (buy|rent): ", text)
+    assert re.search(r"Cheapest (to buy|to rent|in place of your cards): ", text)
     assert "of rent" in text  # hours of a rent stand beside its month
     assert chart_words(find_page())[0].startswith("Nothing beats in both: ")
     settings = json.loads(find_page().dataframe[0].proto.columns)
@@ -146,7 +146,7 @@ def test_what_is_added_to_the_present_machine_and_apis_have_rows_of_their_own() 
     bought = page_text(opened("find", **mine))
     assert "For Gemma-3-27B you have " in bought, "the budget is the question"
     assert "the safe choice" in bought
-    assert "Cheapest to buy: " in bought
+    assert "Cheapest in place of your cards: " in bought
 
 
 def test_a_budget_is_answered_by_three_buys_above_what_is_owned() -> None:
@@ -154,7 +154,7 @@ def test_a_budget_is_answered_by_three_buys_above_what_is_owned() -> None:
     text = page_text(opened("find", **mine, max_usd="2000"))
     have = re.search(r"you have ([\d.]+) tokens a second", text)
     assert have
-    told = text.partition("you have")[2].partition("Cheapest to buy")[0]
+    told = text.partition("you have")[2].partition("Cheapest in place")[0]
     speeds = [float(speed) for speed in re.findall(r">([\d.]+)<span class='oa-small'>", told)]
     assert all(speed > float(have[1]) for speed in speeds)
     prices = re.findall(r"\$([\d,]+)</td>", told)

@@ -35,7 +35,7 @@ from advisor.advice.speeds import COLUMNS as SPEED_COLUMNS
 from advisor.advice.speeds import Mask, Speed, of_numbers, speed_of
 from advisor.advice.table.cost import MonthlyCost, Use
 from advisor.advice.table.option import Option, OptionKind, Question
-from advisor.advice.table.options import apis, cost_of_keeping
+from advisor.advice.table.options import apis, cost_of_keeping, odd_about, refusal
 from advisor.advice.table.permitted import why_not_permitted
 from advisor.catalog.records import like
 from advisor.cost_model.estimate import estimate
@@ -256,6 +256,22 @@ class Findings:
         name = f"{SAME_MODEL}{fastest.runtime.name}"
         option = question.option(OptionKind.CHANGE, name, speed, cost, price, machine=machine)
         return like(Hit, option, speed=speed, machine=machine, machines=1)
+
+    @lazy
+    def _odd(self) -> dict[tuple[str, OptionKind, str], tuple[str, ...]]:
+        """What was found odd, by name, kind and runtime."""
+        return {}
+
+    def oddities(self, hit: Hit) -> tuple[str, ...]:
+        """What an expert finds odd about a machine, a sentence each, as on Advise; empty where many
+        run such a one.
+        """
+        key = hit.name, hit.kind, hit.speed.runtime
+        if key not in self._odd:
+            ruled_out = refusal(self.question, hit)
+            odd = odd_about(self.question, hit)
+            self._odd[key] = tuple(filter(None, (ruled_out, *odd)))
+        return self._odd[key]
 
     @lazy
     def overload(self) -> str:

@@ -115,12 +115,19 @@ def present_answer() -> Findings:
 
 UNDATED = "without a dated price"
 """Kind of machines whose price has no date, so that they are not on the front."""
-SHAPES = {"bought": "circle", "rented": "triangle", UNDATED: "cross"}
+YOURS = "yours"  # kind of the machine that one has
+SHAPES = {"bought": "circle", "rented": "triangle", UNDATED: "cross", YOURS: "star"}
 
 
-def cost_against_speed(hits: Sequence[Hit]) -> PointChart:
-    """Machines with a price."""
+def cost_against_speed(hits: Sequence[Hit], owned: Option | None = None) -> PointChart:
+    """Machines with a price, the best named, and beside them what one has."""
     paid = shown_currency()
+    yours = []
+    if owned is not None and owned.speed is not None and owned.monthly:
+        tip = f"What you have: {number(owned.decode, 3)} tokens/s, {money(owned.monthly)} a month"
+        yours = [
+            Point(kind=YOURS, counts=False, x=owned.monthly / paid.usd, y=owned.decode, tip=tip)
+        ]
     return PointChart(
         lead="Nothing beats in both",
         shapes=SHAPES,
@@ -128,17 +135,22 @@ def cost_against_speed(hits: Sequence[Hit]) -> PointChart:
         y_label="tokens/s",
         x_sign=paid.sign,
         height=340,
+        large=YOURS,
         points=[
-            Point(
-                kind=hit.offer if hit.priced else UNDATED,
-                counts=hit.priced,
-                x=hit.monthly / paid.usd,
-                y=hit.decode,
-                tip=f"{hit.title}, {hit.speed.format}: {number(hit.decode, 3)} tokens/s, "
-                f"{hit.offer} for {money(hit.monthly)} a month{hit.aged}",
-            )
-            for hit in hits
-            if hit.monthly
+            *yours,
+            *(
+                Point(
+                    kind=hit.offer if hit.priced else UNDATED,
+                    counts=hit.priced,
+                    x=hit.monthly / paid.usd,
+                    y=hit.decode,
+                    tip=f"{hit.title}, {hit.speed.format}: {number(hit.decode, 3)} tokens/s, "
+                    f"{hit.offer} for {money(hit.monthly)} a month{hit.aged}",
+                    name=hit.title.partition(" (")[0],
+                )
+                for hit in hits
+                if hit.monthly
+            ),
         ],
     )
 
@@ -411,15 +423,22 @@ def target(request: Request | None = None) -> Request:
     )
 
 
+def _owned() -> Option | None:
+    """What one has, by the advice on it; None without a machine."""
+    with suppress(AdvisorError):
+        if not current.present().nothing:
+            return current_answer().advice.options[0]
+    return None
+
+
 def _above_owned() -> float:
     """Speed from which a machine is faster than the present one by more than predictions err; 0
     without one, or where a least speed is stated [tokens/s].
     """
-    request = current.present()
-    with suppress(AdvisorError):
-        if not request.nothing and not request.min_tps:
-            return FELT * current_answer().advice.options[0].decode
-    return 0.0
+    owned = _owned()
+    if owned is None or current.present().min_tps:
+        return 0.0
+    return FELT * owned.decode
 
 
 def shown(answer: Findings, kind: OfferKind) -> None:
@@ -438,7 +457,7 @@ def shown(answer: Findings, kind: OfferKind) -> None:
     if kind is OfferKind.BUY and (bought := _budgeted()):
         parts = [bought, block("oa-way", f"{first} {rest} {way}", "p")]
     if rows:
-        picture = points(cost_against_speed(chosen))
+        picture = points(cost_against_speed(chosen, _owned()))
         named = rows[:FIRST]
         ten = _listed(named, (_row(answer, hit) for hit in named))  # each opens Advise
         sides = ten + block("oa-beside", picture)
@@ -452,6 +471,9 @@ def shown(answer: Findings, kind: OfferKind) -> None:
             TERMINAL: lambda: _command(answer),
         }
         tabs.opened(bodies, TAB)
+
+
+IN_PLACE = "in place of your cards"
 
 
 def verdict(answer: Findings, kind: OfferKind = OfferKind.BOTH) -> tuple[str, str, str]:
@@ -485,8 +507,12 @@ def verdict(answer: Findings, kind: OfferKind = OfferKind.BOTH) -> tuple[str, st
         way = "rent" if to == "buy" else "buy"
         told += f" Cheapest to {way}: {beside.title}, {_price(beside)}."
     cost = f"{_price(best)}, in {best.speed.format}"
+    if best.kind is OptionKind.REPLACE:
+        how = IN_PLACE
+    else:
+        how = f"to {to}"
     return (
-        f"Cheapest to {to}: {best.title},",
+        f"Cheapest {how}: {best.title},",
         speed,
         f"{cost[0].upper()}{cost[1:]}. {counted} {_wish(answer)}.{told}",
     )
@@ -506,10 +532,11 @@ def _with_margin(answer: Findings, able: Iterable[Hit], best: Hit) -> str:
 
 
 def _first(answer: Findings, kind: OfferKind) -> Hit | None:
-    """Cheapest machine; None without any."""
+    """Cheapest machine that many run, else the cheapest; None without any."""
     least = _above_owned()
     able = (hit for hit in answer.best if hit.priced and hit.offer in kind.offers)
-    return next((hit for hit in able if hit.decode >= least), None)
+    fast = [hit for hit in able if hit.decode >= least]
+    return min(fast, key=lambda hit: bool(answer.oddities(hit)), default=None)
 
 
 def _level(row: Option | None) -> Judgement:
@@ -592,6 +619,7 @@ def _buy(name: str, option: Option) -> Cells:
 
 
 def _rows(answer: Findings, kind: OfferKind) -> list[Hit]:
+    """Machines that are shown, those that many run before odd ones."""
     state = st.session_state
     if state.get("every"):
         rows = answer.hits
@@ -599,13 +627,14 @@ def _rows(answer: Findings, kind: OfferKind) -> list[Hit]:
         rows = answer.best
     unpriced = state.get("unpriced")
     least = _above_owned()
-    return [
+    able = [
         hit
         for hit in rows
         if (unpriced or hit.monthly is not None)
         and hit.offer in kind.offers
         and hit.decode >= least
     ]
+    return sorted(able, key=lambda hit: bool(answer.oddities(hit)))
 
 
 HEADINGS = ("Machine", "tokens/s", "A month", "At once")
@@ -639,6 +668,8 @@ def _row(answer: Findings, hit: Hit) -> Cells:
     where = f"{hit.speed.format}, {TITLES[hit.speed.strategy]}"
     if not hit.keeps_up:
         where = f"{where}, cannot keep up"
+    if odd := answer.oddities(hit):
+        where = f"{where}. Odd: {odd[0]}"
     if rented_for := _rented_hours(hit):
         return _cells(hit, name, where, f"{hours(rented_for)} of rent", "rented")
     return _cells(hit, name, where)
