@@ -9,7 +9,7 @@ from advisor.advice.finder.runnable import Runnable
 from advisor.advice.first_run import System, first_run, systems
 from advisor.advice.table import choice as chosen
 from advisor.advice.table.option import Option, OptionKind
-from advisor.advice.words.judgement import Judgement, judgement
+from advisor.advice.words.judgement import Judgement, judged
 from advisor.advice.words.phrases import after_name, plain
 from advisor.advice.words.verdict import Advice
 from advisor.cost_model.estimate import Estimate
@@ -166,7 +166,7 @@ def _free(answer: Answer) -> BriefWay | None:
     if free is not None and free.speed is not None:
         return BriefWay(kind="free", name=plain(free.name), decode=free.speed.decode)
     reading = answer.nouns.money.reading_tps
-    if judgement(advice.options[0].decode or None, reading).enough:
+    if judged(advice.options[0].speed, reading).enough:
         return None
     edit = smaller_format(advice.what_ifs, reading, NOTABLE)
     if edit is None:

@@ -1,7 +1,7 @@
 """Interface of a runtime: its formats, placement, schedule and command."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -91,8 +91,9 @@ class Runtime:
     caches_experts: bool = False  # GPUs can cache experts of the RAM (`Settings.expert_cache`)
     parts_layers: bool = False  # feed-forward alone can stay in RAM (`Settings.cpu_ffn`)
     drafts: bool = False  # its command lets other layers or models draft tokens
-    # drafting by default, as fields of a `Workload`; None for none
-    own_drafts: Mapping[str, Any] | None = None
+    # drafting by default, as fields of a `Workload`; None for none. A mapping has no hash, and a
+    # runtime is a key of caches.
+    own_drafts: Mapping[str, Any] | None = field(default=None, hash=False)
     schedules_drafts: bool = False  # its schedule has the runs of who drafts
     extra_uncertainty: float = 0.0  # half width for what is not fitted, as a factor's logarithm
     alone: bool = False  # a machine runs a single copy of it at a time

@@ -2,11 +2,18 @@
 
 from enum import StrEnum
 
+from advisor.advice.speeds import Speed
 from advisor.advice.table.choice import FASTER
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.runtimes import TIERED
 
 SLOWER = 1.0 / 3.0
 LEAST = 0.5
 """Ends of the levels of speed: a share of reading speed, and the least for a chat [tokens/s]."""
+
+
+MADE_FOR_DRIVES = frozenset(runtime.name for runtime in TIERED)
+"""Engines that read experts from the drive by design, and were measured doing so."""
 
 
 class Judgement(StrEnum):
@@ -44,3 +51,21 @@ def judgement(decode: float | None, reading_tps: float) -> Judgement:
     if decode >= SLOWER * reading_tps:
         return Judgement.SLOWER
     return Judgement.MINUTES
+
+
+def judged(speed: Speed | None, reading_tps: float) -> Judgement:
+    """Speed words of a speed in its placement; None where nothing runs."""
+    if speed is None:
+        return judgement(None, reading_tps)
+    return placed(speed.decode, speed.strategy, speed.runtime, reading_tps)
+
+
+def placed(
+    decode: float, strategy: PlacementStrategy, runtime: str, reading_tps: float
+) -> Judgement:
+    """Speed words of a placement: one that reads from the drive is no more than a hope, whatever
+    its speed, in an engine that is not made for it.
+    """
+    if strategy is PlacementStrategy.NVME_OFFLOAD and runtime not in MADE_FOR_DRIVES:
+        return Judgement.DRIVE
+    return judgement(decode, reading_tps)

@@ -14,11 +14,12 @@ from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.demand import LATE, Crowd, mean_first_word
 from advisor.advice.table.option import Option, Question, unknown_rent
 from advisor.advice.table.options import NOTHING_OWNED
-from advisor.advice.words.judgement import Judgement, judgement
+from advisor.advice.words.judgement import Judgement, judged
 from advisor.advice.words.phrases import duration, plain
-from advisor.advice.words.ways import faster_runtime, ways_out
-from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import PlacementStrategy
+from advisor.advice.words.ways import faster_runtime, ways_out, with_engine
+from advisor.cost_model.estimate import BOUND_BY, Estimate
+from advisor.cost_model.placement import PlacementStrategy, Tier
+from advisor.cost_model.schedule import Route
 from advisor.formatting import money as money_words
 from advisor.formatting import percent
 from advisor.runtimes.compare import decode_tps
@@ -53,7 +54,15 @@ GIVES = {
 """Sentence for each level, with its speed words and its speed."""
 BEGINS_LATE = "Slow to begin, then {}: {}."
 """Sentence where the first word is waited for so long that nothing runs well."""
-RESERVES = (BEGINS_LATE,)
+NEARLY_FITS = "It {}; with {} left on the drive about {}, unproven."
+"""Sentence where something other than the drive limits the speed."""
+RESERVES = {
+    BEGINS_LATE.partition("{")[0]: "slow to begin",
+    "Not enough": "not for all",
+    "Cannot keep up": "cannot keep up",
+    "Does not finish": "not in time",
+}
+"""Reserve by words of the first line: why something is fast and still not enough."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,13 +75,20 @@ class VerdictText:
     assumptions: str  # what both are counted with
     candidates: tuple[str, ...] = ()  # a sentence on each purchase that somebody asks about
 
+    overloaded: bool = False  # it cannot answer all replies of a day
+
+    @property
+    def reserve(self) -> str:
+        """Reserve in a few words: it begins late, or does not serve all; empty without one."""
+        if self.overloaded:
+            return RESERVES["Cannot keep up"]
+        gives = self.gives.casefold()
+        return next((words for start, words in RESERVES.items() if start.casefold() in gives), "")
+
     @property
     def reserved(self) -> bool:
-        """Whether it is fast enough with a reserve: it begins late, reads from the drive, or does
-        not serve all users.
-        """
-        reserves = (text.partition("{")[0] for text in RESERVES)
-        return self.gives.startswith((NOT_ENOUGH, *reserves))
+        """Whether it is fast enough with a reserve."""
+        return bool(self.reserve)
 
     def __str__(self) -> str:
         return "\n".join((self.gives, self.way, *self.candidates))
@@ -143,13 +159,16 @@ def verdict(advice: Comparison) -> VerdictText:
         f"reading at {number(money.reading_tps)} tokens a second{each}, "
         f"{number(money.purchase_months)} months of use and {money_words(money.usd_per_kwh)} a kWh."
     )
-    way = _fitting(gives, _takes(advice, level, speed), ways)
+    takes = _takes(advice, level, speed)
+    beside = with_engine(ways, advice)
+    way = _fitting(gives, takes, beside, at_all=False) or _fitting(gives, takes, ways)
     return VerdictText(
         judgement=level,
         gives=gives,
         way=way,
         assumptions=counted,
         candidates=_of_candidates(advice),
+        overloaded=kept.speed is not None and not kept.keeps_up,
     )
 
 
@@ -166,10 +185,8 @@ def _level(advice: Comparison, speed: Speed | None) -> Judgement:
     """Speed words of what is kept: by its whole answer where it thinks for long, and as no more
     than a hope where it is read from the drive.
     """
-    level = judgement(speed.decode if speed else None, advice.question.money.reading_tps)
+    level = judged(speed, advice.question.money.reading_tps)
     kept = advice.options[0]
-    if speed is not None and speed.strategy is PlacementStrategy.NVME_OFFLOAD:
-        return Judgement.DRIVE
     if level.enough and kept.thinking_seconds >= LATE and not advice.case.demand.counted:
         return Judgement.THINKS
     return level
@@ -231,9 +248,6 @@ def _worked(advice: Comparison, best: Estimate) -> str:
     return f"Cannot keep up: {number(load)} hours of work each hour, {together} at {speed}."
 
 
-NOT_ENOUGH = "Not enough"  # first words where not all users are served
-
-
 def _not_for_all(best: Estimate) -> str:
     """Users who are not all served: "Not enough for 60 users: 16 wait, ..."."""
     running = float(best.work.users)
@@ -241,8 +255,8 @@ def _not_for_all(best: Estimate) -> str:
     who = f"{running + waiting:,.0f} users"
     speed = f"{number(decode_tps(best))} tokens a second"
     if waiting:
-        return f"{NOT_ENOUGH}: {waiting:,.0f} of {who} wait, {speed} to the others, {_first(best)}."
-    return f"{NOT_ENOUGH} for {who}: {speed} to each, {_first(best)}."
+        return f"Not enough: {waiting:,.0f} of {who} wait, {speed} to the others, {_first(best)}."
+    return f"Not enough for {who}: {speed} to each, {_first(best)}."
 
 
 def _written(level: Judgement, best: Estimate, kept: Option) -> str:
@@ -259,9 +273,18 @@ def _written(level: Judgement, best: Estimate, kept: Option) -> str:
         speed = f"{speed}, {_first(best)}"
     if level is Judgement.THINKS:
         return f"It runs, but thinks for {duration(kept.thinking_seconds)} first: {speed}."
+    if level is Judgement.DRIVE and best.bottleneck != BOUND_BY[Route.PAGED]:
+        return NEARLY_FITS.format(level, memory_words(_read_there(best)), speed)
     if first >= LATE and level.enough:
         return BEGINS_LATE.format(level, speed)
     return GIVES[level].format(level, speed)
+
+
+def _read_there(best: Estimate) -> float:
+    """Part of a model on the drive that the RAM does not cache [B]."""
+    there = sum(map(float, best.held.get(Tier.DISK, ())))
+    cached = float(best.placement.page_cache) if best.placement is not None else 0.0
+    return max(there - cached, 0.0)
 
 
 def _queued(level: Judgement, best: Estimate) -> str:
@@ -369,9 +392,13 @@ def _of_an_answer(kept: Option, level: Judgement, speed: Speed) -> str:
 NAMED_THINKING = 1.0  # time of thinking from which it is named [s]
 
 
-def _fitting(gives: str, answer: str, ways: Sequence[str]) -> str:
-    """Second line: the fullest words within the most of both, if possible with the answer."""
+def _fitting(gives: str, answer: str, ways: Sequence[str], *, at_all: bool = True) -> str:
+    """Second line: the fullest words within the most of both, if possible with the answer; where
+    none is short enough, the beginning of the shortest, or nothing unless it must be `at_all`.
+    """
     for line in (*(f"{answer} {way}".strip() for way in ways), *ways):
         if len(f"{gives} {line}".split()) <= MOST_WORDS:
             return line
+    if not at_all:
+        return ""
     return " ".join(ways[-1].split()[: max(MOST_WORDS - len(gives.split()), 0)])

@@ -56,7 +56,7 @@ def _nothing_bought(advice: Comparison) -> list[str]:
     if advice.decision.beside is not None:
         beside = _unless_texts_stay(advice.decision.beside)
         return [f"{_keep(kept)} {beside}", beside, _keep(kept)]
-    if engine := _young(advice.options):
+    if engine := _young(advice.options, kept.decode):
         return [f"{_keep(kept)} {engine[0]}", *engine]
     if another is not None and another.speed.decode >= FASTER * reading_tps:
         first, *shorter = _beside(another, advice)
@@ -64,9 +64,23 @@ def _nothing_bought(advice: Comparison) -> list[str]:
     return [f"{_keep(kept)} {reason}".strip(), reason, _keep(kept)]
 
 
-def _young(options: Sequence[Option]) -> list[str]:
-    """An engine with experts in tiers that writes notably faster, free; nothing without one."""
-    now = options[0].decode
+def with_engine(ways: Sequence[str], advice: Comparison) -> list[str]:
+    """Ways with an engine in tiers beside each, where none of them names it; nothing without one
+    that is notably faster than what is decided for.
+    """
+    if advice.case.demand.counted or any(SAME_MODEL in way for way in ways):
+        return []
+    decided = advice.decision.option
+    now = advice.options[0].decode
+    if decided is not None and decided.kind is OptionKind.CHANGE and not decided.upfront:
+        now = max(now, decided.decode)
+    return [f"{way} {words}" for way in ways for words in _young(advice.options, now)]
+
+
+def _young(options: Sequence[Option], now: float) -> list[str]:
+    """An engine with experts in tiers that writes notably faster than a speed [tokens/s], free;
+    nothing without one.
+    """
     for option in options[1:]:
         speed = option.speed
         if option.name.startswith(SAME_MODEL) and speed and speed.decode >= YOUNG * now:

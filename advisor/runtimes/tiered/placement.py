@@ -93,15 +93,21 @@ def check(
     if not re.search(engine.models, model.name, re.IGNORECASE):
         raise Refusal(f"{engine.name} {engine.version} does not run {model.name}: {engine.source}.")
     if not engine.takes_system(machine.system):
-        systems = " and ".join(
-            OperatingSystem.named(system).label for system in engine.systems.split(";")
-        )
+        systems = " and ".join(map(_label, engine.systems.split(";")))
         raise Refusal(f"{engine.name} runs on {systems}.")
     if machine.nodes > 1:
         raise Refusal(f"{engine.name} runs on one machine.")
     if np.any(np.asarray(work.users) > 1) and not engine.parallel:
         raise Refusal(f"{engine.name} answers one user at a time here; lower the users to 1.")
     _check_gpus(engine, machine, strategy)
+
+
+def _label(system: str) -> str:
+    """Operating system in words; that of a phone is none that a machine here can have."""
+    known = OperatingSystem.seen(system)
+    if known is None:
+        return system.capitalize()
+    return known.label
 
 
 def _check_gpus(engine: TieredEngine, machine: Machine, strategy: PlacementStrategy) -> None:

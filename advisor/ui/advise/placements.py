@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from markupsafe import Markup, escape
 
 from advisor.advice.advise import Answer
-from advisor.advice.words.judgement import Judgement, judgement
+from advisor.advice.speeds import speed_of
+from advisor.advice.words.judgement import Judgement, judged
 from advisor.advice.words.phrases import duration
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -85,7 +86,7 @@ def _winner(answer: Answer, best: Estimate, before: str, folded: Markup | str = 
     reading = answer.nouns.money.reading_tps
     was = block("oa-was", f"was {before}", "span") if before else ""
     return winner(
-        name(answer, best.strategy),
+        head(name(answer, best.strategy), *badge(answer, best)),
         speed,
         ends,
         reading,
@@ -95,8 +96,18 @@ def _winner(answer: Answer, best: Estimate, before: str, folded: Markup | str = 
     )
 
 
+def badge(answer: Answer, best: Estimate) -> tuple[str, str]:
+    """Words and tone of the fastest placement: those of the verdict, with its reserve."""
+    words = answer.advice.summary
+    if answer.advice.elsewhere:
+        return BADGES[judged(speed_of(best), answer.nouns.money.reading_tps)]
+    if words.reserve and tone(words.judgement) != "bad":
+        return words.reserve, "partly"
+    return BADGES[words.judgement]
+
+
 def winner(
-    title: str,
+    top: Markup,
     speed: float,
     ends: tuple[float, float] | None,
     reading: float,
@@ -105,10 +116,12 @@ def winner(
     beside: Markup | str = "",
     foot: Markup | str = "",
 ) -> Markup:
-    """Framed card: speed, its range as a bar, and where it stands to reading [tokens/s]."""
+    """Framed card below its title: speed, its range as a bar, where it stands to reading
+    [tokens/s].
+    """
     figure = Markup("<span class='oa-figure'>{}</span> tokens a second{}")
     parts = (
-        head(title, *BADGES[judgement(speed, reading)]),
+        top,
         block("oa-speed-line", figure.format(number(speed), beside)),
         *(_range(ends, speed, reading) if ends else ()),
         *map(_soft, lines),
@@ -152,8 +165,8 @@ def _other(answer: Answer, strategy: PlacementStrategy, style: str) -> Markup:
     speed = decode_tps(estimate)
     by = "" if estimate.runtime.mainstream else f" in {estimate.runtime.name}"
     takes = f"{duration(float(estimate.reply))} for an answer{by}"
-    badge = BADGES[judgement(speed, answer.nouns.money.reading_tps)]
-    return grey(title, badge, f"{number(speed)} tokens/s", [takes], style)
+    words = BADGES[judged(speed_of(estimate), answer.nouns.money.reading_tps)]
+    return grey(title, words, f"{number(speed)} tokens/s", [takes], style)
 
 
 def grey(

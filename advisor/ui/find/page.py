@@ -21,7 +21,7 @@ from advisor.advice.finder.search import Findings, Hit
 from advisor.advice.prices.rows import no_price
 from advisor.advice.table.buys import placed
 from advisor.advice.table.option import FELT, Option, OptionKind
-from advisor.advice.words.judgement import LEAST, Judgement, judgement
+from advisor.advice.words.judgement import LEAST, Judgement, judged
 from advisor.advice.words.phrases import plain
 from advisor.errors import AdvisorError
 from advisor.formatting import context_size, hours, money, shown_currency
@@ -541,7 +541,7 @@ def _first(answer: Findings, kind: OfferKind) -> Hit | None:
 
 def _level(row: Option | None) -> Judgement:
     speed = None if row is None else row.speed
-    return judgement(None if speed is None else speed.decode, current.present().reading_tps)
+    return judged(speed, current.present().reading_tps)
 
 
 def _price(hit: Hit) -> str:

@@ -9,7 +9,8 @@ from markupsafe import Markup
 
 from advisor.advice.diagnosis.diagnose import Measured
 from advisor.advice.diagnosis.results import reported
-from advisor.advice.words.judgement import Judgement, judgement
+from advisor.advice.words.judgement import Judgement, placed
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import AdvisorError, InputError
 from advisor.formatting import moment, show_money_in
 from advisor.reports import content
@@ -24,7 +25,7 @@ from advisor.request.request import Request
 from advisor.ui.advise import placements
 from advisor.ui.parts import drawing, outcome, tabs
 from advisor.ui.parts.drawing import track
-from advisor.ui.parts.markup import block, copyable, heading, joined, notice, say, show
+from advisor.ui.parts.markup import block, copyable, head, heading, joined, notice, say, show
 from advisor.ui.parts.session import base
 from advisor.ui.question.current import address
 from advisor.ui.reports import compare as today
@@ -260,8 +261,9 @@ def _placement(card: PlacementCard, fastest: bool, reading: float) -> Markup:
             badge = placements.TOO_BIG
             figure = f"{memory(missing)} too big"
         return placements.grey(words.name, badge, figure, words.lines)
+    level = placed(speed, PlacementStrategy(card.placement), card.runtime, reading)
+    badge = placements.BADGES[level]
     if not fastest:
-        badge = placements.BADGES[judgement(speed, reading)]
         lines = (words.range, *words.lines)
         return placements.grey(words.name, badge, f"{number(speed)} tokens/s", lines)
     low = card.decode_tps_low
@@ -270,7 +272,7 @@ def _placement(card: PlacementCard, fastest: bool, reading: float) -> Markup:
         ends = None
     else:
         ends = (low, high)
-    return placements.winner(words.name, speed, ends, reading, words.lines)
+    return placements.winner(head(words.name, *badge), speed, ends, reading, words.lines)
 
 
 def _actions(report: SavedReport) -> None:

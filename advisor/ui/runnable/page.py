@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from advisor.advice.finder import runnable
 from advisor.advice.finder.runnable import Runnable
-from advisor.advice.words.judgement import Judgement, judgement
+from advisor.advice.words.judgement import LEAST, Judgement, judged
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.machine.machine import Machine
 from advisor.model import catalog
@@ -186,7 +186,7 @@ def shown(request: Request, calibrated: int) -> None:
         rows = [*scored, *of_kind(scored=False)]
     else:
         rows = scored
-    usable = [row for row in rows if _level(nouns, row) is not Judgement.UNUSABLE]
+    usable = [row for row in rows if row.speed.decode >= LEAST]
     rows = usable or rows[:3]
     with told:
         for sentence in current.visit().problems:
@@ -249,7 +249,7 @@ def verdict(
 
 
 def _level(nouns: Nouns, row: Runnable) -> Judgement:
-    return judgement(row.speed.decode, nouns.money.reading_tps)
+    return judged(row.speed, nouns.money.reading_tps)
 
 
 def _switches(machine: Machine) -> tuple[ModelKind, bool]:

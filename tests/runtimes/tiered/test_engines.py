@@ -9,6 +9,7 @@ from provenance import is_past
 from advisor.advice.advise import advise
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
@@ -181,3 +182,11 @@ def test_strata_read_a_mapped_file_before_its_unbuffered_reads(version: str, map
     engine = TieredEngine.called("strata")
     assert engine is not None
     assert engine.of_version(version).mapped is mapped
+
+
+@pytest.mark.parametrize("engine", TIERED, ids=lambda engine: engine.key)
+def test_each_engine_is_answered_as_the_chosen_one(engine: Runtime, model: Model) -> None:
+    # A runtime is a key of caches: one that has no hash would end in a traceback.
+    assert isinstance(hash(engine), int)
+    verdict = advise(model, rig(), Workload(), chosen=engine).verdict
+    assert engine.name in verdict
