@@ -16,7 +16,8 @@ J. Comput. Graph. Stat. 28, equation 7). The noise of runs has heavy tails, a t 
     w = (nu + 1) / (nu + e^2 / s^2)
 
 with e^2 the expected square of its noise and s its scale (Lange, Little and Taylor 1989, section
-2). So the table states how far a usual run is off, not how far a few are. A group counts as the
+2). So the fit heeds how far a usual run is off, not how far a few are. The table states the noise
+that has, as a normal one, the 80 % range of that distribution (`AS_NORMAL`). A group counts as the
 square root of its rows, since errors of one group say the same again.
 """
 
@@ -30,7 +31,18 @@ import numpy as np
 from advisor.catalog.accuracy_points import AccuracyPoint, accuracy_points
 from advisor.catalog.csv_tables import as_text
 from advisor.cost_model import chance
-from advisor.cost_model.chance import CPU, DRIVE, FIXED, GPU, WHOLE, Component, TimedRun
+from advisor.cost_model.chance import (
+    CPU,
+    DRIVE,
+    FIXED,
+    GPU,
+    NEAR,
+    WHOLE,
+    Component,
+    TimedRun,
+    likeness,
+)
+from advisor.cost_model.uncertainty import NORMAL
 from advisor.errors import AdvisorError
 from advisor.evidence.accuracy import regimes
 from advisor.evidence.published.predict import understood
@@ -44,13 +56,15 @@ FILES: Sequence[Path] = (*llama_cpp.FILES, *engines.FILES)
 SHARED = (
     (GPU, ""), (CPU, ""), (CPU, "phase"), (FIXED, "phase"), (WHOLE, "phase+engine"),
     (WHOLE, "phase+format"), (WHOLE, "phase+experts"), (WHOLE, "phase+model"),
-    (WHOLE, "phase+several"),
+    (WHOLE, "phase+users"), (WHOLE, "phase+length"),
 )  # fmt: skip
 """Part and attributes of the components that runs share. Others came out as nothing: of the GPU by
 phase, of the whole time in both phases, of an engine in both (maximum likelihood, 2026-11-28)."""
 OF_DRIVE = 0.4
 """Standard deviation of what a drive takes; assumed, since nearly no published run pages."""
 DEGREES = 3.0
+AS_NORMAL = 1.6377 / NORMAL
+"""90 % point of a t distribution with `DEGREES` over that of a normal one."""
 FARTHEST = 2.0
 """Largest error that is read, as the logarithm of a factor: what is further off ran something
 else."""
@@ -142,9 +156,15 @@ def _group(offs: Sequence[Off]) -> ErrorGroup:
 
 
 def _alike(runs: Sequence[TimedRun], attributes: Sequence[str]) -> Floats:
-    """1 for two runs that have some attributes in common, else 0, shape (runs, runs)."""
-    keys = [tuple(getattr(run, name) for name in attributes) for run in runs]
-    return np.array([[float(key == other) for other in keys] for key in keys])
+    """Degree to which two runs have some attributes in common, 0 to 1, shape (runs, runs)."""
+    named = [name for name in attributes if name not in NEAR]
+    keys = [tuple(getattr(run, name) for name in named) for run in runs]
+    same = np.array([[float(key == other) for other in keys] for key in keys])
+    for name in attributes:
+        if name in NEAR:
+            numbers = np.array([float(getattr(run, name)) for run in runs])
+            same = same * likeness(name, numbers[:, np.newaxis], numbers)
+    return same
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,7 +244,8 @@ def rows(offs: Sequence[Off]) -> Iterator[Component]:
             yield from _on_same_hardware(every, hardware)
         yield _component(family, DRIVE, "", OF_DRIVE, 0)
         for phase, variance in zip(("token", "prompt"), variances.noise, strict=True):
-            yield _component(family, WHOLE, chance.OF_RUN, float(np.sqrt(variance)), count, phase)
+            sd = AS_NORMAL * float(np.sqrt(variance))
+            yield _component(family, WHOLE, chance.OF_RUN, sd, count, phase)
 
 
 def _on_same_hardware(

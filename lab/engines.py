@@ -21,7 +21,7 @@ from advisor.cost_model.workload import Workload
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.predict import Case
 from advisor.evidence.published.row import PublishedRow, figure, stated
-from advisor.evidence.published.run_settings import lengths
+from advisor.evidence.published.timed_tokens import timed_tokens
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
@@ -286,42 +286,15 @@ def timed(row: PublishedRow, case: Case) -> Iterator[tuple[float, float, float]]
     """Number of prompts, number of steps, and their time in a row [s]: of tokens, and of the first
     one where a single sequence ran.
     """
-    tokens = _of_tokens(row, case)
+    tokens = timed_tokens(row, case)
     alone = float(case.work.users) == 1.0
-    if tokens:
-        yield tokens
+    if tokens is not None:
+        yield tokens.prompts, tokens.steps, tokens.seconds
     first = figure("ms to the first token", row.other_metric)
     if alone and first is not None:
         yield 1.0, 0.0, first / 1e3
     elif alone and row.pp_tps and row.prompt_len:
         yield 1.0, 0.0, float(case.prompt.fresh) / row.pp_tps
-
-
-def _of_tokens(row: PublishedRow, case: Case) -> tuple[float, float, float] | None:
-    """Prompts, steps and time of a row's tokens; None where it states no time of tokens.
-
-    Taken from the time between tokens where measured; else from the rate of the whole batch with
-    its prompts, where the row states both lengths and not that tokens alone were timed. A mean time
-    between tokens of several users includes the others' prompts: during one reply, the prompt of
-    each other user is read once (`Server.time_per_token`). A median does not, as most tokens wait
-    for no prompt.
-    """
-    mean, median = (figure(f"{kind} ms a token", row.other_metric) for kind in ("mean", "median"))
-    users = float(case.work.users)
-    output = float(case.work.output)
-    rate = row.tg_tps_total
-    if median is not None:
-        return 0.0, 1.0, median / 1e3
-    if mean is not None:
-        return (users - 1.0) / (users * output), 1.0, mean / 1e3
-    if row.seconds_per_token and (users == 1.0 or not rate or not all(lengths(row))):
-        return 0.0, 1.0, row.seconds_per_token
-    alone = stated("decode alone", row.source_note) is not None
-    if rate and all(lengths(row)) and not alone:
-        return 1.0, float(case.steps), users * case.replicas * output / rate
-    if rate and row.batch:
-        return (0.0, 1.0, users * case.replicas / rate)
-    return None
 
 
 def believed(case: Case, prompts: float, steps: float, seconds: float) -> bool:

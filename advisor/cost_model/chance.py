@@ -4,7 +4,8 @@
 
 Each component has a standard normal u that runs share where they have the same attributes (the
 same machine; of it the same phase, engine, format or model), and weighs by the share of the time
-that its part takes. So two runs of one machine have a covariance, and a run that is known teaches
+that its part takes. Numbers of users and lengths of context are alike by degrees
+(`NEAR`). So two runs of one machine have a covariance, and a run that is known teaches
 what another one will do. The standard deviations (data/generated/chance.csv) are fitted by
 `python -m lab.chance` to errors of predictions that were made without the run's publisher.
 """
@@ -43,8 +44,11 @@ PART_OF: Mapping[str, str] = {
 OF_LLAMA_CPP = "llama.cpp"
 OF_OTHERS = "others"
 """Families of engines: llama.cpp with its forks, and all others."""
-ALIKE = ("phase", "engine", "format", "experts", "model", "several")
+ALIKE = ("phase", "engine", "format", "experts", "model", "users", "length")
 """Attributes that two runs of a machine may have in common."""
+NEAR: Mapping[str, float] = {"users": 0.0, "length": 1000.0}
+"""Attributes that are numbers, each with what is added to it: two runs share exp(-|ln(a / b)|) of
+them, the exponential covariance (Rasmussen and Williams 2006, equation 4.18)."""
 OF_RUN = "run"  # attribute that no two runs have in common: noise
 
 
@@ -83,7 +87,8 @@ class TimedRun:
     format: str = ""
     experts: bool = False  # whether the model has routed experts
     model: str = ""
-    several: bool = False  # whether several users were answered together
+    users: Array = 1.0  # sequences that were answered together
+    length: Array = 0.0  # context of the token, or length of the prompt [tokens]
     scale: Array = 1.0  # factor on its standard deviation, from what widens its range
 
     @property
@@ -116,8 +121,9 @@ def covariance(first: TimedRun, second: TimedRun) -> Array:
     total: Array = 0.0
     for row in components(first.family):
         alike = others.get((row.part, row.same))
-        if alike is not None and not row.own and _alike(first, second, row.attributes):
-            total = total + first.weight(row) * second.weight(alike)
+        if alike is not None and not row.own and _same(first, second, row.attributes):
+            shared = _likeness(first, second, row.attributes)
+            total = total + first.weight(row) * second.weight(alike) * shared
     return total
 
 
@@ -136,8 +142,25 @@ def _sum_of_squares(run: TimedRun, rows: Iterable[Component]) -> Array:
     return np.asarray(sum(squares, start=np.zeros(())))
 
 
-def _alike(first: TimedRun, second: TimedRun, attributes: Iterable[str]) -> bool:
-    return all(getattr(first, name) == getattr(second, name) for name in attributes)
+def _same(first: TimedRun, second: TimedRun, attributes: Iterable[str]) -> bool:
+    """Whether two runs have the attributes in common that are no numbers."""
+    named = (name for name in attributes if name not in NEAR)
+    return all(getattr(first, name) == getattr(second, name) for name in named)
+
+
+def _likeness(first: TimedRun, second: TimedRun, attributes: Iterable[str]) -> Array:
+    """Share of a component that two runs have in common by its numbers, 0 to 1."""
+    shared: Array = 1.0
+    for name in attributes:
+        if name in NEAR:
+            shared = shared * likeness(name, getattr(first, name), getattr(second, name))
+    return shared
+
+
+def likeness(name: str, first: Array, second: Array) -> Array:
+    """Share that two numbers of `NEAR` have in common, 0 to 1."""
+    least = NEAR[name]
+    return np.exp(-np.abs(np.log((first + least) / (second + least))))
 
 
 @cache

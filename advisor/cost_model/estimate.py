@@ -256,7 +256,8 @@ class Estimate:
             format=self.model.format,
             experts=self.model.has_experts,
             model=self.model.name,
-            several=bool(np.any(np.asarray(self.work.users) > 1)),
+            users=self.work.users,
+            length=self.work.fresh if prompt else self.work.decode_depth,
         )
 
     def known_run(self, measured: float, words: str, *, prompt: bool) -> KnownRun:
@@ -279,7 +280,8 @@ class Estimate:
             format=run.format,
             experts=run.experts,
             model=run.model,
-            several=run.several,
+            users=float(run.users),
+            length=float(run.length),
             scale=float(run.scale),
             cards=self.machine.cards,
             host=self.machine.host.name,
@@ -345,7 +347,7 @@ class Estimate:
         fitted = uncertainty.margins(time, run, constants, constant)
         taught = self.of_prompt if prompt else self.of_token
         if taught is not None:
-            fitted = fitted.times(taught.narrower)
+            fitted = fitted.informed(taught.information)
         of_gpu, of_host = measured.doubt(self.machine, self.runtime, self.model, prompt=prompt)
         if not of_gpu and not of_host:
             return fitted

@@ -22,7 +22,8 @@ class KnownRun:
     format: str  # format of the weights
     experts: bool  # whether the model has routed experts
     model: str  # name of the model
-    several: bool = False  # whether several users were answered together
+    users: float = 1.0  # sequences that were answered together
+    length: float = 0.0  # context of the token, or length of the prompt [tokens]
     scale: float = 1.0  # factor on the standard deviation of its time
     cards: tuple[str, ...] = ()  # names of its kinds of GPUs
     host: str = ""  # name of the processor

@@ -68,3 +68,26 @@ def test_noise_may_be_of_a_phase(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chance, "components", lambda _: rows)
     assert float(variance(TimedRun(shares=ALL, prompt=False))) == pytest.approx(0.01)
     assert float(variance(TimedRun(shares=ALL, prompt=True))) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "second", "shared"),
+    [("users", 4.0, 4.0, 1.0), ("users", 1.0, 8.0, 1 / 8), ("length", 0.0, 7000.0, 1 / 8)],
+)
+def test_numbers_are_alike_by_their_ratio(
+    name: str, first: float, second: float, shared: float
+) -> None:
+    # exp(-|ln(a / b)|) is the smaller over the larger one; lengths have 1,000 tokens more.
+    assert float(chance.likeness(name, first, second)) == pytest.approx(shared)
+    assert float(chance.likeness(name, second, first)) == pytest.approx(shared)
+
+
+def test_runs_of_other_users_share_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chance, "components", lambda _: (component("", "phase+users", 0.4),))
+    alone = TimedRun(shares=ALL, prompt=False)
+    crowd = TimedRun(shares=ALL, prompt=False, users=4.0)
+    prompt = TimedRun(shares=ALL, prompt=True, users=4.0)
+    # 0.4^2, times 1 / 4 between one user and four; another phase shares nothing.
+    assert float(covariance(alone, crowd)) == pytest.approx(0.16 / 4)
+    assert float(covariance(crowd, crowd)) == pytest.approx(0.16)
+    assert float(covariance(crowd, prompt)) == 0.0

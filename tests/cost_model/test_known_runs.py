@@ -11,6 +11,7 @@ from advisor.cost_model import chance, known_runs
 from advisor.cost_model.chance import Component, TimedRun
 from advisor.cost_model.known_runs import lesson, weighed
 from advisor.cost_model.schedule import Route
+from advisor.cost_model.uncertainty import Margins
 from advisor.machine.from_spec import machine
 from advisor.machine.known_run import KnownRun
 from advisor.machine.machine import Machine
@@ -75,6 +76,8 @@ def test_one_run_by_hand() -> None:
     assert learnt is not None
     assert float(learnt.slower) == pytest.approx(0.9 * math.log(1.2))
     assert float(learnt.narrower) == pytest.approx(math.sqrt(0.19))
+    # The variance after it is 0.019: 1 / 0.019 - 1 / 0.10 = 42.6316, over 1.2816^2 = 1.642499.
+    assert float(learnt.information) == pytest.approx(42.6316 / 1.642499, rel=1e-4)
 
 
 @pytest.mark.usefixtures("_without_faults")
@@ -159,6 +162,15 @@ def test_runs_of_another_card_teach_nothing_of_this_one() -> None:
     host = taught(run(1.2, ON_HOST, where=ELSEWHERE), shares=ON_HOST)
     assert host is not None, "the same processor is in both"
     assert float(host.slower) > 0.0
+
+
+def test_a_range_that_is_narrow_already_is_narrowed_less() -> None:
+    # 1 / 0.5^2 + 12 = 1 / 0.25^2 halves one; 1 / 0.1^2 + 12 = 112 leaves the other 0.0945.
+    wide = Margins(below=0.5, above=0.5).informed(12.0)
+    narrow = Margins(below=0.1, above=0.1).informed(12.0)
+    assert float(wide.above) == pytest.approx(0.25)
+    assert float(narrow.below) == pytest.approx(112.0**-0.5)
+    assert float(Margins(below=0.3, above=0.3).informed(0.0).above) == pytest.approx(0.3)
 
 
 def test_a_machine_without_known_runs_learns_nothing() -> None:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from advisor.errors import AdvisorError, InputError
 from advisor.evidence.published.predict import Case, understood
 from advisor.evidence.published.row import PublishedRow
-from advisor.evidence.published.run_settings import lengths
+from advisor.evidence.published.timed_tokens import timed_tokens
 from advisor.machine.known_run import KnownRun
-from advisor.units import Array
 
 MOST = 200  # runs of one machine that are read
 
@@ -63,27 +62,13 @@ def runs_of(row: PublishedRow) -> Iterator[KnownRun]:
 
 
 def _of_tokens(row: PublishedRow, case: Case) -> float:
-    """Measured speed of each user's tokens; 0 where none was timed [tokens/s].
-
-    A rate of the whole batch that counts its prompts, too, is compared with the whole reply's: the
-    tokens are as much faster or slower as that is.
-    """
+    """Measured speed of each user's tokens; 0 where none was timed [tokens/s]."""
     users = float(case.work.users) * case.replicas
     if case.runtime.computes_in_ram:
         return (row.tg_tps or row.tg_tps_total or 0.0) / users
-    if row.tg_tps_total and all(lengths(row)):
-        return _of_reply(case, row.tg_tps_total / users)
+    tokens = timed_tokens(row, case)
+    if tokens is not None:
+        return tokens.speed(case.estimate)
     if row.tg_tps_total:
         return row.tg_tps_total / users
-    if row.seconds_per_token:
-        return 1.0 / row.seconds_per_token
     return row.tg_tps or 0.0
-
-
-def _of_reply(case: Case, rate: float) -> float:
-    """Speed of tokens from the rate of a whole reply, its prompt included [tokens/s]."""
-    predicted = case.estimate
-    speed: Array = predicted.decode_tps or 0.0
-    first: Array = predicted.first_token_seconds or 0.0
-    whole = case.work.output / (first + case.steps / speed)
-    return float(speed * rate / whole)
