@@ -19,9 +19,9 @@ from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Settings
 from advisor.cost_model.schedule import Schedule
 from advisor.cost_model.workload import Workload
 from advisor.evidence.published.engines import engine
+from advisor.evidence.published.known import timed_tokens
 from advisor.evidence.published.predict import Case
 from advisor.evidence.published.row import PublishedRow, figure, stated
-from advisor.evidence.published.timed_tokens import timed_tokens
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec

@@ -2,10 +2,9 @@
 
 import pytest
 
-from advisor.evidence.published.known import runs_of
+from advisor.evidence.published.known import TimedTokens, runs_of, timed_tokens
 from advisor.evidence.published.predict import Case, understood
 from advisor.evidence.published.row import PublishedRow
-from advisor.evidence.published.timed_tokens import TimedTokens, timed_tokens
 
 SERVED = {
     "category": "resident",
