@@ -7,6 +7,7 @@ from advisor.advice.decision import Decision, Situation
 from advisor.advice.edits.edit import Edited
 from advisor.advice.finder.runnable import Runnable
 from advisor.advice.table import choice as choices
+from advisor.advice.table import turning
 from advisor.advice.table.option import Option, Question
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -114,7 +115,7 @@ class Comparison:
         option = self._turning
         if option is None:
             return ""
-        words = choices.what_changes(option)
+        words = turning.what_changes(option)
         if not words or self.in_question is self.choice.safe:
             return words
         if option.pays and option.odd:
@@ -128,10 +129,10 @@ class Comparison:
         return f"Beside {self.case.step.name}, {words}"
 
     @property
-    def what_matters(self) -> tuple[choices.TornadoBar, ...]:
+    def what_matters(self) -> tuple[turning.TornadoBar, ...]:
         """Monthly gain of that option at the ends of each input, the most influential first."""
         if self._turning:
-            return choices.what_matters(self._turning)
+            return turning.what_matters(self._turning)
         return ()
 
     def placed(self, strategy: PlacementStrategy | None) -> tuple[Estimate, ...]:

@@ -14,10 +14,10 @@ from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.serving import heading, serving_fleets
 from advisor.advice.serving import lines as fleet_lines
 from advisor.advice.speeds import speed_of
-from advisor.advice.table.choice import least_speed
 from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.table.options import changes
 from advisor.advice.table.ram_and_drive import NUMBERS_OF_DRIVES, RamAndDrive
+from advisor.advice.table.turning import least_speed
 from advisor.advice.words.phrases import pays_when, plain
 from advisor.advice.words.verdict import Advice
 from advisor.catalog.inputs import INPUTS

@@ -2,8 +2,8 @@
 
 import re
 
-from advisor.advice.table.choice import least_speed
 from advisor.advice.table.option import Option, OptionKind
+from advisor.advice.table.turning import least_speed
 from advisor.formatting import hours as hours_words
 from advisor.formatting import short
 from advisor.units import number, tokens_per_second

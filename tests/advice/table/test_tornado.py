@@ -2,7 +2,7 @@
 
 import pytest
 
-from advisor.advice.table.choice import tornado
+from advisor.advice.table.turning import tornado
 from advisor.cost_model.uncertainty import Range
 
 SPEED = Range(value=10, low=8, high=12.5)

@@ -11,18 +11,10 @@ from advisor.advice.edits.changes import drafted_work, drafting_rows
 from advisor.advice.prices.power import PowerDraw
 from advisor.advice.prices.price import Price
 from advisor.advice.speeds import Speed
-from advisor.advice.table.choice import (
-    Choice,
-    choice_of,
-    gain,
-    in_question,
-    inputs,
-    nearest,
-    turning_points,
-    what_changes,
-)
+from advisor.advice.table.choice import Choice, choice_of, in_question, nearest
 from advisor.advice.table.cost import MonthlyCost, Use
 from advisor.advice.table.option import Option, OptionKind, Question
+from advisor.advice.table.turning import gain, inputs, turning_points, what_changes
 from advisor.advice.words.phrases import HARDLY_FASTER, pays_when
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Draft, Workload

@@ -13,9 +13,10 @@ from advisor.advice.prices.power import PowerDraw
 from advisor.advice.prices.price import Price
 from advisor.advice.prices.rows import LAUNCH, price_rows
 from advisor.advice.speeds import Speed
-from advisor.advice.table.choice import choice_of, free_change, least_speed
+from advisor.advice.table.choice import choice_of, free_change
 from advisor.advice.table.cost import LAUNCH_MARGIN, Use, speed_for_wait, waiting_seconds
 from advisor.advice.table.option import FREE, Option, OptionKind, Question, split
+from advisor.advice.table.turning import least_speed
 from advisor.advice.words.verdict import Advice
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
