@@ -83,6 +83,10 @@ class Situation:
         cost = self.kept.cost
         return cost is not None and bool(cost.rent + cost.starts)
 
+    def dear_beside(self, api: Option) -> bool:
+        """Whether what is kept is rented for far more than an API costs."""
+        return self.rented and (api.monthly or 0.0) <= RENT_LESS * (self.kept.monthly or 0.0)
+
 
 def serves(option: Option, reading_tps: float) -> bool:
     """Whether one person waits for nothing that is felt: neither words, the first, nor thought."""
@@ -293,17 +297,12 @@ def _free(case: Situation) -> Option | None:
 
 
 def _called(case: Situation) -> Option | None:
-    """An API, where texts may leave and this machine does not serve; where it is rented for far
-    more, unless texts must stay.
-    """
-    texts = case.demand.wants.texts
-    if texts is Texts.HOUSE or not case.apis:
+    """An API, where texts may leave and this machine does not serve, or is rented for far more."""
+    if case.demand.wants.texts is not Texts.ANYWHERE or not case.apis:
         return None
     api = case.apis[0]
-    if case.rented and (api.monthly or 0.0) <= RENT_LESS * (case.kept.monthly or 0.0):
+    if case.dear_beside(api):
         return api
-    if texts is not Texts.ANYWHERE:
-        return None
     if serves(case.best_kept, case.reading_tps) and case.demand.met_by(case.best_kept):
         return None
     return api

@@ -53,8 +53,11 @@ def _nothing_bought(advice: Comparison) -> list[str]:
     reason = plain(advice.choice.reason)
     if advice.case.demand.counted:
         return [reason]
-    if advice.decision.beside is not None:
-        beside = _unless_texts_stay(advice.decision.beside)
+    api = advice.decision.beside
+    if api is not None and advice.case.dear_beside(api):
+        return _in_place_of_rent(advice, api)
+    if api is not None:
+        beside = _unless_texts_stay(api)
         return [f"{_keep(kept)} {beside}", beside, _keep(kept)]
     if engine := _young(advice.options, kept.decode):
         return [f"{_keep(kept)} {engine[0]}", *engine]
@@ -195,14 +198,14 @@ def _by_api(option: Option) -> list[str]:
 
 
 def _in_place_of_rent(advice: Comparison, api: Option) -> list[str]:
-    """An API in place of a machine that is rented."""
+    """An API that costs far less than the machine that is rented."""
     rent = money_words(advice.options[0].monthly or 0.0)
     month = money_words(api.monthly or 0.0)
+    answers = f"An API answers for {month} a month, where the rent is {rent}"
     if advice.case.demand.wants.texts is Texts.ANYWHERE:
-        unless = ""
-    else:
-        unless = ", unless your texts must stay with you"
-    return [f"An API answers for {month} a month, where the rent is {rent}{unless}."]
+        return [f"{answers}."]
+    stays = f"{answers}; where your texts must stay with you"
+    return [f"{stays}, keep what you have.", f"{answers}, unless your texts must stay with you."]
 
 
 def _unless_texts_stay(api: Option) -> str:
