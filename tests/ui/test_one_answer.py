@@ -1,6 +1,7 @@
 """Sentences, badge and limit of one answer, which never contradict each other."""
 
 import re
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -12,6 +13,8 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.request.request import Request
 from advisor.runtimes.compare import decode_tps, usable
 from advisor.ui.advise.placements import BADGES, badge
+from advisor.ui.advise.ways import ways
+from advisor.units import number
 
 MODELS = ("gpt-oss-120b", "GLM-5.3-Flash", "Qwen3.8-Flash-Next", "Llama-3.1-8B")
 MACHINES = (
@@ -20,6 +23,7 @@ MACHINES = (
     {"gpu": "RTX 5070", "ram_gb": 32},
     {"gpu": "none", "ram_gb": 64},
 )
+GLM_ON_TWO = Request(model="GLM-5.3-Flash", gpu="2x RTX 3090", ram_gb=128)
 PAIRS = [(model, place) for model, place in product(MODELS, MACHINES)]
 
 
@@ -79,3 +83,13 @@ def test_a_badge_has_the_reserve_of_its_verdict() -> None:
     many = Request(model="Qwen3-32B", gpu="RTX 3090", ram_gb=64, replies_per_day=200_000)
     told = answer(many.nouns())
     assert badge(told, told.advice.best) == ("cannot keep up", "partly")
+
+
+def test_an_engine_that_the_verdict_names_has_a_card_of_its_own() -> None:
+    offered = {way.name: way for way in ways(answer(GLM_ON_TWO.nouns()))}
+    engine = offered["Another engine"]
+    assert engine.price == "free"
+    assert engine.action == f"Try {engine.changes['runtime']}"
+    chosen = answer(replace(GLM_ON_TWO, runtime=engine.changes["runtime"]).nouns())
+    assert f"{number(chosen.advice.options[0].decode)} tokens/s" == engine.figure
+    assert "Another engine" not in [way.name for way in ways(chosen)]

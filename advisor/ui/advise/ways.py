@@ -12,12 +12,14 @@ from advisor.advice.advise import Answer
 from advisor.advice.decision import KEEP, STAYS, STOPS_THINKING
 from advisor.advice.edits.changes import SOME_QUALITY, smaller_format
 from advisor.advice.edits.edit import Edited
+from advisor.advice.edits.in_tiers import SAME_MODEL
 from advisor.advice.finder.runnable import JOINED, Standing, rating
 from advisor.advice.table import choice as chosen
 from advisor.advice.table.option import Option, OptionKind, by_comparison
 from advisor.advice.table.options import BY_THE_MONTH
 from advisor.advice.words.judgement import LEAST, Judgement, judgement
 from advisor.advice.words.phrases import after_name, hours_rented, plain
+from advisor.advice.words.ways import YOUNG
 from advisor.formatting import hours, money
 from advisor.machine.catalog import host_rows, machine_rows
 from advisor.machine.machine import Machine
@@ -46,6 +48,7 @@ PROVIDERS = {
 }
 """Providers of APIs as they spell themselves, by their name among prices."""
 EVEN = "even swap"  # price of a card that costs no more than the one it replaces is sold for
+MOST_FREE = 2  # most free ways that are shown
 NOTABLE = 1.15
 WORTH_QUALITY = 1.5
 """Factors of speed from which a smaller format is offered: below and at reading speed."""
@@ -65,8 +68,11 @@ class Way:
 
 
 def ways(answer: Answer) -> list[Way]:
-    """The ways that help, in their order; the bigger GPU is always among them."""
-    free = [_another_model(answer), _free_setting(answer)]
+    """The ways that help, in their order, two free ones at most; the bigger GPU is always among
+    them.
+    """
+    able = (_another_model(answer), _free_setting(answer), _another_engine(answer))
+    free = [way for way in able if way is not None][:MOST_FREE]
     return [way for way in (*free, _bigger(answer), _elsewhere(answer)) if way is not None]
 
 
@@ -184,7 +190,7 @@ def _free_setting(answer: Answer) -> Way | None:
 def _thinking_off(answer: Answer, decided: Option, edit: Edited | None) -> Way:
     """Thinking off, with the free setting that it is decided for."""
     changes: dict[str, Any] = {"think": str(Think.OFF)}
-    text = f"{answer.nouns.model.name} answers without reasoning first."
+    text = f"{answer.nouns.model.name.rpartition('/')[2]} answers without reasoning first."
     if decided.name != STOPS_THINKING and edit is not None:
         changes |= _inputs_of(edit)
         text = f"{text[:-1]}, and {plain(edit.words)}."
@@ -195,6 +201,23 @@ def _thinking_off(answer: Answer, decided: Option, edit: Edited | None) -> Way:
         text=text,
         action="Switch it off",
         changes=changes,
+    )
+
+
+def _another_engine(answer: Answer) -> Way | None:
+    """An engine with experts in tiers that writes notably faster, with what it asks."""
+    advice = answer.advice
+    edit = next((each for each in advice.what_ifs if each.words.startswith(SAME_MODEL)), None)
+    if edit is None or edit.speed.decode < YOUNG * advice.options[0].decode:
+        return None
+    name = edit.changes["runtime"].name
+    return Way(
+        name="Another engine",
+        price="free",
+        figure=f"{number(edit.speed.decode)} tokens/s",
+        text=f"{edit.words[0].upper()}{edit.words[1:]}: {edit.cost.removeprefix('free, ')}.",
+        action=f"Try {name}",
+        changes={"runtime": name},
     )
 
 
