@@ -3,10 +3,10 @@
     AdvisorError
     |-- InputError          a value that cannot be used: what, the value, what is allowed
     |   |-- UnknownName     a name missing from the catalogue, with similar known names
-    |   `-- NeedMoreBytes   the start of a file, cut off before its header ends
+    |   `-- NeedMoreBytes   the start of a file, cut off before its header ends (`model/gguf/header`)
     |-- Refusal             an impossible combination of model, format, runtime and GPU
     |-- DataError           an invalid row of data/
-    |-- ProbeError          a measurement that this machine does not allow
+    |-- ProbeError          a measurement that this machine does not allow (`failures`)
     |-- NetworkError        a host that is unreachable or busy, or sends an invalid answer
     `-- StoreError          a report that cannot be saved, found or read
 
@@ -65,35 +65,12 @@ class UnknownName(InputError):
         return f"No {noun} is called {self.name[:LONGEST_SHOWN]!r}.{meant}{hint}"
 
 
-class NeedMoreBytes(InputError):
-    """The start of a file, cut off before its header ends, which needs a longer one [B]."""
-
-    def __init__(self, name: str, needed: int) -> None:
-        self.needed = needed
-        super().__init__(
-            f"{name}: the header is longer than the part given; at least the first {needed:,} "
-            "bytes are needed. Give the whole file, or a longer part of its start."
-        )
-
-
 class Refusal(AdvisorError):
     """An impossible combination of model, format, runtime and GPU."""
 
 
 class DataError(AdvisorError):
     """An invalid row of data/."""
-
-
-class ProbeError(AdvisorError):
-    """A measurement that this machine does not allow."""
-
-
-class NetworkError(AdvisorError):
-    """A host that is unreachable or busy, or sends an invalid answer."""
-
-
-class StoreError(AdvisorError):
-    """A report that cannot be saved, found or read."""
 
 
 def check_name(kind: str, text: str) -> None:

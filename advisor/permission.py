@@ -12,7 +12,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
-from advisor.errors import LONGEST_SHOWN, InputError
+from advisor.errors import InputError
+
+LONGEST_SHOWN = 80  # letters of a value that a message repeats
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

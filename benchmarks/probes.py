@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from advisor.errors import ProbeError
+from advisor.failures import ProbeError
 from advisor.probes import host, ram
 from advisor.probes.disk import read_rates
 from advisor.probes.disk.test_file import BLOCK

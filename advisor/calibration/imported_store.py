@@ -16,7 +16,8 @@ from advisor.calibration import local_machine, measurement_file
 from advisor.calibration.imported_names import FOLDER, THIS, is_this, names, stored_name
 from advisor.calibration.local_machine import Calibration
 from advisor.calibration.measurement_file import Fingerprint, MeasurementHistory, difference
-from advisor.errors import InputError, StoreError, UnknownName
+from advisor.errors import InputError, UnknownName
+from advisor.failures import StoreError
 from advisor.machine import from_spec
 from advisor.machine.catalog import find_host
 from advisor.machine.identify import machine_by_name

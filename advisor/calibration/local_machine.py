@@ -14,7 +14,8 @@ from advisor.calibration.measurement_file import (
     moment,
 )
 from advisor.catalog.constants import fitted_constants
-from advisor.errors import InputError, StoreError, UnknownName
+from advisor.errors import InputError, UnknownName
+from advisor.failures import StoreError
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.backends import OperatingSystem
 from advisor.machine.machine import USUAL_READ_AHEAD, Disk, EngineSpeed, Gpu, Host, Link, Machine

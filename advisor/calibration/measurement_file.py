@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from advisor.catalog.records import checked
-from advisor.errors import InputError, StoreError
+from advisor.errors import InputError
+from advisor.failures import StoreError
 from advisor.paths import DATA_VARIABLE
 from advisor.probes import host
 from advisor.probes.gpu import detect

@@ -15,7 +15,8 @@ from functools import cache
 from pathlib import Path
 
 from advisor.catalog.csv_tables import DATA, Row, read
-from advisor.errors import DataError, StoreError
+from advisor.errors import DataError
+from advisor.failures import StoreError
 from advisor.paths import DATA_VARIABLE, data_folder
 
 FOLDER = "tables"

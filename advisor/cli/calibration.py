@@ -23,7 +23,8 @@ from advisor.calibration.measurement_file import (
     to_json,
 )
 from advisor.cli.command import Json, output, show, tell
-from advisor.errors import AdvisorError, InputError, StoreError
+from advisor.errors import AdvisorError, InputError
+from advisor.failures import StoreError
 from advisor.formatting import moment, quantity
 from advisor.probes import suite
 from advisor.probes.gpu import detect

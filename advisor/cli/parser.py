@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import advisor
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cli.command import program
-from advisor.errors import InputError, UnknownName, close_names
+from advisor.errors import InputError, UnknownName
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -136,7 +136,7 @@ def named_first(words: Sequence[str]) -> Sequence[str]:
     """
     commands = tuple(row.command.split()[0] for row in COMMANDS)
     given = [*takewhile(lambda word: not word.startswith("-"), words)]
-    near = given and (given[0] in commands or close_names(given[0], commands))
+    near = given and (given[0] in commands or UnknownName("command", given[0], commands).close)
     if len(given) < 2 or near:
         return words
     return (SHORT, *words)
@@ -150,7 +150,7 @@ def _check_options(row: CommandRow, words: Sequence[str]) -> None:
         if not name.startswith("--") or any(each.startswith(name) for each in names):
             continue
         takers = [f"`{each.command}`" for each in COMMANDS if name in option_names(each)]
-        close = close_names(name, names)
+        close = UnknownName("option", name, names).close
         if close:
             meant = f" Did you mean {close[0]}?"
         else:

@@ -12,7 +12,8 @@ from advisor import given_files
 from advisor.catalog.records import as_record
 from advisor.cli import terminal
 from advisor.cli.command import Json, output, show
-from advisor.errors import InputError, StoreError
+from advisor.errors import InputError
+from advisor.failures import StoreError
 from advisor.formatting import moment
 from advisor.reports import comparison
 from advisor.reports.content import WordTable, parted

@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
 
 from advisor.deadline import Late, within
-from advisor.errors import AdvisorError, InputError, NetworkError, Refusal, UnknownName
+from advisor.errors import AdvisorError, InputError, Refusal, UnknownName
+from advisor.failures import NetworkError
 from advisor.model.config.by_tensors import StoredTensor, header_tensors
 from advisor.model.config.read import describe, describe_by_tensors
 from advisor.model.config.stored_format import BESIDE

@@ -9,7 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from advisor import given_files
-from advisor.errors import AdvisorError, InputError, NetworkError, Refusal
+from advisor.errors import AdvisorError, InputError, Refusal
+from advisor.failures import NetworkError
 from advisor.model import catalog
 from advisor.model.by_name.known import Named
 from advisor.model.by_name.named import is_named, named, usual_format

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from urllib.parse import SplitResult
 
 from advisor.deadline import Late, within
-from advisor.errors import LONGEST_SHOWN, ProbeError
+from advisor.failures import ProbeError
+from advisor.permission import LONGEST_SHOWN
 
 SECONDS = 3.0  # longest wait for a whole answer [s]
 MOST = 8_000_000  # most bytes of an answer that are read [B]

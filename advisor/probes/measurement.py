@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple, TypeAlias
 
 from advisor.catalog.csv_tables import texts
-from advisor.errors import ProbeError
+from advisor.failures import ProbeError
 from advisor.units import GB, KIB, MIB
 
 # Measurement: the record that probes return and calibration stores.

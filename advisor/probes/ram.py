@@ -10,7 +10,7 @@ from typing import Self, TypeAlias
 
 import numpy as np
 
-from advisor.errors import ProbeError
+from advisor.failures import ProbeError
 from advisor.probes import host
 from advisor.probes.measurement import (
     Cancelled,

@@ -23,7 +23,8 @@ from typing import Any
 from urllib.parse import SplitResult, urlencode, urlsplit
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.errors import InputError, ProbeError
+from advisor.errors import InputError
+from advisor.failures import ProbeError
 from advisor.probes.http_answer import FOUND, got
 
 LARGEST = 1e18  # far above any number of tokens or bytes

@@ -18,7 +18,8 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from advisor.catalog import renewed
-from advisor.errors import AdvisorError, InputError, NetworkError
+from advisor.errors import AdvisorError, InputError
+from advisor.failures import NetworkError
 from advisor.model.by_name.hub_list import (
     COLUMNS,
     TABLE,

@@ -17,7 +17,8 @@ from typing import Any, TypeVar
 
 from advisor.advice.prices.rows import SALES, ApiPriceRow, PriceRow, api_price_rows, last_day
 from advisor.catalog.csv_tables import read
-from advisor.errors import DataError, NetworkError, UnknownName
+from advisor.errors import DataError, UnknownName
+from advisor.failures import NetworkError
 from advisor.formatting import money, money_per_hour
 from advisor.machine.catalog import find_gpu
 from advisor.refresh.addresses import address, text_of

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date
 
-from advisor.errors import NetworkError
+from advisor.failures import NetworkError
 from advisor.refresh.addresses import address, text_of
 from advisor.refresh.fetched import Fetched
 from advisor.request.rates import TABLE, RateRow

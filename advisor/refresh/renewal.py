@@ -17,7 +17,8 @@ from advisor.advice.finder.runnable import quality_rows
 from advisor.advice.prices.rows import api_price_rows, price_rows, rent_rows
 from advisor.catalog import renewed
 from advisor.catalog.csv_tables import as_text
-from advisor.errors import AdvisorError, NetworkError, UnknownName
+from advisor.errors import AdvisorError, UnknownName
+from advisor.failures import NetworkError
 from advisor.model.by_name.hub_list import by_config
 from advisor.model.hub import offline
 from advisor.refresh import checks, models, prices, rates, scores

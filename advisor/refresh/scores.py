@@ -16,7 +16,8 @@ from datetime import date
 from urllib.parse import urlencode
 
 from advisor.advice.finder.runnable import QualityRow, quality_rows
-from advisor.errors import InputError, NetworkError
+from advisor.errors import InputError
+from advisor.failures import NetworkError
 from advisor.refresh.addresses import address, text_of
 from advisor.refresh.fetched import Fetched
 

@@ -22,7 +22,7 @@ from advisor.catalog import inputs
 from advisor.cost_model.drafting import refuse_without_heads
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Draft, Workload
-from advisor.errors import LONGEST_SHOWN, AdvisorError, InputError, UnknownName
+from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.formatting import US_DOLLAR, Currency
 from advisor.lazy import lazy
 from advisor.machine import from_spec
@@ -35,6 +35,7 @@ from advisor.model.model import Model
 from advisor.model.packings import of_runtime
 from advisor.model.resolve import ResolvedModel
 from advisor.model.thinking import Thinking, thinking_of
+from advisor.permission import LONGEST_SHOWN
 from advisor.request import known_speed
 from advisor.request.known import Known, QuestionRun, known
 from advisor.request.money import MoneyInputs, Ownership, in_usd

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from advisor.catalog.inputs import INPUTS, Input, Kind
-from advisor.errors import InputError, close_names
+from advisor.errors import InputError
 from advisor.request.request import Request
 
 
@@ -42,7 +42,7 @@ def check_names(values: object, allowed: tuple[str, ...], where: str) -> None:
         raise InputError(f"{where} is {str(values)[:80]!r}; it should be keys with values.")
     for key in values:
         if key not in allowed:
-            close = close_names(str(key), allowed)
+            close = UnknownName("key", str(key), allowed).close
             if close:
                 meant = f"; did you mean {close[0]}?"
             else:

@@ -11,7 +11,8 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import DEFAULT, Placement, PlacementStrategy, Settings
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
-from advisor.errors import AdvisorError, InputError, ProbeError, Refusal
+from advisor.errors import AdvisorError, InputError, Refusal
+from advisor.failures import ProbeError
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec

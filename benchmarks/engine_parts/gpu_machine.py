@@ -13,7 +13,7 @@ from advisor.calibration import local_machine
 from advisor.calibration.imported_store import as_probed
 from advisor.calibration.local_machine import Calibration
 from advisor.calibration.measurement_file import MeasurementHistory, fingerprint
-from advisor.errors import ProbeError
+from advisor.failures import ProbeError
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.probes import ram

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.errors import ProbeError
+from advisor.failures import ProbeError
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.build import build

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from advisor.errors import ProbeError
+from advisor.failures import ProbeError
 from advisor.probes.llama_cpp.job import EngineJob
 from advisor.probes.llama_cpp.programs import as_json
 from benchmarks.engine_parts import kept

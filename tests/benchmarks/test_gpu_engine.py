@@ -13,7 +13,8 @@ import own_rows
 import pytest
 from gpu_server import FIGURES, PAGEABLE, PINNED, SERVER, measurements, read_rows, run, session
 
-from advisor.errors import InputError, ProbeError
+from advisor.errors import InputError
+from advisor.failures import ProbeError
 from advisor.machine.machine import Machine
 from advisor.probes.gpu import cuda
 from advisor.probes.measurement import Measurement

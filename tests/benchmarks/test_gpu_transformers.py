@@ -21,7 +21,8 @@ import pytest
 from gpu_server import read_rows, run, session
 
 from advisor.cost_model.placement import RAM, PlacementStrategy, vram
-from advisor.errors import ProbeError, Refusal
+from advisor.errors import Refusal
+from advisor.failures import ProbeError
 from advisor.machine.machine import Machine
 from advisor.model.build import build
 from advisor.model.catalog import in_format

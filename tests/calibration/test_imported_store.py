@@ -11,7 +11,8 @@ from advisor.calibration import imported_names, imported_store, local_machine, m
 from advisor.calibration.imported_store import named_machine
 from advisor.calibration.local_machine import Calibration
 from advisor.calibration.measurement_file import MeasurementHistory, imported, to_json
-from advisor.errors import InputError, StoreError, UnknownName
+from advisor.errors import InputError, UnknownName
+from advisor.failures import StoreError
 from advisor.machine.quantity import Provenance
 from advisor.machine.spec import MachineSpec
 from advisor.probes.measurement import CurvePoint

@@ -10,7 +10,7 @@ import pytest
 
 from advisor.calibration import local_machine, measurement_file
 from advisor.calibration.local_machine import Fingerprint, load, save
-from advisor.errors import StoreError
+from advisor.failures import StoreError
 from advisor.machine.quantity import Provenance
 from advisor.probes.measurement import CurvePoint, Measurement
 

@@ -15,7 +15,7 @@ import pytest
 
 from advisor.catalog import renewed
 from advisor.catalog.csv_tables import DATA
-from advisor.errors import StoreError
+from advisor.failures import StoreError
 
 ROOT = Path(__file__).parents[2]
 KILLS = int(os.environ.get("ADVISOR_SOAK", "3"))

@@ -20,7 +20,8 @@ from advisor.calibration.local_machine import Calibration
 from advisor.catalog.csv_tables import DATA
 from advisor.cli.main import main
 from advisor.cli.parser import COMMANDS, parser
-from advisor.errors import InputError, ProbeError, Refusal, StoreError
+from advisor.errors import InputError, Refusal
+from advisor.failures import ProbeError, StoreError
 from advisor.formatting import aligned
 from advisor.machine import from_spec
 from advisor.machine.spec import MachineSpec

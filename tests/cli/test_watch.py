@@ -12,7 +12,8 @@ from engine import needs_engine
 from llama_server import complete, llama_server
 
 from advisor.cli.main import main
-from advisor.errors import InputError, ProbeError
+from advisor.errors import InputError
+from advisor.failures import ProbeError
 from advisor.model.spec import ArchitectureSpec
 from advisor.probes.llama_cpp.synthetic_model import in_type, write
 from advisor.probes.server import from_metrics, from_ollama, read_server

@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from advisor.errors import NetworkError, Refusal
+from advisor.errors import Refusal
+from advisor.failures import NetworkError
 from advisor.model.remembered import Remembered
 
 

@@ -9,9 +9,11 @@ from gguf_files import LLAMA_KEYS, llama_tensors, write
 from llama_config import LLAMA, PARAMS
 
 from advisor.cli.main import main
-from advisor.errors import InputError, NeedMoreBytes, NetworkError, Refusal, UnknownName
+from advisor.errors import InputError, Refusal, UnknownName
+from advisor.failures import NetworkError
 from advisor.model import catalog, hub, resolve
 from advisor.model.config.read import describe as describe_config
+from advisor.model.gguf.header import NeedMoreBytes
 from advisor.model.resolve import ReferenceKind, way
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from cuda_driver import RATES, START, CudaDriver, CUresult
 
-from advisor.errors import ProbeError
+from advisor.failures import ProbeError
 from advisor.probes import host, measurement
 from advisor.probes.gpu import cuda, transfer
 from advisor.probes.gpu import transfer as contention

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from advisor.errors import ProbeError
+from advisor.failures import ProbeError
 from advisor.probes import host, measurement
 from advisor.probes.disk import direct_reads, read_rates, test_file
 from advisor.probes.measurement import ProbeStep

@@ -7,7 +7,7 @@ import pytest
 from hostile_servers import HOSTILE, hostile, let_go
 
 from advisor.cli.main import main
-from advisor.errors import ProbeError
+from advisor.failures import ProbeError
 from advisor.probes import http_answer
 from advisor.probes.server import read_server
 

@@ -23,7 +23,7 @@ import psutil
 import pytest
 from engine import needs_engine
 
-from advisor.errors import ProbeError
+from advisor.failures import ProbeError
 from advisor.model.gguf.read import describe_path
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.errors import ProbeError
+from advisor.failures import ProbeError
 from advisor.probes import host, ram
 from advisor.probes import measurement as progress
 from advisor.probes import ram as ram_readers

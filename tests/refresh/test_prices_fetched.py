@@ -12,7 +12,7 @@ from advisor.catalog import renewed
 from advisor.catalog.csv_tables import as_text
 from advisor.cli.main import main
 from advisor.cli.prices import price_ages
-from advisor.errors import NetworkError
+from advisor.failures import NetworkError
 from advisor.refresh import prices
 from advisor.refresh.prices import calls_of, rents_of, within
 

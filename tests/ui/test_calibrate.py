@@ -15,7 +15,7 @@ from ui_app import app, chart_words, page_text, run
 
 from advisor.calibration import imported_names, imported_store, local_machine
 from advisor.calibration.measurement_file import to_json
-from advisor.errors import ProbeError
+from advisor.failures import ProbeError
 from advisor.probes import suite
 from advisor.probes.measurement import CurvePoint, Measurement, ProbeStep, title
 from advisor.ui.calibrate import gauges, machine_list, machine_view

@@ -10,7 +10,7 @@ import pytest
 from ui_app import app
 
 from advisor.calibration import local_machine
-from advisor.errors import ProbeError, StoreError
+from advisor.failures import ProbeError, StoreError
 from advisor.probes import suite
 from advisor.probes.measurement import Measurement, ProbeStep
 from advisor.reports.charts import crossing

@@ -29,7 +29,8 @@ from advisor.advice.table.stack import Stack, between_kinds
 from advisor.advice.table.timed_machines import COUNTS, cardless, whole_machines
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
-from advisor.errors import InputError, NetworkError, Refusal, UnknownName
+from advisor.errors import InputError, Refusal, UnknownName
+from advisor.failures import NetworkError
 from advisor.machine import from_catalog
 from advisor.machine.catalog import gpu_rows
 from advisor.machine.machine import Machine

@@ -17,9 +17,10 @@ from advisor.calibration.measurement_file import alone, write
 from advisor.catalog.accuracy_points import AccuracyPoint, accuracy_points
 from advisor.catalog.records import checked
 from advisor.cost_model.estimate import Estimate
-from advisor.errors import InputError, StoreError, UnknownName
+from advisor.errors import InputError, UnknownName
 from advisor.evidence.accuracy.regimes import coverage_like
 from advisor.evidence.accuracy.scoring import grouped
+from advisor.failures import StoreError
 from advisor.machine.from_spec import cards_of
 from advisor.paths import data_folder
 from advisor.permission import permitted

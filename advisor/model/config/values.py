@@ -16,7 +16,7 @@ from functools import cache
 from typing import TypeVar
 
 from advisor.catalog.csv_tables import DATA, assignments, literal, read, texts
-from advisor.errors import InputError, Refusal, close_names
+from advisor.errors import InputError, Refusal
 
 Item = TypeVar("Item")
 
@@ -291,7 +291,7 @@ def _guessed(config: Config, kind: str) -> FamilyRow:
     """Llama's row for a family that no row describes, where its file states all sizes and nothing
     of other kinds of layers.
     """
-    close = close_names(kind, tuple(families()))
+    close = UnknownName("family", kind, families()).close
     alike = any(SequenceMatcher(None, kind, name).ratio() >= MISSPELLED for name in close)
     stated = all(map(config.states, STATED)) and any(map(config.states, WIDTHS))
     keys = [key for key, value in config.values.items() if value]

@@ -14,12 +14,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 
-from advisor.errors import InputError, NeedMoreBytes
+from advisor.errors import InputError
 
 # Names and values of a GGUF header as they may be shown: short and printable.
 
 Value = int | float | bool | str | tuple[int | float | bool, ...]  # value of a header key
 LONGEST = 60
+
+
+class NeedMoreBytes(InputError):
+    """The start of a file, cut off before its header ends, which needs a longer one [B]."""
+
+    def __init__(self, name: str, needed: int) -> None:
+        self.needed = needed
+        super().__init__(
+            f"{name}: the header is longer than the part given; at least the first {needed:,} "
+            "bytes are needed. Give the whole file, or a longer part of its start."
+        )
 
 
 def brief(value: Value) -> str:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from advisor.errors import ProbeError
+from advisor.failures import ProbeError
 from advisor.probes import measurement
 from advisor.probes.disk.test_file import DriveFile
 

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from advisor.errors import ProbeError
+from advisor.failures import ProbeError
 from advisor.probes import host
 from advisor.probes.disk import direct_reads
 from advisor.probes.disk.direct_reads import Window

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from advisor.errors import ProbeError
+from advisor.failures import ProbeError
 from advisor.paths import data_folder
 from advisor.probes import measurement
 from advisor.probes.host import operating_system

@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from advisor.errors import ProbeError
+from advisor.failures import ProbeError
 from advisor.probes.host import operating_system
 from advisor.units import MIB
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from advisor.errors import ProbeError
+from advisor.failures import ProbeError
 from advisor.probes.host import command, number, operating_system, sysctl, text
 from advisor.units import GIB, MIB
 

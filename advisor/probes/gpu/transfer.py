@@ -15,7 +15,7 @@ from functools import partial
 from threading import Event
 from typing import Any
 
-from advisor.errors import ProbeError
+from advisor.failures import ProbeError
 from advisor.probes import host, ram
 from advisor.probes import measurement as clock
 from advisor.probes.gpu import detect

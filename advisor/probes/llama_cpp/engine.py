@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from advisor.errors import ProbeError
+from advisor.failures import ProbeError
 from advisor.model.gguf.read import describe_path
 from advisor.probes import host
 from advisor.probes.disk.test_file import MEMORY_FILESYSTEMS, filesystem, temporary_folder, unnamed

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from advisor.errors import ProbeError
+from advisor.failures import ProbeError
 from advisor.probes.disk.test_file import temporary_folder
 from advisor.probes.host import operating_system
 from advisor.probes.llama_cpp import die_with_parent

@@ -9,7 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from advisor.errors import InputError, ProbeError
+from advisor.errors import InputError
+from advisor.failures import ProbeError
 from advisor.probes.llama_cpp import child
 from advisor.probes.llama_cpp.job import EngineJob, Stop, Timings, output_of
 from advisor.probes.llama_cpp.result_files import EngineRun, read

@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, relationship
 
-from advisor.errors import StoreError
+from advisor.failures import StoreError
 from advisor.paths import data_folder
 from advisor.reports.store.saved import LONGEST_NAME, LONGEST_TAG
 

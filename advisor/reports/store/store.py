@@ -22,7 +22,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, selectinload
 
 from advisor.catalog.records import checked, like
-from advisor.errors import InputError, StoreError, check_name
+from advisor.errors import InputError, check_name
+from advisor.failures import StoreError
 from advisor.reports.document import ReportDocument, from_json, to_json
 from advisor.reports.from_advice import MeasuredResult
 from advisor.reports.store import saved

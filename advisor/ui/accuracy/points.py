@@ -12,9 +12,9 @@ from plotly import express
 from plotly.graph_objects import Figure
 
 from advisor.catalog.accuracy_points import PEERS, AccuracyPoint
-from advisor.errors import StoreError
 from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.evidence.accuracy.scoring import score_of
+from advisor.failures import StoreError
 from advisor.formatting import percent
 from advisor.reports.store.saved import SavedReport
 from advisor.ui.parts.drawing import palette

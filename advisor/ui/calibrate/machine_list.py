@@ -9,7 +9,8 @@ from markupsafe import Markup
 
 from advisor.calibration import imported_names, imported_store, measurement_file
 from advisor.calibration.imported_names import THIS
-from advisor.errors import InputError, StoreError
+from advisor.errors import InputError
+from advisor.failures import StoreError
 from advisor.formatting import moment
 from advisor.machine.catalog import gpu_rows, host_rows
 from advisor.request.request import Request

@@ -10,7 +10,8 @@ from typing import TypeVar
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.errors import AdvisorError, NetworkError, Refusal, UnknownName
+from advisor.errors import AdvisorError, Refusal, UnknownName
+from advisor.failures import NetworkError
 from advisor.formatting import money
 from advisor.model import catalog, resolve
 from advisor.runtimes.compare import decode_tps

@@ -34,7 +34,8 @@ from advisor.catalog.inputs import INPUTS, Input, Kind
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import DEFAULT, PlacementStrategy
 from advisor.cost_model.workload import Workload
-from advisor.errors import InputError, NetworkError, Refusal
+from advisor.errors import InputError, Refusal
+from advisor.failures import NetworkError
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.machine import Form, Machine
 from advisor.machine.spec import MachineSpec

@@ -9,8 +9,8 @@ import pytest
 from gguf import GGUFEndian, GGUFWriter
 from gguf_files import LLAMA_KEYS, llama_tensors, write
 
-from advisor.errors import InputError, NeedMoreBytes
-from advisor.model.gguf.header import MAX_TENSORS, Part, prefix, read_header
+from advisor.errors import InputError
+from advisor.model.gguf.header import MAX_TENSORS, NeedMoreBytes, Part, prefix, read_header
 from advisor.model.gguf.read import describe_path
 
 

@@ -8,7 +8,8 @@ import pytest
 from hostile_servers import HOSTILE, hostile, let_go
 
 from advisor import deadline
-from advisor.errors import AdvisorError, NetworkError
+from advisor.errors import AdvisorError
+from advisor.failures import NetworkError
 from advisor.model import hub
 from advisor.model.hub import Limits, describe_repository, fetch
 from advisor.permission import Permission, narrowed

@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 import pytest
 from llama_config import LLAMA, PARAMS
 
-from advisor.errors import InputError, NetworkError, Refusal, UnknownName
+from advisor.errors import InputError, Refusal, UnknownName
+from advisor.failures import NetworkError
 from advisor.model import hub
 from advisor.model.hub import Limits, RemoteFile, describe_repository, repository
 

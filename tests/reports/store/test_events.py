@@ -7,7 +7,7 @@ import pytest
 from saved_reports import sample
 
 from advisor.cli.main import main
-from advisor.errors import StoreError
+from advisor.failures import StoreError
 from advisor.reports.document import ReportDocument
 from advisor.reports.store import store as store_module
 from advisor.reports.store.saved import EVENTS

@@ -9,7 +9,7 @@ import pytest
 from postgresql import PostgreSQL
 from saved_reports import SAMPLE, sample
 
-from advisor.errors import StoreError
+from advisor.failures import StoreError
 from advisor.reports.store.database import database_url, place
 from advisor.reports.store.store import open_store
 

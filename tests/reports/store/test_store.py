@@ -16,7 +16,8 @@ import pytest
 from saved_reports import KEPT_NAMES, KEPT_TABLES, RESULT, SAMPLE, sample
 from sqlalchemy import Connection, Pool, event, text
 
-from advisor.errors import InputError, StoreError
+from advisor.errors import InputError
+from advisor.failures import StoreError
 from advisor.reports.document import ReportDocument
 from advisor.reports.files.export import FORMS
 from advisor.reports.store import database

@@ -1,0 +1,15 @@
+"""Failures of what lies around the program: a measurement, another computer, the saved reports."""
+
+from advisor.errors import AdvisorError
+
+
+class ProbeError(AdvisorError):
+    """A measurement that this machine does not allow."""
+
+
+class NetworkError(AdvisorError):
+    """A host that is unreachable or busy, or sends an invalid answer."""
+
+
+class StoreError(AdvisorError):
+    """A report that cannot be saved, found or read."""
