@@ -3,7 +3,7 @@
     AdvisorError
     |-- InputError          a value that cannot be used: what, the value, what is allowed
     |   |-- UnknownName     a name missing from the catalogue, with similar known names
-    |   `-- NeedMoreBytes   the start of a file, cut off before its header ends (`model/gguf/header`)
+    |   `-- NeedMoreBytes   the start of a file, without the end of its header
     |-- Refusal             an impossible combination of model, format, runtime and GPU
     |-- DataError           an invalid row of data/
     |-- ProbeError          a measurement that this machine does not allow (`failures`)

@@ -122,24 +122,24 @@ NAMES = {
         "qwen3:30b-a3b-q4_K_M", "Hermes-4-70B", "internlm3 8b",
     ),
     "GPU": (
-        "advisor.machine.catalog", "gpu_named",
+        "advisor.machine.catalog", "GPUS.named",
         "NVIDIA GeForce RTX 4070 Ti SUPER", "2x 3090 24GB", "AMD Radeon Graphics (RADV GFX1151)",
         "5090 laptop", "Apple M4 Max (40 cores)",
     ),
     "processor": (
-        "advisor.machine.catalog", "cpu_named",
+        "advisor.machine.catalog", "HOSTS.named",
         "AMD EPYC 7532 32-Core Processor", "i7-12700KF", "2x E5-2699 v3", "8845HS",
     ),
     "machine": (
-        "advisor.machine.catalog", "machine_named",
+        "advisor.machine.catalog", "MACHINES.named",
         "Legion Pro 7 5090", "4x3090 EPYC 7532 512GB", "mbp m1 max 64gb", "NC40ads_H100_v5",
     ),
 }  # fmt: skip
 """Module, function and names of each kind."""
 TIMED_NAMES = """
-import importlib, json, sys, time
+import importlib, json, operator, sys, time
 module, function, *names = sys.argv[1:]
-resolve = getattr(importlib.import_module(module), function)
+resolve = operator.attrgetter(function)(importlib.import_module(module))
 times = []
 for name in names:
     start = time.process_time()

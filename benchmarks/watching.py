@@ -30,7 +30,7 @@ from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.timing import StepTime
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import AdvisorError
-from advisor.machine.catalog import find_gpu
+from advisor.machine.catalog import GPUS
 from advisor.probes.server import ServerReading
 from advisor.probes.server_process import ProcessReading
 from advisor.request.request import Request
@@ -312,7 +312,7 @@ def process(
         each * (1.0 - (1.0 - on_gpu(time)) * slower)
         for each, time, slower in zip(spent, (run.step, run.prompt), factors, strict=True)
     ) / sum(spent)
-    row = find_gpu(cards[0].name) if cards else None
+    row = GPUS.find(cards[0].name) if cards else None
     return ProcessReading(
         words=SERVER,
         processors=2.0 * sound.machine.host.cores,

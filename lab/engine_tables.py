@@ -15,7 +15,7 @@ from advisor.cost_model import uncertainty
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import HOST_MEMORY, FixedTime
 from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT
-from advisor.machine.catalog import gpu_rows
+from advisor.machine.catalog import GPUS
 from advisor.model.model import Floats
 from lab import rounded, spreads
 from lab.engines import FILES, PUBLISHED, SIMULATED, published, simulated
@@ -187,7 +187,7 @@ def _ranges(done: HeldOut) -> Iterator[tuple[str, float, str, int]]:
         yield IN_PROMPT, half, part, len(prompts.off)
     yield BY_TRAIT[IN_PROMPT], 1.0, uncertainty.SEVERAL, len(prompts.off)
     yield "sources", 0.0, "", 0
-    counts = dict.fromkeys((card.family for card in gpu_rows().values()), 0)
+    counts = dict.fromkeys((card.family for card in GPUS.rows().values()), 0)
     counts |= {family: len(names) for family, names in publishers(cases).items()}
     for family, number in sorted(counts.items()):
         yield "sources", float(number), family, number

@@ -20,7 +20,7 @@ from advisor.catalog.csv_tables import DATA, as_text, read
 from advisor.errors import AdvisorError
 from advisor.evidence.published.predict import Case
 from advisor.evidence.published.row import PublishedRow
-from advisor.machine.catalog import gpu_named
+from advisor.machine.catalog import GPUS
 from advisor.model import resolve
 from lab import rounded, write
 from lab.llama_cpp import case_of, published
@@ -128,7 +128,7 @@ def _by_setting(
 
 @cache
 def _card(name: str) -> str:
-    return gpu_named(name).row.name
+    return GPUS.named(name).row.name
 
 
 @cache

@@ -19,7 +19,7 @@ from advisor.errors import AdvisorError
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.machine import stated_gpus
 from advisor.evidence.published.row import PublishedRow
-from advisor.machine.catalog import find_gpu
+from advisor.machine.catalog import GPUS
 from advisor.machine.spec import MIXED, NO_GPU
 from lab import write
 from lab.published import published_rows
@@ -47,7 +47,7 @@ def many_run(rows: Iterable[PublishedRow]) -> list[ManyRunRow]:
         with suppress(AdvisorError):
             names, _ = stated_gpus(row)
             if runtime is not None and MIXED not in names and names != NO_GPU:
-                seen[find_gpu(names).name, runtime.engine].append(row)
+                seen[GPUS.find(names).name, runtime.engine].append(row)
     counted = (
         ManyRunRow(
             gpu=card,

@@ -10,7 +10,7 @@ from advisor.evidence.accuracy.scoring import source_of
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.machine import looked_up, ram_peak
 from advisor.evidence.published.row import PublishedRow
-from advisor.machine.catalog import find_host
+from advisor.machine.catalog import HOSTS
 from advisor.units import GB
 
 PARTS = ("", "_more", "_2026", "_autumn", "_freed")
@@ -58,7 +58,7 @@ def ram_in_theory(row: PublishedRow, host: str) -> float | None:
     """Theoretical RAM bandwidth of a row with a processor of the catalogue; None where its rate is
     sustained or unknown [B/s].
     """
-    listed = looked_up(find_host, host)
+    listed = looked_up(HOSTS.find, host)
     if listed is None:
         return None
     if row.ram_bw_gbs:

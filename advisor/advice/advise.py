@@ -45,7 +45,7 @@ from advisor.errors import InputError
 from advisor.formatting import money_shown_in, percent
 from advisor.lazy import lazy
 from advisor.machine.backends import OperatingSystem
-from advisor.machine.catalog import find_gpu
+from advisor.machine.catalog import GPUS
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.request.money import MoneyInputs, Ownership
@@ -537,5 +537,5 @@ def with_priced_names(money: MoneyInputs) -> MoneyInputs:
     return replace(
         money,
         own_price=tuple((priced_name(name), usd) for name, usd in money.own_price),
-        own_rent=tuple((find_gpu(name).name, usd) for name, usd in money.own_rent),
+        own_rent=tuple((GPUS.find(name).name, usd) for name, usd in money.own_rent),
     )

@@ -19,7 +19,7 @@ from advisor.calibration.measurement_file import Fingerprint, MeasurementHistory
 from advisor.errors import InputError, UnknownName
 from advisor.failures import StoreError
 from advisor.machine import from_spec
-from advisor.machine.catalog import find_host
+from advisor.machine.catalog import HOSTS
 from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
@@ -197,7 +197,7 @@ def as_probed(
 def _cores(cpu: str, latest: dict[str, Measurement]) -> int:
     """Cores from the catalogue, else the largest thread count probed."""
     try:
-        return find_host(cpu).cores
+        return HOSTS.find(cpu).cores
     except UnknownName:
         ram = latest.get("ram_read")
         if ram:

@@ -13,7 +13,7 @@ from advisor.advice.prices.price import rents
 from advisor.cli.command import Json, show
 from advisor.cli.refresh import renew
 from advisor.formatting import counted, money, money_per_hour
-from advisor.machine.catalog import find_gpu
+from advisor.machine.catalog import GPUS
 
 
 def run(args: argparse.Namespace) -> int | None:
@@ -63,7 +63,7 @@ def _show_each(args: argparse.Namespace, today: date) -> None:
     if machine:
         name = machine.price.gpu
     else:
-        name = find_gpu(args.of).name
+        name = GPUS.find(args.of).name
     sold = [row for row in tables.price_rows() if row.gpu == name and row.kind == "purchase"]
     if machine is not None:
         memory = machine.price.memory_gib

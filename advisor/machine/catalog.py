@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from advisor.catalog.csv_tables import DATA, RowsByName, read
 from advisor.catalog.name_matching import find, spelled
@@ -29,20 +29,20 @@ def table(file: str, record: type[Row], key: str = "name") -> Callable[[], Mappi
     return cache(lambda: {getattr(row, key): row for row in read(HARDWARE / file, record)})
 
 
-gpu_rows = table("gpus.csv", GpuRow)  # GPUs by name
-host_rows = table("hosts.csv", HostRow)  # CPUs and platforms by name
-disk_rows = table("disks.csv", DiskRow)  # drives by name
-machine_rows = table("machines.csv", rows.MachineRow)  # machines that people own or rent, by name
+_gpu_rows = table("gpus.csv", GpuRow)  # GPUs by name
+_host_rows = table("hosts.csv", HostRow)  # CPUs and platforms by name
+_disk_rows = table("disks.csv", DiskRow)  # drives by name
+_machine_rows = table("machines.csv", rows.MachineRow)  # machines that people own or rent, by name
 cpu_models = cache(lambda: RowsByName(HARDWARE / "cpu_models.csv", rows.CpuModelRow))
 """Cores of processors without a row in data/hardware/hosts.csv, by name in lower case."""
 cpu_clocks = cache(lambda: RowsByName(HARDWARE / "cpu_clocks.csv", rows.CpuClockRow))
 """Clocks of processors, by name in lower case."""
 cpu_generations = cache(lambda: read(HARDWARE / "cpu_generations.csv", rows.CpuGenerationRow))
 """Properties of each generation of processors."""
-gpu_names = cache(lambda: GpuNames(gpu_rows()))  # names of GPUs, ready to be matched
-cpu_names = cache(lambda: CpuNames(host_rows(), cpu_models(), cpu_generations()))
+gpu_names = cache(lambda: GpuNames(_gpu_rows()))  # names of GPUs, ready to be matched
+cpu_names = cache(lambda: CpuNames(_host_rows(), cpu_models(), cpu_generations()))
 """Names of processors, ready to be matched."""
-machine_names = cache(lambda: MachineNames(machine_rows(), gpu_names(), cpu_names()))
+machine_names = cache(lambda: MachineNames(_machine_rows(), gpu_names(), cpu_names()))
 """Names of machines, ready to be matched."""
 
 
@@ -57,9 +57,9 @@ def published(figure: str) -> Mapping[str, rows.PartFigure]:
 
 
 @lru_cache(maxsize=4096)
-def gpu_named(name: str, memory: float | None = None) -> GpuName:
+def _gpu_named(name: str, memory: float | None = None) -> GpuName:
     """GPU of a name; the memory that a driver shows tells cards of the same name apart [B]."""
-    row = spelled("GPU", gpu_rows()).get(name.strip().casefold())
+    row = spelled("GPU", _gpu_rows()).get(name.strip().casefold())
     if memory is not None:
         return gpu_names().match(name, memory / GIB)
     if row is None:
@@ -69,24 +69,24 @@ def gpu_named(name: str, memory: float | None = None) -> GpuName:
     if size_gib(plain(name)):
         note = ""
     else:
-        note = size_unsaid(named, gpu_rows())
+        note = size_unsaid(named, _gpu_rows())
     if note:
         return replace(named, notes=(*named.notes, note))
     return named
 
 
-def find_gpu(name: str, memory: float | None = None) -> GpuRow:
-    """Catalogue row of a GPU, by any name that `gpu_named` reads."""
-    return gpu_named(name, memory).row
+def _find_gpu(name: str, memory: float | None = None) -> GpuRow:
+    """Catalogue row of a GPU, by any name that `named` reads."""
+    return _gpu_named(name, memory).row
 
 
 WITH_GRAPHICS = ("unified", "laptop")  # segments of processors whose own graphics are used as a GPU
 
 
 @lru_cache(maxsize=4096)
-def cpu_named(name: str) -> CpuName:
+def _cpu_named(name: str) -> CpuName:
     """Processor of a name: its row, its graphics, and assumptions."""
-    row = spelled("CPU", host_rows()).get(name.strip().casefold())
+    row = spelled("CPU", _host_rows()).get(name.strip().casefold())
     if row is not None and row.segment not in WITH_GRAPHICS:
         notes = tuple(contradictions(plain(name), row, row))
         return CpuName(row=row, notes=notes)  # the long list is loaded for other names alone
@@ -94,29 +94,29 @@ def cpu_named(name: str) -> CpuName:
 
 
 @lru_cache(maxsize=4096)
-def find_host(name: str) -> HostRow:
+def _find_host(name: str) -> HostRow:
     """Catalogue row of a CPU or platform, or one derived from its generation."""
-    row = spelled("CPU", host_rows()).get(name.strip().casefold())
+    row = spelled("CPU", _host_rows()).get(name.strip().casefold())
     if row is not None:
         return row
-    return cpu_named(name).row
+    return _cpu_named(name).row
 
 
 def memory_generation(host: str) -> str:
     """Generation of a processor's memory ("DDR5"); empty for a processor of an unknown name."""
     try:
-        return find_host(host).memory_type
+        return _find_host(host).memory_type
     except UnknownName:
         return ""
 
 
 @lru_cache(maxsize=4096)
-def machine_named(name: str) -> MachineName:
+def _machine_named(name: str) -> MachineName:
     """Machine of a name, with the NVLink bridge that it says (boards have theirs anyway), and the
     words of the name that no part explains.
     """
     named = machine_names().match(name)
-    if not named.of_cloud and name not in machine_rows():
+    if not named.of_cloud and name not in _machine_rows():
         told = leftovers.note(leftovers.unused(name, _parts(named), _sizes(named)))
         named = replace(named, notes=(*named.notes, told) if told else named.notes)
     return _with_bridge(named, name)
@@ -127,7 +127,7 @@ def _parts(named: MachineName) -> Iterator[str]:
     spec = named.spec
     yield from (named.name, str(spec.gpu), str(spec.cpu), str(spec.disk))
     yield from _spellings_of_cards(str(spec.gpu))
-    host = spelled("CPU", host_rows()).get(str(spec.cpu).casefold())
+    host = spelled("CPU", _host_rows()).get(str(spec.cpu).casefold())
     if host is not None:
         yield from (host.aliases, host.vendor)
     if named.preset is not None:
@@ -144,7 +144,7 @@ def _spellings_of_cards(text: str) -> Iterator[str]:
 def _rows_of_cards(text: str) -> list[GpuRow]:
     """Rows of the cards of a machine's specification: "2x RTX 3090 + RTX 4090"."""
     names = (re.sub(r"^\d+x ", "", kind) for kind in text.split(MIXED))
-    return [gpu_rows()[name] for name in names if name in gpu_rows()]
+    return [_gpu_rows()[name] for name in names if name in _gpu_rows()]
 
 
 def unused_of_card(name: str, gpu: GpuName) -> tuple[str, ...]:
@@ -187,7 +187,7 @@ def _with_bridge(named: MachineName, name: str) -> MachineName:
 
 def _without_bridge(cards: str) -> Iterator[str]:
     """What is told of NVLink for cards that have no bridge; nothing for those on boards with it."""
-    row = gpu_rows().get(cards)
+    row = _gpu_rows().get(cards)
     if cards not in published("link") and not (row and row.link_gbs):
         yield f"No NVLink bridge is known for {cards}: none is counted."
 
@@ -196,6 +196,31 @@ NVLINK = re.compile(r"(?<!no )(?<!without )\bnvlink\b(?! ?switch)")
 """What says that cards are joined by NVLink, in lower case."""
 
 
-def find_disk(name: str) -> DiskRow:
+def _find_machine(name: str) -> rows.MachineRow:
+    """Catalogue row of a machine."""
+    return find("machine", name, _machine_rows())
+
+
+def _find_disk(name: str) -> DiskRow:
     """Catalogue row of a drive."""
-    return find("drive", name, disk_rows(), "`data/hardware/disks.csv` lists those it knows.")
+    return find("drive", name, _disk_rows(), "`data/hardware/disks.csv` lists those it knows.")
+
+
+Named = TypeVar("Named")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Catalogue(Generic[Row, Named]):
+    """A table of data/hardware, and what people's names for its rows mean."""
+
+    rows: Callable[[], Mapping[str, Row]]  # rows by name, read when first asked for
+    # row of a name in any spelling; of GPUs also by the memory that a driver shows [B]
+    find: Callable[..., Row]
+    named: Callable[..., Named]  # the row with what its name says beside it, and assumptions
+
+
+GPUS = Catalogue(rows=_gpu_rows, find=_find_gpu, named=_gpu_named)
+HOSTS = Catalogue(rows=_host_rows, find=_find_host, named=_cpu_named)  # processors, platforms
+DISKS = Catalogue(rows=_disk_rows, find=_find_disk, named=_find_disk)
+MACHINES = Catalogue(rows=_machine_rows, find=_find_machine, named=_machine_named)
+"""Machines that people own or rent, each with its parts."""

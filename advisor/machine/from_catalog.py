@@ -24,7 +24,7 @@ MOST_SUSTAINED = 0.93
 @cache
 def gpu(name: str, memory: int | None = None) -> Gpu:
     """GPU of the catalogue, by name and, where a driver reports it, memory [B]."""
-    row = catalog.find_gpu(name, memory)
+    row = catalog.GPUS.find(name, memory)
 
     def sheet(value: float) -> Quantity:
         return Quantity(value, Provenance.DATASHEET, row.source, row.source_date)
@@ -160,7 +160,7 @@ def host(
     The rest of people's RAM is slower than the fastest that their processor takes: older modules,
     a single one. `assumed` says that nobody stated the processor either.
     """
-    row = catalog.find_host(name)
+    row = catalog.HOSTS.find(name)
     if bandwidth is None:
         if row.bandwidth_gbs is None:
             raise InputError(f"{row.name}: its RAM bandwidth is not published; give it in GB/s.")
@@ -210,7 +210,7 @@ def ram_segment(name: str) -> str:
     the GPU reaches, and so are chips for thin laptops, which sustain a lower clock at 15 to 28 W.
     """
     try:
-        row = catalog.find_host(name)
+        row = catalog.HOSTS.find(name)
     except UnknownName:
         return "desktop"
     if row.vendor == "Apple":
@@ -237,7 +237,7 @@ laptops the maker of the machine sets the limit, whatever the base (-0.3 +- 0.2)
 def clock_beside(name: str) -> float:
     """Clock of a processor's cores at work beside the usual one of its kind; 1 where unknown."""
     with suppress(UnknownName):
-        single = re.sub(r"^\d+x ", "", catalog.find_host(name).name.casefold())
+        single = re.sub(r"^\d+x ", "", catalog.HOSTS.find(name).name.casefold())
         row = catalog.cpu_clocks().get(single)
         usual, power = USUAL_CLOCKS.get(ram_segment(name), (1.0, 0.0))
         if row is None:
@@ -262,7 +262,7 @@ def sustained(
 
 def disk(name: str) -> Disk:
     """Drive of the catalogue, by name."""
-    row = catalog.find_disk(name)
+    row = catalog.DISKS.find(name)
     rate = row.sequential_read_gbs * GB
     kind = Provenance.DATASHEET
     return Disk(name=row.name, sequential=Quantity(rate, kind, row.source, row.source_date))

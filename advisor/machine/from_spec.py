@@ -101,7 +101,7 @@ def _as_stated(inputs: MachineSpec) -> tuple[MachineSpec, tuple[str, ...]]:
     may use), and what is told of that.
     """
     name = inputs.gpu
-    if name in (None, NO_GPU) or name in catalog.gpu_rows():
+    if name in (None, NO_GPU) or name in catalog.GPUS.rows():
         return inputs, ()
     text = plain(str(name))
     stated = statements(text)
@@ -158,7 +158,7 @@ def _excess(name: str, cores: int, threads: int) -> str:
     """How threads exceed the cores of a processor."""
     every = 2 * cores
     with suppress(UnknownName):
-        row = catalog.find_host(name)
+        row = catalog.HOSTS.find(name)
         if cores == row.performance_cores and row.performance_cores < row.cores:
             return ThreadExcess.SLOWER_CORES
         if row.threads and cores == row.cores:
@@ -173,14 +173,14 @@ def _excess(name: str, cores: int, threads: int) -> str:
 def _assumptions(inputs: MachineSpec) -> tuple[str, ...]:
     """Assumptions made in reading the names of GPU and processor."""
     gpus = () if inputs.gpu in (None, NO_GPU) else cards_of(str(inputs.gpu))
-    processors = (catalog.cpu_named(inputs.cpu),) if inputs.cpu else ()
+    processors = (catalog.HOSTS.named(inputs.cpu),) if inputs.cpu else ()
     notes = [note for part in (*gpus, *processors) for note in part.notes]
     if inputs.vram_gb is None:
         most = 0.0
     else:
         most = np.max(inputs.vram_gb)
     for row in (gpu.row for gpu in gpus if most and not gpu.row.unified):
-        sizes = sizes_of(row, catalog.gpu_rows())
+        sizes = sizes_of(row, catalog.GPUS.rows())
         if most > CHANGED * sizes[-1]:
             listed = " or ".join(f"{size:g}" for size in sizes)
             notes.append(
@@ -236,9 +236,9 @@ def _with_own_graphics(inputs: MachineSpec) -> MachineSpec:
     if inputs.gpu is not None or inputs.cpu is None:
         return inputs
     with suppress(UnknownName):
-        cpu = catalog.cpu_named(inputs.cpu)
+        cpu = catalog.HOSTS.named(inputs.cpu)
         if cpu.row.segment == "unified":
-            gpu = catalog.gpu_named(cpu.gpu or inputs.cpu)
+            gpu = catalog.GPUS.named(cpu.gpu or inputs.cpu)
             return replace(inputs, gpu=gpu.row.name, ram_gb=inputs.ram_gb or cpu.memory_gib)
     return inputs
 
@@ -247,11 +247,11 @@ def cards_of(text: str) -> tuple[GpuName, ...]:
     """GPUs of a text, kind by kind: "RTX 3090 + 2*P40"; a plus joins known cards alone."""
     kinds = [kind for kind in BETWEEN_KINDS.split(text) if kind.strip()]
     if len(kinds) < 2:
-        return (catalog.gpu_named(text),)
+        return (catalog.GPUS.named(text),)
     if not ADDED.search(text):
         with suppress(UnknownName):
-            return (catalog.gpu_named(text),)
-    return tuple(catalog.gpu_named(kind.strip()) for kind in kinds)
+            return (catalog.GPUS.named(text),)
+    return tuple(catalog.GPUS.named(kind.strip()) for kind in kinds)
 
 
 def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
@@ -278,7 +278,7 @@ def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
 def _with_ram_rate(gpu: Gpu, inputs: MachineSpec) -> Gpu:
     """GPU whose memory is the machine's RAM, at the rate of that."""
     if inputs.cpu:
-        row = catalog.find_host(inputs.cpu)
+        row = catalog.HOSTS.find(inputs.cpu)
     else:
         row = None
     channels = inputs.ram_channels or (row.memory_channels if row else None)
@@ -298,9 +298,9 @@ def link(inputs: MachineSpec, gpu: Gpu) -> Link:
     """Stated link of a GPU, else the slower of its own and of the processor's slots."""
     if inputs.pcie_gbs is not None:
         return from_catalog.given_link(given(inputs.pcie_gbs * GB))
-    row = catalog.find_gpu(gpu.name)
+    row = catalog.GPUS.find(gpu.name)
     if inputs.cpu:
-        slots = catalog.find_host(inputs.cpu).pcie_gen
+        slots = catalog.HOSTS.find(inputs.cpu).pcie_gen
     else:
         slots = None
     slower = slots is not None and not row.link_gbs and slots < (row.pcie_gen or 3)
@@ -325,7 +325,7 @@ def _host(inputs: MachineSpec, gpu: Gpu | None) -> Host:
         if gpu is not None and LAPTOP_CARD in gpu.name:
             size = TYPICAL_LAPTOP_GIB
         if gpu is not None and gpu.unified and not gpu.of_ram:
-            size = catalog.find_gpu(gpu.name).memory_gib  # a chip is sold with it
+            size = catalog.GPUS.find(gpu.name).memory_gib  # a chip is sold with it
         name = inputs.cpu or _usual_host(gpu)
         memory = _memory(inputs, size)
         rate = _bandwidth(inputs, name)
@@ -341,7 +341,7 @@ def _usual_host(gpu: Gpu | None) -> str:
         return TYPICAL_HOST
     if LAPTOP_CARD in gpu.name:
         return TYPICAL_LAPTOP
-    released = catalog.find_gpu(gpu.name).released
+    released = catalog.GPUS.find(gpu.name).released
     if released and released < DDR5_SINCE:
         return OLDER_HOST
     return TYPICAL_HOST
@@ -353,7 +353,7 @@ def _bandwidth(inputs: MachineSpec, cpu: str) -> Quantity | None:
         return given(inputs.ram_gbs * GB)
     if inputs.ram_mts is None and inputs.ram_channels is None:
         return None
-    row = catalog.find_host(cpu)
+    row = catalog.HOSTS.find(cpu)
     channels = inputs.ram_channels or row.memory_channels or 2
     rate = inputs.ram_mts or row.memory_mts or 3200
     words = f"{channels:g} channels x 8 B x {rate:g} MT/s"
@@ -368,8 +368,8 @@ JETSON = "Jetson"  # beginning of the names of NVIDIA's boards, whose cores star
 def _unified_host(inputs: MachineSpec, gpu: Gpu) -> Host:
     """Processor on the chip of a GPU with unified memory, from its row where there is one."""
     chip = re.sub(r"^.*\((.*)\)$|\s\d+c$", r"\1", gpu.name)
-    row = catalog.find_gpu(gpu.name)
-    named = catalog.gpu_named(str(inputs.gpu)).memory_gib
+    row = catalog.GPUS.find(gpu.name)
+    named = catalog.GPUS.named(str(inputs.gpu)).memory_gib
     if inputs.ram_gb is None and named is not None:
         inputs = replace(inputs, ram_gb=named)
     memory = _memory(inputs, row.memory_gib)

@@ -29,7 +29,7 @@ from advisor.units import GIB
 
 def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     """Machine of a name: a preset, or the parts in the name; its notes state assumptions."""
-    named = catalog.machine_named(name)
+    named = catalog.MACHINES.named(name)
     typed = overrides or MachineSpec()
     if named.preset and not named.of_cloud:
         product = Form(named.preset.kind)
@@ -46,7 +46,7 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
         host = MachineSpec()
     spec = overridden(overridden(named.spec, host), typed)
     if spec.ram_gb is None and named.memory_note and named.preset is None:
-        spec = replace(spec, ram_gb=catalog.find_gpu(str(spec.gpu)).memory_gib)
+        spec = replace(spec, ram_gb=catalog.GPUS.find(str(spec.gpu)).memory_gib)
     kind = named.preset.kind if named.preset else ""
     linux = named.preset and WITH_LINUX.match(f"{named.preset.name} {named.preset.gpu}")
     machine = from_spec.machine(
@@ -97,7 +97,7 @@ def _typical_server(named: MachineName, server: bool) -> MachineSpec:
         return MachineSpec()
     if str(named.spec.gpu).startswith(WITH_GRACE):
         return MachineSpec(cpu="NVIDIA Grace")
-    host = catalog.find_host(SERVER)
+    host = catalog.HOSTS.find(SERVER)
     cores = named.spec.cores
     if cores and cores < host.cores:
         share = share_of_channels(host, cores)
@@ -155,7 +155,7 @@ def identified(name: str) -> Identified:
         or words.spelled_out(text) != text
         or catalog.machine_names().presets.row_of(text) is not None
     ):
-        return _machine(catalog.machine_named(name))
+        return _machine(catalog.MACHINES.named(name))
     kind = words.is_laptop(text) or words.is_tower(text)
     sized = words.names_ram(text) or (kind and bool(words.memory_sizes(text)))
     if name.isascii():
@@ -175,10 +175,10 @@ def identified(name: str) -> Identified:
     if cpu is not None:
         return cpu
     try:
-        return _machine(catalog.machine_named(name))
+        return _machine(catalog.MACHINES.named(name))
     except UnknownName:
         with suppress(UnknownName):
-            named = catalog.gpu_named(name)
+            named = catalog.GPUS.named(name)
             if named.row.unified and not named.row.of_ram:
                 return _as_gpu(named)  # a chip that is called by its GPU alone: "RTX Spark N1X"
         raise
@@ -195,7 +195,7 @@ SEPARATE = re.compile(r"[,;|+]\s*\d{1,4} ?g(?:i?b)?\b")
 def _gpu(name: str) -> Identified | None:
     """Card, or graphics in RAM; None for a chip. OtherMemory for a size it is not sold with."""
     try:
-        gpu = catalog.gpu_named(name)
+        gpu = catalog.GPUS.named(name)
     except OtherMemory as error:
         of_machine = error.size_gib in SIZES_OF_RAM and error.size_gib > error.sold_gib
         if error.alone and not of_machine and not SEPARATE.search(plain(name)):
@@ -248,7 +248,7 @@ def _as_gpu(gpu: GpuName) -> Identified:
 
 def _processor(name: str) -> Identified | None:
     try:
-        cpu: CpuName = catalog.cpu_named(name)
+        cpu: CpuName = catalog.HOSTS.named(name)
     except CpuObjection:
         raise
     except UnknownName:
@@ -315,6 +315,6 @@ def _host(named: MachineName, gpus: tuple[GpuName, ...]) -> HostRow | None:
         name = chip.name.rpartition(" ")[0] or f"{chip.vendor} {chip.name}"
     with suppress(UnknownName):
         if name:
-            return catalog.find_host(name)
+            return catalog.HOSTS.find(name)
         return None
     return None

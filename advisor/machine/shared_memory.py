@@ -9,7 +9,7 @@ import numpy as np
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
 from advisor.machine.backends import OperatingSystem
-from advisor.machine.catalog import find_gpu
+from advisor.machine.catalog import GPUS
 from advisor.machine.machine import Gpu, Machine
 from advisor.machine.names.words import any_of
 from advisor.machine.quantity import Provenance, Quantity
@@ -120,11 +120,11 @@ def with_shared_memory(machine: Machine) -> Machine:
     gpus = []
     for gpu in machine.gpus:
         row = shared_memory_row(gpu, float(np.max(memory.value)), machine.system)
-        entry = row or find_gpu(gpu.name)
+        entry = row or GPUS.find(gpu.name)
         if row:
             share = row.share
         else:
-            share = find_gpu(gpu.name).usable_share
+            share = GPUS.find(gpu.name).usable_share
         source = f"{share:.3g} of the memory that GPU and processor share: {entry.source}"
         part = Quantity(memory.value * share, Provenance.DERIVED, source, entry.source_date)
         gpus.append(replace(gpu, memory=part))

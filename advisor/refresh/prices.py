@@ -20,7 +20,7 @@ from advisor.catalog.csv_tables import read
 from advisor.errors import DataError, UnknownName
 from advisor.failures import NetworkError
 from advisor.formatting import money, money_per_hour
-from advisor.machine.catalog import find_gpu
+from advisor.machine.catalog import GPUS
 from advisor.refresh.addresses import address, text_of
 from advisor.refresh.fetched import Fetched
 from advisor.units import GIB
@@ -118,7 +118,7 @@ def sales_of(text: str, today: date, url: str) -> Fetched[PriceRow]:
         if why:
             left_out.append(f"{row.provider[:40]} {row.gpu[:40]}: {why}")
         else:
-            named = replace(row, gpu=find_gpu(row.gpu).name, retrieved=today.isoformat())
+            named = replace(row, gpu=GPUS.find(row.gpu).name, retrieved=today.isoformat())
             rows.append(replace(named, source=row.source or url))
     return Fetched(rows=tuple(rows), left_out=tuple(left_out))
 
@@ -134,7 +134,7 @@ def _not_for_sale(row: PriceRow, today: date) -> str:
     if day is None or row.date > today.isoformat():
         return f"its date is {row.date[:20]!r}"
     try:
-        find_gpu(row.gpu)
+        GPUS.find(row.gpu)
     except UnknownName:
         return "no such card is known"
     return ""
@@ -167,7 +167,7 @@ def _rent(machine: Any, today: date) -> PriceRow | None:
     else:
         memory = None
     try:
-        gpu = find_gpu(machine.gpu_name, memory)
+        gpu = GPUS.find(machine.gpu_name, memory)
     except UnknownName:
         return None
     return PriceRow(

@@ -6,7 +6,7 @@ from functools import cache
 from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy
 from advisor.cost_model.workload import Draft
 from advisor.machine import backends
-from advisor.machine.catalog import disk_rows, gpu_rows, host_rows, machine_rows
+from advisor.machine.catalog import DISKS, GPUS, HOSTS, MACHINES
 from advisor.machine.machine import Form
 from advisor.machine.spec import NO_GPU
 from advisor.model import catalog
@@ -40,16 +40,16 @@ def _formats() -> Iterable[str]:
 
 
 def _machines() -> Iterable[str]:
-    return (row.name for row in sorted(machine_rows().values(), key=lambda row: row.kind == CLOUD))
+    return (row.name for row in sorted(MACHINES.rows().values(), key=lambda row: row.kind == CLOUD))
 
 
 LISTS: Mapping[str, Callable[[], Iterable[str]]] = {
     "model": catalog.model_rows,
     "format": _formats,
     "machine": _machines,
-    "gpu": lambda: (NO_GPU, *gpu_rows()),
-    "cpu": host_rows,
-    "disk": disk_rows,
+    "gpu": lambda: (NO_GPU, *GPUS.rows()),
+    "cpu": HOSTS.rows,
+    "disk": DISKS.rows,
     "backend": lambda: map(str, backends.Backend),
     "system": lambda: map(str, backends.OperatingSystem),
     "driver": lambda: DRIVERS,
@@ -64,7 +64,7 @@ LISTS: Mapping[str, Callable[[], Iterable[str]]] = {
     "load_mode": lambda: LOAD_MODES,
     "form": lambda: Form,
     "currency": lambda: CURRENCIES,
-    "cards_owned": gpu_rows,
+    "cards_owned": GPUS.rows,
     "think": lambda: filter(None, Think),
     "texts": lambda: filter(None, Texts),
     "condition": lambda: filter(None, Condition),

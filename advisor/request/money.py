@@ -7,7 +7,7 @@ from typing import Any
 from advisor.catalog.inputs import INPUTS
 from advisor.errors import InputError
 from advisor.formatting import shown_currency
-from advisor.machine.catalog import host_rows
+from advisor.machine.catalog import HOSTS
 from advisor.machine.machine import Form, Gpu, Machine
 
 SECONDS_PER_HOUR = 3600.0
@@ -159,7 +159,7 @@ def slots(machine: Machine) -> int:
     """Cards that a desktop's board takes: as many full slots as its processor has lanes for, as on
     boards for Threadrippers; two where they share 16 lanes, as on other boards.
     """
-    row = host_rows().get(machine.host.name)
+    row = HOSTS.rows().get(machine.host.name)
     if row:
         full = (row.pcie_lanes or 0) // LANES_OF_A_SLOT
     else:

@@ -26,7 +26,7 @@ from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.formatting import US_DOLLAR, Currency
 from advisor.lazy import lazy
 from advisor.machine import from_spec
-from advisor.machine.catalog import find_gpu
+from advisor.machine.catalog import GPUS
 from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Form, Machine
 from advisor.machine.spec import MachineSpec
@@ -299,7 +299,7 @@ class Nouns:
             return self.given or resolve.find(self.request.model, self._format)
         except UnknownName as error:
             with suppress(UnknownName):
-                gpu = find_gpu(self.request.model).name
+                gpu = GPUS.find(self.request.model).name
                 raise InputError(
                     f"{self.request.model[:80]!r} is a GPU ({gpu}), not a model; give it as --gpu, "
                     "and the name of a model as --model."

@@ -11,7 +11,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.inputs import INPUTS, Kind
 from advisor.errors import InputError, UnknownName
 from advisor.machine import from_spec
-from advisor.machine.catalog import gpu_named
+from advisor.machine.catalog import GPUS
 from advisor.machine.spec import MIXED, NO_GPU
 from advisor.request.lists import CLOSED, listed, respelled
 from advisor.request.request import DEFAULTS, NOTHING, Request
@@ -147,7 +147,7 @@ def _cards(card: str, count: str, other: str) -> Texts:
 
 def _unified(card: str) -> bool:
     try:
-        row = gpu_named(card).row
+        row = GPUS.named(card).row
     except UnknownName:
         return False
     return row.unified and not row.of_ram

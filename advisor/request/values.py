@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from advisor.catalog.inputs import INPUTS, Input, Kind
-from advisor.errors import InputError
+from advisor.errors import InputError, UnknownName
 from advisor.request.request import Request
 
 

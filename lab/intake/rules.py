@@ -25,7 +25,7 @@ from advisor.evidence.published.predict import Case, understood
 from advisor.evidence.published.row import COLUMNS, PublishedRow
 from advisor.evidence.published.run_form import AGREE, OUTPUT, form_fields
 from advisor.evidence.published.tiered import engine_of
-from advisor.machine.catalog import cpu_named, gpu_named
+from advisor.machine.catalog import GPUS, HOSTS
 from advisor.machine.quantity import Provenance
 from advisor.machine.spec import NO_GPU
 from advisor.model import resolve
@@ -137,7 +137,7 @@ def _check_stated(sent: SentRun) -> None:
 def _check_hardware(sent: SentRun) -> None:
     """Refuse a machine whose parts are none of those that the output names."""
     named = list(hardware_in(sent.values.get(OUTPUT, "")))
-    for part, find in (("gpu", gpu_named), ("cpu", cpu_named)):
+    for part, find in (("gpu", GPUS.named), ("cpu", HOSTS.named)):
         stated = sent.values.get(part, "")
         printed = [name for kind, name in named if kind == part]
         meant = [same for name in printed if (same := _named(find, name))]

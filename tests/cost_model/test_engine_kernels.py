@@ -19,7 +19,7 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.loads import ForwardPass, Load
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
-from advisor.machine.catalog import gpu_rows
+from advisor.machine.catalog import GPUS
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
@@ -269,7 +269,7 @@ def test_a_card_that_is_no_worse_is_never_slower() -> None:
     """Every pair of NVIDIA's cards from Turing on, at one and at 32 users."""
     cards = [
         row.name
-        for row in gpu_rows().values()
+        for row in GPUS.rows().values()
         if row.vendor == "NVIDIA"
         and row.family not in ("Pascal", "Volta", "Maxwell", "Rubin")  # no kernels for Rubin yet
         and not row.unified

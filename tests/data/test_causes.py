@@ -10,10 +10,10 @@ from advisor.advice.diagnosis.causes import FUNCTIONS
 from advisor.advice.diagnosis.diagnose import cause_rows, degree_rows, row_for
 from advisor.advice.diagnosis.measured_run import CONDITIONS
 from advisor.machine.backends import OperatingSystem
-from advisor.machine.catalog import gpu_rows
+from advisor.machine.catalog import GPUS
 
 ROWS = cause_rows()
-VENDORS = {row.vendor for row in gpu_rows().values()}
+VENDORS = {row.vendor for row in GPUS.rows().values()}
 
 
 def test_every_cause_that_is_worked_out_has_a_row_and_every_row_is_worked_out() -> None:

@@ -17,7 +17,7 @@ from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, PUBLI
 from advisor.evidence.published.engines import ENGINES
 from advisor.evidence.published.row import SourceWordsRow
 from advisor.machine import from_catalog
-from advisor.machine.catalog import gpu_rows, host_rows
+from advisor.machine.catalog import GPUS, HOSTS
 from advisor.machine.machine import THIN_LAPTOP
 from advisor.machine.quantity import Provenance, given
 from advisor.model.architecture import OPERATORS, Group
@@ -88,8 +88,8 @@ def test_a_fitted_constant_states_its_number_of_rows() -> None:
 
 def test_scopes_name_things_that_exist() -> None:
     classes = {entry.decode_class for entry in storage_types().values()}
-    gpus = {row.family for row in gpu_rows().values()}
-    hosts = {THIN_LAPTOP, *(row.segment for row in host_rows().values())}
+    gpus = {row.family for row in GPUS.rows().values()}
+    hosts = {THIN_LAPTOP, *(row.segment for row in HOSTS.rows().values())}
     links = {f"PCIe {generation}" for generation in range(1, 8)}
     parts = {*map(str, Route), FixedTime.LAYERS, FixedTime.CROSSINGS, FixedTime.TOKEN}
     words = read(DATA / "measurements/source_words.csv", SourceWordsRow)
@@ -147,8 +147,8 @@ def test_constants_of_serving_engines_are_plausible() -> None:
 
 
 SCOPED = {
-    "pcie_x16": [f"PCIe {row.pcie_gen}" for row in gpu_rows().values() if row.pcie_gen],
-    "ram_sustained_share": ["Apple", *(row.segment for row in host_rows().values())],
+    "pcie_x16": [f"PCIe {row.pcie_gen}" for row in GPUS.rows().values() if row.pcie_gen],
+    "ram_sustained_share": ["Apple", *(row.segment for row in HOSTS.rows().values())],
     "spread": [*map(str, Route), FixedTime.LAYERS, FixedTime.CROSSINGS, FixedTime.TOKEN],
     "spread_prompt": [*map(str, Route), FixedTime.LAYERS, FixedTime.CROSSINGS, FixedTime.TOKEN],
     "spread_unmeasured": [*map(str, Route), FixedTime.LAYERS, FixedTime.CROSSINGS, FixedTime.TOKEN],

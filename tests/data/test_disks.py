@@ -4,9 +4,9 @@ link."""
 import pytest
 from provenance import is_past, is_public
 
-from advisor.machine.catalog import disk_rows
+from advisor.machine.catalog import DISKS
 
-ROWS = disk_rows()
+ROWS = DISKS.rows()
 
 # Lanes x transfers x coding / 8: SATA 6 Gbit/s x 8b/10b, USB 10 Gbit/s x 128b/132b, PCIe x4 of
 # 8, 16 and 32 GT/s x 128b/130b [GB/s of one drive].

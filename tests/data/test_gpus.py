@@ -6,11 +6,11 @@ import pytest
 from provenance import is_past, is_public
 
 from advisor.machine import from_catalog, from_spec
-from advisor.machine.catalog import gpu_rows, published
+from advisor.machine.catalog import GPUS, published
 from advisor.machine.from_catalog import NEED_DOT_PRODUCTS
 from advisor.machine.spec import MachineSpec
 
-ROWS = gpu_rows()
+ROWS = GPUS.rows()
 VENDORS = {"NVIDIA", "AMD", "Intel", "Intel Gaudi", "Apple", "Qualcomm"}
 
 

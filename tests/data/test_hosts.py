@@ -7,11 +7,11 @@ from provenance import is_past, is_public
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.processors import vectors
 from advisor.machine import from_catalog
-from advisor.machine.catalog import host_rows
+from advisor.machine.catalog import HOSTS
 from advisor.machine.quantity import given
 from advisor.units import GIB
 
-ROWS = host_rows()
+ROWS = HOSTS.rows()
 UNPUBLISHED = {"Azure Cobalt 100"}
 MEGATRANSFERS = {
     "DDR4": (2133, 3200),

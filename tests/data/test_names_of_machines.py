@@ -8,28 +8,21 @@ from provenance import is_past, is_public
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.name_matching import INSERTED, NameWordRow
-from advisor.machine.catalog import (
-    cpu_generations,
-    cpu_models,
-    find_gpu,
-    find_host,
-    machine_named,
-    machine_rows,
-)
+from advisor.machine.catalog import GPUS, HOSTS, MACHINES, cpu_generations, cpu_models
 from advisor.machine.names import words
 from advisor.machine.names.preset_names import families
 from advisor.machine.spec import NO_GPU
 
 
 def test_there_are_at_least_150_machines_with_known_parts_from_dated_pages() -> None:
-    assert len(machine_rows()) >= 150
-    for row in machine_rows().values():
+    assert len(MACHINES.rows()) >= 150
+    for row in MACHINES.rows().values():
         assert is_public(row.source), row.name
         assert is_past(row.retrieved), row.name
-        assert row.gpu == NO_GPU or find_gpu(row.gpu).name == row.gpu
+        assert row.gpu == NO_GPU or GPUS.find(row.gpu).name == row.gpu
         assert row.usd is None or (row.usd > 0 and is_public(row.price_source) and row.per)
         for cpu in filter(None, row.cpu.split("; ")):
-            find_host(cpu)
+            HOSTS.find(cpu)
 
 
 def test_families_of_rented_machines_have_their_pages() -> None:
@@ -46,7 +39,7 @@ def test_generations_and_models_of_processors_have_their_pages() -> None:
     for model in cpu_models().values():
         assert is_public(model.source), model.name
         assert model.cores > 0
-        assert not model.gpu or find_gpu(model.gpu).name == model.gpu, model.name
+        assert not model.gpu or GPUS.find(model.gpu).name == model.gpu, model.name
 
 
 def test_every_word_of_names_is_a_pattern_that_its_reader_asks_for() -> None:
@@ -71,4 +64,4 @@ def test_identifiers_of_macs_are_of_sold_ones_and_from_dated_pages() -> None:
         assert is_public(row["source"]), row
         assert " " not in row["source"], row
         assert is_past(row["source_date"]), row
-        assert machine_named(row["identifier"]).name == machine_named(row["machine"]).name
+        assert MACHINES.named(row["identifier"]).name == MACHINES.named(row["machine"]).name

@@ -4,7 +4,7 @@ import pytest
 from provenance import is_past, is_public
 
 from advisor.advice.prices.rows import API_SPREAD, api_price_rows, api_usual_speeds, price_rows
-from advisor.machine.catalog import gpu_rows
+from advisor.machine.catalog import GPUS
 
 ROWS = price_rows()
 RENTS = [row for row in ROWS if row.kind == "rent"]
@@ -22,8 +22,8 @@ def test_it_has_a_dated_public_source() -> None:
 
 def test_it_is_for_a_gpu_of_the_catalogue_by_its_very_name() -> None:
     for row in ROWS:
-        assert row.gpu in gpu_rows()
-        assert row.memory_gib is None or row.memory_gib <= gpu_rows()[row.gpu].memory_gib
+        assert row.gpu in GPUS.rows()
+        assert row.memory_gib is None or row.memory_gib <= GPUS.rows()[row.gpu].memory_gib
 
 
 def test_prices_are_plausible() -> None:
@@ -57,7 +57,7 @@ def test_gpus_of_people_sold_since_2020_have_a_price() -> None:
         "Arc B5": ("70", "80"),
     }  # fmt: skip
     wanted = {f"{start}{end}" for start, ends in series.items() for end in ends}
-    assert wanted <= set(gpu_rows())
+    assert wanted <= set(GPUS.rows())
     assert wanted <= sold
 
 

@@ -6,7 +6,7 @@ from provenance import is_past, is_public
 
 from advisor.advice.prices.rows import price_rows, skypilot_names
 from advisor.catalog.csv_tables import texts
-from advisor.machine.catalog import gpu_rows
+from advisor.machine.catalog import GPUS
 from advisor.runtimes import RUNTIMES
 from advisor.runtimes.serving import setup_efforts
 
@@ -48,7 +48,7 @@ NOT_AT_SKYPILOT = {
 def test_every_rented_gpu_that_skypilot_lists_has_its_names_and_no_other_gpu_is_named() -> None:
     rented = {row.gpu for row in price_rows() if row.kind == "rent"}
     assert rented - set(NAMED) == NOT_AT_SKYPILOT
-    assert set(NAMED) <= rented <= set(gpu_rows())
+    assert set(NAMED) <= rented <= set(GPUS.rows())
 
 
 def test_names_at_skypilot_are_single_words_as_accelerators_are_written() -> None:

@@ -1,7 +1,7 @@
 """data/prices/usual_prices.csv: cards of the catalogue, ranges around prices, siblings in order."""
 
 from advisor.advice.prices.rows import last_day, usual_price, usual_prices
-from advisor.machine.catalog import gpu_rows
+from advisor.machine.catalog import GPUS
 
 # of a family: each costs no less than the one before it, in one condition
 SIBLINGS = (
@@ -23,7 +23,7 @@ SIBLINGS = (
 def test_every_row_is_a_card_with_a_range_around_its_price() -> None:
     assert len(usual_prices()) >= 70
     for (gpu, condition), row in usual_prices().items():
-        assert gpu in gpu_rows()
+        assert gpu in GPUS.rows()
         assert condition in ("new", "used")
         assert 0 < row.low <= row.usd <= row.high, gpu
         assert last_day(row.date) is not None

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from advisor.evidence.published.row import number
-from advisor.machine.catalog import gpu_rows
+from advisor.machine.catalog import GPUS
 from advisor.units import GIB
 from lab.points.paged import PAGED, OwnRow, machine_of, model_of, paged
 
@@ -49,7 +49,7 @@ def check_ranges(row: OwnRow) -> None:
     if row.gpu == NO_GPU:
         assert (row.category in ("cpu", PAGED), row.ngl) == (True, 0)
         return
-    assert row.gpu in gpu_rows()
+    assert row.gpu in GPUS.rows()
     whole = row.category in ("resident", "moe_offload")
     assert (row.ngl == row.n_layers) if whole else (0 <= row.ngl < row.n_layers)
     assert bool(row.experts) or row.category != "moe_offload"

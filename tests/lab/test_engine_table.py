@@ -9,7 +9,7 @@ import pytest
 from advisor.catalog.constants import FACTOR, ConstantRow, Scope, constant_rows, fitted_constants
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, THIN, of_few
-from advisor.machine.catalog import gpu_rows
+from advisor.machine.catalog import GPUS
 from lab.__main__ import constant_table
 from lab.engine_tables import EngineLeftOutRow, Rows, ordered_generations
 from lab.engines import cases
@@ -31,7 +31,7 @@ def test_every_generation_has_its_own_count_of_publishers() -> None:
     """Without one, a lookup would take the count of llama.cpp's publishers."""
     rows = tuple(constant_rows(DATA / "generated/engine_kernels.csv"))
     counts = {(row.runtime, row.family): row.value for row in rows if row.constant == "sources"}
-    families = {card.family for card in gpu_rows().values()}
+    families = {card.family for card in GPUS.rows().values()}
     assert {family for engine, family in counts if engine == "vllm"} >= families
     # On Hopper: TensorRT-LLM's and vLLM's own runs, NIM, Argonne, DeutscheKI, the simulator.
     assert (counts["vllm", "RDNA 3"], counts["vllm", "Hopper"]) == (0.0, 7.0)

@@ -12,7 +12,7 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine.backends import Backend
-from advisor.machine.catalog import gpu_rows
+from advisor.machine.catalog import GPUS
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
@@ -33,7 +33,7 @@ def width(estimate: Estimate) -> float:
 
 
 def test_every_maker_of_the_catalogue_has_a_backend_of_its_own_or_vulkan() -> None:
-    for vendor in {row.vendor for row in gpu_rows().values()}:
+    for vendor in {row.vendor for row in GPUS.rows().values()}:
         assert Backend.usual(vendor) in [*Backend]
         assert Backend.reaches(Backend.usual(vendor), vendor)
 

@@ -4,7 +4,7 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.machine import from_catalog
-from advisor.machine.catalog import disk_rows, find_host, gpu_rows, host_rows, published
+from advisor.machine.catalog import DISKS, GPUS, HOSTS, published
 from advisor.machine.quantity import Provenance, given
 from advisor.units import GB, GIB, MIB
 
@@ -19,18 +19,18 @@ def test_a_gpu_in_si_units_with_its_origin() -> None:
 
 
 def test_every_gpu_can_be_made(subtests: pytest.Subtests) -> None:
-    for name in gpu_rows():
+    for name in GPUS.rows():
         with subtests.test(str(name)):
             gpu = from_catalog.gpu(name)
             rates = (gpu.link.pinned, gpu.link.pageable, gpu.link.zero_copy)
             assert all(0 < rate.value <= gpu.bandwidth.value for rate in rates)
             assert all(rate.kind is Provenance.DERIVED for rate in rates)
             assert max(gpu.tensor_flops.values()) > 0
-            assert gpu.memory.value <= gpu_rows()[name].memory_gib * GIB
+            assert gpu.memory.value <= GPUS.rows()[name].memory_gib * GIB
 
 
 def test_every_host_can_be_made(subtests: pytest.Subtests) -> None:
-    for name, row in host_rows().items():
+    for name, row in HOSTS.rows().items():
         with subtests.test(name):
             if row.bandwidth_gbs is None:
                 with pytest.raises(InputError, match="give it in GB/s"):
@@ -48,9 +48,9 @@ def test_a_board_reads_ram_at_the_rate_that_stream_measured_on_it() -> None:
     pi = from_catalog.host("Raspberry Pi 4", given(8 * GIB))
     assert pi.bandwidth.value == 5.56 * GB
     assert pi.bandwidth.source == "https://www.sci-pi.org.uk/bench/stream.html"
-    assert all(name in host_rows() for name in published("RAM"))
+    assert all(name in HOSTS.rows() for name in published("RAM"))
     assert all(
-        row.value < (host_rows()[name].bandwidth_gbs or 0.0)
+        row.value < (HOSTS.rows()[name].bandwidth_gbs or 0.0)
         for name, row in published("RAM").items()
     )
 
@@ -70,11 +70,11 @@ def test_a_board_reads_ram_at_the_rate_that_stream_measured_on_it() -> None:
     ],
 )
 def test_cores_that_share_a_vector_unit_count_once(name: str, threads: int) -> None:
-    assert from_catalog.usual_threads(find_host(name)) == threads
+    assert from_catalog.usual_threads(HOSTS.find(name)) == threads
 
 
 def test_every_drive_can_be_made(subtests: pytest.Subtests) -> None:
-    for name, row in disk_rows().items():
+    for name, row in DISKS.rows().items():
         with subtests.test(name):
             rate = from_catalog.disk(name).sequential
             assert rate.value == row.sequential_read_gbs * GB

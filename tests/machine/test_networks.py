@@ -3,7 +3,7 @@
 import pytest
 
 from advisor.errors import InputError
-from advisor.machine.catalog import machine_named
+from advisor.machine.catalog import MACHINES
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import network_named, usual_network
 
@@ -43,7 +43,7 @@ def test_machines_are_joined_by_what_they_are_built_with() -> None:
 
 
 def test_nccl_passes_sums_of_two_gb10_through_the_host() -> None:
-    pair = machine(machine_named("2x DGX Spark").spec)
+    pair = machine(MACHINES.named("2x DGX Spark").spec)
     assert pair.network is not None
     assert pair.network.reduce is not None
     assert pair.network.staged is not None
@@ -54,14 +54,14 @@ def test_nccl_passes_sums_of_two_gb10_through_the_host() -> None:
     assert 30e-6 < float(small) < 41e-6
     assert 66e-6 < float(large) < 127e-6
     assert usual_network("GB10").name == network_named("200GbE").name
-    other = machine(machine_named("2x Framework Desktop 128GB over 200GbE").spec).network
+    other = machine(MACHINES.named("2x Framework Desktop 128GB over 200GbE").spec).network
     assert other is not None
     assert other.staged is None
 
 
 def test_a_second_machine_brings_every_figure_of_its_network() -> None:
     network = network_named("10GbE")
-    pair = machine(machine_named("DGX Spark").spec).joined(2, network)
+    pair = machine(MACHINES.named("DGX Spark").spec).joined(2, network)
     assert pair.network == network
 
 
@@ -81,7 +81,7 @@ NAMES = {
 def test_a_machine_is_named_with_its_network() -> None:
     wrong = {}
     for name, (count, network) in NAMES.items():
-        spec = machine_named(name).spec
+        spec = MACHINES.named(name).spec
         gpus = spec.gpu_count * spec.machines * int("2x" in str(spec.gpu) or 1)
         stated = spec.network and spec.network.removeprefix("over ")
         if (gpus, stated) != (count, network):

@@ -4,7 +4,7 @@ import pytest
 from measurements import measured
 
 from advisor.errors import Refusal, UnknownName
-from advisor.machine.catalog import find_disk, find_gpu, find_host
+from advisor.machine.catalog import DISKS, GPUS, HOSTS
 from advisor.model import catalog
 from advisor.units import GIB
 
@@ -38,7 +38,7 @@ UNKNOWN_SHAPE = [name for name, row in catalog.model_rows().items() if not row.l
     ],
 )
 def test_gpus_by_the_names_people_and_drivers_give_them(typed: str, name: str) -> None:
-    assert find_gpu(typed).name == name
+    assert GPUS.find(typed).name == name
 
 
 @pytest.mark.parametrize(
@@ -70,16 +70,16 @@ def test_models_by_the_names_of_people_ollama_and_the_hub(typed: str, name: str)
     ],
 )
 def test_processors_by_the_strings_of_their_systems(typed: str, name: str) -> None:
-    assert find_host(typed).name == name
+    assert HOSTS.find(typed).name == name
 
 
 @pytest.mark.parametrize(
     ("find", "typed", "meant"),
     [
-        (find_gpu, "RTX 4909", "RTX 4090"),
+        (GPUS.find, "RTX 4909", "RTX 4090"),
         (catalog.find_model, "llama 3.1 71b", "Llama-3.1-70B"),
-        (find_host, "Ryzen 9 7951X", "Ryzen 9 7950X"),
-        (find_disk, "NVMe PCIe 4 x4 (typicl)", "NVMe PCIe 4.0 x4 (typical)"),
+        (HOSTS.find, "Ryzen 9 7951X", "Ryzen 9 7950X"),
+        (DISKS.find, "NVMe PCIe 4 x4 (typicl)", "NVMe PCIe 4.0 x4 (typical)"),
     ],
 )
 def test_close_names_are_suggested(find, typed: str, meant: str) -> None:
@@ -89,7 +89,7 @@ def test_close_names_are_suggested(find, typed: str, meant: str) -> None:
     assert repr(typed) in str(error.value)
 
 
-@pytest.mark.parametrize("find", [find_gpu, catalog.find_model, find_host])
+@pytest.mark.parametrize("find", [GPUS.find, catalog.find_model, HOSTS.find])
 @pytest.mark.parametrize("typed", ["", "  ", "NVIDIA", "8 GB", "/", "☃", "x" * 10_000])
 def test_text_that_names_nothing_is_refused_in_a_short_sentence(find, typed: str) -> None:
     with pytest.raises(UnknownName) as error:
@@ -110,7 +110,7 @@ def test_text_that_names_nothing_is_refused_in_a_short_sentence(find, typed: str
 )
 def test_cards_of_the_same_driver_name_are_distinguished_by_memory(typed, gib, name) -> None:
     # A driver shows a little less than was sold.
-    assert find_gpu(typed, memory=0.985 * gib * GIB).name == name
+    assert GPUS.find(typed, memory=0.985 * gib * GIB).name == name
 
 
 @pytest.mark.parametrize(
@@ -125,13 +125,13 @@ def test_cards_of_the_same_driver_name_are_distinguished_by_memory(typed, gib, n
     ],
 )
 def test_a_size_in_the_name_tells_cards_apart(typed: str, name: str) -> None:
-    assert find_gpu(typed).name == name
+    assert GPUS.find(typed).name == name
 
 
 @pytest.mark.parametrize("file", ["llama_cpp.csv", "offload_papers.csv"])
 def test_every_gpu_of_the_published_measurements_is_known(file: str) -> None:
     names = {row["gpu"] for row in measured(file)} - NO_SINGLE_GPU - {""}
-    assert all(find_gpu(name).name for name in names)
+    assert all(GPUS.find(name).name for name in names)
 
 
 @pytest.mark.parametrize("name", UNKNOWN_SHAPE)

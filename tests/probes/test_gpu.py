@@ -7,7 +7,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from advisor.machine.catalog import find_gpu
+from advisor.machine.catalog import GPUS
 from advisor.probes.gpu import detect
 from advisor.probes.gpu import detect as apple
 from advisor.probes.gpu import detect as nvml
@@ -277,7 +277,7 @@ class TestRecordedH100:
         assert gpu.memory_total == 81_559 * MIB  # as nvidia-smi tells it
         assert gpu.bus == "00000000:00:06.0"
         assert same_bus(gpu.bus, "0000:00:06.0")  # as CUDA wrote it
-        assert find_gpu(gpu.name).name == "H100 SXM"
+        assert GPUS.find(gpu.name).name == "H100 SXM"
         assert notes == ()
 
     def test_at_rest_nothing_holds_its_memory(self, driver):

@@ -16,7 +16,7 @@ import pytest
 
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError
-from advisor.machine.catalog import find_gpu, gpu_rows
+from advisor.machine.catalog import GPUS
 from advisor.machine.rows import PEAKS, GpuRow
 from advisor.request.request import Request
 from advisor.runtimes import compare
@@ -50,7 +50,7 @@ def no_worse(name: str, other: str) -> bool:
     """Whether a card has at least as much of all that datasheets state as another one of the same
     maker.
     """
-    card, worse = (gpu_rows()[find_gpu(each).name] for each in (name, other))
+    card, worse = (GPUS.rows()[GPUS.find(each).name] for each in (name, other))
     figures = ("memory_gib", "bandwidth_gbs", *PEAKS)
     pairs = [(getattr(card, figure) or 0.0, getattr(worse, figure) or 0.0) for figure in figures]
     pairs.append((_link(card), _link(worse)))

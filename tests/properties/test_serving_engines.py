@@ -12,7 +12,7 @@ from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.machine.catalog import gpu_rows
+from advisor.machine.catalog import GPUS
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
@@ -23,7 +23,7 @@ from advisor.runtimes.compare import as_run, decode_tps
 ENGINES = (VLLM, SGLANG, TENSORRT_LLM)
 CARDS = {
     name: row
-    for name, row in gpu_rows().items()
+    for name, row in GPUS.rows().items()
     if row.vendor == "NVIDIA" and not row.unified and "Laptop" not in name
 }
 MODELS = ("Llama-3.1-8B", "Qwen3-30B-A3B")

@@ -16,7 +16,7 @@ from advisor.cost_model.uncertainty import of_few
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine import quantity
-from advisor.machine.catalog import gpu_rows
+from advisor.machine.catalog import GPUS
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Gpu, Machine
 from advisor.machine.spec import MachineSpec
@@ -154,7 +154,7 @@ def pairs() -> tuple[tuple[str, str], ...]:
     """Cards of NVIDIA's and others that are no worse, with its links."""
     known = {
         name: roomy(MachineSpec(gpu=name)).gpus[0]
-        for name, row in gpu_rows().items()
+        for name, row in GPUS.rows().items()
         if row.vendor == "NVIDIA" and not row.unified
     }
     return tuple(

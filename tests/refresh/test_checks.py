@@ -6,7 +6,7 @@ import pytest
 
 from advisor.advice.finder.runnable import quality_rows
 from advisor.advice.prices.rows import api_price_rows, price_rows, rent_rows, usual_prices
-from advisor.machine.catalog import find_gpu, gpu_rows
+from advisor.machine.catalog import GPUS
 from advisor.refresh import checks
 from advisor.request.rates import RateRow
 
@@ -22,7 +22,7 @@ CALLS = [row for rows in api_price_rows().values() for row in rows]
         checks.of_sales(price_rows()),
         checks.of_calls(CALLS),
         checks.of_scores(tuple(quality_rows().values())),
-        checks.of_cards(gpu_rows()),
+        checks.of_cards(GPUS.rows()),
         checks.of_usual_prices(usual_prices()),
     ],
     ids=("rents", "sales", "calls", "scores", "cards", "usual prices"),
@@ -32,7 +32,7 @@ def test_the_tables_of_the_package_pass(doubts) -> None:
 
 
 def test_every_known_difference_is_one() -> None:
-    rows = gpu_rows()
+    rows = GPUS.rows()
     for card, greater, field in checks.known_differences():
         if field == "usd":
             prices = usual_prices()
@@ -68,7 +68,7 @@ def test_a_score_without_its_board_or_beyond_it_is_named(change) -> None:
 
 
 def test_a_sibling_that_is_faster_or_dearer_than_it_can_be_is_named() -> None:
-    rows = {name: find_gpu(name) for name in ("RTX 4070", "RTX 4070 Ti", "RTX 4070 Ti SUPER")}
+    rows = {name: GPUS.find(name) for name in ("RTX 4070", "RTX 4070 Ti", "RTX 4070 Ti SUPER")}
     assert [*checks.of_cards(rows)] == []
     faster = {**rows, "RTX 4070": replace(rows["RTX 4070"], bandwidth_gbs=5040.0)}
     assert "RTX 4070 has 5040 bandwidth_gbs, RTX 4070 Ti " in next(checks.of_cards(faster)).why

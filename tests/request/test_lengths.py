@@ -9,7 +9,7 @@ from advisor.catalog.inputs import INPUTS, MOST_VALUES, Kind
 from advisor.cli import mcp
 from advisor.cli.main import main
 from advisor.errors import LONGEST_NAME, AdvisorError, InputError, UnknownName
-from advisor.machine.catalog import cpu_named, find_disk, find_gpu, find_host
+from advisor.machine.catalog import DISKS, GPUS, HOSTS
 from advisor.machine.identify import identified, machine_by_name
 from advisor.model import resolve
 from advisor.model.formats import format_meant
@@ -106,7 +106,7 @@ def test_no_number_is_longer(name: str) -> None:
 @pytest.mark.parametrize(
     "reader",
     [
-        find_gpu, find_host, cpu_named, find_disk, identified, machine_by_name, format_meant,
+        GPUS.find, HOSTS.find, HOSTS.named, DISKS.find, identified, machine_by_name, format_meant,
         resolve.from_name, resolve.find,
     ],
 )  # fmt: skip

@@ -7,7 +7,7 @@ from provenance import is_past, is_public
 
 from advisor.catalog.csv_tables import texts
 from advisor.errors import Refusal
-from advisor.machine.catalog import gpu_rows, host_rows
+from advisor.machine.catalog import GPUS, HOSTS
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
@@ -31,8 +31,8 @@ def loaded(name: str, form: str, gpu: str, cpu: str = "EPYC 9355") -> str:
 
 
 def test_every_row_is_sourced_and_names_known_things() -> None:
-    families = {row.family for row in gpu_rows().values()}
-    sets = {part for row in host_rows().values() for part in row.instruction_sets.split(";")}
+    families = {row.family for row in GPUS.rows().values()}
+    sets = {part for row in HOSTS.rows().values() for part in row.instruction_sets.split(";")}
     for row in rows():
         assert is_public(row.source)
         assert is_past(row.source_date)
@@ -62,7 +62,7 @@ def test_every_kind_is_one_of_some_format() -> None:
 
 def test_every_nvidia_family_has_its_capability() -> None:
     """https://developer.nvidia.com/cuda-gpus: Turing 7.5, A100 8.0, Ada 8.9, Hopper 9.0."""
-    families = {row.family for row in gpu_rows().values() if row.vendor == "NVIDIA"}
+    families = {row.family for row in GPUS.rows().values() if row.vendor == "NVIDIA"}
     # Rubin ships since autumn 2026; no engine's page names its kernels, so engines refuse it.
     assert families - {"Rubin"} == capabilities().keys()
     assert capabilities()["Turing"] == 7.5

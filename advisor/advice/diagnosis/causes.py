@@ -24,7 +24,7 @@ from advisor.cost_model.schedule import Schedule
 from advisor.errors import Refusal
 from advisor.machine import from_catalog
 from advisor.machine.backends import Backend, Build, GraphicsDriver, SoftwareEffect, ThreadExcess
-from advisor.machine.catalog import find_gpu, find_host
+from advisor.machine.catalog import GPUS, HOSTS
 from advisor.machine.names.words import any_of
 from advisor.machine.quantity import Provenance
 from advisor.model import catalog
@@ -404,7 +404,7 @@ def older_memory(run: MeasuredRun) -> Edits:
         return
     if not row.name.endswith("(typical)") and not any_of("takes both").match(row.name):
         return
-    older = find_host(OLDER_TYPE)
+    older = HOSTS.find(OLDER_TYPE)
     rate = older.memory_mts
     now = row.memory_mts
     if row.segment in ("desktop", "laptop") and rate and now:
@@ -473,7 +473,7 @@ def narrow_link(run: MeasuredRun) -> Edits:
     """A link with fewer lanes or of an older generation than the card supports."""
     machine = run.machine
     card = run.machine.gpus[0]
-    row = find_gpu(card.name)
+    row = GPUS.find(card.name)
     if card.link.pinned.kind is Provenance.MEASURED or not row.pcie_gen or not row.pcie_lanes:
         return
     slots = ((row.pcie_gen, 8), (row.pcie_gen, 4), (3, row.pcie_lanes), (1, row.pcie_lanes), (1, 4))

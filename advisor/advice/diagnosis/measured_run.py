@@ -20,7 +20,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, UnknownName
 from advisor.lazy import lazy
 from advisor.machine.backends import NumaPolicy
-from advisor.machine.catalog import find_host
+from advisor.machine.catalog import HOSTS
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import HostRow
 from advisor.runtimes import runtime
@@ -44,7 +44,7 @@ class MeasuredRun(Estimate):
     def host_row(self) -> HostRow | None:
         """Catalogue row of the processor; None if it is not listed."""
         with suppress(UnknownName):
-            return find_host(self.machine.host.name)
+            return HOSTS.find(self.machine.host.name)
         return None
 
     @property

@@ -13,7 +13,7 @@ from advisor.advice.diagnosis.facts import other_model
 from advisor.advice.estimates import estimates_of
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import AdvisorError, InputError
-from advisor.machine.catalog import find_gpu
+from advisor.machine.catalog import GPUS
 from advisor.machine.machine import Machine
 from advisor.model.by_name.names import format_in_name
 from advisor.model.model import KV_BYTES_PER_VALUE, Model
@@ -120,7 +120,7 @@ def of_other_gpu(facts: EngineRun, machine: Machine) -> str:
     """What is told where a result names a GPU that the machine lacks; empty elsewhere."""
     for name in filter(None, map(str.strip, facts.gpus.split(","))):
         with suppress(AdvisorError):
-            measured = find_gpu(name).name
+            measured = GPUS.find(name).name
             if machine.gpus and measured not in {gpu.name for gpu in machine.gpus}:
                 return (
                     f"The results are of a machine with {measured}, and this one has "

@@ -32,7 +32,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, Refusal, UnknownName
 from advisor.failures import NetworkError
 from advisor.machine import from_catalog
-from advisor.machine.catalog import gpu_rows
+from advisor.machine.catalog import GPUS
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import KV_BYTES_PER_VALUE, Floats, Model
@@ -92,7 +92,7 @@ def stack_of(host: Machine) -> Stack:
 
 @lru_cache(maxsize=4)
 def _stack_on(host: Machine) -> Stack:
-    cards = [from_catalog.gpu(row.name) for row in gpu_rows().values() if not row.unified]
+    cards = [from_catalog.gpu(row.name) for row in GPUS.rows().values() if not row.unified]
     several = [
         replace(host, name=card.name, gpus=(card,) * count) for count in COUNTS for card in cards
     ]

@@ -12,7 +12,7 @@ from advisor.advice.prices.power import HostPartRow, host_part_rows
 from advisor.advice.prices.rows import PriceRow
 from advisor.formatting import counted, money_per_hour
 from advisor.formatting import money as money_words
-from advisor.machine.catalog import find_gpu, gpu_rows
+from advisor.machine.catalog import GPUS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +98,7 @@ def priced_name(text: str) -> str:
     """
     kinds = (row.part for row in host_part_rows())
     names = {name.casefold(): name for name in (*kinds, *tables.machines_for_sale())}
-    return names.get(text.strip().casefold()) or find_gpu(text).name
+    return names.get(text.strip().casefold()) or GPUS.find(text).name
 
 
 @cache
@@ -126,8 +126,8 @@ def cards_for_sale(own_price: TypedPrices, today: date, *, server: bool = False)
         if (server or not WITHOUT_FANS.match(name))
         and not tables.is_lapsed(selling_price(name), today)
     ]
-    names += [name for name, _ in own_price if name in gpu_rows()]
-    cards = (name for name in dict.fromkeys(names) if not find_gpu(name).unified)
+    names += [name for name, _ in own_price if name in GPUS.rows()]
+    cards = (name for name in dict.fromkeys(names) if not GPUS.find(name).unified)
     return tuple(name for name in cards if "SXM" not in name)
 
 
@@ -137,7 +137,7 @@ def cards_for_rent(own_rent: TypedPrices) -> tuple[str, ...]:
     names = dict.fromkeys(
         [*(row.gpu for row in tables.rent_rows()), *(name for name, _ in own_rent)]
     )
-    return tuple(name for name in names if not find_gpu(name).unified)
+    return tuple(name for name in names if not GPUS.find(name).unified)
 
 
 @cache

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 
 from advisor.catalog import renewed
 from advisor.catalog.csv_tables import DATA, read, texts
-from advisor.machine.catalog import find_gpu, machine_rows
+from advisor.machine.catalog import GPUS, MACHINES
 from advisor.machine.rows import MachineRow
 
 STALE_DAYS = 90  # age above which a price is called old, also in a verdict [days]
@@ -242,8 +242,8 @@ def machines_for_sale() -> Mapping[str, MachineForSale]:
     """Machines with unified memory for sale, by name, with the newer price of the two tables."""
     presets = [
         MachineForSale(name=_sized(row), price=_price_of(row), preset=row)
-        for row in machine_rows().values()
-        if row.per == "once" and row.usd and find_gpu(row.gpu).unified
+        for row in MACHINES.rows().values()
+        if row.per == "once" and row.usd and GPUS.find(row.gpu).unified
     ]
     # Machines of prices.csv are named as their seller lists them.
     listed = [
@@ -255,7 +255,7 @@ def machines_for_sale() -> Mapping[str, MachineForSale]:
         for row in price_rows()
         if row.kind == "purchase"
         and not row.provider.endswith("high")
-        and find_gpu(row.gpu).unified
+        and GPUS.find(row.gpu).unified
     ]
     machines: dict[tuple[str, float | None, str], MachineForSale] = {}
     for machine in (*listed, *presets):
@@ -281,7 +281,7 @@ def _price_of(row: MachineRow) -> PriceRow:
     else:
         date = ""
     per_hour = row.per == "hour"
-    released = last_day(find_gpu(row.gpu).released)
+    released = last_day(GPUS.find(row.gpu).released)
     dated = last_day(date)
     launch = False
     if released is not None and dated is not None and not per_hour:
@@ -319,7 +319,7 @@ def rent_rows() -> tuple[PriceRow, ...]:
     """Available machines for rent, cheapest first; fetched rows replace a provider's."""
     fresh = renewed.rows(RENTS, PriceRow)
     rows = [row for row in price_rows() if row.kind == "rent"]
-    clouds = [_price_of(row) for row in machine_rows().values() if row.per == "hour" and row.usd]
+    clouds = [_price_of(row) for row in MACHINES.rows().values() if row.per == "hour" and row.usd]
     asked_again = {provider_key(row.provider) for row in fresh}
     older = [row for row in (*rows, *clouds) if provider_key(row.provider) not in asked_again]
     lasting = (row for row in (*fresh, *older) if not row.spot)

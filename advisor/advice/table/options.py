@@ -28,7 +28,7 @@ from advisor.advice.table.stack import Stack
 from advisor.advice.table.timed_machines import COUNTS, CardSpeed, TimedCards
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import counted, hours, money, money_per_hour
-from advisor.machine.catalog import find_gpu, host_rows, memory_generation
+from advisor.machine.catalog import GPUS, HOSTS, memory_generation
 from advisor.machine.machine import Form, Gpu, Machine
 from advisor.request.money import discrete, in_dock, room_for, slots
 from advisor.runtimes import runtime
@@ -284,7 +284,7 @@ def _faster_memory(question: Question) -> Price:
     if FAST_RAM in dict(question.money.own_price):
         return prices.with_part(prices.NOTHING_YET, module, question.money.own_price)
     host = question.machine.host
-    row = host_rows().get(host.name)
+    row = HOSTS.rows().get(host.name)
     rate = MODULE_RATE.search(module.name)
     if question.ownership.form is not Form.DESKTOP or row is None or rate is None:
         return Price(usd=None, note="no price of faster RAM for it on record")
@@ -463,7 +463,7 @@ def replaced(question: Question, now: Speed | None, held: Iterable[CardSpeed]) -
 def largest(names: tuple[str, ...], vendor: str) -> str:
     """A maker's card for games with the most memory, the fastest of several; empty for none."""
     pattern = FOR_GAMES.get(vendor)
-    rows = [find_gpu(name) for name in names if pattern and pattern.fullmatch(name)]
+    rows = [GPUS.find(name) for name in names if pattern and pattern.fullmatch(name)]
     best = max(rows, key=lambda row: (row.memory_gib, row.bandwidth_gbs), default=None)
     if best:
         return best.name

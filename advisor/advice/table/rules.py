@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from advisor.advice.prices.power import HostPartRow
 from advisor.catalog.csv_tables import DATA, read
-from advisor.machine.catalog import gpu_rows
+from advisor.machine.catalog import GPUS
 from advisor.machine.machine import Form, Gpu, Machine
 from advisor.units import memory
 
@@ -119,7 +119,7 @@ def publishers() -> Mapping[tuple[str, str, str], int]:
     """Number of publishers, by maker, family of cards and engine."""
     counted: Counter[tuple[str, str, str]] = Counter()
     for row in read(DATA / "measurements/what_many_run.csv", ManyRunRow):
-        card = gpu_rows()[row.gpu]
+        card = GPUS.rows()[row.gpu]
         counted[card.vendor, card.family, row.runtime] += row.publishers
     return counted
 

@@ -35,7 +35,7 @@ from advisor.evidence.claims.scenarios import (
     ratio,
     reaches,
 )
-from advisor.machine.catalog import find_host
+from advisor.machine.catalog import HOSTS
 from advisor.machine.machine import Form
 from advisor.model.model import Floats
 from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
@@ -108,7 +108,7 @@ def longest_context(scenario: Scenario) -> Range:
 
 def bandwidth(scenario: Scenario) -> Range:
     """Datasheet bandwidth of the GPU's memory, relative to that of RAM."""
-    row = find_host(str(scenario.inputs.get("cpu", "")))
+    row = HOSTS.find(str(scenario.inputs.get("cpu", "")))
     if row.bandwidth_gbs is None:
         raise InputError(f"{row.name}: its RAM bandwidth is not published; take another.")
     return exact(scenario.machine.gpus[0].bandwidth.value / (row.bandwidth_gbs * GB))

@@ -12,7 +12,7 @@ from advisor.evidence.published.engines import EXPERT_STREAMING
 from advisor.evidence.published.row import PublishedRow, figure, meaning, stated
 from advisor.formatting import counted
 from advisor.machine import from_catalog
-from advisor.machine.catalog import cpu_named, find_gpu, find_host, gpu_named, machine_named
+from advisor.machine.catalog import GPUS, HOSTS, MACHINES
 from advisor.machine.from_spec import TYPICAL_HOST, cards_of
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.words import plain, size_gib
@@ -34,7 +34,7 @@ def stated_gpus(row: PublishedRow) -> tuple[str, int]:
     alike = max(row.gpu_count or 1, 1)
     if not cell or cell.casefold() == NO_GPU:
         return NO_GPU, alike
-    card = looked_up(gpu_named, cell) or looked_up(gpu_named, REMARK.sub(_size_in, cell))
+    card = looked_up(GPUS.named, cell) or looked_up(GPUS.named, REMARK.sub(_size_in, cell))
     machine = _machine_with_gpus(cell)
     if card is not None:
         row.notes += card.notes
@@ -50,7 +50,7 @@ def stated_gpus(row: PublishedRow) -> tuple[str, int]:
             row.notes.append(f"GPU {cell!r} is taken as {machine.name}")
     else:
         # raises, and says which names are like it
-        name = gpu_named(cell).row.name
+        name = GPUS.named(cell).row.name
         count = 1
     total = count * sum(kind.count for kind in cards_of(name))
     if total == 1:
@@ -75,8 +75,8 @@ def _own_graphics(row: PublishedRow) -> str:
     """Graphics of a row's processor, where the GPU's cell says no more; empty for other cells."""
     if not row.cpu or stated("graphics without a model", row.gpu.casefold()) is None:
         return ""
-    cpu = looked_up(cpu_named, row.cpu)
-    card = cpu and looked_up(gpu_named, cpu.gpu)
+    cpu = looked_up(HOSTS.named, row.cpu)
+    card = cpu and looked_up(GPUS.named, cpu.gpu)
     if card:
         return card.row.name
     return ""
@@ -95,7 +95,7 @@ def looked_up(find: Callable[[str], Meaning], name: str) -> Meaning | None:
 
 def _machine_with_gpus(cell: str) -> MachineName | None:
     """Machine, or list of cards, that a GPU's cell names; None where it names no GPU."""
-    machine = looked_up(machine_named, cell)
+    machine = looked_up(MACHINES.named, cell)
     if machine and machine.spec.gpu not in (None, NO_GPU):
         return machine
     return None
@@ -110,7 +110,7 @@ def stated_machine(row: PublishedRow) -> MachineSpec:
     if known:
         named = None
     else:
-        named = looked_up(machine_named, row.cpu)
+        named = looked_up(MACHINES.named, row.cpu)
     # a machine in place of a processor
     if named and named.spec.cpu:
         parts = named
@@ -123,7 +123,7 @@ def stated_machine(row: PublishedRow) -> MachineSpec:
     if gpu == NO_GPU or MIXED in gpu:
         card = None
     else:
-        card = find_gpu(gpu)
+        card = GPUS.find(gpu)
     sized = card is not None and not card.unified and size_gib(plain(row.gpu))
     return MachineSpec(
         gpu=gpu,
@@ -189,7 +189,7 @@ GENERIC = "generic"  # vendor of typical platforms, which are not products
 
 def _known_cpu(row: PublishedRow) -> str | None:
     cell = row.cpu
-    if not cell and looked_up(gpu_named, row.gpu) is None:
+    if not cell and looked_up(GPUS.named, row.gpu) is None:
         machine = _machine_with_gpus(row.gpu)
         cell = (machine.spec.cpu if machine else None) or ""
     if not cell:
@@ -225,7 +225,7 @@ def ram_peak(row: PublishedRow) -> bool:
 @lru_cache(maxsize=1024)
 def _host_called(cpu: str) -> HostRow | None:
     """Catalogue row of a processor; None where it has none. Cached, as many rows name the same."""
-    return looked_up(find_host, cpu)
+    return looked_up(HOSTS.find, cpu)
 
 
 def _ram_gbs(row: PublishedRow, cpu: str | None) -> float | None:
@@ -243,7 +243,7 @@ def _cores(row: PublishedRow, cpu: str | None, rented: int | None) -> int | None
     if threads is None:
         return there
     if there is None and cpu is not None:
-        there = find_host(cpu).cores
+        there = HOSTS.find(cpu).cores
     return min(threads, there or threads)
 
 

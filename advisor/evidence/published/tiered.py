@@ -20,7 +20,7 @@ from advisor.evidence.published.machine import stated_machine
 from advisor.evidence.published.model import stated_model
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine.backends import OperatingSystem
-from advisor.machine.catalog import find_gpu
+from advisor.machine.catalog import GPUS
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MIXED, NO_GPU, MachineSpec
 from advisor.model.architecture import Architecture, Experts, Group
@@ -192,7 +192,7 @@ def _shares_memory(spec: MachineSpec) -> bool:
     """Whether the GPU of a machine shares the processor's memory."""
     if MIXED in str(spec.gpu):
         return False
-    return bool(find_gpu(str(spec.gpu)).unified)
+    return bool(GPUS.find(str(spec.gpu)).unified)
 
 
 def _system(text: str, gpu: str) -> str | None:

@@ -16,7 +16,7 @@ from functools import cache
 from typing import TypeVar
 
 from advisor.catalog.csv_tables import DATA, assignments, literal, read, texts
-from advisor.errors import InputError, Refusal
+from advisor.errors import InputError, Refusal, UnknownName
 
 Item = TypeVar("Item")
 

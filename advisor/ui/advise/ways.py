@@ -21,7 +21,7 @@ from advisor.advice.words.judgement import LEAST, Judgement, judgement
 from advisor.advice.words.phrases import after_name, hours_rented, plain
 from advisor.advice.words.ways import YOUNG
 from advisor.formatting import hours, money
-from advisor.machine.catalog import host_rows, machine_rows
+from advisor.machine.catalog import HOSTS, MACHINES
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MIXED
 from advisor.request.request import Request
@@ -360,7 +360,7 @@ def _pays(option: Option, judged: Option) -> str:
 
 def _with(option: Option, answer: Answer) -> dict[str, Any]:
     """Inputs of the machine with what an option buys; none where they cannot be told."""
-    if option.kind is OptionKind.MACHINE and plain(option.name) in machine_rows():
+    if option.kind is OptionKind.MACHINE and plain(option.name) in MACHINES.rows():
         return current.of_machine(machine=plain(option.name))
     machine = option.machine
     if machine is None or not machine.gpus:
@@ -387,7 +387,7 @@ def parts_of(machine: Machine, request: Request) -> dict[str, Any]:
     kept = {name: getattr(request, name) for name in ("ram_gbs", "disk", "disk_gbs", "system")}
     return current.of_machine(**kept) | {
         "gpu": cards_of(machine),
-        "cpu": host.name if host.name in host_rows() else None,
+        "cpu": host.name if host.name in HOSTS.rows() else None,
         "ram_gb": round(float(host.memory.value) / GIB, 2),
     }
 

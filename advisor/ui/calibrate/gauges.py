@@ -12,7 +12,7 @@ from advisor.calibration.measurement_file import Fingerprint, moment
 from advisor.errors import UnknownName
 from advisor.formatting import quantity, rate
 from advisor.machine import from_catalog
-from advisor.machine.catalog import find_host
+from advisor.machine.catalog import HOSTS
 from advisor.machine.from_spec import TYPICAL_DISK
 from advisor.probes.gpu.detect import figure_name
 from advisor.probes.measurement import ENGINE, UNSTEADY, CurvePoint, Measurement, size, title
@@ -53,7 +53,7 @@ def marks(latest: Mapping[str, Measurement], seen: Fingerprint | None) -> dict[s
     }
     if seen is not None:
         with suppress(UnknownName):
-            row = find_host(seen.cpu)
+            row = HOSTS.find(seen.cpu)
             if row.bandwidth_gbs is not None:
                 words = f"in the datasheet of {row.name}"
                 by_figure["ram_read"] = GaugeMark(value=row.bandwidth_gbs * GB, words=words)

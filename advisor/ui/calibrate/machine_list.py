@@ -12,7 +12,7 @@ from advisor.calibration.imported_names import THIS
 from advisor.errors import InputError
 from advisor.failures import StoreError
 from advisor.formatting import moment
-from advisor.machine.catalog import gpu_rows, host_rows
+from advisor.machine.catalog import GPUS, HOSTS
 from advisor.request.request import Request
 from advisor.ui.parts import audience, outcome
 from advisor.ui.parts.markup import block, copyable, say, show
@@ -164,8 +164,8 @@ def bring() -> None:
         st.text_input("Name", key="import_name", max_chars=longest, placeholder="server")
         say("Parts that it does not name:")
         cpu, gpu, ram = st.columns(3)
-        cpu.selectbox("Processor", (UNKNOWN, *host_rows()), key="import_cpu")
-        gpu.selectbox("GPU", (UNKNOWN, *gpu_rows()), key="import_gpu")
+        cpu.selectbox("Processor", (UNKNOWN, *HOSTS.rows()), key="import_cpu")
+        gpu.selectbox("GPU", (UNKNOWN, *GPUS.rows()), key="import_gpu")
         ram.number_input("RAM (GB)", 0.0, 100_000.0, 0.0, 8.0, key="import_ram", format="%.0f")
         outcome.button("Import", FORM, _import, key="import_now", submits=True, type="primary")
     outcome.show(FORM)

@@ -25,7 +25,7 @@ from advisor.advice.words.judgement import LEAST, Judgement, judged
 from advisor.advice.words.phrases import plain
 from advisor.errors import AdvisorError
 from advisor.formatting import context_size, hours, money, shown_currency
-from advisor.machine.catalog import machine_rows
+from advisor.machine.catalog import MACHINES
 from advisor.model.model import Floats
 from advisor.request.lists import listed
 from advisor.request.request import NOTHING, Request
@@ -159,7 +159,7 @@ def cost_against_speed(hits: Sequence[Hit], owned: Option | None = None) -> Poin
 
 # rows where not every model is shown, and columns
 MODELS = 14
-MACHINES = 6
+MOST_MACHINES = 6
 
 
 def heat_map(answer: Findings, hits: Sequence[Hit]) -> None:
@@ -190,7 +190,7 @@ def cheapest(hits: Sequence[Hit]) -> list[Hit]:
     for hit in hits:
         if hit.priced:
             each.setdefault(hit.name, hit)
-    return list(each.values())[:MACHINES]
+    return list(each.values())[:MOST_MACHINES]
 
 
 @st.cache_resource(
@@ -272,7 +272,7 @@ def advise_link(hit: Hit, request: Request) -> str:
 
 
 def _machine(hit: Hit, request: Request) -> dict[str, Any]:
-    if hit.machine.unified and hit.machine.name in machine_rows():
+    if hit.machine.unified and hit.machine.name in MACHINES.rows():
         return current.of_machine(machine=hit.machine.name)
     if hit.machine.unified:
         memory = float(hit.machine.host.memory.value) / GIB

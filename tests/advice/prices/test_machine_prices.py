@@ -5,7 +5,7 @@ from datetime import date
 from advisor.advice.prices.price import bought, rented, selling_price
 from advisor.advice.prices.rows import LAUNCH, is_stale, machines_for_sale, price_rows, rent_rows
 from advisor.advice.table.timed_machines import whole_machines
-from advisor.machine.catalog import find_gpu, machine_rows
+from advisor.machine.catalog import GPUS, MACHINES
 
 
 def test_every_machine_with_a_price_of_its_own_is_for_sale() -> None:
@@ -13,7 +13,7 @@ def test_every_machine_with_a_price_of_its_own_is_for_sale() -> None:
     for word in ("Mac Studio", "DGX Spark", "Framework Desktop", "Mac mini M4 Pro, 24 GB"):
         assert word in names
     for machine in machines_for_sale().values():
-        assert find_gpu(machine.price.gpu).unified
+        assert GPUS.find(machine.price.gpu).unified
         assert machine.price.usd > 0
     assert len(whole_machines()) == len(machines_for_sale())
 
@@ -76,7 +76,7 @@ def test_clouds_let_machines_that_only_the_list_of_machines_has() -> None:
     assert (usd, gpus) == (4, 2)
     assert price is not None
     assert "VM.GPU.A10.2" in price.note
-    clouds = {row.name for row in machine_rows().values() if row.per == "hour" and row.usd}
+    clouds = {row.name for row in MACHINES.rows().values() if row.per == "hour" and row.usd}
     assert clouds <= {row.instance for row in rent_rows()}
 
 

@@ -10,7 +10,7 @@ from advisor.advice.table.cost import Use
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
-from advisor.machine.catalog import gpu_rows
+from advisor.machine.catalog import GPUS
 from advisor.machine.machine import Form
 from advisor.machine.spec import MachineSpec
 from advisor.request.money import MoneyInputs, slots
@@ -99,7 +99,7 @@ def test_unified_machines_draw_what_is_published_for_their_kind(chip, idle, busy
 
 
 def test_every_unified_chip_has_a_power(subtests: pytest.Subtests) -> None:
-    for name in [row.name for row in gpu_rows().values() if row.unified]:
+    for name in [row.name for row in GPUS.rows().values() if row.unified]:
         with subtests.test(str(name)):
             draw = draw_of(from_spec.machine(MachineSpec(gpu=name)))
             assert 0 < draw.idle <= draw.busy

@@ -15,7 +15,7 @@ from advisor.advice.prices.rows import (
 )
 from advisor.catalog.csv_tables import texts
 from advisor.cli.main import main
-from advisor.machine.catalog import gpu_rows, machine_rows
+from advisor.machine.catalog import GPUS, MACHINES
 
 WITHOUT_PRICE = texts("prices/without_price.csv", "gpu", "reason")
 SHOP = PriceRow(
@@ -82,10 +82,10 @@ def test_every_gpu_since_2020_has_a_price_or_a_reason() -> None:
     sold = {row.gpu for row in price_rows() if row.kind == "purchase"}
     sold |= {
         row.gpu
-        for row in machine_rows().values()
-        if row.per == "once" and row.usd and gpu_rows()[row.gpu].unified
+        for row in MACHINES.rows().values()
+        if row.per == "once" and row.usd and GPUS.rows()[row.gpu].unified
     }
-    recent = {name for name, row in gpu_rows().items() if row.released >= "2020"}
+    recent = {name for name, row in GPUS.rows().items() if row.released >= "2020"}
     assert set(WITHOUT_PRICE) == recent - sold
     assert set(WITHOUT_PRICE.values()) == set(REASONS)
 

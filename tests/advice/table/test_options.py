@@ -23,7 +23,7 @@ from advisor.advice.table.timed_machines import VALUED, TimedStack, card_stack
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
-from advisor.machine.catalog import find_gpu
+from advisor.machine.catalog import GPUS
 from advisor.machine.machine import Form, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
@@ -572,7 +572,7 @@ def test_nothing_unpriced_undated_or_too_slow_wins(gpu: str) -> None:
 
 
 def test_adding_one_to_one_never_costs_more_than_buying_two(subtests: pytest.Subtests) -> None:
-    for gpu in sorted(name for name in sold() if not find_gpu(name).unified):
+    for gpu in sorted(name for name in sold() if not GPUS.find(name).unified):
         with subtests.test(str(gpu)):
             card = from_catalog.gpu(gpu)
             form = Form.DESKTOP

@@ -16,7 +16,7 @@ from advisor.advice.words.phrases import ONLY_SOLD, pays_when
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_spec
-from advisor.machine.catalog import find_gpu
+from advisor.machine.catalog import GPUS
 from advisor.machine.machine import Form
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
@@ -75,7 +75,7 @@ def test_nobody_sells_above_the_price_they_typed_for_buying() -> None:
 
 
 def test_a_used_card_never_costs_more_than_it_is_bought_for(subtests: pytest.Subtests) -> None:
-    for gpu in sorted(name for name in sold() if not find_gpu(name).unified):
+    for gpu in sorted(name for name in sold() if not GPUS.find(name).unified):
         with subtests.test(str(gpu)):
             price = bought(gpu, 1, MONEY.own_price).usd
             assert price is not None

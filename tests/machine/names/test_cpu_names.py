@@ -8,7 +8,7 @@ from hardware_names import sample
 
 from advisor.cli.names import machine_answer
 from advisor.errors import UnknownName
-from advisor.machine.catalog import cpu_generations, cpu_models, cpu_named, gpu_rows, host_rows
+from advisor.machine.catalog import GPUS, HOSTS, cpu_generations, cpu_models
 from advisor.machine.identify import identified
 
 CASES = sample("processors.csv")
@@ -18,7 +18,7 @@ FOUND = sample("processors_found.csv")
 def meaning(typed: str) -> str:
     """Row that a name is read as; empty where it is refused."""
     try:
-        return cpu_named(typed).row.name
+        return HOSTS.named(typed).row.name
     except UnknownName:
         return ""
 
@@ -33,7 +33,7 @@ def test_a_processor_has_the_memory_and_cores_of_its_datasheet() -> None:
     for case in CASES:
         stated = {key: float(case[key]) for key in ("cores", "channels", "mts") if case[key]}
         if stated:
-            row = cpu_named(case["typed"]).row
+            row = HOSTS.named(case["typed"]).row
             own = {"cores": row.cores, "channels": row.memory_channels, "mts": row.memory_mts}
             assert {key: own[key] for key in stated} == stated, case["typed"]
 
@@ -54,9 +54,9 @@ def test_names_that_other_people_wrote_have_their_figures() -> None:
 
 
 def test_every_row_is_found_by_its_own_name() -> None:
-    for row in host_rows().values():
-        assert cpu_named(row.name).row == row
-        assert cpu_named(row.name.upper()).row == row
+    for row in HOSTS.rows().values():
+        assert HOSTS.named(row.name).row == row
+        assert HOSTS.named(row.name.upper()).row == row
 
 
 def test_every_listed_model_belongs_to_a_generation_and_resolves() -> None:
@@ -64,14 +64,14 @@ def test_every_listed_model_belongs_to_a_generation_and_resolves() -> None:
     for model in cpu_models().values():
         if model.name.replace("Xeon ", "Xeon Gold ", 1) in names - {model.name}:
             continue  # the number of 2006 is printed as "Xeon CPU 5120"
-        row = cpu_named(model.name).row
+        row = HOSTS.named(model.name).row
         assert row.name == model.name
         assert row.cores == model.cores
 
 
 def test_a_generation_agrees_with_the_rows_of_its_models() -> None:
     """Rows of data/hardware/hosts.csv were read from their makers' pages one by one."""
-    for row in host_rows().values():
+    for row in HOSTS.rows().values():
         generation = next(
             (g for g in cpu_generations() if re.fullmatch(g.pattern, row.name.casefold())), None
         )
@@ -86,8 +86,8 @@ def test_a_generation_agrees_with_the_rows_of_its_models() -> None:
     "typed", ["2x EPYC 7402", "dual EPYC 7402", "EPYC 7402 x2", "2P EPYC 7402"]
 )
 def test_two_sockets_double_cores_channels_and_rate(typed: str) -> None:
-    row = cpu_named("EPYC 7402").row
-    two = cpu_named(typed).row
+    row = HOSTS.named("EPYC 7402").row
+    two = HOSTS.named(typed).row
     assert two.name == "2x EPYC 7402"
     assert two.sockets == 2
     assert two.cores == 2 * row.cores == 48
@@ -95,18 +95,18 @@ def test_two_sockets_double_cores_channels_and_rate(typed: str) -> None:
 
 
 def test_assumptions_of_a_rule_are_reported() -> None:
-    unlisted = cpu_named("EPYC 9385")
+    unlisted = HOSTS.named("EPYC 9385")
     assert "Turin" in unlisted.notes[0]
     assert any("assumed" in note for note in unlisted.notes)
     assert unlisted.row.bandwidth_gbs == 614.4  # twelve channels of DDR5-6400
 
 
 def test_cores_in_the_name_count_for_a_model_that_is_not_listed() -> None:
-    assert cpu_named("EPYC 9385 36c").row.cores == 36
+    assert HOSTS.named("EPYC 9385 36c").row.cores == 36
 
 
 def test_performance_and_efficiency_cores_as_a_system_counts_them() -> None:
-    row = cpu_named("Apple M4 Pro 8P+4E").row
+    row = HOSTS.named("Apple M4 Pro 8P+4E").row
     assert (row.cores, row.performance_cores) == (12, 8)
 
 
@@ -119,21 +119,21 @@ def test_performance_and_efficiency_cores_as_a_system_counts_them() -> None:
     ],
 )
 def test_a_chip_brings_its_graphics(typed: str, gpu: str) -> None:
-    assert cpu_named(typed).gpu == gpu
+    assert HOSTS.named(typed).gpu == gpu
 
 
 def test_graphics_of_generations_are_rows_of_the_catalogue() -> None:
-    assert {row.gpu for row in cpu_generations()} - {""} <= set(gpu_rows())
+    assert {row.gpu for row in cpu_generations()} - {""} <= set(GPUS.rows())
 
 
 def test_a_model_has_the_memory_of_its_own_page_where_that_of_its_generation_differs() -> None:
     """https://ark.intel.com: Xeon E5-2620 v4 up to DDR4-2133, Xeon Gold 6330 up to DDR4-2933."""
-    slow = cpu_named("Xeon E5-2620 v4")
-    usual = cpu_named("Xeon E5-2699 v4")
+    slow = HOSTS.named("Xeon E5-2620 v4")
+    usual = HOSTS.named("Xeon E5-2699 v4")
     assert (slow.row.memory_mts, usual.row.memory_mts) == (2133, 2400)
     assert slow.row.bandwidth_gbs == pytest.approx(4 * 8 * 2.133)
     assert "maker" in slow.notes[0]
-    assert cpu_named("Xeon Gold 6330").row.memory_mts == 2933
+    assert HOSTS.named("Xeon Gold 6330").row.memory_mts == 2933
 
 
 @pytest.mark.parametrize(
@@ -168,13 +168,13 @@ def test_a_name_of_no_single_processor_is_refused_with_the_reason(typed: str, re
 def test_a_count_of_threads_as_desktops_show_it_is_not_one_of_sockets(
     typed: str, name: str
 ) -> None:
-    row = cpu_named(typed).row
+    row = HOSTS.named(typed).row
     assert (row.name, row.sockets) == (name, 1)
 
 
 def test_chinese_words_of_sockets_and_lines() -> None:
-    assert cpu_named("双路xeon 6330").row.name == "2x Xeon Gold 6330"
-    assert cpu_named("英特尔® 至强® Gold 5512U 处理器").row.name == "Xeon Gold 5512U"
+    assert HOSTS.named("双路xeon 6330").row.name == "2x Xeon Gold 6330"
+    assert HOSTS.named("英特尔® 至强® Gold 5512U 处理器").row.name == "Xeon Gold 5512U"
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_chinese_words_of_sockets_and_lines() -> None:
 def test_what_a_name_says_otherwise_than_its_processor_is_noted(
     typed: str, name: str, note: str
 ) -> None:
-    taken = cpu_named(typed)
+    taken = HOSTS.named(typed)
     assert taken.row.name == name
     assert any(note in text for text in taken.notes)
 
@@ -202,12 +202,12 @@ def test_what_a_name_says_otherwise_than_its_processor_is_noted(
 @pytest.mark.parametrize("typed", ["Ampere eMAG 8180", "Opteron 9654", "Phytium 7950X"])
 def test_a_number_of_another_brand_is_refused(typed: str) -> None:
     with pytest.raises(UnknownName, match="The number is that of"):
-        cpu_named(typed)
+        HOSTS.named(typed)
 
 
 def test_a_number_without_its_metal_is_a_xeon_scalable_unless_systems_print_it() -> None:
-    assert cpu_named("xeon 5120").row.name == "Xeon Gold 5120"
-    assert cpu_named("Intel(R) Xeon(R) CPU 5120 @ 1.86GHz").row.name == "Xeon 5120"
+    assert HOSTS.named("xeon 5120").row.name == "Xeon Gold 5120"
+    assert HOSTS.named("Intel(R) Xeon(R) CPU 5120 @ 1.86GHz").row.name == "Xeon 5120"
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_a_changed_digit_is_never_another_model_without_a_word() -> None:
         other = chance.choice([digit for digit in "0123456789" if digit != model.name[place]])
         typed = f"{model.name[:place]}{other}{model.name[place + 1 :]}"
         try:
-            taken = cpu_named(typed)
+            taken = HOSTS.named(typed)
         except UnknownName:
             continue
         numbers = set(MODEL_NUMBER.findall(FIRST_OF_ALL.sub("", typed.casefold())))

@@ -6,7 +6,7 @@ import pytest
 from hardware_names import sample
 
 from advisor.errors import UnknownName
-from advisor.machine.catalog import find_gpu, gpu_named, gpu_rows
+from advisor.machine.catalog import GPUS
 from advisor.machine.identify import identified
 from advisor.machine.names.gpu_words import taken_apart
 from advisor.units import GIB
@@ -17,7 +17,7 @@ CASES = sample("gpus.csv")
 def meaning(typed: str) -> tuple[str, int]:
     """Row and number of cards that a name is read as; an empty row where it is refused."""
     try:
-        gpu = gpu_named(typed)
+        gpu = GPUS.named(typed)
     except UnknownName:
         return "", 0
     return gpu.row.name, gpu.count
@@ -29,23 +29,23 @@ def test_a_name_means_the_card_and_the_number_that_a_person_means_or_is_refused(
 
 
 def test_every_card_is_found_by_its_own_name_however_it_is_written() -> None:
-    for row in gpu_rows().values():
+    for row in GPUS.rows().values():
         for written in (row.name, row.name.upper(), f"  {row.name} "):
-            assert gpu_named(written).row.name == row.name
+            assert GPUS.named(written).row.name == row.name
         if not row.unified:
             assert meaning(f"2x {row.name}") == (row.name, 2)
 
 
 def test_no_digit_is_ever_changed() -> None:
     """One digit of a card's number up: another card or none, never the same (each fifth card)."""
-    for row in list(gpu_rows().values())[::5]:
+    for row in list(GPUS.rows().values())[::5]:
         number = next((word for word in taken_apart(row.name).words if word.isdigit()), None)
         if number is None or len(number) != 4:
             continue
         for place in range(4):
             changed = number[:place] + str((int(number[place]) + 1) % 10) + number[place + 1 :]
             try:
-                other = find_gpu(row.name.replace(number, changed))
+                other = GPUS.find(row.name.replace(number, changed))
             except UnknownName:
                 continue
             assert changed in other.name
@@ -62,7 +62,7 @@ def test_no_digit_is_ever_changed() -> None:
 )
 def test_close_cards_are_offered_and_not_taken(typed: str, offer: str) -> None:
     with pytest.raises(UnknownName) as error:
-        gpu_named(typed)
+        GPUS.named(typed)
     assert offer in error.value.close
 
 
@@ -77,11 +77,11 @@ def test_close_cards_are_offered_and_not_taken(typed: str, offer: str) -> None:
     ],
 )
 def test_memory_and_cores_decide_which_apple_chip(typed: str, name: str) -> None:
-    assert gpu_named(typed).row.name == name
+    assert GPUS.named(typed).row.name == name
 
 
 def test_an_apple_chip_whose_cores_are_open_says_so() -> None:
-    gpu = gpu_named("M2 Ultra 128GB")
+    gpu = GPUS.named("M2 Ultra 128GB")
     assert "76 GPU cores" in gpu.notes[0]
     assert gpu.alternatives == ("Apple M2 Ultra 60c",)
     assert gpu.memory_gib == 128
@@ -97,7 +97,7 @@ def test_an_apple_chip_whose_cores_are_open_says_so() -> None:
 )
 def test_a_size_that_a_card_is_not_sold_with_is_refused(typed: str, words: str) -> None:
     with pytest.raises(UnknownName, match=words):
-        gpu_named(typed)
+        GPUS.named(typed)
     with pytest.raises(UnknownName, match=words):
         identified(typed)
 
@@ -122,7 +122,7 @@ SUFFIXES = ("Ti", "Super", "XT", "XTX", "GRE", "D", "M", "X", "Laptop", "NVL", "
 
 def test_a_suffix_is_never_dropped_silently() -> None:
     """A card's name with a suffix that it does not have: another card that has it, or a refusal."""
-    for row in list(gpu_rows().values())[::3]:
+    for row in list(GPUS.rows().values())[::3]:
         own = row.name.casefold().replace("-", " ")
         bare = re.sub(r" \d+GB$| GDDR6$", "", row.name)
         for suffix in () if row.unified else SUFFIXES:
@@ -130,7 +130,7 @@ def test_a_suffix_is_never_dropped_silently() -> None:
                 continue
             name, _ = meaning(f"{bare} {suffix}")
             if name:
-                aliases = gpu_rows()[name].aliases
+                aliases = GPUS.rows()[name].aliases
             else:
                 aliases = ""
             spelled = f"{name}; {aliases.replace('Mobile', 'Laptop')}".casefold()
@@ -185,5 +185,5 @@ def test_a_chip_of_several_cards_is_none_of_them(typed: str) -> None:
     ],
 )
 def test_the_memory_that_a_driver_shows_tells_cards_apart(typed, shown_mib, name) -> None:
-    assert find_gpu(typed, memory=shown_mib * 2.0**20).name == name
+    assert GPUS.find(typed, memory=shown_mib * 2.0**20).name == name
     assert GIB == 1024 * 2.0**20

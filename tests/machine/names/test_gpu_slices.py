@@ -3,7 +3,7 @@
 import pytest
 
 from advisor.errors import UnknownName
-from advisor.machine.catalog import gpu_named, machine_named
+from advisor.machine.catalog import GPUS, MACHINES
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 
@@ -23,8 +23,8 @@ def test_a_slice_has_its_fractions_of_memory_and_multiprocessors(
     typed: str, card: str, memory: int, bandwidth: float, arithmetic: float
 ) -> None:
     """Fractions of memory and SMs: docs.nvidia.com, Supported MIG Profiles."""
-    part = gpu_named(typed).row
-    whole = gpu_named(card).row
+    part = GPUS.named(typed).row
+    whole = GPUS.named(card).row
     assert part.memory_gib == memory
     assert part.bandwidth_gbs == pytest.approx(whole.bandwidth_gbs * bandwidth)
     assert whole.fp16_tflops is not None
@@ -32,12 +32,12 @@ def test_a_slice_has_its_fractions_of_memory_and_multiprocessors(
 
 
 def test_the_size_of_a_slice_tells_cards_of_one_name_apart() -> None:
-    assert gpu_named("A100 MIG 2g.10gb").row.name == "A100 SXM 40GB MIG 2g.10gb"
-    assert gpu_named("A100 MIG 2g.20gb").row.name == "A100 SXM 80GB MIG 2g.20gb"
+    assert GPUS.named("A100 MIG 2g.10gb").row.name == "A100 SXM 40GB MIG 2g.10gb"
+    assert GPUS.named("A100 MIG 2g.20gb").row.name == "A100 SXM 80GB MIG 2g.20gb"
 
 
 def test_a_slice_is_a_part_of_a_machine_beside_its_memory() -> None:
-    spec = machine_named("4x H100 MIG 3g.40gb EPYC 9654 512GB").spec
+    spec = MACHINES.named("4x H100 MIG 3g.40gb EPYC 9654 512GB").spec
     assert (spec.gpu, spec.gpu_count, spec.ram_gb) == ("H100 SXM MIG 3g.40gb", 4, 512)
 
 
@@ -50,4 +50,4 @@ def test_a_slice_can_be_computed_with() -> None:
 @pytest.mark.parametrize("typed", ["RTX 4090 MIG 1g.3gb", "H100 MIG 3g.30gb", "MIG 3g.40gb"])
 def test_cards_without_such_a_slice_are_refused(typed: str) -> None:
     with pytest.raises(UnknownName, match="slice"):
-        gpu_named(typed)
+        GPUS.named(typed)

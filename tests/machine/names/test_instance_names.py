@@ -4,7 +4,7 @@ import pytest
 from hardware_names import sample
 
 from advisor.errors import UnknownName
-from advisor.machine.catalog import cpu_named, gpu_named, machine_named
+from advisor.machine.catalog import GPUS, HOSTS, MACHINES
 from advisor.machine.names.preset_names import families
 
 KARPENTER = (
@@ -23,30 +23,30 @@ KARPENTER = (
 
 @pytest.mark.parametrize(("name", "vcpu", "mib"), KARPENTER)
 def test_a_size_has_the_memory_that_its_provider_describes(name: str, vcpu: int, mib: int) -> None:
-    machine = machine_named(name)
+    machine = MACHINES.named(name)
     assert machine.spec.ram_gb == mib / 1024
     assert f"{vcpu} virtual processors" in machine.notes[0]
 
 
 def test_virtual_processors_are_hyper_threads_or_cores() -> None:
     """Graviton and AMD's 7th generation at Amazon have no hyper-threads; Intel's have two."""
-    assert machine_named("c7g.16xlarge").spec.cores == 64
-    assert machine_named("m7a.16xlarge").spec.cores == 64
-    assert machine_named("m7i.16xlarge").spec.cores == 32
-    assert machine_named("Standard_D32as_v5").spec.cores == 16
-    assert machine_named("t2a-standard-48").spec.cores == 48
+    assert MACHINES.named("c7g.16xlarge").spec.cores == 64
+    assert MACHINES.named("m7a.16xlarge").spec.cores == 64
+    assert MACHINES.named("m7i.16xlarge").spec.cores == 32
+    assert MACHINES.named("Standard_D32as_v5").spec.cores == 16
+    assert MACHINES.named("t2a-standard-48").spec.cores == 48
 
 
 def test_a_part_of_a_host_has_its_share_of_the_memory_channels() -> None:
     """16 of the 64 cores of an EPYC 7763 with eight channels, and never fewer than two."""
-    assert machine_named("Standard_D32as_v5").spec.ram_channels == 2
-    assert machine_named("r7i.metal-48xl").spec.ram_channels == 16
-    assert machine_named("c6i.large").spec.ram_channels == 2
+    assert MACHINES.named("Standard_D32as_v5").spec.ram_channels == 2
+    assert MACHINES.named("r7i.metal-48xl").spec.ram_channels == 16
+    assert MACHINES.named("c6i.large").spec.ram_channels == 2
 
 
 def test_every_family_has_a_known_processor() -> None:
     for family in families():
-        assert cpu_named(family.cpu).row.memory_channels
+        assert HOSTS.named(family.cpu).row.memory_channels
 
 
 @pytest.mark.parametrize(
@@ -61,14 +61,14 @@ def test_every_family_has_a_known_processor() -> None:
 )
 def test_what_no_page_describes_is_refused_with_the_reason(typed: str, why: str) -> None:
     with pytest.raises(UnknownName, match=why):
-        machine_named(typed)
+        MACHINES.named(typed)
 
 
 def test_non_multithreaded_instances_of_azure_have_as_many_cores_as_processors() -> None:
     """NC A100 v4 and NCasT4_v3: "non-multithreaded" cores, says Azure's documentation."""
-    assert machine_named("Standard_NC24ads_A100_v4").spec.cores == 24
-    assert machine_named("Standard_NC16as_T4_v3").spec.cores == 16
-    assert machine_named("Standard_NC40ads_H100_v5").spec.cores == 40
+    assert MACHINES.named("Standard_NC24ads_A100_v4").spec.cores == 24
+    assert MACHINES.named("Standard_NC16as_T4_v3").spec.cores == 16
+    assert MACHINES.named("Standard_NC40ads_H100_v5").spec.cores == 40
 
 
 RENTED = sample("rented_machines.csv")
@@ -81,10 +81,10 @@ def test_a_rented_machine_has_the_cards_that_lists_of_others_give_it() -> None:
     for case in RENTED:
         if not case["gpu"]:
             with pytest.raises(UnknownName, match="part of one card"):
-                machine_named(case["typed"])
+                MACHINES.named(case["typed"])
             continue
-        spec = machine_named(case["typed"]).spec
-        card = gpu_named(str(spec.gpu))
+        spec = MACHINES.named(case["typed"]).spec
+        card = GPUS.named(str(spec.gpu))
         assert card.row.name.startswith(case["gpu"]), case
         assert spec.gpu_count == int(case["count"]), case
         assert card.row.memory_gib == pytest.approx(float(case["card_gib"]), rel=0.05), case
@@ -105,14 +105,14 @@ def test_processors_and_memory_in_a_name_are_the_machines(
     typed: str, cores: int, ram_gib: float
 ) -> None:
     """Two virtual processors are a core."""
-    spec = machine_named(typed).spec
+    spec = MACHINES.named(typed).spec
     assert (spec.cores, spec.ram_gb) == (cores, ram_gib)
 
 
 def test_memory_that_a_card_is_sold_with_is_said_as_assumed() -> None:
     note = "A100 SXM is sold with 40 or 80 GB: 80 GB is assumed."
-    assert note in machine_named("crusoe 2x a100 96 vcpu").notes
-    assert note not in machine_named("2x A100 80GB EPYC 7763").notes
+    assert note in MACHINES.named("crusoe 2x a100 96 vcpu").notes
+    assert note not in MACHINES.named("2x A100 80GB EPYC 7763").notes
 
 
 @pytest.mark.parametrize(
@@ -129,5 +129,5 @@ def test_amazons_eighth_generation(name: str, host: str, cores: int, ram_gib: fl
     """Four virtual processors to an xlarge; c has 2, m 4 and r 8 GiB of each; AMD's and Graviton's
     are cores, Intel's hyper-threads.
     """
-    spec = machine_named(name).spec
+    spec = MACHINES.named(name).spec
     assert (spec.cpu, spec.cores, spec.ram_gb) == (host, cores, ram_gib)

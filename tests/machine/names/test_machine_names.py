@@ -7,7 +7,7 @@ from hardware_names import sample
 
 from advisor.errors import AdvisorError, UnknownName
 from advisor.machine import from_spec
-from advisor.machine.catalog import machine_named, machine_rows
+from advisor.machine.catalog import MACHINES
 from advisor.machine.identify import identified, machine_by_name
 from advisor.machine.spec import MachineSpec
 
@@ -17,7 +17,7 @@ CASES = sample("machines.csv")
 def meaning(typed: str) -> tuple[str, int, str, float | None]:
     """Cards, how many, processor and memory that a name is read as; none where it is refused."""
     try:
-        spec = machine_named(typed).spec
+        spec = MACHINES.named(typed).spec
     except AdvisorError:
         return "", 0, "", None
     return str(spec.gpu), spec.gpu_count * spec.machines, spec.cpu or "", spec.ram_gb
@@ -45,21 +45,21 @@ def test_a_machine_is_identified_as_what_it_is_named() -> None:
 
 
 def test_every_preset_is_found_by_its_names_and_can_be_built() -> None:
-    for row in machine_rows().values():
+    for row in MACHINES.rows().values():
         for spelling in (row.name, *filter(None, row.aliases.split("; "))):
-            assert machine_named(spelling).name == row.name
-        machine = from_spec.machine(machine_named(row.name).spec)
+            assert MACHINES.named(spelling).name == row.name
+        machine = from_spec.machine(MACHINES.named(row.name).spec)
         assert len(machine.gpus) == row.gpu_count
 
 
 def test_memory_that_a_machine_is_not_sold_with_is_used_and_reported() -> None:
-    machine = machine_named("Mac Studio M3 Ultra 384GB")
+    machine = MACHINES.named("Mac Studio M3 Ultra 384GB")
     assert machine.spec.ram_gb == 384
     assert "96, 256 or 512" in " ".join(machine.notes)
 
 
 def test_memory_missing_from_the_page_is_requested() -> None:
-    machine = machine_named("RunPod A100 PCIe 80GB")
+    machine = MACHINES.named("RunPod A100 PCIe 80GB")
     assert machine.spec.ram_gb is None
     assert "type it" in machine.notes[-1]
 
@@ -108,10 +108,10 @@ def test_cards_of_a_list_are_counted(typed: str) -> None:
 
 
 def test_memory_of_cards_and_drives_is_no_main_memory() -> None:
-    spec = machine_named("i5-12400, 16GB DDR4, GTX 1660 Super, SSD 512GB").spec
+    spec = MACHINES.named("i5-12400, 16GB DDR4, GTX 1660 Super, SSD 512GB").spec
     assert spec.ram_gb == 16
-    assert machine_named("Ryzen 7600, 2x RTX 3090 (48GB VRAM total)").spec.ram_gb is None
-    assert machine_named("Ryzen 7600, RTX 3090, 2TB Gen4 NVMe").spec.ram_gb is None
+    assert MACHINES.named("Ryzen 7600, 2x RTX 3090 (48GB VRAM total)").spec.ram_gb is None
+    assert MACHINES.named("Ryzen 7600, RTX 3090, 2TB Gen4 NVMe").spec.ram_gb is None
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_memory_of_cards_and_drives_is_no_main_memory() -> None:
     ],
 )
 def test_a_computer_of_which_the_memory_alone_is_said(typed: str, ram_gib: int, cpu: str) -> None:
-    named = machine_named(typed)
+    named = MACHINES.named(typed)
     assert (named.spec.ram_gb, named.spec.cpu) == (ram_gib, cpu)
     assert "No graphics card is named: none is counted." in named.notes
 
@@ -145,7 +145,7 @@ def test_a_computer_of_which_the_memory_alone_is_said(typed: str, ram_gib: int, 
     ],
 )
 def test_the_link_that_a_name_states(typed: str, generation: int | None, lanes: int | None) -> None:
-    spec = machine_named(typed).spec
+    spec = MACHINES.named(typed).spec
     assert (spec.pcie_gen, spec.pcie_lanes) == (generation, lanes)
 
 
@@ -158,18 +158,18 @@ def test_the_link_that_a_name_states(typed: str, generation: int | None, lanes: 
     ],
 )
 def test_words_beside_a_card_do_not_hide_its_count(typed: str, gpu: str, count: int) -> None:
-    spec = machine_named(typed).spec
+    spec = MACHINES.named(typed).spec
     assert (spec.gpu, spec.gpu_count, spec.ram_gb) == (gpu, count, None)
 
 
 @pytest.mark.parametrize("typed", ["my laptop", "gaming laptop, 16 GB", "16 GB", "office PC"])
 def test_a_computer_of_which_nothing_is_said_is_refused(typed: str) -> None:
     with pytest.raises(UnknownName):
-        machine_named(typed)
+        MACHINES.named(typed)
 
 
 def test_graphics_of_a_laptops_processor_are_said_as_taken() -> None:
-    notes = machine_named("MSI Katana GF66 i7-11800H").notes
+    notes = MACHINES.named("MSI Katana GF66 i7-11800H").notes
     assert "No graphics card is named: Iris Xe is taken." in notes
 
 
@@ -184,14 +184,14 @@ def test_graphics_of_a_laptops_processor_are_said_as_taken() -> None:
     ],
 )
 def test_a_drives_size_behind_the_memorys_is_no_memory(typed: str, ram_gib: float) -> None:
-    assert machine_named(typed).spec.ram_gb == ram_gib
+    assert MACHINES.named(typed).spec.ram_gb == ram_gib
 
 
 def test_modules_and_sockets_are_told_apart() -> None:
     """64 GB times 8 is memory, a model times 2 are sockets; "x4" of a slot is neither."""
-    spec = machine_named("CPU:epyc 7c13*2 GPU:4090 内存\uff1addr4 2933 64g*8").spec
+    spec = MACHINES.named("CPU:epyc 7c13*2 GPU:4090 内存\uff1addr4 2933 64g*8").spec
     assert (spec.cpu, spec.ram_gb, spec.gpu) == ("2x EPYC 7C13", 512, "RTX 4090")
-    spec = machine_named("Ryzen 5 7600, RTX 3060 12GB, PCIe 4.0 x4, 2 x 16 GB").spec
+    spec = MACHINES.named("Ryzen 5 7600, RTX 3060 12GB, PCIe 4.0 x4, 2 x 16 GB").spec
     assert (spec.cpu, spec.ram_gb) == ("Ryzen 5 7600", 32)
 
 
@@ -208,7 +208,7 @@ def test_modules_and_sockets_are_told_apart() -> None:
     ],
 )
 def test_a_name_states_the_channels_and_the_rate_of_the_memory(name, channels, rate) -> None:
-    spec = machine_named(name).spec
+    spec = MACHINES.named(name).spec
     assert (spec.ram_channels, spec.ram_mts) == (channels, rate)
 
 
@@ -222,7 +222,7 @@ def test_a_name_states_the_channels_and_the_rate_of_the_memory(name, channels, r
 )
 def test_an_unknown_item_of_a_list_is_said_to_be_left_out(name, item) -> None:
     assert f"{item!r} in the name is no part that is known and is left out." in (
-        machine_named(name).notes
+        MACHINES.named(name).notes
     )
 
 
@@ -230,7 +230,7 @@ def test_an_unknown_item_of_a_list_is_said_to_be_left_out(name, item) -> None:
     "name", ["RTX 3090 + Ryzen 5950X + 64GB DDR4 + NVMe", "Ryzen AI Max+ 395 128GB", "3090 + 3090"]
 )
 def test_a_list_of_known_items_is_read_whole(name) -> None:
-    assert not [note for note in machine_named(name).notes if "left out" in note]
+    assert not [note for note in MACHINES.named(name).notes if "left out" in note]
 
 
 @pytest.mark.parametrize(
@@ -244,14 +244,14 @@ def test_a_list_of_known_items_is_read_whole(name) -> None:
     ],
 )
 def test_the_type_of_memory_is_taken_or_said_to_be_left_out(name, rate, words) -> None:
-    named = machine_named(name)
+    named = MACHINES.named(name)
     assert named.spec.ram_mts == rate
     assert words in " ".join(named.notes)
     assert bool(words) == any("DDR" in note for note in named.notes)
 
 
 def test_modules_without_a_processor_choose_the_typical_one_of_their_type() -> None:
-    older, newer = (machine_named(f"RTX 3060 12GB, 32GB {kind}") for kind in ("DDR4-3200", "DDR5"))
+    older, newer = (MACHINES.named(f"RTX 3060 12GB, 32GB {kind}") for kind in ("DDR4-3200", "DDR5"))
     assert older.spec.cpu == "Desktop DDR4-3200 dual-channel (typical)"
     assert newer.spec.cpu == "Desktop DDR5 dual-channel (typical)"
 
@@ -266,7 +266,7 @@ def test_modules_without_a_processor_choose_the_typical_one_of_their_type() -> N
     ],
 )
 def test_a_bridge_in_the_name_is_taken_or_said_not_to_count(name, bridge, words) -> None:
-    named = machine_named(name)
+    named = MACHINES.named(name)
     assert named.spec.bridge is bridge
     assert words in " ".join(named.notes)
     assert bool(words) == any("NVLink" in note for note in named.notes)
@@ -286,13 +286,13 @@ def test_hardware_that_is_no_part_of_the_catalogue_is_refused_with_the_reason() 
     for words, names in reasons.items():
         for name in names:
             with pytest.raises(UnknownName) as refused:
-                machine_named(name)
+                MACHINES.named(name)
             silent += [] if words in str(refused.value) else [name]
     assert not silent
 
 
 def test_a_machine_with_a_small_accelerator_is_read_without_it() -> None:
-    assert machine_named("Raspberry Pi 5 8GB + Hailo-8L").spec.cpu == "Raspberry Pi 5"
+    assert MACHINES.named("Raspberry Pi 5 8GB + Hailo-8L").spec.cpu == "Raspberry Pi 5"
 
 
 def test_words_say_at_every_door_that_there_is_no_graphics_card() -> None:
@@ -313,22 +313,22 @@ def test_a_processor_or_card_that_does_not_exist_is_not_left_out_beside_known_pa
 
 
 def test_cards_behind_a_processor_are_of_one_machine() -> None:
-    spec = machine_named("9950X 192GB 2x5090").spec
+    spec = MACHINES.named("9950X 192GB 2x5090").spec
     assert (spec.gpu, spec.gpu_count, spec.machines) == ("RTX 5090", 2, 1)
 
 
 def test_a_line_of_processors_without_a_model_is_said() -> None:
-    notes = machine_named("Dell XPS 15, Intel Core i7, 32 GB, NVIDIA RTX 4050").notes
+    notes = MACHINES.named("Dell XPS 15, Intel Core i7, 32 GB, NVIDIA RTX 4050").notes
     assert "'core i7' says no model: the processor is a typical one." in notes
-    notes = machine_named("Core i7-13700H, RTX 4050 laptop").notes
+    notes = MACHINES.named("Core i7-13700H, RTX 4050 laptop").notes
     assert not [note for note in notes if "says no model" in note]
 
 
 def test_modules_before_a_card_are_memory_unless_the_card_has_their_size() -> None:
     ram = {"threadripper 3960x 8x16gb 3090": 128, "5950x 4x32gb 3090 ti": 128, "4x16gb v100": None}
     for typed, size in ram.items():
-        assert machine_named(typed).spec.ram_gb == size, typed
-    assert machine_named("4x16gb v100").spec.gpu_count == 4
+        assert MACHINES.named(typed).spec.ram_gb == size, typed
+    assert MACHINES.named("4x16gb v100").spec.gpu_count == 4
 
 
 def test_what_is_called_a_server_and_has_three_cards_has_a_server_s_processor() -> None:
@@ -349,7 +349,7 @@ def test_a_count_before_a_chip_of_which_a_machine_has_one_is_of_machines() -> No
 
 
 def test_a_second_chip_is_said_to_be_left_out() -> None:
-    both = machine_named("Mac Studio M2 Ultra 192GB + Mac mini M4 Pro 64GB")
+    both = MACHINES.named("Mac Studio M2 Ultra 192GB + Mac mini M4 Pro 64GB")
     assert both.spec.ram_gb == 192
     assert "Several chips are named: the first alone is taken." in both.notes
-    assert not any("Several" in note for note in machine_named("2x Mac Studio M2 Ultra").notes)
+    assert not any("Several" in note for note in MACHINES.named("2x Mac Studio M2 Ultra").notes)

@@ -9,7 +9,7 @@ import pytest
 
 from advisor.errors import InputError, UnknownName
 from advisor.machine import catalog, from_spec
-from advisor.machine.catalog import machine_named
+from advisor.machine.catalog import MACHINES
 from advisor.machine.identify import identified, machine_by_name
 from advisor.machine.names import words
 from advisor.machine.names.words import plain
@@ -31,7 +31,7 @@ STRANGE = ("zyxowatt", "quuxcard", "foobarium", "blorb", "wibblechip")
 
 
 def told(name: str) -> str:
-    return " ".join(machine_named(name).notes)
+    return " ".join(MACHINES.named(name).notes)
 
 
 @pytest.mark.parametrize("word", STRANGE)
@@ -51,7 +51,7 @@ def test_a_name_of_known_words_alone_leaves_nothing(name) -> None:
 def test_a_size_of_memory_is_used_or_named(name) -> None:
     for size in (3, 91, 384):
         typed = f"{name}, {size}GB"
-        named = machine_named(typed)
+        named = MACHINES.named(typed)
         sizes = [named.spec.ram_gb, named.spec.vram_gb]
         assert size in sizes or f"'{size}gb'" in told(typed), typed
 
@@ -65,12 +65,12 @@ def test_every_number_of_published_rigs_is_used_or_named() -> None:
     silent = []
     for name in random.Random(43).sample(rigs, 120):
         try:
-            named = machine_named(name)
+            named = MACHINES.named(name)
         except InputError:
             continue
         parts = [named.name, str(named.spec), *map(str, named.notes)]
         for card in str(named.spec.gpu).split(" + "):
-            row = catalog.gpu_rows().get(re.sub(r"^\d+x ", "", card))
+            row = catalog.GPUS.rows().get(re.sub(r"^\d+x ", "", card))
             parts += [row.aliases] if row else []
         if named.preset:
             parts += [named.preset.name, named.preset.aliases, named.preset.cpu]
@@ -124,7 +124,7 @@ def test_each_size_is_of_what_it_stands_beside(name, ram, card) -> None:
     ],
 )
 def test_lanes_are_no_count_of_cards_and_are_told(name, count, lanes) -> None:
-    named = machine_named(name)
+    named = MACHINES.named(name)
     assert (named.spec.gpu_count, named.spec.pcie_lanes) == (count, lanes)
     assert (f"PCIe x{lanes}" in told(name)) is (lanes is not None)
     if lanes and count == 1:  # as at the other door
@@ -168,7 +168,7 @@ def test_the_gpus_part_of_shared_memory_is_taken(name, part) -> None:
 
 
 def test_memory_of_a_system_inside_another_and_limits_of_power_are_told() -> None:
-    assert machine_named("WSL2 RTX 4070 Ti 16GB of 32GB RAM").spec.ram_gb == 16
+    assert MACHINES.named("WSL2 RTX 4070 Ti 16GB of 32GB RAM").spec.ram_gb == 16
     assert "WSL has half" in told("WSL2, RTX 3060 12GB, 32GB RAM")
     assert "250 W of its usual 350 W are not counted" in told("RTX 3090 at 250W")
     assert "are not counted" in told("RTX 3090 (power limit 275W), Ryzen 9 5950X, 64GB")
@@ -193,7 +193,7 @@ def test_memory_of_a_system_inside_another_and_limits_of_power_are_told() -> Non
     ],
 )
 def test_what_is_no_machine_is_asked_back(text, kind) -> None:
-    for door in (machine_named, identified, machine_by_name):
+    for door in (MACHINES.named, identified, machine_by_name):
         with pytest.raises(UnknownName, match=rf"That is {kind}, and no machine\..*\?"):
             door(text)
 
@@ -201,4 +201,4 @@ def test_what_is_no_machine_is_asked_back(text, kind) -> None:
 def test_a_size_that_no_machine_has_is_refused() -> None:
     for text in ("99999999999 GB RAM", "RTX 3090, 99999999999 GB RAM", "RTX 3090, 500000 TB RAM"):
         with pytest.raises(InputError, match="more memory than any machine has"):
-            machine_named(text)
+            MACHINES.named(text)
