@@ -12,9 +12,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from advisor.units import GB, KB, MB, UNKNOWN, memory, number, seconds, with_unit
+from advisor.units import GB, UNKNOWN, memory, number, seconds
 
-_RATES = (("B/s", 1.0), ("kB/s", KB), ("MB/s", MB), ("GB/s", GB))
+_RATES = (("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", GB))
 _FORMULA_STARTS = set("=+-@")
 _UNSEEN = {"Cc", "Cf", "Zs", "Zl", "Zp", "Mn"}
 _SHORT = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
@@ -33,7 +33,7 @@ def short(value: float) -> str:
 def rate(speed: float) -> str:
     """Bandwidth of memory, a link or a drive, in decimal units [B/s]."""
     name, unit = next(((n, u) for n, u in reversed(_RATES) if abs(speed) >= 0.9995 * u), _RATES[0])
-    return with_unit(number(speed / unit), name)
+    return _with_unit(number(speed / unit), name)
 
 
 def quantity(value: float, unit: str) -> str:
@@ -43,10 +43,10 @@ def quantity(value: float, unit: str) -> str:
     if unit == "B/s":
         return rate(value)
     if unit == "FLOP/s":
-        return with_unit(number(value / GB), "GFLOP/s")
+        return _with_unit(number(value / GB), "GFLOP/s")
     if unit == "s":
         return seconds(value)
-    return with_unit(number(value), unit)
+    return _with_unit(number(value), unit)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +110,7 @@ def money_per_hour(amount: float) -> str:
         text = f"{'-' if amount < 0 else ''}{currency.sign}{size:.2f}"
     else:
         text = money(amount)
-    return with_unit(text, "an hour")
+    return _with_unit(text, "an hour")
 
 
 def percent(value: float, digits: int = 0) -> str:
@@ -125,7 +125,7 @@ def hours(duration: float) -> str:
     text = number(duration)
     if text == "1.0":
         return "1 hour"
-    return with_unit(text, "hours")
+    return _with_unit(text, "hours")
 
 
 def moment(when: str) -> str:
@@ -188,3 +188,9 @@ def aligned(rows: Iterable[Sequence[str]], right: Container[int] = ()) -> Iterat
         cells = zip(range(len(row)), row, widths, strict=True)
         words = (text.rjust(wide) if at in right else text.ljust(wide) for at, text, wide in cells)
         yield "  ".join(words).rstrip()
+
+
+def _with_unit(text: str, unit: str) -> str:
+    if text == UNKNOWN:
+        return text
+    return f"{text} {unit}"

@@ -140,7 +140,7 @@ def tokens_per_second(rate: float) -> str:
         if rate > 1e-12:
             return f"a token every {seconds(1 / rate)}"
         return "0 tokens/s"
-    return with_unit(number(rate), "tokens/s")
+    return _with_unit(number(rate), "tokens/s")
 
 
 def memory(size: float) -> str:
@@ -158,7 +158,7 @@ def seconds(duration: float) -> str:
     for name, unit, limit in _TIMES:
         if abs(duration) < 0.9995 * limit:
             return f"{number(duration / unit)} {name}"
-    return with_unit(number(duration / 86_400), "days")
+    return _with_unit(number(duration / 86_400), "days")
 
 
 def range_of(low: float, high: float, say: Callable[[float], str] = number) -> str:
@@ -171,8 +171,7 @@ def range_of(low: float, high: float, say: Callable[[float], str] = number) -> s
     return f"{amount if last.partition(' ')[2] == unit else first} to {last}"
 
 
-def with_unit(text: str, unit: str) -> str:
-    """Text of a number with its unit; alone where it is unknown."""
+def _with_unit(text: str, unit: str) -> str:
     if text == UNKNOWN:
         return text
     return f"{text} {unit}"

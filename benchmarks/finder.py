@@ -30,12 +30,13 @@ from advisor.advice.finder.combinations import (
     stack_of,
 )
 from advisor.advice.finder.runnable import curated_models
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_spec
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
 from advisor.model.model import Model
-from advisor.runtimes import LLAMA_CPP, Runtime
+from advisor.runtimes import LLAMA_CPP
 
 CONTEXTS = (8192.0, 16_384.0, 32_768.0, 65_536.0, 131_072.0)
 MIN_TPS = 10.0  # least speed of what is kept [tokens/s]

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from advisor.catalog.constants import FACTOR, STACKED, ConstantRow, constant_rows
-from advisor.catalog.csv_tables import DATA, as_text
+from advisor.catalog.csv_tables import DATA
+from advisor.catalog.records import csv_text
 from lab import engine_tables, held_out, llama_cpp, write
 from lab.fit import Fit
 from lab.frameworks import held_out as frameworks
@@ -52,9 +53,9 @@ def refitted() -> Mapping[Path, str]:
     )
     return {
         engine_tables.TABLE: constant_table(engine_tables.constants()),
-        engine_tables.LEFT_OUT: as_text(engine_tables.left_out()),
+        engine_tables.LEFT_OUT: csv_text(engine_tables.left_out()),
         TABLE: constant_table((*constants, *streams.values())),
-        held_out.LEFT_OUT: as_text(without),
+        held_out.LEFT_OUT: csv_text(without),
     }
 
 
@@ -73,7 +74,7 @@ def constant_table(rows: Iterable[ConstantRow]) -> str:
             _with(same[0], column, STACKED.join(getattr(row, column) or "" for row in same) or None)
             for same in alike.values()
         ]
-    return as_text(lines)
+    return csv_text(lines)
 
 
 def _with(row: ConstantRow, column: str, value: str | None) -> ConstantRow:

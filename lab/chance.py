@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 
 from advisor.catalog.accuracy_points import AccuracyPoint, accuracy_points
-from advisor.catalog.csv_tables import as_text
+from advisor.catalog.records import csv_text
 from advisor.cost_model import chance
 from advisor.cost_model.chance import (
     CPU,
@@ -265,7 +265,7 @@ def _on_same_hardware(
 
 def main() -> int:
     """Write the table anew; returns the exit code."""
-    return write({chance.TABLE: as_text(rows(list(errors())))})
+    return write({chance.TABLE: csv_text(rows(list(errors())))})
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import numpy as np
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.engine_kernels import EngineKernels, generation, peak_flops
 from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Settings
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Schedule
 from advisor.cost_model.workload import Workload
 from advisor.evidence.published.engines import engine
@@ -27,7 +28,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
-from advisor.runtimes import SGLANG, VLLM, Runtime
+from advisor.runtimes import SGLANG, VLLM
 from advisor.runtimes.parallelism import parallel
 from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
 from lab.frameworks import SERVING

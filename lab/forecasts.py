@@ -16,7 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from advisor.catalog.csv_tables import DATA, as_text, read
+from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.records import csv_text
 from advisor.errors import AdvisorError
 from advisor.evidence.published.predict import Case
 from advisor.evidence.published.row import PublishedRow
@@ -145,7 +146,7 @@ def main() -> int:
     if not pairs:
         sys.stdout.write("No figure is dated after a forecast yet.\n")
         return 0
-    return write({SCORES: as_text(pairs)})
+    return write({SCORES: csv_text(pairs)})
 
 
 if __name__ == "__main__":

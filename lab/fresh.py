@@ -18,7 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from advisor.catalog.accuracy_points import AccuracyPoint
-from advisor.catalog.csv_tables import DATA, as_text, read
+from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.records import csv_text
 from advisor.cost_model.uncertainty import Margins
 from advisor.errors import AdvisorError
 from advisor.evidence.accuracy import regimes
@@ -198,7 +199,7 @@ def main() -> int:
     earlier = read(SCORES, FreshScore) if SCORES.exists() else ()
     kept = [row for row in earlier if row.constants != own[0].constants]
     points = (figure.point for figure in every)
-    return write({SCORES: as_text([*kept, *own]), POINTS: as_text(points)})
+    return write({SCORES: csv_text([*kept, *own]), POINTS: csv_text(points)})
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ from datetime import date
 from pathlib import Path
 
 from advisor.advice.finder.runnable import QualityRow, quality_rows
-from advisor.catalog.csv_tables import DATA, as_text
+from advisor.catalog.csv_tables import DATA
+from advisor.catalog.records import csv_text
 from advisor.refresh.scores import rated, renewed
 
 TABLE = DATA / "models/quality.csv"
@@ -20,7 +21,7 @@ TABLE = DATA / "models/quality.csv"
 
 def as_csv(rows: Sequence[QualityRow]) -> str:
     """The table as it is shipped: scores are whole numbers."""
-    return as_text(
+    return csv_text(
         replace(row, score=round(row.score), plus_minus=round(row.plus_minus)) for row in rows
     )
 

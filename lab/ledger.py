@@ -11,8 +11,8 @@ from typing import TypeVar
 import numpy as np
 
 from advisor.catalog.accuracy_points import POINTS, AccuracyPoint
-from advisor.catalog.csv_tables import as_text, read
-from advisor.catalog.records import like
+from advisor.catalog.csv_tables import read
+from advisor.catalog.records import csv_text, like
 from advisor.errors import InputError
 from advisor.evidence.accuracy import scoring
 from advisor.evidence.accuracy.fresh import constants_digest
@@ -111,13 +111,13 @@ def tables(ledger: Ledger) -> Mapping[Path, str]:
     scored = (_kept(AccuracyPoint, point, scored=True) for point in ledger.points)
     doubtful = (_kept(AccuracyPoint, point, scored=False) for point in ledger.doubtful)
     written = {
-        COVERAGE: as_text(map(coverage_row, ledger.scores)),
-        POINTS: as_text((*scored, *doubtful)),
-        scoring.FLOOR: as_text([_kept(scoring.Floor, ledger.floor)]),
-        scoring.SIMULATED: as_text(_kept(scoring.OwnScore, score) for score in ledger.simulated),
+        COVERAGE: csv_text(map(coverage_row, ledger.scores)),
+        POINTS: csv_text((*scored, *doubtful)),
+        scoring.FLOOR: csv_text([_kept(scoring.Floor, ledger.floor)]),
+        scoring.SIMULATED: csv_text(_kept(scoring.OwnScore, score) for score in ledger.simulated),
     }
     if ledger.unseen is not None:
-        written[scoring.UNSEEN_SCORE] = as_text([_kept(scoring.StrangerScore, ledger.unseen)])
+        written[scoring.UNSEEN_SCORE] = csv_text([_kept(scoring.StrangerScore, ledger.unseen)])
     return written
 
 
@@ -149,7 +149,7 @@ def history_table(ledger: Ledger) -> str:
         _kept(scoring.HistoryRow, score, digits=4, day=day, constants=constants, kind=score.name)
         for score in (*stranger_scores(ledger.points), *unseen)
     )
-    return as_text([*(row for row in earlier if row.constants != constants), *today])
+    return csv_text([*(row for row in earlier if row.constants != constants), *today])
 
 
 def main() -> int:

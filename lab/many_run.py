@@ -14,7 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from advisor.advice.table.rules import ManyRunRow
-from advisor.catalog.csv_tables import DATA, as_text
+from advisor.catalog.csv_tables import DATA
+from advisor.catalog.records import csv_text
 from advisor.errors import AdvisorError
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.machine import stated_gpus
@@ -64,7 +65,7 @@ def many_run(rows: Iterable[PublishedRow]) -> list[ManyRunRow]:
 def main(path: Path = TABLE) -> int:
     """Write the table."""
     rows = (row for name in FILES for row in published_rows(DATA / "measurements" / name))
-    return write({path: as_text(many_run(rows))})
+    return write({path: csv_text(many_run(rows))})
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from advisor.catalog.accuracy_points import POINTS, AccuracyPoint, accuracy_points
-from advisor.catalog.csv_tables import as_text, read
+from advisor.catalog.csv_tables import read
+from advisor.catalog.records import csv_text
 from advisor.errors import InputError
 from advisor.evidence.accuracy import months
 from advisor.evidence.accuracy.fresh import constants_digest
@@ -92,7 +93,7 @@ def table(scores: Sequence[MonthScore]) -> str:
     """Text of the table with the last commits, a commit's later scores in place of its former."""
     commits = months.by_commit(scores)
     last = list(commits)[-KEPT:]
-    return as_text(score for name in last for score in commits[name].values())
+    return csv_text(score for name in last for score in commits[name].values())
 
 
 def markdown(

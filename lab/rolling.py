@@ -16,7 +16,7 @@ from itertools import compress
 import numpy as np
 import pandas as pd
 
-from advisor.catalog.csv_tables import as_text
+from advisor.catalog.records import csv_text
 from advisor.cost_model.uncertainty import IN_DECODE
 from advisor.evidence.accuracy.scoring import ROLLING, OriginRow
 from advisor.model.model import Floats
@@ -100,7 +100,7 @@ def _scored(
 
 def main() -> int:
     """Write data/generated/rolling_origin.csv; returns the exit code."""
-    return write({ROLLING: as_text(list(rolling(llama_cpp.rows_of(llama_cpp.published()))))})
+    return write({ROLLING: csv_text(list(rolling(llama_cpp.rows_of(llama_cpp.published()))))})
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from advisor.catalog.constants import FACTOR, STACKED, ConstantRow, Scope, fitted_constants
-from advisor.catalog.csv_tables import DATA, as_text, read
+from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.records import csv_text
 from advisor.cost_model.processors import vectors
 from advisor.cost_model.schedule import Route, Schedule
 from advisor.cost_model.tier_kernels import TierKernels
@@ -311,9 +312,9 @@ def tables() -> Mapping[Path, str]:
         for run, seconds, other in zip(cases().timed, done.predicted, unseen, strict=True)
     )
     return {
-        TABLE: as_text(constant_rows(done)),
-        LEFT_OUT: as_text(rows),
-        REPORTED: as_text(reported()),
+        TABLE: csv_text(constant_rows(done)),
+        LEFT_OUT: csv_text(rows),
+        REPORTED: csv_text(reported()),
     }
 
 

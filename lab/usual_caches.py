@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import groupby
 
-from advisor.catalog.csv_tables import as_text
+from advisor.catalog.records import csv_text
 from advisor.errors import AdvisorError
 from advisor.model.architecture import Architecture
 from advisor.model.by_name import known
@@ -78,7 +78,7 @@ def _writes_text(row: known.KnownRow) -> bool:
 
 def main() -> int:
     """Write the table."""
-    return write({FILE: as_text(counted_rows())})
+    return write({FILE: csv_text(counted_rows())})
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ from advisor.advice.words.judgement import Judgement, judgement
 from advisor.advice.words.verdict import Advice, price_notes
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.formatting import money_shown_in, percent
@@ -52,7 +53,7 @@ from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.request import Nouns, Request
 from advisor.request.session import AgentSession
 from advisor.request.wants import NO_WANTS, Wants
-from advisor.runtimes import Runtime, compared
+from advisor.runtimes import compared
 from advisor.runtimes.compare import compare, usable
 from advisor.runtimes.remarks import slower_with_cache
 from advisor.units import number

@@ -11,8 +11,8 @@ from advisor.advice.table import turning
 from advisor.advice.table.option import Option, Question
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.runtime import Runtime
 from advisor.lazy import lazy
-from advisor.runtimes import Runtime
 from advisor.runtimes.compare import decode_tps, usable
 
 if TYPE_CHECKING:

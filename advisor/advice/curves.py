@@ -24,12 +24,13 @@ from advisor.advice.readers import readers
 from advisor.advice.words.verdict import Advice
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import DISK, PlacementStrategy, Settings
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model
-from advisor.runtimes import LLAMA_CPP, Runtime
+from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.compare import as_run
 
 USERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)

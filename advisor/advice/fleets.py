@@ -11,9 +11,10 @@ from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.table.options import BY_THE_MONTH, odd_about, refusal
 from advisor.advice.table.permitted import why_not_permitted
 from advisor.cost_model.estimate import estimate
+from advisor.cost_model.runtime import Runtime
 from advisor.request.request import Request
 from advisor.request.wants import Wants
-from advisor.runtimes import Runtime, runtime
+from advisor.runtimes import runtime
 from advisor.runtimes.compare import as_run
 
 MOST_BUILT = 4

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from advisor.advice.diagnosis.diagnose import Measured, diagnose
 from advisor.advice.diagnosis.text import cause_words
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.known_runs import DOUBTED, weighed
+from advisor.cost_model.known_runs import Weighed, weighed
 from advisor.cost_model.uncertainty import Range
 from advisor.formatting import percent
 from advisor.lazy import lazy
@@ -95,7 +95,7 @@ class Judged:
     @property
     def fault(self) -> bool:
         """Whether it is likelier a fault."""
-        return self.weight < DOUBTED
+        return self.weight < Weighed.DOUBTED
 
 
 def judged(every: Sequence[Known]) -> list[Judged]:

@@ -33,13 +33,14 @@ from advisor.advice.table.rules import counts_in
 from advisor.advice.table.timed_machines import COUNTS, FEW, cardless
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.runtime import Runtime
 from advisor.errors import Refusal
 from advisor.formatting import counted, money
 from advisor.machine import from_catalog
 from advisor.machine.machine import Machine
 from advisor.request.money import HOURS_PER_MONTH
 from advisor.request.request import Request
-from advisor.runtimes import RUNTIMES, Runtime
+from advisor.runtimes import RUNTIMES
 from advisor.runtimes.compare import as_run
 from advisor.units import seconds, tokens_per_second
 

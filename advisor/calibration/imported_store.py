@@ -185,7 +185,7 @@ def as_probed(
         cores=parts.cores or _cores(parts.cpu, history.latest),
         sockets=parts.sockets,
         instruction_sets=frozenset(parts.instruction_sets),
-        memory_total=parts.memory or int(from_spec.TYPICAL_RAM_GIB * GIB),
+        memory_total=parts.memory or int(from_spec.TYPICAL.ram_gib * GIB),
         memory_available=parts.memory,
         llc=None,
         os="",

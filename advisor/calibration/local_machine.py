@@ -18,7 +18,7 @@ from advisor.errors import InputError, UnknownName
 from advisor.failures import StoreError
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.backends import OperatingSystem
-from advisor.machine.machine import USUAL_READ_AHEAD, Disk, EngineSpeed, Gpu, Host, Link, Machine
+from advisor.machine.machine import Disk, EngineSpeed, Gpu, Host, Link, Machine
 from advisor.machine.quantity import Provenance, Quantity, given
 from advisor.machine.spec import MachineSpec
 from advisor.paths import data_folder
@@ -288,7 +288,7 @@ def seen_machine(
     overrides: MachineSpec | None = None,
     *,
     unseen: tuple[str, ...] = (),
-    read_ahead: Quantity = USUAL_READ_AHEAD,
+    read_ahead: Quantity = Disk.USUAL_READ_AHEAD,
     runs: str = "",
 ) -> Machine:
     """Machine of detected host facts and GPUs, with measured rates."""
@@ -375,7 +375,7 @@ def _assumed_bandwidth(seen: HostFacts, inputs: MachineSpec, notes: list[str]) -
         if inputs.cpu is not None:
             raise
         notes.append(f"{name or 'The processor'} is not in the catalogue; a typical one is used.")
-        typical = from_catalog.host(from_spec.TYPICAL_HOST, given(float(seen.memory_total)))
+        typical = from_catalog.host(from_spec.TYPICAL.host, given(float(seen.memory_total)))
     notes.append("The RAM speed is assumed; measuring it takes seconds.")
     return replace(typical.bandwidth, kind=Provenance.ASSUMED)
 
@@ -388,7 +388,7 @@ def _seen_disk(
         return from_spec.drive(inputs)
     figure = measured.figure("disk_read_direct")
     if figure is None:
-        typical = from_catalog.disk(from_spec.TYPICAL_DISK)
+        typical = from_catalog.disk(from_spec.TYPICAL.disk)
         assumed = replace(typical.sequential, kind=Provenance.ASSUMED)
         notes.append("The drive's speed is assumed; measuring it takes seconds.")
         return replace(typical, sequential=assumed)
@@ -409,5 +409,5 @@ def _read_ahead() -> Quantity:
         next(existing for existing in (folder, *folder.parents) if existing.exists())
     )
     if not window:
-        return USUAL_READ_AHEAD
+        return Disk.USUAL_READ_AHEAD
     return Quantity(float(window), Provenance.MEASURED, "operating system")

@@ -47,6 +47,11 @@ class ConstantRow:
     date: str = ""  # date of the source or of the fit; empty where unknown
     note: str | None = None  # description for the list of assumptions; None for the constant's name
 
+    @property
+    def is_factor(self) -> bool:
+        """Whether it multiplies another row."""
+        return self.unit == FACTOR
+
     def fits(self, scope: "Scope") -> bool:
         """Whether the row applies to a scope, for some family."""
         return (
@@ -178,11 +183,11 @@ class Constants:
         if STACKED in f"{family}{self.scope.backend}{self.scope.decode_class}":
             return self._search_stacked(constant, family)
         fitting = [row for row in self._in_scope(constant) if row.family in (None, family)]
-        bases = [row for row in fitting if row.unit != FACTOR]
+        bases = [row for row in fitting if not row.is_factor]
         if not bases:
             raise DataError(f"data/generated/efficiency.csv has no {constant!r} for {family!r}.")
         first = max(bases, key=lambda row: row.precision)
-        alike = (row for row in fitting if row.unit == FACTOR and row.runtime == first.runtime)
+        alike = (row for row in fitting if row.is_factor and row.runtime == first.runtime)
         factors = (first, *alike)
         return ScopedConstant(rows=factors, value=math.prod(row.value for row in factors))
 

@@ -4,12 +4,11 @@ Read with the standard library: importing pandas would take half of a command's 
 """
 
 import csv
-import io
 import json
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, asdict, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -186,14 +185,3 @@ def _record(row: list[str], record: type[Row], columns: Sequence[CsvColumn], whe
             kind = column.kind.__name__
             raise DataError(f"{where}, {column.name}: {text!r} is not a {kind}.") from error
     return record(**values)
-
-
-def as_text(rows: Iterable[Row]) -> str:
-    """CSV text of one or more rows, in the form that `read` takes; None is an empty field."""
-    records = [asdict(row) for row in rows]  # type: ignore[call-overload]  # of any dataclass
-    file = io.StringIO()
-    writer = csv.DictWriter(file, list(records[0]), lineterminator="\n")
-    writer.writeheader()
-    for record in records:
-        writer.writerow({key: "" if value is None else value for key, value in record.items()})
-    return file.getvalue()

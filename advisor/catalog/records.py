@@ -1,8 +1,10 @@
 """Records: checked against the types of a dataclass, made from another one, printed by columns."""
 
+import csv
+import io
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, Field, asdict, dataclass, fields, is_dataclass
 from functools import cache
 from numbers import Integral, Real
 from types import NoneType, UnionType
@@ -217,3 +219,14 @@ def as_record(record: str, source: Any, /, **given: Any) -> dict[str, Any]:
         column.name: given[column.name] if column.name in given else column.value(source)
         for column in columns(record)
     }
+
+
+def csv_text(rows: Iterable[object]) -> str:
+    """CSV text of one or more rows, as `csv_tables.read` takes it; None is an empty field."""
+    records = [asdict(row) for row in rows]  # type: ignore[call-overload]  # of any dataclass
+    file = io.StringIO()
+    writer = csv.DictWriter(file, list(records[0]), lineterminator="\n")
+    writer.writeheader()
+    for record in records:
+        writer.writerow({key: "" if value is None else value for key, value in record.items()})
+    return file.getvalue()

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
-from advisor.catalog.csv_tables import DATA, Row, read
+from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import DataError
 from advisor.failures import StoreError
 from advisor.paths import DATA_VARIABLE, data_folder
 
+Row = TypeVar("Row")
 FOLDER = "tables"
 NAME = re.compile(r"(\d{1,9})_(\d{4}-\d\d-\d\d)\.csv")
 KEPT = 2  # renewals of a table that are kept: the last, and the one before

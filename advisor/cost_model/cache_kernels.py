@@ -40,16 +40,15 @@ class CacheKernelRow:
     source: str
     retrieved: str
 
+    def told_of(self, work: Workload) -> str:
+        """Sentence on the slow cache of a request."""
+        return self.words.replace("{type}", work.kv_type)
+
 
 @cache
 def rows() -> Sequence[CacheKernelRow]:
     """All rows of the table."""
     return read(DATA / "runtimes/cache_kernels.csv", CacheKernelRow)
-
-
-def told_of(row: CacheKernelRow | None, work: Workload) -> str:
-    """Sentence on a slow cache; empty for a usual one."""
-    return row.words.replace("{type}", work.kv_type) if row else ""
 
 
 def slow_kernel(runtime: str, backend: str, kv_type: str) -> CacheKernelRow | None:

@@ -18,7 +18,6 @@ from advisor.cost_model.cache_kernels import (
     slow_kernel,
     slowed_prompt,
     slowed_step,
-    told_of,
 )
 from advisor.cost_model.chance import OF_LLAMA_CPP, OF_OTHERS, TimedRun
 from advisor.cost_model.drafting import DRAFTING, undrafted, weights_read, with_drafting
@@ -201,7 +200,7 @@ class Estimate:
 
     def _with_launches(self, time: StepTime | None) -> StepTime | None:
         """Time of a token where a slow processor starts the kernels of the layers on the GPU."""
-        if self.runtime.key not in measured.RUNTIMES:
+        if not self.runtime.of_llama_cpp:
             return time
         return with_launches(time, self.started, launch_cost(self.machine))
 
@@ -486,7 +485,7 @@ def estimate(
     notes = [format_note, drafting]
     if machine.host.numa and runtime.takes_layers and not runtime.binds_nodes:
         notes.append("It has no --numa.")
-    if runtime.key in measured.RUNTIMES:
+    if runtime.of_llama_cpp:
         notes.append(measured.kernel_note(machine, model))
     machine = runtime.bound(machine)
     settings = settings or DEFAULT
@@ -529,7 +528,7 @@ def estimate(
         cached_on_gpus=_cached_on_gpus(placement),
         started=np.minimum(placement.gpu_layers, model.layers)
         * np.mean(visits_of(model.architecture)),
-        format_note=_joined([*notes, told_of(slow, work)]),
+        format_note=_joined([*notes, slow.told_of(work) if slow else ""]),
     )
 
 

@@ -28,6 +28,7 @@ equation 2.1). So a run four times too slow teaches little, until another one ag
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -49,7 +50,6 @@ does not use it, takes longer."""
 DEGREES = 4.0  # degrees of freedom nu, with which a machine far off has the tails of a t
 STEPS = 3  # times that the weights are computed, each time with those before
 LEAST_WEIGHT = 1e-6
-DOUBTED = 0.5  # probability to tell of its machine below which a run is called a likely fault
 OF_HOST = frozenset({Route.IN_PLACE, Route.PAGED, Route.STAGED})
 """Parts of a time that processor, RAM and drive take."""
 
@@ -79,6 +79,8 @@ class Weighed:
     weights: Floats  # probability w that a run tells of its machine
     precision: Floats  # A
     moved: Floats  # A y
+
+    DOUBTED: ClassVar = 0.5  # weight below which a run is called a likely fault
 
 
 def lesson(run: chance.TimedRun, machine: Machine) -> Lesson | None:

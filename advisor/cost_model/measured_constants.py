@@ -13,7 +13,7 @@ import numpy as np
 
 from advisor.catalog.constants import ConstantRow, Constants, Scope, fitted_constants
 from advisor.cost_model.processors import cores_alone, vectors
-from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.runtime import OF_LLAMA_CPP, Runtime
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import IN_DECODE
 from advisor.machine import backends
@@ -22,7 +22,6 @@ from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.model import Model
 from advisor.units import Array, number
 
-RUNTIMES = frozenset({"llama.cpp", "ollama", "lm-studio"})  # runtimes whose engine is llama.cpp
 CLOSE = 0.9
 """Share of the reachable RAM rate that the fastest storage type is assumed to use, where the result
 exceeds the fitted share."""
@@ -43,7 +42,7 @@ def constants_on(host: Host, model: Model, constants: Constants) -> Constants:
     """
     engine = host.engine
     scope = constants.scope
-    if engine is None or scope.runtime not in RUNTIMES or scope.build:
+    if engine is None or scope.runtime not in OF_LLAMA_CPP or scope.build:
         return constants
     read = mixed(engine.read, model)
     if read is None:
@@ -184,24 +183,33 @@ def _row(fitted: ConstantRow, figure: Quantity, value: float) -> ConstantRow:
 # Published comparisons give each effect as a factor on constants of the parts that it concerns.
 # They are too few to be fitted, so a stated effect also widens the range.
 
-GPU_READS = ("gpu_read_share", "gpu_kv_share")  # constants in proportion to the read rate of a GPU
-GPU_TIMES = (
-    "gpu_layer", "gpu_expert_layer", "gpu_state_layer", "gpu_scan_layer", "gpu_stream_layer",
-    "gpu_latent_layer", "gpu_latent_value", "gpu_unpack_operations",
-)  # fmt: skip
-"""Fixed times of a GPU, and the operations that its cores take to unpack a weight."""
-GPU_PRODUCTS = ("gpu_flop_share", "gpu_attention_share")
-"""Constants in proportion to a GPU's speed in a prompt."""
-CPU_TIMES = ("cpu_layer", "cpu_barrier", "cpu_expert_layer", "cpu_state_layer")
-"""Fixed times of a processor."""
-CORE_RATES = (
-    "core_decode_rate",
-    "core_flops",
-    "core_attention_flops",
-    "core_batch_attention_flops",
-    "core_cache_rate",
-)
-"""Constants in proportion to the speed of the cores."""
+CONSTANTS_OF: Mapping[str, tuple[str, ...]] = {
+    "GPU reads": ("gpu_read_share", "gpu_kv_share"),  # in proportion to the read rate of a GPU
+    # fixed times of a GPU, and the operations that its cores take to unpack a weight
+    "GPU times": (
+        "gpu_layer",
+        "gpu_expert_layer",
+        "gpu_state_layer",
+        "gpu_scan_layer",
+        "gpu_stream_layer",
+        "gpu_latent_layer",
+        "gpu_latent_value",
+        "gpu_unpack_operations",
+    ),
+    # in proportion to a GPU's speed in a prompt
+    "GPU products": ("gpu_flop_share", "gpu_attention_share"),
+    # fixed times of a processor
+    "CPU times": ("cpu_layer", "cpu_barrier", "cpu_expert_layer", "cpu_state_layer"),
+    # in proportion to the speed of the cores
+    "core rates": (
+        "core_decode_rate",
+        "core_flops",
+        "core_attention_flops",
+        "core_batch_attention_flops",
+        "core_cache_rate",
+    ),
+}
+"""Constants that a change of one part concerns, by what it changes."""
 
 
 def scope_of(model: Model, machine: Machine, runtime: Runtime, backend: str, build: str) -> Scope:
@@ -209,7 +217,7 @@ def scope_of(model: Model, machine: Machine, runtime: Runtime, backend: str, bui
     build that is stated, unless others are given; without either today's build.
     """
     interface = backend or machine.interface
-    if runtime.key in RUNTIMES:
+    if runtime.of_llama_cpp:
         stated = backends.Build(machine.build).kernels(interface)
     else:
         stated = ""
@@ -257,17 +265,17 @@ def _published(
 ) -> Iterator[backends.SoftwareEffect]:
     """Published effects of the stated software on a runtime."""
     host = machine.host
-    if runtime.key in RUNTIMES:
+    if runtime.of_llama_cpp:
         driver = machine.effect_of_driver()
     else:
         driver = None
-    linear = runtime.key in RUNTIMES and model.has_delta_rule
+    linear = runtime.of_llama_cpp and model.has_delta_rule
     if linear:
         builds = backends.Build(machine.build).effects
     else:
         builds = ()
     experts = driver and model.has_experts and machine.effect_of_driver("experts")
-    if runtime.key in RUNTIMES:
+    if runtime.of_llama_cpp:
         kernel = kernel_effect(machine, model)
     else:
         kernel = None
@@ -310,9 +318,9 @@ def _factors(effect: backends.SoftwareEffect, constants: Constants) -> Mapping[s
     time = 1.0 / effect.token
     match effect.option:
         case "driver":
-            times = dict.fromkeys(GPU_TIMES, time)
-            products = dict.fromkeys(GPU_PRODUCTS, prompt)
-            return {**dict.fromkeys(GPU_READS, token), **times, **products}
+            times = dict.fromkeys(CONSTANTS_OF["GPU times"], time)
+            products = dict.fromkeys(CONSTANTS_OF["GPU products"], prompt)
+            return {**dict.fromkeys(CONSTANTS_OF["GPU reads"], token), **times, **products}
         case "build":
             on_cpu = effect.backend == backends.Backend.CPU
             return {"cpu_state_layer" if on_cpu else "gpu_state_layer": time}
@@ -323,8 +331,8 @@ def _factors(effect: backends.SoftwareEffect, constants: Constants) -> Mapping[s
             return {"gpu_expert_read_share": token, "gpu_expert_layer": time}
         case "numa":  # the share of several sockets' RAM rate is at most the whole
             return {"socket_share": min(token, 1.0 / constants.value("socket_share"))}
-    cores = dict.fromkeys(CORE_RATES, prompt)
-    times = dict.fromkeys(CPU_TIMES, time)
+    cores = dict.fromkeys(CONSTANTS_OF["core rates"], prompt)
+    times = dict.fromkeys(CONSTANTS_OF["CPU times"], time)
     return {"cpu_read_share": token, **cores, "core_decode_rate": token, **times}
 
 

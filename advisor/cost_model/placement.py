@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -56,14 +57,6 @@ def vram(device: int) -> Location:
     return Location(tier=Tier.VRAM, device=device)
 
 
-LOAD_MODES = {
-    **dict.fromkeys(("auto", "mmap"), True),
-    **dict.fromkeys(("mmap+mlock", "mlock", "none", "dio"), False),
-}
-"""Whether pages of the file may stay on the drive, by llama.cpp's `--load-mode` (server README at
-00dc8057)."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class TierSettings:
     """What is stated of an engine that keeps experts in tiers; None leaves it to the engine."""
@@ -94,7 +87,9 @@ class Settings:
     # `gpu_layers` counts the output head as the first of them, as llama.cpp's `-ngl` does
     counts_head: bool = False
     kv_in_ram: bool | None = None  # KV cache in RAM, where the processor attends to it (`-nkvo`)
-    load_mode: str = "auto"  # llama.cpp's way to load the file, a key of `LOAD_MODES` (`-lm`)
+    load_mode: str = (
+        "auto"  # llama.cpp's way to load the file, a key of `Settings.LOAD_MODES` (`-lm`)
+    )
     # kernels read weights in RAM (vLLM's `uva`) instead of copying them; None for the faster way
     zero_copy: bool | None = None
     # share of each layer's routed experts on the GPU, where they can be divided; None for as many
@@ -108,11 +103,20 @@ class Settings:
     attention_by_user: bool = False
     tiers: TierSettings | None = None  # of engines that keep experts in tiers
 
+    LOAD_MODES: ClassVar[Mapping[str, bool]] = MappingProxyType(
+        {
+            **dict.fromkeys(("auto", "mmap"), True),
+            **dict.fromkeys(("mmap+mlock", "mlock", "none", "dio"), False),
+        }
+    )
+    """Whether pages of the file may stay on the drive, by llama.cpp's `--load-mode` (server README
+    at 00dc8057)."""
+
     def __post_init__(self) -> None:
-        if self.load_mode not in LOAD_MODES:
+        if self.load_mode not in self.LOAD_MODES:
             raise InputError(
                 f"Load mode {self.load_mode[:40]!r} is not known; use one of "
-                f"{', '.join(LOAD_MODES)}."
+                f"{', '.join(self.LOAD_MODES)}."
             )
 
     @property
@@ -149,7 +153,7 @@ class Placement:
     cpu_moe: Array = 0.0  # layers whose routed experts are in RAM
     cpu_ffn: Array = 0.0  # layers whose dense feed-forward is in RAM
     page_cache: Array = 0.0  # RAM for cached pages of the part on the drive [B]
-    load_mode: str = "auto"  # way to load the file, a key of `LOAD_MODES`
+    load_mode: str = "auto"  # way to load the file, a key of `Settings.LOAD_MODES`
     expert_cache: Array = 0.0  # VRAM for experts in RAM that were used last, of all GPUs [B]
     # share of the token table by location, where it is divided; empty for all at `embedding`
     embedding_shares: Mapping[Location, Array] = field(default_factory=dict)

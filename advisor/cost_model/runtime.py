@@ -45,6 +45,8 @@ class ServerSetup:
     start: Callable[[Model, Placement, Machine, Workload, str], tuple[str, ...]]
 
 
+OF_LLAMA_CPP = frozenset({"llama.cpp", "ollama", "lm-studio"})
+"""Keys of runtimes whose engine is llama.cpp."""
 Command = Callable[[Model, Placement, Machine, Workload], str]
 """Shell text that starts a runtime in a placement."""
 
@@ -101,6 +103,16 @@ class Runtime:
     setup: ServerSetup | None = None  # installation on a rented machine; None where unknown
     # context where none is set [tokens]; None for the model's own
     default_context: Callable[[Machine], int] | None = None
+
+    @property
+    def of_llama_cpp(self) -> bool:
+        """Whether its engine is llama.cpp."""
+        return self.key in OF_LLAMA_CPP
+
+    @property
+    def in_tiers(self) -> bool:
+        """Whether it keeps experts in VRAM, RAM and on the drive."""
+        return self.engine == "tiers"
 
     def scheduled(self, **options: Any) -> "Runtime":
         """Runtime whose schedule has some of its options set otherwise: "overlap=False"."""

@@ -63,12 +63,10 @@ class Range:
         """The range of the reciprocal."""
         return Range(value=1 / self.value, low=1 / self.high, high=1 / self.low)
 
-
-def range_fields(name: str, figure: Range | None) -> dict[str, float | None]:
-    """Value and ends of a range as `name`, `name_low`, `name_high`; None without one."""
-    ends = (None, None, None) if figure is None else (figure.value, figure.low, figure.high)
-    names = (name, f"{name}_low", f"{name}_high")
-    return {key: None if end is None else float(end) for key, end in zip(names, ends, strict=True)}
+    def fields(self, name: str) -> dict[str, float]:
+        """Value and ends of a range of numbers as `name`, `name_low`, `name_high`, in its unit."""
+        ends = {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
+        return {key: float(end) for key, end in ends.items()}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -235,6 +235,16 @@ class SoftwareEffect:
     NOTABLE: ClassVar = 0.95  # speed beside today's driver, from which an older one is warned of
 
     @property
+    def label(self) -> str:
+        """Driver as its makers write it; the value of another option as it is."""
+        return DRIVER_LABELS.get(self.value, self.value)
+
+    @property
+    def last_driver(self) -> GraphicsDriver:
+        """Driver just before the one from which the effect no longer holds."""
+        return GraphicsDriver(self.value, self.last_version)
+
+    @property
     def last_version(self) -> tuple[int, ...]:
         """Version of the driver just before the one from which it no longer holds."""
         if not self.before:

@@ -5,9 +5,8 @@ traced and typed over.
 """
 
 import re
-from collections import Counter
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,7 +23,6 @@ from advisor.machine.machine import (
     Link,
     Machine,
     Network,
-    fastest_first,
     network_named,
     usual_network,
 )
@@ -44,14 +42,22 @@ with 20, 4090 with 48 (data/hardware/gpus.csv)."""
 ADDED = re.compile(r"(?<!max)\s\+\s", re.IGNORECASE)  # not "Ryzen AI Max + 395"
 BETWEEN_KINDS = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*", re.IGNORECASE)
 """Separators between cards of different kinds."""
-TYPICAL_HOST = "Desktop DDR5 dual-channel (typical)"
-OLDER_HOST = "Desktop DDR4-3200 dual-channel (typical)"
-TYPICAL_DISK = "NVMe PCIe 4.0 x4 (typical)"
-TYPICAL_RAM_GIB = 64.0
-TYPICAL_LAPTOP_GIB = 16.0
-"""Main memory where none is stated, of a desktop for models, and of a laptop: 16 GB are the most
-common of all PCs of players (40 %, Steam's survey of January 2026,
-https://prefersystems.com/?p=59538) [GiB]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Typical:
+    """Parts of a machine where none are stated, by their names in data/hardware/."""
+
+    host: str = "Desktop DDR5 dual-channel (typical)"
+    older_host: str = "Desktop DDR4-3200 dual-channel (typical)"  # around a card of before DDR5
+    disk: str = "NVMe PCIe 4.0 x4 (typical)"
+    ram_gib: float = 64.0  # main memory of a desktop for models; assumed [GiB]
+    # main memory of a laptop: 16 GB are the most common of all PCs of players (40 %, Steam's survey
+    # of January 2026, https://prefersystems.com/?p=59538) [GiB]
+    laptop_ram_gib: float = 16.0
+
+
+TYPICAL = Typical()
 
 
 def machine(inputs: MachineSpec, usual_system: str = OperatingSystem.LINUX) -> Machine:
@@ -65,16 +71,19 @@ def machine(inputs: MachineSpec, usual_system: str = OperatingSystem.LINUX) -> M
     if len(gpus) > 1 and all(gpu.unified for gpu in gpus) and not on_one_board:
         inputs = replace(inputs, machines=inputs.machines * len(gpus), gpu_count=1)
         gpus = gpus[:1]
-    name = name_of(gpus, host)
-    described = Machine(
-        name=f"{inputs.machines} machines of {name}" if inputs.machines > 1 else name,
-        gpus=gpus * inputs.machines,
+    single = Machine(
+        name="",
+        gpus=gpus,
         host=host,
         disk=drive(inputs),
         notes=tuple(dict.fromkeys((*_assumptions(inputs), *told))),
         nodes=inputs.machines,
         network=_network(inputs, gpus),
     )
+    name = single.parts_name
+    if inputs.machines > 1:
+        name = f"{inputs.machines} machines of {name}"
+    described = replace(single, name=name, gpus=gpus * inputs.machines)
     return completed(described, inputs, usual_system)
 
 
@@ -87,7 +96,8 @@ def completed(
     """
     gpus = reached(described.gpus, inputs)
     host = at_work(described.host, inputs)
-    named = replace(described, name=described.name or name_of(gpus, host), gpus=gpus, host=host)
+    parts = replace(described, gpus=gpus, host=host)
+    named = replace(parts, name=parts.name or parts.parts_name)
     stated = with_software(named, inputs, usual_system, seen=seen)
     if inputs.vram_gb is None:
         shared = with_shared_memory(stated)
@@ -222,15 +232,6 @@ def _network(inputs: MachineSpec, gpus: tuple[Gpu, ...]) -> Network | None:
     return replace(network, rate=given(rate * GB))
 
 
-def name_of(gpus: tuple[Gpu, ...], host: Host) -> str:
-    """GPUs and processor in one line; a chip with unified memory appears once."""
-    if gpus and all(gpu.unified for gpu in gpus):
-        return gpus[0].name
-    counted = Counter(gpu.name for gpu in gpus)
-    cards = [f"{count}x {name}" if count > 1 else name for name, count in counted.items()]
-    return ", ".join(part for part in (" + ".join(cards), host.name) if part)
-
-
 def _with_own_graphics(inputs: MachineSpec) -> MachineSpec:
     """Specification with the GPU of a chip that was given as the processor."""
     if inputs.gpu is not None or inputs.cpu is None:
@@ -263,7 +264,7 @@ def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
             gpu = replace(gpu, memory=given(size * GIB))
         gpus += [replace(gpu, link=link(inputs, gpu))] * kind.count
     INPUTS["gpu_count"].check(len(gpus) * inputs.gpu_count)
-    cards = fastest_first(gpus * inputs.gpu_count)
+    cards = Gpu.fastest_first(gpus * inputs.gpu_count)
     if all(from_catalog.on_a_board(card) for card in cards):
         return cards
     pair = len(cards) == 2 and {card.name for card in cards} <= catalog.published("bridge").keys()
@@ -321,9 +322,9 @@ def _host(inputs: MachineSpec, gpu: Gpu | None) -> Host:
     if gpu is not None and gpu.unified and inputs.cpu is None:
         host = _unified_host(inputs, gpu)
     else:
-        size = TYPICAL_RAM_GIB
+        size = TYPICAL.ram_gib
         if gpu is not None and LAPTOP_CARD in gpu.name:
-            size = TYPICAL_LAPTOP_GIB
+            size = TYPICAL.laptop_ram_gib
         if gpu is not None and gpu.unified and not gpu.of_ram:
             size = catalog.GPUS.find(gpu.name).memory_gib  # a chip is sold with it
         name = inputs.cpu or _usual_host(gpu)
@@ -338,13 +339,13 @@ def _host(inputs: MachineSpec, gpu: Gpu | None) -> Host:
 def _usual_host(gpu: Gpu | None) -> str:
     """Typical machine around a card, by its age; a desktop of today without one."""
     if gpu is None:
-        return TYPICAL_HOST
+        return TYPICAL.host
     if LAPTOP_CARD in gpu.name:
         return TYPICAL_LAPTOP
     released = catalog.GPUS.find(gpu.name).released
     if released and released < DDR5_SINCE:
-        return OLDER_HOST
-    return TYPICAL_HOST
+        return TYPICAL.older_host
+    return TYPICAL.host
 
 
 def _bandwidth(inputs: MachineSpec, cpu: str) -> Quantity | None:
@@ -379,7 +380,7 @@ def _unified_host(inputs: MachineSpec, gpu: Gpu) -> Host:
     name = "its own processor"
     kind = "board" if JETSON in gpu.name else "unified"
     usual = from_catalog.sustained(rate, kind, row.source, row.source_date)
-    bandwidth = _bandwidth(inputs, TYPICAL_HOST) or usual
+    bandwidth = _bandwidth(inputs, TYPICAL.host) or usual
     return Host(name=name, segment=kind, cores=8, memory=memory, bandwidth=bandwidth)
 
 
@@ -393,4 +394,4 @@ def drive(inputs: MachineSpec) -> Disk:
     """Stated drive, else a typical one."""
     if inputs.disk_gbs is not None:
         return Disk(name=inputs.disk or "drive as given", sequential=given(inputs.disk_gbs * GB))
-    return from_catalog.disk(inputs.disk or TYPICAL_DISK)
+    return from_catalog.disk(inputs.disk or TYPICAL.disk)

@@ -1,11 +1,12 @@
 """Machine: GPUs, host, drive and links, every quantity with its origin."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -61,6 +62,20 @@ class Gpu:
         """Peaks by the number types they are chosen from, as `processors` keeps them [FLOP/s]."""
         return {}
 
+    @staticmethod
+    def fastest_first(gpus: "Iterable[Gpu]") -> "tuple[Gpu, ...]":
+        """GPUs in the order in which CUDA numbers them, whatever order they were named in: the
+        fastest first, of equals the larger (CUDA C++ Programming Guide, environment variables:
+        CUDA_DEVICE_ORDER is FASTEST_FIRST by default).
+        """
+
+        def rank(gpu: Gpu) -> tuple[float, float, str]:
+            rate = np.max(gpu.bandwidth.value)
+            size = np.max(gpu.memory.value)
+            return -float(rate), -float(size), gpu.name
+
+        return tuple(sorted(gpus, key=rank))
+
     def with_copies(self, host: "Host") -> "Gpu":
         """GPU with copies from pageable memory no faster than the RAM that they cross."""
         pageable = self.link.pageable
@@ -73,20 +88,6 @@ class Gpu:
 CROSSED = 4.0
 """Times that a byte of a pageable copy crosses RAM: it is read, the line of the driver's buffer
 that takes it is fetched and written, and the link reads that."""
-
-
-def fastest_first(gpus: Iterable[Gpu]) -> tuple[Gpu, ...]:
-    """GPUs of a machine in the order in which CUDA numbers them, whatever order they were named in:
-    the fastest first (CUDA C++ Programming Guide, environment variables: CUDA_DEVICE_ORDER is
-    FASTEST_FIRST by default); of equals the larger.
-    """
-
-    def rank(gpu: Gpu) -> tuple[float, float, str]:
-        rate = np.max(gpu.bandwidth.value)
-        size = np.max(gpu.memory.value)
-        return -float(rate), -float(size), gpu.name
-
-    return tuple(sorted(gpus, key=rank))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,14 +137,16 @@ class Host:
 
 
 LAPTOP_CARD = "Laptop"  # word in the names of laptops' GPUs
-USUAL_READ_AHEAD = Quantity(
-    128 * 2.0**10, Provenance.ASSUMED, "Linux, VM_READAHEAD_PAGES", "2026-11"
-)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Disk:
     """Drive that holds the model."""
+
+    USUAL_READ_AHEAD: ClassVar = Quantity(
+        128 * 2.0**10, Provenance.ASSUMED, "Linux, VM_READAHEAD_PAGES", "2026-11"
+    )
+    """Bytes that Linux reads around a touched page where nothing is set [B]."""
 
     name: str  # name in the catalogue
     sequential: Quantity  # sustained rate of large direct reads [B/s]
@@ -213,6 +216,15 @@ class Machine:
     # numbers, 1), and is nothing for GPUs that are not there. Else None.
     counts: Any = None
     known: tuple[KnownRun, ...] = ()  # speeds that somebody knows of it
+
+    @property
+    def parts_name(self) -> str:
+        """GPUs and processor in one line; a chip with unified memory appears once."""
+        if self.gpus and all(gpu.unified for gpu in self.gpus):
+            return self.gpus[0].name
+        counted = Counter(gpu.name for gpu in self.gpus)
+        cards = [f"{count}x {name}" if count > 1 else name for name, count in counted.items()]
+        return ", ".join(part for part in (" + ".join(cards), self.host.name) if part)
 
     def __repr__(self) -> str:
         return f"<Machine {self.name}, {np.max(self.host.memory.value) / GIB:.4g} GB of RAM>"

@@ -16,7 +16,7 @@ from typing import Any
 from advisor.advice.finder.runnable import quality_rows
 from advisor.advice.prices.rows import api_price_rows, price_rows, rent_rows
 from advisor.catalog import renewed
-from advisor.catalog.csv_tables import as_text
+from advisor.catalog.records import csv_text
 from advisor.errors import AdvisorError, UnknownName
 from advisor.failures import NetworkError
 from advisor.model.by_name.hub_list import by_config
@@ -128,7 +128,7 @@ def renew(table: str, seconds: float, today: date, *, keep: bool = True) -> Rene
         fetched = _looked_through(table, source, fetched)
         new, changed = _compared(source, fetched.rows)
         if keep:
-            renewed.keep(table, as_text(fetched.rows), today)
+            renewed.keep(table, csv_text(fetched.rows), today)
             source.kept()
             forget()
     except AdvisorError as error:

@@ -31,7 +31,6 @@ from advisor.advice.task import task_of
 from advisor.catalog.inputs import INPUTS
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.cost_model.uncertainty import range_fields
 from advisor.errors import LONGEST_NAME, AdvisorError, InputError
 from advisor.formatting import money
 from advisor.reports import plain_yaml
@@ -204,14 +203,17 @@ def figures(best: Estimate | None, nouns: Nouns, monthly: float | None) -> dict[
         task = task_of(best, nouns.session)
     else:
         task = None
-    every = {
-        **range_fields("decode_tps", best.decode),
-        **range_fields("prefill_tps", best.prefill),
-        **range_fields("ttft_s", best.first_token),
-        **range_fields("task_s", task.range if task else None),
-        "monthly_usd": monthly,
+    ranges = {
+        "decode_tps": best.decode,
+        "prefill_tps": best.prefill,
+        "ttft_s": best.first_token,
+        "task_s": task.range if task else None,
     }
-    return {name: every[name] for name in FIGURES}
+    every: dict[str, float | None] = {"monthly_usd": monthly}
+    for name, figure in ranges.items():
+        if figure is not None:
+            every |= figure.fields(name)
+    return {name: every.get(name) for name in FIGURES}
 
 
 def broken(

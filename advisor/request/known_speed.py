@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from advisor.catalog.inputs import INPUTS
 from advisor.errors import InputError
-from advisor.units import tokens
 
 EXAMPLE = "Qwen3-8B Q4_K_M 41"
 MOST = 20  # known speeds that a request holds
@@ -140,7 +140,7 @@ def _stated(name: str, details: Mapping[str, str]) -> float | None:
 
 def _number(name: str, text: str) -> float:
     """Number of a text within its limits."""
-    value = tokens(text)
+    value = float(INPUTS["prompt"].read(text))
     low, high = LIMITS[name]
     if not low <= value <= high:
         raise InputError(

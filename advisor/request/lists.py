@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
-from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Draft
 from advisor.machine import backends
 from advisor.machine.catalog import DISKS, GPUS, HOSTS, MACHINES
@@ -61,7 +61,7 @@ LISTS: Mapping[str, Callable[[], Iterable[str]]] = {
     "draft": lambda: map(str, Draft.by_name()),
     "runtime": lambda: (runtime.name for runtime in NAMED),
     "placement": lambda: PlacementStrategy,
-    "load_mode": lambda: LOAD_MODES,
+    "load_mode": lambda: Settings.LOAD_MODES,
     "form": lambda: Form,
     "currency": lambda: CURRENCIES,
     "cards_owned": GPUS.rows,

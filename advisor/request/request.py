@@ -21,6 +21,7 @@ import numpy as np
 from advisor.catalog import inputs
 from advisor.cost_model.drafting import refuse_without_heads
 from advisor.cost_model.placement import PlacementStrategy, Settings
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Draft, Workload
 from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.formatting import US_DOLLAR, Currency
@@ -41,7 +42,6 @@ from advisor.request.known import Known, QuestionRun, known
 from advisor.request.money import MoneyInputs, Ownership, in_usd
 from advisor.request.session import AgentSession, session_of
 from advisor.request.wants import Condition, Texts, Think, Wants, maker_named
-from advisor.runtimes import Runtime
 from advisor.runtimes import row_of as runtime_row
 from advisor.runtimes import runtime as runtime_named
 from advisor.units import GIB, Array
@@ -406,8 +406,8 @@ class Nouns:
         theirs = from_spec.machine(MachineSpec(gpu=cards))
         if theirs.unified:
             return theirs
-        name = from_spec.name_of(theirs.gpus, self.described.host)
-        return replace(self.described, name=name, gpus=theirs.gpus, rented="")
+        present = replace(self.described, gpus=theirs.gpus, rented="")
+        return replace(present, name=present.parts_name)
 
     @lazy
     def machine(self) -> Machine:

@@ -114,8 +114,8 @@ def _machine(address: Mapping[str, str], texts: Texts, page: str) -> Texts:
 
 def _parts(address: Mapping[str, str], typed: Texts, pool: Texts, page: str) -> Texts:
     """A machine of parts, else those that the form began with; the page Find had no card."""
-    drive = {"disk": typed.get("disk", from_spec.TYPICAL_DISK)}
-    host = {"cpu": from_spec.TYPICAL_HOST, "ram_gb": f"{from_spec.TYPICAL_RAM_GIB:g}"}
+    drive = {"disk": typed.get("disk", from_spec.TYPICAL.disk)}
+    host = {"cpu": from_spec.TYPICAL.host, "ram_gb": f"{from_spec.TYPICAL.ram_gib:g}"}
     host |= {name: text for name, text in typed.items() if name in host}
     if page == "find":
         return {**host, **drive}

@@ -10,13 +10,13 @@ import numpy as np
 from advisor.cost_model.arrangement import fewer, side_by_side
 from advisor.cost_model.estimate import Estimate, estimate, together
 from advisor.cost_model.placement import PlacementStrategy, Settings, whole_bytes
-from advisor.cost_model.runtime import LoadedFormat
+from advisor.cost_model.runtime import LoadedFormat, Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import Model
-from advisor.runtimes import RUNTIMES, Runtime
+from advisor.runtimes import RUNTIMES
 from advisor.runtimes.format_support import with_experts
 
 

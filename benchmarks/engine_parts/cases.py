@@ -9,6 +9,7 @@ from pathlib import Path
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import DEFAULT, Placement, PlacementStrategy, Settings
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError, Refusal
@@ -16,7 +17,6 @@ from advisor.failures import ProbeError
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec
-from advisor.runtimes import Runtime
 from advisor.units import GB, GIB
 from benchmarks.engine_parts import rows
 from benchmarks.engine_parts.readings import Readings, Run

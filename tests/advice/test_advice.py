@@ -10,6 +10,7 @@ from advisor.advice.advise import advise
 from advisor.advice.table.option import OptionKind
 from advisor.advice.words.verdict import Advice
 from advisor.cost_model.placement import PlacementStrategy, Settings
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.formatting import money as money_words
@@ -18,15 +19,7 @@ from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.request.money import MoneyInputs, Ownership
-from advisor.runtimes import (
-    ACCELERATE,
-    DEEPSPEED,
-    KTRANSFORMERS,
-    LLAMA_CPP,
-    RUNTIMES,
-    VLLM,
-    Runtime,
-)
+from advisor.runtimes import ACCELERATE, DEEPSPEED, KTRANSFORMERS, LLAMA_CPP, RUNTIMES, VLLM
 from advisor.runtimes.compare import decode_tps, usable
 from advisor.units import number
 

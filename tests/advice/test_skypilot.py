@@ -17,13 +17,14 @@ from advisor.advice.table.option import OptionKind
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.downloads import UNKNOWN
-from advisor.runtimes import LLAMA_CPP, OLLAMA, RUNTIMES, SGLANG, VLLM, Runtime
+from advisor.runtimes import LLAMA_CPP, OLLAMA, RUNTIMES, SGLANG, VLLM
 from advisor.units import GIB
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")

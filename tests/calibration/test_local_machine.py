@@ -8,7 +8,7 @@ import pytest
 from advisor.calibration import local_machine
 from advisor.calibration.local_machine import SOURCE, Calibration
 from advisor.machine import from_catalog
-from advisor.machine.from_spec import TYPICAL_HOST
+from advisor.machine.from_spec import TYPICAL
 from advisor.machine.quantity import Provenance
 from advisor.machine.spec import MachineSpec
 from advisor.probes.gpu.detect import GpuFacts
@@ -172,7 +172,7 @@ def test_unlike_gpus_keep_their_order(sees) -> None:
 def test_an_unknown_processor_gets_a_typical_one(sees, name: str) -> None:
     sees(host=replace(HOST, name=name))
     machine = local_machine.this_machine()
-    typical = from_catalog.host(TYPICAL_HOST, machine.host.memory)
+    typical = from_catalog.host(TYPICAL.host, machine.host.memory)
     assert machine.host.bandwidth.value == typical.bandwidth.value
     assert any("a typical one is used" in note for note in machine.notes)
 

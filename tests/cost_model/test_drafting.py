@@ -11,6 +11,7 @@ from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.drafting import refuse_without_heads, weights_read, with_drafting
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Tier
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Route, Schedule
 from advisor.cost_model.timing import FixedTime, StepTime
 from advisor.cost_model.workload import (
@@ -38,7 +39,6 @@ from advisor.runtimes import (
     SGLANG,
     TENSORRT_LLM,
     VLLM,
-    Runtime,
 )
 from advisor.runtimes.compare import as_run
 

@@ -18,12 +18,13 @@ from advisor.cost_model.engine_kernels import (
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.loads import ForwardPass, Load
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.machine.catalog import GPUS
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.runtimes import SGLANG, VLLM, Runtime
+from advisor.runtimes import SGLANG, VLLM
 from advisor.runtimes.compare import as_run
 from advisor.runtimes.parallelism import attention_work, cache_read
 from advisor.runtimes.serving import engine_formats

@@ -115,7 +115,7 @@ def test_a_fault_counts_once_another_run_agrees() -> None:
 
 def test_a_fault_among_sound_runs_is_told_from_them() -> None:
     weights = weighed((run(1.1), run(4.0), run(1.05))).weights
-    assert weights[1] < known_runs.DOUBTED
+    assert weights[1] < known_runs.Weighed.DOUBTED
     assert min(weights[0], weights[2]) > 0.9
 
 

@@ -14,6 +14,7 @@ import pytest
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
@@ -22,7 +23,7 @@ from advisor.machine.quantity import given
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
-from advisor.runtimes import ACCELERATE, LLAMA_CPP, VLLM, Runtime
+from advisor.runtimes import ACCELERATE, LLAMA_CPP, VLLM
 
 SHORT = Workload(context=4096, prompt=128, output=128)
 

@@ -4,11 +4,11 @@ from advisor.advice.edits.changes import faster_changes
 from advisor.advice.edits.edit import Edited
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.request.request import Request
-from advisor.runtimes import Runtime
 from advisor.runtimes.compare import compare
 
 WORK = Workload()

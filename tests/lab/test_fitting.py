@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from advisor.catalog.constants import FACTOR, ConstantRow, constant_rows
-from advisor.catalog.csv_tables import DATA, as_text
+from advisor.catalog.csv_tables import DATA
+from advisor.catalog.records import csv_text
 from advisor.cost_model.uncertainty import IN_DECODE, NEW, THIN
 from advisor.evidence.accuracy.scoring import ROLLING
 from advisor.evidence.published.row import PublishedRow
@@ -94,7 +95,7 @@ def test_the_shipped_tables_equal_the_commands_output() -> None:
 
 @pytest.mark.skipif("ADVISOR_SOAK" not in os.environ, reason="takes minutes; `make soak` runs it")
 def test_the_table_by_date_equals_the_commands_output() -> None:
-    table = as_text(list(rolling(rows_of(published()))))
+    table = csv_text(list(rolling(rows_of(published()))))
     assert ROLLING.read_text(encoding="utf-8") == table
 
 

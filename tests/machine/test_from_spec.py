@@ -9,7 +9,7 @@ from advisor.catalog.constants import fitted_constants
 from advisor.catalog.inputs import INPUTS
 from advisor.errors import InputError, UnknownName
 from advisor.machine import from_catalog, from_spec
-from advisor.machine.from_spec import TYPICAL_DISK, TYPICAL_HOST
+from advisor.machine.from_spec import TYPICAL
 from advisor.machine.machine import Gpu, Machine
 from advisor.machine.quantity import Provenance
 from advisor.machine.spec import MachineSpec
@@ -37,8 +37,8 @@ class TestDescribed:
     def test_no_input_is_a_typical_desktop_without_gpu(self) -> None:
         machine = described()
         assert machine.gpus == ()
-        assert machine.name == TYPICAL_HOST
-        assert machine.disk == from_catalog.disk(TYPICAL_DISK)
+        assert machine.name == TYPICAL.host
+        assert machine.disk == from_catalog.disk(TYPICAL.disk)
         assert machine.host.memory.kind is Provenance.ASSUMED
         assert machine.host.bandwidth.kind is Provenance.ASSUMED
 
@@ -155,8 +155,8 @@ class TestDescribed:
         [
             ("GTX 1070", "Desktop DDR4-3200 dual-channel (typical)"),
             ("RX 580", "Desktop DDR4-3200 dual-channel (typical)"),
-            ("RTX 3090", TYPICAL_HOST),
-            ("RTX 5090", TYPICAL_HOST),
+            ("RTX 3090", TYPICAL.host),
+            ("RTX 5090", TYPICAL.host),
         ],
     )
     def test_an_old_card_stands_in_a_machine_of_its_time(self, gpu: str, host: str) -> None:

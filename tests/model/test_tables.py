@@ -11,6 +11,7 @@ from gguf_files import LLAMA_KEYS, llama_tensors, write
 
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import DISK, RAM, PlacementStrategy, Settings
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.from_spec import machine
@@ -18,7 +19,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model.config.read import describe
 from advisor.model.model import Model
 from advisor.model.resolve import find
-from advisor.runtimes import LLAMA_CPP, MLX, SGLANG, VLLM, Runtime
+from advisor.runtimes import LLAMA_CPP, MLX, SGLANG, VLLM
 from advisor.runtimes.compare import compare
 from advisor.runtimes.remarks import modes
 from advisor.units import GIB

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, RUNTIMES, Runtime
+from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, RUNTIMES
 from advisor.runtimes.compare import as_run
 
 MODELS = ("Llama-3.1-8B", "Llama-3.1-70B", "Qwen3-30B-A3B", "DeepSeek-V2-Lite", "Gemma-3-12B")

@@ -10,6 +10,7 @@ from advisor.advice.table.option import OptionKind
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.catalog import GPUS
@@ -17,7 +18,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog, resolve
-from advisor.runtimes import SGLANG, TENSORRT_LLM, VLLM, Runtime
+from advisor.runtimes import SGLANG, TENSORRT_LLM, VLLM
 from advisor.runtimes.compare import as_run, decode_tps
 
 ENGINES = (VLLM, SGLANG, TENSORRT_LLM)

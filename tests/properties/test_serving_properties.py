@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.catalog.constants import Scope, fitted_constants
-from advisor.cost_model.cache_kernels import told_of
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.uncertainty import of_few
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
@@ -21,7 +21,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.machine import Gpu, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.runtimes import LLAMA_CPP, MLX, SGLANG, TENSORRT_LLM, VLLM, Runtime
+from advisor.runtimes import LLAMA_CPP, MLX, SGLANG, TENSORRT_LLM, VLLM
 from advisor.runtimes.compare import as_run
 from advisor.units import GIB
 
@@ -222,7 +222,7 @@ def test_a_smaller_cache_is_never_slower_where_the_backend_has_a_kernel_for_it(
     if plain is None or packed is None:
         return
     if packed.slow_cache is not None:
-        assert told_of(packed.slow_cache, packed.work)
+        assert packed.slow_cache.told_of(packed.work)
         return
     assert each(packed) >= each(plain) * (1 - 1e-9)
 

@@ -9,7 +9,7 @@ import pytest
 from advisor.advice.prices import rows as tables
 from advisor.advice.prices.rows import CALLS, RENTS, PriceRow, provider_key
 from advisor.catalog import renewed
-from advisor.catalog.csv_tables import as_text
+from advisor.catalog.records import csv_text
 from advisor.cli.main import main
 from advisor.cli.prices import price_ages
 from advisor.failures import NetworkError
@@ -57,7 +57,7 @@ def _own_folder(tmp_path, monkeypatch):
 
 
 def keep_fetched(table, rows) -> None:
-    renewed.keep(table, as_text(rows), TODAY)
+    renewed.keep(table, csv_text(rows), TODAY)
 
 
 def test_the_cheapest_of_each_provider_is_taken_and_nonsense_is_not() -> None:

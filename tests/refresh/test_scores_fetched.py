@@ -10,7 +10,8 @@ import pytest
 
 from advisor.advice.finder.runnable import quality_rows
 from advisor.advice.prices.rows import price_rows
-from advisor.catalog.csv_tables import DATA, as_text
+from advisor.catalog.csv_tables import DATA
+from advisor.catalog.records import csv_text
 from advisor.cli.main import main
 from advisor.errors import InputError
 from advisor.refresh import renewal, scores
@@ -186,7 +187,7 @@ def test_prices_of_a_named_table_count(served, capsys) -> None:
         replace(new, date="2031-01-01"),
         replace(new, kind="rent"),
     )
-    pages.append(as_text((new, *odd)).encode())
+    pages.append(csv_text((new, *odd)).encode())
     assert main(["refresh", "prices"]) == 0
     assert "and 1 more" in capsys.readouterr().out
     assert price_rows()[0].usd == 1234.0

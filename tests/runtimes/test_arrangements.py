@@ -10,6 +10,7 @@ from advisor.advice.readers import readers
 from advisor.cost_model.arrangement import fewer, side_by_side
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine, network_named
@@ -17,7 +18,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.request.request import Request
-from advisor.runtimes import LLAMA_CPP, LM_STUDIO, OLLAMA, TENSORRT_LLM, VLLM, Runtime
+from advisor.runtimes import LLAMA_CPP, LM_STUDIO, OLLAMA, TENSORRT_LLM, VLLM
 from advisor.runtimes.compare import WORTH, answers_per_second, compare
 from advisor.runtimes.remarks import remarks
 

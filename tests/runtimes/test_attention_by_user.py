@@ -10,13 +10,14 @@ from advisor.catalog.constants import fitted_constants
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, vram
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.evidence.published.predict import understood
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
-from advisor.runtimes import LLAMA_CPP, SGLANG, TENSORRT_LLM, VLLM, Runtime
+from advisor.runtimes import LLAMA_CPP, SGLANG, TENSORRT_LLM, VLLM
 from advisor.runtimes.compare import as_run, settings_for
 from advisor.runtimes.parallelism import Parallel, exchanges, share_of_users
 from lab.published import published_rows

@@ -7,6 +7,7 @@ from advisor.advice.advise import advise
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.evidence.published.predict import understood
@@ -15,7 +16,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.runtimes import EXLLAMAV3, LLAMA_CPP, LLAMAFILE, MLX, OLLAMA_MLX, Runtime, runtime
+from advisor.runtimes import EXLLAMAV3, LLAMA_CPP, LLAMAFILE, MLX, OLLAMA_MLX, runtime
 from advisor.runtimes.compare import as_run, compare
 from advisor.runtimes.format_support import IN_GROUPS
 from advisor.scripting import find_model

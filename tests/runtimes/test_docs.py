@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from advisor.cost_model.placement import Settings, Tier
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model.catalog import model
-from advisor.runtimes import DEEPSPEED, RUNTIMES, VLLM, Runtime
+from advisor.runtimes import DEEPSPEED, RUNTIMES, VLLM
 from advisor.runtimes.compare import as_run
 from advisor.runtimes.remarks import remarks_of
 

@@ -6,12 +6,13 @@ import pytest
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, vram
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.runtimes import LLAMA_CPP, SGLANG, TENSORRT_LLM, VLLM, Runtime
+from advisor.runtimes import LLAMA_CPP, SGLANG, TENSORRT_LLM, VLLM
 from advisor.runtimes.compare import as_run, settings_for
 from advisor.runtimes.parallelism import Parallel, busiest_gpu, check_divides_experts
 from lab.engines import ENGINES, FORMATS, simulated_rows

@@ -15,7 +15,7 @@ from synthetic import write_model
 
 from advisor.advice.estimates import estimates_of
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings, vram
+from advisor.cost_model.placement import PlacementStrategy, Settings, vram
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, Refusal
 from advisor.machine.from_spec import machine
@@ -202,7 +202,7 @@ def test_a_file_read_in_cannot_stay_on_the_drive() -> None:
 
 
 def test_every_load_mode_is_tried() -> None:
-    assert {*LOAD_NAMES, "mmap", "auto"} == LOAD_MODES.keys()
+    assert {*LOAD_NAMES, "mmap", "auto"} == Settings.LOAD_MODES.keys()
 
 
 def test_an_unknown_load_mode_is_named() -> None:

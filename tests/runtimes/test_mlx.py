@@ -6,12 +6,13 @@ import pytest
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, vram
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import ExchangePath
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.runtimes import LLAMA_CPP, MLX, Runtime
+from advisor.runtimes import LLAMA_CPP, MLX
 
 
 @pytest.mark.parametrize(("runtime", "steps"), [(LLAMA_CPP, 12), (MLX, 3)])

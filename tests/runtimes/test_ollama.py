@@ -14,13 +14,14 @@ from flags import flags, listed
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, vram
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.runtimes import LLAMA_CPP, LM_STUDIO, OLLAMA, Runtime
+from advisor.runtimes import LLAMA_CPP, LM_STUDIO, OLLAMA
 from advisor.runtimes.llama_cpp.ollama import default_context, served
 
 OFFLOAD = PlacementStrategy.CPU_OFFLOAD

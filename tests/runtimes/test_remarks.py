@@ -8,11 +8,12 @@ import pytest
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.runtimes import ACCELERATE, LLAMA_CPP, OLLAMA, RUNTIMES, VLLM, Runtime
+from advisor.runtimes import ACCELERATE, LLAMA_CPP, OLLAMA, RUNTIMES, VLLM
 from advisor.runtimes.compare import as_run
 from advisor.runtimes.remarks import modes
 

@@ -20,6 +20,7 @@ from advisor.cost_model.placement import (
     Settings,
     vram,
 )
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal, UnknownName
 from advisor.machine.from_spec import machine
@@ -28,16 +29,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog, downloads
 from advisor.model.architecture import Group
 from advisor.model.by_name.hub_list import FILE
-from advisor.runtimes import (
-    ACCELERATE,
-    DEEPSPEED,
-    FLEXGEN,
-    LLAMA_CPP,
-    RUNTIMES,
-    VLLM,
-    Runtime,
-    runtime,
-)
+from advisor.runtimes import ACCELERATE, DEEPSPEED, FLEXGEN, LLAMA_CPP, RUNTIMES, VLLM, runtime
 from advisor.runtimes.compare import compare, usable
 from advisor.units import GIB
 

@@ -17,6 +17,7 @@ from advisor.cost_model.placement import (
     Settings,
     vram,
 )
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import ExchangePath, Route
 from advisor.cost_model.workload import Workload
 from advisor.evidence.published.engines import ENGINES
@@ -25,7 +26,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
-from advisor.runtimes import LLAMA_CPP, SGLANG, VLLM, Runtime
+from advisor.runtimes import LLAMA_CPP, SGLANG, VLLM
 from advisor.runtimes.compare import as_run
 from advisor.runtimes.parallelism import cache_share, parallel
 from advisor.runtimes.remarks import modes, remarks_of

@@ -12,6 +12,7 @@ from advisor.advice.diagnosis.diagnose import Measured, diagnose, measurable
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, vram
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, Refusal
 from advisor.machine.from_spec import machine
@@ -19,7 +20,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
-from advisor.runtimes import LLAMA_CPP, LLAMA_CPP_TENSOR, Runtime, runtime
+from advisor.runtimes import LLAMA_CPP, LLAMA_CPP_TENSOR, runtime
 
 WORK = Workload(context=4096, prompt=128, output=32)
 RESIDENT = PlacementStrategy.GPU_RESIDENT

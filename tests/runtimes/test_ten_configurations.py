@@ -8,6 +8,7 @@ import pytest
 from flags import flags, listed
 
 from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.runtime import Runtime
 from advisor.request.request import Request
 from advisor.runtimes import (
     EXLLAMAV3,
@@ -23,7 +24,6 @@ from advisor.runtimes import (
     SGLANG,
     TENSORRT_LLM,
     VLLM,
-    Runtime,
 )
 from advisor.runtimes.compare import compare
 

@@ -8,7 +8,7 @@ from ui_app import chart_words, copied, page_text, run, shared_link, tab, unfold
 
 from advisor.advice.advise import advise
 from advisor.cost_model.workload import Workload
-from advisor.machine.from_spec import TYPICAL_HOST, machine
+from advisor.machine.from_spec import TYPICAL, machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.request.command_line import command
@@ -23,7 +23,7 @@ def _own_data(tmp_path, monkeypatch):
 
 def shown():
     """The answer behind the first visit's page."""
-    here = machine(MachineSpec(gpu="RTX 3090", ram_gb=64, cpu=TYPICAL_HOST))
+    here = machine(MachineSpec(gpu="RTX 3090", ram_gb=64, cpu=TYPICAL.host))
     return advise(catalog.model("Llama-3.1-70B", "Q4_K_M"), here, Workload())
 
 
@@ -33,7 +33,7 @@ def table_of(text: str, label: str) -> str:
 
 def app(**parameters: str):
     """A model that is offloaded, unless others are named, with all runtimes shown."""
-    usual = {"model": "Llama-3.1-70B", "gpu": "RTX 3090", "ram_gb": "64", "cpu": TYPICAL_HOST}
+    usual = {"model": "Llama-3.1-70B", "gpu": "RTX 3090", "ram_gb": "64", "cpu": TYPICAL.host}
     return tab(page(**{**usual, **parameters}), "All runtimes")
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings
+from advisor.cost_model.runtime import Runtime
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats
-from advisor.runtimes import Runtime
 from advisor.units import GIB
 
 TAKING_IN = 10.6e-3

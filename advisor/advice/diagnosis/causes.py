@@ -18,12 +18,12 @@ from advisor.advice.diagnosis.measured_run import Edits, MeasuredRun, fits, mult
 from advisor.advice.edits.edit import Edit, Rates, rates
 from advisor.catalog.inputs import INPUTS
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.measured_constants import CORE_RATES
+from advisor.cost_model.measured_constants import CONSTANTS_OF
 from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, Tier
 from advisor.cost_model.schedule import Schedule
 from advisor.errors import Refusal
 from advisor.machine import from_catalog
-from advisor.machine.backends import Backend, Build, GraphicsDriver, SoftwareEffect, ThreadExcess
+from advisor.machine.backends import Backend, Build, SoftwareEffect, ThreadExcess
 from advisor.machine.catalog import GPUS, HOSTS
 from advisor.machine.names.words import any_of
 from advisor.machine.quantity import Provenance
@@ -274,9 +274,8 @@ def old_driver(run: MeasuredRun) -> Edits:
     card = machine.gpus[0]
     backend = run.constants.scope.backend
     for row in SoftwareEffect.slower_drivers(card.vendor, card.family, backend):
-        driver = GraphicsDriver(row.value, row.last_version)
-        aged = replace(machine, driver=str(driver))
-        label = driver.label
+        aged = replace(machine, driver=str(row.last_driver))
+        label = row.label
         yield timed(
             f"{label} before {row.before}" if row.before else label,
             machine=aged,
@@ -361,7 +360,7 @@ def many_threads(run: MeasuredRun) -> Edits:
             share = 1.0
         else:
             share = effect.token
-        factors = dict.fromkeys(("cpu_read_share", *CORE_RATES), share)
+        factors = dict.fromkeys(("cpu_read_share", *CONSTANTS_OF["core rates"]), share)
         yield timed(words, constants=run.constants.scaled(factors, "sweeps over threads"))
 
 

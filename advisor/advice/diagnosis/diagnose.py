@@ -36,7 +36,7 @@ from advisor.advice.diagnosis.measured_run import (
 from advisor.advice.edits.edit import Edit, Rates
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.measured_constants import CORE_RATES, GPU_READS, GPU_TIMES
+from advisor.cost_model.measured_constants import CONSTANTS_OF
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError
@@ -89,10 +89,10 @@ class DegreeRow:
     def edit(self, run: MeasuredRun) -> Edit:
         """The degree on a run."""
         factors = {
-            **dict.fromkeys(CORE_RATES, self.cores),
+            **dict.fromkeys(CONSTANTS_OF["core rates"], self.cores),
             "cpu_read_share": self.ram,
-            **dict.fromkeys(GPU_READS, self.gpu),
-            **dict.fromkeys(GPU_TIMES, 1 / self.gpu),
+            **dict.fromkeys(CONSTANTS_OF["GPU reads"], self.gpu),
+            **dict.fromkeys(CONSTANTS_OF["GPU times"], 1 / self.gpu),
             "gpu_flop_share": self.gpu_flops,
             "engine_release": 1 / self.gpu,  # on every time of a serving engine
         }

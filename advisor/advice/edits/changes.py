@@ -24,7 +24,7 @@ from advisor.errors import Refusal, UnknownName
 from advisor.machine import from_catalog
 from advisor.machine.backends import Backend, Build, NumaPolicy
 from advisor.machine.catalog import memory_generation
-from advisor.machine.machine import USUAL_READ_AHEAD, Form, Machine
+from advisor.machine.machine import Disk, Form, Machine
 from advisor.machine.quantity import Provenance
 from advisor.machine.shared_memory import raised
 from advisor.model import catalog
@@ -44,7 +44,7 @@ FEW_FORMATS = ("FP8", "bnb-int8", "AWQ")
 NEAR = 0.6
 ANY_STEP = 0.2
 """Smallest size of a suggested format relative to the present one, among GGUF and other formats."""
-READ_AHEAD = (USUAL_READ_AHEAD.value, 2.0 * MIB)
+READ_AHEAD = (Disk.USUAL_READ_AHEAD.value, 2.0 * MIB)
 """Read-ahead: Linux's default, and a size above which more gains little (`python -m
 benchmarks.engine`) [B]."""
 FAST_RAM = "fast-ram"

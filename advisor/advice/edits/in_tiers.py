@@ -18,7 +18,7 @@ SAME_MODEL = "the same model in "  # beginning of the words of such a change
 def engine_in_tiers(machine: Machine, best: Estimate) -> Iterator[Edit]:
     """The fastest of these engines, with what it asks and who reported it; none beside one."""
     fastest = fastest_in_tiers(machine, best)
-    if best.runtime.engine == "tiers" or fastest is None:
+    if best.runtime.in_tiers or fastest is None:
         return
     yield Edit(
         words=f"{SAME_MODEL}{fastest.runtime.name}",

@@ -28,6 +28,7 @@ from advisor.advice.speeds import COLUMNS as SPEED_COLUMNS
 from advisor.advice.table.stack import Stack, between_kinds
 from advisor.advice.table.timed_machines import COUNTS, cardless, whole_machines
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, Refusal, UnknownName
 from advisor.failures import NetworkError
@@ -37,7 +38,7 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import KV_BYTES_PER_VALUE, Floats, Model
 from advisor.request.money import Ownership
-from advisor.runtimes import NAMED, Runtime
+from advisor.runtimes import NAMED
 from advisor.runtimes import runtime as runtime_named
 
 NAMES = tuple(known.name for known in NAMED)

@@ -34,6 +34,7 @@ from advisor.catalog import renewed
 from advisor.catalog.csv_tables import DATA, read, texts
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
@@ -43,7 +44,7 @@ from advisor.model.by_name.named import GGUF_OF_NATIVE, USUAL, named, native_for
 from advisor.model.catalog import format_loss_rows
 from advisor.model.model import Floats, Model
 from advisor.model.spec import ArchitectureSpec
-from advisor.runtimes import LLAMA_CPP, Runtime
+from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.compare import could_hold, decode_tps
 
 BY_LOSS = (

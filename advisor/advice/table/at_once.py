@@ -7,9 +7,10 @@ from advisor.advice.table.option import Question
 from advisor.advice.table.rules import counts_in
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.request.money import SECONDS_PER_HOUR
-from advisor.runtimes import RUNTIMES, Runtime
+from advisor.runtimes import RUNTIMES
 from advisor.runtimes.compare import compare, usable
 
 TRIED = (4.0, 16.0, 64.0)  # numbers of answers at the same time that are tried

@@ -14,7 +14,7 @@ from advisor.advice.table.thought import without_thinking
 from advisor.errors import InputError, UnknownName
 from advisor.formatting import counted
 from advisor.machine import from_spec
-from advisor.machine.machine import Gpu, Machine, fastest_first
+from advisor.machine.machine import Gpu, Machine
 from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.request.money import discrete, in_dock, room_for, slots
 from advisor.request.wants import Wants
@@ -148,7 +148,7 @@ def _beside(question: Question, present: tuple[Gpu, ...], cards: tuple[Gpu, ...]
     if not room_for(form, count):
         return None
     added = tuple(map(timed_machines.docked, cards)) if dock else cards
-    return replace(question.machine, gpus=fastest_first((*present, *added)))
+    return replace(question.machine, gpus=Gpu.fastest_first((*present, *added)))
 
 
 def _timed(

@@ -16,13 +16,13 @@ from advisor.advice.prices.price import Price, age_remark, cards_for_sale, less,
 from advisor.advice.prices.rows import PriceRow, is_stale, rent_rows, standing
 from advisor.advice.speeds import Speed
 from advisor.advice.table.cost import MonthlyCost, Use
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.lazy import lazy
 from advisor.machine.machine import Form, Gpu, Machine
 from advisor.model.model import Floats, Model
 from advisor.request.money import MoneyInputs, Ownership, discrete
-from advisor.runtimes import Runtime
 
 
 class OptionKind(StrEnum):

@@ -26,7 +26,7 @@ from advisor.formatting import money
 from advisor.machine.catalog import memory_generation
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats
-from advisor.runtimes import LLAMA_CPP, TIERED
+from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.compare import usable
 from advisor.units import GIB, number
 
@@ -107,7 +107,7 @@ def _tried(estimates: Iterable[Estimate]) -> list[Estimate]:
         for each in estimates
         if each.strategy is not PlacementStrategy.GPU_RESIDENT and not each.refusal
     ]
-    usual = [each for each in outside if each.runtime is LLAMA_CPP or each.runtime in TIERED]
+    usual = [each for each in outside if each.runtime is LLAMA_CPP or each.runtime.in_tiers]
     return usual or outside
 
 

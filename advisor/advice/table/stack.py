@@ -26,6 +26,7 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.launch_costs import launch_cost
 from advisor.cost_model.measured_constants import constants_of
 from advisor.cost_model.placement import Placement, PlacementStrategy
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.lazy import lazy
@@ -34,7 +35,7 @@ from advisor.machine.stacked import backends_of, card_of, kind_of, of_one_card, 
 from advisor.model.architecture import Group
 from advisor.model.catalog import in_format
 from advisor.model.model import Floats, Model
-from advisor.runtimes import LLAMA_CPP, Runtime
+from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.compare import taken_format
 from advisor.runtimes.llama_cpp.passes import link_shortfall
 from advisor.units import Array

@@ -17,15 +17,16 @@ from advisor.advice.speeds import Mask, Speed, Speeds, nothing
 from advisor.advice.table.many_machines import Index
 from advisor.advice.table.stack import MachineKind, Stack
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.lazy import lazy
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.identify import machine_by_name
-from advisor.machine.machine import Form, Gpu, Machine, fastest_first
+from advisor.machine.machine import Form, Gpu, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model.model import Floats, Model
 from advisor.request.money import DOCK_LINK, discrete, in_dock, room_for
-from advisor.runtimes import LLAMA_CPP, Runtime
+from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes import runtime as runtime_named
 from advisor.runtimes.compare import as_chosen
 
@@ -171,7 +172,7 @@ class CardStack(Stack):
         beside: list[int] = []
         kinds = [from_catalog.gpu(name) for name in sold]
         for further in () if added_to is None else additions(discrete(host), added_to, kinds):
-            together = fastest_first((*discrete(host), *further))
+            together = Gpu.fastest_first((*discrete(host), *further))
             beside.append(index.setdefault(tuple(map(id, together)), len(gpus)))
             if beside[-1] == len(gpus):
                 gpus.append(together)

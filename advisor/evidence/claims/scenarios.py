@@ -16,6 +16,7 @@ from advisor.catalog.csv_tables import DATA, assignments, literal, read, texts
 from advisor.catalog.inputs import INPUTS
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import DataError
@@ -25,7 +26,7 @@ from advisor.machine.machine import Link, Machine
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.request.request import Nouns, Request
-from advisor.runtimes import LLAMA_CPP, Runtime
+from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.compare import as_run
 from advisor.units import GB, GIB, Array, number
 

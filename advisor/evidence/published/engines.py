@@ -6,9 +6,10 @@ Engines that the advisor does not offer have their own constants in data/generat
 from collections.abc import Mapping
 from dataclasses import replace
 
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Draft, Workload
 from advisor.evidence.published.row import PublishedRow, figure, meaning, stated
-from advisor.runtimes import LLAMA_CPP, Runtime, expert_offloading, runtime
+from advisor.runtimes import LLAMA_CPP, expert_offloading, runtime
 from advisor.runtimes.serving import framework_kernels
 
 ACCELERATE = runtime("Accelerate")

@@ -7,18 +7,18 @@ from typing import TypeVar
 
 import numpy as np
 
+from advisor.cost_model.runtime import Runtime
 from advisor.errors import AdvisorError
 from advisor.evidence.published.engines import EXPERT_STREAMING
 from advisor.evidence.published.row import PublishedRow, figure, meaning, stated
 from advisor.formatting import counted
 from advisor.machine import from_catalog
 from advisor.machine.catalog import GPUS, HOSTS, MACHINES
-from advisor.machine.from_spec import TYPICAL_HOST, cards_of
+from advisor.machine.from_spec import TYPICAL, cards_of
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.words import plain, size_gib
 from advisor.machine.rows import HostRow
 from advisor.machine.spec import MIXED, NO_GPU, MachineSpec
-from advisor.runtimes import Runtime
 from advisor.units import GB
 
 # GPUs of a published row, alike or mixed.
@@ -196,7 +196,7 @@ def _known_cpu(row: PublishedRow) -> str | None:
         return None
     host = _host_called(cell)
     if host is None:
-        name = meaning("processor", cell.casefold()) or TYPICAL_HOST
+        name = meaning("processor", cell.casefold()) or TYPICAL.host
         row.notes.append(f"CPU {cell!r} is not in the catalogue: {name} stands in")
         return name
     if host.bandwidth_gbs is None and not (row.ram_bw_gbs or row.ram_mts):
@@ -232,7 +232,7 @@ def _ram_gbs(row: PublishedRow, cpu: str | None) -> float | None:
     rate = row.ram_bw_gbs
     if rate is None or not ram_peak(row):
         return rate
-    segment = from_catalog.ram_segment(cpu or TYPICAL_HOST)
+    segment = from_catalog.ram_segment(cpu or TYPICAL.host)
     return float(from_catalog.sustained(rate * GB, segment, "", "").value) / GB
 
 

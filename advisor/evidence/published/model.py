@@ -5,6 +5,7 @@ import re
 from contextlib import suppress
 from functools import lru_cache
 
+from advisor.cost_model.runtime import Runtime
 from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.evidence.published.engines import EXPERT_STREAMING, MLX
 from advisor.evidence.published.row import PublishedRow, figure, meaning, number, stated
@@ -17,7 +18,7 @@ from advisor.model.by_name.stand_in import NEWEST, of_size
 from advisor.model.formats import NEAREST, format_meant, model_formats
 from advisor.model.model import Model, scaled
 from advisor.model.packings import of_runtime
-from advisor.runtimes import LLAMA_CPP, Runtime
+from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.format_support import IN_GROUPS
 from advisor.units import GB, GIB
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from advisor.catalog.constants import Scope, fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.measured_constants import RUNTIMES, kernel_effect
+from advisor.cost_model.measured_constants import kernel_effect
 from advisor.cost_model.placement import (
     RAM,
     Placement,
@@ -24,6 +24,7 @@ from advisor.cost_model.placement import (
     Settings,
     Tier,
 )
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.uncertainty import Margins, Range
 from advisor.cost_model.workload import Workload
@@ -64,7 +65,7 @@ from advisor.machine.known_run import KnownRun
 from advisor.machine.machine import Machine
 from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.model.model import Model
-from advisor.runtimes import LLAMA_CPP, Runtime
+from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes import row_of as runtime_row
 from advisor.runtimes.llama_cpp.passes import USED_ALONE_SINCE
 from advisor.runtimes.weight_streaming import ACTIVATIONS
@@ -311,7 +312,7 @@ def with_build(row: PublishedRow, model: Model, machine: Machine, runtime: Runti
     """
     month = row.date[:7]
     dated = re.fullmatch(r"20\d\d-\d\d", month) is not None
-    if not dated or runtime.key not in RUNTIMES:
+    if not dated or not runtime.of_llama_cpp:
         return machine
     if "ollama" in row.runtime.casefold() and month < OLLAMA_RUNS_LLAMA_CPP:
         month = min(month, OLLAMA_AS_OF)

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from advisor.cost_model.placement import Settings
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.evidence.published.engines import ACCELERATE, IK_LLAMA_CPP, engine
 from advisor.evidence.published.row import PublishedRow, figure, figures, meaning, stated
 from advisor.machine.backends import Build
 from advisor.model.expert_use import BENCH
 from advisor.model.model import KV_BYTES_PER_VALUE, Model
-from advisor.runtimes import Runtime
 from advisor.units import GIB
 
 # Properties of a llama.cpp run: lengths, cache type, backend, build.

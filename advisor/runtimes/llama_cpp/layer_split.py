@@ -16,7 +16,6 @@ import numpy as np
 from advisor.catalog.constants import STACKED
 from advisor.cost_model.placement import (
     DISK,
-    LOAD_MODES,
     RAM,
     Location,
     Placement,
@@ -175,7 +174,7 @@ def _tables(model: Model, rest: Location, settings: Settings) -> dict[Location, 
     """Shares of the tables where some stay in the mapped file (`--lazy-mode auto`); else empty."""
     tables = model.embedding * model.tables_share
     lazy = np.where(tables > LAZY, model.tables_share, 0.0)
-    if rest is DISK or not LOAD_MODES[settings.load_mode] or not np.any(lazy):
+    if rest is DISK or not Settings.LOAD_MODES[settings.load_mode] or not np.any(lazy):
         return {}
     return {rest: 1.0 - lazy, DISK: lazy}
 

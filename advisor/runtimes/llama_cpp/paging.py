@@ -13,7 +13,7 @@ import numpy as np
 
 from advisor.cost_model.loads import Load
 from advisor.cost_model.placement import DISK, Placement
-from advisor.machine.machine import USUAL_READ_AHEAD, Machine
+from advisor.machine.machine import Disk, Machine
 from advisor.model.architecture import Group
 from advisor.model.expert_use import USUAL
 from advisor.model.model import Model
@@ -96,7 +96,7 @@ def renewal_rate(machine: Machine, constants: Rereading = WATCHED) -> Array:
     reading, but evicts no page for it; with a small read-ahead, evicting takes longer than the
     drive.
     """
-    usual = USUAL_READ_AHEAD.value
+    usual = Disk.USUAL_READ_AHEAD.value
     if machine.disk:
         ahead = machine.disk.read_ahead.value
     else:

@@ -8,12 +8,12 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.speeds import RouteUse, route_use
-from advisor.catalog.constants import FACTOR, ConstantRow, fitted_constants
+from advisor.catalog.constants import ConstantRow, fitted_constants
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.formatting import quantity, rate
-from advisor.machine.backends import GraphicsDriver, SoftwareEffect
+from advisor.machine.backends import SoftwareEffect
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.model import Model
@@ -36,7 +36,7 @@ RANGES = (
 def constants_rows() -> Iterator[Sequence[str]]:
     """A row for each constant: its most general value, and how many cases differ from it."""
     for rows in fitted_constants().rows.values():
-        scopes = (row for row in rows if row.unit != FACTOR)
+        scopes = (row for row in rows if not row.is_factor)
         general = min(scopes, key=lambda row: (row.precision, -(row.rows or 0)))
         if not general.constant.startswith(RANGES):
             yield (
@@ -78,7 +78,7 @@ def software_rows() -> Iterator[Sequence[object]]:
     for row in SoftwareEffect.rows():
         told = (f"{row.note} (", block("oa-soft", f"{row.source}, {row.date}", "span"), ")")
         yield (
-            f"{WORDS[row.option]} {GraphicsDriver(row.value).label or row.value}"
+            f"{WORDS[row.option]} {row.label}"
             + (f" from {row.since}" if row.since else "")
             + (f" before {row.before}" if row.before else ""),
             " ".join(filter(None, (row.vendor, row.family, row.backend))) or "any",

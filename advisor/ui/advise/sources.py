@@ -16,7 +16,7 @@ from advisor.cost_model.workload import Workload
 from advisor.evidence.accuracy.regimes import coverage_like, description
 from advisor.formatting import percent, short
 from advisor.model.architecture import Architecture, Group, LayerCache
-from advisor.model.model import LAYERED, Model
+from advisor.model.model import Model
 from advisor.model.resolve import ResolvedModel
 from advisor.reports.document import time_part
 from advisor.reports.from_advice import figure_text
@@ -249,8 +249,6 @@ def _read(model: Model, group: Group) -> float:
         return model.embedding / model.architecture.vocab
     if group is Group.OUTPUT:
         return model.output
-    if group not in LAYERED:
-        return 0.0
     return float(np.sum(model.bytes_per_layer[group] * model.read_share(group, 1)))
 
 

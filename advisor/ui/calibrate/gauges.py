@@ -13,7 +13,7 @@ from advisor.errors import UnknownName
 from advisor.formatting import quantity, rate
 from advisor.machine import from_catalog
 from advisor.machine.catalog import HOSTS
-from advisor.machine.from_spec import TYPICAL_DISK
+from advisor.machine.from_spec import TYPICAL
 from advisor.probes.gpu.detect import figure_name
 from advisor.probes.measurement import ENGINE, UNSTEADY, CurvePoint, Measurement, size, title
 from advisor.reports.charts import Line, LineChart
@@ -44,7 +44,7 @@ class GaugeMark:
 
 def marks(latest: Mapping[str, Measurement], seen: Fingerprint | None) -> dict[str, GaugeMark]:
     """Marks by name of the figure; empty without published values."""
-    typical = from_catalog.disk(TYPICAL_DISK).sequential
+    typical = from_catalog.disk(TYPICAL.disk).sequential
     by_figure = {
         "disk_read_direct": GaugeMark(
             value=float(typical.value), words="of a typical PCIe 4 drive (yours is not known)"

@@ -13,7 +13,7 @@ from advisor.calibration import imported_names
 from advisor.calibration.imported_names import THIS
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import AdvisorError
-from advisor.machine.from_spec import TYPICAL_HOST
+from advisor.machine.from_spec import TYPICAL
 from advisor.machine.machine import Machine
 from advisor.machine.spec import NO_GPU
 from advisor.request.request import DEFAULTS, Request
@@ -38,7 +38,7 @@ SETTINGS = {
     row.group: row.inputs.split() for row in read(DATA / "pages" / "settings.csv", SettingsGroup)
 }
 """Inputs of the drawer by group; those of the finder stand on its page."""
-MEMORIES = {"DDR5": TYPICAL_HOST, "DDR4": "Desktop DDR4-3200 dual-channel (typical)"}
+MEMORIES = {"DDR5": TYPICAL.host, "DDR4": "Desktop DDR4-3200 dual-channel (typical)"}
 """Typical desktops by their memory."""
 _GROUP = "settings_group"
 _DRAWER = "more_settings"
@@ -73,7 +73,7 @@ def machine_words(request: Request) -> str:
     """Machine of a request as its owner would say it."""
     here = (request.machine or "").casefold() == THIS
     named = presets.here().casefold() if here else request.machine
-    if request.cpu == TYPICAL_HOST:
+    if request.cpu == TYPICAL.host:
         cpu = None
     else:
         cpu = request.cpu

@@ -29,6 +29,7 @@ from advisor.advice.edits.edit import Rates
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
@@ -37,7 +38,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.runtimes import ACCELERATE, LLAMA_CPP, VLLM, Runtime
+from advisor.runtimes import ACCELERATE, LLAMA_CPP, VLLM
 from advisor.units import GB, GIB
 
 RESIDENT, RAM, DRIVE = PlacementStrategy

@@ -7,7 +7,8 @@ from placing import offered, offloaded
 from advisor.advice.edits.edit import Edited
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings
-from advisor.runtimes import LLAMA_CPP, OLLAMA, Runtime
+from advisor.cost_model.runtime import Runtime
+from advisor.runtimes import LLAMA_CPP, OLLAMA
 from advisor.runtimes.compare import decode_tps
 from advisor.units import GIB
 

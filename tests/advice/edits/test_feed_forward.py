@@ -9,8 +9,9 @@ from placing import offered, offloaded
 from advisor.advice.edits.edit import Edited
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import RAM, vram
+from advisor.cost_model.runtime import Runtime
 from advisor.model.architecture import Group
-from advisor.runtimes import LLAMA_CPP, OLLAMA, Runtime
+from advisor.runtimes import LLAMA_CPP, OLLAMA
 from advisor.runtimes.llama_cpp.passes import crossings
 
 

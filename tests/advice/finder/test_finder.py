@@ -33,6 +33,7 @@ from advisor.catalog.constants import fitted_constants
 from advisor.catalog.inputs import INPUTS, Input, Kind
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import DEFAULT, PlacementStrategy
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, Refusal
 from advisor.failures import NetworkError
@@ -46,7 +47,7 @@ from advisor.model.formats import model_formats
 from advisor.model.model import Model
 from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.request import Request
-from advisor.runtimes import LLAMA_CPP, VLLM, Runtime
+from advisor.runtimes import LLAMA_CPP, VLLM
 from advisor.runtimes import runtime as runtime_named
 from advisor.runtimes.compare import as_run
 

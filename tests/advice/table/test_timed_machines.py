@@ -17,6 +17,7 @@ from advisor.advice.table.stack import Stack
 from advisor.advice.table.timed_machines import VALUED, TimedCards, TimedStack, card_stack
 from advisor.cost_model import estimate
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.identify import machine_by_name
@@ -24,7 +25,7 @@ from advisor.machine.machine import Form, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
-from advisor.runtimes import ASIDE, LLAMA_CPP, RUNTIMES, SGLANG, VLLM, Runtime
+from advisor.runtimes import ASIDE, LLAMA_CPP, RUNTIMES, SGLANG, VLLM
 from advisor.runtimes.compare import compare, decode_tps
 
 GPUS = (

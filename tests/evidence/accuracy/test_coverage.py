@@ -7,6 +7,7 @@ from advisor.catalog.constants import fitted_constants
 from advisor.catalog.csv_tables import read
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.evidence.accuracy.regimes import (
     ALL,
@@ -19,7 +20,7 @@ from advisor.evidence.accuracy.regimes import (
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.runtimes import DEEPSPEED, LLAMA_CPP, VLLM, Runtime
+from advisor.runtimes import DEEPSPEED, LLAMA_CPP, VLLM
 
 RAM = PlacementStrategy.CPU_OFFLOAD
 NVME = PlacementStrategy.NVME_OFFLOAD

@@ -2,10 +2,11 @@
 
 import pytest
 
+from advisor.cost_model.runtime import Runtime
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.model import stated_model
 from advisor.evidence.published.row import PublishedRow
-from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, MLX, VLLM, Runtime
+from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, MLX, VLLM
 
 
 @pytest.mark.parametrize(

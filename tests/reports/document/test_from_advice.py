@@ -13,6 +13,7 @@ from advisor.advice.advise import answer as answer_to
 from advisor.advice.table.option import split
 from advisor.advice.words.verdict import Advice
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
@@ -23,7 +24,7 @@ from advisor.reports.store.saved import read_report, report_json
 from advisor.reports.store.store import ReportStore, open_store
 from advisor.request.money import MoneyInputs
 from advisor.request.request import Request
-from advisor.runtimes import KTRANSFORMERS, VLLM, Runtime
+from advisor.runtimes import KTRANSFORMERS, VLLM
 from advisor.runtimes.compare import TITLES, decode_tps
 
 HOSTILE = '<script>alert("1")</script> =cmd|"/C calc"!A0 | `rm` \u202e'
