@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import repeat
+from typing import ClassVar
 
 from advisor.errors import DataError
 from advisor.lazy import lazy
-
-LAYER_TABLES = "per_layer_token_embd"
-"""Role of tables beside the embedding, by layer or by run of tokens (Gemma 3n and 4 E, Qwen3.8)."""
 
 
 class Group(StrEnum):
@@ -57,13 +55,59 @@ class Tensor:
     rows: int  # number of rows of all stacked matrices together
     width: int  # values in a row, which are quantized in blocks (`ne[0]` in GGUF)
 
+    LAYER_TABLES: ClassVar = "per_layer_token_embd"
+    """Role of tables beside the embedding, by layer or by run of tokens (Gemma 3n and 4 E,
+    Qwen3.8)."""
+
     @property
     def params(self) -> int:
         """Number of weights."""
         return self.rows * self.width
 
+    @staticmethod
+    def of_shapes(
+        layer: int | None,
+        shapes: "Shapes",
+        *,
+        group: Group | None = None,
+        stacked: int = 1,
+        bias: bool = False,
+    ) -> "tuple[Tensor, ...]":
+        """Tensors of some shapes, outside the layers where `layer` is None.
 
-EMBEDDINGS = frozenset({"token_embd", LAYER_TABLES, "position_embd", "token_types"})
+        Args:
+            layer: repeating layer, from 0.
+            shapes: shapes by role.
+            group: purpose of all of them, where their roles tell none.
+            stacked: matrices in each tensor, as of the experts of a layer.
+            bias: whether each has one.
+        """
+        made = []
+        for role, shape in shapes.items():
+            width, rows = shape if isinstance(shape, tuple) else (shape, 1)
+            named = role.removesuffix(".bias")
+            purpose = group or (Group.outside(named) if layer is None else Group.in_layer(named))
+            if purpose is None:
+                raise DataError(
+                    f"No rule of the groups of tensors knows {role!r}; state its group."
+                )
+            made.append(
+                Tensor(role=role, group=purpose, layer=layer, rows=stacked * rows, width=width)
+            )
+            if bias:
+                if isinstance(shape, tuple):
+                    each = rows
+                else:
+                    each = width
+                made.append(
+                    Tensor(
+                        role=f"{role}.bias", group=purpose, layer=layer, rows=stacked, width=each
+                    )
+                )
+        return tuple(made)
+
+
+EMBEDDINGS = frozenset({"token_embd", Tensor.LAYER_TABLES, "position_embd", "token_types"})
 """Tables of which a token reads one row."""
 GROUP_RULES = tuple(
     (re.compile(pattern), group)
@@ -85,39 +129,6 @@ Shapes = Mapping[str, int | tuple[int, int]]
 """Shapes of tensors by role: (inputs, outputs) of a matrix, or the length of a vector."""
 
 
-def tensors(
-    layer: int | None,
-    shapes: Shapes,
-    *,
-    group: Group | None = None,
-    stacked: int = 1,
-    bias: bool = False,
-) -> tuple[Tensor, ...]:
-    """Tensors of some shapes, of no layer where that is None; a group where the role tells none."""
-    made = []
-    for role, shape in shapes.items():
-        width, rows = shape if isinstance(shape, tuple) else (shape, 1)
-        named = role.removesuffix(".bias")
-        purpose = group or (Group.outside(named) if layer is None else Group.in_layer(named))
-        if purpose is None:
-            raise DataError(f"No rule of the groups of tensors knows {role!r}; state its group.")
-        made.append(Tensor(role=role, group=purpose, layer=layer, rows=stacked * rows, width=width))
-        if bias:
-            if isinstance(shape, tuple):
-                each = rows
-            else:
-                each = width
-            made.append(
-                Tensor(role=f"{role}.bias", group=purpose, layer=layer, rows=stacked, width=each)
-            )
-    return tuple(made)
-
-
-COMMON_HEAD = 128
-"""Head size where an architecture does not state it, used only for scores without flash
-attention."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LayerCache:
     """Cache of a layer."""
@@ -135,11 +146,6 @@ class Experts:
 
     total: int
     used: int
-
-
-GUESSED_SHAPE = 0.25
-"""Uncertainty of layers that are counted as another family's, as the logarithm of a factor: that of
-stand-ins (`by_name.stand_in.SHAPE_UNCERTAINTY`)."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -174,6 +180,13 @@ class Architecture:
     # the shapes of their tensors, and nobody has timed them
     unknown_kinds: tuple[str, ...] = ()
 
+    COMMON_HEAD: ClassVar = 128
+    """Head size where an architecture does not state it, used only for scores without flash
+    attention."""
+    GUESSED_SHAPE: ClassVar = 0.25
+    """Uncertainty of layers that are counted as another family's, as the logarithm of a factor:
+    that of stand-ins (`by_name.stand_in.SHAPE_UNCERTAINTY`)."""
+
     @lazy
     def by_layer(self) -> tuple[Mapping[str, Tensor], ...]:
         """Tensors of each repeating layer by role."""
@@ -186,7 +199,7 @@ class Architecture:
     @lazy
     def query_heads(self) -> tuple[float, ...]:
         """Query heads of each repeating layer; 0 where it does not look back."""
-        usual = self.head_dim or COMMON_HEAD
+        usual = self.head_dim or self.COMMON_HEAD
         return tuple(map(_query_heads, self.by_layer, self.attention_values, repeat(usual)))
 
     @lazy
@@ -207,7 +220,7 @@ class Architecture:
         return sum(
             tensor.params * (share if tensor.group is Group.ROUTED_EXPERTS else 1.0)
             for tensor in self.tensors
-            if tensor.role != LAYER_TABLES
+            if tensor.role != Tensor.LAYER_TABLES
         )
 
 
@@ -263,7 +276,7 @@ def operators(architecture: Architecture) -> frozenset[str]:
     if any(cache.state_values for cache in architecture.cache):
         kinds.add(STATE_SPACE if "ssm_in" in roles else DELTA)
     kinds |= {kind for role in roles for start, kind in BY_ROLE if role.startswith(start)}
-    if LAYER_TABLES in roles:
+    if Tensor.LAYER_TABLES in roles:
         kinds.add(TABLES)
     if architecture.experts is not None:
         kinds.add(SMALL_EXPERTS if _expert_width(architecture) <= SMALL else EXPERTS)

@@ -12,16 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from advisor.errors import DataError, Refusal
-from advisor.model.architecture import Architecture, Experts, Tensor, tensors
-from advisor.model.layers import (
-    MIXER_OF_LETTER,
-    FeedForward,
-    Mixer,
-    Mixing,
-    feed_forward,
-    mixer,
-    mixing_of,
-)
+from advisor.model.architecture import Architecture, Experts, Tensor
+from advisor.model.layers import MIXER_OF_LETTER, FeedForward, Mixer, Mixing, feed_forward, mixer
 from advisor.model.spec import ArchitectureSpec
 
 NORM_ROLES = {
@@ -44,7 +36,7 @@ def build(facts: ArchitectureSpec) -> Architecture:
     """Architecture of a model from its published numbers."""
     _check(facts)
     at = range(facts.layers)
-    return stack(facts, (Layer(mixing=mixing_of(facts, layer), facts=facts) for layer in at))
+    return stack(facts, (Layer(mixing=Mixing.of(facts, layer), facts=facts) for layer in at))
 
 
 def stack(
@@ -83,7 +75,7 @@ def _embedding(facts: ArchitectureSpec) -> tuple[Tensor, ...]:
         positions = {"position_embd": (facts.hidden, facts.positions)}
     else:
         positions = {}
-    return tensors(None, {"token_embd": (facts.hidden, facts.vocab), **positions})
+    return Tensor.of_shapes(None, {"token_embd": (facts.hidden, facts.vocab), **positions})
 
 
 def _output_head(facts: ArchitectureSpec) -> tuple[Tensor, ...]:
@@ -92,15 +84,15 @@ def _output_head(facts: ArchitectureSpec) -> tuple[Tensor, ...]:
         head = {}
     else:
         head = {"output": (facts.hidden, facts.vocab)}
-    norm = tensors(None, {"output_norm": facts.hidden}, bias=facts.norm_bias)
-    return norm + tensors(None, head)
+    norm = Tensor.of_shapes(None, {"output_norm": facts.hidden}, bias=facts.norm_bias)
+    return norm + Tensor.of_shapes(None, head)
 
 
 def _norms(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     """Norms on the residual stream; a single block has one."""
     single = Mixer.NONE is mixer(facts, layer) or FeedForward.NONE is feed_forward(facts, layer)
     roles = NORM_ROLES[1 if single else facts.norms_per_layer]
-    return tensors(layer, dict.fromkeys(roles, facts.hidden), bias=facts.norm_bias)
+    return Tensor.of_shapes(layer, dict.fromkeys(roles, facts.hidden), bias=facts.norm_bias)
 
 
 def _feed_forward(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
@@ -132,11 +124,11 @@ def _experts(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     projections = {"ffn_latent_down": (hidden, latent), "ffn_latent_up": (latent, hidden)}
     gated = facts.shared_experts and facts.shared_expert_gate
     return (
-        *tensors(layer, router, bias=facts.ffn_bias),
+        *Tensor.of_shapes(layer, router, bias=facts.ffn_bias),
         *_matrices(facts, layer, "_exps", width, stacked=facts.experts),
-        *(tensors(layer, projections) if latent else ()),
+        *(Tensor.of_shapes(layer, projections) if latent else ()),
         *(_matrices(facts, layer, "_shexp", (hidden, shared)) if facts.shared_experts else ()),
-        *(tensors(layer, {"ffn_gate_inp_shexp": hidden}) if gated else ()),
+        *(Tensor.of_shapes(layer, {"ffn_gate_inp_shexp": hidden}) if gated else ()),
         *(_dense(facts, layer) if facts.dense_beside_experts else ()),
     )
 
@@ -153,7 +145,7 @@ def _matrices(
     else:
         gate = {}
     shapes = gate | {f"ffn_up{suffix}": shape, f"ffn_down{suffix}": (width, inputs)}
-    return tensors(layer, shapes, stacked=stacked, bias=facts.ffn_bias)
+    return Tensor.of_shapes(layer, shapes, stacked=stacked, bias=facts.ffn_bias)
 
 
 def _check(facts: ArchitectureSpec) -> None:

@@ -8,8 +8,8 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.name_matching import by_name, find
 from advisor.model.architecture import Architecture
 from advisor.model.build import build
-from advisor.model.formats import format_named, tensor_types
-from advisor.model.model import Model, from_tensors
+from advisor.model.formats import Format
+from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec
 
 # Loss of quality by format, from published measurements.
@@ -108,5 +108,5 @@ def model(name: str, form: str) -> Model:
 @lru_cache(maxsize=2048)
 def in_format(arch: Architecture, form: str) -> Model:
     """Architecture in a format."""
-    recipe = format_named(form)
-    return from_tensors(arch, tensor_types(arch, recipe), recipe.name)
+    recipe = Format.named(form)
+    return Model.from_tensors(arch, recipe.tensor_types(arch), recipe.name)

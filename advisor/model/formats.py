@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import count, groupby
+from types import MappingProxyType
+from typing import ClassVar
 
 from advisor.catalog.csv_tables import DATA, read, texts
 from advisor.errors import DataError, Refusal, UnknownName, check_name
@@ -58,6 +60,87 @@ class Format:
     runtimes: tuple[str, ...]  # programs that run such files
     rules: tuple[RecipeRow, ...]  # rules, in the order in which they are tried
     note: str  # approximations; empty for none
+
+    BITS: ClassVar[Mapping[str, float]] = MappingProxyType({
+        "IQ1_S": 1.7, "IQ2_XS": 2.5, "Q2_K": 3.0, "Q3_K_M": 3.9, "IQ4_XS": 4.3, "Q4_K_M": 4.85,
+        "Q5_K_M": 5.7, "Q6_K": 6.6, "Q8_0": 8.5, "F16": 16.0,
+    })  # fmt: skip
+    """Bits per weight of whole files (llama.cpp, tools/quantize/README.md)."""
+
+    @staticmethod
+    @cache
+    def by_name() -> "Mapping[str, Format]":
+        """Formats of models by name."""
+        return formats(read(DATA / "models/recipes.csv", RecipeRow))
+
+    @staticmethod
+    def named(name: str) -> "Format":
+        """Format by name, ignoring case: of the table, or of a packing."""
+        form = known_format(name)
+        if form is None:
+            raise UnknownName("format", name, Format.by_name(), COMMON)
+        return form
+
+    @staticmethod
+    def meant(text: str, *, remark: bool = False) -> "Format":
+        """Format of a spelling; with `remark`, of one among other words, as in a table's note."""
+        check_name("format", text)
+        plain = _plain(text)
+        packing = _packing_meant(text, plain)
+        if packing is not None:
+            return _of_packing(packing)
+        spelled = _by_spelling()
+        name = next(
+            (spelled[spelling] for spelling in _spellings(plain) if spelling in spelled), None
+        )
+        names_alone = all(word in spelled for word in plain.split("_"))
+        name = name or _of_bits(plain)
+        if name is None and (remark or names_alone):
+            name = _inside(plain, spelled)
+        if name is None:
+            raise UnknownName("format", text, Format.by_name(), COMMON)
+        return Format.named(name)
+
+    def tensor_types(self, architecture: Architecture) -> "tuple[StorageType, ...]":
+        """Storage type of every tensor, in order; GGUF files keep experts trained in four bits."""
+        alike = {(tensor.role, tensor.rows == 1): tensor for tensor in architecture.tensors}
+        kinds = {key: category(tensor, architecture.tied) for key, tensor in alike.items()}
+        categories = [kinds[tensor.role, tensor.rows == 1] for tensor in architecture.tensors]
+        if self.family == "gguf":
+            kept = architecture.expert_type
+        else:
+            kept = ""
+        keys = [
+            (tensor.role, kind)
+            for tensor, kind in zip(architecture.tensors, categories, strict=True)
+        ]
+        rules = {key: _rules_for(*key, self) for key in set(keys)}
+        by_place = {key for key, tried in rules.items() if not tried or tried[0].when != ALWAYS}
+        gqa = heads_per_value_head(architecture.tensors)
+        experts = architecture.experts
+        chosen: dict[tuple[tuple[str, str], int, int | None], StorageType] = {}
+        stored = []
+        for tensor, key, position in zip(
+            architecture.tensors, keys, _positions(architecture, categories), strict=True
+        ):
+            if kept and tensor.group is Group.ROUTED_EXPERTS and key[1] != UNQUANTIZED:
+                stored.append(_storage_type(kept))
+                continue
+            what = key, tensor.width, position if key in by_place else None
+            if what not in chosen:
+                place = Place(
+                    position=position,
+                    count=categories.count(VALUES) if key[1] == VALUES else architecture.layers,
+                    layers=architecture.layers,
+                    gqa=gqa,
+                    experts=experts.total if experts else 0,
+                )
+                rule = next((matching for matching in rules[key] if _holds(matching, place)), None)
+                if rule is None:
+                    raise _refusal(architecture, self, tensor)
+                chosen[what] = _fitting(_storage_type(rule.type), tensor)
+            stored.append(chosen[what])
+        return tuple(stored)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -125,30 +208,16 @@ def _format(name: str, rules: tuple[RecipeRow, ...]) -> Format:
     )
 
 
-@cache
-def model_formats() -> Mapping[str, Format]:
-    """Formats of models by name."""
-    return formats(read(DATA / "models/recipes.csv", RecipeRow))
-
-
 COMMON = (
     "Common ones are Q4_K_M, Q6_K, Q8_0, MXFP4, AWQ, FP8 and BF16; data/models/recipes.csv has all."
 )
 """Where an unknown format leads."""
 
 
-def format_named(name: str) -> Format:
-    """Format by name, ignoring case: of the table, or of a packing."""
-    form = known_format(name)
-    if form is None:
-        raise UnknownName("format", name, model_formats(), COMMON)
-    return form
-
-
 @cache
 def known_format(name: str) -> Format | None:
     """Format by name, ignoring case; None for an unknown one."""
-    by_folded = {spelling.casefold(): form for spelling, form in model_formats().items()}
+    by_folded = {spelling.casefold(): form for spelling, form in Format.by_name().items()}
     form = by_folded.get(name.strip().casefold())
     if form is not None:
         return form
@@ -261,52 +330,15 @@ class StorageType:
     source_date: str  # date of that source
     note: str  # remarks
 
+    @staticmethod
+    @cache
+    def by_name() -> "Mapping[str, StorageType]":
+        """Storage types of tensors by name."""
+        return {row.name: row for row in read(DATA / "models/quants.csv", StorageType)}
 
-@cache
-def storage_types() -> Mapping[str, StorageType]:
-    """Storage types of tensors by name."""
-    return {row.name: row for row in read(DATA / "models/quants.csv", StorageType)}
-
-
-def tensor_types(architecture: Architecture, form: Format) -> tuple[StorageType, ...]:
-    """Storage type of every tensor, in order; GGUF files keep experts trained in four bits."""
-    alike = {(tensor.role, tensor.rows == 1): tensor for tensor in architecture.tensors}
-    kinds = {key: category(tensor, architecture.tied) for key, tensor in alike.items()}
-    categories = [kinds[tensor.role, tensor.rows == 1] for tensor in architecture.tensors]
-    if form.family == "gguf":
-        kept = architecture.expert_type
-    else:
-        kept = ""
-    keys = [
-        (tensor.role, kind) for tensor, kind in zip(architecture.tensors, categories, strict=True)
-    ]
-    rules = {key: _rules_for(*key, form) for key in set(keys)}
-    by_place = {key for key, tried in rules.items() if not tried or tried[0].when != ALWAYS}
-    gqa = heads_per_value_head(architecture.tensors)
-    experts = architecture.experts
-    chosen: dict[tuple[tuple[str, str], int, int | None], StorageType] = {}
-    stored = []
-    for tensor, key, position in zip(
-        architecture.tensors, keys, _positions(architecture, categories), strict=True
-    ):
-        if kept and tensor.group is Group.ROUTED_EXPERTS and key[1] != UNQUANTIZED:
-            stored.append(_storage_type(kept))
-            continue
-        what = key, tensor.width, position if key in by_place else None
-        if what not in chosen:
-            place = Place(
-                position=position,
-                count=categories.count(VALUES) if key[1] == VALUES else architecture.layers,
-                layers=architecture.layers,
-                gqa=gqa,
-                experts=experts.total if experts else 0,
-            )
-            rule = next((matching for matching in rules[key] if _holds(matching, place)), None)
-            if rule is None:
-                raise _refusal(architecture, form, tensor)
-            chosen[what] = _fitting(_storage_type(rule.type), tensor)
-        stored.append(chosen[what])
-    return tuple(stored)
+    def bytes_of(self, tensor: Tensor) -> float:
+        """Bytes of a tensor in this type, its scales included [B]."""
+        return tensor.params / self.block_weights * self.block_bytes
 
 
 def category(tensor: Tensor, tied: bool) -> str:
@@ -324,11 +356,6 @@ def category(tensor: Tensor, tied: bool) -> str:
         return VALUES
     part = (prefix for prefix in FEED_FORWARD if tensor.role.startswith(prefix))
     return next(part, tensor.role)
-
-
-def tensor_bytes(tensor: Tensor, storage: StorageType) -> float:
-    """Bytes of a tensor in a storage type, its scales included [B]."""
-    return tensor.params / storage.block_weights * storage.block_bytes
 
 
 def heads_per_value_head(tensors: Iterable[Tensor]) -> float:
@@ -390,7 +417,7 @@ def _fitting(wanted: StorageType, tensor: Tensor) -> StorageType:
 
 
 def _storage_type(name: str) -> StorageType:
-    types = storage_types()
+    types = StorageType.by_name()
     packed = None if name in types else _packed_type(name)
     if packed is not None:
         return packed
@@ -415,35 +442,12 @@ AROUND = re.compile(
     r"[_ ]*(?:dynamic|static|block|channel|tensor|r4|r8|gguf|imatrix|ct|g32|g64|g128)$"
 )
 BITS = re.compile(r"^(?:exl[23])?[_ ]*(\d+(?:\.\d+)?)[_ ]*(?:bpw|bits?)(?:[_ ].*)?$")
-NEAREST = {
-    "IQ1_S": 1.7, "IQ2_XS": 2.5, "Q2_K": 3.0, "Q3_K_M": 3.9, "IQ4_XS": 4.3, "Q4_K_M": 4.85,
-    "Q5_K_M": 5.7, "Q6_K": 6.6, "Q8_0": 8.5, "F16": 16.0,
-}  # fmt: skip
-"""Bits per weight of whole files (llama.cpp, tools/quantize/README.md)."""
-
-
-def format_meant(text: str, *, remark: bool = False) -> Format:
-    """Format of a spelling; with `remark`, of one among other words, as in a table's note."""
-    check_name("format", text)
-    plain = _plain(text)
-    packing = _packing_meant(text, plain)
-    if packing is not None:
-        return _of_packing(packing)
-    spelled = _by_spelling()
-    name = next((spelled[spelling] for spelling in _spellings(plain) if spelling in spelled), None)
-    names_alone = all(word in spelled for word in plain.split("_"))
-    name = name or _of_bits(plain)
-    if name is None and (remark or names_alone):
-        name = _inside(plain, spelled)
-    if name is None:
-        raise UnknownName("format", text, model_formats(), COMMON)
-    return format_named(name)
 
 
 @cache
 def _by_spelling() -> Mapping[str, str]:
     """Names of formats by their joined names and spellings."""
-    plain = {name.casefold().replace("-", "_"): name for name in model_formats()}
+    plain = {name.casefold().replace("-", "_"): name for name in Format.by_name()}
     spelled = texts("models/format_spellings.csv", "spelling", "format")
     all_spellings = {**spelled, **plain}
     joined = {spelling.replace("_", ""): name for spelling, name in all_spellings.items()}
@@ -462,9 +466,9 @@ def _packing_meant(text: str, plain: str) -> Packing | None:
 def _of_bits(plain: str) -> str | None:
     """Format with about the stated bits per weight: `4.0bpw`, `exl3_6.0bpw`."""
     bits = BITS.match(plain)
-    if bits is None or float(bits[1]) > max(NEAREST.values()):
+    if bits is None or float(bits[1]) > max(Format.BITS.values()):
         return None
-    return min(NEAREST, key=lambda name: abs(NEAREST[name] - float(bits[1])))
+    return min(Format.BITS, key=lambda name: abs(Format.BITS[name] - float(bits[1])))
 
 
 def _inside(plain: str, spelled: Mapping[str, str]) -> str | None:

@@ -16,7 +16,7 @@ References:
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from advisor.model.architecture import LayerCache, Shapes, Tensor, tensors
+from advisor.model.architecture import LayerCache, Shapes, Tensor
 from advisor.model.spec import ArchitectureSpec
 
 
@@ -89,20 +89,20 @@ class Mixing:
         """Copy with further weights."""
         return replace(self, tensors=self.tensors + further)
 
-
-def mixing_of(facts: ArchitectureSpec, layer: int) -> Mixing:
-    """Token mixer of a layer."""
-    kind = mixer(facts, layer)
-    match kind:
-        case Mixer.NONE:
-            return Mixing()
-        case Mixer.DELTA_NET:
-            return gated_delta_net(facts, layer)
-        case Mixer.MAMBA2:
-            return mamba2(facts, layer)
-    if kind is Mixer.INDEXED or facts.kv_lora_rank:
-        return latent_attention(facts, layer)
-    return grouped_query_attention(facts, layer)
+    @staticmethod
+    def of(facts: ArchitectureSpec, layer: int) -> "Mixing":
+        """Token mixer of a layer."""
+        kind = mixer(facts, layer)
+        match kind:
+            case Mixer.NONE:
+                return Mixing()
+            case Mixer.DELTA_NET:
+                return gated_delta_net(facts, layer)
+            case Mixer.MAMBA2:
+                return mamba2(facts, layer)
+        if kind is Mixer.INDEXED or facts.kv_lora_rank:
+            return latent_attention(facts, layer)
+        return grouped_query_attention(facts, layer)
 
 
 def key_value_heads(facts: ArchitectureSpec, layer: int) -> tuple[int, int]:
@@ -142,9 +142,9 @@ def grouped_query_attention(facts: ArchitectureSpec, layer: int) -> Mixing:
         vectors["attn_sinks"] = facts.heads
     return Mixing(
         tensors=(
-            *tensors(layer, projections, bias=facts.qkv_bias),
-            *tensors(layer, output, bias=facts.attn_output_bias),
-            *tensors(layer, vectors),
+            *Tensor.of_shapes(layer, projections, bias=facts.qkv_bias),
+            *Tensor.of_shapes(layer, output, bias=facts.attn_output_bias),
+            *Tensor.of_shapes(layer, vectors),
         ),
         cache=LayerCache(
             key_values=keys,
@@ -177,11 +177,11 @@ def latent_attention(facts: ArchitectureSpec, layer: int) -> Mixing:
     indexed = mixer(facts, layer) is Mixer.INDEXED
     return Mixing(
         tensors=(
-            *tensors(layer, down_and_up if q_rank else {"attn_q": (hidden, queries)}),
-            *tensors(layer, {"attn_kv_a_mqa": (hidden, latent)}),
-            *tensors(layer, by_head, stacked=heads),
-            *tensors(layer, {"attn_output": (heads * facts.v_head_dim, hidden)}),
-            *tensors(layer, {"attn_kv_a_norm": rank}),
+            *Tensor.of_shapes(layer, down_and_up if q_rank else {"attn_q": (hidden, queries)}),
+            *Tensor.of_shapes(layer, {"attn_kv_a_mqa": (hidden, latent)}),
+            *Tensor.of_shapes(layer, by_head, stacked=heads),
+            *Tensor.of_shapes(layer, {"attn_output": (heads * facts.v_head_dim, hidden)}),
+            *Tensor.of_shapes(layer, {"attn_kv_a_norm": rank}),
             *(indexer(facts, layer) if indexed else ()),
         ),
         cache=LayerCache(key_values=latent + (facts.index_dim if indexed else 0)),
@@ -201,7 +201,9 @@ def indexer(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
         "indexer.attn_k": (facts.hidden, dim),
         "indexer.proj": (facts.hidden, heads),
     }
-    return tensors(layer, weights) + tensors(layer, {"indexer.k_norm": dim}, bias=True)
+    return Tensor.of_shapes(layer, weights) + Tensor.of_shapes(
+        layer, {"indexer.k_norm": dim}, bias=True
+    )
 
 
 def gated_delta_net(facts: ArchitectureSpec, layer: int) -> Mixing:
@@ -227,7 +229,7 @@ def gated_delta_net(facts: ArchitectureSpec, layer: int) -> Mixing:
         "ssm_norm": facts.linear_value_dim,
     }
     state = values * facts.linear_key_dim + (taps - 1) * mixed
-    return Mixing(tensors=tensors(layer, weights), cache=LayerCache(state_values=state))
+    return Mixing(tensors=Tensor.of_shapes(layer, weights), cache=LayerCache(state_values=state))
 
 
 def mamba2(facts: ArchitectureSpec, layer: int) -> Mixing:
@@ -252,4 +254,4 @@ def mamba2(facts: ArchitectureSpec, layer: int) -> Mixing:
         "ssm_norm": inner,
     }
     state = inner * facts.ssm_state + (taps - 1) * mixed
-    return Mixing(tensors=tensors(layer, weights), cache=LayerCache(state_values=state))
+    return Mixing(tensors=Tensor.of_shapes(layer, weights), cache=LayerCache(state_values=state))

@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from advisor.catalog.constants import STACKED
 from advisor.lazy import lazy
-from advisor.model.architecture import LAYER_TABLES, Architecture, Group, LayerCache, Tensor
+from advisor.model.architecture import Architecture, Group, LayerCache, Tensor
 from advisor.model.expert_use import USUAL, ExpertUse, in_text, unevenness
-from advisor.model.formats import StorageType, known_format, tensor_bytes
+from advisor.model.formats import StorageType, known_format
 from advisor.model.packings import LIKE_GGUF, packing_named
 from advisor.units import GIB, Array
 
@@ -367,6 +367,55 @@ class Model:
         parts[Group.ROUTED_EXPERTS] = experts * (size / float(self.expert_bytes))
         return replace(self, bytes_per_layer=parts)
 
+    @staticmethod
+    def from_tensors(
+        architecture: Architecture, kinds: Sequence[StorageType], form: str
+    ) -> "Model":
+        """The architecture with the storage type of each of its tensors given."""
+        sizes = [
+            kind.bytes_of(tensor) for tensor, kind in zip(architecture.tensors, kinds, strict=True)
+        ]
+        bytes_per_layer = {group: [0.0] * architecture.layers for group in LAYERED}
+        embedding = output = table = tables = 0.0
+        by_class: dict[str, float] = {}
+        for tensor, kind, size in zip(architecture.tensors, kinds, sizes, strict=True):
+            if tensor.layer is not None:
+                bytes_per_layer[tensor.group][tensor.layer] += size
+            elif tensor.group is Group.EMBEDDING:
+                embedding += size
+                table += size if tensor.role == "token_embd" else 0.0
+                tables += size if tensor.role == Tensor.LAYER_TABLES else 0.0
+            else:
+                output += size
+            by_class[kind.decode_class] = by_class.get(kind.decode_class, 0.0) + size
+        tied_copy = table if architecture.tied else 0.0
+        if architecture.tower and holds_tower(form):
+            embedding += TOWER_BYTES * architecture.tower
+        return Model(
+            name=architecture.name,
+            format=form,
+            architecture=architecture,
+            bytes_per_layer={group: np.array(layers) for group, layers in bytes_per_layer.items()},
+            embedding=embedding,
+            output=output + tied_copy,
+            decode_class=max(by_class, key=lambda name: by_class[name]),
+            tied_copy=tied_copy,
+            tables_share=tables / embedding if embedding else 0.0,
+            by_ngrams=tables > 0 and all(t.role != BY_LAYER for t in architecture.tensors),
+            stored=_read_shares(architecture, kinds, sizes),
+        )
+
+    def scaled(self, file_bytes: float) -> "Model":
+        """The model at the size of its real file [B], which is surer than that of the recipe."""
+        factor = file_bytes / self.file_bytes
+        return replace(
+            self,
+            bytes_per_layer={group: part * factor for group, part in self.bytes_per_layer.items()},
+            embedding=self.embedding * factor,
+            output=self.output * factor,
+            tied_copy=self.tied_copy * factor,
+        )
+
 
 NUMBERS = ("embedding", "output", "tied_copy", "tables_share")
 """Numbers of a model outside its layers, by field."""
@@ -389,42 +438,6 @@ def holds_tower(form: str) -> bool:
 PLAIN_GGUF = ("BF16", "F16", "F32")  # formats that a checkpoint has, too
 
 
-def from_tensors(architecture: Architecture, kinds: Sequence[StorageType], form: str) -> Model:
-    """The architecture with the storage type of each of its tensors given."""
-    sizes = [
-        tensor_bytes(tensor, kind) for tensor, kind in zip(architecture.tensors, kinds, strict=True)
-    ]
-    bytes_per_layer = {group: [0.0] * architecture.layers for group in LAYERED}
-    embedding = output = table = tables = 0.0
-    by_class: dict[str, float] = {}
-    for tensor, kind, size in zip(architecture.tensors, kinds, sizes, strict=True):
-        if tensor.layer is not None:
-            bytes_per_layer[tensor.group][tensor.layer] += size
-        elif tensor.group is Group.EMBEDDING:
-            embedding += size
-            table += size if tensor.role == "token_embd" else 0.0
-            tables += size if tensor.role == LAYER_TABLES else 0.0
-        else:
-            output += size
-        by_class[kind.decode_class] = by_class.get(kind.decode_class, 0.0) + size
-    tied_copy = table if architecture.tied else 0.0
-    if architecture.tower and holds_tower(form):
-        embedding += TOWER_BYTES * architecture.tower
-    return Model(
-        name=architecture.name,
-        format=form,
-        architecture=architecture,
-        bytes_per_layer={group: np.array(layers) for group, layers in bytes_per_layer.items()},
-        embedding=embedding,
-        output=output + tied_copy,
-        decode_class=max(by_class, key=lambda name: by_class[name]),
-        tied_copy=tied_copy,
-        tables_share=tables / embedding if embedding else 0.0,
-        by_ngrams=tables > 0 and all(t.role != BY_LAYER for t in architecture.tensors),
-        stored=_read_shares(architecture, kinds, sizes),
-    )
-
-
 def _read_shares(
     architecture: Architecture, kinds: Sequence[StorageType], sizes: Sequence[float]
 ) -> Mapping[str, float]:
@@ -440,18 +453,6 @@ def _read_shares(
         read[kind.name] = read.get(kind.name, 0.0) + size * share
     total = sum(read.values())
     return {name: size / total for name, size in read.items() if size}
-
-
-def scaled(model: Model, file_bytes: float) -> Model:
-    """Model scaled to the size of its real file, which is surer than that of the recipe."""
-    factor = file_bytes / model.file_bytes
-    return replace(
-        model,
-        bytes_per_layer={group: part * factor for group, part in model.bytes_per_layer.items()},
-        embedding=model.embedding * factor,
-        output=model.output * factor,
-        tied_copy=model.tied_copy * factor,
-    )
 
 
 # Description of a model: architecture, stored format, notes.

@@ -40,12 +40,6 @@ BY_BITS = {"ExLlamaV3": "EXL3", "ExLlama": "EXL2"}
 """Tool whose files a runtime calls by their bits alone ("4.0bpw"), by the name of the runtime."""
 
 
-def of_runtime(words: str, runtime: str) -> str:
-    """Words of a format, with the tool that bits alone mean in a runtime, by its name."""
-    tool = BY_BITS.get(runtime)
-    return f"{tool} {words.strip()}" if tool and BITS_ALONE.fullmatch(words) else words
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PackingTool:
     """One row of data/models/packings.csv: what a tool stores beside packed weights."""
@@ -130,6 +124,12 @@ class Packing:
         if self.row.ends == PACKED:
             return self.stored_bits, self.stored_bits
         return float(PLAIN), float(self.head or PLAIN)
+
+    @staticmethod
+    def of_runtime(words: str, runtime: str) -> str:
+        """Words of a format, with the tool that bits alone mean in a runtime, by its name."""
+        tool = BY_BITS.get(runtime)
+        return f"{tool} {words.strip()}" if tool and BITS_ALONE.fullmatch(words) else words
 
 
 @cache

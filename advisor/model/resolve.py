@@ -14,7 +14,7 @@ from advisor.failures import NetworkError
 from advisor.model import catalog
 from advisor.model.by_name.known import Named
 from advisor.model.by_name.named import is_named, named, usual_format
-from advisor.model.formats import format_meant
+from advisor.model.formats import Format
 from advisor.model.model import Described, Model
 from advisor.model.remembered import Remembered
 from advisor.permission import check_path, opens, permitted
@@ -75,7 +75,7 @@ def find(text: str, form: str | None = None) -> ResolvedModel:
     text = text.strip()
     if not form:
         return _resolved(text, None)
-    meant = format_meant(form).name
+    meant = Format.meant(form).name
     resolved = _resolved(text, meant)
     if _letters(meant) == _letters(form):
         return resolved

@@ -10,7 +10,7 @@ from advisor.machine.catalog import DISKS, GPUS, HOSTS, MACHINES
 from advisor.machine.machine import Form
 from advisor.machine.spec import NO_GPU
 from advisor.model import catalog
-from advisor.model.formats import model_formats
+from advisor.model.formats import Format
 from advisor.model.model import KV_BYTES_PER_VALUE
 from advisor.request.session import shapes
 from advisor.request.wants import MAKERS, Condition, Texts, Think
@@ -35,7 +35,7 @@ CLOSED = ("backend", "system", "numa", "kv_type", "session", "runtime", "placeme
 
 
 def _formats() -> Iterable[str]:
-    forms = model_formats().values()
+    forms = Format.by_name().values()
     return (*(form.name for form in forms if form.family == "gguf"), *OTHER_FORMATS)
 
 

@@ -33,7 +33,7 @@ from advisor.machine.machine import Form, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
 from advisor.model.model import Model
-from advisor.model.packings import of_runtime
+from advisor.model.packings import Packing
 from advisor.model.resolve import ResolvedModel
 from advisor.model.thinking import Thinking, thinking_of
 from advisor.permission import LONGEST_SHOWN
@@ -312,7 +312,7 @@ class Nouns:
         form = self.request.format
         if form is None or self.runtime is None:
             return form
-        return of_runtime(form, self.runtime.name)
+        return Packing.of_runtime(form, self.runtime.name)
 
     @property
     def model(self) -> Model:

@@ -29,7 +29,7 @@ from advisor.machine.catalog import GPUS, HOSTS
 from advisor.machine.quantity import Provenance
 from advisor.machine.spec import NO_GPU
 from advisor.model import resolve
-from advisor.model.formats import format_meant
+from advisor.model.formats import Format
 from advisor.probes.llama_cpp.shown_results import hardware_in
 from advisor.units import GIB
 from lab.intake.rows import SentRun, form_number
@@ -169,7 +169,7 @@ def _case(row: PublishedRow) -> Case:
         raise InputError("It names no model.")
     resolve.from_name(row.model)
     if row.quant and engine(row.runtime, "resident") is not None:
-        format_meant(row.quant, remark=True)
+        Format.meant(row.quant, remark=True)
     return understood(row)
 
 

@@ -21,7 +21,7 @@ from advisor.machine.catalog import GPUS, HOSTS
 from advisor.machine.machine import THIN_LAPTOP
 from advisor.machine.quantity import Provenance, given
 from advisor.model.architecture import OPERATORS, Group
-from advisor.model.formats import storage_types
+from advisor.model.formats import StorageType
 from advisor.runtimes import RUNTIMES
 from advisor.units import GIB
 from lab.fit import SERVING_ENGINES, parameters
@@ -87,7 +87,7 @@ def test_a_fitted_constant_states_its_number_of_rows() -> None:
 
 
 def test_scopes_name_things_that_exist() -> None:
-    classes = {entry.decode_class for entry in storage_types().values()}
+    classes = {entry.decode_class for entry in StorageType.by_name().values()}
     gpus = {row.family for row in GPUS.rows().values()}
     hosts = {THIN_LAPTOP, *(row.segment for row in HOSTS.rows().values())}
     links = {f"PCIe {generation}" for generation in range(1, 8)}
@@ -159,7 +159,7 @@ SCOPED = {
 def test_it_covers_every_case(subtests: pytest.Subtests) -> None:
     for constant in sorted({row.constant for row in ROWS}):
         with subtests.test(str(constant)):
-            classes = {entry.decode_class for entry in storage_types().values()}
+            classes = {entry.decode_class for entry in StorageType.by_name().values()}
             for runtime in RUNTIMES:
                 for decode_class in classes:
                     table = fitted_constants().bound(

@@ -18,7 +18,7 @@ from gguf_files import F32, Tensors, write
 
 from advisor.model.architecture import Architecture, Tensor
 from advisor.model.build import build
-from advisor.model.formats import model_formats, tensor_types
+from advisor.model.formats import Format
 from advisor.model.layers import FeedForward, Mixer, feed_forward, key_value_heads, mixer
 from advisor.model.spec import ArchitectureSpec
 
@@ -41,7 +41,7 @@ def write_model(path: Path, arch: str, facts: ArchitectureSpec, form: str) -> Pa
 def tensors(arch: str, facts: ArchitectureSpec, form: str) -> Tensors:
     """All tensors by their name in the file, with shape and type."""
     built = build(facts)
-    kinds = tensor_types(built, model_formats()[form])
+    kinds = Format.by_name()[form].tensor_types(built)
     listed = {
         name_of(arch, tensor): (shape(facts, tensor), GGMLQuantizationType[kind.name])
         for tensor, kind in zip(built.tensors, kinds, strict=True)

@@ -8,7 +8,7 @@ from advisor.errors import InputError, UnknownName, close_names
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.model import catalog
 from advisor.model.architecture import Group
-from advisor.model.model import KV_BYTES_PER_VALUE, LAYERED, scaled
+from advisor.model.model import KV_BYTES_PER_VALUE, LAYERED, Model
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_experts_are_read_by_their_share() -> None:
 
 
 def test_a_scaled_model_has_the_size_of_its_file() -> None:
-    model = scaled(catalog.model("Llama-3.1-8B", "Q4_K_M"), 5e9)
+    model = Model.scaled(catalog.model("Llama-3.1-8B", "Q4_K_M"), 5e9)
     assert model.file_bytes == pytest.approx(5e9)
 
 

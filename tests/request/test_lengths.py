@@ -12,7 +12,7 @@ from advisor.errors import LONGEST_NAME, AdvisorError, InputError, UnknownName
 from advisor.machine.catalog import DISKS, GPUS, HOSTS
 from advisor.machine.identify import identified, machine_by_name
 from advisor.model import resolve
-from advisor.model.formats import format_meant
+from advisor.model.formats import Format
 from advisor.request import command_line, texts
 from advisor.request.request import Request
 from advisor.request.values import from_values
@@ -106,7 +106,7 @@ def test_no_number_is_longer(name: str) -> None:
 @pytest.mark.parametrize(
     "reader",
     [
-        GPUS.find, HOSTS.find, HOSTS.named, DISKS.find, identified, machine_by_name, format_meant,
+        GPUS.find, HOSTS.find, HOSTS.named, DISKS.find, identified, machine_by_name, Format.meant,
         resolve.from_name, resolve.find,
     ],
 )  # fmt: skip

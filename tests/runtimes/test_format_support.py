@@ -12,7 +12,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.model.formats import model_formats
+from advisor.model.formats import Format
 from advisor.runtimes import ASIDE, RUNTIMES, runtime
 from advisor.runtimes.compare import taken_format
 from advisor.runtimes.format_support import NAMES, bits, capabilities, kinds, nearest, rows, takes
@@ -55,7 +55,7 @@ def test_every_runtime_that_reads_it_has_rows_and_a_name() -> None:
 
 
 def test_every_kind_is_one_of_some_format() -> None:
-    forms = (*model_formats(), *texts("runtimes/file_kinds.csv", "format", "kind"))
+    forms = (*Format.by_name(), *texts("runtimes/file_kinds.csv", "format", "kind"))
     known = set().union(*(kinds(form) for form in (*forms, "INT-8bit")))
     assert {row.format for row in rows()} <= known
 
@@ -138,9 +138,9 @@ def test_experts_take_a_format_that_has_kernels_for_them() -> None:
 
 
 def test_nearest_begins_with_the_format_itself() -> None:
-    for form in model_formats():
+    for form in Format.by_name():
         assert nearest(form)[0] == form
-        assert set(nearest(form)) <= model_formats().keys()
+        assert set(nearest(form)) <= Format.by_name().keys()
 
 
 @pytest.mark.parametrize(

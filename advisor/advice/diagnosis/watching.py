@@ -36,7 +36,7 @@ from advisor.cost_model.timing import FixedTime, StepTime
 from advisor.formatting import context_size
 from advisor.lazy import lazy
 from advisor.machine import from_catalog
-from advisor.model.formats import model_formats
+from advisor.model.formats import Format
 from advisor.probes.server import ServerReading
 from advisor.probes.server_process import ProcessReading
 from advisor.request.request import Request
@@ -257,7 +257,7 @@ def _in_gpu(estimate: Estimate) -> float:
 def served_format(reading: ServerReading) -> str:
     """Format that the served file's name says; empty where it says none."""
     stem = reading.model.upper().replace("-", "_").removesuffix(".GGUF")
-    named = [form for form in model_formats() if stem.endswith((f"_{form}", f".{form}"))]
+    named = [form for form in Format.by_name() if stem.endswith((f"_{form}", f".{form}"))]
     return max(named, key=len, default="")
 
 

@@ -15,9 +15,9 @@ from advisor.model.by_name.known import Named
 from advisor.model.by_name.named import named, usual_format
 from advisor.model.by_name.names import StatedSize, format_in_name
 from advisor.model.by_name.stand_in import NEWEST, of_size
-from advisor.model.formats import NEAREST, format_meant, model_formats
-from advisor.model.model import Model, scaled
-from advisor.model.packings import of_runtime
+from advisor.model.formats import Format
+from advisor.model.model import Model
+from advisor.model.packings import Packing
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.format_support import IN_GROUPS
 from advisor.units import GB, GIB
@@ -43,7 +43,7 @@ def stated_model(row: PublishedRow, runtime: Runtime) -> Model:
     return model
 
 
-_of_file = lru_cache(maxsize=256)(scaled)
+_of_file = lru_cache(maxsize=256)(Model.scaled)
 """Model scaled to a file; cached, so that files of the same size are one model."""
 
 
@@ -63,7 +63,7 @@ def _stored(
     if not form and runtime.key == LLAMA_CPP.key:
         form = meaning("GGUF by its bits", words)
     if not form:
-        form = _nearest(row, of_runtime(words, runtime.name), size, architecture.params)
+        form = _nearest(row, Packing.of_runtime(words, runtime.name), size, architecture.params)
     if runtime is MLX and form in ("MXFP4", "NVFP4") and architecture.experts is None:
         row.notes.append(f"format {words!r} is taken as {IN_GROUPS[4]}")
         return IN_GROUPS[4]
@@ -178,7 +178,7 @@ def _nearest(row: PublishedRow, words: str, size: float | None, params: float) -
         return exact
     near = meaning("format", folded)
     with suppress(UnknownName):
-        near = near or format_meant(words, remark=True).name
+        near = near or Format.meant(words, remark=True).name
     told = ""
     if not near:
         if size:
@@ -187,7 +187,7 @@ def _nearest(row: PublishedRow, words: str, size: float | None, params: float) -
             bits = figure("bits", folded) or 4.85
         near = min(
             ("IQ1_S", "IQ2_XS", "Q3_K_M", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0", "F16"),
-            key=lambda name: abs(NEAREST[name] - bits),
+            key=lambda name: abs(Format.BITS[name] - bits),
         )
         told = f", {bits:.1f} bits a weight"
     row.notes.append(f"format {words or 'not stated'!r} is taken as {near}{told}")
@@ -197,7 +197,7 @@ def _nearest(row: PublishedRow, words: str, size: float | None, params: float) -
 @lru_cache(maxsize=1024)
 def _written_in(folded: str) -> str:
     """The longest name of a format that stands in a text by itself; empty where none does."""
-    names = sorted(model_formats(), key=len, reverse=True)
+    names = sorted(Format.by_name(), key=len, reverse=True)
     alone = (rf"(^|[^a-z0-9]){re.escape(name.casefold())}($|[^a-z0-9])" for name in names)
     written = (name for name, words in zip(names, alone, strict=True) if re.search(words, folded))
     return next(written, "")

@@ -17,7 +17,7 @@ from itertools import islice
 from advisor.catalog import renewed
 from advisor.catalog.csv_tables import DATA, assignments, literal, read
 from advisor.errors import AdvisorError, DataError
-from advisor.model.architecture import GUESSED_SHAPE, Architecture, Group
+from advisor.model.architecture import Architecture, Group
 from advisor.model.by_name.names import take_apart
 
 FILE = DATA / "models" / "hub_models.csv.xz"
@@ -366,7 +366,7 @@ def listed(row: HubRow) -> Listed:
         architecture=replace(
             chosen,
             source=source,
-            shape_uncertainty=0.0 if known else GUESSED_SHAPE,
+            shape_uncertainty=0.0 if known else Architecture.GUESSED_SHAPE,
             tower=tower,
         ),
         generic=not known,

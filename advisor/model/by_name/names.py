@@ -15,7 +15,7 @@ from itertools import pairwise
 from advisor.catalog.csv_tables import texts
 from advisor.catalog.name_matching import NameWords
 from advisor.errors import InputError, UnknownName
-from advisor.model.formats import NEAREST, Format, format_meant
+from advisor.model.formats import Format
 
 TOKEN = re.compile(
     r"(?P<experts>\d+x\d+(?:\.\d+)?b)(?![a-z0-9])"
@@ -254,7 +254,7 @@ def format_in_name(text: str) -> Format | None:
     """Format in a model's name or tag; None without one."""
     for spelling in _format_spellings(_joined_format(text.casefold())):
         try:
-            return format_meant(spelling, remark=True)
+            return Format.meant(spelling, remark=True)
         except UnknownName:
             continue
     return None
@@ -270,7 +270,7 @@ def _format_spellings(name: str) -> Iterator[str]:
     if width:
         stated = float((width[1] or width[2]).replace("_", "."))
         for part in parts:
-            if abs(NEAREST.get(part.upper(), 0.0) - stated) < NEAR_WIDTH * stated:
+            if abs(Format.BITS.get(part.upper(), 0.0) - stated) < NEAR_WIDTH * stated:
                 yield part
         packed = PACKED_TO_WIDTH.search(name)
         before = f"{packed[0]}_" if packed else ""

@@ -19,14 +19,7 @@ from functools import cache
 
 from advisor.catalog.csv_tables import texts
 from advisor.errors import InputError, Refusal
-from advisor.model.architecture import (
-    COMMON_HEAD,
-    Architecture,
-    Experts,
-    Group,
-    LayerCache,
-    Tensor,
-)
+from advisor.model.architecture import Architecture, Experts, Group, LayerCache, Tensor
 from advisor.model.config.layer_types import WORDS
 from advisor.model.config.values import MAX_LAYERS, Config
 
@@ -385,8 +378,8 @@ def _head_dim(config: Config) -> int:
     stated = config.whole("head_dim")
     heads = config.whole("heads")
     if stated or not heads:
-        return stated or COMMON_HEAD
-    return (config.whole("hidden") // heads) or COMMON_HEAD
+        return stated or Architecture.COMMON_HEAD
+    return (config.whole("hidden") // heads) or Architecture.COMMON_HEAD
 
 
 def _attention_values(config: Config, roles: Mapping[str, Tensor], kept: LayerCache) -> int:

@@ -15,16 +15,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from advisor.errors import InputError, Refusal
-from advisor.model.architecture import (
-    GUESSED_SHAPE,
-    LAYER_TABLES,
-    Architecture,
-    Group,
-    LayerCache,
-    Shapes,
-    Tensor,
-    tensors,
-)
+from advisor.model.architecture import Architecture, Group, LayerCache, Shapes, Tensor
 from advisor.model.build import build
 from advisor.model.config import layer_types
 from advisor.model.config.layer_types import (
@@ -120,14 +111,14 @@ def _layer_inputs(config: Config, facts: ArchitectureSpec, width: int) -> tuple[
     rows = config.required("vocab_size_per_layer_input", "vocab_size")
     hidden = facts.hidden
     all_widths = facts.layers * width
-    table = {LAYER_TABLES: (all_widths, rows)}
+    table = {Tensor.LAYER_TABLES: (all_widths, rows)}
     projection = {"per_layer_model_proj": (hidden, all_widths)}
     gates: Shapes = {"inp_gate": (hidden, width), "proj": (width, hidden), "post_norm": hidden}
     return (
-        *tensors(None, table),
-        *tensors(0, projection, group=Group.DENSE_FFN),
-        *tensors(0, {"per_layer_proj_norm": width}),
-        *(tensor for layer in range(facts.layers) for tensor in tensors(layer, gates)),
+        *Tensor.of_shapes(None, table),
+        *Tensor.of_shapes(0, projection, group=Group.DENSE_FFN),
+        *Tensor.of_shapes(0, {"per_layer_proj_norm": width}),
+        *(tensor for layer in range(facts.layers) for tensor in Tensor.of_shapes(layer, gates)),
     )
 
 
@@ -164,7 +155,7 @@ def describe(
     )
     guess: tuple[str, ...] = ()
     if is_guessed(family):
-        architecture = replace(architecture, shape_uncertainty=GUESSED_SHAPE)
+        architecture = replace(architecture, shape_uncertainty=Architecture.GUESSED_SHAPE)
         guess = (
             f"No rule of its family {values.word('model_type')[:40]!r} is known here: by the sizes "
             "of its file its layers are counted as those of Llama, and ranges are wider.",

@@ -26,8 +26,8 @@ from advisor.catalog.csv_tables import DATA, assignments, read
 from advisor.model.architecture import Architecture
 from advisor.model.config.layer_types import WORDS
 from advisor.model.config.values import Config, shown
-from advisor.model.formats import StorageType, format_named, tensor_bytes, tensor_types
-from advisor.model.model import Model, from_tensors
+from advisor.model.formats import Format, StorageType
+from advisor.model.model import Model
 from advisor.model.modules import REGEX, ModulePatterns, module_paths
 from advisor.model.packings import Packing
 from advisor.units import GIB
@@ -163,16 +163,16 @@ def in_stored_format(architecture: Architecture, stored: StoredFormat) -> tuple[
     if not stored.modules or not stored.name:
         return None, ""
     forms = _forms(architecture, stored)
-    types = {form: tensor_types(architecture, format_named(form)) for form in set(forms)}
+    types = {form: Format.named(form).tensor_types(architecture) for form in set(forms)}
     kinds = [types[form][at] for at, form in enumerate(forms)]
     weights: Counter[str] = Counter()
     for tensor, form in zip(architecture.tensors, forms, strict=True):
         weights[form] += tensor.params
     most = weights.most_common(1)[0][0]
-    alike = tensor_types(architecture, format_named(most))
+    alike = Format.named(most).tensor_types(architecture)
     if all(kind.bits_per_weight == usual.bits_per_weight for kind, usual in _pairs(kinds, alike)):
         return None, _unknown_modules(stored)
-    model = from_tensors(architecture, kinds, format_named(most).name)
+    model = Model.from_tensors(architecture, kinds, Format.named(most).name)
     return model, _note_of_modules(architecture, stored, model, alike)
 
 
@@ -208,7 +208,7 @@ def _note_of_modules(
     architecture: Architecture, stored: StoredFormat, model: Model, alike: Iterable[StorageType]
 ) -> str:
     """Bytes that modules in 16 bits or another format add to those of a single format."""
-    more = (model.file_bytes - sum(map(tensor_bytes, architecture.tensors, alike))) / GIB
+    more = (model.file_bytes - sum(map(StorageType.bytes_of, alike, architecture.tensors))) / GIB
     first = (_unusual(stored) or list(stored.modules))[0]
     than = "more" if more >= 0 else "less"
     return (

@@ -32,7 +32,7 @@ from advisor.model.gguf.shards import (
     tensor,
 )
 from advisor.model.layers import Mixing
-from advisor.model.model import Described, from_tensors
+from advisor.model.model import Described, Model
 from advisor.units import GIB
 
 # Architectures that GGUF files name, and what llama.cpp knows of their attention beside the file
@@ -423,7 +423,7 @@ def describe_parts(parts: Sequence[Part]) -> Described:
     form = _format(headers[0], architecture.tensors, kinds, keys)
     return Described(
         architecture=architecture,
-        model=from_tensors(architecture, kinds, form),
+        model=Model.from_tensors(architecture, kinds, form),
         format=form,
         source=architecture.source,
         notes=(*cut_short(parts, headers), *_notes(contents), *cache_notes(keys, contents.layers)),

@@ -15,7 +15,7 @@ from advisor import given_files
 from advisor.catalog.name_matching import NameWords
 from advisor.errors import InputError
 from advisor.model.architecture import Group, Tensor
-from advisor.model.formats import StorageType, storage_types
+from advisor.model.formats import StorageType
 from advisor.model.gguf.header import Header, Part, TensorInfo, brief
 from advisor.units import GIB
 
@@ -91,7 +91,7 @@ def tensor(info: TensorInfo, name: TensorName) -> Tensor:
 def storage_type(info: TensorInfo) -> StorageType:
     """Storage type of a tensor."""
     name = numbered("type").get(info.kind)
-    if name is None or name not in storage_types():
+    if name is None or name not in StorageType.by_name():
         known = numbered("retired type").get(info.kind)
         if known:
             why = f"{known}, which llama.cpp no longer reads"
@@ -101,7 +101,7 @@ def storage_type(info: TensorInfo) -> StorageType:
             f"The tensor {brief(info.name)} has type number {info.kind}, {why}. Choose a file "
             "in another format, such as Q4_K_M."
         )
-    kind = storage_types()[name]
+    kind = StorageType.by_name()[name]
     if info.shape[0] % kind.block_weights:
         raise InputError(
             f"The tensor {brief(info.name)} is {name} in rows of {info.shape[0]:,}, not whole "

@@ -25,15 +25,9 @@ import numpy as np
 from advisor.errors import Refusal
 from advisor.model.architecture import Architecture, Group, Tensor
 from advisor.model.build import build
-from advisor.model.formats import (
-    StorageType,
-    format_named,
-    storage_types,
-    tensor_bytes,
-    tensor_types,
-)
+from advisor.model.formats import Format, StorageType
 from advisor.model.gguf.shards import numbered
-from advisor.model.model import Model, from_tensors
+from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec
 
 MAGIC = b"GGUF"
@@ -81,13 +75,13 @@ class Synthetic:
 def in_format(facts: ArchitectureSpec, form: str) -> Synthetic:
     """A synthetic model in a format of the catalogue, whose recipe mixes storage types."""
     built = build(facts)
-    return _synthetic(facts, built, tensor_types(built, format_named(form)), form)
+    return _synthetic(facts, built, Format.named(form).tensor_types(built), form)
 
 
 def in_type(facts: ArchitectureSpec, kind: str) -> Synthetic:
     """A synthetic model with all matrices in one storage type."""
     built = build(facts)
-    types = storage_types()
+    types = StorageType.by_name()
     plain = types["F32"]
     kinds = [plain if _kept(tensor) else types[kind] for tensor in built.tensors]
     return _synthetic(facts, built, kinds, kind)
@@ -103,7 +97,7 @@ def _synthetic(
             f"{form} has tensors in {', '.join(sorted(unknown))}; synthetic models are written in "
             f"{', '.join(KINDS)}."
         )
-    return Synthetic(facts=facts, kinds=storage, model=from_tensors(built, storage, form))
+    return Synthetic(facts=facts, kinds=storage, model=Model.from_tensors(built, storage, form))
 
 
 def write(file: BinaryIO, synthetic: Synthetic, *, filled: bool = False) -> int:
@@ -112,7 +106,7 @@ def write(file: BinaryIO, synthetic: Synthetic, *, filled: bool = False) -> int:
     generator = np.random.default_rng(0)
     for tensor, kind in zip(synthetic.model.architecture.tensors, synthetic.kinds, strict=True):
         file.seek(_aligned(file.tell()))
-        size = int(tensor_bytes(tensor, kind))
+        size = int(kind.bytes_of(tensor))
         if tensor.rows == 1:
             file.write(np.ones(tensor.params, dtype=np.float32).tobytes())
         elif filled or tensor.group in TOLD_APART:
@@ -159,7 +153,7 @@ def _header(synthetic: Synthetic) -> bytes:
         shape = _shape(synthetic.facts, tensor)
         entry = struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, KINDS[kind.name], offset)
         entries.append(_string(_name(tensor)) + entry)
-        offset += _aligned(int(tensor_bytes(tensor, kind)))
+        offset += _aligned(int(kind.bytes_of(tensor)))
     written = b"".join((head, *values, *entries))
     return written.ljust(_aligned(len(written)), b"\0")
 

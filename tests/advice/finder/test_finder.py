@@ -43,7 +43,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.by_name.named import named
 from advisor.model.catalog import format_loss_rows
-from advisor.model.formats import model_formats
+from advisor.model.formats import Format
 from advisor.model.model import Model
 from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.request import Request
@@ -652,7 +652,7 @@ def test_a_smaller_format_of_a_kind_loses_more() -> None:
     ladder = ("F16", "Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
     assert [loss[form] for form in ladder] == sorted(loss[form] for form in ladder)
     assert (loss["Q4_K_M"], loss["Q2_K"]) == (0.028152, 0.332223)
-    assert set(loss) <= set(model_formats())
+    assert set(loss) <= set(Format.by_name())
 
 
 def test_hardware_of_candidates_is_of_the_catalogue() -> None:

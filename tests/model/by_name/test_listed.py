@@ -25,7 +25,7 @@ from advisor.model.by_name.hub_list import (
 from advisor.model.by_name.named import native_rows
 from advisor.model.by_name.names import take_apart
 from advisor.model.config.read import describe
-from advisor.model.formats import model_formats
+from advisor.model.formats import Format
 from advisor.model.no_chat import refuse_no_chat_model
 
 
@@ -279,7 +279,7 @@ def test_every_row_is_described_or_refused_in_a_sentence() -> None:
 
 
 def test_native_formats_are_known() -> None:
-    assert {row.format for row in native_rows()} <= set(model_formats())
+    assert {row.format for row in native_rows()} <= set(Format.by_name())
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from advisor.catalog.csv_tables import texts
 from advisor.errors import UnknownName
 from advisor.model import resolve
 from advisor.model.by_name.names import format_in_name
-from advisor.model.formats import format_meant, known_format, model_formats
+from advisor.model.formats import Format, known_format
 
 SPELLED = {
     "Q4_K_M": "Q4_K_M", "q4_k_m": "Q4_K_M", "q4km": "Q4_K_M", "Q4_K_M (medium)": "Q4_K_M",
@@ -25,15 +25,15 @@ SPELLED = {
 def test_a_spelling_means_its_format(subtests: pytest.Subtests) -> None:
     for text, name in SPELLED.items():
         with subtests.test(f"{text} {name}"):
-            assert format_meant(text).name == name
+            assert Format.meant(text).name == name
 
 
 def test_words_around_a_spelling_are_passed_by_in_remarks_alone() -> None:
     text = "IQ4_XS experts/Q5_K attn"
-    assert format_meant(text, remark=True).name == "IQ4_XS"
+    assert Format.meant(text, remark=True).name == "IQ4_XS"
     for unclear in (text, "Q4_KX"):
         with pytest.raises(UnknownName):
-            format_meant(unclear)
+            Format.meant(unclear)
 
 
 def test_the_match_of_a_spelling_is_reported() -> None:
@@ -43,8 +43,8 @@ def test_the_match_of_a_spelling_is_reported() -> None:
 
 
 def test_every_format_means_itself() -> None:
-    known = model_formats()
-    assert {name: format_meant(name).name for name in known} == {name: name for name in known}
+    known = Format.by_name()
+    assert {name: Format.meant(name).name for name in known} == {name: name for name in known}
 
 
 def test_spellings_name_known_formats() -> None:
@@ -55,7 +55,7 @@ def test_spellings_name_known_formats() -> None:
 @pytest.mark.parametrize("text", ["", "qwen", "banana", "99bpw", "_XL", "native"])
 def test_an_unknown_format_is_not_guessed(text: str) -> None:
     with pytest.raises(UnknownName):
-        format_meant(text)
+        Format.meant(text)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import DataError, UnknownName
-from advisor.model.formats import Place, RecipeRow, format_named, formats, more_bits
+from advisor.model.formats import Format, Place, RecipeRow, formats, more_bits
 
 RECIPES = read(DATA / "models/recipes.csv", RecipeRow)
 
@@ -21,9 +21,9 @@ def test_more_bits_of_32_layers_worked_by_hand() -> None:
 
 
 def test_formats_are_found_without_case_and_unknown_ones_named() -> None:
-    assert format_named(" q4_k_m ").name == "Q4_K_M"
+    assert Format.named(" q4_k_m ").name == "Q4_K_M"
     with pytest.raises(UnknownName, match="Q4_K_M"):
-        format_named("Q4_KM")
+        Format.named("Q4_KM")
 
 
 def test_broken_recipe_tables_are_data_errors() -> None:

@@ -14,9 +14,9 @@ from advisor.errors import AdvisorError, InputError, Refusal
 from advisor.model import resolve
 from advisor.model.config.read import describe
 from advisor.model.config.stored_format import published_formats
-from advisor.model.formats import format_meant, format_named
+from advisor.model.formats import Format
 from advisor.model.modules import ModulePatterns, module_paths
-from advisor.model.packings import Packing, of_runtime, packing_named, tools
+from advisor.model.packings import Packing, packing_named, tools
 from advisor.runtimes.format_support import kinds, nearest
 
 HIDDEN = LLAMA["hidden_size"]
@@ -79,9 +79,9 @@ def test_exl3_has_the_bits_that_its_name_states(bits: float, head: int) -> None:
     bits = round(bits, 2)
     packing = Packing.stated("EXL3", bits, head=head)
     assert packing_named(packing.name) == packing
-    assert format_meant(packing.name).name == packing.name
+    assert Format.meant(packing.name).name == packing.name
     assert packing.stored_bits == bits
-    assert format_meant(f"EXL3 {bits}bpw").name == Packing.stated("EXL3", bits).name
+    assert Format.meant(f"EXL3 {bits}bpw").name == Packing.stated("EXL3", bits).name
 
 
 @given(
@@ -92,7 +92,7 @@ def test_exl3_has_the_bits_that_its_name_states(bits: float, head: int) -> None:
 def test_every_packing_is_a_format_by_its_name(tool: str, bits: int, group: int) -> None:
     packing = Packing.stated(tool, bits, group)
     assert packing_named(packing.name) == packing
-    assert format_named(packing.name).name == packing.name
+    assert Format.named(packing.name).name == packing.name
     assert kinds(packing.name)
     assert nearest(packing.name)[0] == packing.name
     assert packing.stored_bits >= bits
@@ -276,6 +276,6 @@ def test_every_pattern_of_the_table_names_weights(name: str) -> None:
 )
 def test_bits_alone_are_those_of_a_runtimes_own_files(words: str, name: str) -> None:
     # ExLlamaV3's doc/convert.md calls its files by their bits (-b 4.0).
-    assert format_meant(of_runtime(words, "ExLlamaV3")).name.startswith(name)
-    assert of_runtime(words, "llama.cpp") == words
-    assert of_runtime("Q4_K_M", "ExLlamaV3") == "Q4_K_M"
+    assert Format.meant(Packing.of_runtime(words, "ExLlamaV3")).name.startswith(name)
+    assert Packing.of_runtime(words, "llama.cpp") == words
+    assert Packing.of_runtime("Q4_K_M", "ExLlamaV3") == "Q4_K_M"

@@ -21,8 +21,6 @@ from advisor.model.formats import (
     category,
     formats,
     heads_per_value_head,
-    tensor_bytes,
-    tensor_types,
 )
 from advisor.model.spec import ArchitectureSpec
 from advisor.units import GB, GIB
@@ -192,9 +190,9 @@ SAME_SHAPE = {
 
 def file_bytes(architecture: Architecture, form: Format) -> float:
     """Bytes of all tensors in a format."""
-    kinds = tensor_types(architecture, form)
+    kinds = form.tensor_types(architecture)
     pairs = zip(architecture.tensors, kinds, strict=True)
-    return sum(tensor_bytes(tensor, kind) for tensor, kind in pairs)
+    return sum(kind.bytes_of(tensor) for tensor, kind in pairs)
 
 
 def deviation(model: str, name: str, size: float) -> float:
@@ -208,7 +206,7 @@ def tensor(role: str, *, rows: int = 256, width: int = 256) -> Tensor:
 
 def only(architecture: Architecture, role: str, name: str) -> list[str]:
     """Type names that a format gives to the tensors of one role, by layer."""
-    kinds = tensor_types(architecture, FORMATS[name])
+    kinds = FORMATS[name].tensor_types(architecture)
     pairs = zip(architecture.tensors, kinds, strict=True)
     return [kind.name for tensor, kind in pairs if tensor.role == role]
 
@@ -217,7 +215,7 @@ def test_every_gguf_type_has_the_bytes_of_the_gguf_package() -> None:
     for kind, (weights, size) in GGML_QUANT_SIZES.items():
         ours = TYPES[kind.name]
         assert (ours.block_weights, ours.block_bytes) == (weights, size), kind.name
-        three_rows = tensor_bytes(tensor("attn_q", rows=3, width=1024), ours)
+        three_rows = ours.bytes_of(tensor("attn_q", rows=3, width=1024))
         assert three_rows == 3 * 1024 / weights * size, kind.name
 
 

@@ -10,7 +10,7 @@ from gguf_files import F32, LLAMA_KEYS, Tensors, heads, layered, llama_tensors, 
 
 from advisor.errors import InputError, Refusal
 from advisor.model.architecture import Experts, Group
-from advisor.model.formats import storage_types
+from advisor.model.formats import StorageType
 from advisor.model.gguf.header import prefix, read_header
 from advisor.model.gguf.read import describe_parts, describe_path, describe_prefix
 from advisor.model.gguf.shards import named, numbered
@@ -76,7 +76,7 @@ def test_bytes_lie_in_their_groups(tmp_path: Path) -> None:
     assert list(model.bytes_per_layer[Group.NORMS]) == [2 * 256 * 4] * 2
     assert model.embedding == 96 * 144
     assert model.output == 96 * 144 + 256 * 4
-    assert model.decode_class == storage_types()["Q4_K"].decode_class
+    assert model.decode_class == StorageType.by_name()["Q4_K"].decode_class
 
 
 def test_a_tied_head_is_the_token_table(tmp_path: Path) -> None:

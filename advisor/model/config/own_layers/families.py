@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from advisor.errors import InputError
-from advisor.model.architecture import Architecture, Group, Shapes, Tensor, tensors
+from advisor.model.architecture import Architecture, Group, Shapes, Tensor
 from advisor.model.build import Layer, build, stack
 from advisor.model.config.own_layers.parts import (
     DeltaSizes,
@@ -147,7 +147,7 @@ def _with_relative_positions(config: Config, facts: ArchitectureSpec, layer: int
         "attn_rel_proj": (extent, positions),
         "attn_conv1d": (taps, convolved),
     }
-    mixing = attention(facts, layer).beside(*tensors(layer, weights))
+    mixing = attention(facts, layer).beside(*Tensor.of_shapes(layer, weights))
     return replace(mixing, cache=replace(mixing.cache, state_values=(taps - 1) * convolved))
 
 
@@ -185,7 +185,7 @@ def _indexed(mixing: Mixing, facts: ArchitectureSpec, layer: int, heads: int, di
         "indexer.k_norm": dim,
     }
     cache = replace(mixing.cache, key_values=mixing.cache.key_values + dim)
-    return replace(mixing.beside(*tensors(layer, weights)), cache=cache)
+    return replace(mixing.beside(*Tensor.of_shapes(layer, weights)), cache=cache)
 
 
 def qwen1(config: Config, facts: ArchitectureSpec) -> Architecture:
@@ -225,7 +225,7 @@ def _searched(config: Config, facts: ArchitectureSpec, layer: int, block: object
         mixing = attention(searched, layer)
     elif heads.flag("replace_with_linear"):
         weights = {"attn_output": (searched.hidden, searched.hidden)}
-        mixing = Mixing(tensors=tensors(layer, weights))
+        mixing = Mixing(tensors=Tensor.of_shapes(layer, weights))
     return Layer(
         mixing=mixing, facts=replace(searched, intermediate=_searched_width(searched, widths))
     )
@@ -322,7 +322,7 @@ def kimi_linear(config: Config, facts: ArchitectureSpec) -> Architecture:
 def _across_blocks(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     """Norms and weights by which a layer reads the blocks before it [sglang kimi_k3.py]."""
     roles = ("attn_res_norm", "attn_res_proj", "ffn_res_norm", "ffn_res_proj")
-    return tensors(layer, dict.fromkeys(roles, facts.hidden), group=Group.NORMS)
+    return Tensor.of_shapes(layer, dict.fromkeys(roles, facts.hidden), group=Group.NORMS)
 
 
 def bailing_hybrid(config: Config, facts: ArchitectureSpec) -> Architecture:
@@ -387,7 +387,7 @@ def _pooled_index(facts: ArchitectureSpec, layer: int, pooled: int) -> Mixing:
     spared = dim - dim // pooled
     cache = replace(mixing.cache, key_values=mixing.cache.key_values - spared)
     return replace(
-        mixing.beside(*tensors(layer, {"indexer.pool": (facts.hidden, dim)})), cache=cache
+        mixing.beside(*Tensor.of_shapes(layer, {"indexer.pool": (facts.hidden, dim)})), cache=cache
     )
 
 
@@ -423,7 +423,8 @@ def _block_index(config: Config, mixing: Mixing, facts: ArchitectureSpec, layer:
     outputs = (config.whole("indexer_n_heads") + 1) * dim
     cache = replace(mixing.cache, key_values=mixing.cache.key_values + dim // (ratio or 1))
     return replace(
-        mixing.beside(*tensors(layer, {"indexer.attn_qk": (facts.hidden, outputs)})), cache=cache
+        mixing.beside(*Tensor.of_shapes(layer, {"indexer.attn_qk": (facts.hidden, outputs)})),
+        cache=cache,
     )
 
 
@@ -436,7 +437,7 @@ def _mixed_streams(config: Config, facts: ArchitectureSpec, layer: int) -> tuple
         tensor
         for role in ("hc_attn", "hc_ffn")
         for tensor in (
-            *tensors(
+            *Tensor.of_shapes(
                 layer,
                 {
                     f"{role}_down": (wide, rank),
@@ -445,7 +446,7 @@ def _mixed_streams(config: Config, facts: ArchitectureSpec, layer: int) -> tuple
                 },
                 group=Group.ATTENTION,
             ),
-            *tensors(layer, {f"{role}_norm": wide}),
+            *Tensor.of_shapes(layer, {f"{role}_norm": wide}),
         )
     )
 
@@ -460,7 +461,9 @@ def _ngram_reader(config: Config, facts: ArchitectureSpec, layer: int) -> tuple[
         "ple_conv1d": (taps, wide),
     }
     norms = dict.fromkeys(("ple_norm_k", "ple_norm_q", "ple_norm_conv"), wide)
-    return tensors(layer, weights, group=Group.ATTENTION) + tensors(layer, norms, group=Group.NORMS)
+    return Tensor.of_shapes(layer, weights, group=Group.ATTENTION) + Tensor.of_shapes(
+        layer, norms, group=Group.NORMS
+    )
 
 
 def _ngram_table(config: Config) -> tuple[Tensor, ...]:
@@ -468,7 +471,7 @@ def _ngram_table(config: Config) -> tuple[Tensor, ...]:
     heads = (config.required("ngram_size") - 1) * config.required("heads_per_ngram")
     width = config.whole("ple_embed_dim") or config.required("hidden_size")
     rows = config.required("ngram_vocab_size_base") * heads
-    return tensors(None, {"per_layer_token_embd": (width // heads, rows)})
+    return Tensor.of_shapes(None, {"per_layer_token_embd": (width // heads, rows)})
 
 
 def jamba(config: Config, facts: ArchitectureSpec) -> Architecture:

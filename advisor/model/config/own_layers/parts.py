@@ -14,18 +14,10 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from advisor.errors import InputError
-from advisor.model.architecture import (
-    LAYER_TABLES,
-    Architecture,
-    Group,
-    LayerCache,
-    Shapes,
-    Tensor,
-    tensors,
-)
+from advisor.model.architecture import Architecture, Group, LayerCache, Shapes, Tensor
 from advisor.model.build import Layer, stack
 from advisor.model.config.values import Config
-from advisor.model.layers import Mixing, mixing_of
+from advisor.model.layers import Mixing
 from advisor.model.spec import ArchitectureSpec
 
 Entry = TypeVar("Entry")
@@ -65,10 +57,10 @@ def attention(facts: ArchitectureSpec, layer: int, gate: int = 0) -> Mixing:
     facts; a gate on its output has an output for each head or each value, 0 for none.
     """
     if gate:
-        gates = tensors(layer, {"attn_gate": (facts.hidden, gate)})
+        gates = Tensor.of_shapes(layer, {"attn_gate": (facts.hidden, gate)})
     else:
         gates = ()
-    return mixing_of(facts, layer).beside(*gates)
+    return Mixing.of(facts, layer).beside(*gates)
 
 
 def two_size_attention(facts: ArchitectureSpec, layer: int, value_dim: int) -> Mixing:
@@ -123,7 +115,7 @@ def kimi_delta(facts: ArchitectureSpec, layer: int, sizes: DeltaSizes) -> Mixing
         "ssm_norm": sizes.dim,
     }
     state = sizes.heads * sizes.dim**2 + (sizes.taps - 1) * 3 * inner
-    return Mixing(tensors=tensors(layer, weights), cache=LayerCache(state_values=state))
+    return Mixing(tensors=Tensor.of_shapes(layer, weights), cache=LayerCache(state_values=state))
 
 
 def _gate(role: str, hidden: int, sizes: DeltaSizes, *, full: bool) -> dict[str, tuple[int, int]]:
@@ -142,7 +134,7 @@ def short_convolution(facts: ArchitectureSpec, layer: int, taps: int) -> Mixing:
         "shortconv.out_proj": (hidden, hidden),
     }
     state = (taps - 1) * hidden
-    return Mixing(tensors=tensors(layer, weights), cache=LayerCache(state_values=state))
+    return Mixing(tensors=Tensor.of_shapes(layer, weights), cache=LayerCache(state_values=state))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -174,7 +166,7 @@ def mamba1(facts: ArchitectureSpec, layer: int, sizes: MambaSizes) -> Mixing:
         "ssm_c_norm": sizes.state,
     }
     state = inner * sizes.state + (sizes.taps - 1) * inner
-    return Mixing(tensors=tensors(layer, weights), cache=LayerCache(state_values=state))
+    return Mixing(tensors=Tensor.of_shapes(layer, weights), cache=LayerCache(state_values=state))
 
 
 def hyper_connections(facts: ArchitectureSpec, layer: int, streams: int) -> tuple[Tensor, ...]:
@@ -190,7 +182,7 @@ def hyper_connections(facts: ArchitectureSpec, layer: int, streams: int) -> tupl
         "hc_ffn_norm": (wide, mixes),
         "hc_ffn_base": mixes + 3,
     }
-    return tensors(layer, weights, group=Group.NORMS)
+    return Tensor.of_shapes(layer, weights, group=Group.NORMS)
 
 
 # K2 Horizon, whose expert layers may route the projection of values, too.
@@ -234,10 +226,12 @@ def _with_value_experts(
     """
     values = facts.kv_heads * facts.head_dim
     others = tuple(tensor for tensor in mixing.tensors if tensor.role != "attn_v")
-    routed = tensors(
+    routed = Tensor.of_shapes(
         layer, {"attn_v_exps": (facts.hidden, values)}, group=Group.ROUTED_EXPERTS, stacked=experts
     )
-    router = tensors(layer, {"attn_v_gate_inp": (facts.hidden, experts)}, group=Group.ROUTER)
+    router = Tensor.of_shapes(
+        layer, {"attn_v_gate_inp": (facts.hidden, experts)}, group=Group.ROUTER
+    )
     return replace(mixing, tensors=others + routed + router)
 
 
@@ -303,13 +297,15 @@ def deepseek_v41(config: Config, facts: ArchitectureSpec) -> Architecture:
 def _head(config: Config, facts: ArchitectureSpec) -> tuple[Tensor, ...]:
     """Weights that join the residual streams before the output head."""
     streams = config.required("hc_mult")
-    return tensors(None, {"hc_head": (streams * facts.hidden, streams)})
+    return Tensor.of_shapes(None, {"hc_head": (streams * facts.hidden, streams)})
 
 
 def _ngram_tables(config: Config) -> tuple[Tensor, ...]:
     """Tables of hashed n-grams, of which a token reads a few rows, as of the embedding."""
     rows = sum(config.numbers("engram_num_embeddings"))
-    return tensors(None, {LAYER_TABLES: (config.required("engram_head_dim"), rows)} if rows else {})
+    return Tensor.of_shapes(
+        None, {Tensor.LAYER_TABLES: (config.required("engram_head_dim"), rows)} if rows else {}
+    )
 
 
 def _weights(
@@ -339,7 +335,7 @@ def _weights(
         tensor
         for shapes in (attention, *further)
         for role, shape in shapes.items()
-        for tensor in tensors(
+        for tensor in Tensor.of_shapes(
             layer, {role: shape}, group=None if role.endswith("norm") else Group.ATTENTION
         )
     )

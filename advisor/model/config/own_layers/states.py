@@ -15,7 +15,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from advisor.model.architecture import Architecture, LayerCache, Shapes, tensors
+from advisor.model.architecture import Architecture, LayerCache, Shapes, Tensor
 from advisor.model.build import Layer, stack
 from advisor.model.config.own_layers.parts import (
     MambaSizes,
@@ -110,7 +110,7 @@ def _lightning(facts: ArchitectureSpec, layer: int) -> Mixing:
         "ssm_norm": inner,
     }
     state = facts.heads * facts.head_dim**2
-    return Mixing(tensors=tensors(layer, weights), cache=LayerCache(state_values=state))
+    return Mixing(tensors=Tensor.of_shapes(layer, weights), cache=LayerCache(state_values=state))
 
 
 RWKV_HEAD = 64  # values of a head of RWKV-7
@@ -148,7 +148,7 @@ def _time_mix(config: Config, facts: ArchitectureSpec, layer: int) -> Mixing:
         weights[f"ssm_{name}_a"] = (hidden, steps)
         weights[f"ssm_{name}_b"] = (steps, hidden)
     state = hidden * RWKV_HEAD + 2 * hidden
-    return Mixing(tensors=tensors(layer, weights), cache=LayerCache(state_values=state))
+    return Mixing(tensors=Tensor.of_shapes(layer, weights), cache=LayerCache(state_values=state))
 
 
 def mllama(config: Config, facts: ArchitectureSpec) -> Architecture:
