@@ -23,7 +23,7 @@ from advisor.evidence.accuracy.scoring import PROMISED
 from advisor.evidence.published.known import runs_of
 from advisor.evidence.published.predict import Case, understood
 from advisor.evidence.published.row import PublishedRow
-from advisor.machine.known_run import KnownRun
+from advisor.machine.quantity import KnownRun
 from lab.published import published_rows, publisher_of
 
 LEAST = 3  # fewest runs of a machine

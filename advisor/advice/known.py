@@ -10,7 +10,7 @@ from advisor.cost_model.known_runs import Weighed, weighed
 from advisor.cost_model.uncertainty import Range
 from advisor.formatting import percent
 from advisor.lazy import lazy
-from advisor.machine.known_run import KnownRun
+from advisor.machine.quantity import KnownRun
 from advisor.request.known import Known
 from advisor.units import number, range_of, tokens_per_second
 

@@ -14,8 +14,8 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Settings
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
-from advisor.machine.known_run import KnownRun
 from advisor.machine.machine import Machine
+from advisor.machine.quantity import KnownRun
 from advisor.model import resolve
 from advisor.model.downloads import gguf_source
 from advisor.model.model import Model

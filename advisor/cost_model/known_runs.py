@@ -36,8 +36,8 @@ from advisor.cost_model import chance
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import StepTime
 from advisor.cost_model.uncertainty import NORMAL
-from advisor.machine.known_run import KnownRun
 from advisor.machine.machine import Machine
+from advisor.machine.quantity import KnownRun
 from advisor.model.model import Floats
 from advisor.units import Array
 

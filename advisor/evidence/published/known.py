@@ -13,7 +13,7 @@ from advisor.errors import AdvisorError, InputError
 from advisor.evidence.published.predict import Case, understood
 from advisor.evidence.published.row import PublishedRow, figure, stated
 from advisor.evidence.published.run_settings import lengths
-from advisor.machine.known_run import KnownRun
+from advisor.machine.quantity import KnownRun
 
 MOST = 200  # runs of one machine that are read
 

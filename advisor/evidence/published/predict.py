@@ -61,8 +61,8 @@ from advisor.evidence.published.tiered import engine_of, understood_tiers
 from advisor.lazy import lazy
 from advisor.machine.backends import Build
 from advisor.machine.from_spec import machine
-from advisor.machine.known_run import KnownRun
 from advisor.machine.machine import Machine
+from advisor.machine.quantity import KnownRun
 from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP
