@@ -9,6 +9,7 @@ An `AdvisorError` is raised for an unknown name, or a number outside its limits.
 request and settings may be arrays: `estimates` then gives arrays, too (docs/core.md).
 """
 
+from dataclasses import fields
 from typing import Any
 
 from advisor.cost_model.estimate import Estimate
@@ -47,8 +48,8 @@ def machine(**parts: Any) -> Machine:
     """
     from advisor.machine import from_spec  # reads names, with patterns that take time to load
 
-    known = MachineSpec.__dataclass_fields__
-    if unknown := sorted(parts.keys() - known.keys()):
+    known = [field.name for field in fields(MachineSpec)]
+    if unknown := sorted(parts.keys() - {*known}):
         raise InputError(f"A machine has no {', '.join(unknown)}; it has {', '.join(known)}.")
     spec = MachineSpec(**parts)
     if spec.empty:

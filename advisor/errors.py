@@ -16,9 +16,8 @@ Every message says what is wrong, the value, what is allowed and what to do next
 import difflib
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
+from typing import ClassVar
 
-LONGEST_NAME = 300
-"""Letters of a name, or of a number with its unit: the longest published names have 120."""
 LONGEST_SHOWN = 80  # letters of a value that a message repeats
 
 
@@ -34,6 +33,9 @@ class UnknownName(InputError):
     """A name of some kind ("model", "GPU") missing from the accepted names, which are gone through
     for an error that is shown; a hint is advice where none of the similar names fits.
     """
+
+    LONGEST: ClassVar = 300
+    """Letters of a name, or of a number with its unit: the longest published names have 120."""
 
     def __init__(self, kind: str, name: str, names: Iterable[str], hint: str = "") -> None:
         super().__init__(kind, name)
@@ -64,6 +66,20 @@ class UnknownName(InputError):
             noun = self.kind[:1].lower() + self.kind[1:]
         return f"No {noun} is called {self.name[:LONGEST_SHOWN]!r}.{meant}{hint}"
 
+    @staticmethod
+    def check(kind: str, text: str) -> None:
+        """Refuse a text that is too long for a name, before a pattern looks at it.
+
+        Some patterns take time that grows with the square of a text's length, and every other
+        visitor waits meanwhile.
+
+        Raises:
+            UnknownName: it has more letters than names have.
+        """
+        if len(text) > UnknownName.LONGEST:
+            hint = f"It has {len(text):,} letters; at most {UnknownName.LONGEST} are read."
+            raise UnknownName(kind, text, (), hint)
+
 
 class Refusal(AdvisorError):
     """An impossible combination of model, format, runtime and GPU."""
@@ -71,18 +87,6 @@ class Refusal(AdvisorError):
 
 class DataError(AdvisorError):
     """An invalid row of data/."""
-
-
-def check_name(kind: str, text: str) -> None:
-    """Refuse a text that is too long for a name, before a pattern looks at it: some take time that
-    grows with the square of a text's length, and every other visitor waits meanwhile.
-
-    Raises:
-        UnknownName: it has more letters than names have.
-    """
-    if len(text) > LONGEST_NAME:
-        hint = f"It has {len(text):,} letters; at most {LONGEST_NAME} are read."
-        raise UnknownName(kind, text, (), hint)
 
 
 @lru_cache(maxsize=1024)

@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from advisor.errors import LONGEST_NAME, LONGEST_SHOWN, InputError
+from advisor.errors import LONGEST_SHOWN, InputError, UnknownName
 
 Array: TypeAlias = float | npt.NDArray[np.float64]  # a number, or an array of numbers along a sweep
 
@@ -78,10 +78,10 @@ def gigabytes_per_second(text: str) -> float:
 
 
 def _parts(text: str, allowed: str) -> tuple[float, str]:
-    if len(text) > LONGEST_NAME:
+    if len(text) > UnknownName.LONGEST:
         raise InputError(
             f"{text[:LONGEST_SHOWN]!r} has {len(text):,} letters; give {allowed}, with at most "
-            f"{LONGEST_NAME}."
+            f"{UnknownName.LONGEST}."
         )
     with suppress(ValueError):
         return float(text), ""  # ranges are checked where the number is used

@@ -15,7 +15,7 @@ import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.engine_kernels import EngineKernels, generation, peak_flops
-from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Settings
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Schedule
 from advisor.cost_model.workload import Workload
@@ -218,7 +218,7 @@ def _served(row: PublishedRow) -> Case | None:
         return None
     at_once = case.runtime.at_once
     users = float(case.work.users)
-    if at_once and float(at_once(case.model, case.machine, case.work, DEFAULT)) < users:
+    if at_once and float(at_once(case.model, case.machine, case.work, Settings())) < users:
         return None
     return case
 

@@ -6,7 +6,7 @@ from functools import cache, partial
 import numpy as np
 import pandas as pd
 
-from advisor.catalog.constants import ConstantRow, Scope, fitted_constants
+from advisor.catalog.constants import ConstantRow, Constants, Scope
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import FixedTime
@@ -169,7 +169,7 @@ def _spreads(done: HeldOut, engines: Sequence[str]) -> Iterator[ConstantRow]:
     streamed, staged = (stated[stated.kind == kind] for kind in (STREAMED, STAGED))
     resident = stated[stated.kind.isin((BATCHED, RESIDENT))]
     usual = _most(resident)
-    behind = fitted_constants().value("spread_unmeasured", Route.STREAMED)
+    behind = Constants.fitted().value("spread_unmeasured", Route.STREAMED)
     for route, runs, half in (
         (Route.STREAMED, streamed, _beside(_most(streamed), behind)),  # links are derived
         (Route.STAGED, staged, _most(staged)),
@@ -235,7 +235,7 @@ def _reach(values: Floats, weights: Floats, share: float) -> float:
 
 def margins(run: Timed) -> Margins:
     """Margins of a run's range, by the part that takes most of its time."""
-    table = fitted_constants().bound(Scope(runtime=run.case.runtime.key))
+    table = Constants.fitted().bound(Scope(runtime=run.case.runtime.key))
     kind = regime(run)
     if kind == STAGED:
         half = table.value(IN_DECODE, Route.STAGED)

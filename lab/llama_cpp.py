@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from advisor.catalog.constants import STACKED, Scope, fitted_constants
+from advisor.catalog.constants import STACKED, Constants, Scope
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.measured_constants import effect_factors
 from advisor.cost_model.processors import matrices, vectors
@@ -139,7 +139,7 @@ def rows_of(table: Iterable[PublishedRow]) -> Cases:
 
 def side_by_side(timed: Sequence[Timed]) -> Cases:
     """Rows that are timed together."""
-    return Cases(tuple(timed), fitted_constants().bound(Scope(runtime="llama.cpp")))
+    return Cases(tuple(timed), Constants.fitted().bound(Scope(runtime="llama.cpp")))
 
 
 def doubted_by_sources(table: Iterable[PublishedRow]) -> tuple[Timed, ...]:
@@ -295,7 +295,7 @@ class TableColumns:
 @cache
 def _value_in(constant: str, family: str, decode_class: str, backend: str, build: str) -> float:
     scope = Scope(runtime="llama.cpp", decode_class=decode_class, backend=backend, build=build)
-    return fitted_constants().bound(scope).value(constant, family)
+    return Constants.fitted().bound(scope).value(constant, family)
 
 
 # Fit of these rows, and their predictions by fits that leave out their source.

@@ -21,7 +21,7 @@ from advisor.evidence.published.engines import engine
 from advisor.evidence.published.machine import stated_gpus
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine.catalog import GPUS
-from advisor.machine.spec import MIXED, NO_GPU
+from advisor.machine.spec import MachineSpec
 from lab import write
 from lab.published import published_rows
 
@@ -47,7 +47,11 @@ def many_run(rows: Iterable[PublishedRow]) -> list[ManyRunRow]:
         runtime = engine(row.runtime, row.category)
         with suppress(AdvisorError):
             names, _ = stated_gpus(row)
-            if runtime is not None and MIXED not in names and names != NO_GPU:
+            if (
+                runtime is not None
+                and MachineSpec.MIXED not in names
+                and names != MachineSpec.NO_GPU
+            ):
                 seen[GPUS.find(names).name, runtime.engine].append(row)
     counted = (
         ManyRunRow(

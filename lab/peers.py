@@ -13,7 +13,7 @@ from pathlib import Path
 
 from advisor.catalog.csv_tables import read
 from advisor.cost_model.loads import ForwardPass, step_load
-from advisor.cost_model.placement import RAM, vram
+from advisor.cost_model.placement import Location
 from advisor.evidence.published.predict import Case
 from advisor.model.architecture import Architecture, Group
 from advisor.units import GB, GIB
@@ -369,9 +369,9 @@ def facts_of(case: Case, category: str, *, ram_peak: float, prompt: bool = False
     fresh = float(work.fresh) if prompt else 0.0
     depth = float((work.prompt + work.cached) / 2 if prompt else work.decode_depth)
     step = ForwardPass(tokens=max(fresh, 1.0), sequences=1.0, depth=depth, kv_type="f16")
-    devices = [vram(device) for device in range(len(machine.gpus))]
+    devices = [Location.vram(device) for device in range(len(machine.gpus))]
     on_gpu = [step_load(model, placement, device, step) for device in devices]
-    in_ram = step_load(model, placement, RAM, step)
+    in_ram = step_load(model, placement, Location.RAM, step)
     loads = (*on_gpu, in_ram)
     in_vram = sum(float(placement.weight_bytes(model, device)) for device in devices)
     layers = float(placement.gpu_layers)

@@ -8,14 +8,14 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.schedule import Flow, Schedule
 from advisor.cost_model.timing import StepTime, peer_path, schedule_seconds
 from advisor.evidence.published.predict import Case
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine.from_catalog import MOST_SUSTAINED
 from advisor.machine.machine import Machine
-from advisor.machine.quantity import given
+from advisor.machine.quantity import Quantity
 from advisor.machine.stacked import stacked
 from advisor.model.model import Floats
 from lab.held_out import READ
@@ -110,7 +110,7 @@ class CaseStack:
             share = np.minimum(constants.value("ram_sustained_share"), MOST_SUSTAINED)
             share = share * constants.value("ram_unstated_share")
             rate = machine.host.bandwidth.value * np.where(self.ram_stated, 1.0, share)
-            machine = replace(machine, host=replace(machine.host, bandwidth=given(rate)))
+            machine = replace(machine, host=replace(machine.host, bandwidth=Quantity.given(rate)))
         parts: dict[str, Any] = {}
         total = np.zeros(len(self.at))
         hidden = np.zeros(len(self.at))
@@ -176,7 +176,7 @@ class Cases:
         return self._columns(self._under(values), stack)
 
     def _columns(self, under: Mapping[str, Floats], stack: CaseStack) -> Columns:
-        table = fitted_constants() if self.table is None else self.table
+        table = Constants.fitted() if self.table is None else self.table
         return Columns(under, table, stack.at)
 
     def _under(self, values: Mapping[str, Floats]) -> Mapping[str, Floats]:
@@ -237,7 +237,10 @@ def _stack(at: Sequence[int], runs: Sequence[Timed]) -> CaseStack:
     rams = [run.ram_in_theory or run.machine.host.bandwidth.value for run in runs]
     # A processor's own constants are columns; without a name and sets it has no others.
     host = replace(
-        machine.host, name="", instruction_sets=frozenset(), bandwidth=given(np.array(rams))
+        machine.host,
+        name="",
+        instruction_sets=frozenset(),
+        bandwidth=Quantity.given(np.array(rams)),
     )
     counts = zip(*([count for count, _ in run.parts] for run in runs), strict=True)
     schedules = zip(*([schedule for _, schedule in run.parts] for run in runs), strict=True)

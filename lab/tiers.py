@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from advisor.catalog.constants import FACTOR, STACKED, ConstantRow, Scope, fitted_constants
+from advisor.catalog.constants import FACTOR, STACKED, ConstantRow, Constants, Scope
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.records import csv_text
 from advisor.cost_model.processors import vectors
@@ -121,7 +121,7 @@ def _way_to_drive(schedule: Schedule) -> str:
 @cache
 def cases() -> Cases:
     """All of them; constants without a fit are those of the shipped table."""
-    return Cases(timed(), fitted_constants().bound(Scope(runtime=TieredEngine.rows()[0].key)))
+    return Cases(timed(), Constants.fitted().bound(Scope(runtime=TieredEngine.rows()[0].key)))
 
 
 def fit_without(weights: Floats) -> Fit:

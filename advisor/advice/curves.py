@@ -23,7 +23,7 @@ import numpy as np
 from advisor.advice.readers import readers
 from advisor.advice.words.verdict import Advice
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import DISK, PlacementStrategy, Settings
+from advisor.cost_model.placement import Location, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
@@ -299,7 +299,7 @@ def page_cache_for(estimated: Estimate, speed: float) -> float | None:
     """Smallest page cache with which llama.cpp reaches a speed from the drive [B]; or None."""
     if estimated.placement is None or estimated.runtime is not LLAMA_CPP:
         return None
-    on_disk = float(estimated.placement.weight_bytes(estimated.model, DISK))
+    on_disk = float(estimated.placement.weight_bytes(estimated.model, Location.DISK))
     sizes = np.linspace(0.0, on_disk, 65)
     split = Settings(
         gpu_layers=estimated.placement.gpu_layers,

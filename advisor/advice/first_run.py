@@ -18,7 +18,6 @@ from advisor.model import downloads
 from advisor.model.downloads import UNKNOWN
 from advisor.model.model import Model
 from advisor.runtimes.llama_cpp import lm_studio
-from advisor.runtimes.llama_cpp.command import gguf_file
 
 SERVED = re.compile(r"(vllm serve|trtllm-serve|python -m sglang\.launch_server --model-path) (\S+)")
 """Beginning of a server's command, with the repository of its weights."""
@@ -146,7 +145,7 @@ def _search(model: Model, exact: str) -> str:
     """Page with the files of a model; empty where the lines themselves make or name them."""
     if UNKNOWN in exact:
         return search_page(f"{model.name.rpartition('/')[2]} {model.format}")
-    if gguf_file(model) in exact:
+    if model.gguf_file in exact:
         return search_page(model.name.rpartition("/")[2], library="gguf")
     return ""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from advisor.advice.diagnosis.diagnose import Measured, diagnose
 from advisor.advice.diagnosis.text import cause_words
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.known_runs import Weighed, weighed
+from advisor.cost_model.known_runs import Weighed
 from advisor.cost_model.uncertainty import Range
 from advisor.formatting import percent
 from advisor.lazy import lazy
@@ -103,7 +103,7 @@ def judged(every: Sequence[Known]) -> list[Judged]:
     runs = tuple(each.run for each in every)
     if not runs:
         return []
-    weights = map(float, weighed(runs).weights)
+    weights = map(float, Weighed.of(runs).weights)
     return [Judged(run=run, weight=weight) for run, weight in zip(runs, weights, strict=True)]
 
 

@@ -7,11 +7,11 @@ is known before it is made.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Settings
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
@@ -39,7 +39,7 @@ class Bench:
     model: str  # name in the catalogue
     options: str = ""  # options of its placement
     strategy: PlacementStrategy = PlacementStrategy.GPU_RESIDENT
-    settings: Settings = DEFAULT
+    settings: Settings = field(default_factory=Settings)
 
     @property
     def known(self) -> str:

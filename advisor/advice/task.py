@@ -19,7 +19,7 @@ from advisor.advice.edits.changes import LAST_RESORTS, changes_of
 from advisor.advice.edits.edit import Edit, placements
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import Tier, vram
+from advisor.cost_model.placement import Location, Tier
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.uncertainty import Range
 from advisor.formatting import percent
@@ -278,7 +278,9 @@ def _in_ram(task: Task, waits: Tier) -> float:
     if not task.keeps.above_gpu or turns.placement is None:
         return size
     left = sum(
-        float(np.max(gpu.memory.value - turns.placement.weight_bytes(turns.model, vram(at))))
+        float(
+            np.max(gpu.memory.value - turns.placement.weight_bytes(turns.model, Location.vram(at)))
+        )
         for at, gpu in enumerate(task.machine.gpus)
     )
     return max(size, left)

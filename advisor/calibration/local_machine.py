@@ -13,13 +13,13 @@ from advisor.calibration.measurement_file import (
     fingerprint,
     moment,
 )
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.errors import InputError, UnknownName
 from advisor.failures import StoreError
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.backends import OperatingSystem
 from advisor.machine.machine import Disk, EngineSpeed, Gpu, Host, Link, Machine
-from advisor.machine.quantity import Provenance, Quantity, given
+from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.paths import data_folder
 from advisor.probes import host as host_probe
@@ -232,7 +232,7 @@ def peak(sheet: Quantity, read: Quantity) -> Quantity:
     than the slowest healthy GPU (`device_read_share`): limited by heat or power, with slower memory
     than its name implies, or a partition of a card.
     """
-    share = fitted_constants().value("device_read_share")
+    share = Constants.fitted().value("device_read_share")
     reached = replace(read, value=read.value / share, source=f"{read.source}, read / {share:g}")
     if reached.value < sheet.value:
         return reached
@@ -327,7 +327,7 @@ def _gpus(
 def _as_seen(gpu: Gpu, card: GpuFacts, inputs: MachineSpec) -> Gpu:
     """Catalogue GPU with the memory size and the link that its driver reports."""
     if inputs.vram_gb is not None:
-        gpu = replace(gpu, memory=given(inputs.vram_gb * GIB))
+        gpu = replace(gpu, memory=Quantity.given(inputs.vram_gb * GIB))
     elif card.memory_total is not None and not gpu.unified:
         size = Quantity(float(card.memory_total), Provenance.MEASURED, "GPU driver")
         gpu = replace(gpu, memory=size)
@@ -346,12 +346,12 @@ def _seen_host(
     if inputs.ram_gbs is None:
         bandwidth = measured.figure("ram_read")
     else:
-        bandwidth = given(inputs.ram_gbs * GB)
+        bandwidth = Quantity.given(inputs.ram_gbs * GB)
     if bandwidth is None:
         bandwidth = _assumed_bandwidth(seen, inputs, notes)
     memory = Quantity(float(seen.memory_total), Provenance.MEASURED, "operating system")
     if inputs.ram_gb is not None:
-        memory = given(inputs.ram_gb * GIB)
+        memory = Quantity.given(inputs.ram_gb * GIB)
     ram_rate = measured.figure("ram_read") or _assumed_bandwidth(seen, MachineSpec(), [])
     return Host(
         name=inputs.cpu or seen.name or "this processor",
@@ -370,12 +370,14 @@ def _assumed_bandwidth(seen: HostFacts, inputs: MachineSpec, notes: list[str]) -
     """Bandwidth of RAM from the processor's catalogue row, else from a typical one [B/s]."""
     name = inputs.cpu or seen.name
     try:
-        typical = from_catalog.host(name, given(float(seen.memory_total)))
+        typical = from_catalog.host(name, Quantity.given(float(seen.memory_total)))
     except InputError:
         if inputs.cpu is not None:
             raise
         notes.append(f"{name or 'The processor'} is not in the catalogue; a typical one is used.")
-        typical = from_catalog.host(from_spec.TYPICAL.host, given(float(seen.memory_total)))
+        typical = from_catalog.host(
+            from_spec.TYPICAL.host, Quantity.given(float(seen.memory_total))
+        )
     notes.append("The RAM speed is assumed; measuring it takes seconds.")
     return replace(typical.bandwidth, kind=Provenance.ASSUMED)
 

@@ -271,6 +271,13 @@ class Constants:
         picked: float = value
         return picked
 
+    @staticmethod
+    @cache
+    def fitted() -> "Constants":
+        """Constants of data/generated/; of equally specific rows those of serving engines first."""
+        files = tuple(DATA / "generated" / name for name in TABLES)
+        return Constants(row for file in files for row in constant_rows(file))
+
 
 @lru_cache(maxsize=1024)
 def _distinct(
@@ -298,10 +305,3 @@ def constant_rows(path: Path) -> Iterator[ConstantRow]:
 
 TABLES = ("engine_kernels.csv", "efficiency.csv", "tiers.csv")
 """Tables of constants; of equally specific rows the first counts."""
-
-
-@cache
-def fitted_constants() -> Constants:
-    """Constants of data/generated/; between equally specific rows, serving engines' come first."""
-    files = tuple(DATA / "generated" / name for name in TABLES)
-    return Constants(row for file in files for row in constant_rows(file))

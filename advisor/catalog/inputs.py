@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.errors import LONGEST_NAME, LONGEST_SHOWN, InputError
+from advisor.errors import LONGEST_SHOWN, InputError, UnknownName
 from advisor.units import Array, gibibytes, gigabytes_per_second, several_tokens, tokens
 
 
@@ -194,10 +194,11 @@ class Input:
                 self._check_letters(each)
 
     def _check_letters(self, text: str) -> None:
-        if len(text) > LONGEST_NAME:
+        if len(text) > UnknownName.LONGEST:
             raise InputError(
                 f"{self.label} ({self.option}) has {len(text):,} letters, beginning with "
-                f"{text[:LONGEST_SHOWN]!r}; at most {LONGEST_NAME} are read. Give a shorter one."
+                f"{text[:LONGEST_SHOWN]!r}; at most {UnknownName.LONGEST} are read. "
+                "Give a shorter one."
             )
 
     def read(self, text: str) -> Any:
@@ -208,7 +209,7 @@ class Input:
         """
         text = text.strip()
         if self.kind in (Kind.PRICES, Kind.SIZES, Kind.TEXTS):
-            if len(text) > MOST_VALUES * LONGEST_NAME:
+            if len(text) > MOST_VALUES * UnknownName.LONGEST:
                 self._check_letters(text)
             return self._several(text)
         self._check_letters(text)

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from typing import Any, Protocol, TypeVar
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.errors import UnknownName, check_name
+from advisor.errors import UnknownName
 
 
 class NamedRow(Protocol):
@@ -40,7 +40,7 @@ def loose(name: str) -> str:
 
 def find(kind: str, name: str, rows: Mapping[str, Row], hint: str = "") -> Row:
     """Row by exact name or alias, else the loose match with the shortest name."""
-    check_name(kind, name)
+    UnknownName.check(kind, name)
     exact = spelled(kind, rows).get(name.strip().casefold())
     if exact is not None:
         return exact

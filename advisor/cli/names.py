@@ -11,7 +11,7 @@ from advisor.cli.command import Json, program, show
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, UnknownName
 from advisor.formatting import aligned
-from advisor.machine.identify import Identified, identified
+from advisor.machine.identify import Identified
 from advisor.model.architecture import Architecture
 from advisor.model.resolve import ResolvedModel
 from advisor.units import memory
@@ -92,7 +92,7 @@ def machine(args: argparse.Namespace) -> None:
             f"`{program()} here` describes this machine, `{program()} calibration show this` what "
             "is measured of it."
         )
-    answer = machine_answer(identified(args.name), args.name)
+    answer = machine_answer(Identified.of(args.name), args.name)
     show(args, answer, lambda: "\n".join(_machine_lines(answer)))
 
 

@@ -17,7 +17,7 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import StepTime
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
-from advisor.model.model import KV_BYTES_PER_VALUE, Model
+from advisor.model.model import Model
 from advisor.units import Array
 
 AT = 512.0  # prompt at which the factors of prompts were measured [tokens]
@@ -72,7 +72,7 @@ def further_seconds(
     each = model.per_layer
     depth = np.asarray(work.decode_depth, dtype=float)[..., None]
     values = np.sum(np.minimum(depth, each.windows) * each.kv_values, axis=-1)
-    size = KV_BYTES_PER_VALUE[work.kv_type] * values * np.asarray(work.users, dtype=float)
+    size = Model.KV_BYTES_PER_VALUE[work.kv_type] * values * np.asarray(work.users, dtype=float)
     rates = [
         np.asarray(constants.value("gpu_kv_share", gpu.family) * gpu.bandwidth.value)
         for gpu in machine.gpus

@@ -9,9 +9,7 @@ from advisor.cost_model.loads import token_step
 from advisor.cost_model.schedule import Route, Schedule
 from advisor.cost_model.timing import FixedTime, StepTime
 from advisor.cost_model.workload import AT_ONCE, DRAFTS, Workload
-from advisor.errors import Refusal
 from advisor.model.architecture import Group
-from advisor.model.draft_heads import draft_heads
 from advisor.model.model import Model
 from advisor.units import Array
 
@@ -60,24 +58,6 @@ def with_drafting(time: StepTime, model: Model, work: Workload, reads: Reads) ->
 def undrafted(work: Workload) -> Workload:
     """Request without drafted tokens."""
     return replace(work, draft="", draft_model=None, drafted=0, acceptance=0.0)
-
-
-def refuse_without_heads(model: Model) -> None:
-    """Refuse drafting by layers that a model does not have; engines stop there, too.
-
-    llama.cpp aborts with "model doesn't contain MTP layers" (issues 22673 and 28072); vLLM drafts
-    nothing without these modules (issue 12755).
-
-    Raises:
-        Refusal: its file, or its name, tells of no such layers.
-    """
-    if draft_heads(model):
-        return
-    where = "its file has none" if model.architecture.draft_layers == 0 else "none are published"
-    raise Refusal(
-        f"{model.name} has no layers to draft with (MTP): {where}. Leave --draft out, or draft by "
-        "n-grams (--draft ngram) or a smaller model of its family (--draft NAME)."
-    )
 
 
 def weights_read(schedule: Schedule, model: Model, work: Workload, *, by_gpu: bool) -> Reads:

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from advisor.catalog.constants import ConstantRow, Constants, fitted_constants
+from advisor.catalog.constants import ConstantRow, Constants
 from advisor.cost_model import measured_constants as measured
 from advisor.cost_model import uncertainty
 from advisor.cost_model.arrangement import Arrangement
@@ -24,8 +24,7 @@ from advisor.cost_model.drafting import DRAFTING, undrafted, weights_read, with_
 from advisor.cost_model.known_runs import Lesson, learnt, lesson
 from advisor.cost_model.launch_costs import launch_cost, with_launches
 from advisor.cost_model.placement import (
-    DEFAULT,
-    RAM,
+    Location,
     Placement,
     PlacementStrategy,
     Settings,
@@ -94,11 +93,7 @@ def assumptions(
 
 
 BOUND_BY: Mapping[str, str] = {
-    Route.RESIDENT: "GPU memory bandwidth",
-    Route.IN_PLACE: "RAM bandwidth",
-    Route.STREAMED: "the link to the GPU",
-    Route.PAGED: "the drive",
-    Route.STAGED: "the drive",
+    **{route: route.limit for route in Route},
     FixedTime.LAYERS: "fixed cost per layer",
     FixedTime.CROSSINGS: "hand-overs between processors",
     FixedTime.TOKEN: "fixed cost per token",
@@ -118,7 +113,7 @@ class Estimate:
     model: Model  # model in the format that the runtime loads
     machine: Machine  # as the runtime uses it
     work: Workload  # request, with the users decoded together
-    settings: Settings = DEFAULT  # fixed choices of the placement
+    settings: Settings = field(default_factory=Settings)  # fixed choices of the placement
     waiting: Array = 0.0  # users waiting in the queue
     format_note: str = ""  # why it is in another format than was asked for, and what was left out
     refusal: str = ""  # why it is impossible, with nothing below set; else empty
@@ -487,7 +482,7 @@ def estimate(
     if runtime.of_llama_cpp:
         notes.append(measured.kernel_note(machine, model))
     machine = runtime.bound(machine)
-    settings = settings or DEFAULT
+    settings = settings or Settings()
     if settings.expert_cache is not None and not runtime.caches_experts:
         settings = replace(settings, expert_cache=None)
         notes.append("It has no cache of experts.")
@@ -512,7 +507,7 @@ def estimate(
     except Refusal as refusal:
         return replace(outcome, refusal=str(refusal), missing=whole_bytes(model, work))
     scope = measured.scope_of(model, machine, runtime, backend, build)
-    bound = (constants or fitted_constants()).bound(scope)
+    bound = (constants or Constants.fitted()).bound(scope)
     slow = slow_kernel(runtime.name, scope.backend, work.kv_type)
     there = measured.constants_on(machine.host, model, bound)
     missing = missing_bytes(model, placement, machine, work)
@@ -553,7 +548,7 @@ def together(single: Estimate, arrangement: Arrangement, work: Workload) -> Esti
 
 def _cached_on_gpus(placement: Placement) -> Array:
     """Share of the cache in the memory of GPUs, over all layers."""
-    in_ram: Array = np.mean(np.atleast_1d(placement.kv.get(RAM, 0.0)), axis=-1)
+    in_ram: Array = np.mean(np.atleast_1d(placement.kv.get(Location.RAM, 0.0)), axis=-1)
     return 1.0 - in_ram
 
 

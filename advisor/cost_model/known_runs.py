@@ -82,6 +82,35 @@ class Weighed:
 
     DOUBTED: ClassVar = 0.5  # weight below which a run is called a likely fault
 
+    @staticmethod
+    @lru_cache(maxsize=256)
+    def of(known: tuple[KnownRun, ...]) -> "Weighed":
+        """Known runs with their weights, computed `STEPS` times.
+
+        At first all are taken to tell of the machine. Each run is beside the m others: r = (A y)_i
+        / A_ii, and s^2 = (1 / A_ii - D_i) k (Rasmussen and Williams 2006, equation 5.12). Others
+        that are far off themselves tell less exactly how far, by k = (nu + b) / (nu + m), with b =
+        y' A y of the others: the conditional distribution of a Student t process (Shah, Wilson and
+        Ghahramani 2014, Student-t Processes as Alternatives to Gaussian Processes, lemma 3). So two
+        runs agree that are both ten times too slow.
+        """
+        off = np.array([run.slower for run in known])
+        together = _covariances(known)
+        added = np.zeros(len(known))
+        weights = np.ones(len(known))
+        for _ in range(STEPS):
+            precision = np.linalg.inv(together + np.diag(added))
+            alone = np.diag(precision)
+            moved = precision @ off
+            others = off @ moved - moved**2 / alone
+            certain = (DEGREES + others) / (DEGREES + len(known) - 1)
+            variance = (1.0 / alone - added) * certain
+            weights = _of_machine(moved / alone, variance)
+            added = variance * (1.0 / weights - 1.0)
+        inverse = np.linalg.inv(together + np.diag(added))
+        final: Floats = np.asarray(inverse, dtype=np.float64)
+        return Weighed(weights=weights, precision=final, moved=final @ off)
+
 
 def lesson(run: chance.TimedRun, machine: Machine) -> Lesson | None:
     """What a machine's known runs teach about a time there; None where they teach nothing.
@@ -96,7 +125,7 @@ def lesson(run: chance.TimedRun, machine: Machine) -> Lesson | None:
         for known, part in taught_by
     ]
     together = np.stack(np.broadcast_arrays(*common))
-    known_runs = weighed(machine.known)
+    known_runs = Weighed.of(machine.known)
     explained = np.einsum("i...,ij,j...->...", together, known_runs.precision, together)
     before = chance.variance(run)
     left = np.clip(1.0 - explained / before, LEAST_WEIGHT, 1.0)
@@ -145,34 +174,6 @@ def _part(run: chance.TimedRun, *, of_cards: bool, of_host: bool) -> chance.Time
         return None
     shares = {name: share / np.maximum(whole, LEAST_WEIGHT) for name, share in there.items()}
     return replace(run, shares=shares, scale=run.scale * whole)
-
-
-@lru_cache(maxsize=256)
-def weighed(known: tuple[KnownRun, ...]) -> Weighed:
-    """Known runs with their weights, computed `STEPS` times, first as if all told of the machine.
-
-    Each run is beside the m others: r = (A y)_i / A_ii, and s^2 = (1 / A_ii - D_i) k (Rasmussen and
-    Williams 2006, equation 5.12). Others that are far off themselves tell less exactly how far, by
-    k = (nu + b) / (nu + m), with b = y' A y of the others: the conditional distribution of a
-    Student t process (Shah, Wilson and Ghahramani 2014, Student-t Processes as Alternatives to
-    Gaussian Processes, lemma 3). So two runs agree that are both ten times too slow.
-    """
-    off = np.array([run.slower for run in known])
-    together = _covariances(known)
-    added = np.zeros(len(known))
-    weights = np.ones(len(known))
-    for _ in range(STEPS):
-        precision = np.linalg.inv(together + np.diag(added))
-        alone = np.diag(precision)
-        moved = precision @ off
-        others = off @ moved - moved**2 / alone
-        certain = (DEGREES + others) / (DEGREES + len(known) - 1)
-        variance = (1.0 / alone - added) * certain
-        weights = _of_machine(moved / alone, variance)
-        added = variance * (1.0 / weights - 1.0)
-    inverse = np.linalg.inv(together + np.diag(added))
-    final: Floats = np.asarray(inverse, dtype=np.float64)
-    return Weighed(weights=weights, precision=final, moved=final @ off)
 
 
 def _of_machine(off: Floats, variance: Floats) -> Floats:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.catalog.constants import ConstantRow, Constants, Scope, fitted_constants
+from advisor.catalog.constants import ConstantRow, Constants, Scope
 from advisor.cost_model.processors import cores_alone, vectors
 from advisor.cost_model.runtime import OF_LLAMA_CPP, Runtime
 from advisor.cost_model.schedule import Route
@@ -245,7 +245,7 @@ def conditioned(
 def constants_of(model: Model, machine: Machine, runtime: Runtime, backend: str) -> Constants:
     """Fitted and measured constants of an estimate's scope, under the stated software."""
     scope = scope_of(model, machine, runtime, backend, "")
-    there = constants_on(machine.host, model, fitted_constants().bound(scope))
+    there = constants_on(machine.host, model, Constants.fitted().bound(scope))
     return conditioned(there, machine, runtime, model)
 
 

@@ -30,6 +30,15 @@ class PlacementStrategy(StrEnum):
     CPU_OFFLOAD = "cpu-offload"
     NVME_OFFLOAD = "nvme-offload"
 
+    @property
+    def heading(self) -> str:
+        """Title of a card."""
+        return {
+            PlacementStrategy.GPU_RESIDENT: "In the GPU",
+            PlacementStrategy.CPU_OFFLOAD: "Offload to RAM",
+            PlacementStrategy.NVME_OFFLOAD: "Offload to NVMe",
+        }[self]
+
 
 class Tier(StrEnum):
     """Kinds of memory, fastest first."""
@@ -46,15 +55,18 @@ class Location:
     tier: Tier  # kind of memory
     device: int = 0  # index of the GPU; 0 for RAM and drive
 
+    RAM: ClassVar["Location"]
+    DISK: ClassVar["Location"]
 
-RAM = Location(tier=Tier.RAM)
-DISK = Location(tier=Tier.DISK)
+    @staticmethod
+    @cache
+    def vram(device: int) -> "Location":
+        """VRAM of a GPU, by its index."""
+        return Location(tier=Tier.VRAM, device=device)
 
 
-@cache
-def vram(device: int) -> Location:
-    """VRAM of a GPU, by its index."""
-    return Location(tier=Tier.VRAM, device=device)
+Location.RAM = Location(tier=Tier.RAM)
+Location.DISK = Location(tier=Tier.DISK)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,9 +143,6 @@ class Settings:
         stated = np.asarray(self.gpu_layers, dtype=float)
         repeating = np.where(stated > layers, layers, np.maximum(stated - 1.0, 0.0))
         return replace(self, gpu_layers=repeating, counts_head=False)
-
-
-DEFAULT = Settings()  # every choice left to the runtime
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -333,7 +342,7 @@ def repeated(placement: Placement, cards: int, copies: int) -> Placement:
 
     def again(parts: Mapping[Location, Any]) -> dict[Location, Any]:
         return {
-            vram(at.device + copy * cards) if at.tier is Tier.VRAM else at: part
+            Location.vram(at.device + copy * cards) if at.tier is Tier.VRAM else at: part
             for copy in range(copies)
             for at, part in parts.items()
         }

@@ -22,6 +22,17 @@ class Route(StrEnum):
     PAGED = "paged"
     STAGED = "staged"
 
+    @property
+    def limit(self) -> str:
+        """What limits a step that takes most of its time on the route, in words."""
+        return {
+            Route.RESIDENT: "GPU memory bandwidth",
+            Route.IN_PLACE: "RAM bandwidth",
+            Route.STREAMED: "the link to the GPU",
+            Route.PAGED: "the drive",
+            Route.STAGED: "the drive",
+        }[self]
+
 
 class Transfer(StrEnum):
     """Way of bytes over the link: copied from pinned or pageable memory, or read by kernels."""

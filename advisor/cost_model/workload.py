@@ -6,10 +6,11 @@ from enum import StrEnum
 import numpy as np
 
 from advisor.catalog.inputs import INPUTS
-from advisor.errors import InputError
+from advisor.errors import InputError, Refusal
 from advisor.model.architecture import Group
+from advisor.model.draft_heads import draft_heads
 from advisor.model.expert_use import USUAL
-from advisor.model.model import KV_BYTES_PER_VALUE, Model
+from advisor.model.model import Model
 from advisor.units import Array
 
 CHECKED = INPUTS.of("work draft")
@@ -86,7 +87,7 @@ class Workload:
         cached: part of the prompt whose keys and values are in the cache already [tokens].
         context: size of the allocated cache, per user [tokens].
         users: sequences decoded together.
-        kv_type: format of the cache, a key of `KV_BYTES_PER_VALUE`.
+        kv_type: format of the cache, a key of `Model.KV_BYTES_PER_VALUE`.
         ubatch: micro-batch: prompt tokens computed together (llama.cpp's `-ub`) [tokens].
         flash_attention: scores of attention stay in the GPU's cores; else each is written to memory
             and read (llama.cpp's `-fa off`, its default until August 2025).
@@ -136,10 +137,10 @@ class Workload:
             raise InputError("A draft model goes with its method; give both or neither.")
         if np.ndim(self.variety):
             raise InputError("The variety of the text is one number; ask once for each of several.")
-        if self.kv_type not in KV_BYTES_PER_VALUE:
+        if self.kv_type not in Model.KV_BYTES_PER_VALUE:
             raise InputError(
                 f"KV type {self.kv_type[:40]!r} is not known; use one of "
-                f"{', '.join(KV_BYTES_PER_VALUE)}."
+                f"{', '.join(Model.KV_BYTES_PER_VALUE)}."
             )
         if np.any(np.asarray(self.cached) > self.prompt):
             raise InputError(
@@ -237,6 +238,25 @@ class Workload:
         """Prompt tokens that must be computed [tokens]."""
         return np.maximum(self.prompt - self.cached, 0)
 
+    def check_heads(self, model: Model) -> None:
+        """Refuse drafting by layers that a model does not have; engines stop there, too.
+
+        llama.cpp aborts with "model doesn't contain MTP layers" (issues 22673 and 28072); vLLM
+        drafts nothing without these modules (issue 12755).
+
+        Raises:
+            Refusal: its file, or its name, tells of no such layers.
+        """
+        if self.draft != Draft.MTP or draft_heads(model):
+            return
+        where = (
+            "its file has none" if model.architecture.draft_layers == 0 else "none are published"
+        )
+        raise Refusal(
+            f"{model.name} has no layers to draft with (MTP): {where}. Leave --draft out, or draft "
+            "by n-grams (--draft ngram) or a smaller model of its family (--draft NAME)."
+        )
+
 
 ROOM = 256  # step in which a context grows, as llama.cpp pads it [tokens]
 HALVINGS = 30  # of the interval in which the probability of a draft lies
@@ -276,7 +296,7 @@ def drafter_cache(model: Model, work: Workload) -> Array:
     if work.draft_model is not None:
         values = float(np.sum(work.draft_model.per_layer.kv_values))
         return np.asarray(
-            KV_BYTES_PER_VALUE["f16"] * values * np.asarray(work.context, dtype=float)
+            Model.KV_BYTES_PER_VALUE["f16"] * values * np.asarray(work.context, dtype=float)
         )
     layers = DRAFTS.get(work.draft, 0.0)
     return np.asarray(layers * np.max(model.kv_bytes(work.context, work.kv_type), axis=-1))

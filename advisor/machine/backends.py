@@ -68,6 +68,11 @@ class Backend(StrEnum):
         """
         return LABELS.get(self, "")
 
+    @staticmethod
+    def label_of(backend: str) -> str:
+        """Name in words of a backend by its text; empty for no backend that has a device."""
+        return LABELS.get(backend, "")
+
     @classmethod
     def of_vendor(cls, vendor: str, system: str = "") -> "tuple[Backend, ...]":
         """Backends of a vendor's cards on an operating system, the usual one first."""

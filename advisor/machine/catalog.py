@@ -17,7 +17,7 @@ from advisor.machine.names.machine_names import MachineNames
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.words import plain, size_gib
 from advisor.machine.rows import DiskRow, GpuRow, HostRow
-from advisor.machine.spec import MIXED
+from advisor.machine.spec import MachineSpec
 from advisor.units import GIB
 
 Row = TypeVar("Row")
@@ -143,7 +143,7 @@ def _spellings_of_cards(text: str) -> Iterator[str]:
 
 def _rows_of_cards(text: str) -> list[GpuRow]:
     """Rows of the cards of a machine's specification: "2x RTX 3090 + RTX 4090"."""
-    names = (re.sub(r"^\d+x ", "", kind) for kind in text.split(MIXED))
+    names = (re.sub(r"^\d+x ", "", kind) for kind in text.split(MachineSpec.MIXED))
     return [_gpu_rows()[name] for name in names if name in _gpu_rows()]
 
 

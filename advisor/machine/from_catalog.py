@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.errors import InputError, UnknownName
 from advisor.machine import catalog
 from advisor.machine.machine import THIN_LAPTOP, Disk, Gpu, Host, Link
@@ -102,7 +102,7 @@ def bridged(gpu: Gpu) -> Gpu:
 def _peer(row: PartFigure | None) -> Quantity | None:
     if row is None:
         return None
-    reached = fitted_constants().row("peer_link_share")
+    reached = Constants.fitted().row("peer_link_share")
     rate = row.value * GB * reached.value
     source = f"{row.source}; {reached.source}"
     return Quantity(rate, Provenance.DERIVED, source, row.source_date)
@@ -114,7 +114,7 @@ def _link(row: GpuRow) -> Link:
     if row.link_gbs:
         # NVLink between processor and GPU reads ordinary memory about as fast: 93.0 of 97.4 GiB/s
         # on a GH200 (vortex, PR 7815).
-        share = fitted_constants().row("direct_link_share")
+        share = Constants.fitted().row("direct_link_share")
         rate = row.link_gbs * GB * share.value
         pinned = Quantity(rate, Provenance.DERIVED, share.source, share.date)
         return replace(given_link(pinned, "NVLink-C2C"), pageable=pinned)
@@ -123,7 +123,7 @@ def _link(row: GpuRow) -> Link:
 
 def pcie(generation: int, lanes: int) -> Link:
     """PCI Express link, in proportion to measured copies over 16 lanes of its generation."""
-    row = fitted_constants().row("pcie_x16", f"PCIe {generation}")
+    row = Constants.fitted().row("pcie_x16", f"PCIe {generation}")
     rate = row.value * lanes / 16
     source = f"{row.source}; {lanes} of 16 lanes"
     pinned = Quantity(rate, Provenance.DERIVED, source, row.date)
@@ -138,8 +138,8 @@ def shared_memory(bandwidth: float) -> Link:
 
 def given_link(pinned: Quantity, name: str = "link as given") -> Link:
     """Link with a rate from pinned memory; a core first copies pageable memory there."""
-    copied = fitted_constants().row("pageable_copy")
-    read = fitted_constants().row("zero_copy_share")
+    copied = Constants.fitted().row("pageable_copy")
+    read = Constants.fitted().row("zero_copy_share")
     slower = np.minimum(pinned.value, copied.value)
     over = pinned.value * read.value
     pageable = Quantity(slower, Provenance.DERIVED, copied.source, copied.date)
@@ -252,10 +252,10 @@ def sustained(
     """Sustained read rate of the RAM by all cores, from the datasheet's peak [B/s]; of people's
     RAM where its clock is `unstated`.
     """
-    row = fitted_constants().row("ram_sustained_share", segment)
-    share = min(fitted_constants().value("ram_sustained_share", segment), MOST_SUSTAINED)
+    row = Constants.fitted().row("ram_sustained_share", segment)
+    share = min(Constants.fitted().value("ram_sustained_share", segment), MOST_SUSTAINED)
     if unstated:
-        share *= fitted_constants().value("ram_unstated_share", segment)
+        share *= Constants.fitted().value("ram_unstated_share", segment)
     words = f"{peak / GB:.1f} GB/s in theory ({source}) x {share:.2g}: {row.source}"
     return Quantity(peak * share, Provenance.ASSUMED, words, date)
 

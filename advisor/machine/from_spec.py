@@ -30,9 +30,9 @@ from advisor.machine.names.gpu_names import GpuName, sizes_of
 from advisor.machine.names.machine_names import TYPICAL_LAPTOP
 from advisor.machine.names.statements import link_note, power_note, statements
 from advisor.machine.names.words import named_link, plain, without_lanes
-from advisor.machine.quantity import Provenance, Quantity, given
+from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.shared_memory import with_screen, with_shared_memory
-from advisor.machine.spec import NO_GPU, MachineSpec
+from advisor.machine.spec import MachineSpec
 from advisor.machine.stated_software import with_software
 from advisor.units import GB, GIB, Array
 
@@ -63,7 +63,7 @@ TYPICAL = Typical()
 def machine(inputs: MachineSpec, usual_system: str = OperatingSystem.LINUX) -> Machine:
     """Machine of a specification, with typical parts for open fields."""
     inputs, told = _as_stated(_with_own_graphics(inputs))
-    gpus = () if inputs.gpu in (None, NO_GPU) else _gpus(inputs)
+    gpus = () if inputs.gpu in (None, MachineSpec.NO_GPU) else _gpus(inputs)
     host = _host(inputs, gpus[0] if gpus else None)
     gpus = tuple(_with_ram_rate(gpu, inputs).with_copies(host) for gpu in gpus)
     gpus = reached(gpus, inputs)
@@ -111,7 +111,7 @@ def _as_stated(inputs: MachineSpec) -> tuple[MachineSpec, tuple[str, ...]]:
     may use), and what is told of that.
     """
     name = inputs.gpu
-    if name in (None, NO_GPU) or name in catalog.GPUS.rows():
+    if name in (None, MachineSpec.NO_GPU) or name in catalog.GPUS.rows():
         return inputs, ()
     text = plain(str(name))
     stated = statements(text)
@@ -182,7 +182,7 @@ def _excess(name: str, cores: int, threads: int) -> str:
 
 def _assumptions(inputs: MachineSpec) -> tuple[str, ...]:
     """Assumptions made in reading the names of GPU and processor."""
-    gpus = () if inputs.gpu in (None, NO_GPU) else cards_of(str(inputs.gpu))
+    gpus = () if inputs.gpu in (None, MachineSpec.NO_GPU) else cards_of(str(inputs.gpu))
     processors = (catalog.HOSTS.named(inputs.cpu),) if inputs.cpu else ()
     notes = [note for part in (*gpus, *processors) for note in part.notes]
     if inputs.vram_gb is None:
@@ -229,7 +229,7 @@ def _network(inputs: MachineSpec, gpus: tuple[Gpu, ...]) -> Network | None:
         network = usual_network(gpu)
     if rate is None:
         return network
-    return replace(network, rate=given(rate * GB))
+    return replace(network, rate=Quantity.given(rate * GB))
 
 
 def _with_own_graphics(inputs: MachineSpec) -> MachineSpec:
@@ -261,7 +261,7 @@ def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
         gpu = from_catalog.gpu(kind.row.name)
         size = kind.part_gib if inputs.vram_gb is None else inputs.vram_gb
         if size is not None:
-            gpu = replace(gpu, memory=given(size * GIB))
+            gpu = replace(gpu, memory=Quantity.given(size * GIB))
         gpus += [replace(gpu, link=link(inputs, gpu))] * kind.count
     INPUTS["gpu_count"].check(len(gpus) * inputs.gpu_count)
     cards = Gpu.fastest_first(gpus * inputs.gpu_count)
@@ -298,7 +298,7 @@ def _with_ram_rate(gpu: Gpu, inputs: MachineSpec) -> Gpu:
 def link(inputs: MachineSpec, gpu: Gpu) -> Link:
     """Stated link of a GPU, else the slower of its own and of the processor's slots."""
     if inputs.pcie_gbs is not None:
-        return from_catalog.given_link(given(inputs.pcie_gbs * GB))
+        return from_catalog.given_link(Quantity.given(inputs.pcie_gbs * GB))
     row = catalog.GPUS.find(gpu.name)
     if inputs.cpu:
         slots = catalog.HOSTS.find(inputs.cpu).pcie_gen
@@ -351,7 +351,7 @@ def _usual_host(gpu: Gpu | None) -> str:
 def _bandwidth(inputs: MachineSpec, cpu: str) -> Quantity | None:
     """Stated RAM bandwidth, or that of stated channels and rate; None without both [B/s]."""
     if inputs.ram_gbs is not None:
-        return given(inputs.ram_gbs * GB)
+        return Quantity.given(inputs.ram_gbs * GB)
     if inputs.ram_mts is None and inputs.ram_channels is None:
         return None
     row = catalog.HOSTS.find(cpu)
@@ -386,12 +386,14 @@ def _unified_host(inputs: MachineSpec, gpu: Gpu) -> Host:
 
 def _memory(inputs: MachineSpec, typical: float) -> Quantity:
     if inputs.ram_gb is not None:
-        return given(inputs.ram_gb * GIB)
+        return Quantity.given(inputs.ram_gb * GIB)
     return Quantity(typical * GIB, Provenance.ASSUMED, "a common size; type yours")
 
 
 def drive(inputs: MachineSpec) -> Disk:
     """Stated drive, else a typical one."""
     if inputs.disk_gbs is not None:
-        return Disk(name=inputs.disk or "drive as given", sequential=given(inputs.disk_gbs * GB))
+        return Disk(
+            name=inputs.disk or "drive as given", sequential=Quantity.given(inputs.disk_gbs * GB)
+        )
     return from_catalog.disk(inputs.disk or TYPICAL.disk)

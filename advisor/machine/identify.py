@@ -21,7 +21,7 @@ from advisor.machine.names.statements import statements
 from advisor.machine.names.words import plain, translated
 from advisor.machine.quantity import Provenance
 from advisor.machine.rows import GpuRow, HostRow, MachineRow
-from advisor.machine.spec import NO_GPU, MachineSpec
+from advisor.machine.spec import MachineSpec
 from advisor.units import GIB
 
 # Machine from its name, with typed values on top.
@@ -146,42 +146,46 @@ class Identified:
     notes: tuple[str, ...] = ()  # assumptions, one sentence each
     alternatives: tuple[str, ...] = ()  # other hardware that the name may mean
 
-
-def identified(name: str) -> Identified:
-    """Hardware of a name: a preset, else a GPU, a processor, or a list of parts."""
-    text = words.without_system(translated(plain(name)))
-    if (
-        words.meaning("refused", text)
-        or words.spelled_out(text) != text
-        or catalog.machine_names().presets.row_of(text) is not None
-    ):
-        return _machine(catalog.MACHINES.named(name))
-    kind = words.is_laptop(text) or words.is_tower(text)
-    sized = words.names_ram(text) or (kind and bool(words.memory_sizes(text)))
-    if name.isascii():
-        typed = name
-    else:
-        typed = translated(plain(name))
-    if sized or catalog.machine_names().cards.lists_several(text):
-        gpu = None
-    else:
-        gpu = _gpu(typed)
-    if gpu is not None:
-        return gpu
-    sized = sized or bool(words.server_memory(text)) or words.memory_rate(plain(name)) is not None
-    rented = words.count_of("virtual processors", text) or words.count_of("cores of a part", text)
-    whole = kind or sized or rented or catalog.machine_names().cards.names_any(text)
-    cpu = None if whole else _processor(typed)
-    if cpu is not None:
-        return cpu
-    try:
-        return _machine(catalog.MACHINES.named(name))
-    except UnknownName:
-        with suppress(UnknownName):
-            named = catalog.GPUS.named(name)
-            if named.row.unified and not named.row.of_ram:
-                return _as_gpu(named)  # a chip that is called by its GPU alone: "RTX Spark N1X"
-        raise
+    @staticmethod
+    def of(name: str) -> "Identified":
+        """Hardware of a name: a preset, else a GPU, a processor, or a list of parts."""
+        text = words.without_system(translated(plain(name)))
+        if (
+            words.meaning("refused", text)
+            or words.spelled_out(text) != text
+            or catalog.machine_names().presets.row_of(text) is not None
+        ):
+            return _machine(catalog.MACHINES.named(name))
+        kind = words.is_laptop(text) or words.is_tower(text)
+        sized = words.names_ram(text) or (kind and bool(words.memory_sizes(text)))
+        if name.isascii():
+            typed = name
+        else:
+            typed = translated(plain(name))
+        if sized or catalog.machine_names().cards.lists_several(text):
+            gpu = None
+        else:
+            gpu = _gpu(typed)
+        if gpu is not None:
+            return gpu
+        sized = (
+            sized or bool(words.server_memory(text)) or words.memory_rate(plain(name)) is not None
+        )
+        rented = words.count_of("virtual processors", text) or words.count_of(
+            "cores of a part", text
+        )
+        whole = kind or sized or rented or catalog.machine_names().cards.names_any(text)
+        cpu = None if whole else _processor(typed)
+        if cpu is not None:
+            return cpu
+        try:
+            return _machine(catalog.MACHINES.named(name))
+        except UnknownName:
+            with suppress(UnknownName):
+                named = catalog.GPUS.named(name)
+                if named.row.unified and not named.row.of_ram:
+                    return _as_gpu(named)  # a chip that is called by its GPU alone: "RTX Spark N1X"
+            raise
 
 
 SIZES_OF_RAM = (64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
@@ -269,7 +273,9 @@ def _processor(name: str) -> Identified | None:
 
 def _machine(named: MachineName) -> Identified:
     spec = named.spec
-    gpus: tuple[GpuName, ...] = () if spec.gpu == NO_GPU else from_spec.cards_of(str(spec.gpu))
+    gpus: tuple[GpuName, ...] = (
+        () if spec.gpu == MachineSpec.NO_GPU else from_spec.cards_of(str(spec.gpu))
+    )
     host = _host(named, gpus)
     if spec.ram_gb is None:
         ram = None

@@ -41,10 +41,10 @@ class Quantity:
                 "give a finite one that is not below zero."
             )
 
-
-def given(value: Array, source: str = "typed in") -> Quantity:
-    """Quantity given by the user."""
-    return Quantity(value, Provenance.GIVEN, source)
+    @staticmethod
+    def given(value: Array, source: str = "typed in") -> "Quantity":
+        """Quantity given by the user."""
+        return Quantity(value, Provenance.GIVEN, source)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from advisor.catalog.inputs import INPUTS
 from advisor.errors import InputError
@@ -10,13 +11,11 @@ from advisor.machine import backends
 from advisor.machine.machine import network_named
 from advisor.units import Array
 
-NO_GPU = "none"
 NO_CARD = re.compile(
     r"\b(?:no|without(?: an?| any)?|w/o)\s+(?:dedicated |discrete )?"
     r"(?:graphics(?: cards?)?|d?gpus?|video cards?)\b|\bcpu[ -]only\b"
 )
 """What says that a machine has no graphics card, in lower case."""
-MIXED = " + "  # separator between GPUs of different kinds in one machine
 
 TYPED = INPUTS.of("machine")
 CHECKS: dict[str, Callable[[str], object]] = {
@@ -33,6 +32,9 @@ CHECKS: dict[str, Callable[[str], object]] = {
 @dataclass(frozen=True, kw_only=True)
 class MachineSpec:
     """Typed values of a machine; None for open fields."""
+
+    NO_GPU: ClassVar = "none"  # name of the GPU of a machine without one
+    MIXED: ClassVar = " + "  # separator between GPUs of different kinds in one machine
 
     # name of the GPU; several kinds as "2x RTX 3090 + RTX 4090"; "none" or words that say so become
     # "none"
@@ -67,8 +69,8 @@ class MachineSpec:
     def __post_init__(self) -> None:
         TYPED.check(vars(self))
         gpu = (self.gpu or "").strip().casefold()
-        if gpu == NO_GPU or NO_CARD.fullmatch(gpu):
-            object.__setattr__(self, "gpu", NO_GPU)
+        if gpu == MachineSpec.NO_GPU or NO_CARD.fullmatch(gpu):
+            object.__setattr__(self, "gpu", MachineSpec.NO_GPU)
         for name, check in CHECKS.items():
             if getattr(self, name) is not None:
                 check(getattr(self, name))
@@ -81,7 +83,7 @@ class MachineSpec:
                 f"Driver (--driver) is {driver.words}, through which llama.cpp computes with "
                 f"{driver.backend}; the backend is {self.backend}. Leave one of them out."
             )
-        if self.vram_gb is not None and MIXED in (self.gpu or ""):
+        if self.vram_gb is not None and MachineSpec.MIXED in (self.gpu or ""):
             raise InputError(
                 f"vram gb is given for {self.gpu}; it can be for one kind of GPU alone."
             )

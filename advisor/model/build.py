@@ -31,41 +31,43 @@ class Layer:
     facts: ArchitectureSpec
     norms: bool = True  # whether it has norms on the residual stream
 
+    @staticmethod
+    def stacked(
+        facts: ArchitectureSpec, layers: "Iterable[Layer]", outside: tuple[Tensor, ...] = ()
+    ) -> Architecture:
+        """Architecture of some layers, and of tensors outside them beside embedding and head."""
+        built = tuple(layers)
+        if facts.experts:
+            experts = Experts(total=facts.experts, used=facts.experts_per_token)
+        else:
+            experts = None
+        inner: list[Tensor] = []
+        for at, layer in enumerate(built):
+            inner += _norms(layer.facts, at) if layer.norms else ()
+            inner += layer.mixing.tensors + _feed_forward(layer.facts, at)
+        return Architecture(
+            name=facts.name,
+            layers=len(built),
+            hidden=facts.hidden,
+            vocab=facts.vocab,
+            tied=facts.tied,
+            max_context=facts.max_context,
+            tensors=(*_embedding(facts), *inner, *outside, *_output_head(facts)),
+            cache=tuple(layer.mixing.cache for layer in built),
+            attention_values=tuple(layer.mixing.attention_values for layer in built),
+            experts=experts,
+            source=facts.source,
+            head_dim=facts.head_dim,
+            expert_type=facts.expert_type,
+        )
+
 
 def build(facts: ArchitectureSpec) -> Architecture:
     """Architecture of a model from its published numbers."""
     _check(facts)
     at = range(facts.layers)
-    return stack(facts, (Layer(mixing=Mixing.of(facts, layer), facts=facts) for layer in at))
-
-
-def stack(
-    facts: ArchitectureSpec, layers: Iterable[Layer], outside: tuple[Tensor, ...] = ()
-) -> Architecture:
-    """Architecture of some layers and tensors outside them between the embedding and the head."""
-    built = tuple(layers)
-    if facts.experts:
-        experts = Experts(total=facts.experts, used=facts.experts_per_token)
-    else:
-        experts = None
-    inner: list[Tensor] = []
-    for at, layer in enumerate(built):
-        inner += _norms(layer.facts, at) if layer.norms else ()
-        inner += layer.mixing.tensors + _feed_forward(layer.facts, at)
-    return Architecture(
-        name=facts.name,
-        layers=len(built),
-        hidden=facts.hidden,
-        vocab=facts.vocab,
-        tied=facts.tied,
-        max_context=facts.max_context,
-        tensors=(*_embedding(facts), *inner, *outside, *_output_head(facts)),
-        cache=tuple(layer.mixing.cache for layer in built),
-        attention_values=tuple(layer.mixing.attention_values for layer in built),
-        experts=experts,
-        source=facts.source,
-        head_dim=facts.head_dim,
-        expert_type=facts.expert_type,
+    return Layer.stacked(
+        facts, (Layer(mixing=Mixing.of(facts, layer), facts=facts) for layer in at)
     )
 
 

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from advisor.catalog.csv_tables import DATA, read, texts
-from advisor.errors import DataError, Refusal, UnknownName, check_name
+from advisor.errors import DataError, Refusal, UnknownName
 from advisor.model import packings
 from advisor.model.architecture import Architecture, Group, Tensor
 from advisor.model.packings import Packing, packing_named
@@ -84,7 +84,7 @@ class Format:
     @staticmethod
     def meant(text: str, *, remark: bool = False) -> "Format":
         """Format of a spelling; with `remark`, of one among other words, as in a table's note."""
-        check_name("format", text)
+        UnknownName.check("format", text)
         plain = _plain(text)
         packing = _packing_meant(text, plain)
         if packing is not None:

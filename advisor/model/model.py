@@ -7,7 +7,8 @@ layers, and the largest number of layers that fits follows from running totals.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,21 +26,6 @@ BY_LAYER = "per_layer_model_proj"
 tables have the role of tables of n-grams."""
 
 # Formats of the KV cache.
-
-KV_BYTES_PER_VALUE = {
-    "f32": 4.0,
-    "f16": 2.0,
-    "bf16": 2.0,
-    "q8_0": 34 / 32,
-    "fp8": 1.0,
-    "q5_1": 24 / 32,
-    "q5_0": 22 / 32,
-    "q4_1": 20 / 32,
-    "q4_0": 18 / 32,
-    "iq4_nl": 18 / 32,
-}
-"""Bytes a cached value takes [B]; blocks of 32 with their scales, from the constants of the `gguf`
-package 0.19.0 (GGML_QUANT_SIZES), 2026-05-06."""
 
 
 Floats = npt.NDArray[np.float64]
@@ -191,6 +177,23 @@ class Model:
     def __repr__(self) -> str:
         return f"<Model {self.name}, {self.format}, {np.max(self.file_bytes) / GIB:.1f} GB>"
 
+    KV_BYTES_PER_VALUE: ClassVar[Mapping[str, float]] = MappingProxyType(
+        {
+            "f32": 4.0,
+            "f16": 2.0,
+            "bf16": 2.0,
+            "q8_0": 34 / 32,
+            "fp8": 1.0,
+            "q5_1": 24 / 32,
+            "q5_0": 22 / 32,
+            "q4_1": 20 / 32,
+            "q4_0": 18 / 32,
+            "iq4_nl": 18 / 32,
+        }
+    )
+    """Bytes of a cached value by the cache's type [B]: blocks of 32 with their scales, from the
+    constants of the `gguf` package 0.19.0 (GGML_QUANT_SIZES), 2026-05-06."""
+
     @property
     def layers(self) -> int:
         """Repeating layers."""
@@ -303,7 +306,7 @@ class Model:
         each = self.per_layer
         kept = np.minimum(np.asarray(tokens, dtype=float)[..., None], each.windows)
         return np.asarray(
-            kept * each.kv_values * KV_BYTES_PER_VALUE[kv_type] + 4.0 * each.state_values
+            kept * each.kv_values * Model.KV_BYTES_PER_VALUE[kv_type] + 4.0 * each.state_values
         )
 
     # Stacking of formats: one architecture in several formats as one model with arrays as numbers.
@@ -366,6 +369,11 @@ class Model:
         experts = parts[Group.ROUTED_EXPERTS]
         parts[Group.ROUTED_EXPERTS] = experts * (size / float(self.expert_bytes))
         return replace(self, bytes_per_layer=parts)
+
+    @property
+    def gguf_file(self) -> str:
+        """Name of a GGUF file of the model."""
+        return f"{self.name.rpartition('/')[2]}-{self.format}.gguf"
 
     @staticmethod
     def from_tensors(

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from advisor.catalog.name_matching import spellings
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ArchitectureSpec:
@@ -82,3 +84,8 @@ class ArchitectureSpec:
     source: str = ""  # source of the numbers
     source_date: str = ""  # date of the source, or of reading it
     note: str = ""  # remarks; for a model that cannot be derived, the reason
+
+    @property
+    def spellings(self) -> list[str]:
+        """Name, aliases and name on the Hub, in lower case."""
+        return spellings(self)

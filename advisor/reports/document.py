@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from advisor.catalog.records import Size, checked
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import InputError
 from advisor.formatting import Currency, money
-from advisor.runtimes.compare import TITLES
 from advisor.units import number
 
 # Parts of a report document: cards, options, memory, time, lines and figures.
@@ -211,7 +211,9 @@ class WayRow(Record):
 #
 # A document keeps keys ("in_place"); every page and file shows these words.
 
-PLACEMENTS: dict[PlacementKey, str] = {strategy.value: title for strategy, title in TITLES.items()}
+PLACEMENTS: dict[PlacementKey, str] = {
+    strategy.value: strategy.heading for strategy in PlacementStrategy
+}
 TIERS: dict[Tier, str] = {"VRAM": "VRAM", "RAM": "RAM", "disk": "drive"}
 MEMORY_PARTS = ("weights", "KV cache", "buffers")
 TIME_PARTS = {

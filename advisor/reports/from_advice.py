@@ -41,7 +41,6 @@ from advisor.reports.document import (
 from advisor.request.command_line import command
 from advisor.request.texts import to_texts
 from advisor.runtimes import LLAMA_CPP
-from advisor.runtimes.compare import TITLES
 
 if TYPE_CHECKING:
     from advisor.advice.diagnosis.diagnose import Measured
@@ -285,7 +284,7 @@ def placement_card(estimate: Estimate, *, shown: bool) -> PlacementCard:
     card = as_record(
         "card",
         SimpleNamespace(all=estimate, run=estimate if fits else None),
-        title=f"{TITLES[estimate.strategy]}: {estimate.runtime.name}, {estimate.model.format}",
+        title=f"{estimate.strategy.heading}: {estimate.runtime.name}, {estimate.model.format}",
         fits=fits,
         missing_bytes=None if fits or estimate.refusal else float(estimate.missing),
         bottleneck=estimate.bottleneck if fits else "",

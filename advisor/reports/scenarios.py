@@ -31,7 +31,7 @@ from advisor.advice.task import task_of
 from advisor.catalog.inputs import INPUTS
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.errors import LONGEST_NAME, AdvisorError, InputError
+from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.formatting import money
 from advisor.reports import plain_yaml
 from advisor.request.request import Nouns, Request
@@ -331,8 +331,10 @@ def _machine(
 def _text(value: object, where: str) -> str:
     if not isinstance(value, str):
         raise InputError(f"{where} is {str(value)[:80]!r}; it should be text.")
-    if len(value) > LONGEST_NAME:
-        raise InputError(f"{where} has {len(value):,} letters; at most {LONGEST_NAME} are read.")
+    if len(value) > UnknownName.LONGEST:
+        raise InputError(
+            f"{where} has {len(value):,} letters; at most {UnknownName.LONGEST} are read."
+        )
     return value
 
 

@@ -1,10 +1,10 @@
 """Known speeds of a request, each beside what is predicted for it on the machine that it names."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Settings
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError
@@ -32,7 +32,7 @@ class QuestionRun:
     """What a request states of its own run; a known speed of the same model ran so, too."""
 
     model: Model | None = None  # model of the question; None where none is asked for
-    settings: Settings = DEFAULT
+    settings: Settings = field(default_factory=Settings)
     strategy: PlacementStrategy | None = None  # placement; None for any
     runtime: Runtime | None = None  # runtime; None for any
 
@@ -110,8 +110,8 @@ def _placed(
         inside = every and not speed.cpu_moe
         return stated, None if inside else PlacementStrategy.CPU_OFFLOAD
     if question.model is None or not _same(question.model, model):
-        return DEFAULT, None
-    return question.settings if runtime.takes_layers else DEFAULT, question.strategy
+        return Settings(), None
+    return question.settings if runtime.takes_layers else Settings(), question.strategy
 
 
 def _same(first: Model, second: Model) -> bool:

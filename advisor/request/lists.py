@@ -8,10 +8,10 @@ from advisor.cost_model.workload import Draft
 from advisor.machine import backends
 from advisor.machine.catalog import DISKS, GPUS, HOSTS, MACHINES
 from advisor.machine.machine import Form
-from advisor.machine.spec import NO_GPU
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.formats import Format
-from advisor.model.model import KV_BYTES_PER_VALUE
+from advisor.model.model import Model
 from advisor.request.session import shapes
 from advisor.request.wants import MAKERS, Condition, Texts, Think
 from advisor.runtimes import NAMED
@@ -47,7 +47,7 @@ LISTS: Mapping[str, Callable[[], Iterable[str]]] = {
     "model": catalog.model_rows,
     "format": _formats,
     "machine": _machines,
-    "gpu": lambda: (NO_GPU, *GPUS.rows()),
+    "gpu": lambda: (MachineSpec.NO_GPU, *GPUS.rows()),
     "cpu": HOSTS.rows,
     "disk": DISKS.rows,
     "backend": lambda: map(str, backends.Backend),
@@ -56,7 +56,7 @@ LISTS: Mapping[str, Callable[[], Iterable[str]]] = {
     "build": lambda: ("2024-09", "2025-10"),
     "numa": lambda: map(str, backends.NumaPolicy),
     "context": lambda: CONTEXTS,
-    "kv_type": lambda: KV_BYTES_PER_VALUE,
+    "kv_type": lambda: Model.KV_BYTES_PER_VALUE,
     "session": shapes,
     "draft": lambda: map(str, Draft.by_name()),
     "runtime": lambda: (runtime.name for runtime in NAMED),

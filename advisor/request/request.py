@@ -19,10 +19,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from advisor.catalog import inputs
-from advisor.cost_model.drafting import refuse_without_heads
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
-from advisor.cost_model.workload import Draft, Workload
+from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.formatting import US_DOLLAR, Currency
 from advisor.lazy import lazy
@@ -474,8 +473,8 @@ class Nouns:
     def work(self) -> Workload:
         """Request of one reply, which is the middle one of a session."""
         reply = self._reply
-        if reply.draft == Draft.MTP and (self.given or self.request.model):
-            refuse_without_heads(self.model)
+        if reply.draft and (self.given or self.request.model):
+            reply.check_heads(self.model)
         if self.session is None:
             return reply.with_room()
         return self.session.middle(reply)

@@ -12,7 +12,7 @@ from advisor.catalog.inputs import INPUTS, Kind
 from advisor.errors import InputError, UnknownName
 from advisor.machine import from_spec
 from advisor.machine.catalog import GPUS
-from advisor.machine.spec import MIXED, NO_GPU
+from advisor.machine.spec import MachineSpec
 from advisor.request.lists import CLOSED, listed, respelled
 from advisor.request.request import DEFAULTS, NOTHING, Request
 from advisor.runtimes import LLAMA_CPP, runtime
@@ -132,14 +132,14 @@ def _parts(address: Mapping[str, str], typed: Texts, pool: Texts, page: str) -> 
 
 def _card(text: str) -> str:
     if text.casefold() == "no gpu":
-        return NO_GPU
+        return MachineSpec.NO_GPU
     return text
 
 
 def _cards(card: str, count: str, other: str) -> Texts:
     """Cards of one kind, or of two as in "2x RTX 3090 + RTX 4090"."""
     if other.casefold() not in ("", "none"):
-        return {"gpu": f"{card if count == '1' else f'{count}x {card}'}{MIXED}{other}"}
+        return {"gpu": f"{card if count == '1' else f'{count}x {card}'}{MachineSpec.MIXED}{other}"}
     if count == "1":
         return {"gpu": card}
     return {"gpu": card, "gpu_count": count}

@@ -15,8 +15,6 @@ import numpy as np
 
 from advisor.cost_model.loads import ForwardPass, step_load
 from advisor.cost_model.placement import (
-    DISK,
-    RAM,
     Location,
     Placement,
     PlacementStrategy,
@@ -24,7 +22,6 @@ from advisor.cost_model.placement import (
     Tier,
     all_of,
     over_gpus,
-    vram,
 )
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Transfer
@@ -142,7 +139,7 @@ def place(
     layers = {place: layer_shares(model, share) for place, share in parts.items()}
     gpus = on_gpus(parts)
     kept = sum((layers[place] for place in gpus), start=np.zeros(()))
-    outside = parts[RAM] + parts[DISK] > 0
+    outside = parts[Location.RAM] + parts[Location.DISK] > 0
     through = np.max(np.where(outside, block_sizes(model), 0.0), axis=-1)
     held = [place for place, share in layers.items() if place in gpus or np.any(parts[place])]
     return Placement(
@@ -169,7 +166,7 @@ def mapped(model: Model, limits: Mapping[Location, Array]) -> Parts:
     edges = [np.zeros(()), *filled(model, gpus, ram), np.asarray(float(len(number)))]
     return {
         place: ((number >= start[..., None]) & (number < end[..., None])).astype(float)
-        for place, (start, end) in zip((*limits, DISK), pairwise(edges), strict=True)
+        for place, (start, end) in zip((*limits, Location.DISK), pairwise(edges), strict=True)
     }
 
 
@@ -199,7 +196,7 @@ def memory_limits(
         cpu = np.where(rest <= ram, 0.0, ram)
     else:
         cpu = np.maximum(ram, rest)
-    return {**dict(zip(map(vram, range(len(gpus))), gpus, strict=True)), RAM: cpu}
+    return {**dict(zip(map(Location.vram, range(len(gpus))), gpus, strict=True)), Location.RAM: cpu}
 
 
 def rooms(
@@ -212,10 +209,10 @@ def rooms(
     free = [gpu.memory.value * MEMORY_USED - streaming.ACTIVATIONS for gpu in machine.gpus]
     cache = model.kv_bytes(work.context, work.kv_type) * np.asarray(work.users, float)[..., None]
     resident = strategy is PlacementStrategy.GPU_RESIDENT
-    trial = {vram(at): room for at, room in enumerate(free)}
+    trial = {Location.vram(at): room for at, room in enumerate(free)}
     if resident:
-        trial[vram(len(free) - 1)] = np.asarray(np.inf)
-    parts = mapped(model, {**trial, RAM: np.zeros(())})
+        trial[Location.vram(len(free) - 1)] = np.asarray(np.inf)
+    parts = mapped(model, {**trial, Location.RAM: np.zeros(())})
     cached = [np.sum(cache * layer_shares(model, parts[place]), axis=-1) for place in trial]
     if not resident:
         cached[0] = np.sum(cache, axis=-1)
@@ -248,16 +245,16 @@ def as_published(model: Model, machine: Machine, settings: Settings, parts: Part
     kept = sum((layers[place] for place in on_gpus(parts)), start=np.zeros(()))
     if settings.gpu_layers is not None:
         kept = streaming.first_layers(model, settings.gpu_layers)
-    disk = np.minimum(layers[DISK], 1.0 - kept)
+    disk = np.minimum(layers[Location.DISK], 1.0 - kept)
     if settings.disk_layers is not None:
         before = model.layers - np.asarray(settings.disk_layers, dtype=float)
         disk = np.minimum(1.0 - streaming.first_layers(model, before), 1.0 - kept)
     stated = dict(zip(on_gpus(parts), over_gpus(machine, kept), strict=True))
-    stated |= {RAM: 1.0 - kept - disk, DISK: disk}
+    stated |= {Location.RAM: 1.0 - kept - disk, Location.DISK: disk}
     ends = len(blocks(model)) - 1 - model.layers
 
     def with_ends(place: Location, share: Floats) -> Floats:
-        table = np.full_like(share[..., :1], float(place == vram(0)))
+        table = np.full_like(share[..., :1], float(place == Location.vram(0)))
         return np.concatenate((table, share, *[share[..., -1:]] * ends), axis=-1)
 
     return {place: with_ends(place, share) for place, share in stated.items()}
@@ -268,7 +265,7 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 
     def computed(step: ForwardPass, location: Location, device: int) -> Flow:
         load = step_load(model, placement, location, step)
-        if location == vram(0):
+        if location == Location.vram(0):
             sequences = step.sequences
         else:
             sequences = 0.0
@@ -278,7 +275,7 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
         return Flow(route=Route.RESIDENT, load=load, device=device, kernels=batch)
 
     def copied(location: Location) -> Flow:
-        if location == DISK:
+        if location == Location.DISK:
             route = Route.STAGED
         else:
             route = Route.STREAMED
@@ -308,10 +305,13 @@ print(tokenizer.decode(model.generate(**prompt, max_new_tokens={output})[0]))"""
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Python code that runs the placement."""
     limits = placement.limits or {
-        place: placement.weight_bytes(model, place) for place in (*on_gpus(placement.weights), RAM)
+        place: placement.weight_bytes(model, place)
+        for place in (*on_gpus(placement.weights), Location.RAM)
     }
     apple = machine.gpus[0].vendor == "Apple"
-    keys = {place: '"mps"' if apple else str(place.device) for place in limits} | {RAM: '"cpu"'}
+    keys = {place: '"mps"' if apple else str(place.device) for place in limits} | {
+        Location.RAM: '"cpu"'
+    }
     sizes = (f'{keys[place]}: "{int(up(size) / MIB)}MiB"' for place, size in limits.items())
     return SNIPPET.format(
         name=repr(catalog.repository(model.name)), limits=", ".join(sizes), output=int(work.output)

@@ -297,11 +297,3 @@ def decode_tps(estimate: Estimate) -> float:
     if estimate.decode_tps is not None:
         return float(estimate.decode_tps)
     return 0.0
-
-
-TITLES = {
-    PlacementStrategy.GPU_RESIDENT: "In the GPU",
-    PlacementStrategy.CPU_OFFLOAD: "Offload to RAM",
-    PlacementStrategy.NVME_OFFLOAD: "Offload to NVMe",
-}
-"""Title of each placement."""

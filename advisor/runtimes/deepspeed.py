@@ -18,7 +18,7 @@ from functools import lru_cache
 import numpy as np
 
 from advisor.cost_model.loads import ForwardPass, prompt_step, token_step
-from advisor.cost_model.placement import DISK, RAM, Placement, PlacementStrategy, Settings
+from advisor.cost_model.placement import Location, Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import (
     Exchange,
@@ -49,9 +49,9 @@ def place(
     """All weights in RAM or on the drive, the KV cache in VRAM where it fits, else in RAM."""
     check_takes("deepspeed", machine, strategy)
     if strategy is PlacementStrategy.NVME_OFFLOAD:
-        rest = DISK
+        rest = Location.DISK
     else:
-        rest = RAM
+        rest = Location.RAM
     nothing = np.zeros(model.layers)
     passing = passing_bytes(model, len(machine.gpus))
     users = np.asarray(work.users, dtype=float) / len(machine.gpus)
@@ -68,7 +68,7 @@ def place(
         {rest: 1.0 - nothing},
         usable=streaming.MEMORY_USED,
         workspace=workspace,
-        cache_outside={RAM: in_ram},
+        cache_outside={Location.RAM: in_ram},
         tables=rest,
     )
 
@@ -98,9 +98,9 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
     """
     count = len(machine.gpus)
     if placement.strategy is PlacementStrategy.NVME_OFFLOAD:
-        rest = DISK
+        rest = Location.DISK
     else:
-        rest = RAM
+        rest = Location.RAM
     moved = streaming.moved_weights(model, placement, rest)
     gathered = Exchange(
         way=ExchangePath.PEER,
@@ -127,7 +127,7 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
         started = replace(load.times(0.0), layers=load.layers)
         hooks = Flow(route=Route.RESIDENT, load=started, kernels=streaming.kernels(model, 0.0))
         attended = Flow(route=Route.IN_PLACE, moved=streaming.attended_bytes(model, load) * on_host)
-        copies = (streamed, staged) if rest == DISK else (streamed,)
+        copies = (streamed, staged) if rest == Location.DISK else (streamed,)
         return Schedule(
             stages=((computed, *copies), (hooks,), (attended,)),
             exchanges=(gathered,) if count > 1 else (),
@@ -135,7 +135,7 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 
     return Phases(
         of_prompt=lambda: one_pass(prompt_step(work), 0.0),
-        of_token=lambda: one_pass(token_step(work), streaming.cache_share(placement, RAM)),
+        of_token=lambda: one_pass(token_step(work), streaming.cache_share(placement, Location.RAM)),
     )
 
 
@@ -194,7 +194,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     launch = f"deepspeed --num_gpus {len(machine.gpus)}"
     name = catalog.repository(model.name)
     users = each_gpu(machine, work)
-    if RAM in placement.kv:
+    if Location.RAM in placement.kv:
         drive = placement.strategy is PlacementStrategy.NVME_OFFLOAD
         if drive:
             options = "--disk-offload --offload-dir /local_nvme"

@@ -12,15 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.cost_model.loads import ForwardPass, Load
-from advisor.cost_model.placement import (
-    DISK,
-    RAM,
-    Placement,
-    PlacementStrategy,
-    Settings,
-    all_of,
-    vram,
-)
+from advisor.cost_model.placement import Location, Placement, PlacementStrategy, Settings, all_of
 from advisor.cost_model.runtime import LoadedFormat, Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Transfer
 from advisor.cost_model.workload import Workload
@@ -42,11 +34,11 @@ def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """Experts outside, everything else on the GPU, or in RAM without a GPU."""
-    home = vram(0) if machine.gpus else RAM
+    home = Location.vram(0) if machine.gpus else Location.RAM
     if strategy is PlacementStrategy.NVME_OFFLOAD:
-        outside = DISK
+        outside = Location.DISK
     else:
-        outside = RAM
+        outside = Location.RAM
     everything = np.ones(model.layers)
     nothing = np.zeros(model.layers)
     at_home = all_of(everything) | {Group.ROUTED_EXPERTS: nothing}

@@ -14,8 +14,6 @@ import numpy as np
 
 from advisor.cost_model.loads import ForwardPass, prompt_step, token_step
 from advisor.cost_model.placement import (
-    DISK,
-    RAM,
     Location,
     Placement,
     PlacementStrategy,
@@ -26,7 +24,7 @@ from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
-from advisor.model.model import KV_BYTES_PER_VALUE, Floats, Model
+from advisor.model.model import Floats, Model
 from advisor.runtimes import weight_streaming as streaming
 from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.parallelism import Parallel, exchanges
@@ -65,16 +63,18 @@ def place(
         away = sum(outside.values(), start=np.zeros(()))
         layers = np.where((budget >= model.layer_bytes.sum()) | (away > 0), 0.0, fitting)
     kept = streaming.first_layers(model, layers)
-    rest: dict[Location, Floats] = {RAM: 1.0 - kept}
+    rest: dict[Location, Floats] = {Location.RAM: 1.0 - kept}
     if strategy is PlacementStrategy.NVME_OFFLOAD:
-        held = rest[RAM] @ model.layer_bytes
-        cached = streaming.cache_bytes(model, work) * outside[RAM]
+        held = rest[Location.RAM] @ model.layer_bytes
+        cached = streaming.cache_bytes(model, work) * outside[Location.RAM]
         room = np.maximum(machine.host.memory.value * RAM_USED - cached, 0.0)
-        share = np.where(held > room, 1.0 - room / np.maximum(held, 1.0), 1.0 - outside[DISK])
+        share = np.where(
+            held > room, 1.0 - room / np.maximum(held, 1.0), 1.0 - outside[Location.DISK]
+        )
         if settings.disk_layers is not None:
-            share = settings.disk_layers / np.maximum(np.sum(rest[RAM], axis=-1), 1e-9)
-        rest[DISK] = np.asarray(rest[RAM] * np.clip(share, 0.0, 1.0)[..., None])
-        rest[RAM] = rest[RAM] - rest[DISK]
+            share = settings.disk_layers / np.maximum(np.sum(rest[Location.RAM], axis=-1), 1e-9)
+        rest[Location.DISK] = np.asarray(rest[Location.RAM] * np.clip(share, 0.0, 1.0)[..., None])
+        rest[Location.RAM] = rest[Location.RAM] - rest[Location.DISK]
     return streaming.shared_by_gpus(
         model,
         machine,
@@ -103,13 +103,13 @@ def cache_outside(
     if strategy is PlacementStrategy.GPU_RESIDENT:
         return {}
     if strategy is PlacementStrategy.CPU_OFFLOAD:
-        return {RAM: away}
+        return {Location.RAM: away}
     in_ram = np.asarray(cache <= machine.host.memory.value * RAM_USED, dtype=float)
     if settings.disk_layers is not None:  # what RAM holds of the weights comes first
         share = 1.0 - settings.disk_layers / model.layers
         left = machine.host.memory.value * RAM_USED - share * float(model.layer_bytes.sum())
         in_ram = np.asarray(cache <= left, dtype=float)
-    return {RAM: away * in_ram, DISK: away * (1.0 - in_ram)}
+    return {Location.RAM: away * in_ram, Location.DISK: away * (1.0 - in_ram)}
 
 
 def gpu_batch(model: Model, placement: Placement, machine: Machine, work: Workload) -> Array:
@@ -141,13 +141,13 @@ def schedule(
     in parallel (`--overlap`).
     """
     count = len(machine.gpus)
-    packed = KV_BYTES_PER_VALUE[work.kv_type] < 1.0
+    packed = Model.KV_BYTES_PER_VALUE[work.kv_type] < 1.0
     batches = np.ceil(work.users / gpu_batch(model, placement, machine, work))
 
     def one_pass(step: ForwardPass, cached: bool) -> Schedule:
         load = streaming.whole_load(model, placement, step)
-        paged = streaming.cache_share(placement, DISK) * cached
-        away = streaming.cache_share(placement, RAM) * cached + paged
+        paged = streaming.cache_share(placement, Location.DISK) * cached
+        away = streaming.cache_share(placement, Location.RAM) * cached + paged
         attended = away * float(host_attention and cached and not packed)
         crossing = sum(
             streaming.moved_weights(model, placement, place)
@@ -165,12 +165,15 @@ def schedule(
         ]
         if placement.strategy is PlacementStrategy.NVME_OFFLOAD:
             flows += [
-                Flow(route=Route.PAGED, moved=streaming.moved_weights(model, placement, DISK)),
+                Flow(
+                    route=Route.PAGED,
+                    moved=streaming.moved_weights(model, placement, Location.DISK),
+                ),
                 Flow(route=Route.STAGED, moved=load.kv * paged, transfer=None),
             ]
         values = streaming.unpacked_weights(model) * batches
         if cached and packed:
-            values = values + load.kv / KV_BYTES_PER_VALUE[work.kv_type]
+            values = values + load.kv / Model.KV_BYTES_PER_VALUE[work.kv_type]
         unpacking = streaming.kernels(model, 0.0, unpacked=values / count)
         apart = Flow(route=Route.RESIDENT, load=load.times(0.0), kernels=unpacking)
         if overlap:
@@ -205,9 +208,9 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     ]
     if streaming.packed_weights(model):
         parts.append("--compress-weight")
-    if KV_BYTES_PER_VALUE[work.kv_type] < 1.0:
+    if Model.KV_BYTES_PER_VALUE[work.kv_type] < 1.0:
         parts.append("--compress-cache")
-    elif RAM in placement.kv or DISK in placement.kv:
+    elif Location.RAM in placement.kv or Location.DISK in placement.kv:
         parts.append("--cpu-cache-compute")
     if placement.strategy is PlacementStrategy.NVME_OFFLOAD:
         parts.append("--offload-dir offload")
@@ -218,11 +221,11 @@ def percent(model: Model, placement: Placement) -> tuple[int, ...]:
     """`--percent`: weights, cache and activations on GPU and in RAM; the rest is on disk [%]."""
     whole = float(model.layer_bytes.sum())
     on_gpu = round(float(placement.gpu_layers) / model.layers * 100)
-    in_ram = round(float(streaming.layer_weights(model, placement, RAM)) / whole * 100)
+    in_ram = round(float(streaming.layer_weights(model, placement, Location.RAM)) / whole * 100)
     in_ram = min(in_ram, 100 - on_gpu)
-    if RAM in placement.kv:
+    if Location.RAM in placement.kv:
         cache = (0, 100)
-    elif DISK in placement.kv:
+    elif Location.DISK in placement.kv:
         cache = (0, 0)
     else:
         cache = (100, 0)

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read, texts
-from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Settings
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import LoadedFormat
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
@@ -40,6 +40,7 @@ NAMES = {
 }
 """Names of the runtimes in sentences, by their key in the table."""
 USUAL_WORK = Workload()
+USUAL_SETTINGS = Settings()  # every choice left to the runtime
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,7 +103,7 @@ def check_takes(
     strategy: PlacementStrategy | None = None,
     model: Model | None = None,
     work: Workload = USUAL_WORK,
-    settings: Settings = DEFAULT,
+    settings: Settings = USUAL_SETTINGS,
 ) -> None:
     """Refuse what a runtime does not take of a machine, a placement, a model or a request."""
     of = Attempt(machine=machine, strategy=strategy, model=model, work=work, settings=settings)

@@ -22,15 +22,7 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.cost_model.loads import ForwardPass, prompt_step, step_load, token_step
-from advisor.cost_model.placement import (
-    RAM,
-    Location,
-    Placement,
-    PlacementStrategy,
-    Settings,
-    all_of,
-    vram,
-)
+from advisor.cost_model.placement import Location, Placement, PlacementStrategy, Settings, all_of
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Transfer
 from advisor.cost_model.workload import Workload
@@ -87,15 +79,17 @@ def place(
     everywhere = np.ones((*np.shape(kept), model.layers))
     share = np.asarray(kept)[..., None] / total * everywhere
     part = {**all_of(everywhere / tensor), Group.ROUTED_EXPERTS: share / tensor}
-    weights: dict[Location, Mapping[Group, Floats]] = {RAM: {Group.ROUTED_EXPERTS: 1.0 - share}}
-    cards = tuple(map(vram, range(tensor)))
+    weights: dict[Location, Mapping[Group, Floats]] = {
+        Location.RAM: {Group.ROUTED_EXPERTS: 1.0 - share}
+    }
+    cards = tuple(map(Location.vram, range(tensor)))
     return Placement(
         strategy=strategy,
         gpu_layers=np.full(np.shape(kept), float(model.layers)),
         cpu_moe=np.full(np.shape(kept), float(model.layers)),
         weights={**weights, **dict.fromkeys(cards, part)},
         kv=dict.fromkeys(cards, everywhere * cache_share(model, tensor)),
-        embedding=vram(0),
+        embedding=Location.vram(0),
         embedding_shares=dict.fromkeys(cards, 1.0 / tensor),
         output=dict.fromkeys(cards, np.asarray(1.0 / tensor)),
         buffers={
@@ -128,24 +122,25 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
     group = shared_by(model, machine)
     device = group.slowest
     tensor = group.division.tensor
-    on_card = placement.weights[vram(device)]
+    on_card = placement.weights[Location.vram(device)]
     share = on_card[Group.ROUTED_EXPERTS]
     if placement.answered is not None:
         share = np.asarray(placement.answered)[..., None] * np.ones_like(share) / tensor
     cold = 1.0 - share * tensor
     without = {**on_card, Group.ROUTED_EXPERTS: np.zeros_like(share)}
     in_ram: Array = (
-        placement.weights[RAM][Group.ROUTED_EXPERTS] @ model.bytes_per_layer[Group.ROUTED_EXPERTS]
+        placement.weights[Location.RAM][Group.ROUTED_EXPERTS]
+        @ model.bytes_per_layer[Group.ROUTED_EXPERTS]
     )
 
     def one_pass(step: ForwardPass, copied: Array) -> Schedule:
         """Pass with the experts in RAM copied (1), or computed there (0)."""
-        first = held_load(group, replace(placement, weights={vram(device): without}), step)
+        first = held_load(group, replace(placement, weights={Location.vram(device): without}), step)
         hot, brought = (
-            held_load(group, _experts(placement, vram(device), part), step)
+            held_load(group, _experts(placement, Location.vram(device), part), step)
             for part in (share, cold / tensor)
         )
-        outside = step_load(model, _experts(placement, RAM, cold), RAM, step)
+        outside = step_load(model, _experts(placement, Location.RAM, cold), Location.RAM, step)
         moved = copied * np.ceil(np.asarray(step.tokens) / CHUNK) * in_ram / tensor
         return Schedule(
             stages=(
@@ -174,7 +169,10 @@ def _experts(placement: Placement, where: Location, share: Floats) -> Placement:
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Launch line of the placement."""
     division = shared_by(model, machine).division
-    share = float(np.ravel(placement.weights[vram(0)][Group.ROUTED_EXPERTS])[0]) * division.tensor
+    share = (
+        float(np.ravel(placement.weights[Location.vram(0)][Group.ROUTED_EXPERTS])[0])
+        * division.tensor
+    )
     experts = FILES.get(model.format, model.format)
     form = model.format.removesuffix("-hf")
     if form == "BF16":

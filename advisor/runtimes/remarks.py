@@ -10,13 +10,7 @@ import numpy as np
 from advisor import runtimes
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import (
-    DISK,
-    RAM,
-    PlacementStrategy,
-    Settings,
-    Tier,
-)
+from advisor.cost_model.placement import Location, PlacementStrategy, Settings, Tier
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import ENOUGH
@@ -289,12 +283,12 @@ def _tables(estimate: Estimate) -> Iterable[str]:
         kind = "of n-grams"
     else:
         kind = "by layer"
-    if np.any(placement.embedding_share(DISK)):
+    if np.any(placement.embedding_share(Location.DISK)):
         yield (
             f"Its tables {kind}, {size}, stay in the file on the drive: a token reads a few rows "
             "of them, which free RAM keeps."
         )
-    elif np.any(placement.embedding_share(RAM)) and not machine.unified:
+    elif np.any(placement.embedding_share(Location.RAM)) and not machine.unified:
         yield (
             f"Its tables {kind}, {size}, lie in RAM and take no GPU memory: a token reads a few "
             "rows of them."

@@ -12,15 +12,12 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.engine_kernels import PEAKS, EngineKernels
 from advisor.cost_model.loads import ForwardPass, Load, prompt_step, step_load, token_step
 from advisor.cost_model.placement import (
-    DISK,
-    RAM,
     Location,
     Placement,
     PlacementStrategy,
     Settings,
     all_of,
     layers_that_fit,
-    vram,
 )
 from advisor.cost_model.runtime import Runtime, ServerSetup, WeightFiles
 from advisor.cost_model.schedule import Kernels, Phases, Schedule, Stage
@@ -211,8 +208,8 @@ def engine(
 
 def moved_bytes(model: Model, placement: Placement) -> Array:
     """Weights in RAM that a step copies or reads, without the tables there [B]."""
-    tables = placement.embedding_share(RAM) * model.embedding
-    return placement.weight_bytes(model, RAM) - tables
+    tables = placement.embedding_share(Location.RAM) * model.embedding
+    return placement.weight_bytes(model, Location.RAM) - tables
 
 
 def placed(
@@ -293,9 +290,9 @@ def _spread(groups: list[GpuGroup], layers: list[Floats], room: Room, users: Arr
         part = 1.0
     else:
         part = 1.0 / division.tensor
-    weights: dict[Location, Mapping[Group, Floats]] = {RAM: all_of(1.0 - resident)}
+    weights: dict[Location, Mapping[Group, Floats]] = {Location.RAM: all_of(1.0 - resident)}
     kv: dict[Location, Floats] = {}
-    outside = {RAM: room.in_ram, DISK: room.in_file}
+    outside = {Location.RAM: room.in_ram, Location.DISK: room.in_file}
     table = {where: share for where, share in outside.items() if np.any(share)}
     head: dict[Location, Array] = {}
     buffers: dict[Location, Array] = {}
@@ -308,7 +305,7 @@ def _spread(groups: list[GpuGroup], layers: list[Floats], room: Room, users: Arr
         passing = np.where(streams, room.buffered * largest, 0.0)
         working = room.working + room.drafter * part + passing
         for device in group.devices:
-            where = vram(device)
+            where = Location.vram(device)
             weights[where] = held
             kv[where] = group.layers * shares + np.zeros_like(here)
             table[where] = room.tables * part * (group.at == 0)
@@ -319,7 +316,7 @@ def _spread(groups: list[GpuGroup], layers: list[Floats], room: Room, users: Arr
         gpu_layers=np.sum(resident, axis=-1),
         weights=weights,
         kv=kv,
-        embedding=vram(0),
+        embedding=Location.vram(0),
         embedding_shares=table,
         output=head,
         buffers=buffers,
@@ -372,7 +369,7 @@ def sequences_that_fit(model: Model, placement: Placement, machine: Machine, wor
     """Conversations that fit in VRAM, each with the cache of `paged`; further ones wait."""
     counts = []
     for device, gpu in enumerate(machine.gpus):
-        where = vram(device)
+        where = Location.vram(device)
         each = np.asarray(placement.kv_bytes(model, where, work)) / work.users
         held = placement.weight_bytes(model, where) + placement.buffers.get(where, 0.0)
         if np.any(each > 0):
@@ -391,7 +388,7 @@ def held_load(group: GpuGroup, placement: Placement, step: ForwardPass) -> Load:
     """
     model = group.model
     division = group.division
-    where = vram(group.slowest)
+    where = Location.vram(group.slowest)
     load = step_load(model, placement, where, step)
     if placement.expert_parallel:
         read, computed = busiest_gpu(model, division.tensor, step.tokens)
@@ -426,9 +423,11 @@ def held_load(group: GpuGroup, placement: Placement, step: ForwardPass) -> Load:
 
 def outside_load(group: GpuGroup, placement: Placement, step: ForwardPass) -> Load:
     """Load of one GPU of a group from its layers in RAM, after they were copied."""
-    weights = {part: share * group.layers for part, share in placement.weights[RAM].items()}
-    alone = replace(placement, weights={RAM: weights}, kv={}, output={})
-    return each_of(step_load(group.model, alone, RAM, step), group.division.tensor)
+    weights = {
+        part: share * group.layers for part, share in placement.weights[Location.RAM].items()
+    }
+    alone = replace(placement, weights={Location.RAM: weights}, kv={}, output={})
+    return each_of(step_load(group.model, alone, Location.RAM, step), group.division.tensor)
 
 
 def phases(
@@ -459,7 +458,7 @@ def phases(
 def group_weights(group: GpuGroup, placement: Placement) -> Array:
     """Weights in RAM of a group's layers, for each of its GPUs, unused experts included [B]."""
     sizes = group.model.bytes_per_layer
-    shares = placement.weights[RAM].items()
+    shares = placement.weights[Location.RAM].items()
     held: Array = sum((share * group.layers) @ sizes[part] for part, share in shares)
     return held / group.division.tensor
 
@@ -469,7 +468,7 @@ def group_kernels(group: GpuGroup, placement: Placement, step: ForwardPass) -> E
     model = group.model
     division = group.division
     mask = group.layers
-    head = placement.output.get(vram(group.slowest), 0.0)
+    head = placement.output.get(Location.vram(group.slowest), 0.0)
     tokens = np.asarray(step.tokens, dtype=float)
     users = share_of_users(division, step.sequences)
     stream = model.architecture.hidden * ACTIVATION * tokens * users

@@ -14,7 +14,7 @@ from functools import partial, reduce
 
 import numpy as np
 
-from advisor.cost_model.placement import DISK, RAM, Placement, PlacementStrategy
+from advisor.cost_model.placement import Location, Placement, PlacementStrategy
 from advisor.cost_model.workload import AT_ONCE, HEADS, Draft, Workload, drafter_memory
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
@@ -109,8 +109,8 @@ def _drafting(work: Workload) -> Iterable[str]:
 
 
 def _offload(model: Model, placement: Placement, division: Parallel) -> Iterable[str]:
-    in_file = np.any(placement.embedding_share(DISK))
-    if in_file or np.any(placement.embedding_share(RAM)):
+    in_file = np.any(placement.embedding_share(Location.DISK))
+    if in_file or np.any(placement.embedding_share(Location.RAM)):
         yield "--ple-offload-embedding"  # pull request 39928
     if in_file:
         yield "--ple-offload-backend file --ple-offload-dir FOLDER"

@@ -20,8 +20,7 @@ import numpy.typing as npt
 
 from advisor.cost_model.loads import ForwardPass
 from advisor.cost_model.placement import (
-    DISK,
-    RAM,
+    Location,
     Placement,
     PlacementStrategy,
     Settings,
@@ -58,7 +57,7 @@ def sooner(
     users = np.asarray(work.users, dtype=float)
     used = sum(
         (share @ model.bytes_per_layer[group]) * model.read_share(group, users)
-        for group, share in read.weights[RAM].items()
+        for group, share in read.weights[Location.RAM].items()
     )
     whole = serving.moved_bytes(model, copied)
     return np.asarray(used / link.zero_copy.value < whole / link.pinned.value)
@@ -119,11 +118,11 @@ def _with(
     weights = {}
     for location, shares in base.weights.items():
         at = location.device // division.tensor
-        if location == RAM:
+        if location == Location.RAM:
             here = 1.0 - whole
         else:
             here = kept[at] / division.tensor
-        if location == RAM:
+        if location == Location.RAM:
             full = np.zeros_like(whole)
         else:
             full = groups[at] / division.tensor
@@ -144,9 +143,9 @@ def _with(
 
 def offload_options(model: Model, placement: Placement, division: Parallel) -> Iterable[str]:
     """Options of `vllm serve` for weights in RAM; none where all are on the GPUs."""
-    if np.any(placement.embedding_share(DISK)):
+    if np.any(placement.embedding_share(Location.DISK)):
         yield "--engram-config.host_file_gather true"
-    elif model.by_ngrams and not np.any(placement.embedding_share(RAM)):
+    elif model.by_ngrams and not np.any(placement.embedding_share(Location.RAM)):
         yield "--engram-config.cpu_offload false"  # docs/features/engram.md, 2026-09
     outside = float(serving.moved_bytes(model, placement))
     if outside <= 0:

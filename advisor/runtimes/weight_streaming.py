@@ -6,15 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.cost_model.loads import STARTED, ForwardPass, Load, prompt_step, step_load, token_step
-from advisor.cost_model.placement import (
-    DISK,
-    RAM,
-    Location,
-    Placement,
-    PlacementStrategy,
-    all_of,
-    vram,
-)
+from advisor.cost_model.placement import Location, Placement, PlacementStrategy, all_of
 from advisor.cost_model.schedule import Kernels, Phases, Schedule
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
@@ -62,7 +54,7 @@ def shared_by_gpus(
     Each GPU has a share of its VRAM in use, with a workspace for computing and for streamed layers
     [B]. A share of the KV cache, and the tables (embedding and head), may lie outside too.
     """
-    devices = [vram(device) for device in range(len(machine.gpus))]
+    devices = [Location.vram(device) for device in range(len(machine.gpus))]
     part = 1.0 / len(devices)
     away = {
         place: np.ones(model.layers) * np.asarray(share)[..., None]
@@ -180,4 +172,4 @@ def moved_weights(model: Model, placement: Placement, location: Location) -> Arr
 
 def outside_gpus(placement: Placement) -> tuple[Location, ...]:
     """RAM and the drive, if they hold weights."""
-    return tuple(place for place in (RAM, DISK) if place in placement.weights)
+    return tuple(place for place in (Location.RAM, Location.DISK) if place in placement.weights)

@@ -3,12 +3,12 @@
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import DEFAULT, Placement, PlacementStrategy, Settings
+from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
@@ -36,7 +36,9 @@ class Case:
     model: Model  # model for the formulas
     runtime: Runtime
     strategy: PlacementStrategy  # where the rest lies
-    settings: Settings = DEFAULT  # the split, where it is not the runtime's own
+    settings: Settings = field(
+        default_factory=Settings
+    )  # the split, where it is not the runtime's own
     depths: tuple[int, ...]  # tokens in the cache while tokens are timed
     ubatch: int = 512  # tokens of a prompt computed together
 
@@ -101,7 +103,7 @@ def predicted(case: Case, machine: Machine, depth: int) -> Estimate:
         work(case, depth),
         case.runtime,
         case.strategy,
-        fitted_constants(),
+        Constants.fitted(),
         case.settings,
     )
 

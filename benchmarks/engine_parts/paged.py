@@ -6,9 +6,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import RAM, PlacementStrategy, Settings
+from advisor.cost_model.placement import Location, PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
@@ -89,7 +89,7 @@ def _timed(model: Target, share: float, path: Path, machine: Machine) -> Run:
         PlacementStrategy.NVME_OFFLOAD,
         Settings(page_cache=0.0),
     )
-    held = float(placed.needed_bytes(model.synthetic.model, RAM, WORK)) + PROCESS
+    held = float(placed.needed_bytes(model.synthetic.model, Location.RAM, WORK)) + PROCESS
     with (
         capped(int(share * path.stat().st_size + held)) as group,
         looked_at(group) as sizes,
@@ -133,6 +133,6 @@ def predicted(model: Target, machine: Machine, cache: float) -> Estimate:
         WORK,
         LLAMA_CPP,
         PlacementStrategy.NVME_OFFLOAD,
-        fitted_constants(),
+        Constants.fitted(),
         Settings(page_cache=cache),
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from advisor.calibration.local_machine import Calibration, this_machine
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
@@ -118,5 +118,5 @@ def steadiness(record: Readings) -> tuple[int, float, float]:
 def predicted(model: Model, machine: Machine, depth: int) -> Estimate:
     """A model with all its weights in RAM, after a prompt of so many tokens."""
     work = Workload(prompt=depth, output=TOKENS, context=depth + TOKENS)
-    table = fitted_constants()
+    table = Constants.fitted()
     return estimate(model, machine, work, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, table)

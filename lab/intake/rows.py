@@ -11,7 +11,7 @@ from advisor.evidence.published.predict import with_category
 from advisor.evidence.published.row import PublishedRow
 from advisor.evidence.published.run_form import OUTPUT, FormField, form_fields
 from advisor.evidence.published.tiered import engine_of
-from advisor.machine.spec import NO_GPU
+from advisor.machine.spec import MachineSpec
 from advisor.probes.llama_cpp.printed_results import read as read_runs
 from advisor.probes.llama_cpp.result_files import EngineRun
 from advisor.probes.llama_cpp.shown_results import hardware_in
@@ -134,7 +134,7 @@ def _gpu(values: Mapping[str, str], run: EngineRun) -> str:
     printed = _part("gpu", values.get(OUTPUT, ""))
     alone = run.backend.casefold() == "cpu" or not printed
     if alone and (values.get("cpu") or _part("cpu", values.get(OUTPUT, ""))):
-        return NO_GPU
+        return MachineSpec.NO_GPU
     return printed
 
 

@@ -27,7 +27,7 @@ from advisor.evidence.published.run_form import AGREE, OUTPUT, form_fields
 from advisor.evidence.published.tiered import engine_of
 from advisor.machine.catalog import GPUS, HOSTS
 from advisor.machine.quantity import Provenance
-from advisor.machine.spec import NO_GPU
+from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
 from advisor.model.formats import Format
 from advisor.probes.llama_cpp.shown_results import hardware_in
@@ -163,7 +163,7 @@ def _case(row: PublishedRow) -> Case:
         raise InputError(f"No engine that is described is called {row.runtime[:60]!r}.")
     if not row.gpu:
         raise InputError("It names neither a GPU nor a processor.")
-    if row.gpu.casefold() == NO_GPU and not row.cpu:
+    if row.gpu.casefold() == MachineSpec.NO_GPU and not row.cpu:
         raise InputError("It ran on the processor alone and names none.")
     if not row.model:
         raise InputError("It names no model.")

@@ -12,7 +12,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.uncertainty import Margins, Range
 from advisor.errors import InputError
 from advisor.evidence.accuracy.regimes import Traits, regime_of
-from advisor.machine.spec import NO_GPU
+from advisor.machine.spec import MachineSpec
 from lab import rounded
 
 NOBODY: Mapping[str, float | None] = {}
@@ -50,7 +50,7 @@ def point_of(
         id=row.id,
         regime=regime_of(traits),
         group=group,
-        gpu="" if row.gpu == NO_GPU else row.gpu,
+        gpu="" if row.gpu == MachineSpec.NO_GPU else row.gpu,
         cpu=getattr(row, "cpu", ""),
         model=row.model,
         format=row.quant,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from advisor.catalog.accuracy_points import AccuracyPoint
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -85,5 +85,5 @@ def _decode(row: DraftedRow, work: Workload) -> Range:
     where = machine(MachineSpec(gpu=row.gpu, ram_gb=row.ram_gb))
     model = as_run(resolve.find(row.model, row.quant or USUAL_FORMAT).model, runtime, where)
     order = (PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD)
-    tried = [estimate(model, where, work, runtime, way, fitted_constants()) for way in order]
+    tried = [estimate(model, where, work, runtime, way, Constants.fitted()) for way in order]
     return decode_of(row, next((answer for answer in tried if np.all(answer.fits)), tried[-1]))

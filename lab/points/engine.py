@@ -10,7 +10,7 @@ import numpy as np
 
 from advisor.advice.arrivals.server import Lengths, at_random, of_users, server, simulate
 from advisor.catalog.accuracy_points import AccuracyPoint
-from advisor.catalog.constants import Scope, fitted_constants
+from advisor.catalog.constants import Constants, Scope
 from advisor.catalog.csv_tables import read
 from advisor.cost_model import uncertainty
 from advisor.cost_model.estimate import Estimate, estimate
@@ -90,7 +90,7 @@ def margins(case: EngineLeftOutRow, runtime: str, *, first: bool) -> Margins:
     traits = {trait: getattr(case, trait) for trait in WIDER}
     run = Circumstances(on_gpu=True, traits=traits, unmeasured={})
     time = StepTime(total=1.0, parts={Route.RESIDENT: 1.0}, hidden=0.0)
-    return uncertainty.margins(time, run, fitted_constants().bound(Scope(runtime=key)), constant)
+    return uncertainty.margins(time, run, Constants.fitted().bound(Scope(runtime=key)), constant)
 
 
 # Load curves, simulated request by request; nothing is fitted to them.
@@ -204,4 +204,4 @@ def _estimate(row: engines.LoadCurveRow) -> Estimate:
     context = row.prompt_len + row.gen_len
     work = Workload(prompt=row.prompt_len, output=row.gen_len, context=context, kv_type=row.kv_type)
     strategy = PlacementStrategy.GPU_RESIDENT
-    return estimate(model, where, work, engine, strategy, fitted_constants())
+    return estimate(model, where, work, engine, strategy, Constants.fitted())

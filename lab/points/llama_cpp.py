@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from advisor.catalog.accuracy_points import AccuracyPoint
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model import uncertainty
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.measured_constants import doubt
@@ -17,7 +17,7 @@ from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, NEW, Margins, R
 from advisor.evidence.accuracy import regimes
 from advisor.evidence.published.predict import Case
 from advisor.evidence.published.row import PublishedRow
-from advisor.machine.quantity import given
+from advisor.machine.quantity import Quantity
 from advisor.model import catalog
 from advisor.model.model import Floats
 from advisor.runtimes import LLAMA_CPP
@@ -233,14 +233,14 @@ def ram_rate(run: LlamaCppRun) -> float:
 
 def _decode(run: LlamaCppRun, rate: Array) -> Range:
     case = run.case
-    host = replace(case.machine.host, bandwidth=given(rate))
+    host = replace(case.machine.host, bandwidth=Quantity.given(rate))
     estimated = estimate(
         case.model,
         replace(case.machine, host=host),
         case.work,
         LLAMA_CPP,
         case.strategy,
-        fitted_constants(),
+        Constants.fitted(),
         case.settings,
         backend=case.backend,
         build=case.build,

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from advisor.catalog.accuracy_points import AccuracyPoint
-from advisor.catalog.constants import Constants, fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.loads import ForwardPass, step_load
-from advisor.cost_model.placement import DISK, PlacementStrategy, Settings
+from advisor.cost_model.placement import Location, PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import page_fault_seconds
 from advisor.cost_model.uncertainty import Range
@@ -24,7 +24,7 @@ from advisor.evidence.published.predict import understood
 from advisor.evidence.published.row import Cell, PublishedRow, number
 from advisor.machine.machine import Disk, Machine
 from advisor.machine.quantity import Provenance, Quantity
-from advisor.machine.spec import NO_GPU
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.build import build
 from advisor.model.model import Model
@@ -67,7 +67,7 @@ def rows(path: Path = OWN) -> tuple[OwnRow, ...]:
 
 def paged(row: OwnRow) -> bool:
     """Whether llama.cpp mapped a file of about the memory limit or larger."""
-    return row.category == PAGED and row.gpu.casefold() == NO_GPU
+    return row.category == PAGED and row.gpu.casefold() == MachineSpec.NO_GPU
 
 
 def model_of(row: OwnRow) -> Model:
@@ -142,7 +142,7 @@ def _watched(row: OwnRow) -> WatchedRun:
         work,
         LLAMA_CPP,
         PlacementStrategy.NVME_OFFLOAD,
-        fitted_constants(),
+        Constants.fitted(),
         settings,
     )
     step = run.step
@@ -150,7 +150,7 @@ def _watched(row: OwnRow) -> WatchedRun:
     if not (run.placement and step and run.constants and disk):
         raise InputError(f"{row.id}: {run.refusal or 'the speed of its drive is not known.'}")
     token = ForwardPass(tokens=1.0, sequences=1.0, depth=work.decode_depth, kv_type="f16")
-    load = step_load(run.model, run.placement, DISK, token)
+    load = step_load(run.model, run.placement, Location.DISK, token)
     return WatchedRun(
         row=row,
         again=partial(reread, run.model, run.placement, load, run.machine),

@@ -14,7 +14,7 @@ from advisor.advice import start_files
 from advisor.advice.advise import advise
 from advisor.advice.prices.rows import skypilot_names
 from advisor.advice.table.option import OptionKind
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.runtime import Runtime
@@ -173,7 +173,7 @@ def test_a_part_in_ram_asks_for_that_ram() -> None:
         Workload(),
         LLAMA_CPP,
         PlacementStrategy.CPU_OFFLOAD,
-        fitted_constants(),
+        Constants.fitted(),
     )
     read = yaml.safe_load(start_files.skypilot_task(part))
     wanted = read["resources"]["memory"]

@@ -19,7 +19,7 @@ from advisor.advice.task import (
     task_of,
 )
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import PlacementStrategy, Tier, vram
+from advisor.cost_model.placement import Location, PlacementStrategy, Tier
 from advisor.formatting import percent
 from advisor.request.request import Request
 from advisor.request.session import AgentSession
@@ -228,7 +228,7 @@ def test_sglang_holds_them_in_more_ram_than_its_cache_on_the_gpu() -> None:
     large = _task(estimate, agents=3, slots=1, spare=24.0 * GIB)
     assert large.waits is Tier.RAM
     assert large.turns.placement is not None
-    weights = float(large.turns.placement.weight_bytes(large.turns.model, vram(0)))
+    weights = float(large.turns.placement.weight_bytes(large.turns.model, Location.vram(0)))
     size = float(held_by(large, Tier.RAM).rpartition(" ")[2])
     assert 0 <= size - (24 * GIB - weights) / 1e9 < GIB / 1e9 + 1
 

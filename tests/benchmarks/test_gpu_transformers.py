@@ -20,7 +20,7 @@ import own_rows
 import pytest
 from gpu_server import read_rows, run, session
 
-from advisor.cost_model.placement import RAM, PlacementStrategy, vram
+from advisor.cost_model.placement import Location, PlacementStrategy
 from advisor.errors import Refusal
 from advisor.failures import ProbeError
 from advisor.machine.machine import Machine
@@ -123,8 +123,8 @@ def test_the_printed_lines_load_the_model_with_the_placements_limits(
         text = gpu_transformers.lines(case, server, tmp_path)
         compile(text, "lines", "exec")
         limits = cases.placed(case, server).limits
-        assert f'0: "{int(limits[vram(0)] / MIB)}MiB"' in text
-        assert f'"cpu": "{int(limits[RAM] / MIB)}MiB"' in text
+        assert f'0: "{int(limits[Location.vram(0)] / MIB)}MiB"' in text
+        assert f'"cpu": "{int(limits[Location.RAM] / MIB)}MiB"' in text
         assert repr(str(tmp_path)) in text
         assert 'device_map="auto"' in text
     (drive,) = (

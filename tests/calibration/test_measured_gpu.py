@@ -7,7 +7,7 @@ import pytest
 from advisor.calibration import local_machine
 from advisor.calibration import local_machine as measured_gpu
 from advisor.calibration.local_machine import SOURCE, Calibration
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.loads import Load
 from advisor.cost_model.processors import gpu_seconds
 from advisor.cost_model.schedule import Transfer
@@ -75,13 +75,13 @@ def test_measured_copies_replace_the_catalogues(this_machine):
 
 def test_they_reach_the_prediction(this_machine):
     (gpu,) = this_machine(MEASURED)
-    seconds = link_seconds(13.1e9, gpu.link, Transfer.PINNED, fitted_constants())
+    seconds = link_seconds(13.1e9, gpu.link, Transfer.PINNED, Constants.fitted())
     assert seconds == pytest.approx(1.0, rel=1e-4)  # 13.1 GB at 13.1 GB/s
 
 
 def test_unmeasured_rates_follow_from_pinned_copies(this_machine):
     (gpu,) = this_machine({"h2d_pinned": 20e9})
-    copied = fitted_constants().value("pageable_copy")
+    copied = Constants.fitted().value("pageable_copy")
     assert gpu.link.pageable.value == pytest.approx(min(20e9, copied))
     assert gpu.link.pageable.kind is Provenance.DERIVED
     assert gpu.link.name == "PCIe 4 x16"
@@ -114,7 +114,7 @@ def test_its_losses_count_once(this_machine):
         this_machine({"device_read": rate}) for rate in (0.9 * 1008e9, 0.45 * 1008e9)
     )
     load = Load(**{field.name: 0.0 for field in fields(Load)} | {"weights": 10e9})
-    time, other = (gpu_seconds(load, gpu, fitted_constants()) for gpu in (healthy, slowed))
+    time, other = (gpu_seconds(load, gpu, Constants.fitted()) for gpu in (healthy, slowed))
     assert other.moving == pytest.approx(2 * time.moving)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.cache_kernels import rows, slow_kernel
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -11,7 +11,7 @@ from advisor.machine import backends
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
-from advisor.model.model import KV_BYTES_PER_VALUE
+from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP, RUNTIMES
 
 GPUS = {"cuda": "RTX 4090", "rocm": "Radeon AI PRO R9700", "sycl": "Arc Pro B70"}
@@ -22,14 +22,14 @@ def run(backend: str, kv_type: str, prompt: int, form: str = "Q4_0") -> Estimate
     where = machine(MachineSpec(gpu=GPUS[backend], ram_gb=64, backend=backend))
     work = Workload(prompt=prompt, output=128, context=prompt + 1024, kv_type=kv_type)
     strategy = PlacementStrategy.GPU_RESIDENT
-    return estimate(model, where, work, LLAMA_CPP, strategy, fitted_constants())
+    return estimate(model, where, work, LLAMA_CPP, strategy, Constants.fitted())
 
 
 def test_rows_name_backends_types_and_runtimes() -> None:
     names = {runtime.name for runtime in RUNTIMES}
     for row in rows():
         assert row.backend in [*backends.Backend]
-        assert set(row.types.split()) <= KV_BYTES_PER_VALUE.keys()
+        assert set(row.types.split()) <= Model.KV_BYTES_PER_VALUE.keys()
         assert names & set(row.runtimes.split(";"))
         assert min(row.cached, row.drafted, row.prompt) >= 1
         assert "{type}" in row.words

@@ -8,7 +8,7 @@ import pytest
 from advisor.advice.diagnosis.measured_run import measured_run
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.table.stack import Stack
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
@@ -35,7 +35,7 @@ def answer(
 ) -> Estimate:
     model = catalog.model(name, form)
     there = machine(spec)
-    return estimate(model, there, WORK, runtime, strategy, fitted_constants())
+    return estimate(model, there, WORK, runtime, strategy, Constants.fitted())
 
 
 def token(run: Estimate) -> float:
@@ -86,7 +86,7 @@ def test_a_driver_does_not_touch_other_runtimes() -> None:
     amd = MachineSpec(gpu="MI300X")
     model = catalog.model("Llama-3.1-8B", "FP8")
     speeds = [
-        token(estimate(model, machine(spec), WORK, VLLM, RESIDENT, fitted_constants()))
+        token(estimate(model, machine(spec), WORK, VLLM, RESIDENT, Constants.fitted()))
         for spec in (amd, replace(amd, driver="rocm 6.4"), replace(amd, build="2024-01"))
     ]
     assert len(set(speeds)) == 1

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.loads import cut_batches
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Phases, Schedule
@@ -33,7 +33,7 @@ def phases(name: str, request: Workload, runtime: str = "llama.cpp") -> Phases:
 
 
 def seconds(schedule: Schedule) -> float:
-    return float(schedule_seconds(schedule, WHERE, fitted_constants()).total)
+    return float(schedule_seconds(schedule, WHERE, Constants.fitted()).total)
 
 
 @pytest.mark.parametrize(

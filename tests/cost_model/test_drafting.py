@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.catalog.constants import fitted_constants
-from advisor.cost_model.drafting import refuse_without_heads, weights_read, with_drafting
+from advisor.catalog.constants import Constants
+from advisor.cost_model.drafting import weights_read, with_drafting
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import DEFAULT, PlacementStrategy, Tier
+from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Route, Schedule
 from advisor.cost_model.timing import FixedTime, StepTime
@@ -49,7 +49,7 @@ def run(name: str, form: str, runtime: Runtime, work: Workload, **spec: object) 
     strategy = PlacementStrategy.GPU_RESIDENT
     if runtime is LLAMA_CPP:
         strategy = PlacementStrategy.CPU_OFFLOAD
-    return estimate(model, where, work, runtime, strategy, fitted_constants())
+    return estimate(model, where, work, runtime, strategy, Constants.fitted())
 
 
 def tps(estimate: Estimate) -> float:
@@ -225,7 +225,7 @@ def test_who_drafts_says_so_in_its_command(runtime: Runtime) -> None:
         name = "Qwen3.6-27B"
     model = as_run(catalog.model(name, "Q4_K_M"), runtime, where)
     commands = [
-        estimate(model, where, work, runtime, strategy, fitted_constants()).command
+        estimate(model, where, work, runtime, strategy, Constants.fitted()).command
         for work in (Workload(), Workload(draft="mtp", drafted=3, acceptance=0.5))
         for strategy in runtime.strategies[:1]
     ]
@@ -286,9 +286,9 @@ def test_memory_of_a_context_that_drafts_is_as_measured(context: int, measured: 
 @pytest.mark.parametrize("name", ["Qwen3-32B", "gemma-3-27b", "gpt-oss-120b", "Llama-3.1-8B"])
 def test_a_model_without_layers_to_draft_drafts_nothing(name: str) -> None:
     model = resolve.from_name(name).model
-    with pytest.raises(Refusal, match="no layers to draft with"):
-        refuse_without_heads(model)
     work = Workload(draft="mtp", drafted=3, acceptance=0.9)
+    with pytest.raises(Refusal, match="no layers to draft with"):
+        work.check_heads(model)
     where = machine(MachineSpec(gpu="RTX PRO 6000", ram_gb=64))
     strategy = PlacementStrategy.GPU_RESIDENT
     drafted = estimate(model, where, work, LLAMA_CPP, strategy)
@@ -311,8 +311,8 @@ def test_a_smaller_model_takes_room_of_users(runtime: Runtime) -> None:
     where = machine(MachineSpec(gpu="RTX 5090", ram_gb=64))
     model = as_run(catalog.model("Qwen3-32B", "AWQ"), runtime, where)
     assert runtime.at_once is not None
-    assert float(runtime.at_once(model, where, work, DEFAULT)) < float(
-        runtime.at_once(model, where, Workload(), DEFAULT)
+    assert float(runtime.at_once(model, where, work, Settings())) < float(
+        runtime.at_once(model, where, Workload(), Settings())
     )
     placed = run("Qwen3-32B", "AWQ", runtime, work, gpu="RTX 5090", ram_gb=64)
     alone = run("Qwen3-32B", "AWQ", runtime, Workload(), gpu="RTX 5090", ram_gb=64)

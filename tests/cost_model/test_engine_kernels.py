@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import ConstantRow, Constants, fitted_constants
+from advisor.catalog.constants import ConstantRow, Constants
 from advisor.cost_model.engine_kernels import (
     EngineKernels,
     attention_seconds,
@@ -62,7 +62,7 @@ def run(
     where = machine(MachineSpec(gpu=card, gpu_count=count, ram_gb=512))
     model = as_run(catalog.model(name, form), runtime, where)
     work = Workload(prompt=prompt, output=256, context=prompt + 256, users=users)
-    return estimate(model, where, work, runtime, PlacementStrategy.GPU_RESIDENT, fitted_constants())
+    return estimate(model, where, work, runtime, PlacementStrategy.GPU_RESIDENT, Constants.fitted())
 
 
 def step_seconds(estimate: Estimate) -> float:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
 from advisor.cost_model.runtime import variant
@@ -26,7 +26,7 @@ def run(
     where: Machine, strategy: PlacementStrategy = OFFLOAD, settings: Settings | None = None
 ) -> Estimate:
     work = Workload()
-    constants = fitted_constants()
+    constants = Constants.fitted()
     return estimate(LLAMA, where, work, LLAMA_CPP, strategy, constants, settings)
 
 
@@ -59,12 +59,12 @@ def test_memory_is_tight_from_nine_tenths_of_it() -> None:
     for share, tight in ((0.5, False), (0.89, False), (0.95, True)):
         there = replace(alone.host.memory, value=float(held_by(alone, work) / share))
         there_alone = replace(alone, host=replace(alone.host, memory=there))
-        made = estimate(LLAMA, there_alone, work, LLAMA_CPP, OFFLOAD, fitted_constants())
+        made = estimate(LLAMA, there_alone, work, LLAMA_CPP, OFFLOAD, Constants.fitted())
         assert made.tight is tight, share
 
 
 def held_by(where: Machine, work: Workload) -> float:
-    made = estimate(LLAMA, where, work, LLAMA_CPP, OFFLOAD, fitted_constants())
+    made = estimate(LLAMA, where, work, LLAMA_CPP, OFFLOAD, Constants.fitted())
     return float(sum(map(float, made.held[Tier.RAM])))
 
 
@@ -90,7 +90,7 @@ def test_a_stated_policy_is_missed_where_a_runtime_takes_layers_but_no_policy() 
     ):
         where = replace(TWO_SOCKETS, host=replace(TWO_SOCKETS.host, numa=policy))
         strategy = PlacementStrategy.GPU_RESIDENT
-        constants = fitted_constants()
+        constants = Constants.fitted()
         made = estimate(LLAMA, where, Workload(), runtime, strategy, constants)
         assert made.format_note == note, (policy, runtime.name)
 
@@ -119,7 +119,7 @@ def test_a_prompt_that_is_cached_whole_computes_a_token_of_each_user() -> None:
         Workload(prompt=512, cached=512, users=4),
         LLAMA_CPP,
         PlacementStrategy.GPU_RESIDENT,
-        fitted_constants(),
+        Constants.fitted(),
         None,
     )
     assert timed.prompt is not None

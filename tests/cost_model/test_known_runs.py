@@ -9,7 +9,7 @@ import pytest
 
 from advisor.cost_model import chance, known_runs
 from advisor.cost_model.chance import Component, TimedRun
-from advisor.cost_model.known_runs import lesson, weighed
+from advisor.cost_model.known_runs import Weighed, lesson
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Margins
 from advisor.machine.from_spec import machine
@@ -30,9 +30,9 @@ PARTS = (
 @pytest.fixture(autouse=True)
 def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chance, "components", lambda _: PARTS)
-    weighed.cache_clear()
+    Weighed.of.cache_clear()
     yield
-    weighed.cache_clear()
+    Weighed.of.cache_clear()
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_the_weight_of_a_run_four_times_too_slow_by_hand() -> None:
     # 0.05 exp(-1.921812 / 4.043624) / 1.421904   = 0.05 * 0.621717 / 1.421904  = 2.1862e-2
     # w = 2.0169e-4 / (2.0169e-4 + 2.1862e-2) = 0.009141; D = 0.10 (1 / w - 1) = 10.84
     # A first weight is of the prediction alone, and so are the later ones of a single run.
-    (weight,) = weighed((run(4.0),)).weights
+    (weight,) = Weighed.of((run(4.0),)).weights
     assert weight == pytest.approx(0.009141, rel=1e-3)
     learnt = taught(run(4.0))
     assert learnt is not None
@@ -114,7 +114,7 @@ def test_a_fault_counts_once_another_run_agrees() -> None:
 
 
 def test_a_fault_among_sound_runs_is_told_from_them() -> None:
-    weights = weighed((run(1.1), run(4.0), run(1.05))).weights
+    weights = Weighed.of((run(1.1), run(4.0), run(1.05))).weights
     assert weights[1] < known_runs.Weighed.DOUBTED
     assert min(weights[0], weights[2]) > 0.9
 

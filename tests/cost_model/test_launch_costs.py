@@ -2,7 +2,7 @@
 
 import pytest
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.launch_costs import launch_cost
 from advisor.cost_model.placement import PlacementStrategy
@@ -33,7 +33,7 @@ def test_each_layer_on_the_gpu_costs_its_launch() -> None:
     for cpu in ("Raspberry Pi 5", ""):
         where = machine(MachineSpec(gpu="RX 9070 XT", cpu=cpu or None, ram_gb=16))
         seen = estimate(
-            model, where, Workload(), LLAMA_CPP, PlacementStrategy.GPU_RESIDENT, fitted_constants()
+            model, where, Workload(), LLAMA_CPP, PlacementStrategy.GPU_RESIDENT, Constants.fitted()
         )
         assert seen.step is not None
         totals.append((float(seen.step.total), launch_cost(where)))

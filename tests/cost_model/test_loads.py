@@ -15,7 +15,7 @@ from advisor.cost_model.loads import (
     step_load,
     token_step,
 )
-from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, all_of, vram
+from advisor.cost_model.placement import Location, Placement, PlacementStrategy, all_of
 from advisor.cost_model.workload import Workload
 from advisor.model import catalog
 from advisor.model.model import Model
@@ -34,10 +34,10 @@ def divided(model: Model, on_gpu: float) -> Placement:
         strategy=PlacementStrategy.CPU_OFFLOAD,
         gpu_layers=0.0,
         cpu_moe=0.0,
-        weights={vram(0): all_of(share), RAM: all_of(1.0 - share)},
-        kv={vram(0): share, RAM: 1.0 - share},
-        embedding=RAM,
-        output={vram(0): 1.0},
+        weights={Location.vram(0): all_of(share), Location.RAM: all_of(1.0 - share)},
+        kv={Location.vram(0): share, Location.RAM: 1.0 - share},
+        embedding=Location.RAM,
+        output={Location.vram(0): 1.0},
         buffers={},
     )
 
@@ -47,19 +47,19 @@ def step(tokens: float, depth: float, sequences: float = 1.0) -> ForwardPass:
 
 
 def test_a_token_reads_its_layers_and_the_head_and_no_table() -> None:
-    load = step_load(LLAMA, divided(LLAMA, 0.25), vram(0), step(1, 1000))
+    load = step_load(LLAMA, divided(LLAMA, 0.25), Location.vram(0), step(1, 1000))
     norms = 2 * 4096
     assert load.weights == 2 * (8 * (WEIGHTS + norms) + HEAD + 4096)
     assert load.layers == 8
     assert load.experts == 0
     # 8 layers x 1000 tokens x keys and values of 8 heads of 128 in 2 bytes
     assert load.kv == 8 * 1000 * 2 * 8 * 128 * 2
-    rest = step_load(LLAMA, divided(LLAMA, 0.25), RAM, step(1, 1000))
+    rest = step_load(LLAMA, divided(LLAMA, 0.25), Location.RAM, step(1, 1000))
     assert rest.weights == 2 * 24 * (WEIGHTS + norms)
 
 
 def test_a_token_takes_two_flops_for_each_weight_it_passes() -> None:
-    load = step_load(LLAMA, divided(LLAMA, 1.0), vram(0), step(1, 1000))
+    load = step_load(LLAMA, divided(LLAMA, 1.0), Location.vram(0), step(1, 1000))
     assert load.flops == pytest.approx(2 * (32 * WEIGHTS + HEAD), rel=1e-4)  # norms are left out
     # queries with keys, then weights with values: 2 x 2 FLOP x 32 heads of 128, each past token
     assert load.attention_flops == 32 * 1000 * 4 * 32 * 128
@@ -67,7 +67,7 @@ def test_a_token_takes_two_flops_for_each_weight_it_passes() -> None:
 
 def test_users_read_weights_once_and_a_cache_each() -> None:
     single, four = (
-        step_load(LLAMA, divided(LLAMA, 1.0), vram(0), step(users, 1000, users))
+        step_load(LLAMA, divided(LLAMA, 1.0), Location.vram(0), step(users, 1000, users))
         for users in (1.0, 4.0)
     )
     assert four.weights == single.weights
@@ -81,7 +81,8 @@ def test_a_sliding_window_ends_what_is_attended_and_read() -> None:
     # Gemma 3 12B: 48 layers, 40 with a window of 1024 and 8 with full attention (config.json:
     # sliding_window 1024, every sixth layer full); 8 key-value heads of 256.
     near, far = (
-        step_load(GEMMA, divided(GEMMA, 1.0), vram(0), step(1, depth)) for depth in (1024, 9216)
+        step_load(GEMMA, divided(GEMMA, 1.0), Location.vram(0), step(1, depth))
+        for depth in (1024, 9216)
     )
     of_a_token = 2 * 8 * 256 * 2
     assert near.kv == 48 * 1024 * of_a_token
@@ -97,13 +98,13 @@ def test_routed_experts_of_a_step_by_hand() -> None:
     placement = divided(QWEN, 1.0)
     held = 48 * 128 * 3 * 2048 * 768 * 2
     for tokens, share, each in ((1, 1 / 16, 1.0), (32, together, 2.0 / together)):
-        load = step_load(QWEN, placement, vram(0), step(tokens, 100, tokens))
+        load = step_load(QWEN, placement, Location.vram(0), step(tokens, 100, tokens))
         assert load.experts == pytest.approx(share * held, rel=1e-4)
         assert load.per_expert == pytest.approx(each, rel=1e-4)
         assert load.expert_layers == 48
         # 8 experts of 3 matrices of 2048 x 768, two FLOPs a weight
         assert load.expert_flops == pytest.approx(tokens * 48 * 8 * 3 * 2 * 2048 * 768)
-    assert step_load(LLAMA, divided(LLAMA, 1.0), vram(0), step(1, 100)).per_expert == 0
+    assert step_load(LLAMA, divided(LLAMA, 1.0), Location.vram(0), step(1, 100)).per_expert == 0
 
 
 def test_prompts_and_tokens_of_a_request() -> None:
@@ -136,10 +137,10 @@ def test_one_cache_for_all_is_masked_for_the_others() -> None:
 
 def test_sums_kept_for_a_model_are_not_those_of_another() -> None:
     placement = divided(LLAMA, 1.0)
-    first = step_load(LLAMA, placement, vram(0), step(1, 100))
+    first = step_load(LLAMA, placement, Location.vram(0), step(1, 100))
     half = catalog.model("Llama-3.1-8B", "Q8_0")
     # 8.5 bits for 16
-    again = step_load(half, placement, vram(0), step(1, 100))
+    again = step_load(half, placement, Location.vram(0), step(1, 100))
     assert again.weights / first.weights == pytest.approx(8.5 / 16, rel=1e-3)
 
 
@@ -148,9 +149,12 @@ def test_sums_kept_for_a_model_are_not_those_of_another() -> None:
 def test_work_and_bytes_do_not_depend_on_where_they_lie(
     share: float, tokens: int, depth: int, model: Model
 ) -> None:
-    whole = step_load(model, divided(model, 1.0), vram(0), step(tokens, depth, tokens))
+    whole = step_load(model, divided(model, 1.0), Location.vram(0), step(tokens, depth, tokens))
     placement = divided(model, share)
-    both = [step_load(model, placement, at, step(tokens, depth, tokens)) for at in (vram(0), RAM)]
+    both = [
+        step_load(model, placement, at, step(tokens, depth, tokens))
+        for at in (Location.vram(0), Location.RAM)
+    ]
     together: Load = both[0] + both[1]
     for name in ("weights", "experts", "kv", "flops", "attention_flops", "expert_flops", "layers"):
         assert getattr(together, name) == pytest.approx(getattr(whole, name), rel=1e-9), name
@@ -159,7 +163,7 @@ def test_work_and_bytes_do_not_depend_on_where_they_lie(
 
 @given(st.floats(0, 1))
 def test_a_share_of_a_load_keeps_its_step(share: float) -> None:
-    whole = step_load(QWEN, divided(QWEN, 1.0), vram(0), step(8, 500, 8))
+    whole = step_load(QWEN, divided(QWEN, 1.0), Location.vram(0), step(8, 500, 8))
     part = whole.times(share)
     assert part.weights == pytest.approx(share * float(whole.weights))
     assert part.expert_flops == pytest.approx(share * float(whole.expert_flops))
@@ -189,8 +193,8 @@ def test_scores_are_written_for_every_token_without_flash_attention() -> None:
     # 32 layers x 32 heads x 1,000 past tokens are 1,024,000 scores of a token, 5 times for five
     placement = divided(LLAMA, 1.0)
     plain = replace(step(5, 1000), flash_attention=False)
-    assert step_load(LLAMA, placement, vram(0), plain).scores == 5 * 32 * 32 * 1000
-    assert step_load(LLAMA, placement, vram(0), step(5, 1000)).scores == 0
+    assert step_load(LLAMA, placement, Location.vram(0), plain).scores == 5 * 32 * 32 * 1000
+    assert step_load(LLAMA, placement, Location.vram(0), step(5, 1000)).scores == 0
 
 
 def test_what_is_cached_need_not_be_computed() -> None:

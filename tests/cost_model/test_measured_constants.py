@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import Constants, Scope, fitted_constants
+from advisor.catalog.constants import Constants, Scope
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.loads import Load
 from advisor.cost_model.measured_constants import attending, constants_on, mixed
@@ -51,7 +51,7 @@ def host(engine: EngineSpeed | None = ENGINE, **changes: object) -> Host:
 
 def bound(model: Model, runtime: str = "llama.cpp", build: str = "") -> Constants:
     scope = Scope(runtime=runtime, decode_class=model.decode_class, backend="cpu", build=build)
-    return fitted_constants().bound(scope)
+    return Constants.fitted().bound(scope)
 
 
 def load(**amounts: float) -> Load:
@@ -189,7 +189,7 @@ def test_the_range_is_narrower_where_llama_cpp_was_timed() -> None:
     def width(engine: EngineSpeed | None) -> float:
         where = replace(here, host=replace(here.host, engine=engine))
         answer = estimate(
-            model, where, Workload(), LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, fitted_constants()
+            model, where, Workload(), LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, Constants.fitted()
         )
         assert answer.decode is not None
         return float(answer.decode.high / answer.decode.low)
@@ -202,7 +202,7 @@ def test_assumptions_name_the_timed_constants() -> None:
     here = machine(MachineSpec(gpu="none", cpu="Ryzen 7 5800X", ram_gb=64))
     where = replace(here, host=replace(here.host, engine=ENGINE))
     answer = estimate(
-        model, where, Workload(), LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, fitted_constants()
+        model, where, Workload(), LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, Constants.fitted()
     )
     kinds = {each.what: each.figure.kind for each in answer.assumptions}
     assert kinds["weight bytes that one core decodes"] is Provenance.MEASURED
@@ -231,7 +231,7 @@ def test_samples_come_out_as_they_were_timed() -> None:
             continue
         work = Workload(prompt=16, output=1, context=64)
         answer = estimate(
-            sample.model, where, work, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, fitted_constants()
+            sample.model, where, work, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, Constants.fitted()
         )
         read = sample.model.read_bytes_per_token / float(ENGINE.read[sample.kind].value)
         layers = sample.model.layers * 200e-6

@@ -8,7 +8,7 @@ most (`gpu_expert_half_tile`) was read off them.
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
@@ -38,7 +38,7 @@ def test_micro_batches_of_experts_are_read_as_fast_as_published(
     for tokens in measured:
         work = Workload(prompt=prompt, context=4096, ubatch=tokens, bench=True)
         answer = estimate(
-            model, card, work, LLAMA_CPP, PlacementStrategy.GPU_RESIDENT, fitted_constants()
+            model, card, work, LLAMA_CPP, PlacementStrategy.GPU_RESIDENT, Constants.fitted()
         )
         assert answer.prefill is not None
         speeds.append(float(answer.prefill.value))

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
@@ -19,7 +19,7 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
-from advisor.machine.quantity import given
+from advisor.machine.quantity import Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
@@ -36,7 +36,7 @@ def run(
     settings: Settings | None = None,
     work: Workload = SHORT,
 ) -> Estimate:
-    return estimate(model, where, work, runtime, strategy, fitted_constants(), settings)
+    return estimate(model, where, work, runtime, strategy, Constants.fitted(), settings)
 
 
 def speed(estimate: Estimate) -> float:
@@ -251,8 +251,8 @@ def test_a_drive_read_by_faults_as_llama_cpp_was_measured() -> None:
         MachineSpec(gpu="none", cpu="EPYC 9355", cores=2, ram_gbs=38.6, disk_gbs=1.1, ram_gb=24)
     )
     assert where.disk is not None
-    ahead = given(8.0 * 2**20)
-    where = replace(where, disk=replace(where.disk, mapped=given(1.5e9), read_ahead=ahead))
+    ahead = Quantity.given(8.0 * 2**20)
+    where = replace(where, disk=replace(where.disk, mapped=Quantity.given(1.5e9), read_ahead=ahead))
     settings = Settings(page_cache=2.7 / 4.1 * model.file_bytes)
     estimate = run(model, where, LLAMA_CPP, PlacementStrategy.NVME_OFFLOAD, settings)
     assert 0.47 / 1.5 < speed(estimate) < 0.47 * 1.5

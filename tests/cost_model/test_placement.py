@@ -9,15 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.cost_model.placement import (
-    DISK,
-    RAM,
+    Location,
     Placement,
     PlacementStrategy,
     Tier,
     all_of,
     capacity,
     missing_bytes,
-    vram,
     whole_bytes,
 )
 from advisor.cost_model.workload import Workload
@@ -44,10 +42,10 @@ def placed(on_gpu: float, model: Any = LLAMA, **other: Any) -> Placement:
         "strategy": PlacementStrategy.CPU_OFFLOAD,
         "gpu_layers": on_gpu * model.layers,
         "cpu_moe": 0.0,
-        "weights": {vram(0): all_of(share), RAM: all_of(1.0 - share)},
-        "kv": {vram(0): share, RAM: 1.0 - share},
-        "embedding": RAM,
-        "output": {vram(0): 1.0},
+        "weights": {Location.vram(0): all_of(share), Location.RAM: all_of(1.0 - share)},
+        "kv": {Location.vram(0): share, Location.RAM: 1.0 - share},
+        "embedding": Location.RAM,
+        "output": {Location.vram(0): 1.0},
         "buffers": {},
     }
     return Placement(**values | other)
@@ -56,46 +54,49 @@ def placed(on_gpu: float, model: Any = LLAMA, **other: Any) -> Placement:
 def test_weights_of_each_memory_by_hand() -> None:
     placement = placed(0.25)
     # a quarter of 32 layers and the head, which has the size of the table, and its norm
-    assert placement.weight_bytes(LLAMA, vram(0)) == 8 * LAYER + TABLE + 2 * 4096
-    assert placement.weight_bytes(LLAMA, RAM) == 24 * LAYER + TABLE
-    assert placement.weight_bytes(LLAMA, DISK) == 0
+    assert placement.weight_bytes(LLAMA, Location.vram(0)) == 8 * LAYER + TABLE + 2 * 4096
+    assert placement.weight_bytes(LLAMA, Location.RAM) == 24 * LAYER + TABLE
+    assert placement.weight_bytes(LLAMA, Location.DISK) == 0
 
 
 def test_a_tied_head_costs_nothing_beside_its_table_and_a_copy_elsewhere() -> None:
     # Llama 3.2 1B: the table of 128,256 x 2048 in 16 bits is the head as well (525,336,576 B).
     table = 2 * 128_256 * 2048
-    beside = placed(1.0, TIED, embedding=vram(0))
-    apart = placed(1.0, TIED, embedding=RAM)
-    assert beside.weight_bytes(TIED, vram(0)) == TIED.file_bytes
-    assert apart.weight_bytes(TIED, vram(0)) == TIED.file_bytes
-    assert beside.weight_bytes(TIED, RAM) == 0
-    assert apart.weight_bytes(TIED, RAM) == table
-    half = placed(1.0, TIED, embedding_shares={vram(0): 0.5, RAM: 0.5})
-    assert half.weight_bytes(TIED, vram(0)) == TIED.file_bytes
-    assert half.weight_bytes(TIED, RAM) == table / 2
+    beside = placed(1.0, TIED, embedding=Location.vram(0))
+    apart = placed(1.0, TIED, embedding=Location.RAM)
+    assert beside.weight_bytes(TIED, Location.vram(0)) == TIED.file_bytes
+    assert apart.weight_bytes(TIED, Location.vram(0)) == TIED.file_bytes
+    assert beside.weight_bytes(TIED, Location.RAM) == 0
+    assert apart.weight_bytes(TIED, Location.RAM) == table
+    half = placed(1.0, TIED, embedding_shares={Location.vram(0): 0.5, Location.RAM: 0.5})
+    assert half.weight_bytes(TIED, Location.vram(0)) == TIED.file_bytes
+    assert half.weight_bytes(TIED, Location.RAM) == table / 2
 
 
 def test_the_cache_of_three_users_by_hand() -> None:
     work = Workload(context=8192, users=3)
     # 131,072 B x 8192 tokens are 1 GiB for each user
-    assert placed(0.25).kv_bytes(LLAMA, vram(0), work) == 0.75 * GIB
-    assert placed(0.25).kv_bytes(LLAMA, RAM, work) == 2.25 * GIB
-    assert placed(0.25).kv_bytes(LLAMA, DISK, work) == 0
+    assert placed(0.25).kv_bytes(LLAMA, Location.vram(0), work) == 0.75 * GIB
+    assert placed(0.25).kv_bytes(LLAMA, Location.RAM, work) == 2.25 * GIB
+    assert placed(0.25).kv_bytes(LLAMA, Location.DISK, work) == 0
     assert 8192 * CACHE_OF_A_TOKEN == GIB
 
 
 def test_an_allocation_of_the_runtime_takes_the_place_of_the_context() -> None:
     # 100 bytes for each layer and user, whatever the context
     placement = placed(0.5, cache=np.full(32, 100.0))
-    assert placement.kv_bytes(LLAMA, RAM, Workload(context=131_072, users=2)) == 0.5 * 32 * 100 * 2
+    assert (
+        placement.kv_bytes(LLAMA, Location.RAM, Workload(context=131_072, users=2))
+        == 0.5 * 32 * 100 * 2
+    )
 
 
 def test_needs_are_weights_cache_and_buffers() -> None:
-    placement = placed(1.0, buffers={vram(0): 3e8, RAM: 1e8})
+    placement = placed(1.0, buffers={Location.vram(0): 3e8, Location.RAM: 1e8})
     work = Workload(context=8192)
     in_vram = 32 * LAYER + TABLE + 2 * 4096 + GIB + 3e8
-    assert placement.needed_bytes(LLAMA, vram(0), work) == in_vram
-    assert placement.needed_bytes(LLAMA, RAM, work) == TABLE + 1e8
+    assert placement.needed_bytes(LLAMA, Location.vram(0), work) == in_vram
+    assert placement.needed_bytes(LLAMA, Location.RAM, work) == TABLE + 1e8
     held = placement.held_bytes(LLAMA, work)
     assert held[Tier.VRAM] == (in_vram,)
     assert held[Tier.RAM] == (TABLE + 1e8,)
@@ -125,13 +126,13 @@ def test_unified_memory_is_a_single_pool() -> None:
     mac = machine(MachineSpec(gpu="M4", ram_gb=16))
     assert mac.unified
     gpu, host = (float(memory.value) for memory in (mac.gpus[0].memory, mac.host.memory))
-    empty = replace(placed(0.0), weights={}, kv={}, output={}, embedding=DISK)
-    nine = replace(empty, buffers={vram(0): 9 * GIB, RAM: 9 * GIB})
+    empty = replace(placed(0.0), weights={}, kv={}, output={}, embedding=Location.DISK)
+    nine = replace(empty, buffers={Location.vram(0): 9 * GIB, Location.RAM: 9 * GIB})
     assert gpu > 9 * GIB
     assert missing_bytes(LLAMA, nine, mac, Workload()) == pytest.approx((18 + 4) * GIB - host)
-    fits = replace(empty, buffers={vram(0): 9 * GIB, RAM: 1 * GIB})
+    fits = replace(empty, buffers={Location.vram(0): 9 * GIB, Location.RAM: 1 * GIB})
     assert missing_bytes(LLAMA, fits, mac, Workload()) == 0
-    on_drive = replace(fits, buffers={**fits.buffers, DISK: 500 * GIB})
+    on_drive = replace(fits, buffers={**fits.buffers, Location.DISK: 500 * GIB})
     assert missing_bytes(LLAMA, on_drive, mac, Workload()) == 0
 
 
@@ -140,34 +141,41 @@ def test_two_machines_of_unified_memory_are_two_pools() -> None:
     # part; 5 GiB of RAM more are the first one's, whose 17 GiB are 3 GiB too many, whatever is free
     # in the second.
     macs = machine(MachineSpec(gpu="M4", ram_gb=16, vram_gb=14, machines=2))
-    empty = replace(placed(0.0), weights={}, kv={}, output={}, embedding=DISK)
-    each = {vram(0): 12 * GIB, vram(1): 12 * GIB}
+    empty = replace(placed(0.0), weights={}, kv={}, output={}, embedding=Location.DISK)
+    each = {Location.vram(0): 12 * GIB, Location.vram(1): 12 * GIB}
     assert missing_bytes(LLAMA, replace(empty, buffers=each), macs, Workload()) == 0
-    more = replace(empty, buffers={**each, RAM: 5 * GIB})
+    more = replace(empty, buffers={**each, Location.RAM: 5 * GIB})
     assert missing_bytes(LLAMA, more, macs, Workload()) == pytest.approx(3 * GIB)
     alone = replace(macs, gpus=macs.gpus[:1], nodes=1)
-    both = replace(empty, buffers={vram(0): 12 * GIB, RAM: 5 * GIB})
+    both = replace(empty, buffers={Location.vram(0): 12 * GIB, Location.RAM: 5 * GIB})
     assert missing_bytes(LLAMA, both, alone, Workload()) == pytest.approx(3 * GIB)
 
 
 def test_a_drive_holds_everything() -> None:
     small = machine(MachineSpec(gpu="RTX 3090", ram_gb=16))
-    assert capacity(small, DISK) == np.inf
-    assert capacity(small, RAM) == 16 * GIB
+    assert capacity(small, Location.DISK) == np.inf
+    assert capacity(small, Location.RAM) == 16 * GIB
 
 
 def test_memories_are_listed_fastest_first_and_by_device() -> None:
-    placement = placed(0.5, output={vram(1): 1.0}, buffers={DISK: 1.0, vram(0): 1.0}, embedding=RAM)
-    assert placement.locations == (vram(0), vram(1), RAM, DISK)
+    placement = placed(
+        0.5,
+        output={Location.vram(1): 1.0},
+        buffers={Location.DISK: 1.0, Location.vram(0): 1.0},
+        embedding=Location.RAM,
+    )
+    assert placement.locations == (Location.vram(0), Location.vram(1), Location.RAM, Location.DISK)
 
 
 def test_a_memory_without_a_part_that_is_read_holds_nothing() -> None:
-    placement = placed(1.0, buffers={RAM: 1e9})
-    assert placement.holds(vram(0))
-    assert not placement.holds(RAM)  # the table is gathered, buffers are not read
-    assert replace(placement, kv={RAM: np.ones(32)}).holds(RAM)
-    assert replace(placement, output={RAM: 1.0}).holds(RAM)
-    assert replace(placement, weights={RAM: {Group.NORMS: np.ones(32)}}).holds(RAM)
+    placement = placed(1.0, buffers={Location.RAM: 1e9})
+    assert placement.holds(Location.vram(0))
+    assert not placement.holds(Location.RAM)  # the table is gathered, buffers are not read
+    assert replace(placement, kv={Location.RAM: np.ones(32)}).holds(Location.RAM)
+    assert replace(placement, output={Location.RAM: 1.0}).holds(Location.RAM)
+    assert replace(placement, weights={Location.RAM: {Group.NORMS: np.ones(32)}}).holds(
+        Location.RAM
+    )
 
 
 def test_an_impossible_combination_misses_everything() -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import ConstantRow, Constants, Scope, fitted_constants
+from advisor.catalog.constants import ConstantRow, Constants, Scope
 from advisor.cost_model.loads import Load
 from advisor.cost_model.processors import (
     cpu_seconds,
@@ -44,7 +44,7 @@ from advisor.cost_model.timing import (
 )
 from advisor.errors import InputError
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine, Network
-from advisor.machine.quantity import given
+from advisor.machine.quantity import Quantity
 from advisor.runtimes.llama_cpp.paging import WATCHED, missed_share
 from advisor.units import Array
 from lab.stack import Columns
@@ -113,20 +113,27 @@ def constants() -> Constants:
     )
 
 
-LINK = Link(name="link", pinned=given(20e9), pageable=given(10e9), zero_copy=given(5e9))
+LINK = Link(
+    name="link",
+    pinned=Quantity.given(20e9),
+    pageable=Quantity.given(10e9),
+    zero_copy=Quantity.given(5e9),
+)
 GPU = Gpu(
     name="GPU",
     vendor="",
     family="",
-    memory=given(24e9),
-    bandwidth=given(1000e9),
+    memory=Quantity.given(24e9),
+    bandwidth=Quantity.given(1000e9),
     tensor_flops={"fp32": 40e12, "fp16": 100e12},
     link=LINK,
 )
-HOST = Host(name="host", cores=8, memory=given(64e9), bandwidth=given(50e9))
+HOST = Host(name="host", cores=8, memory=Quantity.given(64e9), bandwidth=Quantity.given(50e9))
 BENT = (1 + 2**-2.5) ** 0.4
 """What a read takes more where RAM gives 0.8 x 50 GB/s and 8 cores could decode twice that."""
-MACHINE = Machine(name="m", gpus=(GPU,), host=HOST, disk=Disk(name="d", sequential=given(4e9)))
+MACHINE = Machine(
+    name="m", gpus=(GPU,), host=HOST, disk=Disk(name="d", sequential=Quantity.given(4e9))
+)
 
 
 def load(
@@ -246,7 +253,7 @@ def test_heads_of_a_latent_cache_cost_more(constants: Constants) -> None:
     # each moved in 8 us at 1000 GB/s; on half the rate twice as long.
     latent = replace(load(layers=10), latent_values=10.0 * 4 * 250)
     assert float(gpu_seconds(latent, GPU, constants).layers) == pytest.approx(0.090)
-    half = replace(GPU, bandwidth=given(500e9))
+    half = replace(GPU, bandwidth=Quantity.given(500e9))
     assert float(gpu_seconds(latent, half, constants).layers) == pytest.approx(0.170)
 
 
@@ -278,8 +285,8 @@ def test_a_gpu_without_matrix_cores_computes_in_its_faster_type(constants: Const
         name="old",
         vendor="",
         family="",
-        memory=given(11e9),
-        bandwidth=given(1e15),
+        memory=Quantity.given(11e9),
+        bandwidth=Quantity.given(1e15),
         tensor_flops={"fp32": 40e12, "fp16": 0.6e12},
         link=LINK,
     )
@@ -316,7 +323,7 @@ def test_a_published_sweep_over_threads_bends_as_ours() -> None:
 def test_cores_attend_slower_for_one_token_than_for_a_prompt(
     constants: Constants, tokens: float, expected: float
 ) -> None:
-    fast = Host(name="h", cores=8, memory=given(64e9), bandwidth=given(50e9))
+    fast = Host(name="h", cores=8, memory=Quantity.given(64e9), bandwidth=Quantity.given(50e9))
     many = replace(
         constants.row("core_decode_rate"), value=1e15
     )  # cores never bind, so RAM's 40 GB/s stand alone
@@ -327,14 +334,18 @@ def test_cores_attend_slower_for_one_token_than_for_a_prompt(
 
 def test_two_sockets_do_not_double(constants: Constants) -> None:
     # RAM gives 0.8 x 0.5 x 50 = 20 GB/s, 8 cores 80: (1 + 4^-2.5)^0.4 = 1.0124 times 4 / 20 s
-    two = Host(name="h", cores=8, sockets=2, memory=given(64e9), bandwidth=given(50e9))
+    two = Host(
+        name="h", cores=8, sockets=2, memory=Quantity.given(64e9), bandwidth=Quantity.given(50e9)
+    )
     expected = 4 / 20 * (1 + 4**-2.5) ** 0.4
     assert float(cpu_seconds(load(weights=4e9), two, constants).moving) == pytest.approx(expected)
 
 
 def test_two_sockets_compute_a_prompt_slower_than_one_program_could(constants: Constants) -> None:
     # 8 TFLOP / (8 cores x 10 GFLOP/s x 0.25), but for the first of 512 tokens
-    two = Host(name="h", cores=8, sockets=2, memory=given(64e9), bandwidth=given(50e9))
+    two = Host(
+        name="h", cores=8, sockets=2, memory=Quantity.given(64e9), bandwidth=Quantity.given(50e9)
+    )
     time = cpu_seconds(load(flops=8e12, tokens=512), two, constants)
     assert float(time.moving) == pytest.approx(400 * 511 / 512)
 
@@ -385,14 +396,14 @@ def test_faults_add_to_the_drive(constants: Constants) -> None:
 
 def test_a_map_that_was_read_cold_decides_alone(constants: Constants) -> None:
     assert MACHINE.disk is not None
-    disk = replace(MACHINE.disk, mapped=given(1e9))
+    disk = replace(MACHINE.disk, mapped=Quantity.given(1e9))
     assert float(page_fault_seconds(4e9, disk, constants)) == pytest.approx(4.0)
 
 
 def test_old_pages_make_room_beside_a_cold_map(constants: Constants) -> None:
     # The rate of faults, where none was measured, has that work in it already.
     assert MACHINE.disk is not None
-    cold = replace(MACHINE.disk, mapped=given(1e9))
+    cold = replace(MACHINE.disk, mapped=Quantity.given(1e9))
     assert float(page_fault_seconds(4e9, cold, constants, renewal=2.0)) == pytest.approx(4.0 + 2.0)
     typical = page_fault_seconds(4e9, MACHINE.disk, constants, renewal=2.0)
     assert float(typical) == pytest.approx(4 / 4 + 4 / 2)
@@ -401,9 +412,9 @@ def test_old_pages_make_room_beside_a_cold_map(constants: Constants) -> None:
 def test_pieces_do_not_share_read_ahead(constants: Constants) -> None:
     # The map is read at 8 GB/s, the drive answers at 4: 2 GB in a row and 2 in pieces.
     assert MACHINE.disk is not None
-    ahead = replace(MACHINE.disk, mapped=given(8e9))
+    ahead = replace(MACHINE.disk, mapped=Quantity.given(8e9))
     assert float(page_fault_seconds(4e9, ahead, constants, 2e9)) == pytest.approx(2 / 8 + 2 / 4)
-    slow = replace(MACHINE.disk, mapped=given(1e9))
+    slow = replace(MACHINE.disk, mapped=Quantity.given(1e9))
     assert float(page_fault_seconds(4e9, slow, constants, 2e9)) == pytest.approx(4.0)
 
 
@@ -441,7 +452,12 @@ def test_flows_share_the_ram_they_take(constants: Constants) -> None:
     assert float(stage_seconds(stage(40e9, 9e9), MACHINE, constants).total) == pytest.approx(1.4)
     # 40 GB and 20 GB: copy 20/18 + 20/10 = 3.1 s. 120 GB and 30 GB: CPU 3 s, copy 4.67 s.
     # A wide link: 60 GB copied beside 40 GB read.
-    wide = Link(name="c2c", pinned=given(1e12), pageable=given(1e12), zero_copy=given(1e12))
+    wide = Link(
+        name="c2c",
+        pinned=Quantity.given(1e12),
+        pageable=Quantity.given(1e12),
+        zero_copy=Quantity.given(1e12),
+    )
     machine = Machine(
         name="m",
         gpus=(
@@ -449,13 +465,13 @@ def test_flows_share_the_ram_they_take(constants: Constants) -> None:
                 name="g",
                 vendor="",
                 family="",
-                memory=given(1e9),
-                bandwidth=given(1e12),
+                memory=Quantity.given(1e9),
+                bandwidth=Quantity.given(1e12),
                 tensor_flops={"fp16": 1e12},
                 link=wide,
             ),
         ),
-        host=Host(name="h", cores=64, memory=given(1e12), bandwidth=given(10e9)),
+        host=Host(name="h", cores=64, memory=Quantity.given(1e12), bandwidth=Quantity.given(10e9)),
         disk=None,
     )
     # CPU: 8 GB at 0.8 x 10 = 1 s; copy: 8 GB / 900 + 8 / 10 = 0.81 s; RAM: 16 GB / 10 = 1.6 s.
@@ -496,9 +512,9 @@ def test_stages_and_fixed_costs_add_and_repeat(constants: Constants) -> None:
 def test_gpus_exchange_activations(
     constants: Constants, way: ExchangePath, reduces: bool, peer: float | None, seconds: float
 ) -> None:
-    card = replace(GPU, peer=None if peer is None else given(peer))
+    card = replace(GPU, peer=None if peer is None else Quantity.given(peer))
     machine = replace(
-        MACHINE, gpus=(card, card), nodes=2, network=Network(name="far", rate=given(1e9))
+        MACHINE, gpus=(card, card), nodes=2, network=Network(name="far", rate=Quantity.given(1e9))
     )
     exchange = Exchange(way=way, times=2.0, moved=10e6, reduces=reduces)
     assert float(exchange_seconds(exchange, machine, constants)) == pytest.approx(seconds)
@@ -510,7 +526,9 @@ def test_gpus_exchange_activations(
 def test_machines_sum_in_rounds(constants: Constants) -> None:
     # 4 machines: 2 rounds of 25 us, and 10 MB over 1 GB/s; 2 machines a single round.
     machine = replace(
-        MACHINE, nodes=4, network=Network(name="far", rate=given(1e9), reduce=given(25e-6))
+        MACHINE,
+        nodes=4,
+        network=Network(name="far", rate=Quantity.given(1e9), reduce=Quantity.given(25e-6)),
     )
     for gpus, rounds in ((2, 1), (4, 2), (8, 3)):
         exchange = Exchange(
@@ -528,7 +546,12 @@ def test_the_host_copies_the_first_bytes_of_a_sum_between_small_machines(
     machine = replace(
         MACHINE,
         nodes=2,
-        network=Network(name="far", rate=given(20e9), reduce=given(31e-6), staged=given(1e9)),
+        network=Network(
+            name="far",
+            rate=Quantity.given(20e9),
+            reduce=Quantity.given(31e-6),
+            staged=Quantity.given(1e9),
+        ),
     )
     for moved, expected in ((2.0**16, 96.536e-6), (5 * 2.0**20, 1289.291e-6)):
         exchange = Exchange(way=ExchangePath.NETWORK, times=1.0, moved=moved, reduces=True, gpus=2)
@@ -538,7 +561,9 @@ def test_the_host_copies_the_first_bytes_of_a_sum_between_small_machines(
 def test_a_protocol_waits_for_each_message(constants: Constants) -> None:
     # 3 machines more: 3 x (16 x 300 us + 10 MB / 1 GB/s).
     machine = replace(
-        MACHINE, nodes=4, network=Network(name="far", rate=given(1e9), message=given(300e-6))
+        MACHINE,
+        nodes=4,
+        network=Network(name="far", rate=Quantity.given(1e9), message=Quantity.given(300e-6)),
     )
     exchange = Exchange(way=ExchangePath.NETWORK, times=3.0, moved=10e6, messages=16.0)
     assert float(exchange_seconds(exchange, machine, constants)) == pytest.approx(3 * 14.8e-3)
@@ -603,8 +628,8 @@ def test_the_widest_arithmetic_names_a_host(flags: set[str], name: str) -> None:
     host = Host(
         name="h",
         cores=1,
-        memory=given(1.0),
-        bandwidth=given(1.0),
+        memory=Quantity.given(1.0),
+        bandwidth=Quantity.given(1.0),
         instruction_sets=frozenset(flags),
     )
     assert vectors(host) == name
@@ -627,7 +652,7 @@ def test_cores_follow_the_clock_of_their_model(constants: Constants) -> None:
     fast = replace(HOST, clock=1.6)
     assert float(cpu_seconds(prompt, HOST, constants).moving) == pytest.approx(2.0)
     assert float(cpu_seconds(prompt, fast, constants).moving) == pytest.approx(1.25)
-    slow = replace(HOST, bandwidth=given(1e9))
+    slow = replace(HOST, bandwidth=Quantity.given(1e9))
     times = [
         float(cpu_seconds(load(weights=4e9), host, constants).moving)
         for host in (slow, replace(slow, clock=1.6))
@@ -644,11 +669,11 @@ def test_cores_without_kernels_bind_before_ram() -> None:
     old = replace(
         HOST,
         cores=4,
-        bandwidth=given(7e9),
+        bandwidth=Quantity.given(7e9),
         segment="desktop",
         instruction_sets=frozenset({"ssse3"}),
     )
-    shipped = fitted_constants().bound(Scope(runtime="llama.cpp", decode_class="k"))
+    shipped = Constants.fitted().bound(Scope(runtime="llama.cpp", decode_class="k"))
     token = load(weights=1.9 * 2**30)
     assert float(cpu_seconds(token, old, shipped).moving) == pytest.approx(1 / 1.09, rel=0.3)
     wide = replace(old, instruction_sets=frozenset({"avx2"}))
@@ -753,7 +778,9 @@ def test_the_speed_of_batches_bends_without_a_step() -> None:
 
 def test_some_of_several_messages_wait_for_the_protocol(constants: Constants) -> None:
     machine = replace(
-        MACHINE, nodes=2, network=Network(name="far", rate=given(1e9), message=given(1e-3))
+        MACHINE,
+        nodes=2,
+        network=Network(name="far", rate=Quantity.given(1e9), message=Quantity.given(1e-3)),
     )
     some = Exchange(way=ExchangePath.NETWORK, times=2.0, moved=10e6, messages=np.array([0.0, 3.0]))
     # 2 x (messages x 1 ms + 10 MB over 1 GB/s): in a sweep of which one point sends none
@@ -830,20 +857,22 @@ def test_matrices_take_the_widest_arithmetic(flags: set[str], segment: str, wide
 
 def test_messages_without_a_measured_cost_take_the_usual_hop(constants: Constants) -> None:
     # 2 x (6 ms + 10 MB over 1 GB/s), whether or not there are messages; 4 x 0.5 ms where known
-    far = replace(MACHINE, nodes=2, network=Network(name="far", rate=given(1e9)))
+    far = replace(MACHINE, nodes=2, network=Network(name="far", rate=Quantity.given(1e9)))
     three, none = (
         Exchange(way=ExchangePath.NETWORK, times=2.0, moved=10e6, messages=messages)
         for messages in (4.0, 0.0)
     )
     assert float(exchange_seconds(three, far, constants)) == pytest.approx(0.032)
-    known = replace(far, network=Network(name="far", rate=given(1e9), message=given(0.5e-3)))
+    known = replace(
+        far, network=Network(name="far", rate=Quantity.given(1e9), message=Quantity.given(0.5e-3))
+    )
     assert float(exchange_seconds(three, known, constants)) == pytest.approx(0.024)
     assert float(exchange_seconds(none, known, constants)) == pytest.approx(0.032)
 
 
 def test_a_gpu_that_reads_no_other_goes_through_the_hosts_memory() -> None:
     # a link of its own, reads over PCIe, neither
-    linked = replace(GPU, peer=given(300e9), peer_access=0.0)
+    linked = replace(GPU, peer=Quantity.given(300e9), peer_access=0.0)
     assert peer_path(linked) == "NVLink"
     assert peer_path(replace(GPU, peer_access=1.0)) == ""
     assert peer_path(replace(GPU, peer_access=0.0)) == "host memory"
@@ -852,7 +881,9 @@ def test_a_gpu_that_reads_no_other_goes_through_the_hosts_memory() -> None:
 def test_only_a_sum_of_all_takes_the_rounds_of_a_network(constants: Constants) -> None:
     # 2 hand-overs of 6 ms and 10 MB at 1 GB/s; 4 GPUs sum in two rounds of 1 ms
     far = replace(
-        MACHINE, nodes=2, network=Network(name="far", rate=given(1e9), reduce=given(1e-3))
+        MACHINE,
+        nodes=2,
+        network=Network(name="far", rate=Quantity.given(1e9), reduce=Quantity.given(1e-3)),
     )
     one_way = Exchange(way=ExchangePath.NETWORK, times=2.0, moved=10e6)
     assert float(exchange_seconds(one_way, far, constants)) == pytest.approx(0.032)
@@ -892,6 +923,6 @@ def test_two_cards_that_copy_at_once_share_the_ram(constants: Constants) -> None
 
 
 def test_a_link_of_its_own_of_any_rate_is_taken() -> None:
-    assert float(peer_rate(replace(GPU, peer=given(0.5)))) == 0.5
-    assert float(peer_rate(replace(GPU, peer=given(0.0)))) == 20e9
+    assert float(peer_rate(replace(GPU, peer=Quantity.given(0.5)))) == 0.5
+    assert float(peer_rate(replace(GPU, peer=Quantity.given(0.0)))) == 20e9
     assert float(peer_rate(GPU)) == 20e9

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.catalog.constants import ConstantRow, Constants, Scope, fitted_constants
+from advisor.catalog.constants import ConstantRow, Constants, Scope
 from advisor.cost_model.timing import StepTime
 from advisor.cost_model.uncertainty import (
     IN_DECODE,
@@ -89,7 +89,7 @@ def test_rarity_is_one_over_one_more_than_the_publishers() -> None:
 
 
 def test_of_unlike_cards_the_rarest_counts() -> None:
-    constants = fitted_constants().bound(Scope(runtime="llama.cpp", backend="cuda"))
+    constants = Constants.fitted().bound(Scope(runtime="llama.cpp", backend="cuda"))
 
     def thin(gpu: str) -> float:
         built = machine(MachineSpec(gpu=gpu, ram_gb=64))
@@ -106,7 +106,7 @@ def of_parts(**seconds: float) -> StepTime:
 
 
 def run_on(spec: MachineSpec, **more: object) -> Circumstances:
-    constants = fitted_constants().bound(Scope(runtime="llama.cpp", backend="cuda"))
+    constants = Constants.fitted().bound(Scope(runtime="llama.cpp", backend="cuda"))
     given = {"users": 1.0, **more}
     return circumstances(machine(spec), constants, **given)  # type: ignore[arg-type]
 

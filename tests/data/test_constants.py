@@ -8,7 +8,7 @@ import pytest
 from provenance import is_past
 
 import advisor
-from advisor.catalog.constants import FACTOR, Scope, constant_rows, fitted_constants
+from advisor.catalog.constants import FACTOR, Constants, Scope, constant_rows
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.processors import matrices
 from advisor.cost_model.schedule import Route
@@ -19,7 +19,7 @@ from advisor.evidence.published.row import SourceWordsRow
 from advisor.machine import from_catalog
 from advisor.machine.catalog import GPUS, HOSTS
 from advisor.machine.machine import THIN_LAPTOP
-from advisor.machine.quantity import Provenance, given
+from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.architecture import OPERATORS, Group
 from advisor.model.formats import StorageType
 from advisor.runtimes import RUNTIMES
@@ -162,7 +162,7 @@ def test_it_covers_every_case(subtests: pytest.Subtests) -> None:
             classes = {entry.decode_class for entry in StorageType.by_name().values()}
             for runtime in RUNTIMES:
                 for decode_class in classes:
-                    table = fitted_constants().bound(
+                    table = Constants.fitted().bound(
                         Scope(runtime=runtime.key, decode_class=decode_class)
                     )
                     for family in set(SCOPED.get(constant, [""])):
@@ -172,7 +172,7 @@ def test_it_covers_every_case(subtests: pytest.Subtests) -> None:
 def test_two_and_three_bit_formats_decode_at_a_quarter_of_four_bit_ones() -> None:
     # Published sweeps of IQ2 and IQ3 beside Q4_K on the same cores; DESIGN: "a quarter".
     iq, k = (
-        fitted_constants().bound(Scope(decode_class=text)).value("core_decode_rate", "avx2")
+        Constants.fitted().bound(Scope(decode_class=text)).value("core_decode_rate", "avx2")
         for text in ("iq", "k")
     )
     assert 0.2 <= iq / k <= 0.45
@@ -182,7 +182,7 @@ def test_two_and_three_bit_formats_decode_at_a_quarter_of_four_bit_ones() -> Non
 def test_no_link_passes_its_line_rate(generation: int) -> None:
     # 16 lanes x 2.5, 5 GT/s x 8b/10b, then 8, 16, 32 GT/s x 128b/130b, then 64 GT/s [GB/s]
     line = {1: 4.0, 2: 8.0, 3: 15.75, 4: 31.5, 5: 63.0, 6: 121.0}[generation]
-    reached = fitted_constants().value("pcie_x16", f"PCIe {generation}") / 1e9
+    reached = Constants.fitted().value("pcie_x16", f"PCIe {generation}") / 1e9
     assert 0.6 * line <= reached <= 0.9 * line
 
 
@@ -201,7 +201,7 @@ def test_no_link_passes_its_line_rate(generation: int) -> None:
     ],
 )
 def test_the_widest_arithmetic_for_matrices(cpu: str, name: str) -> None:
-    assert matrices(from_catalog.host(cpu, given(64 * GIB))) == name
+    assert matrices(from_catalog.host(cpu, Quantity.given(64 * GIB))) == name
 
 
 def test_groups_are_not_scopes() -> None:

@@ -4,11 +4,11 @@ countable."""
 import pytest
 from provenance import is_past, is_public
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.processors import vectors
 from advisor.machine import from_catalog
 from advisor.machine.catalog import HOSTS
-from advisor.machine.quantity import given
+from advisor.machine.quantity import Quantity
 from advisor.units import GIB
 
 ROWS = HOSTS.rows()
@@ -77,10 +77,10 @@ def test_two_sockets_say_so_and_double_one() -> None:
 
 def test_its_arithmetic_and_its_segment_are_known() -> None:
     for row in ROWS.values():
-        memory = given(64 * GIB)
-        host = from_catalog.host(row.name, memory, bandwidth=given(50e9))
+        memory = Quantity.given(64 * GIB)
+        host = from_catalog.host(row.name, memory, bandwidth=Quantity.given(50e9))
         assert vectors(host)
-        assert 0 < fitted_constants().value("ram_sustained_share", row.segment) < 1
+        assert 0 < Constants.fitted().value("ram_sustained_share", row.segment) < 1
 
 
 def test_names_and_aliases_mean_one_host() -> None:

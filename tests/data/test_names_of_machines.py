@@ -11,7 +11,7 @@ from advisor.catalog.name_matching import INSERTED, NameWordRow
 from advisor.machine.catalog import GPUS, HOSTS, MACHINES, cpu_generations, cpu_models
 from advisor.machine.names import words
 from advisor.machine.names.preset_names import families
-from advisor.machine.spec import NO_GPU
+from advisor.machine.spec import MachineSpec
 
 
 def test_there_are_at_least_150_machines_with_known_parts_from_dated_pages() -> None:
@@ -19,7 +19,7 @@ def test_there_are_at_least_150_machines_with_known_parts_from_dated_pages() -> 
     for row in MACHINES.rows().values():
         assert is_public(row.source), row.name
         assert is_past(row.retrieved), row.name
-        assert row.gpu == NO_GPU or GPUS.find(row.gpu).name == row.gpu
+        assert row.gpu == MachineSpec.NO_GPU or GPUS.find(row.gpu).name == row.gpu
         assert row.usd is None or (row.usd > 0 and is_public(row.price_source) and row.per)
         for cpu in filter(None, row.cpu.split("; ")):
             HOSTS.find(cpu)

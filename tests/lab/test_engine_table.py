@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import FACTOR, ConstantRow, Scope, constant_rows, fitted_constants
+from advisor.catalog.constants import FACTOR, ConstantRow, Constants, Scope, constant_rows
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, THIN, of_few
 from advisor.machine.catalog import GPUS
@@ -100,7 +100,7 @@ def test_runtimes_and_families_with_the_same_row_share_a_line(tmp_path: Path) ->
 
 def test_a_scored_range_adds_traits_as_the_program_does() -> None:
     # Half a trait adds half of what its square adds: w sqrt(1 + (f^2 - 1) / 2).
-    table = fitted_constants().bound(Scope(runtime="vllm"))
+    table = Constants.fitted().bound(Scope(runtime="vllm"))
     factor = table.value(BY_TRAIT[IN_DECODE], THIN)
     few = of_few(table.value("engine_publishers"))
     case = EngineLeftOutRow(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from advisor.advice.edits.changes import faster_changes
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
@@ -24,7 +24,7 @@ RAM = PlacementStrategy.CPU_OFFLOAD
 
 def answer(spec: MachineSpec, strategy: PlacementStrategy = RESIDENT) -> Estimate:
     model = catalog.model("Llama-3.1-8B", "Q4_K_M")
-    return estimate(model, machine(spec), Workload(), LLAMA_CPP, strategy, fitted_constants())
+    return estimate(model, machine(spec), Workload(), LLAMA_CPP, strategy, Constants.fitted())
 
 
 def width(estimate: Estimate) -> float:
@@ -109,7 +109,7 @@ def test_stated_values_are_in_the_command(spec: MachineSpec, option: str) -> Non
 def test_threads_bind_the_fork_too() -> None:
     where = machine(MachineSpec(gpu="none", cpu="Ryzen 9 7950X", threads=8))
     model = catalog.model("Llama-3.1-8B", "Q4_K_M")
-    run = estimate(model, where, Workload(), IK_LLAMA_CPP, RAM, fitted_constants())
+    run = estimate(model, where, Workload(), IK_LLAMA_CPP, RAM, Constants.fitted())
     assert "-t 8" in run.command
 
 
@@ -154,9 +154,9 @@ def test_accelerators_without_a_backend_are_refused_and_left_to_vllm() -> None:
     model = catalog.model("Llama-3.1-8B", "Q4_K_M")
     gaudi = machine(MachineSpec(gpu="Gaudi 3"))
     for runtime in (LLAMA_CPP, IK_LLAMA_CPP, OLLAMA):
-        refused = estimate(model, gaudi, Workload(), runtime, RESIDENT, fitted_constants())
+        refused = estimate(model, gaudi, Workload(), runtime, RESIDENT, Constants.fitted())
         assert "Gaudi 3" in refused.refusal
-    answered = estimate(model, gaudi, Workload(), VLLM, RESIDENT, fitted_constants())
+    answered = estimate(model, gaudi, Workload(), VLLM, RESIDENT, Constants.fitted())
     assert answered.decode is not None
     assert answered.decode.value > 0
 

@@ -5,7 +5,7 @@ import pytest
 from advisor.errors import InputError
 from advisor.machine import from_catalog
 from advisor.machine.catalog import DISKS, GPUS, HOSTS, published
-from advisor.machine.quantity import Provenance, given
+from advisor.machine.quantity import Provenance, Quantity
 from advisor.units import GB, GIB, MIB
 
 
@@ -34,9 +34,9 @@ def test_every_host_can_be_made(subtests: pytest.Subtests) -> None:
         with subtests.test(name):
             if row.bandwidth_gbs is None:
                 with pytest.raises(InputError, match="give it in GB/s"):
-                    from_catalog.host(name, given(64 * GIB))
+                    from_catalog.host(name, Quantity.given(64 * GIB))
                 continue
-            host = from_catalog.host(name, given(64 * GIB))
+            host = from_catalog.host(name, Quantity.given(64 * GIB))
             assert 0 < host.bandwidth.value < row.bandwidth_gbs * GB
             of_page = name in published("RAM")
             assert host.bandwidth.kind is (Provenance.DERIVED if of_page else Provenance.ASSUMED)
@@ -45,7 +45,7 @@ def test_every_host_can_be_made(subtests: pytest.Subtests) -> None:
 
 def test_a_board_reads_ram_at_the_rate_that_stream_measured_on_it() -> None:
     # BCM2711: 5.56 GB/s of 32 bits x 3200 MT/s = 12.8 GB/s (sci-pi.org.uk/bench/stream.html)
-    pi = from_catalog.host("Raspberry Pi 4", given(8 * GIB))
+    pi = from_catalog.host("Raspberry Pi 4", Quantity.given(8 * GIB))
     assert pi.bandwidth.value == 5.56 * GB
     assert pi.bandwidth.source == "https://www.sci-pi.org.uk/bench/stream.html"
     assert all(name in HOSTS.rows() for name in published("RAM"))
@@ -97,7 +97,7 @@ def test_ways_over_a_link_are_ordered() -> None:
 
 
 def test_a_given_rate_is_kept() -> None:
-    assert from_catalog.given_link(given(20e9)).pinned == given(20e9)
+    assert from_catalog.given_link(Quantity.given(20e9)).pinned == Quantity.given(20e9)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.catalog.inputs import INPUTS
 from advisor.errors import InputError, UnknownName
 from advisor.machine import from_catalog, from_spec
@@ -131,7 +131,7 @@ class TestDescribed:
     def test_ram_from_channels_and_rate(self) -> None:
         # 4 channels x 8 B x 5200 MT/s = 166.4 GB/s in theory, of which a share is sustained
         host = described(cpu="Ryzen 9 7950X", ram_channels=4, ram_mts=5200).host
-        share = fitted_constants().value("ram_sustained_share", "desktop")
+        share = Constants.fitted().value("ram_sustained_share", "desktop")
         assert host.bandwidth.value == pytest.approx(166.4e9 * share)
         assert host.bandwidth.kind is Provenance.ASSUMED
         assert "4 channels x 8 B x 5200 MT/s" in host.bandwidth.source
@@ -143,7 +143,7 @@ class TestDescribed:
     def test_people_have_slower_ram_than_their_processor_takes(self) -> None:
         # An EPYC 7763 takes DDR4-3200; where nobody says so, boards are filled in part.
         stated = described(cpu="EPYC 7763", ram_mts=3200).host.bandwidth.value
-        share = fitted_constants().value("ram_unstated_share", "server")
+        share = Constants.fitted().value("ram_unstated_share", "server")
         assert described(cpu="EPYC 7763").host.bandwidth.value == pytest.approx(stated * share)
         # A typical platform is named after its RAM, and a chip is sold with it.
         platform = "Desktop DDR4-3200 dual-channel (typical)"
@@ -199,7 +199,7 @@ class TestDescribed:
         # 24 GB/s of RAM: 6 GB/s; 400 GB/s: what a core copies
         slow, fast = (described(gpu="RTX 5090", ram_gbs=rate).gpus[0].link for rate in (24, 400))
         assert slow.pageable.value == pytest.approx(6e9)
-        assert fast.pageable.value == pytest.approx(fitted_constants().value("pageable_copy"))
+        assert fast.pageable.value == pytest.approx(Constants.fitted().value("pageable_copy"))
 
     def test_a_unified_chip_brings_its_own_host(self) -> None:
         machine = described(gpu="Apple M4 Max", ram_gb=64)

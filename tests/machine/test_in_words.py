@@ -6,7 +6,7 @@ import pytest
 
 from advisor.machine import in_words
 from advisor.machine.identify import machine_by_name
-from advisor.machine.quantity import given
+from advisor.machine.quantity import Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.units import GIB
 
@@ -29,4 +29,4 @@ def test_a_changed_card_has_what_it_was_changed_to() -> None:
     machine = machine_by_name("rtx 2080 ti 64gb", MachineSpec())
     (card,) = machine.gpus
     assert in_words.cards([card]) == ["RTX 2080 Ti 11 GB"]
-    assert in_words.cards([replace(card, memory=given(22 * GIB))]) == ["RTX 2080 Ti 22 GB"]
+    assert in_words.cards([replace(card, memory=Quantity.given(22 * GIB))]) == ["RTX 2080 Ti 22 GB"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from advisor.catalog.constants import Scope, fitted_constants
+from advisor.catalog.constants import Constants, Scope
 from advisor.cost_model.schedule import Exchange, ExchangePath
 from advisor.cost_model.timing import HOST_MEMORY, NVLINK, exchange_seconds, peer_path
 from advisor.machine.from_spec import machine
@@ -41,7 +41,7 @@ def test_a_bridge_takes_the_place_of_the_host() -> None:
 def test_four_cards_on_one_path_take_longer_than_a_ring_by_hand() -> None:
     """A ring of four moves 1.5 times the bytes of a ring of two; on a shared path more."""
     where = machine(MachineSpec(gpu="RTX 3090", gpu_count=4, ram_gb=64))
-    constants = fitted_constants().bound(Scope(runtime="vllm"))
+    constants = Constants.fitted().bound(Scope(runtime="vllm"))
 
     def seconds(gpus: int) -> float:
         ring = 2.0 * (gpus - 1) / gpus
@@ -64,7 +64,7 @@ def test_pairs_on_different_paths_exchange_together_as_alone() -> None:
             ("RX 7900 XTX", False),
         )
     ]
-    constants = fitted_constants().bound(Scope(runtime="vllm"))
+    constants = Constants.fitted().bound(Scope(runtime="vllm"))
     for reduces in (True, False):
         exchange = Exchange(way=ExchangePath.PEER, times=3.0, moved=1e6, reduces=reduces, gpus=4)
         together = exchange_seconds(exchange, stacked(pairs), constants)

@@ -8,7 +8,7 @@ from advisor.errors import InputError, UnknownName, close_names
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.model import catalog
 from advisor.model.architecture import Group
-from advisor.model.model import KV_BYTES_PER_VALUE, LAYERED, Model
+from advisor.model.model import LAYERED, Model
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_window_layers_stop_at_their_window() -> None:
 
 def test_cache_formats_take_the_size_of_their_blocks() -> None:
     gguf = pytest.importorskip("gguf")
-    for name, size in KV_BYTES_PER_VALUE.items():
+    for name, size in Model.KV_BYTES_PER_VALUE.items():
         if name == "fp8":
             continue
         block, packed = gguf.GGML_QUANT_SIZES[gguf.GGMLQuantizationType[name.upper()]]

@@ -10,7 +10,7 @@ import pytest
 from gguf_files import LLAMA_KEYS, llama_tensors, write
 
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import DISK, RAM, PlacementStrategy, Settings
+from advisor.cost_model.placement import Location, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
@@ -96,7 +96,7 @@ def test_serving_engines_keep_tables_of_ngrams_where_there_is_room(
     run = resident(GRAMS, form, engine, replace(TWO, ram_gb=ram_gb))
     assert run.placement is not None
     tables = run.model.embedding * run.model.tables_share
-    in_ram = float(run.placement.weight_bytes(run.model, RAM))
+    in_ram = float(run.placement.weight_bytes(run.model, Location.RAM))
     assert bool(run.fits)
     assert in_ram == pytest.approx(tables if place == "RAM" else 0.0, rel=1e-6)
     given = [words for words in options.values() if words and words in run.command]
@@ -121,7 +121,7 @@ def test_tables_by_layer_lie_in_the_gpu_of_serving_engines(
     small = machine(MachineSpec(gpu="RTX 3060", ram_gb=64))
     layered = model(LAYERED, "BF16-hf")
     placed = engine.place(layered, small, WORK, RESIDENT, Settings())
-    assert float(placed.weight_bytes(layered, RAM)) == 0.0
+    assert float(placed.weight_bytes(layered, Location.RAM)) == 0.0
     command = engine.command(layered, placed, small, WORK)
     assert not any(words in command for words in options.values() if words)
 
@@ -148,7 +148,7 @@ def in_ram(name: str, form: str, mode: str) -> float:
     placed = LLAMA_CPP.place(
         model(name, form), machine(TWO), WORK, RESIDENT, Settings(load_mode=mode)
     )
-    return float(placed.weight_bytes(model(name, form), RAM))
+    return float(placed.weight_bytes(model(name, form), Location.RAM))
 
 
 def test_llama_cpp_leaves_large_tables_in_the_file() -> None:
@@ -158,7 +158,7 @@ def test_llama_cpp_leaves_large_tables_in_the_file() -> None:
     grams = model(GRAMS, "Q4_0")
     placed = LLAMA_CPP.place(grams, machine(TWO), WORK, PAGED, Settings())
     assert not placed.embedding_shares
-    assert float(placed.weight_bytes(grams, DISK)) > grams.embedding
+    assert float(placed.weight_bytes(grams, Location.DISK)) > grams.embedding
 
 
 BASE: Mapping[str, object] = {

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
 from advisor.cost_model.runtime import Runtime
@@ -44,7 +44,7 @@ def answer(
 ) -> Estimate:
     where = machine(inputs or MachineSpec(gpu="RTX 3090", ram_gb=256))
     model = as_run(catalog.model(name, "Q4_K_M"), runtime, where)
-    return estimate(model, where, work or Workload(), runtime, strategy, fitted_constants(), chosen)
+    return estimate(model, where, work or Workload(), runtime, strategy, Constants.fitted(), chosen)
 
 
 def tps(estimate: Estimate) -> float:

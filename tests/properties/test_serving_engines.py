@@ -7,7 +7,7 @@ import pytest
 
 from advisor.advice.advise import advise
 from advisor.advice.table.option import OptionKind
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.runtime import Runtime
@@ -51,7 +51,7 @@ def speed(name: str, form: str, card: str, engine: Runtime, users: int) -> float
         return None
     work = Workload(users=users, context=2048)
     return decode_tps(
-        estimate(model, where, work, engine, PlacementStrategy.GPU_RESIDENT, fitted_constants())
+        estimate(model, where, work, engine, PlacementStrategy.GPU_RESIDENT, Constants.fitted())
     )
 
 

@@ -8,7 +8,7 @@ from itertools import permutations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.catalog.constants import Scope, fitted_constants
+from advisor.catalog.constants import Constants, Scope
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.runtime import Runtime
@@ -57,7 +57,7 @@ many = settings(max_examples=150, deadline=None)
 def roomy(spec: MachineSpec) -> Machine:
     """Machine whose cards have `ROOM`, more than can be typed."""
     where = machine(spec)
-    gpus = (replace(gpu, memory=quantity.given(ROOM * GIB)) for gpu in where.gpus)
+    gpus = (replace(gpu, memory=quantity.Quantity.given(ROOM * GIB)) for gpu in where.gpus)
     return replace(where, gpus=tuple(gpus))
 
 
@@ -72,7 +72,7 @@ def answer(
         return None
     strategy = engine.strategies[0]
     assert strategy is PlacementStrategy.GPU_RESIDENT
-    result = estimate(model, where, work, engine, strategy, fitted_constants())
+    result = estimate(model, where, work, engine, strategy, Constants.fitted())
     if result.refusal:
         return None
     return result
@@ -229,7 +229,7 @@ def test_a_smaller_cache_is_never_slower_where_the_backend_has_a_kernel_for_it(
 
 def widest(engine: Runtime) -> float:
     """Upper over lower end of the widest range of an engine."""
-    constants = fitted_constants().bound(Scope(runtime=engine.engine))
+    constants = Constants.fitted().bound(Scope(runtime=engine.engine))
     return WIDEST ** float(of_few(constants.value("engine_publishers")))
 
 

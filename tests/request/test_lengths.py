@@ -8,9 +8,9 @@ import pytest
 from advisor.catalog.inputs import INPUTS, MOST_VALUES, Kind
 from advisor.cli import mcp
 from advisor.cli.main import main
-from advisor.errors import LONGEST_NAME, AdvisorError, InputError, UnknownName
+from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.machine.catalog import DISKS, GPUS, HOSTS
-from advisor.machine.identify import identified, machine_by_name
+from advisor.machine.identify import Identified, machine_by_name
 from advisor.model import resolve
 from advisor.model.formats import Format
 from advisor.request import command_line, texts
@@ -20,10 +20,10 @@ from advisor.units import gibibytes, tokens
 
 NAMES = [entry.name for entry in INPUTS.values() if entry.kind == Kind.NAME]
 LISTS = [entry.name for entry in INPUTS.values() if entry.kind in (Kind.PRICES, Kind.SIZES)]
-LONG = (LONGEST_NAME + 1, 1_000, 20_000, 1_000_000)
+LONG = (UnknownName.LONGEST + 1, 1_000, 20_000, 1_000_000)
 PIECES = (" ", "a", "1", "3090 + ", "(", "é")
 """What long texts are made of: patterns are slow for different ones."""
-WORDS = rf"letters|at most {LONGEST_NAME}"
+WORDS = rf"letters|at most {UnknownName.LONGEST}"
 
 
 def long(piece: str, length: int) -> str:
@@ -72,7 +72,7 @@ def test_a_new_field_has_the_limit_by_itself() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_longest_name_is_read(name: str) -> None:
-    text = "x" * LONGEST_NAME
+    text = "x" * UnknownName.LONGEST
     if name != "currency":  # three letters, as its own check says
         assert getattr(Request(**{name: text}), name) == text
 
@@ -106,8 +106,8 @@ def test_no_number_is_longer(name: str) -> None:
 @pytest.mark.parametrize(
     "reader",
     [
-        GPUS.find, HOSTS.find, HOSTS.named, DISKS.find, identified, machine_by_name, Format.meant,
-        resolve.from_name, resolve.find,
+        GPUS.find, HOSTS.find, HOSTS.named, DISKS.find, Identified.of, machine_by_name,
+        Format.meant, resolve.from_name, resolve.find,
     ],
 )  # fmt: skip
 def test_readers_of_names_refuse_them_before_a_pattern_looks(reader: Any) -> None:

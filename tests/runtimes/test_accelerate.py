@@ -18,16 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.cost_model.placement import (
-    DISK,
-    RAM,
-    Location,
-    Placement,
-    PlacementStrategy,
-    Settings,
-    Tier,
-    vram,
-)
+from advisor.cost_model.placement import Location, Placement, PlacementStrategy, Settings, Tier
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
@@ -262,7 +253,7 @@ def test_the_snippet_runs_as_printed(
         strategy = PlacementStrategy.CPU_OFFLOAD
     placement = ACCELERATE.place(model, where, SHORT, strategy, Settings())
     snippet = ACCELERATE.command(model, placement, where, SHORT)
-    gpu, ram = (int(placement.limits[place]) // 2**20 for place in (vram(0), RAM))
+    gpu, ram = (int(placement.limits[place]) // 2**20 for place in (Location.vram(0), Location.RAM))
     of_both = snippet.replace(f'0: "{gpu}MiB", "cpu": "{ram}MiB"', f'"cpu": "{gpu + ram}MiB"')
     of_both = of_both.replace("'tiny'", "'./tiny'")
     assert of_both.count("cpu") == snippet.count("cpu")
@@ -277,7 +268,7 @@ def test_the_snippet_runs_as_printed(
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    on_drive = placement.weights.keys() >= {DISK}
+    on_drive = placement.weights.keys() >= {Location.DISK}
     assert done.stdout.splitlines()[-1] == ("['cpu', 'disk']" if on_drive else "['cpu']")
 
 

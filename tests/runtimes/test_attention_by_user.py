@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from advisor.advice.arrivals.server import server
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import PlacementStrategy, Settings, vram
+from advisor.cost_model.placement import Location, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.evidence.published.predict import understood
@@ -35,7 +35,7 @@ def run(
 ) -> Estimate:
     where = machine(MachineSpec(gpu="H200 SXM", gpu_count=8, ram_gb=2048))
     model = as_run(catalog.model(name, "FP8"), how, where)
-    return estimate(model, where, work or Workload(), how, strategy, fitted_constants(), settings)
+    return estimate(model, where, work or Workload(), how, strategy, Constants.fitted(), settings)
 
 
 def test_users_are_divided_in_whole_numbers() -> None:
@@ -52,12 +52,12 @@ def test_each_gpu_holds_all_but_the_experts() -> None:
     model = answer.model
     experts = float(np.sum(model.bytes_per_layer[Group.ROUTED_EXPERTS]))
     rest = float(np.sum(model.layer_bytes)) - experts
-    held = float(answer.placement.weight_bytes(model, vram(5)))
+    held = float(answer.placement.weight_bytes(model, Location.vram(5)))
     assert held == pytest.approx(experts / 8 + rest + model.embedding + model.output)
     parted = run(settings=None)
     assert parted.placement is not None
     # DeepSeek-V3: 17 of 671 billion weights are neither experts nor shared among them.
-    assert held - float(parted.placement.weight_bytes(model, vram(5))) > 10e9
+    assert held - float(parted.placement.weight_bytes(model, Location.vram(5))) > 10e9
 
 
 def test_a_latent_is_kept_once_and_not_on_every_gpu() -> None:
@@ -145,7 +145,7 @@ def test_nvidia_s_servers_are_met() -> None:
         if len(case.machine.gpus) != int(mapping[1]):
             continue
         answer = estimate(
-            case.model, case.machine, case.work, case.runtime, RESIDENT, fitted_constants(), BY_USER
+            case.model, case.machine, case.work, case.runtime, RESIDENT, Constants.fitted(), BY_USER
         )
         if answer.decode is None or answer.prompt is None or row.tg_tps_total is None:
             continue

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from advisor.advice.advise import advise
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
@@ -29,7 +29,7 @@ PC = machine(MachineSpec(gpu="RTX 4090"))
 def answer(runtime: Runtime, where: Machine, form: str = "Q4_K_M", **fields: object) -> Estimate:
     model = as_run(catalog.model("Llama-3.1-8B", form), runtime, where)
     work = Workload(**fields)  # type: ignore[arg-type]
-    return estimate(model, where, work, runtime, RESIDENT, fitted_constants())
+    return estimate(model, where, work, runtime, RESIDENT, Constants.fitted())
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_exllamav3_computes_experts_in_ram() -> None:
         Workload(prompt=2048, output=64),
         EXLLAMAV3,
         PlacementStrategy.CPU_OFFLOAD,
-        fitted_constants(),
+        Constants.fitted(),
         settings,
     )
     assert "--cpu-moe-offload-layers 43" in answer.command

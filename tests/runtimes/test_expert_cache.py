@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import Scope, fitted_constants
+from advisor.catalog.constants import Constants, Scope
 from advisor.cost_model.loads import token_step
-from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Settings, vram
+from advisor.cost_model.placement import Location, Placement, PlacementStrategy, Settings
 from advisor.cost_model.schedule import Flow, Route, Transfer
 from advisor.cost_model.timing import flow_seconds
 from advisor.cost_model.workload import Workload
@@ -83,9 +83,9 @@ def test_large_steps_do_without_it() -> None:
 def test_it_takes_memory_of_the_gpu() -> None:
     plain = placed(0)
     cached = placed(4 * GIB)
-    more = cached.buffers[vram(0)] - plain.buffers[vram(0)]
+    more = cached.buffers[Location.vram(0)] - plain.buffers[Location.vram(0)]
     assert float(more) == pytest.approx(4 * GIB)
-    assert cached.weights[RAM].keys() == plain.weights[RAM].keys()
+    assert cached.weights[Location.RAM].keys() == plain.weights[Location.RAM].keys()
 
 
 def test_it_holds_no_more_than_all_experts() -> None:
@@ -132,7 +132,7 @@ def test_vulkan_copies_a_mapped_file_twice() -> None:
     (copy,) = [flow for flow in flows(4 * GIB, spec=spec) if flow.route is Route.STREAMED]
     assert copy.transfer is Transfer.PAGEABLE
     where = machine(spec)
-    table = fitted_constants()
+    table = Constants.fitted()
     seconds = {
         backend: float(
             flow_seconds(

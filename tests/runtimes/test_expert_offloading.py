@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import Scope, fitted_constants
+from advisor.catalog.constants import Constants, Scope
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Flow, Route, Schedule
@@ -107,7 +107,7 @@ def test_more_ram_is_never_slower(model: Model) -> None:
                     WORK,
                     how,
                     PlacementStrategy.NVME_OFFLOAD,
-                    fitted_constants(),
+                    Constants.fitted(),
                     Settings(),
                 ).decode.value  # type: ignore[union-attr]
             )[0]
@@ -120,7 +120,7 @@ def test_more_ram_is_never_slower(model: Model) -> None:
 
 def test_cores_read_at_their_own_rate_or_at_that_of_ram(model: Model) -> None:
     # 16 cores at the engine's rate each, and never more than the RAM gives.
-    constants = fitted_constants().bound(Scope(runtime="colibri"))
+    constants = Constants.fitted().bound(Scope(runtime="colibri"))
     where = rig(ram_gb=1024)
     time = schedule_seconds(decode(model, where, PlacementStrategy.NVME_OFFLOAD), where, constants)
     load = flows(decode(model, where, PlacementStrategy.NVME_OFFLOAD))[Route.IN_PLACE].load

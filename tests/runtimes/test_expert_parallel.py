@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import PlacementStrategy, Settings, vram
+from advisor.cost_model.placement import Location, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
@@ -33,7 +33,7 @@ def run(
     where = machine(MachineSpec(gpu=gpu, gpu_count=count, ram_gb=512))
     described = as_run(catalog.model(model, form), how, where)
     return estimate(
-        described, where, work or Workload(), how, RESIDENT, fitted_constants(), settings
+        described, where, work or Workload(), how, RESIDENT, Constants.fitted(), settings
     )
 
 
@@ -70,8 +70,8 @@ def test_memory_is_that_of_divided_experts():
     assert whole.placement is not None
     assert divided.placement is not None
     for device in range(4):
-        assert float(whole.placement.weight_bytes(whole.model, vram(device))) == float(
-            divided.placement.weight_bytes(divided.model, vram(device))
+        assert float(whole.placement.weight_bytes(whole.model, Location.vram(device))) == float(
+            divided.placement.weight_bytes(divided.model, Location.vram(device))
         )
 
 

@@ -9,9 +9,9 @@ import pytest
 from flags import flags, listed
 from measurements import measured
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, vram
+from advisor.cost_model.placement import Location, PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.evidence.published.predict import answer
@@ -32,7 +32,7 @@ def run(name: str, form: str, work: Workload | None = None, **inputs: Any) -> Es
         work or Workload(),
         KTRANSFORMERS,
         PlacementStrategy.CPU_OFFLOAD,
-        fitted_constants(),
+        Constants.fitted(),
         Settings(),
     )
 
@@ -88,13 +88,13 @@ def test_two_gpus_share_each_layer() -> None:
     )
     for each in (estimate, two):
         shares = [
-            each.placement.weights[vram(at)][Group.ROUTED_EXPERTS][0]
+            each.placement.weights[Location.vram(at)][Group.ROUTED_EXPERTS][0]
             for at in range(2)
-            if vram(at) in each.placement.weights
+            if Location.vram(at) in each.placement.weights
         ]
-        kept = each.placement.weights[RAM][Group.ROUTED_EXPERTS][0]
+        kept = each.placement.weights[Location.RAM][Group.ROUTED_EXPERTS][0]
         assert sum(shares) + kept == pytest.approx(1.0)
-    assert two.placement.weights[vram(1)][Group.ATTENTION][0] == 0.5
+    assert two.placement.weights[Location.vram(1)][Group.ATTENTION][0] == 0.5
     assert float(two.decode.value) > float(estimate.decode.value)
     assert "--tensor-parallel-size 2" in two.command
     assert "--tensor-parallel-size" not in estimate.command
@@ -107,14 +107,14 @@ def test_published_speeds_that_the_constants_rest_on() -> None:
 def test_as_many_experts_as_fit_lie_on_the_gpu_alike_in_all_layers() -> None:
     estimate = run("Qwen3-30B-A3B", "FP8", gpu="RTX 4090", cpu="EPYC 9355")
     assert estimate.placement is not None
-    hot = estimate.placement.weights[vram(0)][Group.ROUTED_EXPERTS]
-    cold = estimate.placement.weights[RAM][Group.ROUTED_EXPERTS]
+    hot = estimate.placement.weights[Location.vram(0)][Group.ROUTED_EXPERTS]
+    cold = estimate.placement.weights[Location.RAM][Group.ROUTED_EXPERTS]
     assert set(hot + cold) == {1.0}
     assert len(set(hot)) == 1
     count = round(float(hot[0]) * 128)
     assert 0 < count < 128
     assert f"--kt-num-gpu-experts {count}" in estimate.command
-    assert set(estimate.placement.kv) == {vram(0)}
+    assert set(estimate.placement.kv) == {Location.vram(0)}
 
 
 def test_more_memory_holds_more_experts_and_is_faster() -> None:
@@ -203,11 +203,13 @@ def test_the_most_used_experts_serve_more_than_their_share() -> None:
             Workload(),
             KTRANSFORMERS,
             PlacementStrategy.CPU_OFFLOAD,
-            fitted_constants(),
+            Constants.fitted(),
             chosen,
         )
         assert answer.placement is not None
         assert answer.decode is not None
-        assert answer.placement.weights[vram(0)][Group.ROUTED_EXPERTS] == pytest.approx(0.2)
+        assert answer.placement.weights[Location.vram(0)][Group.ROUTED_EXPERTS] == pytest.approx(
+            0.2
+        )
         speeds.append(float(answer.decode.value))
     assert speeds[1] > speeds[0]

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from placing import WORK, command, place
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import estimate
-from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, vram
+from advisor.cost_model.placement import Location, PlacementStrategy, Settings
 from advisor.cost_model.schedule import ExchangePath, Route, Transfer
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
-from advisor.machine.quantity import given
+from advisor.machine.quantity import Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
@@ -38,11 +38,13 @@ def test_llama_cpp_keeps_the_embedding_in_ram_and_the_head_with_the_first_or_las
     settings = Settings(gpu_layers=40.0, head_first=head_first)
     whole = place(LLAMA_CPP, rig, PlacementStrategy.GPU_RESIDENT, settings=settings)
     half = place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD, settings=settings)
-    assert whole.embedding == half.embedding == RAM
-    assert float(np.asarray(whole.output[vram(0)])) == 1.0
-    assert float(np.asarray(half.output[vram(0)])) == float(head_first)
-    assert half.weights[vram(0)][Group.ATTENTION][-1] == 1.0, "the last layers go to the GPU"
-    assert half.weights[vram(0)][Group.ATTENTION][0] == 0.0
+    assert whole.embedding == half.embedding == Location.RAM
+    assert float(np.asarray(whole.output[Location.vram(0)])) == 1.0
+    assert float(np.asarray(half.output[Location.vram(0)])) == float(head_first)
+    assert half.weights[Location.vram(0)][Group.ATTENTION][-1] == 1.0, (
+        "the last layers go to the GPU"
+    )
+    assert half.weights[Location.vram(0)][Group.ATTENTION][0] == 0.0
 
 
 def test_a_gpu_layer_more_would_not_fit(rig: Machine) -> None:
@@ -50,7 +52,7 @@ def test_a_gpu_layer_more_would_not_fit(rig: Machine) -> None:
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
     more = Settings(gpu_layers=float(placement.gpu_layers) + 3)
     needed = place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD, settings=more).needed_bytes(
-        model, vram(0), WORK
+        model, Location.vram(0), WORK
     )
     assert float(needed) > 24 * GIB - 1.0 * GIB, "three more would eat the margin of 1 GiB"
 
@@ -62,7 +64,7 @@ def test_unlike_cards_hold_what_whole_layers_leave_room_for() -> None:
     model = catalog.model("gpt-oss-120b", "Q8_0")
     placement = LLAMA_CPP.place(model, cards, work, PlacementStrategy.CPU_OFFLOAD, Settings())
     for device, card in enumerate(cards.gpus):
-        needed = placement.needed_bytes(model, vram(device), work)
+        needed = placement.needed_bytes(model, Location.vram(device), work)
         assert float(needed) <= float(card.memory.value), card.name
     assert 0 < float(placement.cpu_moe) < model.layers
 
@@ -85,9 +87,9 @@ def test_experts_go_to_ram_before_whole_layers(rig: Machine) -> None:
     placement = place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD, "Qwen3-235B-A22B")
     assert float(placement.gpu_layers) == 94
     assert 0 < float(placement.cpu_moe) <= 94
-    assert placement.weights[vram(0)][Group.ATTENTION].sum() == 94
-    assert placement.weights[RAM][Group.ROUTED_EXPERTS].sum() == float(placement.cpu_moe)
-    assert placement.weights[RAM][Group.ATTENTION].sum() == 0
+    assert placement.weights[Location.vram(0)][Group.ATTENTION].sum() == 94
+    assert placement.weights[Location.RAM][Group.ROUTED_EXPERTS].sum() == float(placement.cpu_moe)
+    assert placement.weights[Location.RAM][Group.ATTENTION].sum() == 0
 
 
 def test_each_layer_with_experts_in_ram_crosses_twice(rig: Machine) -> None:
@@ -119,7 +121,7 @@ def paged_bytes(model: Model, cache: float, read_ahead: float = 128 * 2**10) -> 
     """What a token brings in from the drive [B]."""
     where = machine(MachineSpec(gpu="none", ram_gb=16))
     assert where.disk is not None
-    ahead = given(read_ahead)
+    ahead = Quantity.given(read_ahead)
     where = replace(where, disk=replace(where.disk, read_ahead=ahead))
     settings = Settings(page_cache=cache)
     placed = LLAMA_CPP.place(model, where, WORK, PlacementStrategy.NVME_OFFLOAD, settings)
@@ -168,14 +170,14 @@ def test_pages_of_a_full_cache_are_renewed_by_all_cores_and_faster_with_more_rea
     constants = Rereading(kept=0.0, renewed=0.5e9, growth=0.5, windows=0.0, most=1.0)
     assert host.disk is not None
     for ahead, rate in ((128 * 2**10, 8e9), (2 * 2**20, 32e9), (4096, 8e9)):  # 4 = sqrt(2048 / 128)
-        here = replace(host, disk=replace(host.disk, read_ahead=given(float(ahead))))
+        here = replace(host, disk=replace(host.disk, read_ahead=Quantity.given(float(ahead))))
         assert float(renewal_rate(here, constants)) == pytest.approx(rate)
 
 
 def test_layers_are_divided_by_the_memory_of_the_cards() -> None:
     two = machine(MachineSpec(gpu="RTX 3090", gpu_count=2, ram_gb=64))
     placement = place(LLAMA_CPP, two, PlacementStrategy.GPU_RESIDENT)
-    first, second = (placement.weights[vram(device)][Group.NORMS] for device in (0, 1))
+    first, second = (placement.weights[Location.vram(device)][Group.NORMS] for device in (0, 1))
     # 80 layers of about 0.51 GB; the head behind the second card's layers counts as two of them.
     assert (first.sum(), second.sum()) == (41, 39)
     assert first[:41].all(), "the first card takes the first layers"
@@ -188,8 +190,8 @@ def test_cards_are_filled_by_bytes_where_experts_lie_in_ram() -> None:
     two = machine(MachineSpec(gpu="RTX 3090", gpu_count=2, ram_gb=256))
     model = catalog.model("Qwen3-235B-A22B", "Q4_K_M")
     result = LLAMA_CPP.place(model, two, WORK, PlacementStrategy.CPU_OFFLOAD, Settings())
-    counts = [float(result.weights[vram(device)][Group.NORMS].sum()) for device in (0, 1)]
-    held = [float(result.needed_bytes(model, vram(device), WORK)) for device in (0, 1)]
+    counts = [float(result.weights[Location.vram(device)][Group.NORMS].sum()) for device in (0, 1)]
+    held = [float(result.needed_bytes(model, Location.vram(device), WORK)) for device in (0, 1)]
     assert counts[0] > 2 * counts[1]
     assert held[0] == pytest.approx(held[1], rel=0.1)
     assert max(held) <= 24 * GIB
@@ -211,7 +213,7 @@ def test_a_cache_in_ram_leaves_room_for_layers_and_crosses_twice_in_each(rig: Ma
         for kept in (False, True)
     )
     assert float(there.gpu_layers) > float(here.gpu_layers)
-    assert there.kv[RAM].sum() == 80
+    assert there.kv[Location.RAM].sum() == 80
     layers = float(there.gpu_layers)
     assert float(crossings(model, there, rig)) == float(crossings(model, here, rig)) + 2 * layers
 
@@ -305,7 +307,10 @@ def test_pages_of_a_file_have_the_room_that_the_gpu_leaves_of_unified_memory() -
     mac = machine(MachineSpec(gpu="Apple M4 Max 32c", ram_gb=36))
     model = catalog.model("gpt-oss-120b", "MXFP4")
     placement = LLAMA_CPP.place(model, mac, WORK, PlacementStrategy.NVME_OFFLOAD, Settings())
-    gpu, ram = (float(placement.needed_bytes(model, part, WORK)) for part in (vram(0), RAM))
+    gpu, ram = (
+        float(placement.needed_bytes(model, part, WORK))
+        for part in (Location.vram(0), Location.RAM)
+    )
     assert gpu > 20 * GIB
     assert 0 < float(np.asarray(placement.page_cache)) <= 36 * GIB - gpu - ram
 
@@ -347,7 +352,7 @@ def test_whole_layers_leave_room_for_windows_that_keep_the_whole_context() -> No
         for full in (False, True)
     )
     assert 0 < whole.gpu_layers < short.gpu_layers
-    held = whole.needed_bytes(gemma, vram(0), Workload(context=32_768, swa_full=True))
+    held = whole.needed_bytes(gemma, Location.vram(0), Workload(context=32_768, swa_full=True))
     assert held <= rig.gpus[0].memory.value
 
 
@@ -373,7 +378,7 @@ def test_passing_from_card_to_card_over_a_slow_link_takes_time() -> None:
     for lanes in (1, 16):
         spec = MachineSpec(gpu="RTX 3090", gpu_count=3, ram_gb=64, pcie_gen=1, pcie_lanes=lanes)
         strategy = PlacementStrategy.GPU_RESIDENT
-        seen = estimate(model, machine(spec), Workload(), LLAMA_CPP, strategy, fitted_constants())
+        seen = estimate(model, machine(spec), Workload(), LLAMA_CPP, strategy, Constants.fitted())
         assert seen.prompt is not None
         prompts[lanes] = float(seen.prompt.total)
     assert prompts[1] - prompts[16] > 2 * 512 * 8192 * 4 / 250e6

@@ -15,7 +15,7 @@ from synthetic import write_model
 
 from advisor.advice.estimates import estimates_of
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import PlacementStrategy, Settings, vram
+from advisor.cost_model.placement import Location, PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, Refusal
 from advisor.machine.from_spec import machine
@@ -237,7 +237,7 @@ def test_a_stated_number_of_layers_is_printed_as_it_was_typed(stated, runtime) -
     """
     split = _split_by_number(runtime, stated)
     assert float(split.placement.gpu_layers) == min(max(stated - 1, 0), 32)
-    assert float(np.sum(split.placement.output[vram(0)])) == (stated > 1)
+    assert float(np.sum(split.placement.output[Location.vram(0)])) == (stated > 1)
     option = "num_gpu" if runtime == "Ollama" else "-ngl"
     printed = re.search(rf'{option}"?:? (\w+)', split.command)
     assert printed is not None
@@ -249,5 +249,5 @@ def test_a_stated_number_of_layers_is_printed_as_it_was_typed(stated, runtime) -
 def test_older_forks_count_layers_alone(stated, runtime) -> None:
     split = _split_by_number(runtime, stated)
     assert float(split.placement.gpu_layers) == min(stated, 32)
-    assert float(np.sum(split.placement.output[vram(0)])) == (stated >= 32)
+    assert float(np.sum(split.placement.output[Location.vram(0)])) == (stated >= 32)
     assert f" -ngl {stated if stated < 32 else 999} " in f"{split.command} "

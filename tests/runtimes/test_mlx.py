@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import estimate
-from advisor.cost_model.placement import PlacementStrategy, Settings, vram
+from advisor.cost_model.placement import Location, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import ExchangePath
 from advisor.cost_model.workload import Workload
@@ -33,13 +33,13 @@ def test_two_macs_share_each_layer_over_thunderbolt_5() -> None:
     model = catalog.model("GLM-5", "Q8_0")
     where = machine(MachineSpec(gpu="M3 Ultra 512GB", machines=2))
     answer = estimate(
-        model, where, Workload(), MLX, PlacementStrategy.GPU_RESIDENT, fitted_constants()
+        model, where, Workload(), MLX, PlacementStrategy.GPU_RESIDENT, Constants.fitted()
     )
     assert answer.placement is not None
     assert answer.decode is not None
     (exchange,) = answer.phases.decode.exchanges
     assert (exchange.way, exchange.times) == (ExchangePath.NETWORK, 2 * 78)
-    halves = [float(answer.placement.weight_bytes(model, vram(mac))) for mac in (0, 1)]
+    halves = [float(answer.placement.weight_bytes(model, Location.vram(mac))) for mac in (0, 1)]
     assert halves == pytest.approx([sum(halves) / 2] * 2, rel=0.01)
     assert float(answer.decode.value) == pytest.approx(18.3, rel=0.2)
     assert "mlx.launch --backend jaccl --hostfile hosts.json mlx_lm.server" in answer.command

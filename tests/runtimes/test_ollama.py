@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from flags import flags, listed
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, vram
+from advisor.cost_model.placement import Location, Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
@@ -44,7 +44,7 @@ def place(
 
 def run(runtime: Runtime, name: str = "Llama-3.1-70B", **work: Any) -> Estimate:
     model = catalog.model(name, "Q4_K_M")
-    return estimate(model, RIG, Workload(**work), runtime, OFFLOAD, fitted_constants())
+    return estimate(model, RIG, Workload(**work), runtime, OFFLOAD, Constants.fitted())
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_parallel_requests_multiply_the_cache() -> None:
     for users, context in ((1, 8192), (4, 2048)):
         work = Workload(users=users, context=context)
         result = OLLAMA.place(model, RIG, work, RESIDENT, Settings())
-        cache.append(float(result.kv_bytes(model, vram(0), work)))
+        cache.append(float(result.kv_bytes(model, Location.vram(0), work)))
     assert cache[0] == cache[1]
 
 
@@ -121,8 +121,8 @@ def test_llama_server_reads_those_variables() -> None:
 
 def test_one_gpu_is_taken_where_it_holds_all() -> None:
     two = machine(MachineSpec(gpu="RTX 3090", gpu_count=2))
-    assert vram(1) not in place(OLLAMA, "Llama-3.1-8B", two, RESIDENT).weights
-    assert vram(1) in place(OLLAMA, "Llama-3.1-70B", two, RESIDENT).weights
+    assert Location.vram(1) not in place(OLLAMA, "Llama-3.1-8B", two, RESIDENT).weights
+    assert Location.vram(1) in place(OLLAMA, "Llama-3.1-70B", two, RESIDENT).weights
     model = catalog.model("Llama-3.1-8B", "Q4_K_M")
     work = Workload()
     result = OLLAMA.place(model, two, work, RESIDENT, Settings())
@@ -202,7 +202,7 @@ def test_lm_studio_leaves_expert_layers_in_ram() -> None:
 def test_experts_left_in_ram_are_faster_than_whole_layers() -> None:
     small = machine(MachineSpec(gpu="RTX 4070", ram_gb=64))
     model = catalog.model("Qwen3-30B-A3B", "Q4_K_M")
-    constants = fitted_constants()
+    constants = Constants.fitted()
     speeds = []
     for settings in (Settings(), Settings(gpu_layers=24.0, cpu_moe=0.0)):
         answer = estimate(model, small, Workload(), LM_STUDIO, OFFLOAD, constants, settings)

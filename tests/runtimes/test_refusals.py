@@ -15,7 +15,7 @@ from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.from_spec import machine
-from advisor.machine.spec import NO_GPU, MachineSpec
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import (
     ACCELERATE,
@@ -40,7 +40,7 @@ PACKAGE = Path(advisor.runtimes.__file__).parent
 IN_GPU, IN_RAM, ON_DRIVE = PlacementStrategy
 CARD = MachineSpec(gpu="RTX 3090", ram_gb=128)
 PAIR = MachineSpec(gpu="RTX 3090", gpu_count=2, ram_gb=128)
-NO_CARD = MachineSpec(gpu=NO_GPU, ram_gb=128)
+NO_CARD = MachineSpec(gpu=MachineSpec.NO_GPU, ram_gb=128)
 RADEON = MachineSpec(gpu="RX 7900 XTX", ram_gb=128)
 GAUDI = MachineSpec(gpu="Gaudi 3", ram_gb=128)
 MAC = MachineSpec(gpu="M4 Max", ram_gb=128)

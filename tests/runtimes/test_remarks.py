@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
@@ -29,7 +29,7 @@ def run(
     where = machine(MachineSpec(**{"gpu": "RTX 3090", "ram_gb": 64, **inputs}))
     model = as_run(catalog.model(name, "Q4_K_M"), runtime, where)
     return estimate(
-        model, where, work or Workload(), runtime, strategy, fitted_constants(), settings
+        model, where, work or Workload(), runtime, strategy, Constants.fitted(), settings
     )
 
 

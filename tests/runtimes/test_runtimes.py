@@ -11,15 +11,7 @@ import numpy as np
 import pytest
 from placing import WORK, command, place
 
-from advisor.cost_model.placement import (
-    DISK,
-    RAM,
-    Location,
-    Placement,
-    PlacementStrategy,
-    Settings,
-    vram,
-)
+from advisor.cost_model.placement import Location, Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal, UnknownName
@@ -41,9 +33,9 @@ def rig() -> Machine:
 
 def test_vllm_keeps_the_whole_cache_on_the_gpu_and_streams_the_last_layers(rig: Machine) -> None:
     placement = place(VLLM, rig, PlacementStrategy.CPU_OFFLOAD, form="AWQ")
-    assert set(placement.kv) == {vram(0)}
-    assert placement.weights[RAM][Group.ATTENTION][-1] == 1.0
-    assert placement.weights[vram(0)][Group.ATTENTION][0] == 1.0
+    assert set(placement.kv) == {Location.vram(0)}
+    assert placement.weights[Location.RAM][Group.ATTENTION][-1] == 1.0
+    assert placement.weights[Location.vram(0)][Group.ATTENTION][0] == 1.0
 
 
 def held(placement: Placement, where: Location) -> float:
@@ -54,10 +46,13 @@ def test_accelerate_fills_the_gpu_then_ram_and_leaves_the_rest_on_the_drive(rig:
     # 141 GB: 24 GiB of GPU and 64 GiB of RAM hold some 20 and 60 GB of layers of 1.7 GB.
     placement = place(ACCELERATE, rig, PlacementStrategy.NVME_OFFLOAD, form="BF16")
     model = catalog.model("Llama-3.1-70B", "BF16")
-    parts = [held(placement, where) for where in (vram(0), RAM, DISK)]
+    parts = [held(placement, where) for where in (Location.vram(0), Location.RAM, Location.DISK)]
     assert sum(parts) == pytest.approx(model.file_bytes)
     assert 55e9 < parts[1] < 0.9 * 64 * GIB
-    layers = [placement.weights[where][Group.ATTENTION] for where in (vram(0), RAM, DISK)]
+    layers = [
+        placement.weights[where][Group.ATTENTION]
+        for where in (Location.vram(0), Location.RAM, Location.DISK)
+    ]
     assert all(set(layer) <= {0.0, 1.0} for layer in layers), "whole layers"
     assert layers[0][0] == layers[2][-1] == 1.0, "in their order"
 
@@ -65,7 +60,7 @@ def test_accelerate_fills_the_gpu_then_ram_and_leaves_the_rest_on_the_drive(rig:
 def test_where_ram_could_hold_the_rest_the_drive_alone_is_shown() -> None:
     large = machine(MachineSpec(gpu="RTX 3090", ram_gb=256))
     placement = place(ACCELERATE, large, PlacementStrategy.NVME_OFFLOAD, form="BF16")
-    assert held(placement, RAM) == 0.0
+    assert held(placement, Location.RAM) == 0.0
 
 
 def test_published_shares_of_three_tiers_are_taken_as_given(rig: Machine) -> None:
@@ -76,7 +71,7 @@ def test_published_shares_of_three_tiers_are_taken_as_given(rig: Machine) -> Non
         )
         shares = [
             float(np.sum(placement.weights[where][Group.ATTENTION]))
-            for where in (vram(0), RAM, DISK)
+            for where in (Location.vram(0), Location.RAM, Location.DISK)
         ]
         assert shares == pytest.approx([20.0, 28.0, 32.0])
 
@@ -90,16 +85,18 @@ def test_several_gpus_hold_layers_in_turn_under_accelerate_and_share_them_in_vll
         form="BF16",
         settings=Settings(gpu_layers=20),
     )
-    assert float(turn.weights[vram(0)][Group.NORMS].sum()) == 10.0
+    assert float(turn.weights[Location.vram(0)][Group.NORMS].sum()) == 10.0
     shared = place(VLLM, two, PlacementStrategy.GPU_RESIDENT, form="AWQ")
-    assert set(shared.weights[vram(1)][Group.NORMS]) == {0.5}
-    assert float(np.asarray(shared.output[vram(1)])) == 0.5
+    assert set(shared.weights[Location.vram(1)][Group.NORMS]) == {0.5}
+    assert float(np.asarray(shared.output[Location.vram(1)])) == 0.5
 
 
 def test_zero_inference_keeps_no_weights_on_the_gpu(rig: Machine) -> None:
     placement = place(DEEPSPEED, rig, PlacementStrategy.CPU_OFFLOAD, form="BF16")
-    assert held(placement, RAM) == pytest.approx(catalog.model("Llama-3.1-70B", "BF16").file_bytes)
-    assert set(placement.kv) == {vram(0)}
+    assert held(placement, Location.RAM) == pytest.approx(
+        catalog.model("Llama-3.1-70B", "BF16").file_bytes
+    )
+    assert set(placement.kv) == {Location.vram(0)}
     with pytest.raises(Refusal, match="no weights on the GPU"):
         place(DEEPSPEED, rig, PlacementStrategy.GPU_RESIDENT, form="BF16")
 
@@ -109,14 +106,14 @@ def test_a_cache_that_vram_does_not_hold_goes_to_ram(rig: Machine, runtime: Runt
     # 320 KiB a token: 64 users of 4096 take 86 GB.
     work = Workload(context=4096, users=64)
     placement = place(runtime, rig, PlacementStrategy.CPU_OFFLOAD, form="BF16", work=work)
-    assert float(placement.kv[RAM].sum()) == 80
-    assert float(placement.kv[vram(0)].sum()) == 0
+    assert float(placement.kv[Location.RAM].sum()) == 80
+    assert float(placement.kv[Location.vram(0)].sum()) == 0
 
 
 def test_flexgen_puts_a_cache_on_the_drive_that_neither_memory_holds(rig: Machine) -> None:
     work = Workload(context=4096, users=64)
     placement = place(FLEXGEN, rig, PlacementStrategy.NVME_OFFLOAD, form="BF16", work=work)
-    assert float(placement.kv[DISK].sum()) == 80
+    assert float(placement.kv[Location.DISK].sum()) == 80
 
 
 def test_vllm_has_no_tier_on_the_drive(rig: Machine) -> None:

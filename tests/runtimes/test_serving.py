@@ -8,15 +8,9 @@ import pytest
 from flags import flags, listed
 
 from advisor.advice.arrivals.server import first_token_times, first_token_within
-from advisor.catalog.constants import Scope, fitted_constants
+from advisor.catalog.constants import Constants, Scope
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import (
-    RAM,
-    Placement,
-    PlacementStrategy,
-    Settings,
-    vram,
-)
+from advisor.cost_model.placement import Location, Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import ExchangePath, Route
 from advisor.cost_model.workload import Workload
@@ -56,7 +50,7 @@ def run(
     form: str = "Q4_K_M",
 ) -> Estimate:
     model = as_run(catalog.model(name, form), runtime, where)
-    return estimate(model, where, work, runtime, strategy, fitted_constants(), settings)
+    return estimate(model, where, work, runtime, strategy, Constants.fitted(), settings)
 
 
 def placement(estimate: Estimate) -> Placement:
@@ -104,12 +98,14 @@ def test_key_heads_are_divided_as_far_as_they_go(name: str, gpus: int, share: fl
 def test_two_gpus_hold_half_each() -> None:
     estimate = run(VLLM, rig(count=2), RESIDENT)
     held = [
-        float(placement(estimate).weight_bytes(estimate.model, vram(device))) for device in (0, 1)
+        float(placement(estimate).weight_bytes(estimate.model, Location.vram(device)))
+        for device in (0, 1)
     ]
     assert held[0] == pytest.approx(held[1])
     assert sum(held) == pytest.approx(estimate.model.file_bytes)
     cache = [
-        float(placement(estimate).kv_bytes(estimate.model, vram(device), WORK)) for device in (0, 1)
+        float(placement(estimate).kv_bytes(estimate.model, Location.vram(device), WORK))
+        for device in (0, 1)
     ]
     assert sum(cache) == pytest.approx(8192 * 327_680)
 
@@ -136,7 +132,7 @@ def test_tensor_parallel_adds_speed_and_a_pipeline_only_memory() -> None:
 
 def test_an_all_reduce_takes_the_time_of_its_link() -> None:
     """80 layers, twice each; a vector is 16 KiB and adds little."""
-    table = fitted_constants().bound(Scope(runtime="vllm"))
+    table = Constants.fitted().bound(Scope(runtime="vllm"))
     for card, family in (("A100 SXM 80GB", "NVLink"), ("A100 PCIe 80GB", "")):
         estimate = run(VLLM, rig(card, 2), RESIDENT)
         seconds = 160 * table.value("all_reduce", family)
@@ -306,8 +302,8 @@ def test_of_many_experts_only_those_used_are_read() -> None:
     """Of 128 experts 8 are used: reading them over the link beats copying all of a layer."""
     estimate = run(VLLM, rig("RTX 4070"), name="Qwen3-30B-A3B")
     assert np.all(placement(estimate).zero_copy)
-    assert set(placement(estimate).weights[RAM]) >= {Group.ROUTED_EXPERTS}
-    assert placement(estimate).weights[RAM][Group.ATTENTION].sum() == 0
+    assert set(placement(estimate).weights[Location.RAM]) >= {Group.ROUTED_EXPERTS}
+    assert placement(estimate).weights[Location.RAM][Group.ATTENTION].sum() == 0
     assert tps(estimate) > 3 * tps(
         run(VLLM, rig("RTX 4070"), name="Qwen3-30B-A3B", settings=Settings(zero_copy=False))
     )
@@ -317,9 +313,9 @@ def test_of_many_experts_only_those_used_are_read() -> None:
 def test_zero_copy_by_hand() -> None:
     """All 80 layers in RAM at 24 x 0.68 GB/s of zero-copy, times what vLLM reaches of a link."""
     estimate = run(VLLM, rig(pcie_gbs=24), settings=Settings(gpu_layers=0, zero_copy=True))
-    held = float(placement(estimate).weight_bytes(estimate.model, RAM))
+    held = float(placement(estimate).weight_bytes(estimate.model, Location.RAM))
     assert estimate.step is not None
-    reached = fitted_constants().bound(Scope(runtime="vllm")).value("link_share")
+    reached = Constants.fitted().bound(Scope(runtime="vllm")).value("link_share")
     seconds = held / (24e9 * 0.68 * reached)
     assert float(estimate.step.parts[Route.STREAMED]) == pytest.approx(seconds, rel=1e-4)
 

@@ -3,7 +3,7 @@
 import math
 from statistics import median
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
@@ -41,7 +41,7 @@ def test_published_speeds_of_several_machines_are_met() -> None:
             Workload(prompt=64),
             runtime,
             PlacementStrategy.GPU_RESIDENT,
-            fitted_constants(),
+            Constants.fitted(),
         )
         assert answer.decode is not None, (name, count, answer.refusal)
         errors[name, count, source] = math.log(float(answer.decode.value) / measured)

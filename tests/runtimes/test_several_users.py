@@ -2,7 +2,7 @@
 
 import pytest
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
@@ -23,7 +23,7 @@ def total(gpu: str, users: int, model: str = "Qwen2.5-7B", form: str = "Q8_0") -
     described = as_run(catalog.model(model, form), LLAMA_CPP, where)
     work = Workload(users=users, prompt=1, output=2, context=64)
     answer = estimate(
-        described, where, work, LLAMA_CPP, PlacementStrategy.GPU_RESIDENT, fitted_constants()
+        described, where, work, LLAMA_CPP, PlacementStrategy.GPU_RESIDENT, Constants.fitted()
     )
     assert answer.decode is not None
     return users * float(answer.decode.value)

@@ -9,9 +9,9 @@ from flags import flags, listed
 
 from advisor.advice.advise import advise
 from advisor.advice.diagnosis.diagnose import Measured, diagnose, measurable
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, vram
+from advisor.cost_model.placement import Location, Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, Refusal
@@ -39,7 +39,7 @@ def run(
     where: Machine, how: Runtime, name: str = "Llama-3.1-70B", form: str = "Q4_K_M"
 ) -> Estimate:
     model = catalog.model(name, form)
-    return estimate(model, where, WORK, how, RESIDENT, fitted_constants())
+    return estimate(model, where, WORK, how, RESIDENT, Constants.fitted())
 
 
 def speed(estimate: Estimate) -> float:
@@ -49,7 +49,7 @@ def speed(estimate: Estimate) -> float:
 
 def test_cards_alike_hold_half_of_every_layer_of_the_head_and_of_the_cache() -> None:
     placement = place(cards())
-    for device in (vram(0), vram(1)):
+    for device in (Location.vram(0), Location.vram(1)):
         assert set(placement.weights[device][Group.ATTENTION]) == {0.5}
         assert set(placement.kv[device]) == {0.5}
         assert float(np.asarray(placement.output[device])) == 0.5
@@ -58,7 +58,9 @@ def test_cards_alike_hold_half_of_every_layer_of_the_head_and_of_the_cache() -> 
 def test_cards_of_two_kinds_hold_layers_by_their_memory() -> None:
     """24,126 MiB, as its driver shows it, and 12 GiB less 450 MiB: two thirds and one."""
     placement = place(cards("RTX 3090 + RTX 3060 12GB", 1))
-    shares = [float(placement.weights[vram(device)][Group.ATTENTION][0]) for device in range(2)]
+    shares = [
+        float(placement.weights[Location.vram(device)][Group.ATTENTION][0]) for device in range(2)
+    ]
     assert shares == pytest.approx([24_126 / 35_964, 11_838 / 35_964])
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from advisor import describe_machine, estimate
-from advisor.cost_model.placement import vram
+from advisor.cost_model.placement import Location
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.runtimes.parallelism import parallel, stages_by_memory
@@ -30,7 +30,7 @@ def test_layers_by_memory_hold_what_equal_parts_do_not(runtime) -> None:
     )
     assert whole.fits
     layers = [
-        round(float(np.sum(whole.placement.weights[vram(at)][Group.ATTENTION])))
+        round(float(np.sum(whole.placement.weights[Location.vram(at)][Group.ATTENTION])))
         for at in range(len(machine.gpus))
     ]
     sizes = [float(gpu.memory.value) for gpu in machine.gpus]

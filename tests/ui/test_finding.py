@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from ui_app import app, chart_words, copied, page_text, run, unfolded
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cli.main import main
 from advisor.cost_model.estimate import estimate
 from advisor.model import catalog
@@ -109,7 +109,7 @@ def test_a_row_opens_advise_with_everything_filled_in() -> None:
             if bool(
                 (
                     answer := estimate(
-                        model, nouns.machine, nouns.work, how, strategy, fitted_constants()
+                        model, nouns.machine, nouns.work, how, strategy, Constants.fitted()
                     )
                 ).fits
             )

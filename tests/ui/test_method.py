@@ -8,7 +8,7 @@ from markupsafe import escape
 from streamlit.testing.v1 import AppTest
 from ui_app import ROOT, app, page_text
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.schedule import Route
 from advisor.machine.backends import SoftwareEffect
 from advisor.ui.accuracy.method import RANGES, TEXTS, sections
@@ -88,7 +88,7 @@ def test_formulas_are_set_with_the_file_that_computes_them() -> None:
 
 
 def test_every_constant_but_the_widths_of_ranges_has_a_row() -> None:
-    constants = [name for name in fitted_constants().rows if not name.startswith(RANGES)]
+    constants = [name for name in Constants.fitted().rows if not name.startswith(RANGES)]
     table = workshop().split("aria-label='Constants'")[1].split("</table>")[0]
     assert table.count("<tr>") == len(constants) + 1
 

@@ -19,7 +19,7 @@ from advisor.advice.edits.edit import Edit, Rates, rates
 from advisor.catalog.inputs import INPUTS
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.measured_constants import CONSTANTS_OF
-from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, Tier
+from advisor.cost_model.placement import Location, PlacementStrategy, Settings, Tier
 from advisor.cost_model.schedule import Schedule
 from advisor.errors import Refusal
 from advisor.machine import from_catalog
@@ -247,7 +247,7 @@ def cache_in_ram(run: MeasuredRun) -> Edits:
     """KV cache in RAM, with attention computed by the processor in every layer."""
     if not run.cache_in_ram:
         layers = np.ones(run.model.layers)
-        yield timed("", placement=replace(run.placement, kv={RAM: layers}))
+        yield timed("", placement=replace(run.placement, kv={Location.RAM: layers}))
 
 
 def more_layers(run: MeasuredRun) -> Edits:
@@ -434,8 +434,8 @@ def _crowded(run: MeasuredRun) -> Edits:
             size = float(run.placement.page_cache) * share
             yield _cached(run, f"{memory(size)} for the page cache", size)
     elif run.strategy is PlacementStrategy.CPU_OFFLOAD:
-        weights = float(run.placement.weight_bytes(run.model, RAM))
-        beside = float(run.placement.needed_bytes(run.model, RAM, run.work)) - weights
+        weights = float(run.placement.weight_bytes(run.model, Location.RAM))
+        beside = float(run.placement.needed_bytes(run.model, Location.RAM, run.work)) - weights
         for share in TAKEN:
             ram = float(run.machine.host.memory.value)
             left = max(ram * (1 - share) - SYSTEM_RAM - beside, 0.0)
@@ -445,7 +445,7 @@ def _crowded(run: MeasuredRun) -> Edits:
 
 def memory_limit(run: MeasuredRun) -> Edits:
     """A limit on the server's RAM, under which the system drops pages of the file."""
-    weights = float(run.placement.weight_bytes(run.model, RAM))
+    weights = float(run.placement.weight_bytes(run.model, Location.RAM))
     for share in ALLOWED if weights else ():
         yield _cached(run, f"room for {memory(weights * share)} of the file", weights * share)
 

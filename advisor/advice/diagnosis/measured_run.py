@@ -14,7 +14,7 @@ from advisor.advice.edits.edit import Edit, Rates, rates, rates_in, scaled
 from advisor.catalog.constants import Constants
 from advisor.catalog.records import like
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Settings, Tier
+from advisor.cost_model.placement import Location, Placement, PlacementStrategy, Settings, Tier
 from advisor.cost_model.schedule import Phases, Route, Schedule
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, UnknownName
@@ -65,7 +65,7 @@ class MeasuredRun(Estimate):
     @property
     def cache_in_ram(self) -> bool:
         """Whether the KV cache of GPU layers is in RAM."""
-        in_ram = float(np.sum(self.placement.kv.get(RAM, 0.0)))
+        in_ram = float(np.sum(self.placement.kv.get(Location.RAM, 0.0)))
         return in_ram > self.model.layers - float(self.placement.gpu_layers)
 
     def meets(self, conditions: str) -> bool:

@@ -16,7 +16,7 @@ from advisor.errors import AdvisorError, InputError
 from advisor.machine.catalog import GPUS
 from advisor.machine.machine import Machine
 from advisor.model.by_name.names import format_in_name
-from advisor.model.model import KV_BYTES_PER_VALUE, Model
+from advisor.model.model import Model
 from advisor.probes.llama_cpp.printed_results import read as read_runs
 from advisor.probes.llama_cpp.result_files import EngineRun
 from advisor.request.request import DEFAULTS, Request
@@ -139,7 +139,7 @@ def _stated(request: Request, facts: EngineRun) -> Iterator[tuple[str, Any]]:
     if facts.users and request.users == 1:
         yield "users", max(round(facts.users), 1)
     kv_type = facts.kv_type.casefold()
-    if request.kv_type is None and kv_type in KV_BYTES_PER_VALUE and kv_type != "f16":
+    if request.kv_type is None and kv_type in Model.KV_BYTES_PER_VALUE and kv_type != "f16":
         yield "kv_type", kv_type
     if facts.tool in OF_BENCHES:
         yield "bench", True

@@ -30,7 +30,7 @@ from advisor.advice.estimates import estimates_of
 from advisor.catalog.accuracy_points import accuracy_points
 from advisor.catalog.inputs import INPUTS
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import RAM, PlacementStrategy, Tier
+from advisor.cost_model.placement import Location, PlacementStrategy, Tier
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import FixedTime, StepTime
 from advisor.formatting import context_size
@@ -369,7 +369,7 @@ def _limit(seen: Watched) -> Iterator[Observation]:
     run = seen.run
     weights = 0.0
     if run.strategy is PlacementStrategy.CPU_OFFLOAD:
-        weights = float(run.placement.weight_bytes(run.model, RAM))
+        weights = float(run.placement.weight_bytes(run.model, Location.RAM))
     for key, room, words in (
         (
             "memory_limit",

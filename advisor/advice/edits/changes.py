@@ -15,7 +15,7 @@ from advisor.advice.edits.edit import Edit, Edited, placements, scaled
 from advisor.advice.edits.in_tiers import engine_in_tiers
 from advisor.advice.speeds import Speed, speed_of
 from advisor.catalog.csv_tables import DATA, read
-from advisor.cost_model.estimate import BOUND_BY, Estimate
+from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
@@ -303,7 +303,7 @@ def _micro_batch(work: Workload, best: Estimate) -> Edits:
 
 def _faster_memory(machine: Machine, best: Estimate) -> Edits:
     fixed = machine.unified or memory_generation(machine.host.name).startswith("LP")
-    if best.bottleneck == BOUND_BY[Route.IN_PLACE] and not fixed:
+    if best.bottleneck == Route.IN_PLACE.limit and not fixed:
         faster = scaled(machine, "host.bandwidth", FASTER_RAM)
         yield _on(faster, "RAM 25 % faster", YOUR_PRICE, part=FAST_RAM)
     if best.strategy is not PlacementStrategy.NVME_OFFLOAD:
@@ -351,7 +351,7 @@ def _on(machine: Machine, words: str, cost: str = "free", **part: Any) -> Edit:
 
 def _faster_link(machine: Machine, best: Estimate) -> Edits:
     """Full link of the card, where the slot has a slower one."""
-    if best.bottleneck != BOUND_BY[Route.STREAMED] or machine.unified:
+    if best.bottleneck != Route.STREAMED.limit or machine.unified:
         return
     gpus = []
     for gpu in machine.gpus:
@@ -367,7 +367,7 @@ def _faster_link(machine: Machine, best: Estimate) -> Edits:
 def _other_read_ahead(machine: Machine, best: Estimate) -> Edits:
     """Shorter read-ahead for experts, which are scattered, or longer for sequential reads."""
     disk = machine.disk
-    if best.bottleneck != BOUND_BY[Route.PAGED] or disk is None:
+    if best.bottleneck != Route.PAGED.limit or disk is None:
         return
     now = disk.read_ahead
     if now.kind is not Provenance.MEASURED:

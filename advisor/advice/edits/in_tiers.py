@@ -8,7 +8,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.machine.machine import Machine
-from advisor.runtimes import in_tiers
+from advisor.runtimes import compared
 from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.tiered.reports import adoption
 
@@ -35,7 +35,9 @@ def fastest_in_tiers(machine: Machine, before: Estimate) -> Estimate | None:
         machine: machine that an engine must take.
         before: estimate of the model there in any runtime.
     """
-    tried = (_first(before, runtime) for runtime in in_tiers(before.model, machine))
+    tried = (
+        _first(before, runtime) for runtime in compared(machine, before.model) if runtime.in_tiers
+    )
     return max(filter(None, tried), key=decode_tps, default=None)
 
 

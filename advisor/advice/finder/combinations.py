@@ -36,7 +36,7 @@ from advisor.machine import from_catalog
 from advisor.machine.catalog import GPUS
 from advisor.machine.machine import Machine
 from advisor.model import catalog
-from advisor.model.model import KV_BYTES_PER_VALUE, Floats, Model
+from advisor.model.model import Floats, Model
 from advisor.request.money import Ownership
 from advisor.runtimes import NAMED
 from advisor.runtimes import runtime as runtime_named
@@ -51,7 +51,7 @@ BY_BITS = frozenset({"Q5_0", "Q4_0", "Q3_K_S"})
 """Formats of the size that 5, 4 and 3 bits have in `IN_BITS`; GGUF has better ones of that size."""
 IN_BITS = frozenset(runtime_named(name).name for name in ("MLX", "Ollama MLX", "ExLlamaV3"))
 """Runtimes whose formats are a number of bits, as `runtimes.by_bits` matches them."""
-CACHES = tuple(sorted(KV_BYTES_PER_VALUE, key=lambda name: -KV_BYTES_PER_VALUE[name]))
+CACHES = tuple(sorted(Model.KV_BYTES_PER_VALUE, key=lambda name: -Model.KV_BYTES_PER_VALUE[name]))
 """Cache formats, largest first."""
 
 

@@ -15,7 +15,7 @@ from advisor.errors import InputError, UnknownName
 from advisor.formatting import counted
 from advisor.machine import from_spec
 from advisor.machine.machine import Gpu, Machine
-from advisor.machine.spec import NO_GPU, MachineSpec
+from advisor.machine.spec import MachineSpec
 from advisor.request.money import discrete, in_dock, room_for, slots
 from advisor.request.wants import Wants
 
@@ -102,7 +102,7 @@ def _cards(name: str) -> tuple[Gpu, ...]:
     """Cards of a name; none where it is one of a machine."""
     with suppress(InputError, UnknownName):
         machine = from_spec.machine(MachineSpec(gpu=name))
-        if not machine.unified and name.strip().casefold() != NO_GPU:
+        if not machine.unified and name.strip().casefold() != MachineSpec.NO_GPU:
             return machine.gpus
     return ()
 

@@ -17,7 +17,7 @@ from advisor.advice.table.options import NOTHING_OWNED
 from advisor.advice.words.judgement import Judgement, judged
 from advisor.advice.words.phrases import duration, plain
 from advisor.advice.words.ways import faster_runtime, ways_out, with_engine
-from advisor.cost_model.estimate import BOUND_BY, Estimate
+from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.schedule import Route
 from advisor.formatting import money as money_words
@@ -273,7 +273,7 @@ def _written(level: Judgement, best: Estimate, kept: Option) -> str:
         speed = f"{speed}, {_first(best)}"
     if level is Judgement.THINKS:
         return f"It runs, but thinks for {duration(kept.thinking_seconds)} first: {speed}."
-    if level is Judgement.DRIVE and best.bottleneck != BOUND_BY[Route.PAGED]:
+    if level is Judgement.DRIVE and best.bottleneck != Route.PAGED.limit:
         return NEARLY_FITS.format(level, memory_words(_read_there(best)), speed)
     if first >= LATE and level.enough:
         return BEGINS_LATE.format(level, speed)

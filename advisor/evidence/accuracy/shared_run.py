@@ -15,10 +15,10 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.uncertainty import Range
 from advisor.evidence.accuracy.fresh import constants_digest
 from advisor.evidence.published.run_form import AGREE, OUTPUT
-from advisor.machine.backends import LABELS, OperatingSystem
+from advisor.machine.backends import Backend, OperatingSystem
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
-from advisor.machine.spec import MIXED, NO_GPU
+from advisor.machine.spec import MachineSpec
 from advisor.probes.llama_cpp.result_files import EngineRun
 from advisor.probes.llama_cpp.shown_results import shown_result
 from advisor.request.request import Request
@@ -66,9 +66,9 @@ def _machine(request: Request, machine: Machine) -> Iterator[tuple[str, str]]:
     """Fields of the machine: its parts, and figures that are no assumption."""
     kinds = machine.cards
     if len(kinds) > 1:
-        yield "gpu", MIXED.join(gpu.name for gpu in machine.gpus)
+        yield "gpu", MachineSpec.MIXED.join(gpu.name for gpu in machine.gpus)
     else:
-        yield "gpu", next(iter(kinds), NO_GPU)
+        yield "gpu", next(iter(kinds), MachineSpec.NO_GPU)
     if len(kinds) == 1 and len(machine.gpus) > 1:
         yield "gpu_count", str(len(machine.gpus))
     if "(typical)" not in machine.host.name:
@@ -122,7 +122,7 @@ def _runtime(estimate: Estimate, facts: EngineRun) -> str:
     """Program with its backend and version, as far as the result states them."""
     build = BUILD.match(facts.engine)
     version = f"b{build[1]}" if build else facts.engine
-    backend = facts.backend or LABELS.get(estimate.machine.backend, "")
+    backend = facts.backend or Backend.label_of(estimate.machine.backend)
     words = (facts.runtime or estimate.runtime.name, backend, version)
     return " ".join(filter(None, words))
 

@@ -18,7 +18,7 @@ from advisor.machine.from_spec import TYPICAL, cards_of
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.words import plain, size_gib
 from advisor.machine.rows import HostRow
-from advisor.machine.spec import MIXED, NO_GPU, MachineSpec
+from advisor.machine.spec import MachineSpec
 from advisor.units import GB
 
 # GPUs of a published row, alike or mixed.
@@ -32,8 +32,8 @@ def stated_gpus(row: PublishedRow) -> tuple[str, int]:
     """
     cell = row.gpu
     alike = max(row.gpu_count or 1, 1)
-    if not cell or cell.casefold() == NO_GPU:
-        return NO_GPU, alike
+    if not cell or cell.casefold() == MachineSpec.NO_GPU:
+        return MachineSpec.NO_GPU, alike
     card = looked_up(GPUS.named, cell) or looked_up(GPUS.named, REMARK.sub(_size_in, cell))
     machine = _machine_with_gpus(cell)
     if card is not None:
@@ -46,7 +46,7 @@ def stated_gpus(row: PublishedRow) -> tuple[str, int]:
     elif machine is not None:
         name = str(machine.spec.gpu)
         count = machine.spec.gpu_count
-        if MIXED not in name:
+        if MachineSpec.MIXED not in name:
             row.notes.append(f"GPU {cell!r} is taken as {machine.name}")
     else:
         # raises, and says which names are like it
@@ -96,7 +96,7 @@ def looked_up(find: Callable[[str], Meaning], name: str) -> Meaning | None:
 def _machine_with_gpus(cell: str) -> MachineName | None:
     """Machine, or list of cards, that a GPU's cell names; None where it names no GPU."""
     machine = looked_up(MACHINES.named, cell)
-    if machine and machine.spec.gpu not in (None, NO_GPU):
+    if machine and machine.spec.gpu not in (None, MachineSpec.NO_GPU):
         return machine
     return None
 
@@ -105,7 +105,7 @@ def stated_machine(row: PublishedRow) -> MachineSpec:
     """Machine of a row without its RAM size; memory of a card counts as typed where its name states
     it.
     """
-    gpu, count = (NO_GPU, 1) if row.category == "cpu" else stated_gpus(row)
+    gpu, count = (MachineSpec.NO_GPU, 1) if row.category == "cpu" else stated_gpus(row)
     known = not row.cpu or _host_called(row.cpu) is not None
     if known:
         named = None
@@ -120,7 +120,7 @@ def stated_machine(row: PublishedRow) -> MachineSpec:
     row.notes += parts.notes if parts else ()
     cpu = spec.cpu if parts else _known_cpu(row)
     disk_gbs, disk = _drive(row)
-    if gpu == NO_GPU or MIXED in gpu:
+    if gpu == MachineSpec.NO_GPU or MachineSpec.MIXED in gpu:
         card = None
     else:
         card = GPUS.find(gpu)
@@ -175,7 +175,7 @@ def ram_gib(row: PublishedRow, runtime: Runtime, gpu: str) -> float | None:
         else:
             unit = 1.0
         return min(max(float(size[1]) * unit, 1.0), 4096.0 if in_place else 100_000.0)
-    if not in_place and gpu != NO_GPU and cards_of(gpu)[0].row.unified:
+    if not in_place and gpu != MachineSpec.NO_GPU and cards_of(gpu)[0].row.unified:
         return None
     at_home = in_place or runtime.engine == EXPERT_STREAMING.engine
     usual = AT_HOME_GIB if at_home else SERVERS_GIB

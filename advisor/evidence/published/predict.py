@@ -14,16 +14,10 @@ from types import MappingProxyType
 
 import numpy as np
 
-from advisor.catalog.constants import Scope, fitted_constants
+from advisor.catalog.constants import Constants, Scope
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.measured_constants import kernel_effect
-from advisor.cost_model.placement import (
-    RAM,
-    Placement,
-    PlacementStrategy,
-    Settings,
-    Tier,
-)
+from advisor.cost_model.placement import Location, Placement, PlacementStrategy, Settings, Tier
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.uncertainty import Margins, Range
@@ -63,7 +57,7 @@ from advisor.machine.backends import Build
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import KnownRun
-from advisor.machine.spec import NO_GPU, MachineSpec
+from advisor.machine.spec import MachineSpec
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes import row_of as runtime_row
@@ -129,7 +123,7 @@ class Case:
             self.work,
             self.runtime,
             self.strategy,
-            fitted_constants(),
+            Constants.fitted(),
             self.settings,
             backend=self.backend,
             build=self.build,
@@ -181,7 +175,7 @@ def _sequences(row: PublishedRow, case: Case) -> float:
         settings = replace(settings, gpu_layers=0.0)  # weights that stay would take its room
     tried = replace(case, settings=settings)
     sequences = largest(lambda users: _fits(replace(tried, work=replace(case.work, users=users))))
-    reached = fitted_constants().bound(Scope(runtime=runtime.key)).value("batch_share")
+    reached = Constants.fitted().bound(Scope(runtime=runtime.key)).value("batch_share")
     sequences = max(float(np.floor(sequences * reached)), 1.0)
     row.notes.append(f"the batch is not stated: {sequences:g}, as many as memory allows, stand in")
     return sequences
@@ -189,7 +183,7 @@ def _sequences(row: PublishedRow, case: Case) -> float:
 
 def guessed_batch(model: Model) -> float:
     """Extra half width of a range for an unstated batch, as the logarithm of a factor."""
-    table = fitted_constants()
+    table = Constants.fitted()
     if model.has_experts:
         return table.value("spread_guessed_experts")
     return table.value("spread_guessed")
@@ -225,7 +219,7 @@ def _fits(case: Case) -> bool:
     plain = case.runtime.engine in ON_TRANSFORMERS
     logits = LOGITS * model.architecture.vocab * work.fresh * work.users * plain
     beyond = logits / max(len(machine.gpus), 1) - ACTIVATIONS * plain
-    weights = float(placement.weight_bytes(model, RAM))
+    weights = float(placement.weight_bytes(model, Location.RAM))
     limits = {
         Tier.VRAM: min(float(gpu.memory.value) for gpu in machine.gpus) - beyond,
         Tier.RAM: max(float(machine.host.memory.value) * RAM_USED, weights),
@@ -251,7 +245,7 @@ def with_category(row: PublishedRow) -> PublishedRow:
 
 
 def _category(row: PublishedRow) -> str:
-    if not row.gpu or row.gpu.casefold() == NO_GPU or row.ngl == 0:
+    if not row.gpu or row.gpu.casefold() == MachineSpec.NO_GPU or row.ngl == 0:
         return "cpu"
     if row.fraction_disk:
         return "nvme"
@@ -569,7 +563,7 @@ def _placed(
         row.notes.append(f"{runtime.name} keeps no weights on the GPU: RAM holds them")
         strategy = PlacementStrategy.CPU_OFFLOAD
     of_llama_cpp = runtime.key == LLAMA_CPP.key
-    alone = row.gpu.casefold() == NO_GPU or (row.category == "cpu" and not of_llama_cpp)
+    alone = row.gpu.casefold() == MachineSpec.NO_GPU or (row.category == "cpu" and not of_llama_cpp)
     if not alone:
         return runtime, strategy
     if runtime in PROGRAMS_OF_GPUS:

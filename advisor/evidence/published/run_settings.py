@@ -9,7 +9,7 @@ from advisor.evidence.published.engines import ACCELERATE, IK_LLAMA_CPP, engine
 from advisor.evidence.published.row import PublishedRow, figure, figures, meaning, stated
 from advisor.machine.backends import Build
 from advisor.model.expert_use import BENCH
-from advisor.model.model import KV_BYTES_PER_VALUE, Model
+from advisor.model.model import Model
 from advisor.units import GIB
 
 # Properties of a llama.cpp run: lengths, cache type, backend, build.
@@ -102,7 +102,7 @@ def cache_type(note: str) -> str:
         kind = next(filter(None, words.groups())).casefold()
     else:
         kind = ""
-    return kind if kind in KV_BYTES_PER_VALUE else "f16"
+    return kind if kind in Model.KV_BYTES_PER_VALUE else "f16"
 
 
 def backend(row: PublishedRow) -> str:

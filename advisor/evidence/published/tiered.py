@@ -22,7 +22,7 @@ from advisor.evidence.published.row import PublishedRow
 from advisor.machine.backends import OperatingSystem
 from advisor.machine.catalog import GPUS
 from advisor.machine.machine import Machine
-from advisor.machine.spec import MIXED, NO_GPU, MachineSpec
+from advisor.machine.spec import MachineSpec
 from advisor.model.architecture import Architecture, Experts, Group
 from advisor.model.by_name.named import named
 from advisor.model.model import Model
@@ -174,10 +174,10 @@ def _machine(row: PublishedRow) -> MachineSpec:
     """Machine of a row."""
     spec = stated_machine(row)
     changes: dict[str, Any] = {"ram_gb": row.ram_gb or UNSTATED_RAM_GIB}
-    unified = spec.gpu is not None and spec.gpu != NO_GPU and _shares_memory(spec)
+    unified = spec.gpu is not None and spec.gpu != MachineSpec.NO_GPU and _shares_memory(spec)
     if unified and not row.ram_gb:
         changes["ram_gb"] = None
-    one_kind = spec.gpu not in (None, NO_GPU) and MIXED not in str(spec.gpu)
+    one_kind = spec.gpu not in (None, MachineSpec.NO_GPU) and MachineSpec.MIXED not in str(spec.gpu)
     if row.vram_gb and one_kind and not unified:
         changes["vram_gb"] = row.vram_gb
     if row.nvme_gbs:
@@ -190,7 +190,7 @@ def _machine(row: PublishedRow) -> MachineSpec:
 
 def _shares_memory(spec: MachineSpec) -> bool:
     """Whether the GPU of a machine shares the processor's memory."""
-    if MIXED in str(spec.gpu):
+    if MachineSpec.MIXED in str(spec.gpu):
         return False
     return bool(GPUS.find(str(spec.gpu)).unified)
 

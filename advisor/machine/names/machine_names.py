@@ -19,7 +19,7 @@ from advisor.machine.names.gpu_words import OtherMemory, either, memory_options,
 from advisor.machine.names.preset_names import InstanceFamilyRow, MachineName, PresetNames
 from advisor.machine.names.words import any_of, plain
 from advisor.machine.rows import GpuRow, HostRow, MachineRow
-from advisor.machine.spec import MIXED, NO_CARD, NO_GPU, MachineSpec
+from advisor.machine.spec import NO_CARD, MachineSpec
 
 # Graphics cards within the name of a machine: which, how many, and what of the name is left.
 
@@ -220,7 +220,7 @@ class MachineNames:
 
     def _only_card(self, named: MachineName) -> GpuRow | None:
         """Row of a machine's cards, where they are of one kind."""
-        if named.spec.gpu in (None, NO_GPU):
+        if named.spec.gpu in (None, MachineSpec.NO_GPU):
             return None
         with suppress(UnknownName):  # several kinds of cards have no single row
             return self.gpus.match(str(named.spec.gpu)).row
@@ -282,7 +282,7 @@ class MachineNames:
             joined = row and (
                 row.kind == "server"
                 or (row.kind == "cloud" and any_of("of whole").search(bare))
-                or (row.gpu != NO_GPU and self.gpus.match(row.gpu).row.unified)
+                or (row.gpu != MachineSpec.NO_GPU and self.gpus.match(row.gpu).row.unified)
             )
             macs = row is None and names_apple(text) and gpu_words.count_of_macs(text) > 1
             counts = row is None and any_of("own count").match(text)
@@ -557,7 +557,7 @@ def _with_link(named: MachineName, card: GpuRow | None, text: str) -> MachineNam
     """Machine with the link to its cards that a plain text states, and what is told of it."""
     generation, lanes = words.named_link(text)
     shared = card is not None and card.unified
-    if not (generation or lanes) or named.spec.gpu in (None, NO_GPU) or shared:
+    if not (generation or lanes) or named.spec.gpu in (None, MachineSpec.NO_GPU) or shared:
         return named
     if card is not None:
         generation = min(generation, card.pcie_gen or generation)
@@ -588,11 +588,11 @@ def share_of_channels(host: HostRow, cores: int) -> int:
 def listed(gpus: list[GpuName]) -> tuple[str, int]:
     """Cards as `MachineSpec.gpu` takes them, and the factor on their numbers."""
     if not gpus:
-        return NO_GPU, 1
+        return MachineSpec.NO_GPU, 1
     if len(gpus) == 1:
         return gpus[0].row.name, gpus[0].count
     kinds = (f"{gpu.count}x {gpu.row.name}" if gpu.count > 1 else gpu.row.name for gpu in gpus)
-    return MIXED.join(kinds), 1
+    return MachineSpec.MIXED.join(kinds), 1
 
 
 def _memory_of(chip: GpuName) -> tuple[float | None, str]:

@@ -14,7 +14,7 @@ from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.gpu_words import either, names_apple
 from advisor.machine.names.words import any_of, memory_sizes, plain, telling_words, words_of_kind
 from advisor.machine.rows import MachineRow
-from advisor.machine.spec import NO_GPU, MachineSpec
+from advisor.machine.spec import MachineSpec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +127,7 @@ class PresetNames:
 
     def as_sold(self, row: MachineRow, text: str) -> MachineName:
         """Preset with the memory size of the name."""
-        if row.gpu == NO_GPU:
+        if row.gpu == MachineSpec.NO_GPU:
             gpu = None
         else:
             gpu = self._chip(row, text)
@@ -135,7 +135,7 @@ class PresetNames:
         cpu, which = processor_of(row, text)
         notes = (*(gpu.notes if gpu else ()), which, note)
         spec = MachineSpec(
-            gpu=gpu.row.name if gpu else NO_GPU,
+            gpu=gpu.row.name if gpu else MachineSpec.NO_GPU,
             gpu_count=row.gpu_count or 1,
             cpu=cpu or None,
             cores=row.cores,

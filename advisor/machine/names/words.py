@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from advisor.catalog.csv_tables import texts
 from advisor.catalog.name_matching import NameWords
-from advisor.errors import check_name
+from advisor.errors import UnknownName
 from advisor.machine.machine import Form
 from advisor.machine.rows import GpuRow, HostRow
 
@@ -71,7 +71,7 @@ def plain(text: str) -> str:
     """Text in lower case, without trademark signs, and with usual spaces and dashes; raises
     UnknownName of one that is too long for a name.
     """
-    check_name("machine or part of one", text)
+    UnknownName.check("machine or part of one", text)
     folded = text.casefold()
     if "(" in folded or not folded.isascii():
         folded = DASHES.sub("-", MARKS.sub(" ", folded.translate(WIDE))).replace(TIMES, "x")

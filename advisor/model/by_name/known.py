@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from advisor.catalog.csv_tables import texts
-from advisor.catalog.name_matching import spellings
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
 from advisor.model.by_name.hub_list import (
@@ -68,7 +67,7 @@ def catalogue_keys() -> dict[str, ArchitectureSpec]:
     """
     index: dict[str, ArchitectureSpec] = {}
     for row in catalog.model_rows().values():
-        for spelling in spellings(row):
+        for spelling in row.spellings:
             if "/" not in spelling or spelling == row.hf_id.casefold():
                 index.setdefault(take_apart(spelling).key, row)
     return index
@@ -185,5 +184,5 @@ def better_described(row: HubRow) -> HubRow:
 def spellings_of(row: KnownRow) -> list[str]:
     """Name and aliases of a model of the catalogue, name of a listed one."""
     if isinstance(row, ArchitectureSpec):
-        return spellings(row)
+        return row.spellings
     return [row.name]

@@ -13,8 +13,7 @@ from functools import cache, lru_cache
 
 from advisor.catalog import name_matching
 from advisor.catalog.csv_tables import DATA, read
-from advisor.catalog.name_matching import spellings
-from advisor.errors import Refusal, UnknownName, check_name
+from advisor.errors import Refusal, UnknownName
 from advisor.model import catalog
 from advisor.model.by_name import names
 from advisor.model.by_name.checks import checked, longer_context, refuse_unknown_states
@@ -55,7 +54,7 @@ def meant(text: str) -> Named:
         UnknownName: no certain match; lists similar names, likeliest first.
         Refusal: a drafting model, which does not run alone, or no language model.
     """
-    check_name("model", text)
+    UnknownName.check("model", text)
     if not any(map(str.isalnum, text)):
         raise UnknownModel(text, ())
     fetched = by_config().get(text.strip().casefold())
@@ -117,7 +116,7 @@ def spelled(text: str) -> ArchitectureSpec | None:
 @cache
 def _joined_spellings() -> dict[str, ArchitectureSpec]:
     rows = catalog.model_rows().values()
-    written = [(_joined(spelling), row) for row in rows for spelling in spellings(row)]
+    written = [(_joined(spelling), row) for row in rows for spelling in row.spellings]
     return dict(reversed(written))  # earlier rows over later ones
 
 

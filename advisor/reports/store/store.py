@@ -22,7 +22,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, selectinload
 
 from advisor.catalog.records import checked, like
-from advisor.errors import InputError, check_name
+from advisor.errors import InputError, UnknownName
 from advisor.failures import StoreError
 from advisor.reports.document import ReportDocument, from_json, to_json
 from advisor.reports.from_advice import MeasuredResult
@@ -55,7 +55,7 @@ class ReportQuery:
 
     def conditions(self, dialect: str) -> list[ColumnElement[bool]]:
         """Conditions in SQL; raises UnknownName of more words than a name has."""
-        check_name("report", self.words)
+        UnknownName.check("report", self.words)
         if dialect == "postgresql":
             find = func.strpos
         else:

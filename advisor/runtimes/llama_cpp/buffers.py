@@ -28,7 +28,7 @@ import numpy as np
 
 from advisor.cost_model.workload import Workload
 from advisor.model.architecture import Architecture, Experts, LayerCache, Tensor
-from advisor.model.model import KV_BYTES_PER_VALUE, Floats, Model
+from advisor.model.model import Floats, Model
 from advisor.units import FLOAT, Array
 
 MASK_VALUE = {True: 2.0, False: 4.0}
@@ -113,7 +113,7 @@ def spread_cache(model: Model, work: Workload) -> Array:
         return np.zeros(())
     values = _cells_of_layers(model, work) * model.per_layer.kv_values
     users = np.asarray(work.users, dtype=float)
-    return np.asarray(KV_BYTES_PER_VALUE["f16"] * np.max(values, axis=-1) * users)
+    return np.asarray(Model.KV_BYTES_PER_VALUE["f16"] * np.max(values, axis=-1) * users)
 
 
 def kv_cache_bytes(model: Model, work: Workload) -> Floats:
@@ -126,7 +126,7 @@ def kv_cache_bytes(model: Model, work: Workload) -> Floats:
     each = model.per_layer
     room = _cells_of_layers(model, work)
     return np.asarray(
-        room * each.kv_values * KV_BYTES_PER_VALUE[work.kv_type] + FLOAT * each.state_values
+        room * each.kv_values * Model.KV_BYTES_PER_VALUE[work.kv_type] + FLOAT * each.state_values
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, vram
+from advisor.cost_model.placement import Location, Placement, PlacementStrategy
 from advisor.cost_model.runtime import ServerSetup, WeightFiles
 from advisor.cost_model.workload import HEADS, Draft, Workload
 from advisor.machine.backends import Backend, NumaPolicy
@@ -47,12 +47,7 @@ def weights(model: Model) -> str:
     source = downloads.gguf_source(model)
     if source:
         return f"-hf {source} --no-mmproj"
-    return f"-m {shlex.quote(gguf_file(model))}"
-
-
-def gguf_file(model: Model) -> str:
-    """File name of a model's weights."""
-    return f"{model.name.rpartition('/')[2]}-{model.format}.gguf"
+    return f"-m {shlex.quote(model.gguf_file)}"
 
 
 def repository_tag(model: Model) -> str:
@@ -158,7 +153,7 @@ def _layers(model: Model, placement: Placement, machine: Machine) -> Iterable[st
         yield "-ngl all"
     else:
         yield f"-ngl {layers + 1 if layers else 0}"
-    if layers and not np.any(placement.output[vram(len(machine.gpus) - 1)]):
+    if layers and not np.any(placement.output[Location.vram(len(machine.gpus) - 1)]):
         yield r"-ot '^(output|token_embd)\.weight=CPU'"
     if experts and layers and model.has_experts:
         yield "-cmoe" if experts >= model.layers else f"-ncmoe {experts}"
@@ -176,7 +171,7 @@ def devices(model: Model, placement: Placement, machine: Machine) -> Iterable[st
         hosts = (f"HOST{node}:{RPC_PORT}" for node in range(2, machine.nodes + 1))
         yield f"--rpc {','.join(hosts)}"
     counts = [
-        int(np.sum(placement.weights[vram(device)][Group.NORMS] > 0))
+        int(np.sum(placement.weights[Location.vram(device)][Group.NORMS] > 0))
         for device in range(len(machine.gpus))
     ]
     counts[-1] += 1
@@ -208,5 +203,5 @@ def _cache(placement: Placement, work: Workload) -> Iterable[str]:
         yield "-fa off"
     if work.swa_full:
         yield "--swa-full"
-    if placement.gpu_layers and np.all(placement.kv[RAM] > 0):
+    if placement.gpu_layers and np.all(placement.kv[Location.RAM] > 0):
         yield "-nkvo"

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.cost_model.loads import micro_batches
-from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Settings
+from advisor.cost_model.placement import Location, Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import variant
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
@@ -28,7 +28,6 @@ from advisor.runtimes.llama_cpp import layer_split
 from advisor.runtimes.llama_cpp.command import (
     bound,
     devices,
-    gguf_file,
     request,
     threads,
     with_workers,
@@ -97,13 +96,13 @@ def options(model: Model, placement: Placement, machine: Machine, work: Workload
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Command line of ik_llama.cpp's llama-server."""
-    words = [f"llama-server -m {shlex.quote(gguf_file(model))}"]
+    words = [f"llama-server -m {shlex.quote(model.gguf_file)}"]
     words += options(model, placement, machine, work)
     experts = int(placement.cpu_moe)
     if experts and placement.gpu_layers and model.has_experts:
         words.append("-cmoe" if experts >= model.layers else f"-ncmoe {experts}")
     words += devices(model, placement, machine)
-    if placement.gpu_layers and np.all(placement.kv[RAM] > 0):
+    if placement.gpu_layers and np.all(placement.kv[Location.RAM] > 0):
         words.append("-nkvo")
     if not work.flash_attention:
         words.append("-fa off")
@@ -155,7 +154,7 @@ def llamafile_place(
 
 def llamafile_command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Command line that serves a model file."""
-    words = ["llamafile --server -m", shlex.quote(gguf_file(model))]
+    words = ["llamafile --server -m", shlex.quote(model.gguf_file)]
     words += options(model, placement, machine, work)
     if work.kv_type != "f16":
         words.append("-fa")

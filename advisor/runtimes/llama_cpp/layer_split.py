@@ -15,8 +15,6 @@ import numpy as np
 
 from advisor.catalog.constants import STACKED
 from advisor.cost_model.placement import (
-    DISK,
-    RAM,
     Location,
     Placement,
     PlacementStrategy,
@@ -27,7 +25,6 @@ from advisor.cost_model.placement import (
     last_layers,
     layers_that_fit,
     over_gpus,
-    vram,
 )
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload, drafting_context
@@ -90,7 +87,7 @@ def _with_room(
 
     `placed` makes one from the numbers of layers on the GPUs and of layers with experts in RAM.
     """
-    cards = [vram(device) for device in range(len(machine.gpus))]
+    cards = [Location.vram(device) for device in range(len(machine.gpus))]
     for _ in range(model.layers if len(cards) > 1 else 0):
         beyond = [
             placement.needed_bytes(model, card, work) > capacity(machine, card) for card in cards
@@ -115,7 +112,7 @@ def _placed(
     gpu_layers: Array,
     cpu_moe: Array,
 ) -> Placement:
-    rest = DISK if strategy is PlacementStrategy.NVME_OFFLOAD else RAM
+    rest = Location.DISK if strategy is PlacementStrategy.NVME_OFFLOAD else Location.RAM
     on_gpu = last_layers(model, gpu_layers)
     kept = {Group.ROUTED_EXPERTS: on_gpu * last_layers(model, model.layers - cpu_moe)}
     cpu_ffn = np.zeros(())
@@ -129,12 +126,14 @@ def _placed(
     head = np.where((np.asarray(gpu_layers) >= least) & bool(machine.gpus), 1.0, 0.0)
     in_rest = {group: 1.0 - share for group, share in kept.items()}
     weights: dict[Location, dict[Group, Floats]] = {rest: all_of(1.0 - on_gpu) | in_rest}
-    kv: dict[Location, Floats] = {RAM: 1.0 - cached_on_gpu}
+    kv: dict[Location, Floats] = {Location.RAM: 1.0 - cached_on_gpu}
     output: dict[Location, Array] = {rest: 1.0 - head}
     outside = np.where((gpu_layers < model.layers) | (cpu_moe + cpu_ffn > 0), 1.0, 0.0)
     # in RAM a micro-batch where layers are computed there, else its inputs
     feeding = np.where(outside, computing, input_buffer(model.architecture, work))
-    buffers: dict[Location, Array] = {RAM: feeding + output_buffer(model.architecture, work)}
+    buffers: dict[Location, Array] = {
+        Location.RAM: feeding + output_buffer(model.architecture, work)
+    }
     if machine.gpus:
         held = model.layer_bytes
         for group, layers_kept in kept.items():
@@ -146,9 +145,9 @@ def _placed(
         last = head * model.output + drafting_context(model, work)
         for device, part in enumerate(over_gpus(machine, on_gpu, held, last)):
             there = {group: share * (part > 0) for group, share in kept.items()}
-            weights[vram(device)] = {**all_of(part), **there}
-            kv[vram(device)] = cached_on_gpu * (part > 0)
-            buffers[vram(device)] = working
+            weights[Location.vram(device)] = {**all_of(part), **there}
+            kv[Location.vram(device)] = cached_on_gpu * (part > 0)
+            buffers[Location.vram(device)] = working
     for place, share in _last_memory(machine).items():
         buffers[place] = buffers[place] + share * drafting_context(model, work)
         if machine.gpus:
@@ -174,9 +173,9 @@ def _tables(model: Model, rest: Location, settings: Settings) -> dict[Location, 
     """Shares of the tables where some stay in the mapped file (`--lazy-mode auto`); else empty."""
     tables = model.embedding * model.tables_share
     lazy = np.where(tables > LAZY, model.tables_share, 0.0)
-    if rest is DISK or not Settings.LOAD_MODES[settings.load_mode] or not np.any(lazy):
+    if rest is Location.DISK or not Settings.LOAD_MODES[settings.load_mode] or not np.any(lazy):
         return {}
-    return {rest: 1.0 - lazy, DISK: lazy}
+    return {rest: 1.0 - lazy, Location.DISK: lazy}
 
 
 def _expert_cache(
@@ -198,8 +197,10 @@ def _last_memory(machine: Machine) -> dict[Location, Array]:
     its last and 0 for others.
     """
     if machine.counts is not None:
-        return {vram(0): np.asarray(gpu_numbers(machine) == machine.counts - 1, dtype=float)}
-    return {vram(len(machine.gpus) - 1) if machine.gpus else RAM: 1.0}
+        return {
+            Location.vram(0): np.asarray(gpu_numbers(machine) == machine.counts - 1, dtype=float)
+        }
+    return {Location.vram(len(machine.gpus) - 1) if machine.gpus else Location.RAM: 1.0}
 
 
 def page_cache(
@@ -214,15 +215,15 @@ def page_cache(
     """
     if settings.page_cache is not None:
         return settings.page_cache
-    used: Array = placement.needed_bytes(model, RAM, work)
+    used: Array = placement.needed_bytes(model, Location.RAM, work)
     first = len(machine.gpus) // machine.nodes
     for at in range(first if machine.unified else 0):
-        used = used + placement.needed_bytes(model, vram(at), work)
+        used = used + placement.needed_bytes(model, Location.vram(at), work)
     system: Array = SYSTEM_RAM
     if machine.unified:
         system = left_to_system(machine.host.memory.value, machine.gpus[0].memory.value)
     free = machine.host.memory.value - system - used
-    held = placement.weight_bytes(model, DISK)
+    held = placement.weight_bytes(model, Location.DISK)
     beside = np.asarray(placement.gpu_layers) > 0 if machine.one_pool else False
     return np.where((free >= held) & ~np.asarray(beside), 0.0, np.maximum(free, 0.0))
 

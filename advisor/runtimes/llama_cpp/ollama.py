@@ -30,7 +30,7 @@ from advisor.model.model import Model
 from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.llama_cpp import layer_split, passes
 from advisor.runtimes.llama_cpp.buffers import kv_cache_bytes
-from advisor.runtimes.llama_cpp.command import gguf_file, repository_tag
+from advisor.runtimes.llama_cpp.command import repository_tag
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 from advisor.units import GIB, MIB, Array
 
@@ -118,7 +118,7 @@ def source_of(model: Model) -> str:
     name = downloads.ollama_name(model)
     if name:
         return name
-    return f"./{gguf_file(model)}"
+    return f"./{model.gguf_file}"
 
 
 def start(

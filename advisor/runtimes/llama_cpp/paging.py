@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from advisor.cost_model.loads import Load
-from advisor.cost_model.placement import DISK, Placement
+from advisor.cost_model.placement import Location, Placement
 from advisor.machine.machine import Disk, Machine
 from advisor.model.architecture import Group
 from advisor.model.expert_use import USUAL
@@ -68,7 +68,7 @@ def reread(
     its window.
     """
     sizes = model.bytes_per_layer[Group.ROUTED_EXPERTS]
-    held = np.vecdot(placement.weights[DISK][Group.ROUTED_EXPERTS], sizes)
+    held = np.vecdot(placement.weights[Location.DISK][Group.ROUTED_EXPERTS], sizes)
     dense = load.weights - load.experts  # a head that is the token table among it
     cache = np.asarray(placement.page_cache, dtype=float)
     mixed = model.architecture.experts

@@ -14,13 +14,11 @@ from advisor.cost_model.loads import (
     token_step,
 )
 from advisor.cost_model.placement import (
-    DISK,
-    RAM,
+    Location,
     Placement,
     PlacementStrategy,
     gpu_numbers,
     last_layers,
-    vram,
 )
 from advisor.cost_model.schedule import (
     Exchange,
@@ -145,14 +143,14 @@ def _flows(
     With `-nkvo` the CPU attends in RAM for prompts too: only weights are ever copied.
     """
     for at in range(len(machine.gpus)):
-        load = step_load(model, placement, vram(at), step)
+        load = step_load(model, placement, Location.vram(at), step)
         yield Flow(route=Route.RESIDENT, load=load, device=at)
     off_gpu = 1.0 - last_layers(model, placement.gpu_layers)
-    away = placement.kv[RAM] - off_gpu
+    away = placement.kv[Location.RAM] - off_gpu
     if np.any(away > 0):
-        apart = replace(placement, kv={RAM: away}, weights={}, output={})
-        yield Flow(route=Route.IN_PLACE, load=step_load(model, apart, RAM, step))
-        placement = replace(placement, kv={**placement.kv, RAM: off_gpu})
+        apart = replace(placement, kv={Location.RAM: away}, weights={}, output={})
+        yield Flow(route=Route.IN_PLACE, load=step_load(model, apart, Location.RAM, step))
+        placement = replace(placement, kv={**placement.kv, Location.RAM: off_gpu})
     yield from _outside(model, placement, machine, step, rules)
 
 
@@ -165,7 +163,7 @@ def _workers(model: Model, placement: Placement, machine: Machine) -> Array:
         return 1
     in_ram = np.asarray(placement.cpu_moe) + placement.cpu_ffn
     whole = (placement.gpu_layers >= model.layers) & (in_ram <= 0)
-    whole = whole & (np.sum(placement.kv[RAM], axis=-1) <= 0)
+    whole = whole & (np.sum(placement.kv[Location.RAM], axis=-1) <= 0)
     return np.where(whole, machine.gpu_count, 1)[()]
 
 
@@ -187,7 +185,7 @@ def served_by_cache(model: Model, placement: Placement, step: ForwardPass, rules
     empty before the reply.
     """
     use = model.expert_use(step.variety)
-    in_ram = placement.weights[RAM].get(Group.ROUTED_EXPERTS, np.zeros(model.layers))
+    in_ram = placement.weights[Location.RAM].get(Group.ROUTED_EXPERTS, np.zeros(model.layers))
     held = np.sum(in_ram * model.bytes_per_layer[Group.ROUTED_EXPERTS], axis=-1)
     share = np.minimum(placement.expert_cache / np.maximum(held, 1.0), 1.0)
     if use is None:
@@ -236,11 +234,11 @@ def _outside(
     reads 544 and 298 tokens/s in micro-batches of 128 without a map and with one).
     """
     on_disk = placement.strategy is PlacementStrategy.NVME_OFFLOAD
-    if not on_disk and not placement.holds(RAM):
+    if not on_disk and not placement.holds(Location.RAM):
         return
-    load = step_load(model, placement, RAM, step)
+    load = step_load(model, placement, Location.RAM, step)
     if on_disk:
-        mapped = step_load(model, placement, DISK, step)
+        mapped = step_load(model, placement, Location.DISK, step)
         load = load + mapped
     if not np.any(load.layers + load.expert_layers + load.weights + load.kv):
         return
@@ -300,6 +298,8 @@ def crossings(model: Model, placement: Placement, machine: Machine) -> Array:
     )
     between = machine.gpu_count - 1.0
     sides = 2.0 * ((placement.gpu_layers > 0) & (placement.gpu_layers < model.layers))
-    apart = experts @ model.per_layer.expert_layers + np.sum(on_gpu * placement.kv[RAM], axis=-1)
+    apart = experts @ model.per_layer.expert_layers + np.sum(
+        on_gpu * placement.kv[Location.RAM], axis=-1
+    )
     apart = apart + np.sum(dense * (model.bytes_per_layer[Group.DENSE_FFN] > 0), axis=-1)
     return np.asarray(between + sides + 2.0 * apart)

@@ -14,12 +14,12 @@ import numpy as np
 
 from advisor.cost_model.loads import STARTED, ForwardPass, micro_batches, step_load, token_step
 from advisor.cost_model.placement import (
+    Location,
     Placement,
     PlacementStrategy,
     Settings,
     all_of,
     gpu_shares,
-    vram,
 )
 from advisor.cost_model.runtime import variant
 from advisor.cost_model.schedule import (
@@ -56,7 +56,9 @@ def place(
 
 def divided(model: Model, machine: Machine, whole: Placement) -> Placement:
     """Placement with a part of each layer on every GPU, from one with whole layers."""
-    shares = dict(zip(map(vram, range(len(machine.gpus))), gpu_shares(machine), strict=True))
+    shares = dict(
+        zip(map(Location.vram, range(len(machine.gpus))), gpu_shares(machine), strict=True)
+    )
     layers = {
         at: np.asarray(share)[..., np.newaxis] * np.ones(model.layers)
         for at, share in shares.items()
@@ -82,7 +84,7 @@ def _pass(
 ) -> Schedule:
     flows = []
     for device, share in enumerate(gpu_shares(machine)):
-        load = step_load(model, placement, vram(device), step)
+        load = step_load(model, placement, Location.vram(device), step)
         started: Any = {name: getattr(load, name) / share for name in STARTED}  # heads are divided
         flows.append(Flow(route=Route.RESIDENT, load=replace(load, **started), device=device))
     vector = FLOAT * model.architecture.hidden * np.asarray(step.tokens, dtype=float)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from advisor.cost_model.loads import ForwardPass, Load, prompt_step, step_load, token_step
-from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, TierSettings, vram
+from advisor.cost_model.placement import Location, Placement, PlacementStrategy, TierSettings
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule
 from advisor.cost_model.tier_kernels import TierKernels
 from advisor.cost_model.workload import Workload
@@ -116,7 +116,7 @@ def _attended(model: Model, step: ForwardPass) -> ForwardPass:
 
 def _dense(tiers: Tiers, device: int, step: ForwardPass) -> Load:
     """Load of a GPU without its experts."""
-    place = vram(device)
+    place = Location.vram(device)
     nothing = np.zeros(tiers.model.layers)
     weights = {**tiers.placement.weights[place], Group.ROUTED_EXPERTS: nothing}
     alone = replace(tiers.placement, weights={place: weights})
@@ -128,11 +128,11 @@ def _experts(tiers: Tiers, step: ForwardPass, share: Array) -> Load:
     everywhere = np.ones(tiers.model.layers)
     alone = replace(
         tiers.placement,
-        weights={RAM: {Group.ROUTED_EXPERTS: everywhere}},
+        weights={Location.RAM: {Group.ROUTED_EXPERTS: everywhere}},
         kv={},
         output={},
     )
-    whole = step_load(tiers.model, alone, RAM, step).routed
+    whole = step_load(tiers.model, alone, Location.RAM, step).routed
     size = tiers.model.expert_bytes * share
     touched = np.maximum(size / np.maximum(whole.experts, 1.0), 0.0)
     return replace(whole.times(touched), weights=size, experts=size)
@@ -186,7 +186,7 @@ def _round(tiers: Tiers, work: Workload) -> Schedule:
         load = _dense(tiers, device, step)
         if device == 0:
             load = load + _drafting(tiers, load, work)
-        part = np.mean(tiers.placement.weights[vram(device)][Group.NORMS], axis=-1)
+        part = np.mean(tiers.placement.weights[Location.vram(device)][Group.NORMS], axis=-1)
         hits = _experts(tiers, step, lookup.served * part)
         flow = Flow(route=Route.RESIDENT, load=load + hits, device=device, kernels=kernels)
         stages.append((flow,))
@@ -210,8 +210,8 @@ def _missed(
     size = tiers.model.expert_bytes
     here = _experts(tiers, step, near.missed * (1.0 - over))
     if not tiers.on_gpu:
-        dense = replace(tiers.placement, kv={}, weights={RAM: _without_experts(tiers)})
-        alone = step_load(tiers.model, dense, RAM, step)
+        dense = replace(tiers.placement, kv={}, weights={Location.RAM: _without_experts(tiers)})
+        alone = step_load(tiers.model, dense, Location.RAM, step)
         here = here + alone + _drafting(tiers, alone, work)
     pool = tiers.on_gpu and tiers.machine.unified
     flows = [] if pool else [Flow(route=Route.IN_PLACE, load=here, kernels=kernels)]
@@ -226,7 +226,7 @@ def _missed(
 
 def _without_experts(tiers: Tiers) -> dict[Group, Floats]:
     nothing = np.zeros(tiers.model.layers)
-    return {**tiers.placement.weights[RAM], Group.ROUTED_EXPERTS: nothing}
+    return {**tiers.placement.weights[Location.RAM], Group.ROUTED_EXPERTS: nothing}
 
 
 def _chunks(tiers: Tiers, work: Workload) -> Schedule:
@@ -269,7 +269,7 @@ def _chunk_of_gpus(
     moved = tiers.model.expert_bytes * touched * lent
     stages: list[tuple[Flow, ...]] = []
     for device in range(len(tiers.machine.gpus)):
-        part = np.mean(tiers.placement.weights[vram(device)][Group.NORMS], axis=-1)
+        part = np.mean(tiers.placement.weights[Location.vram(device)][Group.NORMS], axis=-1)
         load = _dense(tiers, device, step) + _experts(tiers, step, touched * part)
         copied = moved * part
         if kernels.pool:
@@ -297,8 +297,8 @@ def _chunk_of_cores(
     tiers: Tiers, step: ForwardPass, touched: Array, kernels: TierKernels
 ) -> tuple[tuple[Flow, ...], ...]:
     """Stages of a chunk that the cores compute: the drive beside them."""
-    dense = replace(tiers.placement, kv={}, weights={RAM: _without_experts(tiers)})
-    load = step_load(tiers.model, dense, RAM, step) + _experts(tiers, step, touched)
+    dense = replace(tiers.placement, kv={}, weights={Location.RAM: _without_experts(tiers)})
+    load = step_load(tiers.model, dense, Location.RAM, step) + _experts(tiers, step, touched)
     flows = [Flow(route=Route.IN_PLACE, load=load, kernels=kernels)]
     far = tiers.model.expert_bytes * touched * tiers.far
     if np.any(far):

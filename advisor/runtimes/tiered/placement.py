@@ -14,15 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from advisor.cost_model.placement import (
-    DISK,
-    RAM,
     Location,
     Placement,
     PlacementStrategy,
     Settings,
     all_of,
     over_gpus,
-    vram,
 )
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
@@ -234,15 +231,17 @@ def _placed(
     everything = np.ones((*np.shape(held.vram), model.layers))
     on_gpu = engine.uses_gpus(machine)
     in_ram_experts = np.asarray(held.ram)[..., None] * everything
-    weights: dict[Location, Mapping[Group, Floats]] = {RAM: {Group.ROUTED_EXPERTS: in_ram_experts}}
+    weights: dict[Location, Mapping[Group, Floats]] = {
+        Location.RAM: {Group.ROUTED_EXPERTS: in_ram_experts}
+    }
     if not on_gpu:
-        weights[RAM] = {**all_of(everything), **weights[RAM]}
+        weights[Location.RAM] = {**all_of(everything), **weights[Location.RAM]}
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         far = np.asarray(beyond_memory(engine, held.vram, held.ram))
-        weights[DISK] = {Group.ROUTED_EXPERTS: far[..., None] * everything}
+        weights[Location.DISK] = {Group.ROUTED_EXPERTS: far[..., None] * everything}
     fixed = engine.fixed_ram(windows=machine.system == OperatingSystem.WINDOWS)
-    kv: dict[Location, Floats] = {RAM: held.near if not on_gpu else 1.0 - held.near}
-    buffers: dict[Location, Array] = {RAM: np.asarray(fixed)}
+    kv: dict[Location, Floats] = {Location.RAM: held.near if not on_gpu else 1.0 - held.near}
+    buffers: dict[Location, Array] = {Location.RAM: np.asarray(fixed)}
     parts = over_gpus(machine, everything) if on_gpu else []
     rooms = [
         _room_beside(engine, model, machine, held, device, part)
@@ -251,20 +250,22 @@ def _placed(
     room = np.maximum(sum(rooms, start=np.zeros(())), 1.0)
     for device, part in enumerate(parts):
         experts = np.asarray(held.vram * rooms[device] / room)[..., None] * everything
-        weights[vram(device)] = {**all_of(part), Group.ROUTED_EXPERTS: experts}
-        kv[vram(device)] = part * held.near
-        buffers[vram(device)] = np.asarray(CONTEXT + (engine.fixed_vram if device == 0 else 0.0))
+        weights[Location.vram(device)] = {**all_of(part), Group.ROUTED_EXPERTS: experts}
+        kv[Location.vram(device)] = part * held.near
+        buffers[Location.vram(device)] = np.asarray(
+            CONTEXT + (engine.fixed_vram if device == 0 else 0.0)
+        )
     tables = np.asarray(model.tables_share, dtype=float)
-    divided: dict[Location, Array] = {RAM: 1.0 - tables, DISK: tables}
+    divided: dict[Location, Array] = {Location.RAM: 1.0 - tables, Location.DISK: tables}
     return Placement(
         strategy=strategy,
         gpu_layers=np.full(np.shape(held.vram), float(model.layers if on_gpu else 0)),
         cpu_moe=np.full(np.shape(held.vram), float(model.layers)),
         weights=weights,
         kv=kv,
-        embedding=RAM,
+        embedding=Location.RAM,
         embedding_shares=divided if np.any(tables) else {},
-        output={vram(0) if on_gpu else RAM: np.ones(())},
+        output={Location.vram(0) if on_gpu else Location.RAM: np.ones(())},
         buffers=buffers,
         cache=held.cache,
         expert_cache=np.asarray(held.vram) * model.expert_bytes,

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from advisor.errors import InputError
 from advisor.evidence.claims import Claim, Finding, Verdict, claims
-from advisor.machine.spec import NO_GPU
+from advisor.machine.spec import MachineSpec
 from advisor.request.values import from_values
 from advisor.ui.parts.markup import block, head, heading, joined, outward, say, show, table
 from advisor.ui.question import current
@@ -117,6 +117,6 @@ def parameters(inputs: Mapping[str, object]) -> dict[str, str]:
         return {}
     values = {key: value for key, value in inputs.items() if key not in ELSEWHERE}
     try:
-        return current.parameters(from_values({"gpu": NO_GPU, **values}))
+        return current.parameters(from_values({"gpu": MachineSpec.NO_GPU, **values}))
     except InputError:
         return {}

@@ -8,7 +8,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.speeds import RouteUse, route_use
-from advisor.catalog.constants import ConstantRow, fitted_constants
+from advisor.catalog.constants import ConstantRow, Constants
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
@@ -35,7 +35,7 @@ RANGES = (
 
 def constants_rows() -> Iterator[Sequence[str]]:
     """A row for each constant: its most general value, and how many cases differ from it."""
-    for rows in fitted_constants().rows.values():
+    for rows in Constants.fitted().rows.values():
         scopes = (row for row in rows if not row.is_factor)
         general = min(scopes, key=lambda row: (row.precision, -(row.rows or 0)))
         if not general.constant.startswith(RANGES):

@@ -23,7 +23,6 @@ from advisor.advice.diagnosis.text import (
 )
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError
-from advisor.runtimes.compare import TITLES
 from advisor.ui.parts import markup
 from advisor.units import tokens_per_second
 
@@ -36,7 +35,7 @@ HOW = (
 def body(answer: Answer) -> None:
     """Fields for the measured speed, and the diagnosis of what they hold."""
     named = {
-        f"{TITLES[run.strategy]}, {run.runtime.name}{'' if run.fits else ' (does not fit)'}": run
+        f"{run.strategy.heading}, {run.runtime.name}{'' if run.fits else ' (does not fit)'}": run
         for run in measurable(answer.advice.estimates)
     }
     try:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from advisor.advice.advise import Answer
 from advisor.advice.words.judgement import Judgement
 from advisor.advice.words.verdict import VerdictText, price_notes
-from advisor.cost_model.estimate import BOUND_BY, Estimate
+from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
 from advisor.evidence.accuracy.regimes import CoverageRow, coverage_like, description
@@ -59,13 +59,13 @@ def _tells(best: Estimate) -> bool:
 
 def _assumed(best: Estimate, machine: Machine) -> str:
     """Speed that is assumed of what bounds the answer, else of its RAM; empty where none counts."""
-    parts = {BOUND_BY[Route.IN_PLACE]: ("The memory speed", machine.host.bandwidth)}
+    parts = {Route.IN_PLACE.limit: ("The memory speed", machine.host.bandwidth)}
     if machine.disk is not None:
-        parts[BOUND_BY[Route.PAGED]] = "The speed of the drive", machine.disk.sequential
+        parts[Route.PAGED.limit] = "The speed of the drive", machine.disk.sequential
     if machine.gpus and not machine.unified:
-        parts[BOUND_BY[Route.STREAMED]] = "The speed of the link", machine.gpus[0].link.pinned
+        parts[Route.STREAMED.limit] = "The speed of the link", machine.gpus[0].link.pinned
     in_ram = best.strategy is not PlacementStrategy.GPU_RESIDENT or machine.unified
-    for bound in (best.bottleneck, BOUND_BY[Route.IN_PLACE]):
+    for bound in (best.bottleneck, Route.IN_PLACE.limit):
         name, speed = parts.get(bound, ("", machine.host.bandwidth))
         if name and in_ram and speed.kind not in chips.STATED:
             return name

@@ -10,7 +10,7 @@ from advisor.advice.words.judgement import Judgement, judged
 from advisor.advice.words.phrases import duration
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.runtimes.compare import TITLES, decode_tps
+from advisor.runtimes.compare import decode_tps
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, head, joined, press
 from advisor.units import UNKNOWN, memory, number
@@ -66,7 +66,9 @@ def row(answer: Answer, before: str = "") -> Markup:
 
 def name(answer: Answer, strategy: PlacementStrategy) -> str:
     """Name of a placement on the machine."""
-    return (SHARED if answer.nouns.machine.unified else TITLES).get(strategy, TITLES[strategy])
+    return (
+        SHARED.get(strategy, strategy.heading) if answer.nouns.machine.unified else strategy.heading
+    )
 
 
 def _winner(answer: Answer, best: Estimate, before: str, folded: Markup | str = "") -> Markup:

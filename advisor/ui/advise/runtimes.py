@@ -17,7 +17,7 @@ from advisor.advice.curves import USERS, Together, together
 from advisor.advice.serving import ServingFleet
 from advisor.cost_model.estimate import Estimate
 from advisor.formatting import money
-from advisor.runtimes.compare import TITLES, decode_tps
+from advisor.runtimes.compare import decode_tps
 from advisor.ui.advise.run_it import chosen_system, effort, fitting, told
 from advisor.ui.parts import tabs
 from advisor.ui.parts.drawing import curves
@@ -29,7 +29,7 @@ from advisor.units import memory, number, range_of, seconds, tokens_per_second
 
 COLUMNS: Mapping[str, Callable[[Estimate], object]] = {
     "Runtime": lambda row: two_lines(row.runtime.name, explained(row.format_note)),
-    "Placement": lambda row: TITLES[row.strategy],
+    "Placement": lambda row: row.strategy.heading,
     "Speed": lambda row: _speed(row),
     "First token": lambda row: seconds(float(row.first_token.value)) if row.first_token else "",
     "Limited by": lambda row: explained(row.bottleneck),
@@ -68,7 +68,7 @@ def _reasons(others: Sequence[Estimate]) -> Iterable[tuple[object, object, objec
     grouped: dict[tuple[str, str], list[str]] = {}
     for other in others:
         why = other.refusal or f"{other.model.format} is {memory(float(other.missing))} too large."
-        grouped.setdefault((other.runtime.name, why), []).append(TITLES[other.strategy])
+        grouped.setdefault((other.runtime.name, why), []).append(other.strategy.heading)
     for (runtime, why), placements in grouped.items():
         yield runtime, ", ".join(placements), explained(why)
 
@@ -78,7 +78,7 @@ def choose(
 ) -> Estimate:
     """Chosen estimate; an impossible choice falls back to the best, else to the first."""
     named = {
-        f"{estimate.runtime.name}, {TITLES[estimate.strategy]}": estimate for estimate in estimates
+        f"{estimate.runtime.name}, {estimate.strategy.heading}": estimate for estimate in estimates
     }
     if st.session_state.get(key) not in named:
         first = next(iter(named))

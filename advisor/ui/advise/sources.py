@@ -20,7 +20,7 @@ from advisor.model.model import Model
 from advisor.model.resolve import ResolvedModel
 from advisor.reports.document import time_part
 from advisor.reports.from_advice import figure_text
-from advisor.runtimes.compare import TITLES, decode_tps
+from advisor.runtimes.compare import decode_tps
 from advisor.ui.advise import placements
 from advisor.ui.parts.glossary import MEANINGS, explained, term
 from advisor.ui.parts.markup import (
@@ -111,7 +111,7 @@ def _fared(answer: Answer) -> Iterable[Markup | str]:
             f"{f' ({others.years})' if others.years else ''}."
         )
     if any(coverage_like(card) is None for card in able):
-        names = dict.fromkeys(TITLES[card.strategy] for card in able if coverage_like(card) is None)
+        names = dict.fromkeys(card.strategy.heading for card in able if coverage_like(card) is None)
         yield f"No published run like {' and '.join(names)} states enough to be predicted."
 
 

@@ -23,7 +23,7 @@ from advisor.advice.words.ways import YOUNG
 from advisor.formatting import hours, money
 from advisor.machine.catalog import HOSTS, MACHINES
 from advisor.machine.machine import Machine
-from advisor.machine.spec import MIXED
+from advisor.machine.spec import MachineSpec
 from advisor.request.request import Request
 from advisor.request.wants import Think
 from advisor.ui.parts import tabs
@@ -371,7 +371,9 @@ def _with(option: Option, answer: Answer) -> dict[str, Any]:
 def cards_of(machine: Machine) -> str:
     """Cards as a name: "2x RTX 3090 + RTX 4090"."""
     counted = Counter(gpu.name for gpu in machine.gpus)
-    return MIXED.join(f"{count}x {name}" if count > 1 else name for name, count in counted.items())
+    return MachineSpec.MIXED.join(
+        f"{count}x {name}" if count > 1 else name for name, count in counted.items()
+    )
 
 
 def with_cards(machine: Machine, request: Request) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from advisor.probes.measurement import UNSTEADY, Measurement, title
 from advisor.reports.charts import LineChart
 from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP
-from advisor.runtimes.compare import TITLES, compare, decode_tps, usable
+from advisor.runtimes.compare import compare, decode_tps, usable
 from advisor.ui.calibrate import brought, gauges, machine_list, running_server
 from advisor.ui.parts import audience, tabs
 from advisor.ui.parts.drawing import lines
@@ -372,7 +372,7 @@ def _effect(name: str, measured: Calibration) -> None:
         notice(str(error), "warning")
         return
     differences = [
-        SpeedChange(placement=TITLES[now.strategy], before=_speed(then), after=_speed(now))
+        SpeedChange(placement=now.strategy.heading, before=_speed(then), after=_speed(now))
         for then, now in zip(before, after, strict=True)
     ]
     say(sentence(f"{model.name}, {model.format}", differences), "oa-verdict")

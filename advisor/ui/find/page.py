@@ -30,7 +30,6 @@ from advisor.model.model import Floats
 from advisor.request.lists import listed
 from advisor.request.request import NOTHING, Request
 from advisor.runtimes import LLAMA_CPP
-from advisor.runtimes.compare import TITLES
 from advisor.ui.advise import placements, ways
 from advisor.ui.parts import tabs
 from advisor.ui.parts.drawing import Point, PointChart, points
@@ -665,7 +664,7 @@ def _old(options: Iterable[Option]) -> Markup:
 
 def _row(answer: Findings, hit: Hit) -> Cells:
     name = link(advise_link(hit, answer.request), hit.title)
-    where = f"{hit.speed.format}, {TITLES[hit.speed.strategy]}"
+    where = f"{hit.speed.format}, {hit.speed.strategy.heading}"
     if not hit.keeps_up:
         where = f"{where}, cannot keep up"
     if odd := answer.oddities(hit):

@@ -9,7 +9,6 @@ import streamlit as st
 from advisor.advice.speeds import Speed
 from advisor.catalog.csv_tables import DATA, read
 from advisor.formatting import shown_currency
-from advisor.runtimes.compare import TITLES
 
 HEIGHT = 458  # height of the table, twelve rows; it scrolls [pixels]
 ADVISE = "Advise"  # column of links to the page Advise
@@ -57,7 +56,7 @@ def speed_table(
         "Format": [speed.format for speed in speeds],
         "At least": [speed.low for speed in speeds],
         "At most": [speed.high for speed in speeds],
-        "Weights are": [TITLES[speed.strategy] for speed in speeds],
+        "Weights are": [speed.strategy.heading for speed in speeds],
         "First token": [speed.first_token for speed in speeds],
     }
     st.dataframe(

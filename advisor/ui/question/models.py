@@ -9,7 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from advisor.errors import LONGEST_NAME, AdvisorError, InputError
+from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.model import catalog, resolve
 from advisor.model.resolve import ReferenceKind, ResolvedModel
 from advisor.permission import check_path
@@ -49,7 +49,7 @@ def pick(text: str) -> Picked:
     text = text.strip()
     if is_given(text):
         return look_up(text)
-    if len(text) > LONGEST_NAME or text.startswith("{"):
+    if len(text) > UnknownName.LONGEST or text.startswith("{"):
         raise InputError(
             "That is too long for a name. Paste a config.json under Other ways to give a model."
         )

@@ -15,7 +15,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import AdvisorError
 from advisor.machine.from_spec import TYPICAL
 from advisor.machine.machine import Machine
-from advisor.machine.spec import NO_GPU
+from advisor.machine.spec import MachineSpec
 from advisor.request.request import DEFAULTS, Request
 from advisor.ui.parts import tabs
 from advisor.ui.parts.markup import joined, press, show
@@ -77,7 +77,7 @@ def machine_words(request: Request) -> str:
         cpu = None
     else:
         cpu = request.cpu
-    gpu = "no GPU" if (request.gpu or "").casefold() == NO_GPU else request.gpu
+    gpu = "no GPU" if (request.gpu or "").casefold() == MachineSpec.NO_GPU else request.gpu
     if request.gpu and request.gpu_count > 1:
         count = f"{request.gpu_count}x "
     else:
@@ -178,7 +178,7 @@ def _assumed() -> dict[str, str]:
         for name, (figure, unit) in figures.items()
     }
     names = " + ".join(dict.fromkeys(gpu.name for gpu in machine.gpus))
-    return {**words, "gpu": names or NO_GPU, "cpu": machine.host.name}
+    return {**words, "gpu": names or MachineSpec.NO_GPU, "cpu": machine.host.name}
 
 
 def _measured() -> None:

@@ -12,7 +12,7 @@ from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
-from advisor.machine.quantity import given
+from advisor.machine.quantity import Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP, VLLM
@@ -162,8 +162,8 @@ def test_a_link_as_fast_as_ram_makes_streaming_faster_from_the_first_user() -> N
         if answer.runtime is VLLM and answer.strategy is PlacementStrategy.CPU_OFFLOAD
     ]
     gpu = estimate.machine.gpus[0]
-    link = replace(gpu.link, pinned=given(400 * GB), zero_copy=given(400 * GB))
-    host = replace(estimate.machine.host, bandwidth=given(5 * GB))
+    link = replace(gpu.link, pinned=Quantity.given(400 * GB), zero_copy=Quantity.given(400 * GB))
+    host = replace(estimate.machine.host, bandwidth=Quantity.given(5 * GB))
     quick = replace(estimate.machine, gpus=(replace(gpu, link=link),), host=host)
     answers = compare(catalog.model("Llama-3.1-70B", "Q4_K_M"), quick, estimate.work)
     assert Route.STREAMED in estimate.routes

@@ -8,7 +8,7 @@ import pytest
 from advisor.advice.advise import advise
 from advisor.advice.curves import cost_by_tokens, page_cache_for, speed_by_layers
 from advisor.advice.words.verdict import Advice
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
@@ -142,7 +142,7 @@ def from_drive(**fields: object) -> Estimate:
         Workload(),
         LLAMA_CPP,
         PlacementStrategy.NVME_OFFLOAD,
-        fitted_constants(),
+        Constants.fitted(),
         Settings(gpu_layers=40.0, page_cache=0.0),
     )
 

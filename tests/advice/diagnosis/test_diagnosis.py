@@ -26,7 +26,7 @@ from advisor.advice.diagnosis.measured_run import MeasuredRun, measured_run
 from advisor.advice.diagnosis.results import reported
 from advisor.advice.diagnosis.text import diagnosis_text, grouped_causes, sentence
 from advisor.advice.edits.edit import Rates
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
 from advisor.cost_model.runtime import Runtime
@@ -96,7 +96,7 @@ def predicted(name: str) -> Estimate:
         Workload(**work),
         runtime,
         strategy,
-        fitted_constants(),
+        Constants.fitted(),
         SPLITS.get(name),
     )
 
@@ -274,7 +274,7 @@ class TestByHand:
         model, form, strategy, runtime, _, _ = SITUATIONS["full RAM"]
         here = machine(MachineSpec(cpu="Ryzen 9 7950X", ram_gb=48, ram_gbs=60, cores=200))
         answer = estimate(
-            catalog.model(model, form), here, empty, runtime, strategy, fitted_constants()
+            catalog.model(model, form), here, empty, runtime, strategy, Constants.fitted()
         )
         assert answer.step is not None
         total = float(answer.step.total)
@@ -340,7 +340,7 @@ class TestByHand:
         model, form, _, runtime, work, _ = SITUATIONS["split"]
         alone = machine(MachineSpec(ram_gb=64))
         expected = estimate(
-            catalog.model(model, form), alone, Workload(**work), runtime, RAM, fitted_constants()
+            catalog.model(model, form), alone, Workload(**work), runtime, RAM, Constants.fitted()
         )
         assert speed(tried("split", "cpu_alone").decode) == pytest.approx(decode(expected))
 
@@ -352,7 +352,7 @@ class TestByHand:
             Workload(**work),
             runtime,
             RAM,
-            fitted_constants(),
+            Constants.fitted(),
             Settings(gpu_layers=16, cpu_moe=0),
         )
         trial = tried("resident", "fewer_layers", "16 of 32")
@@ -662,7 +662,7 @@ def test_a_pair_that_was_refused_cannot_be_diagnosed() -> None:
         Workload(),
         LLAMA_CPP,
         RESIDENT,
-        fitted_constants(),
+        Constants.fitted(),
     )
     with pytest.raises(InputError, match=r"has no GPU.*no prediction to compare with"):
         diagnose(answer, Measured(decode=1.0))
@@ -728,7 +728,7 @@ class TestLengths:
         work = Workload(prompt=26, output=100)
         there = machine(MachineSpec(**{**text, "gpu": "none"}))
         expected = estimate(
-            catalog.model(model, form), there, work, runtime, RAM, fitted_constants()
+            catalog.model(model, form), there, work, runtime, RAM, Constants.fitted()
         )
         assert expected.prefill is not None
         assert speed(alone.prompt) == pytest.approx(speed(expected.prefill))

@@ -8,7 +8,7 @@ from placing import offered, offloaded
 
 from advisor.advice.edits.edit import Edited
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import RAM, vram
+from advisor.cost_model.placement import Location
 from advisor.cost_model.runtime import Runtime
 from advisor.model.architecture import Group
 from advisor.runtimes import LLAMA_CPP, OLLAMA
@@ -35,7 +35,7 @@ def _offered(best: Estimate) -> list[Edited]:
 def test_the_feed_forward_of_the_first_layers_alone_lies_in_ram() -> None:
     placement = _split(cpu_ffn=3).placement
     assert placement is not None
-    for group, share in placement.weights[RAM].items():
+    for group, share in placement.weights[Location.RAM].items():
         if group is Group.DENSE_FFN:
             dense = 1.0
         else:
@@ -43,7 +43,7 @@ def test_the_feed_forward_of_the_first_layers_alone_lies_in_ram() -> None:
         if group is not Group.ROUTED_EXPERTS:  # it has none
             assert np.allclose(share[:3], dense), group
             assert np.allclose(share[3:], 0.0), group
-    assert np.allclose(placement.kv[vram(0)], 1.0), "the cache stays beside attention"
+    assert np.allclose(placement.kv[Location.vram(0)], 1.0), "the cache stays beside attention"
 
 
 def test_each_of_these_layers_hands_over_twice() -> None:

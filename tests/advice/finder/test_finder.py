@@ -29,10 +29,10 @@ from advisor.advice.speeds import speed_of
 from advisor.advice.table.option import OptionKind, Question
 from advisor.advice.table.options import odd_about, options
 from advisor.advice.table.stack import Stack
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.catalog.inputs import INPUTS, Input, Kind
 from advisor.cost_model.estimate import estimate
-from advisor.cost_model.placement import DEFAULT, PlacementStrategy
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, Refusal
@@ -167,7 +167,7 @@ def assert_alike(together, request, machine, work, runtime, strategy) -> None:
     if strategy not in runtime.strategies:
         assert together is None
         return
-    alone = speed_of(estimate(model, machine, work, runtime, strategy, fitted_constants()))
+    alone = speed_of(estimate(model, machine, work, runtime, strategy, Constants.fitted()))
     assert (alone is None) == (together is None)
     if alone is not None:
         for name in ("decode", "low", "high", "first_token", "load"):
@@ -230,7 +230,7 @@ def month_alone(hit: Hit, question: Question) -> float:
     how = runtime_named(hit.speed.runtime)
     model = as_run(catalog.model(question.model.name, hit.speed.format), how, machine)
     work = replace(question.work, kv_type=hit.use.work.kv_type)
-    alone = estimate(model, machine, work, how, hit.speed.strategy, fitted_constants())
+    alone = estimate(model, machine, work, how, hit.speed.strategy, Constants.fitted())
     speed = speed_of(alone)
     assert speed is not None
     assert speed.decode == pytest.approx(hit.speed.decode, rel=1e-12)
@@ -279,7 +279,7 @@ def test_as_many_machines_as_answer_all_users_at_once() -> None:
     hits = find(wanted, Request(min_tps=10, format="FP8")).hits
     hit = next(hit for hit in hits if hit.name == "L40S")
     where = from_spec.machine(MachineSpec(gpu="L40S"))
-    together = VLLM.at_once(model, where, replace(work, kv_type=hit.use.work.kv_type), DEFAULT)
+    together = VLLM.at_once(model, where, replace(work, kv_type=hit.use.work.kv_type), Settings())
     assert hit.machines == np.ceil(64 / float(together)) > 1
     assert hit.title == f"{hit.machines} machines, L40S"
     costs = [round(compared(hit), 2) for hit in hits if hit.priced]

@@ -10,7 +10,7 @@ from advisor.advice.advise import advise
 from advisor.advice.table.option import OptionKind
 from advisor.advice.words.judgement import Judgement, judgement
 from advisor.advice.words.verdict import MOST_WORDS, Advice
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
@@ -197,7 +197,7 @@ def test_a_team_is_told_how_many_read_along(gpus, model, form, users) -> None:
             work,
             answer.best.runtime,
             answer.best.strategy,
-            fitted_constants(),
+            Constants.fitted(),
         )
         speed = float(alike.decode_tps or 0.0)
         waits = float(alike.waiting)

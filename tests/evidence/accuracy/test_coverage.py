@@ -3,7 +3,7 @@ of."""
 
 import pytest
 
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants
 from advisor.catalog.csv_tables import read
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
@@ -48,7 +48,7 @@ def regime(
             request,
             runtime,
             strategy,
-            fitted_constants(),
+            Constants.fitted(),
             settings,
         )
     )
@@ -96,7 +96,7 @@ def test_refused_reports_have_no_record() -> None:
         Workload(),
         VLLM,
         GPU,
-        fitted_constants(),
+        Constants.fitted(),
     )
     assert refused.refusal
     assert coverage_like(refused) is None

@@ -9,7 +9,7 @@ from hardware_names import sample
 from advisor.cli.names import machine_answer
 from advisor.errors import UnknownName
 from advisor.machine.catalog import GPUS, HOSTS, cpu_generations, cpu_models
-from advisor.machine.identify import identified
+from advisor.machine.identify import Identified
 
 CASES = sample("processors.csv")
 FOUND = sample("processors_found.csv")
@@ -43,10 +43,10 @@ def test_names_that_other_people_wrote_have_their_figures() -> None:
     for case in FOUND:
         if not case["name"]:
             with pytest.raises(UnknownName):
-                identified(case["typed"])
+                Identified.of(case["typed"])
             continue
         stated = {key: case[key] for key in ("cores", "channels", "mts") if case[key]}
-        answer = machine_answer(identified(case["typed"]), case["typed"])
+        answer = machine_answer(Identified.of(case["typed"]), case["typed"])
         assert answer["cpu"] == case["name"], case["typed"]
         assert {key: float(answer[key]) for key in stated} == {
             key: float(value) for key, value in stated.items()
@@ -154,7 +154,7 @@ def test_a_model_has_the_memory_of_its_own_page_where_that_of_its_generation_dif
 )
 def test_a_name_of_no_single_processor_is_refused_with_the_reason(typed: str, reason: str) -> None:
     with pytest.raises(UnknownName, match=reason):
-        identified(typed)
+        Identified.of(typed)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_a_part_of_a_processor_has_its_share_of_the_channels(
     typed: str, cores: int, channels: int
 ) -> None:
     """24 of 48 and 32 of 64 cores: half of eight channels."""
-    part = identified(typed)
+    part = Identified.of(typed)
     assert (part.kind, part.cores, part.channels) == ("machine", cores, channels)
 
 

@@ -7,7 +7,7 @@ from hardware_names import sample
 
 from advisor.errors import UnknownName
 from advisor.machine.catalog import GPUS
-from advisor.machine.identify import identified
+from advisor.machine.identify import Identified
 from advisor.machine.names.gpu_words import taken_apart
 from advisor.units import GIB
 
@@ -99,7 +99,7 @@ def test_a_size_that_a_card_is_not_sold_with_is_refused(typed: str, words: str) 
     with pytest.raises(UnknownName, match=words):
         GPUS.named(typed)
     with pytest.raises(UnknownName, match=words):
-        identified(typed)
+        Identified.of(typed)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_suffix_is_never_dropped_silently() -> None:
 )
 def test_fans_of_a_cooler_are_no_number_of_cards(typed: str, count: int) -> None:
     assert meaning(typed)[1] == count
-    assert identified(typed).count == count
+    assert Identified.of(typed).count == count
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_fans_of_a_cooler_are_no_number_of_cards(typed: str, count: int) -> None
 )
 def test_a_chip_of_several_cards_is_none_of_them(typed: str) -> None:
     with pytest.raises(UnknownName):
-        identified(typed)
+        Identified.of(typed)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hardware_names import sample
 from advisor.errors import AdvisorError, UnknownName
 from advisor.machine import from_spec
 from advisor.machine.catalog import MACHINES
-from advisor.machine.identify import identified, machine_by_name
+from advisor.machine.identify import Identified, machine_by_name
 from advisor.machine.spec import MachineSpec
 
 CASES = sample("machines.csv")
@@ -41,7 +41,7 @@ def test_a_machine_is_identified_as_what_it_is_named() -> None:
     for case in CASES[::3]:
         if case["gpu"] and case["gpu"] != "none":
             kinds = {re.sub(r"^\d+x ", "", kind) for kind in case["gpu"].split(" + ")}
-            assert {gpu.name for gpu in identified(case["typed"]).gpus} == kinds, case["typed"]
+            assert {gpu.name for gpu in Identified.of(case["typed"]).gpus} == kinds, case["typed"]
 
 
 def test_every_preset_is_found_by_its_names_and_can_be_built() -> None:
@@ -74,9 +74,9 @@ def test_rigs_as_their_owners_write_them_have_their_parts() -> None:
     for case in sample("rigs.csv"):
         if not case["gpus"]:
             with pytest.raises(AdvisorError):
-                identified(case["typed"])
+                Identified.of(case["typed"])
             continue
-        taken = identified(case["typed"])
+        taken = Identified.of(case["typed"])
         names = sorted(gpu.name for gpu in taken.gpus)
         if case["gpus"] == "none":
             assert not names, case
@@ -102,7 +102,7 @@ def test_a_machine_has_the_form_that_its_words_and_parts_say() -> None:
     "typed", ["3090 + 3090", "3090 + + 3090", "3090, 3090", "RTX 3090 | EVGA 3090", "x2 3090"]
 )
 def test_cards_of_a_list_are_counted(typed: str) -> None:
-    taken = identified(typed)
+    taken = Identified.of(typed)
     assert [gpu.name for gpu in taken.gpus] == ["RTX 3090"]
     assert taken.count == 2
 
@@ -299,7 +299,7 @@ def test_words_say_at_every_door_that_there_is_no_graphics_card() -> None:
     for words in ("none", "None", "no graphics card", "no GPU", "without a video card", "CPU only"):
         assert from_spec.machine(MachineSpec(gpu=words, cpu="Core i5-12400")).gpus == (), words
         if words.casefold() != "none":
-            assert identified(f"{words}, i5-12400, 32 GB").gpus == (), words
+            assert Identified.of(f"{words}, i5-12400, 32 GB").gpus == (), words
 
 
 def test_a_processor_or_card_that_does_not_exist_is_not_left_out_beside_known_parts() -> None:
@@ -309,7 +309,7 @@ def test_a_processor_or_card_that_does_not_exist_is_not_left_out_beside_known_pa
         ("4080 Ti Super, 9700X", "4080 ti super"),
     ):
         with pytest.raises(UnknownName, match=wrong):
-            identified(name)
+            Identified.of(name)
 
 
 def test_cards_behind_a_processor_are_of_one_machine() -> None:

@@ -10,7 +10,7 @@ import pytest
 from advisor.errors import InputError, UnknownName
 from advisor.machine import catalog, from_spec
 from advisor.machine.catalog import MACHINES
-from advisor.machine.identify import identified, machine_by_name
+from advisor.machine.identify import Identified, machine_by_name
 from advisor.machine.names import words
 from advisor.machine.names.words import plain
 from advisor.machine.spec import MachineSpec
@@ -106,7 +106,7 @@ RATES = ("2133", "2666", "2933", "1866", "1024", "2048", "3072", "4096")
     ],
 )
 def test_each_size_is_of_what_it_stands_beside(name, ram, card) -> None:
-    taken = identified(name)
+    taken = Identified.of(name)
     assert (taken.ram_gib, taken.memory_gib) == (ram, card)
 
 
@@ -145,7 +145,7 @@ def test_lanes_are_no_count_of_cards_and_are_told(name, count, lanes) -> None:
     ],
 )
 def test_a_part_of_a_card_has_its_memory_at_each_door(name, card, size) -> None:
-    taken = identified(name)
+    taken = Identified.of(name)
     assert taken.gpus[0].name == card
     assert taken.memory_gib == size
     assert float(machine_by_name(name).gpus[0].memory.value) == size * GIB
@@ -193,7 +193,7 @@ def test_memory_of_a_system_inside_another_and_limits_of_power_are_told() -> Non
     ],
 )
 def test_what_is_no_machine_is_asked_back(text, kind) -> None:
-    for door in (MACHINES.named, identified, machine_by_name):
+    for door in (MACHINES.named, Identified.of, machine_by_name):
         with pytest.raises(UnknownName, match=rf"That is {kind}, and no machine\..*\?"):
             door(text)
 

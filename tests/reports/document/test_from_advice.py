@@ -25,7 +25,7 @@ from advisor.reports.store.store import ReportStore, open_store
 from advisor.request.money import MoneyInputs
 from advisor.request.request import Request
 from advisor.runtimes import KTRANSFORMERS, VLLM
-from advisor.runtimes.compare import TITLES, decode_tps
+from advisor.runtimes.compare import decode_tps
 
 HOSTILE = '<script>alert("1")</script> =cmd|"/C calc"!A0 | `rm` \u202e'
 SITUATIONS = {
@@ -213,7 +213,7 @@ def test_a_report_is_of_the_chosen_runtime(runtime: Runtime) -> None:
 
 
 def test_a_placement_has_the_same_words_everywhere() -> None:
-    assert {strategy.value: words for strategy, words in TITLES.items()} == PLACEMENTS
+    assert {strategy.value: strategy.heading for strategy in PlacementStrategy} == PLACEMENTS
 
 
 @IN_EACH

@@ -12,7 +12,7 @@ from advisor.cost_model.tier_kernels import TierKernels, drive_seconds
 from advisor.cost_model.timing import stage_seconds
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
-from advisor.machine.quantity import given
+from advisor.machine.quantity import Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.model.expert_use import ExpertUse
 from advisor.runtimes.tiered.hits import lookups
@@ -34,8 +34,8 @@ def rig(*, cores_gbs: float, link_gbs: float, disk_gbs: float = 7.0) -> Machine:
     spec = MachineSpec(gpu="P100 PCIe 16GB", cpu="Ryzen 9 5950X", ram_gb=128, disk_gbs=disk_gbs)
     made = machine(spec)
     gpu = made.gpus[0]
-    link = replace(gpu.link, pinned=given(link_gbs * 1e9))
-    host = replace(made.host, bandwidth=given(cores_gbs * 1e9))
+    link = replace(gpu.link, pinned=Quantity.given(link_gbs * 1e9))
+    host = replace(made.host, bandwidth=Quantity.given(cores_gbs * 1e9))
     return replace(made, gpus=(replace(gpu, link=link),), host=host)
 
 

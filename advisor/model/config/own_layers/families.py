@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from advisor.errors import InputError
 from advisor.model.architecture import Architecture, Group, Shapes, Tensor
-from advisor.model.build import Layer, build, stack
+from advisor.model.build import Layer, build
 from advisor.model.config.own_layers.parts import (
     DeltaSizes,
     MambaSizes,
@@ -207,7 +207,9 @@ def nemotron_nas(config: Config, facts: ArchitectureSpec) -> Architecture:
     blocks = config.raw("block_configs")[1]
     if not isinstance(blocks, list | tuple) or len(blocks) != facts.layers:
         raise InputError(f"{config.name}: block_configs must list its {facts.layers} layers.")
-    return stack(facts, [_searched(config, facts, at, block) for at, block in enumerate(blocks)])
+    return Layer.stacked(
+        facts, [_searched(config, facts, at, block) for at, block in enumerate(blocks)]
+    )
 
 
 def _searched(config: Config, facts: ArchitectureSpec, layer: int, block: object) -> Layer:
@@ -411,7 +413,7 @@ def qwen4_exp(config: Config, facts: ArchitectureSpec) -> Architecture:
         if at + 1 in tables:
             mixing = mixing.beside(*_ngram_reader(config, facts, at))
         layers.append(Layer(mixing=mixing, facts=facts, norms=False))
-    return stack(facts, layers, _ngram_table(config) * len(tables))
+    return Layer.stacked(facts, layers, _ngram_table(config) * len(tables))
 
 
 def _block_index(config: Config, mixing: Mixing, facts: ArchitectureSpec, layer: int) -> Mixing:

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from advisor.errors import InputError
 from advisor.model.architecture import Architecture, Group, LayerCache, Shapes, Tensor
-from advisor.model.build import Layer, stack
+from advisor.model.build import Layer
 from advisor.model.config.values import Config
 from advisor.model.layers import Mixing
 from advisor.model.spec import ArchitectureSpec
@@ -37,7 +37,7 @@ def stacked(
         Layer(mixing=mixing(at), facts=facts if routed is None or routed[at] else dense)
         for at in range(facts.layers)
     ]
-    return stack(facts, layers, outside)
+    return Layer.stacked(facts, layers, outside)
 
 
 def of_layers(

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from advisor.model.architecture import Architecture, LayerCache, Shapes, Tensor
-from advisor.model.build import Layer, stack
+from advisor.model.build import Layer
 from advisor.model.config.own_layers.parts import (
     MambaSizes,
     attention,
@@ -84,7 +84,7 @@ def mamba2(config: Config, facts: ArchitectureSpec) -> Architecture:
 def _alone(facts: ArchitectureSpec, mixings: list[Mixing]) -> Architecture:
     """Architecture of token mixers without feed-forward blocks."""
     single = replace(facts, layer_pattern="M", intermediate=0, experts=0, max_context=None)
-    return stack(single, [Layer(mixing=mixing, facts=single) for mixing in mixings])
+    return Layer.stacked(single, [Layer(mixing=mixing, facts=single) for mixing in mixings])
 
 
 def minimax(config: Config, facts: ArchitectureSpec) -> Architecture:
