@@ -13,8 +13,7 @@ from advisor.cost_model.schedule import Flow, Schedule
 from advisor.cost_model.timing import StepTime, peer_path, schedule_seconds
 from advisor.evidence.published.predict import Case
 from advisor.evidence.published.row import PublishedRow
-from advisor.machine.from_catalog import MOST_SUSTAINED
-from advisor.machine.machine import Machine
+from advisor.machine.machine import Host, Machine
 from advisor.machine.quantity import Quantity
 from advisor.machine.stacked import stacked
 from advisor.model.model import Floats
@@ -107,7 +106,7 @@ class CaseStack:
         """Predicted time of all schedules together, and its parts [s]."""
         machine = self.machine
         if not self.ram_stated.all():
-            share = np.minimum(constants.value("ram_sustained_share"), MOST_SUSTAINED)
+            share = np.minimum(constants.value("ram_sustained_share"), Host.MOST_SUSTAINED)
             share = share * constants.value("ram_unstated_share")
             rate = machine.host.bandwidth.value * np.where(self.ram_stated, 1.0, share)
             machine = replace(machine, host=replace(machine.host, bandwidth=Quantity.given(rate)))

@@ -175,7 +175,7 @@ def _free(answer: Answer) -> BriefWay | None:
 
 
 def _of_model(row: Runnable) -> BriefWay:
-    name = downloads.ollama_name(row.model)
+    name = downloads.Download.of_ollama(row.model)
     return BriefWay(
         kind="free",
         name=row.model.name.rpartition("/")[2],

@@ -15,7 +15,7 @@ from advisor.advice.powershell import powershell
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
 from advisor.model import downloads
-from advisor.model.downloads import UNKNOWN
+from advisor.model.downloads import Download
 from advisor.model.model import Model
 from advisor.runtimes.llama_cpp import lm_studio
 
@@ -110,7 +110,7 @@ def _run(estimate: Estimate) -> str:
         case "LM Studio":
             return lm_studio.plain_lines(model, context)
         case "llama.cpp":
-            source = downloads.gguf_source(model)
+            source = downloads.Download.of_gguf(model)
             return f"llama-server -hf {source} -c {context}" if source else ""
         case "vLLM" | "SGLang" | "TensorRT-LLM":
             return _of_the_command(estimate.command)
@@ -120,7 +120,7 @@ def _run(estimate: Estimate) -> str:
 
 def _of_ollama(estimate: Estimate) -> str:
     """Line of Ollama, and one at its prompt where it would start with another context."""
-    name = downloads.ollama_name(estimate.model)
+    name = downloads.Download.of_ollama(estimate.model)
     if not name:
         return ""
     context = int(estimate.work.context)
@@ -135,7 +135,7 @@ def _of_the_command(command: str) -> str:
     command has several lines.
     """
     served = SERVED.match(command)
-    if served is None or "\n" in command or served[2] == UNKNOWN:
+    if served is None or "\n" in command or served[2] == Download.UNKNOWN:
         return ""
     length = LENGTH.search(command)
     return served[0] + (length[0] if length else "")
@@ -143,7 +143,7 @@ def _of_the_command(command: str) -> str:
 
 def _search(model: Model, exact: str) -> str:
     """Page with the files of a model; empty where the lines themselves make or name them."""
-    if UNKNOWN in exact:
+    if Download.UNKNOWN in exact:
         return search_page(f"{model.name.rpartition('/')[2]} {model.format}")
     if model.gguf_file in exact:
         return search_page(model.name.rpartition("/")[2], library="gguf")
@@ -153,4 +153,4 @@ def _search(model: Model, exact: str) -> str:
 def search_page(words: str, library: str = "") -> str:
     """Page of the Hub that searches for a model, in files of a library alone where one is given."""
     parameters = {"library": library} if library else {}
-    return f"{downloads.HUB}/models?{urlencode(parameters | {'search': words})}"
+    return f"{downloads.Download.HUB}/models?{urlencode(parameters | {'search': words})}"

@@ -31,7 +31,7 @@ def in_order(machine: Machine, probes: Sequence[str]) -> list[str]:
 
 def _usual(machine: Machine) -> Estimate | None:
     """The usual answer on a machine, in the first placement that fits."""
-    model = catalog.model(*USUAL)
+    model = catalog.in_format(catalog.architecture(USUAL[0]), USUAL[1])
     for strategy in LLAMA_CPP.strategies:
         answer = estimate(model, machine, Workload(), LLAMA_CPP, strategy)
         if answer.decode is not None and bool(answer.fits):

@@ -17,7 +17,7 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import KnownRun
 from advisor.model import resolve
-from advisor.model.downloads import gguf_source
+from advisor.model.downloads import Download
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import number, range_of
@@ -102,7 +102,7 @@ def _width(speed: Range) -> float:
 
 def command(bench: Bench) -> str:
     """Command of a run, which downloads its model."""
-    words = f"llama-bench -hf {gguf_source(_model(bench.model))} {bench.options}"
+    words = f"llama-bench -hf {Download.of_gguf(_model(bench.model))} {bench.options}"
     return words.strip()
 
 

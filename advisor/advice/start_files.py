@@ -25,7 +25,6 @@ from advisor.advice.prices.rows import skypilot_names
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.estimate import estimate as estimated
 from advisor.cost_model.placement import PlacementStrategy, Tier
-from advisor.cost_model.runtime import WeightFiles
 from advisor.errors import Refusal
 from advisor.formatting import counted
 from advisor.model import catalog, downloads
@@ -165,7 +164,7 @@ SYSTEM_RAM = 8  # RAM for the system; assumed [GiB]
 RESIDENT = PlacementStrategy.GPU_RESIDENT
 
 
-VARIABLES = {WeightFiles.GGUF: "GGUF_REPOSITORY", WeightFiles.CHECKPOINT: "MODEL_REPOSITORY"}
+VARIABLES = {True: "GGUF_REPOSITORY", False: "MODEL_REPOSITORY"}  # by whether it takes GGUF
 """Variable of a task that names where the model is downloaded from, by the files it holds."""
 
 
@@ -211,15 +210,15 @@ def skypilot_task(estimate: Estimate) -> str:
     gpu, count = _gpus(estimate)
     model = estimate.model
     placement = estimate.placement
-    variable = VARIABLES[setup.files]
+    variable = VARIABLES[setup.takes_gguf]
     if placement is None:
         raise Refusal(estimate.refusal)
     started = setup.start(model, placement, estimate.machine, estimate.work, f"${variable}")
     name = f"{model.name}-{counted(count, gpu)}".casefold()
     name = re.sub(r"[^a-z0-9]+", "-", name).strip("-")  # as SkyPilot accepts it for a cluster
-    gguf = setup.files is WeightFiles.GGUF
+    gguf = setup.takes_gguf
     if gguf:
-        repository = downloads.gguf_source(model).partition(":")[0]
+        repository = downloads.Download.of_gguf(model).partition(":")[0]
     else:
         repository = checkpoint(model)
     public = repository if "/" in repository else ""

@@ -24,10 +24,9 @@ from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.uncertainty import Range
 from advisor.formatting import percent
 from advisor.lazy import lazy
-from advisor.machine.machine import Machine
+from advisor.machine.machine import Host, Machine
 from advisor.model.model import Floats, Model
 from advisor.request.session import AgentSession
-from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
 from advisor.units import GIB, MIB, Array, number, seconds
 
 RECURRENT = "recurrent"
@@ -306,7 +305,7 @@ def held_by(task: Task, waits: Tier) -> str:
 def _free_ram(task: Task) -> float:
     """RAM beside what the system and the model take [B]."""
     taken = sum(float(np.max(size)) for size in task.turns.held.get(Tier.RAM, ()))
-    return float(task.machine.host.memory.value) - SYSTEM_RAM - taken
+    return float(task.machine.host.memory.value) - Host.SYSTEM_RAM - taken
 
 
 def _task(

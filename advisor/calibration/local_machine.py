@@ -248,7 +248,7 @@ def _link(link: Link, index: int, measured: Calibration) -> Link:
     pinned = figure("h2d_pinned")
     if pinned is None:
         return link
-    derived = from_catalog.given_link(pinned)
+    derived = Link.given(pinned)
     generation = figure("pcie_generation")
     lanes = figure("pcie_width")
     return replace(

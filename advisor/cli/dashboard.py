@@ -5,8 +5,8 @@ import runpy
 import sys
 from importlib.util import find_spec
 
+from advisor.catalog.csv_tables import DATA
 from advisor.errors import InputError
-from advisor.paths import product_folder
 
 PORTS = range(1, 65536)
 
@@ -25,5 +25,5 @@ def run(args: argparse.Namespace) -> None:
         if args.port not in PORTS:
             raise InputError(f"--port is {args.port}; give {PORTS[0]} to {PORTS[-1]}.")
         options = [f"--server.port={args.port}"]
-    sys.argv = ["streamlit", "run", str(product_folder() / "app.py"), *options]
+    sys.argv = ["streamlit", "run", str(DATA.parent / "app.py"), *options]
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)

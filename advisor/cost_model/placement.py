@@ -39,6 +39,13 @@ class PlacementStrategy(StrEnum):
             PlacementStrategy.NVME_OFFLOAD: "Offload to NVMe",
         }[self]
 
+    def could_hold(self, model: Model, machine: Machine) -> bool:
+        """Whether the placement is worth an estimate on a machine: in the GPUs alone, only where
+        their memory is at least as large as the weights.
+        """
+        alone = self is PlacementStrategy.GPU_RESIDENT
+        return not alone or bool(machine.gpu_memory >= model.bytes_without_table)
+
 
 class Tier(StrEnum):
     """Kinds of memory, fastest first."""

@@ -44,6 +44,11 @@ class ServerSetup:
     # shell lines that start it; the last argument is shell text for the repository of the weights
     start: Callable[[Model, Placement, Machine, Workload, str], tuple[str, ...]]
 
+    @property
+    def takes_gguf(self) -> bool:
+        """Whether it loads GGUF files, else a checkpoint."""
+        return self.files is WeightFiles.GGUF
+
 
 OF_LLAMA_CPP = frozenset({"llama.cpp", "ollama", "lm-studio"})
 """Keys of runtimes whose engine is llama.cpp."""

@@ -296,6 +296,9 @@ class Build:
     month: str  # "2025-10"; empty for today's
 
     OLDEST: ClassVar = "2024"  # kernels of builds before October 2024, as in `constants.Scope`
+    USED_ALONE_SINCE: ClassVar = "2025-09"
+    """Month from which builds of llama.cpp (pull request 15346, August 2025) and of its fork (698,
+    4 September 2025) copy only the experts that a micro-batch asks for; older ones copy all."""
 
     @classmethod
     def named(cls, text: str) -> "Build":

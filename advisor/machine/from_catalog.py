@@ -5,8 +5,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 
-import numpy as np
-
 from advisor.catalog.constants import Constants
 from advisor.errors import InputError, UnknownName
 from advisor.machine import catalog
@@ -16,9 +14,6 @@ from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import PEAKS, GpuRow, HostRow, PartFigure
 from advisor.machine.shared_memory import NO_SCREEN, drives_screens
 from advisor.units import GB, GIB, MIB, TERA
-
-MOST_SUSTAINED = 0.93
-"""Largest published share of the theoretical RAM bandwidth: 95 of 102 GB/s, DDR5-6400 (AIDA64)."""
 
 
 @cache
@@ -117,34 +112,14 @@ def _link(row: GpuRow) -> Link:
         share = Constants.fitted().row("direct_link_share")
         rate = row.link_gbs * GB * share.value
         pinned = Quantity(rate, Provenance.DERIVED, share.source, share.date)
-        return replace(given_link(pinned, "NVLink-C2C"), pageable=pinned)
-    return pcie(row.pcie_gen or 3, row.pcie_lanes or 16)
-
-
-def pcie(generation: int, lanes: int) -> Link:
-    """PCI Express link, in proportion to measured copies over 16 lanes of its generation."""
-    row = Constants.fitted().row("pcie_x16", f"PCIe {generation}")
-    rate = row.value * lanes / 16
-    source = f"{row.source}; {lanes} of 16 lanes"
-    pinned = Quantity(rate, Provenance.DERIVED, source, row.date)
-    return given_link(pinned, f"PCIe {generation} x{lanes}")
+        return replace(Link.given(pinned, "NVLink-C2C"), pageable=pinned)
+    return Link.pcie(row.pcie_gen or 3, row.pcie_lanes or 16)
 
 
 def shared_memory(bandwidth: float) -> Link:
     """Link of a GPU that shares the host's memory, at the memory's rate [B/s]."""
     figure = Quantity(bandwidth, Provenance.DERIVED, "unified memory: nothing crosses")
     return Link(name="unified memory", pinned=figure, pageable=figure, zero_copy=figure)
-
-
-def given_link(pinned: Quantity, name: str = "link as given") -> Link:
-    """Link with a rate from pinned memory; a core first copies pageable memory there."""
-    copied = Constants.fitted().row("pageable_copy")
-    read = Constants.fitted().row("zero_copy_share")
-    slower = np.minimum(pinned.value, copied.value)
-    over = pinned.value * read.value
-    pageable = Quantity(slower, Provenance.DERIVED, copied.source, copied.date)
-    zero_copy = Quantity(over, Provenance.DERIVED, read.source, read.date)
-    return Link(name=name, pinned=pinned, pageable=pageable, zero_copy=zero_copy)
 
 
 SOLD_WITH_RAM = ("Apple", "unified")
@@ -168,7 +143,7 @@ def host(
         page = catalog.published("RAM").get(row.name)
         segment = ram_segment(row.name)
         unstated = segment not in SOLD_WITH_RAM and (assumed or row.vendor != NAMED_AFTER_RAM)
-        bandwidth = sustained(peak, segment, row.source, row.source_date, unstated=unstated)
+        bandwidth = Host.sustained(peak, segment, row.source, row.source_date, unstated=unstated)
         if page:
             rate = page.value * GB
             bandwidth = Quantity(rate, Provenance.DERIVED, page.source, page.source_date)
@@ -244,20 +219,6 @@ def clock_beside(name: str) -> float:
             return 1.0
         return float((row.base_ghz / usual) ** power)
     return 1.0
-
-
-def sustained(
-    peak: float, segment: str, source: str, date: str, *, unstated: bool = False
-) -> Quantity:
-    """Sustained read rate of the RAM by all cores, from the datasheet's peak [B/s]; of people's
-    RAM where its clock is `unstated`.
-    """
-    row = Constants.fitted().row("ram_sustained_share", segment)
-    share = min(Constants.fitted().value("ram_sustained_share", segment), MOST_SUSTAINED)
-    if unstated:
-        share *= Constants.fitted().value("ram_unstated_share", segment)
-    words = f"{peak / GB:.1f} GB/s in theory ({source}) x {share:.2g}: {row.source}"
-    return Quantity(peak * share, Provenance.ASSUMED, words, date)
 
 
 def disk(name: str) -> Disk:

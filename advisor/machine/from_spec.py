@@ -298,7 +298,7 @@ def _with_ram_rate(gpu: Gpu, inputs: MachineSpec) -> Gpu:
 def link(inputs: MachineSpec, gpu: Gpu) -> Link:
     """Stated link of a GPU, else the slower of its own and of the processor's slots."""
     if inputs.pcie_gbs is not None:
-        return from_catalog.given_link(Quantity.given(inputs.pcie_gbs * GB))
+        return Link.given(Quantity.given(inputs.pcie_gbs * GB))
     row = catalog.GPUS.find(gpu.name)
     if inputs.cpu:
         slots = catalog.HOSTS.find(inputs.cpu).pcie_gen
@@ -310,7 +310,7 @@ def link(inputs: MachineSpec, gpu: Gpu) -> Link:
         return gpu.link
     common = slots if slower else row.pcie_gen
     lanes = inputs.pcie_lanes or row.pcie_lanes or 16
-    return from_catalog.pcie(inputs.pcie_gen or common or 4, lanes)
+    return Link.pcie(inputs.pcie_gen or common or 4, lanes)
 
 
 DDR5_SINCE = "2020-09"
@@ -358,9 +358,7 @@ def _bandwidth(inputs: MachineSpec, cpu: str) -> Quantity | None:
     channels = inputs.ram_channels or row.memory_channels or 2
     rate = inputs.ram_mts or row.memory_mts or 3200
     words = f"{channels:g} channels x 8 B x {rate:g} MT/s"
-    return from_catalog.sustained(
-        channels * 8 * rate * 1e6, from_catalog.ram_segment(cpu), words, date=""
-    )
+    return Host.sustained(channels * 8 * rate * 1e6, from_catalog.ram_segment(cpu), words, date="")
 
 
 JETSON = "Jetson"  # beginning of the names of NVIDIA's boards, whose cores start kernels slowly
@@ -379,7 +377,7 @@ def _unified_host(inputs: MachineSpec, gpu: Gpu) -> Host:
     rate = row.bandwidth_gbs * GB
     name = "its own processor"
     kind = "board" if JETSON in gpu.name else "unified"
-    usual = from_catalog.sustained(rate, kind, row.source, row.source_date)
+    usual = Host.sustained(rate, kind, row.source, row.source_date)
     bandwidth = _bandwidth(inputs, TYPICAL.host) or usual
     return Host(name=name, segment=kind, cores=8, memory=memory, bandwidth=bandwidth)
 

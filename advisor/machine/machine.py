@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from advisor.catalog.constants import STACKED
+from advisor.catalog.constants import STACKED, Constants
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
 from advisor.lazy import lazy
@@ -27,6 +27,26 @@ class Link:
     pinned: Quantity  # rate of copies to the GPU from page-locked memory [B/s]
     pageable: Quantity  # rate of copies to the GPU from ordinary memory [B/s]
     zero_copy: Quantity  # rate of kernels that read host memory directly [B/s]
+
+    @staticmethod
+    def pcie(generation: int, lanes: int) -> "Link":
+        """PCI Express link, in proportion to measured copies over 16 lanes of its generation."""
+        row = Constants.fitted().row("pcie_x16", f"PCIe {generation}")
+        rate = row.value * lanes / 16
+        source = f"{row.source}; {lanes} of 16 lanes"
+        pinned = Quantity(rate, Provenance.DERIVED, source, row.date)
+        return Link.given(pinned, f"PCIe {generation} x{lanes}")
+
+    @staticmethod
+    def given(pinned: Quantity, name: str = "link as given") -> "Link":
+        """Link with a rate from pinned memory; a core first copies pageable memory there."""
+        copied = Constants.fitted().row("pageable_copy")
+        read = Constants.fitted().row("zero_copy_share")
+        slower = np.minimum(pinned.value, copied.value)
+        over = pinned.value * read.value
+        pageable = Quantity(slower, Provenance.DERIVED, copied.source, copied.date)
+        zero_copy = Quantity(over, Provenance.DERIVED, read.source, read.date)
+        return Link(name=name, pinned=pinned, pageable=pageable, zero_copy=zero_copy)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +153,24 @@ class Host:
     # "server", "Apple"); empty where unknown
     segment: str = ""
     clock: float = 1.0  # clock of its cores at work beside the usual one of its kind
+
+    MOST_SUSTAINED: ClassVar = 0.93
+    """Largest published share of RAM's peak bandwidth: 95 of 102 GB/s, DDR5-6400 (AIDA64)."""
+    SYSTEM_RAM: ClassVar = 2 * GIB  # RAM reserved for the system; assumed [B]
+
+    @staticmethod
+    def sustained(
+        peak: float, segment: str, source: str, date: str, *, unstated: bool = False
+    ) -> Quantity:
+        """Sustained read rate of the RAM by all cores, from the datasheet's peak [B/s]; of people's
+        RAM where its clock is `unstated`.
+        """
+        row = Constants.fitted().row("ram_sustained_share", segment)
+        share = min(Constants.fitted().value("ram_sustained_share", segment), Host.MOST_SUSTAINED)
+        if unstated:
+            share *= Constants.fitted().value("ram_unstated_share", segment)
+        words = f"{peak / GB:.1f} GB/s in theory ({source}) x {share:.2g}: {row.source}"
+        return Quantity(peak * share, Provenance.ASSUMED, words, date)
 
 
 LAPTOP_CARD = "Laptop"  # word in the names of laptops' GPUs

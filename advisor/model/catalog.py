@@ -12,34 +12,6 @@ from advisor.model.formats import Format
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec
 
-# Loss of quality by format, from published measurements.
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FormatLossRow:
-    """One row of data/models/format_loss.csv: mean Kullback-Leibler divergence of a format's next
-    tokens from those of 16 bits, on Wikitext, of one measured model, or what its source says.
-    """
-
-    format: str
-    kl_divergence: float
-    model: str
-    imatrix: str
-    retrieved: str
-    source: str
-
-
-@cache
-def all_format_losses() -> tuple[FormatLossRow, ...]:
-    """Losses of all measured models, the whole ladder of one first."""
-    return read(DATA / "models/format_loss.csv", FormatLossRow)
-
-
-@cache
-def format_loss_rows() -> Mapping[str, FormatLossRow]:
-    """Losses by format, of the model whose whole ladder is published."""
-    return {row.format: row for row in reversed(all_format_losses())}
-
 
 @cache
 def model_rows() -> Mapping[str, ArchitectureSpec]:

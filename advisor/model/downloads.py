@@ -8,6 +8,7 @@ in data/models/ollama_tags.csv. A model without a row has no name here, and none
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import ClassVar
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.model import catalog
@@ -21,19 +22,48 @@ OF_LLAMA_CPP = ("Q4_K_M", "Q8_0")  # formats in repositories of llama.cpp's own 
 OWN_PUBLISHER = "ggml-org"
 NATIVE = "MXFP4"
 """Format of files with the maker's own weights, which a repository holds alone."""
-UNKNOWN = "REPOSITORY"  # word in a command for a repository that no list has
 OF_A_FILE = "GGUF header"  # beginning of the source of a model that was read from a file
-HUB = "https://huggingface.co"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Download:
     """One row of data/models/downloads.csv."""
 
+    HUB: ClassVar = "https://huggingface.co"
+    UNKNOWN: ClassVar = "REPOSITORY"  # word in a command for a repository that no list has
+
     model: str  # name in the catalogue, or repository in the list of the Hub
     gguf: str  # repository with GGUF files; empty where none is known
     ollama: str  # name and tag in Ollama's library; empty where none is known
     retrieved: str  # day on which the lists were read
+
+    @staticmethod
+    def of_gguf(model: Model) -> str:
+        """Repository and tag of a model in its format, as `-hf` of llama.cpp and `hf.co/` of Ollama
+        take it: "unsloth/Qwen3.6-27B-GGUF:Q4_K_M"; empty where none is known.
+        """
+        row = _row(model)
+        if row is None or not row.gguf:
+            return ""
+        own = row.gguf.startswith(OWN_PUBLISHER)
+        if model.format == NATIVE:
+            return row.gguf if own else ""
+        if model.format in (OF_LLAMA_CPP if own else PUBLISHED):
+            return f"{row.gguf}:{model.format}"
+        return ""
+
+    @staticmethod
+    def of_ollama(model: Model) -> str:
+        """Name that `ollama run` takes: of Ollama's library where it has the format, else of a
+        repository; empty where neither is known.
+        """
+        row = _row(model)
+        if row is not None and _holds(row.ollama, model.format):
+            return row.ollama
+        source = Download.of_gguf(model)
+        if source:
+            return f"hf.co/{source}"
+        return ""
 
 
 @cache
@@ -42,39 +72,11 @@ def downloads() -> Mapping[str, Download]:
     return {row.model: row for row in read(DATA / "models/downloads.csv", Download)}
 
 
-def gguf_source(model: Model) -> str:
-    """Repository and tag of a model in its format, as `-hf` of llama.cpp and `hf.co/` of Ollama
-    take it: "unsloth/Qwen3.6-27B-GGUF:Q4_K_M"; empty where none is known.
-    """
-    row = _row(model)
-    if row is None or not row.gguf:
-        return ""
-    own = row.gguf.startswith(OWN_PUBLISHER)
-    if model.format == NATIVE:
-        return row.gguf if own else ""
-    if model.format in (OF_LLAMA_CPP if own else PUBLISHED):
-        return f"{row.gguf}:{model.format}"
-    return ""
-
-
 def _row(model: Model) -> Download | None:
     """Row of a model; None for a file that lies here already."""
     if model.architecture.source.startswith(OF_A_FILE):
         return None
     return downloads().get(model.name)
-
-
-def ollama_name(model: Model) -> str:
-    """Name that `ollama run` takes: of Ollama's library where it has the format, else of a
-    repository; empty where neither is known.
-    """
-    row = _row(model)
-    if row is not None and _holds(row.ollama, model.format):
-        return row.ollama
-    source = gguf_source(model)
-    if source:
-        return f"hf.co/{source}"
-    return ""
 
 
 def _holds(tag: str, form: str) -> bool:
@@ -87,5 +89,5 @@ def _holds(tag: str, form: str) -> bool:
 
 
 def checkpoint(name: str, form: str) -> str:
-    """Repository of a model's weights for servers, in a format; `UNKNOWN` where no list has one."""
-    return catalog.checkpoints().get((name, form), UNKNOWN)
+    """Repository of a model's weights for servers; `Download.UNKNOWN` where none is listed."""
+    return catalog.checkpoints().get((name, form), Download.UNKNOWN)

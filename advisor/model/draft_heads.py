@@ -12,12 +12,6 @@ from functools import cache
 from advisor.catalog.csv_tables import DATA, read
 from advisor.model.model import Model
 
-KEYS = (
-    *("num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers"),
-    *("num_mtp_layers", "mtp_num_layers"),
-)
-"""Keys of a config.json that say how many layers draft."""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DraftHeadRow:

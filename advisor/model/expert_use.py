@@ -37,10 +37,6 @@ VARIED = 1.4
 """Factor of the unevenness between a text that repeats itself and an ordinary one, and from there
 to mixed topics. Of Qwen3-30B-A3B, a repeated benchmark prompt has u = 2.9 (kekzl/imp, pull request
 1365, 88.7 % served by 24 slots of 128) and prompts of their own 2.0 to 2.5 (1359)."""
-BENCH = 0.25
-"""Variety of the random tokens of llama-bench: u = 2.5. An RTX 4070 Laptop reads 833 and 319
-tokens/s of a 35B with 256 experts in micro-batches of 2,048 and 512: 28 GB in 1.6 and 1.4 s is more
-than its link moves, unless some 0.75 and 0.6 of the experts are copied."""
 STATIC = 0.75
 """Unevenness of a layer's experts over many texts, which a fixed set of the most used ones is
 chosen by: 0.7 from KTransformers' sweep of its `frequency` placement, 0.25 over code, mathematics,

@@ -52,6 +52,20 @@ class RecipeRow:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FormatLossRow:
+    """One row of data/models/format_loss.csv: mean Kullback-Leibler divergence of a format's next
+    tokens from those of 16 bits, on Wikitext, of one measured model, or what its source says.
+    """
+
+    format: str
+    kl_divergence: float
+    model: str
+    imatrix: str
+    retrieved: str
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Format:
     """A file format: the recipe that gives each tensor its storage type."""
 
@@ -141,6 +155,18 @@ class Format:
                 chosen[what] = _fitting(_storage_type(rule.type), tensor)
             stored.append(chosen[what])
         return tuple(stored)
+
+    @staticmethod
+    @cache
+    def all_losses() -> tuple[FormatLossRow, ...]:
+        """Losses of all measured models, the whole ladder of one first."""
+        return read(DATA / "models/format_loss.csv", FormatLossRow)
+
+    @staticmethod
+    @cache
+    def losses() -> Mapping[str, FormatLossRow]:
+        """Losses by format, of the model whose whole ladder is published."""
+        return {row.format: row for row in reversed(Format.all_losses())}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
+from typing import ClassVar
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
@@ -70,6 +72,12 @@ class Packing:
     bits: float  # of a packed weight, without scales [bit]
     group: int = 0  # weights that share a scale; 0 for a row of the matrix
     head: int = 0  # bits of the output head, where the tool packs it in bits of its own [bit]
+
+    IN_GROUPS: ClassVar[Mapping[int, str]] = MappingProxyType({
+        3: "Q3_K_S", 4: "Q4_0", 5: "Q5_0", 6: "Q6_K", 8: "Q8_0", 16: "BF16",
+    })  # fmt: skip
+    """GGUF format by bits per weight, to which the scale and offset of each 64 weights add half a
+    bit."""
 
     @classmethod
     def stated(cls, tool: str, bits: float, group: int | None = None, head: int = 0) -> "Packing":

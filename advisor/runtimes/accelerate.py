@@ -26,12 +26,12 @@ from advisor.cost_model.placement import (
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Transfer
 from advisor.cost_model.workload import Workload
-from advisor.machine.machine import Machine
+from advisor.machine.machine import Host, Machine
 from advisor.model import catalog
 from advisor.model.model import Floats, Model
 from advisor.runtimes import weight_streaming as streaming
 from advisor.runtimes.format_support import check_takes, loaded_format_of
-from advisor.units import GIB, MIB, Array
+from advisor.units import MIB, Array
 
 # Placement of a Transformers model by `device_map="auto"`: its blocks are placed in their order,
 # token table first, head last: the GPUs are filled, then RAM, then the drive, without going back.
@@ -118,7 +118,6 @@ def room_needed(sizes: Floats, *, start: Array = 0.0, keeps_room: bool) -> Float
 
 
 MEMORY_USED = 0.90  # share of free VRAM that `device_map="auto"` fills (accelerate, get_max_memory)
-SYSTEM_RAM = 2 * GIB  # RAM reserved for the system; assumed [B]
 
 
 Parts = Mapping[Location, Floats]
@@ -190,7 +189,7 @@ def memory_limits(
         gpus = [np.where(outside, gpus[0], table), *(room * outside for room in gpus[1:])]
     beyond = filled(model, gpus, 0.0)[-2].astype(int)
     rest = up(sizes.sum() - np.append(0.0, np.cumsum(sizes))[beyond])
-    ram = down(machine.host.memory.value * MEMORY_USED - SYSTEM_RAM)
+    ram = down(machine.host.memory.value * MEMORY_USED - Host.SYSTEM_RAM)
     drive = strategy is PlacementStrategy.NVME_OFFLOAD
     if drive:
         cpu = np.where(rest <= ram, 0.0, ram)

@@ -78,7 +78,7 @@ def _worth_trying(estimate: Estimate, whole: Iterable[Estimate], part: Machine) 
     the GPUs, where all of them do not hold it.
     """
     if _in_gpus(estimate):
-        return could_hold(estimate.model, part, estimate.strategy)
+        return estimate.strategy.could_hold(estimate.model, part)
     return not any(_in_gpus(each) and bool(each.fits) for each in whole)
 
 
@@ -97,7 +97,7 @@ def _copies(
         return
     users = np.asarray(work.users, dtype=float)
     for arrangement in side_by_side(machine, float(users)):
-        if could_hold(stored, arrangement.part, resident):
+        if resident.could_hold(stored, arrangement.part):
             nouns = (
                 stored,
                 arrangement.part,
@@ -274,14 +274,6 @@ def taken_format(stored: Model, runtime: Runtime, machine: Machine) -> LoadedFor
     if stored.has_experts:
         return with_experts(runtime.key, loaded, machine)
     return loaded
-
-
-def could_hold(model: Model, machine: Machine, strategy: PlacementStrategy) -> bool:
-    """Whether a placement is worth an estimate: in the GPUs of a single machine alone, where they
-    are at least as large as the weights.
-    """
-    alone = strategy is PlacementStrategy.GPU_RESIDENT
-    return not alone or bool(machine.gpu_memory >= model.bytes_without_table)
 
 
 def usable(estimates: Iterable[Estimate]) -> list[Estimate]:

@@ -308,12 +308,6 @@ def _words(text: str) -> frozenset[str]:
 
 # GGUF formats of the same size, for runtimes whose formats are a number of bits per weight.
 
-IN_GROUPS: Mapping[int, str] = {
-    3: "Q3_K_S", 4: "Q4_0", 5: "Q5_0", 6: "Q6_K", 8: "Q8_0", 16: "BF16",
-}  # fmt: skip
-"""GGUF format by bits per weight, to which the scale and offset of each 64 weights add half a
-bit."""
-
 
 def own_bits(form: str, name: str) -> float:
     """Bits of a packing of a runtime's own format, else the available number closest to a format's
@@ -327,7 +321,7 @@ def own_bits(form: str, name: str) -> float:
 
 def whole_bits(form: str) -> int:
     """Available number of bits closest to a format's; the lower of two equally close ones."""
-    return min(IN_GROUPS, key=lambda there: (abs(there - bits(form)), there))
+    return min(Packing.IN_GROUPS, key=lambda there: (abs(there - bits(form)), there))
 
 
 def in_groups(key: str, name: str) -> Callable[[str, Machine], LoadedFormat]:
@@ -340,7 +334,7 @@ def in_groups(key: str, name: str) -> Callable[[str, Machine], LoadedFormat]:
         packing = packing_named(form)
         if packing is not None and packing.row.kind == name:
             return LoadedFormat(format=form)
-        near = IN_GROUPS[whole_bits(form)]
+        near = Packing.IN_GROUPS[whole_bits(form)]
         number = whole_bits(form)
         if near == form and number == 16:
             return LoadedFormat(format=form)

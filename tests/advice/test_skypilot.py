@@ -23,7 +23,7 @@ from advisor.errors import Refusal
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.model.downloads import UNKNOWN
+from advisor.model.downloads import Download
 from advisor.runtimes import LLAMA_CPP, OLLAMA, RUNTIMES, SGLANG, VLLM
 from advisor.units import GIB
 
@@ -120,7 +120,7 @@ def test_servers_of_checkpoints_are_called_with_the_words_of_the_command(
     read = yaml.safe_load(start_files.skypilot_task(each))
     text = ran(read["run"], MODEL_REPOSITORY="owner/name", HERE=str(tmp_path)).strip("|\n")
     words = shlex.split(each.command)
-    words[words.index(UNKNOWN)] = "owner/name"
+    words[words.index(Download.UNKNOWN)] = "owner/name"
     assert text.split("|") == words
     assert "--env MODEL_REPOSITORY=OWNER/NAME" in start_files.skypilot_task(each)
 

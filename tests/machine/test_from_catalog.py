@@ -5,6 +5,7 @@ import pytest
 from advisor.errors import InputError
 from advisor.machine import from_catalog
 from advisor.machine.catalog import DISKS, GPUS, HOSTS, published
+from advisor.machine.machine import Link
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.units import GB, GIB, MIB
 
@@ -83,21 +84,21 @@ def test_every_drive_can_be_made(subtests: pytest.Subtests) -> None:
 
 @pytest.mark.parametrize(("generation", "lanes", "of_sixteen"), [(4, 16, 1), (4, 8, 2), (3, 4, 4)])
 def test_lanes_share_a_link(generation: int, lanes: int, of_sixteen: int) -> None:
-    whole = from_catalog.pcie(generation, 16)
-    part = from_catalog.pcie(generation, lanes)
+    whole = Link.pcie(generation, 16)
+    part = Link.pcie(generation, lanes)
     assert part.pinned.value * of_sixteen == pytest.approx(whole.pinned.value)
     assert part.name == f"PCIe {generation} x{lanes}"
 
 
 def test_ways_over_a_link_are_ordered() -> None:
     # Pageable memory is copied once more, and a kernel that reads over the link waits for it.
-    link = from_catalog.pcie(5, 16)
+    link = Link.pcie(5, 16)
     assert link.pageable.value < link.pinned.value
     assert link.zero_copy.value < link.pinned.value
 
 
 def test_a_given_rate_is_kept() -> None:
-    assert from_catalog.given_link(Quantity.given(20e9)).pinned == Quantity.given(20e9)
+    assert Link.given(Quantity.given(20e9)).pinned == Quantity.given(20e9)
 
 
 @pytest.mark.parametrize(

@@ -61,8 +61,8 @@ def test_a_name_is_given_where_the_format_is_there(
     name: str, form: str, gguf: str, ollama: str
 ) -> None:
     model = catalog.model(name, form)
-    assert downloads.gguf_source(model) == gguf
-    assert downloads.ollama_name(model) == ollama
+    assert downloads.Download.of_gguf(model) == gguf
+    assert downloads.Download.of_ollama(model) == ollama
 
 
 def test_a_file_that_lies_here_is_not_downloaded(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_file_that_lies_here_is_not_downloaded(tmp_path: Path) -> None:
     keys = {**LLAMA_KEYS, "general.name": "Qwen3-8B"}
     path = write(tmp_path / "Qwen3-8B.gguf", "llama", keys, llama_tensors())
     model = find(str(path), None).model
-    assert downloads.gguf_source(model) == ""
+    assert downloads.Download.of_gguf(model) == ""
 
 
 def test_the_dates_are_those_of_the_lists() -> None:

@@ -6,7 +6,7 @@ import pytest
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.model import catalog
-from advisor.model.expert_use import BENCH, USUAL, ExpertUse, in_text, served_by_fixed, unevenness
+from advisor.model.expert_use import USUAL, ExpertUse, in_text, served_by_fixed, unevenness
 from benchmarks import expert_caches
 
 EVEN = ExpertUse(4, 2, 0.0)
@@ -53,7 +53,7 @@ def test_more_slots_or_less_variety_serve_more() -> None:
         assert np.all((served >= 0) & (served <= 1))
     by_variety = [
         float(ExpertUse(256, 8, in_text(2.1, variety)).served(64.0))
-        for variety in (0.0, BENCH, USUAL, 1.0)
+        for variety in (0.0, USUAL, 1.0)
     ]
     assert by_variety == sorted(by_variety, reverse=True)
     assert in_text(2.1, USUAL) == 2.1

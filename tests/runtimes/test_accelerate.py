@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from advisor.cost_model.placement import Location, Placement, PlacementStrategy, Settings, Tier
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
-from advisor.machine.machine import Machine
+from advisor.machine.machine import Host, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
@@ -35,7 +35,6 @@ from advisor.runtimes.accelerate import (
     HEAD,
     MEMORY_USED,
     NORM,
-    SYSTEM_RAM,
     TABLE,
     blocks,
     blocks_that_fit,
@@ -184,7 +183,9 @@ def machine_for(model: Model, gpus: Sequence[float], ram: float) -> Machine:
         replace(gpu, memory=replace(gpu.memory, value=size))
         for gpu, size in zip(base.gpus, sizes, strict=True)
     ]
-    memory = replace(base.host.memory, value=(ram * model.file_bytes + SYSTEM_RAM) / MEMORY_USED)
+    memory = replace(
+        base.host.memory, value=(ram * model.file_bytes + Host.SYSTEM_RAM) / MEMORY_USED
+    )
     return replace(base, gpus=tuple(cards), host=replace(base.host, memory=memory))
 
 

@@ -16,9 +16,9 @@ from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
+from advisor.model.packings import Packing
 from advisor.runtimes import EXLLAMAV3, LLAMA_CPP, LLAMAFILE, MLX, OLLAMA_MLX, runtime
 from advisor.runtimes.compare import as_run, compare
-from advisor.runtimes.format_support import IN_GROUPS
 from advisor.scripting import find_model
 
 RESIDENT = PlacementStrategy.GPU_RESIDENT
@@ -42,7 +42,7 @@ def test_each_is_asked_for_by_its_name(how: Runtime) -> None:
 @pytest.mark.parametrize("number", [3, 4, 5, 6, 8])
 def test_so_many_bits_take_as_much_as_groups_of_64_with_scale_and_offset(number: int) -> None:
     # Two numbers of 16 bits for 64 weights are half a bit for each; 4 bits are 4.5.
-    weights = catalog.model("Llama-3.1-8B", IN_GROUPS[number])
+    weights = catalog.model("Llama-3.1-8B", Packing.IN_GROUPS[number])
     bits = 8 * weights.file_bytes / weights.architecture.params
     assert bits == pytest.approx(number + 0.5, rel=0.13)
 

@@ -342,4 +342,4 @@ def test_a_command_names_a_repository_that_exists_or_a_placeholder_that_says_so(
         )
     assert downloads.checkpoint("Qwen3-32B", "AWQ") == "Qwen/Qwen3-32B-AWQ"
     assert downloads.checkpoint("DeepSeek-V3", "FP8") == "deepseek-ai/DeepSeek-V3"
-    assert downloads.checkpoint("OPT-13B", "AWQ") == downloads.UNKNOWN
+    assert downloads.checkpoint("OPT-13B", "AWQ") == downloads.Download.UNKNOWN

@@ -25,10 +25,11 @@ from advisor.errors import Refusal
 from advisor.machine import from_catalog
 from advisor.machine.backends import Backend, Build, SoftwareEffect, ThreadExcess
 from advisor.machine.catalog import GPUS, HOSTS
+from advisor.machine.machine import Host, Link
 from advisor.machine.names.words import any_of
 from advisor.machine.quantity import Provenance
 from advisor.model import catalog
-from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM, most_whole_layers
+from advisor.runtimes.llama_cpp.layer_split import most_whole_layers
 from advisor.units import GIB, memory, number
 
 # Request: other tokens, file, build or method of measuring.
@@ -438,7 +439,7 @@ def _crowded(run: MeasuredRun) -> Edits:
         beside = float(run.placement.needed_bytes(run.model, Location.RAM, run.work)) - weights
         for share in TAKEN:
             ram = float(run.machine.host.memory.value)
-            left = max(ram * (1 - share) - SYSTEM_RAM - beside, 0.0)
+            left = max(ram * (1 - share) - Host.SYSTEM_RAM - beside, 0.0)
             if left < weights:
                 yield _cached(run, f"{memory(ram * share)} of RAM taken by other programs", left)
 
@@ -477,7 +478,7 @@ def narrow_link(run: MeasuredRun) -> Edits:
         return
     slots = ((row.pcie_gen, 8), (row.pcie_gen, 4), (3, row.pcie_lanes), (1, row.pcie_lanes), (1, 4))
     for generation, lanes in dict.fromkeys(slots):
-        link = from_catalog.pcie(generation, lanes)
+        link = Link.pcie(generation, lanes)
         if link.pinned.value < 0.95 * card.link.pinned.value:
             gpus = tuple(replace(gpu, link=link) for gpu in machine.gpus)
             yield timed(link.name, machine=replace(machine, gpus=gpus))

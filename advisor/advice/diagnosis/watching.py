@@ -35,7 +35,7 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import FixedTime, StepTime
 from advisor.formatting import context_size
 from advisor.lazy import lazy
-from advisor.machine import from_catalog
+from advisor.machine.machine import Link
 from advisor.model.formats import Format
 from advisor.probes.server import ServerReading
 from advisor.probes.server_process import ProcessReading
@@ -426,7 +426,7 @@ def _link(seen: Watched) -> Iterator[Observation]:
     link = seen.process.link
     gpus = seen.run.machine.gpus
     if link is not None and gpus:
-        now = from_catalog.pcie(*link)
+        now = Link.pcie(*link)
         words = f"Its link was never faster than {now.name}, where more is expected."
         slower = now.pinned.value < ROOM * gpus[0].link.pinned.value
         yield Observation(bool(slower), ("narrow_link",), words)

@@ -28,7 +28,7 @@ from advisor.machine.machine import Disk, Form, Machine
 from advisor.machine.quantity import Provenance
 from advisor.machine.shared_memory import raised
 from advisor.model import catalog
-from advisor.model.catalog import format_loss_rows
+from advisor.model.formats import Format
 from advisor.model.model import Model
 from advisor.runtimes.compare import decode_tps
 from advisor.units import GIB, KIB, MIB, number
@@ -148,7 +148,7 @@ def _accepted_loss(smaller: str, now: str) -> float | None:
     """Loss of a smaller format over the present one [nats]; None where more than people accept, or
     unknown.
     """
-    rows = format_loss_rows()
+    rows = Format.losses()
     if smaller not in rows:
         return None
     lost = rows[smaller].kl_divergence
@@ -160,7 +160,7 @@ def _accepted_loss(smaller: str, now: str) -> float | None:
 
 def _loss(smaller: str, now: str) -> str:
     """Published loss of a smaller format as a multiple of the present one's; empty if unknown."""
-    rows = format_loss_rows()
+    rows = Format.losses()
     if smaller not in rows or now not in rows:
         return ""
     times = rows[smaller].kl_divergence / rows[now].kl_divergence

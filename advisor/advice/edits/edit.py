@@ -14,7 +14,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError, Refusal
 from advisor.machine.quantity import Quantity
-from advisor.runtimes.compare import as_run, could_hold
+from advisor.runtimes.compare import as_run
 from advisor.units import Array, seconds
 
 Part = TypeVar("Part")
@@ -102,5 +102,5 @@ def placements(after: Estimate) -> Iterator[Estimate]:
     with suppress(Refusal):
         model = as_run(after.model, after.runtime, after.machine)
         for strategy in after.runtime.strategies:
-            if could_hold(model, after.machine, strategy):
+            if strategy.could_hold(model, after.machine):
                 yield replace(after, model=model, strategy=strategy)

@@ -41,11 +41,11 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.by_name.hub_list import HubRow, hub_list
 from advisor.model.by_name.named import GGUF_OF_NATIVE, USUAL, named, native_format, usual_format
-from advisor.model.catalog import format_loss_rows
+from advisor.model.formats import Format
 from advisor.model.model import Floats, Model
 from advisor.model.spec import ArchitectureSpec
 from advisor.runtimes import LLAMA_CPP
-from advisor.runtimes.compare import could_hold, decode_tps
+from advisor.runtimes.compare import decode_tps
 
 BY_LOSS = (
     "BF16", "BF16-hf", "Q8_0", "FP8", "Q6_K", "Q5_K_M", "Q5_0", "Q4_K_M", "AWQ", "IQ4_XS", "Q4_0",
@@ -221,7 +221,7 @@ def points_lost(form: str) -> float | None:
 
     Formats of serving engines lose as much as the next smaller GGUF format.
     """
-    rows = format_loss_rows()
+    rows = Format.losses()
     if form in BY_LOSS:
         smaller = BY_LOSS[BY_LOSS.index(form) :]
     else:
@@ -427,7 +427,7 @@ class Trials:
     def _trial(self, model: Model, strategies: Strategies) -> Estimate | None:
         """Estimate in the first placement that fits, the fastest; None where none does."""
         for strategy in (each for each in self.runtime.strategies if each in strategies):
-            if could_hold(model, self.machine, strategy):
+            if strategy.could_hold(model, self.machine):
                 trial = estimate(model, self.machine, self.work, self.runtime, strategy)
                 if bool(trial.fits) and trial.decode_tps is not None:
                     return trial

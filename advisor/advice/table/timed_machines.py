@@ -22,7 +22,7 @@ from advisor.cost_model.workload import Workload
 from advisor.lazy import lazy
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.identify import machine_by_name
-from advisor.machine.machine import Form, Gpu, Machine
+from advisor.machine.machine import Form, Gpu, Link, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model.model import Floats, Model
 from advisor.request.money import DOCK_LINK, discrete, in_dock, room_for
@@ -261,7 +261,7 @@ def additions(
 
 def docked(card: Gpu) -> Gpu:
     """A card in a dock, behind the link of its cable."""
-    return replace(card, link=from_catalog.pcie(*DOCK_LINK))
+    return replace(card, link=Link.pcie(*DOCK_LINK))
 
 
 CardSpeed = tuple[Gpu, int, Speed]  # card, number of cards, and their speed

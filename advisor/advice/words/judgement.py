@@ -5,14 +5,14 @@ from enum import StrEnum
 from advisor.advice.speeds import Speed
 from advisor.advice.table.choice import FASTER
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.runtimes import TIERED
+from advisor.runtimes import NAMED
 
 SLOWER = 1.0 / 3.0
 LEAST = 0.5
 """Ends of the levels of speed: a share of reading speed, and the least for a chat [tokens/s]."""
 
 
-MADE_FOR_DRIVES = frozenset(runtime.name for runtime in TIERED)
+MADE_FOR_DRIVES = frozenset(runtime.name for runtime in NAMED if runtime.in_tiers)
 """Engines that read experts from the drive by design, and were measured doing so."""
 
 

@@ -36,9 +36,8 @@ from advisor.evidence.claims.scenarios import (
     reaches,
 )
 from advisor.machine.catalog import HOSTS
-from advisor.machine.machine import Form
+from advisor.machine.machine import Form, Host
 from advisor.model.model import Floats
-from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
 from advisor.units import GB, Array, memory, range_of
 
 # Quantities computed for a scenario, to check a claim with the package's own functions.
@@ -80,7 +79,7 @@ def cache(scenario: Scenario) -> Range:
 
 def ram_used(scenario: Scenario) -> Range:
     """RAM in use, the system's part included, relative to the machine's RAM."""
-    return exact((_in_ram(scenario) + SYSTEM_RAM) / scenario.machine.host.memory.value)
+    return exact((_in_ram(scenario) + Host.SYSTEM_RAM) / scenario.machine.host.memory.value)
 
 
 def pinned_used(scenario: Scenario) -> Range:

@@ -173,7 +173,7 @@ class Scenario:
     @lazy
     def model(self) -> Model:
         """Model in the runtime's format."""
-        as_stored = catalog.model(self.request.model, self.request.format)
+        as_stored = catalog.in_format(catalog.architecture(self.request.model), self.request.format)
         return as_run(as_stored, self.runtime, self.machine)
 
     @lazy

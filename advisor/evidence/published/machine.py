@@ -15,6 +15,7 @@ from advisor.formatting import counted
 from advisor.machine import from_catalog
 from advisor.machine.catalog import GPUS, HOSTS, MACHINES
 from advisor.machine.from_spec import TYPICAL, cards_of
+from advisor.machine.machine import Host
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.words import plain, size_gib
 from advisor.machine.rows import HostRow
@@ -219,7 +220,7 @@ def ram_peak(row: PublishedRow) -> bool:
     else:
         host = _host_called(row.cpu)
         peak = (host.bandwidth_gbs if host else None) or np.inf
-    return (row.ram_bw_gbs or 0.0) > from_catalog.MOST_SUSTAINED * peak
+    return (row.ram_bw_gbs or 0.0) > Host.MOST_SUSTAINED * peak
 
 
 @lru_cache(maxsize=1024)
@@ -233,7 +234,7 @@ def _ram_gbs(row: PublishedRow, cpu: str | None) -> float | None:
     if rate is None or not ram_peak(row):
         return rate
     segment = from_catalog.ram_segment(cpu or TYPICAL.host)
-    return float(from_catalog.sustained(rate * GB, segment, "", "").value) / GB
+    return float(Host.sustained(rate * GB, segment, "", "").value) / GB
 
 
 def _cores(row: PublishedRow, cpu: str | None, rented: int | None) -> int | None:

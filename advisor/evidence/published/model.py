@@ -19,7 +19,6 @@ from advisor.model.formats import Format
 from advisor.model.model import Model
 from advisor.model.packings import Packing
 from advisor.runtimes import LLAMA_CPP
-from advisor.runtimes.format_support import IN_GROUPS
 from advisor.units import GB, GIB
 
 FIRST = 2022  # year of the oldest published runs
@@ -59,14 +58,14 @@ def _stored(
     else:
         form = meaning("framework's format", words.casefold())
     if not form and runtime is MLX and (bits := figure("bits in MLX", words)):
-        form = IN_GROUPS[int(bits)]
+        form = Packing.IN_GROUPS[int(bits)]
     if not form and runtime.key == LLAMA_CPP.key:
         form = meaning("GGUF by its bits", words)
     if not form:
         form = _nearest(row, Packing.of_runtime(words, runtime.name), size, architecture.params)
     if runtime is MLX and form in ("MXFP4", "NVFP4") and architecture.experts is None:
-        row.notes.append(f"format {words!r} is taken as {IN_GROUPS[4]}")
-        return IN_GROUPS[4]
+        row.notes.append(f"format {words!r} is taken as {Packing.IN_GROUPS[4]}")
+        return Packing.IN_GROUPS[4]
     return form
 
 
@@ -86,7 +85,7 @@ def _usual(row: PublishedRow, runtime: Runtime) -> str:
     match = _known(row.model)
     native = match.native if match else ""
     if runtime is MLX:
-        usual = IN_GROUPS[4]
+        usual = Packing.IN_GROUPS[4]
     elif runtime.computes_in_ram or runtime.engine == EXPERT_STREAMING.engine:
         usual = usual_format(native)
     else:

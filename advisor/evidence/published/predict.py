@@ -61,7 +61,6 @@ from advisor.machine.spec import MachineSpec
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes import row_of as runtime_row
-from advisor.runtimes.llama_cpp.passes import USED_ALONE_SINCE
 from advisor.runtimes.weight_streaming import ACTIVATIONS
 from advisor.units import Array, number
 
@@ -311,7 +310,7 @@ def with_build(row: PublishedRow, model: Model, machine: Machine, runtime: Runti
     if "ollama" in row.runtime.casefold() and month < OLLAMA_RUNS_LLAMA_CPP:
         month = min(month, OLLAMA_AS_OF)
     aged = replace(machine, build=month, backend=machine.backend or run_settings.backend(row))
-    copies_all = model.has_experts and month < USED_ALONE_SINCE
+    copies_all = model.has_experts and month < Build.USED_ALONE_SINCE
     slower = (model.has_delta_rule and Build(month).effects) or kernel_effect(aged, model)
     older = copies_all or slower
     if older:

@@ -8,7 +8,6 @@ from advisor.cost_model.workload import Workload
 from advisor.evidence.published.engines import ACCELERATE, IK_LLAMA_CPP, engine
 from advisor.evidence.published.row import PublishedRow, figure, figures, meaning, stated
 from advisor.machine.backends import Build
-from advisor.model.expert_use import BENCH
 from advisor.model.model import Model
 from advisor.units import GIB
 
@@ -77,7 +76,7 @@ def requests(row: PublishedRow) -> tuple[Workload, Workload]:
         kv_type=cache_type(note),
         flash_attention=stated("no flash attention", note) is None,
         unified_cache=row.date < SPLIT_CACHE,
-        variety=BENCH,
+        variety=Workload.BENCH_VARIETY,
         bench=stated("server", row.source_words) is None,
     )
     if depth is None or sent is not None:

@@ -40,7 +40,6 @@ from advisor.model.config.values import (
     parse,
     spellings,
 )
-from advisor.model.draft_heads import KEYS
 from advisor.model.model import Described
 from advisor.model.no_chat import classes, refuse_no_chat_model
 from advisor.model.spec import ArchitectureSpec
@@ -59,6 +58,11 @@ if TYPE_CHECKING:
 
 KEY_VALUE_ROLES = ("attn_k", "attn_v", "attn_k_norm")
 DENSE_ROLES = ("ffn_gate", "ffn_up", "ffn_down")
+DRAFT_KEYS = (
+    *("num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers"),
+    *("num_mtp_layers", "mtp_num_layers"),
+)
+"""Keys of a config.json that say how many layers draft."""
 
 
 def with_shared_layers(
@@ -341,7 +345,7 @@ def _visits(config: Config, layers: int) -> tuple[int, ...]:
 
 def _draft_layers(config: Config) -> int | None:
     """Layers for predicting several tokens; None where the file does not say."""
-    return config.optional(*KEYS, high=MAX_LAYERS)
+    return config.optional(*DRAFT_KEYS, high=MAX_LAYERS)
 
 
 def _notes(whole: Mapping[str, object], config: Config, tower: int) -> tuple[str, ...]:

@@ -44,7 +44,7 @@ def weights(model: Model) -> str:
     With a repository llama-server also loads the tower for images, which no estimate counts, unless
     it is told not to (server README: `--no-mmproj`).
     """
-    source = downloads.gguf_source(model)
+    source = downloads.Download.of_gguf(model)
     if source:
         return f"-hf {source} --no-mmproj"
     return f"-m {shlex.quote(model.gguf_file)}"

@@ -29,7 +29,7 @@ from advisor.cost_model.placement import (
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload, drafting_context
 from advisor.errors import Refusal
-from advisor.machine.machine import Machine, left_to_system
+from advisor.machine.machine import Host, Machine, left_to_system
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
 from advisor.runtimes.format_support import check_takes, loaded_format_of
@@ -52,7 +52,6 @@ SPREADS = ("cuda", "rocm")
 LAZY = 4 * GIB
 """Size from which the rows of a table beside that of the tokens are read from the mapped file when
 they are asked for (`--lazy-mode auto`, the default) [B]."""
-SYSTEM_RAM = 2 * GIB  # RAM reserved for the system; assumed [B]
 
 
 def place(
@@ -219,7 +218,7 @@ def page_cache(
     first = len(machine.gpus) // machine.nodes
     for at in range(first if machine.unified else 0):
         used = used + placement.needed_bytes(model, Location.vram(at), work)
-    system: Array = SYSTEM_RAM
+    system: Array = Host.SYSTEM_RAM
     if machine.unified:
         system = left_to_system(machine.host.memory.value, machine.gpus[0].memory.value)
     free = machine.host.memory.value - system - used

@@ -83,17 +83,17 @@ def get_line(model: Model) -> str:
     """Command line that downloads a model; empty where no repository is known
     (lmstudio-ai/docs, 3_cli/0_local-models/get.md at 421dd43).
     """
-    source = downloads.gguf_source(model)
+    source = downloads.Download.of_gguf(model)
     if not source:
         return ""
     repository, _, form = source.partition(":")
     chosen = f"@{form}" if form else ""
-    return f"lms get {downloads.HUB}/{repository}{chosen}"
+    return f"lms get {downloads.Download.HUB}/{repository}{chosen}"
 
 
 def key(model: Model) -> str:
     """Name under which `lms` lists a downloaded model: its repository's, else that of the file."""
-    repository = downloads.gguf_source(model).partition(":")[0]
+    repository = downloads.Download.of_gguf(model).partition(":")[0]
     if repository:
         return repository.rpartition("/")[2].removesuffix("-GGUF").lower()
     return shlex.quote(f"{model.name.rpartition('/')[2]}-{model.format}".lower())

@@ -115,7 +115,7 @@ ollama run {shlex.quote(tag_of(model))}"""
 
 def source_of(model: Model) -> str:
     """Source of a Modelfile: a name that Ollama downloads, else a file."""
-    name = downloads.ollama_name(model)
+    name = downloads.Download.of_ollama(model)
     if name:
         return name
     return f"./{model.gguf_file}"

@@ -31,6 +31,7 @@ from advisor.cost_model.schedule import (
 )
 from advisor.cost_model.timing import peer_rate
 from advisor.cost_model.workload import Workload
+from advisor.machine.backends import Build
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Model
@@ -61,11 +62,6 @@ class Rules:
     experts: bool  # a prompt's experts
     misses: bool  # experts outside the cache of experts
     length: Array  # length of the reply, over which that cache fills [tokens]
-
-
-USED_ALONE_SINCE = "2025-09"
-"""Month from which builds of llama.cpp (pull request 15346, August 2025) and of its fork (698,
-4 September 2025) copy only the experts that a micro-batch asks for; older ones copy all."""
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
@@ -210,7 +206,7 @@ def _on_first_gpu(
     if not rules.experts:
         copying = copying + copying.routed.times(-1.0)
     moved = copying.weights
-    if "" < machine.build < USED_ALONE_SINCE:
+    if "" < machine.build < Build.USED_ALONE_SINCE:
         moved = moved + copying.experts * (1.0 / step.touched(model) - 1.0)
     if not np.any(placement.expert_cache):
         return copying, moved

@@ -14,6 +14,7 @@ from advisor.formatting import quantity, rate
 from advisor.machine import from_catalog
 from advisor.machine.catalog import HOSTS
 from advisor.machine.from_spec import TYPICAL
+from advisor.machine.machine import Link
 from advisor.probes.gpu.detect import figure_name
 from advisor.probes.measurement import ENGINE, UNSTEADY, CurvePoint, Measurement, size, title
 from advisor.reports.charts import Line, LineChart
@@ -83,7 +84,7 @@ def _of_gpu(name: str, place: int, latest: Mapping[str, Measurement]) -> dict[st
         latest.get(figure_name(part, place)) for part in ("pcie_generation", "pcie_width")
     )
     if generation and lanes and link.name.startswith("PCIe"):
-        link = from_catalog.pcie(round(generation.value), round(lanes.value))
+        link = Link.pcie(round(generation.value), round(lanes.value))
     usual = GaugeMark(value=float(link.pinned.value), words=f"usual for {link.name}")
     return {
         figure_name("h2d_pinned", place): usual,

@@ -42,7 +42,6 @@ from advisor.machine.machine import Form, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.by_name.named import named
-from advisor.model.catalog import format_loss_rows
 from advisor.model.formats import Format
 from advisor.model.model import Model
 from advisor.request.money import MoneyInputs, Ownership
@@ -648,7 +647,7 @@ def test_scores_are_of_catalogue_models_dated_and_public() -> None:
 
 def test_a_smaller_format_of_a_kind_loses_more() -> None:
     # ggml-org/llama.cpp, tools/perplexity/README.md: LLaMA 3 8B, KLD with a Wikitext matrix
-    loss = {form: row.kl_divergence for form, row in format_loss_rows().items()}
+    loss = {form: row.kl_divergence for form, row in Format.losses().items()}
     ladder = ("F16", "Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
     assert [loss[form] for form in ladder] == sorted(loss[form] for form in ladder)
     assert (loss["Q4_K_M"], loss["Q2_K"]) == (0.028152, 0.332223)

@@ -27,7 +27,7 @@ from advisor.cost_model.workload import Workload
 from advisor.machine import from_spec
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.model.catalog import all_format_losses, format_loss_rows
+from advisor.model.formats import Format
 
 
 def test_a_nat_is_worth_what_it_is_between_sizes_of_a_family_by_hand() -> None:
@@ -65,10 +65,10 @@ def test_a_maker_loses_nothing_in_its_own_format() -> None:
 
 def test_no_published_model_loses_more_than_the_spread_allows() -> None:
     # ThomasBaruzier, perplexity.md: Qwen2.5 14B has 7.6005 in Q2_K and 6.0366 in Q5_1, 0.2304 nats
-    ladder = format_loss_rows()
+    ladder = Format.losses()
     ratios = {
         (row.model, row.format): row.kl_divergence / ladder[row.format].kl_divergence
-        for row in all_format_losses()
+        for row in Format.all_losses()
     }
     assert ratios["Qwen2.5-14B", "Q2_K"] == pytest.approx(
         math.log(7.6005 / 6.0366) / 0.332223, abs=0.001
