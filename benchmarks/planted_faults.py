@@ -29,7 +29,7 @@ from random import Random
 import psutil
 
 from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched
-from advisor.model.spec import ArchitectureSpec
+from advisor.model.architecture import ArchitectureSpec
 from advisor.probes.llama_cpp.synthetic_model import in_type, write
 from advisor.probes.server import read_server
 from advisor.probes.server_process import ServerProcess

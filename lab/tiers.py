@@ -16,16 +16,16 @@ import numpy as np
 from advisor.catalog.constants import FACTOR, STACKED, ConstantRow, Constants, Scope
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.records import csv_text
+from advisor.cost_model.kernels import TierKernels
 from advisor.cost_model.processors import vectors
 from advisor.cost_model.schedule import Route, Schedule
-from advisor.cost_model.tier_kernels import TierKernels
 from advisor.cost_model.timing import FixedTime
 from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, TRAITS
 from advisor.evidence.published.row import PublishedRow
 from advisor.evidence.published.tiered import CATEGORY
 from advisor.model.model import Floats
 from advisor.runtimes.tiered.engines import TieredEngine
-from advisor.runtimes.tiered.reports import ReportedRow
+from advisor.runtimes.tiered.runtimes import ReportedRow
 from lab import rounded, write
 from lab.fit import Fit, FitSettings, HeldOut, counts, fitted_row, problem, solve
 from lab.folds import left_out_times

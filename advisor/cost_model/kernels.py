@@ -1,19 +1,30 @@
-"""Time of frameworks that compute batches kernel by kernel: PyTorch and programs built on it.
+"""Times of frameworks, kernel by kernel, and of engines that keep experts in tiers."""
 
-Kernels run one after another, so that the times of reading and computing add, where the single
-stream of llama.cpp takes the longer of both: HF Transformers, DeepSpeed and TensorRT-LLM all grow
-linearly from batch 1 on (BLOOM-176B on 8 A100: 230, 254, 285, 348 ms a step at batch 1, 8, 16, 32;
-https://github.com/huggingface/transformers-bloom-inference, 2022-09).
-"""
+from dataclasses import dataclass
 
 import numpy as np
 
 from advisor.catalog.constants import Constants
 from advisor.cost_model.loads import Load
-from advisor.cost_model.processors import FlowTime, first_peak, layer_seconds
-from advisor.cost_model.schedule import Kernels
-from advisor.machine.machine import Gpu, Host
+from advisor.cost_model.processors import (
+    FlowTime,
+    first_peak,
+    layer_seconds,
+    peak_16_bit,
+    slower,
+    vectors,
+)
+from advisor.cost_model.schedule import Flow, Kernels, Route
+from advisor.errors import InputError
+from advisor.machine.machine import Gpu, Host, Machine
 from advisor.units import Array
+
+# Frameworks that compute batches kernel by kernel: PyTorch and programs built on it.
+#
+# Kernels run one after another, so that the times of reading and computing add, where the single
+# stream of llama.cpp takes the longer of both: HF Transformers, DeepSpeed and TensorRT-LLM all grow
+# linearly from batch 1 on (BLOOM-176B on 8 A100: 230, 254, 285, 348 ms a step at batch 1, 8, 16,
+# 32; https://github.com/huggingface/transformers-bloom-inference, 2022-09).
 
 
 def kernel_seconds(load: Load, gpu: Gpu, kernels: Kernels, constants: Constants) -> FlowTime:
@@ -71,3 +82,136 @@ def host_attention_seconds(cache: Array, host: Host, constants: Constants) -> Ar
     cache about five times: read, written at twice the size, read again.
     """
     return cache / (host.bandwidth.value * constants.value("host_attention_share"))
+
+
+# Time of the flows of an engine that keeps experts in tiers.
+#
+# A round of a reply:
+#
+# t_gpu   = ( W / (r S) + K / (r_k S) + layers tau ) / g
+# t_cores = W_m / min(r_r R, cores r_c),  t_link = W_l / (r_l L),  t_drive = W_d / (r_d D)
+#
+# W weights that the GPU reads from its memory of rate S, experts of the round that lie there among
+# them; K the cache that attention reads; g a generation's speed beside the others. W_m misses that
+# the cores compute in RAM of rate R, W_l those fetched over the link of rate L, W_d those read from
+# the drive of rate D. A chunk of a prompt:
+#
+# t_gpu = F / (f C) / g_p + F_a / (f_a C) / g_p,  t_link = W_l / (r_p L) + t_chunk
+#
+# F work on weights, F_a on the cache, C peak in 16 bits. Shares and times are fitted to published
+# runs (`python -m lab.tiers`, data/generated/tiers.csv); numbers may be arrays.
+
+
+@dataclass(frozen=True, kw_only=True)
+class TierKernels(Kernels):
+    """Step of an engine that keeps experts in tiers."""
+
+    prompt: bool = False  # a chunk of a prompt; else a round of a reply
+    several: bool = False  # layers are divided among several GPUs
+    windows: bool = False  # copies run under Windows
+    mapped: bool = False  # experts on the drive are pages of a mapped file
+    pool: bool = False  # processor and GPU share one memory, which needs no copies over a link
+    starts: Array = 0.0  # fixed times that the flow has: of a chunk with 1, none with 0
+
+
+def tier_seconds(
+    flow: Flow, kernels: TierKernels, machine: Machine, constants: Constants
+) -> FlowTime:
+    """Time of a flow; raises InputError for a drive whose speed is not known [s]."""
+    if kernels.prompt:
+        time = _prompt_seconds(flow, kernels, machine, constants)
+        engine = constants.value("tier_prompt_engine")
+    else:
+        time = _round_seconds(flow, kernels, machine, constants)
+        engine = constants.value("tier_engine")
+    return FlowTime(moving=time.moving * engine, layers=time.layers * engine)
+
+
+def _round_seconds(
+    flow: Flow, kernels: TierKernels, machine: Machine, constants: Constants
+) -> FlowTime:
+    if flow.route is Route.RESIDENT and flow.load is not None:
+        return _gpu_round(flow.load, machine.gpus[flow.device], kernels, constants)
+    if flow.route is Route.IN_PLACE and flow.load is not None:
+        return FlowTime(moving=core_seconds(flow.load.weights, machine.host, constants))
+    if flow.route is Route.STREAMED:
+        link = machine.gpus[flow.device].link.pinned.value
+        return FlowTime(moving=flow.moved / (link * constants.value("tier_link_share")))
+    return FlowTime(moving=drive_seconds(flow.moved, kernels, machine, constants))
+
+
+def _gpu_round(load: Load, gpu: Gpu, kernels: TierKernels, constants: Constants) -> FlowTime:
+    family = gpu.family
+    bandwidth = gpu.bandwidth.value
+    beside = constants.value("tier_family", family)
+    if kernels.several:
+        beside = beside / constants.value("tier_several")
+    reading = load.weights / (constants.value("tier_read_share") * bandwidth)
+    attending = load.kv / (constants.value("tier_kv_share") * bandwidth)
+    return FlowTime(
+        moving=(reading + attending) / beside,
+        layers=load.layers * constants.value("tier_layer") / beside,
+    )
+
+
+def core_seconds(weights: Array, host: Host, constants: Constants) -> Array:
+    """Time of the cores for experts where they lie: smooth maximum of RAM and cores [s]."""
+    ram = constants.value("tier_ram_share") * host.bandwidth.value
+    each = constants.value("tier_core_rate", vectors(host)) * constants.value("tier_core_engine")
+    cores = each * host.cores
+    return slower(weights / ram, weights / cores)
+
+
+def drive_seconds(
+    moved: Array, kernels: TierKernels, machine: Machine, constants: Constants
+) -> Array:
+    """Time of experts from the drive; raises InputError where its speed is not known [s].
+
+    Pages of a mapped file come at the rate of page faults, a quarter of that of unbuffered reads:
+    1.1 GB in 550 to 750 ms of a round (Strata 0.1.31, docs/UNSLOTH_Q4.md).
+    """
+    if not np.any(moved):
+        return np.zeros_like(np.asarray(moved, dtype=float))
+    if machine.disk is None:
+        raise InputError("The drive's speed is not known; give it in GB/s or measure it.")
+    way = "mapped" if kernels.mapped else ""
+    return moved / (machine.disk.sequential.value * constants.value("tier_drive_share", way))
+
+
+def _prompt_seconds(
+    flow: Flow, kernels: TierKernels, machine: Machine, constants: Constants
+) -> FlowTime:
+    if flow.route is Route.RESIDENT and flow.load is not None:
+        return _gpu_chunk(flow.load, machine.gpus[flow.device], kernels, constants)
+    if flow.route is Route.IN_PLACE and flow.load is not None:
+        return _cores_chunk(flow.load, machine.host, constants)
+    if flow.route is Route.STREAMED:
+        rate = _copy_rate(machine.gpus[flow.device], kernels, constants)
+        return FlowTime(moving=flow.moved / rate)
+    return FlowTime(moving=drive_seconds(flow.moved, kernels, machine, constants))
+
+
+def _copy_rate(gpu: Gpu, kernels: TierKernels, constants: Constants) -> Array:
+    """Rate at which a chunk's experts are copied and unpacked [B/s]."""
+    if kernels.pool:
+        return gpu.bandwidth.value * constants.value("tier_pool_share")
+    rate = gpu.link.pinned.value * constants.value("tier_copy_share")
+    if kernels.windows:
+        return rate / constants.value("tier_copy_windows")
+    return rate
+
+
+def _gpu_chunk(load: Load, gpu: Gpu, kernels: TierKernels, constants: Constants) -> FlowTime:
+    peak = peak_16_bit(gpu) * constants.value("tier_prompt_family", gpu.family)
+    work = load.flops + load.expert_flops
+    computing = work / (constants.value("tier_flop_share") * peak)
+    attending = load.attention_flops / (constants.value("tier_attention_share") * peak)
+    return FlowTime(
+        moving=computing + attending, layers=kernels.starts * constants.value("tier_chunk")
+    )
+
+
+def _cores_chunk(load: Load, host: Host, constants: Constants) -> FlowTime:
+    reading = core_seconds(load.weights, host, constants)
+    rate = constants.value("tier_core_flops") * host.cores
+    return FlowTime(moving=np.maximum(reading, (load.flops + load.expert_flops) / rate))

@@ -18,7 +18,13 @@ import numpy as np
 
 from advisor.catalog.constants import STACKED, Constants
 from advisor.cost_model.engine_kernels import EngineKernels, engine_seconds, generation
-from advisor.cost_model.kernels import host_attention_seconds, host_kernel_seconds, kernel_seconds
+from advisor.cost_model.kernels import (
+    TierKernels,
+    host_attention_seconds,
+    host_kernel_seconds,
+    kernel_seconds,
+    tier_seconds,
+)
 from advisor.cost_model.processors import FlowTime, cpu_seconds, gpu_seconds
 from advisor.cost_model.schedule import (
     Exchange,
@@ -29,7 +35,6 @@ from advisor.cost_model.schedule import (
     Stage,
     Transfer,
 )
-from advisor.cost_model.tier_kernels import TierKernels, tier_seconds
 from advisor.errors import InputError
 from advisor.machine.machine import Disk, Gpu, Link, Machine, Network
 from advisor.units import Array

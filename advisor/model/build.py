@@ -1,20 +1,280 @@
-"""Architecture from the published numbers of a model.
-
-Roles are llama.cpp's tensor names without layer and suffix, with `.bias` appended for biases.
-Multi-token prediction layers and vision towers are left out.
-
-References:
-    [1] DeepSeek-AI 2024, DeepSeekMoE, arXiv:2401.06066 (shared and routed experts).
-    [2] ggml-org/llama.cpp, src/llama-arch.cpp (tensor names), src/llama-model.cpp (their shapes).
-"""
+"""Architecture from the published numbers of a model: its layers, and what lies around them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 from advisor.errors import DataError, Refusal
-from advisor.model.architecture import Architecture, Experts, Tensor
-from advisor.model.layers import MIXER_OF_LETTER, FeedForward, Mixer, Mixing, feed_forward, mixer
-from advisor.model.spec import ArchitectureSpec
+from advisor.model.architecture import (
+    Architecture,
+    ArchitectureSpec,
+    Experts,
+    LayerCache,
+    Shapes,
+    Tensor,
+)
+
+# Layers of a model: how each mixes tokens, and what it keeps of the past.
+#
+# `layer_pattern` has one letter per layer; this file gives the letters their meaning. Roles of
+# tensors are llama.cpp's names without layer and suffix.
+#
+# References:
+# [1] Ainslie et al. 2023, GQA, arXiv:2305.13245.
+# [2] DeepSeek-AI 2024, DeepSeek-V2, arXiv:2405.04434, section 2.1 (multi-head latent attention).
+# [3] Yang, Kautz, Hatamizadeh 2024, Gated Delta Networks, arXiv:2412.06464.
+# [4] Dao, Gu 2024, Mamba-2, arXiv:2405.21060, section 7.
+# [5] DeepSeek-AI 2025, DeepSeek-V3.2-Exp report (sparse attention and its indexer).
+# [6] ggml-org/llama.cpp, src/llama-arch.cpp (tensor names), src/llama-model.cpp (their shapes).
+# [7] ggml-org/llama.cpp, src/llama-hparams.cpp, n_embd_r and n_embd_s (recurrent state).
+
+
+class Mixer(StrEnum):
+    """Kind of token mixer."""
+
+    FULL = "full attention"
+    INDEXED = "sparse attention with an indexer"
+    WINDOW = "windowed attention"
+    DELTA_NET = "gated DeltaNet"
+    MAMBA2 = "Mamba-2"
+    NONE = "none"
+
+
+class FeedForward(StrEnum):
+    """Kind of feed-forward block."""
+
+    DENSE = "dense"
+    EXPERTS = "experts"
+    NONE = "none"
+
+
+MIXER_OF_LETTER = {
+    "F": Mixer.FULL,
+    "I": Mixer.INDEXED,
+    "W": Mixer.WINDOW,
+    "L": Mixer.DELTA_NET,
+    "M": Mixer.MAMBA2,
+    "*": Mixer.FULL,
+    "-": Mixer.NONE,
+    "E": Mixer.NONE,
+}
+FEED_FORWARD_OF_SINGLE_BLOCK = {
+    "M": FeedForward.NONE,
+    "*": FeedForward.NONE,
+    "-": FeedForward.DENSE,
+    "E": FeedForward.EXPERTS,
+}
+
+
+def mixer(facts: ArchitectureSpec, layer: int) -> Mixer:
+    """Kind of a layer's token mixer."""
+    return MIXER_OF_LETTER[_letter(facts, layer)]
+
+
+def feed_forward(facts: ArchitectureSpec, layer: int) -> FeedForward:
+    """Kind of a layer's feed-forward block."""
+    single = FEED_FORWARD_OF_SINGLE_BLOCK.get(_letter(facts, layer))
+    if single is not None:
+        return single
+    routed = layer >= facts.first_dense and (layer + 1) % facts.moe_every == 0
+    if facts.experts and routed:
+        return FeedForward.EXPERTS
+    return FeedForward.DENSE
+
+
+def _letter(facts: ArchitectureSpec, layer: int) -> str:
+    return facts.layer_pattern[layer % len(facts.layer_pattern)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mixing:
+    """Token mixer of one layer."""
+
+    tensors: tuple[Tensor, ...] = ()  # weights
+    cache: LayerCache = field(default_factory=LayerCache)
+    attention_values: int = 0  # as `Architecture.attention_values`
+
+    def beside(self, *further: Tensor) -> "Mixing":
+        """Copy with further weights."""
+        return replace(self, tensors=self.tensors + further)
+
+    @staticmethod
+    def of(facts: ArchitectureSpec, layer: int) -> "Mixing":
+        """Token mixer of a layer."""
+        kind = mixer(facts, layer)
+        match kind:
+            case Mixer.NONE:
+                return Mixing()
+            case Mixer.DELTA_NET:
+                return gated_delta_net(facts, layer)
+            case Mixer.MAMBA2:
+                return mamba2(facts, layer)
+        if kind is Mixer.INDEXED or facts.kv_lora_rank:
+            return latent_attention(facts, layer)
+        return grouped_query_attention(facts, layer)
+
+
+def key_value_heads(facts: ArchitectureSpec, layer: int) -> tuple[int, int]:
+    """Key heads of a layer and values per head; Gemma 4's full layers have their own."""
+    if mixer(facts, layer) is Mixer.WINDOW:
+        return facts.kv_heads, facts.head_dim
+    return facts.global_kv_heads or facts.kv_heads, facts.global_head_dim or facts.head_dim
+
+
+def grouped_query_attention(facts: ArchitectureSpec, layer: int) -> Mixing:
+    """Q, K, V and output projections; kv_heads x head_dim values of K and of V are cached [1].
+
+    hidden x head_dim x (2 heads + 2 kv_heads) weights; Q counts twice where it carries an output
+    gate; no V where K serves as V. A query meets heads x (key + value head size) values.
+    """
+    kind = mixer(facts, layer)
+    kv_heads, head_dim = key_value_heads(facts, layer)
+    queries = facts.heads * head_dim
+    keys = kv_heads * head_dim
+    outputs = {
+        "attn_q": queries * (2 if facts.attn_output_gate else 1),
+        "attn_k": keys,
+        "attn_v": keys,
+    }
+    if facts.attention_k_eq_v and kind is Mixer.FULL:
+        del outputs["attn_v"]
+    if facts.fused_qkv:
+        outputs = {"attn_qkv": sum(outputs.values())}
+    projections = {role: (facts.hidden, size) for role, size in outputs.items()}
+    output = {"attn_output": (queries, facts.hidden)}
+    vectors = {}
+    if facts.qk_norm == "layer":
+        vectors = {"attn_q_norm": queries, "attn_k_norm": keys}
+    elif facts.qk_norm:
+        vectors = {"attn_q_norm": head_dim, "attn_k_norm": head_dim}
+    if facts.attn_sinks:
+        vectors["attn_sinks"] = facts.heads
+    return Mixing(
+        tensors=(
+            *Tensor.of_shapes(layer, projections, bias=facts.qkv_bias),
+            *Tensor.of_shapes(layer, output, bias=facts.attn_output_bias),
+            *Tensor.of_shapes(layer, vectors),
+        ),
+        cache=LayerCache(
+            key_values=keys,
+            value_values=keys,
+            window=facts.window if kind is Mixer.WINDOW else None,
+        ),
+        attention_values=2 * queries,
+    )
+
+
+def latent_attention(facts: ArchitectureSpec, layer: int) -> Mixing:
+    """Multi-head latent attention, K and V up-projections apart as llama.cpp keeps them [2, 6].
+
+    hidden x (kv rank + rope) down, heads x (nope + v) x kv rank up, heads x v x hidden out, and the
+    queries. One latent and one rotary key are cached, kv rank + rope. Attention is counted as
+    runtimes decode it, absorbed: each head sees the latent, heads x (kv rank + rope + kv rank).
+    """
+    rank = facts.kv_lora_rank
+    heads = facts.heads
+    hidden = facts.hidden
+    queries = heads * (facts.qk_nope_dim + facts.qk_rope_dim)
+    latent = rank + facts.qk_rope_dim
+    q_rank = facts.q_lora_rank
+    down_and_up: Shapes = {
+        "attn_q_a": (hidden, q_rank),
+        "attn_q_b": (q_rank, queries),
+        "attn_q_a_norm": q_rank,
+    }
+    by_head = {"attn_k_b": (facts.qk_nope_dim, rank), "attn_v_b": (rank, facts.v_head_dim)}
+    indexed = mixer(facts, layer) is Mixer.INDEXED
+    return Mixing(
+        tensors=(
+            *Tensor.of_shapes(layer, down_and_up if q_rank else {"attn_q": (hidden, queries)}),
+            *Tensor.of_shapes(layer, {"attn_kv_a_mqa": (hidden, latent)}),
+            *Tensor.of_shapes(layer, by_head, stacked=heads),
+            *Tensor.of_shapes(layer, {"attn_output": (heads * facts.v_head_dim, hidden)}),
+            *Tensor.of_shapes(layer, {"attn_kv_a_norm": rank}),
+            *(indexer(facts, layer) if indexed else ()),
+        ),
+        cache=LayerCache(key_values=latent + (facts.index_dim if indexed else 0)),
+        attention_values=heads * (latent + rank),
+    )
+
+
+def indexer(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
+    """The lightning indexer that picks the tokens to attend to [5].
+
+    q rank x heads x dim + hidden x dim + hidden x heads weights.
+    """
+    heads = facts.index_heads
+    dim = facts.index_dim
+    weights = {
+        "indexer.attn_q_b": (facts.q_lora_rank, heads * dim),
+        "indexer.attn_k": (facts.hidden, dim),
+        "indexer.proj": (facts.hidden, heads),
+    }
+    return Tensor.of_shapes(layer, weights) + Tensor.of_shapes(
+        layer, {"indexer.k_norm": dim}, bias=True
+    )
+
+
+def gated_delta_net(facts: ArchitectureSpec, layer: int) -> Mixing:
+    """Gated DeltaNet [3], with K and V all keys' and all values' width.
+
+    hidden x (2 K + 2 V + 2 value heads) in, (2 K + V) x taps of convolution, V x hidden out. It
+    keeps value heads x key x value values and the convolution's past, which do not grow [7].
+    """
+    heads = facts.linear_value_heads
+    hidden = facts.hidden
+    taps = facts.linear_conv
+    values = heads * facts.linear_value_dim
+    mixed = 2 * facts.linear_key_heads * facts.linear_key_dim + values
+    weights: Shapes = {
+        "attn_qkv": (hidden, mixed),
+        "attn_gate": (hidden, values),
+        "ssm_beta": (hidden, heads),
+        "ssm_alpha": (hidden, heads),
+        "ssm_conv1d": (taps, mixed),
+        "ssm_out": (values, hidden),
+        "ssm_dt": heads,
+        "ssm_a": heads,
+        "ssm_norm": facts.linear_value_dim,
+    }
+    state = values * facts.linear_key_dim + (taps - 1) * mixed
+    return Mixing(tensors=Tensor.of_shapes(layer, weights), cache=LayerCache(state_values=state))
+
+
+def mamba2(facts: ArchitectureSpec, layer: int) -> Mixing:
+    """Mamba-2 [4], with D = heads x head_dim.
+
+    hidden x (2 D + 2 groups x state + heads) in, (D + 2 groups x state) x taps of convolution,
+    D x hidden out. It keeps D x state values and the convolution's past [7].
+    """
+    heads = facts.ssm_heads
+    hidden = facts.hidden
+    taps = facts.ssm_conv
+    inner = heads * facts.ssm_head_dim
+    mixed = inner + 2 * facts.ssm_groups * facts.ssm_state
+    weights: Shapes = {
+        "ssm_in": (hidden, inner + mixed + heads),
+        "ssm_conv1d": (taps, mixed),
+        "ssm_out": (inner, hidden),
+        "ssm_dt": heads,
+        "ssm_a": heads,
+        "ssm_d": heads,
+        "ssm_conv1d.bias": mixed,
+        "ssm_norm": inner,
+    }
+    state = inner * facts.ssm_state + (taps - 1) * mixed
+    return Mixing(tensors=Tensor.of_shapes(layer, weights), cache=LayerCache(state_values=state))
+
+
+# Architecture from the published numbers of a model.
+#
+# Roles are llama.cpp's tensor names without layer and suffix, with `.bias` appended for biases.
+# Multi-token prediction layers and vision towers are left out.
+#
+# References:
+# [1] DeepSeek-AI 2024, DeepSeekMoE, arXiv:2401.06066 (shared and routed experts).
+# [2] ggml-org/llama.cpp, src/llama-arch.cpp (tensor names), src/llama-model.cpp (their shapes).
+
 
 NORM_ROLES = {
     1: ("attn_norm",),

@@ -6,11 +6,10 @@ from functools import cache, lru_cache
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.name_matching import by_name, find
-from advisor.model.architecture import Architecture
+from advisor.model.architecture import Architecture, ArchitectureSpec
 from advisor.model.build import build
 from advisor.model.formats import Format
 from advisor.model.model import Model
-from advisor.model.spec import ArchitectureSpec
 
 
 @cache

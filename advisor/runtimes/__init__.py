@@ -23,7 +23,7 @@ from advisor.runtimes.llama_cpp.split_mode_tensor import LLAMA_CPP_TENSOR
 from advisor.runtimes.mlx import MLX, OLLAMA_MLX
 from advisor.runtimes.sglang import SGLANG
 from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
-from advisor.runtimes.tiered.reports import in_tiers as in_tiers
+from advisor.runtimes.tiered.runtimes import in_tiers as in_tiers
 from advisor.runtimes.tiered.runtimes import tiered_runtime, tiered_runtimes
 from advisor.runtimes.vllm import VLLM
 

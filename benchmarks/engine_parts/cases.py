@@ -15,8 +15,8 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError, Refusal
 from advisor.failures import ProbeError
 from advisor.machine.machine import Machine
+from advisor.model.architecture import ArchitectureSpec
 from advisor.model.model import Model
-from advisor.model.spec import ArchitectureSpec
 from advisor.units import GB, GIB
 from benchmarks.engine_parts import rows
 from benchmarks.engine_parts.readings import Readings, Run

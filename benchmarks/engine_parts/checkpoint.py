@@ -13,9 +13,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from advisor.model.architecture import Architecture, Tensor
+from advisor.model.architecture import Architecture, ArchitectureSpec, Tensor
 from advisor.model.build import build
-from advisor.model.spec import ArchitectureSpec
 
 DEVIATION = 0.02
 TILE = 2**19  # random weights that are written over and over: no cache of a drive folds them

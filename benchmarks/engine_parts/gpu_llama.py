@@ -17,7 +17,7 @@ from typing import Any
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.errors import AdvisorError, InputError
 from advisor.failures import ProbeError
-from advisor.model.spec import ArchitectureSpec
+from advisor.model.architecture import ArchitectureSpec
 from advisor.probes import host
 from advisor.probes.llama_cpp.job import output_of
 from advisor.probes.llama_cpp.programs import PROGRAM

@@ -22,9 +22,9 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.failures import ProbeError
 from advisor.machine.machine import Machine
 from advisor.model import catalog
+from advisor.model.architecture import ArchitectureSpec
 from advisor.model.build import build
 from advisor.model.catalog import find_model
-from advisor.model.spec import ArchitectureSpec
 from advisor.probes import host
 from advisor.probes.disk import read_rates
 from advisor.runtimes import ACCELERATE

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from advisor.model.architecture import ArchitectureSpec
 from advisor.model.catalog import find_model
-from advisor.model.spec import ArchitectureSpec
 from advisor.probes.llama_cpp.synthetic_model import Synthetic, in_format, write
 
 CONTEXTS = (128, 4096)

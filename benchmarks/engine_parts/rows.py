@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import median
 
 from advisor.machine.machine import Machine
+from advisor.model.architecture import ArchitectureSpec
 from advisor.model.model import Model
-from advisor.model.spec import ArchitectureSpec
 from advisor.units import GB, GIB
 from benchmarks.engine_parts.readings import Run, spread
 from lab.points.paged import OWN, SHAPE

@@ -26,11 +26,11 @@ from advisor.machine.machine import Disk, Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
+from advisor.model.architecture import ArchitectureSpec
 from advisor.model.build import build
 from advisor.model.model import Model
-from advisor.model.spec import ArchitectureSpec
 from advisor.runtimes import LLAMA_CPP
-from advisor.runtimes.llama_cpp.paging import WATCHED, Reread, Rereading, reread
+from advisor.runtimes.llama_cpp.passes import WATCHED, Reread, Rereading, reread
 from advisor.units import GB, GIB, KIB, Array
 from lab.points import decode_of, margins_of, point_of
 from lab.published import published_rows

@@ -24,9 +24,9 @@ from advisor.cost_model.placement import Location, PlacementStrategy
 from advisor.errors import Refusal
 from advisor.failures import ProbeError
 from advisor.machine.machine import Machine
+from advisor.model.architecture import ArchitectureSpec
 from advisor.model.build import build
 from advisor.model.catalog import in_format
-from advisor.model.spec import ArchitectureSpec
 from advisor.probes.measurement import Measurement
 from advisor.runtimes import ACCELERATE
 from advisor.units import GB, GIB, MIB

@@ -14,7 +14,7 @@ from llama_server import complete, llama_server
 from advisor.cli.main import main
 from advisor.errors import InputError
 from advisor.failures import ProbeError
-from advisor.model.spec import ArchitectureSpec
+from advisor.model.architecture import ArchitectureSpec
 from advisor.probes.llama_cpp.synthetic_model import in_type, write
 from advisor.probes.server import from_metrics, from_ollama, read_server
 

@@ -3,8 +3,8 @@
 import pytest
 
 from advisor.catalog.constants import Constants
-from advisor.cost_model.cache_kernels import rows, slow_kernel
 from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.further_times import cache_kernels, slow_kernel
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import backends
@@ -27,7 +27,7 @@ def run(backend: str, kv_type: str, prompt: int, form: str = "Q4_0") -> Estimate
 
 def test_rows_name_backends_types_and_runtimes() -> None:
     names = {runtime.name for runtime in RUNTIMES}
-    for row in rows():
+    for row in cache_kernels():
         assert row.backend in [*backends.Backend]
         assert set(row.types.split()) <= Model.KV_BYTES_PER_VALUE.keys()
         assert names & set(row.runtimes.split(";"))

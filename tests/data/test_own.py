@@ -4,7 +4,7 @@ import numpy as np
 import own_rows
 import pytest
 
-from advisor.runtimes.llama_cpp.paging import WATCHED
+from advisor.runtimes.llama_cpp.passes import WATCHED
 from lab.points import paged as paged_points
 from lab.points.paged import OWN, rows
 from lab.points.paged import paged as is_paged

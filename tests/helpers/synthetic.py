@@ -16,11 +16,9 @@ from typing import Any
 from gguf import GGMLQuantizationType
 from gguf_files import F32, Tensors, write
 
-from advisor.model.architecture import Architecture, Tensor
-from advisor.model.build import build
+from advisor.model.architecture import Architecture, ArchitectureSpec, Tensor
+from advisor.model.build import FeedForward, Mixer, build, feed_forward, key_value_heads, mixer
 from advisor.model.formats import Format
-from advisor.model.layers import FeedForward, Mixer, feed_forward, key_value_heads, mixer
-from advisor.model.spec import ArchitectureSpec
 
 NAMES: Mapping[str, Mapping[str, str]] = {
     arch: {"ffn_norm": "post_attention_norm"}

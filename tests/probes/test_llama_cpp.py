@@ -24,9 +24,9 @@ import pytest
 from engine import needs_engine
 
 from advisor.failures import ProbeError
+from advisor.model.architecture import ArchitectureSpec
 from advisor.model.gguf.read import describe_path
 from advisor.model.model import Model
-from advisor.model.spec import ArchitectureSpec
 from advisor.probes import host
 from advisor.probes.llama_cpp import die_with_parent, engine, samples
 from advisor.probes.llama_cpp.job import EngineJob, Timings, output_of

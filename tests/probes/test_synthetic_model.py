@@ -7,8 +7,8 @@ import pytest
 from gguf import GGUFReader, dequantize
 
 from advisor.errors import Refusal, UnknownName
+from advisor.model.architecture import ArchitectureSpec
 from advisor.model.gguf.read import describe_path
-from advisor.model.spec import ArchitectureSpec
 from advisor.probes.llama_cpp.synthetic_model import KINDS, Synthetic, in_format, in_type, write
 
 DENSE = ArchitectureSpec(

@@ -15,10 +15,10 @@ from engine import Allocated, load, needs_engine
 from synthetic import write_model
 
 from advisor.cost_model.workload import Workload
+from advisor.model.architecture import ArchitectureSpec
 from advisor.model.build import build
 from advisor.model.catalog import find_model, in_format
 from advisor.model.model import Model
-from advisor.model.spec import ArchitectureSpec
 from advisor.runtimes.llama_cpp.buffers import compute_buffer, kv_cache_bytes, output_buffer
 from advisor.units import MIB
 

@@ -21,8 +21,7 @@ from advisor.model.architecture import Group
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP, LM_STUDIO
 from advisor.runtimes.llama_cpp.forks import unfolded
-from advisor.runtimes.llama_cpp.paging import WATCHED, Rereading, renewal_rate
-from advisor.runtimes.llama_cpp.passes import crossings
+from advisor.runtimes.llama_cpp.passes import WATCHED, Rereading, crossings, renewal_rate
 from advisor.units import GIB
 
 

@@ -20,10 +20,10 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, Refusal
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
+from advisor.model.architecture import ArchitectureSpec
 from advisor.model.build import build
 from advisor.model.catalog import find_model, in_format
 from advisor.model.model import Model
-from advisor.model.spec import ArchitectureSpec
 from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import MIB

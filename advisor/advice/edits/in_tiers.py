@@ -10,7 +10,7 @@ from advisor.cost_model.runtime import Runtime
 from advisor.machine.machine import Machine
 from advisor.runtimes import compared
 from advisor.runtimes.compare import decode_tps
-from advisor.runtimes.tiered.reports import adoption
+from advisor.runtimes.tiered.runtimes import adoption
 
 SAME_MODEL = "the same model in "  # beginning of the words of such a change
 

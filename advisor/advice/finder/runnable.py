@@ -39,11 +39,11 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog
+from advisor.model.architecture import ArchitectureSpec
 from advisor.model.by_name.hub_list import HubRow, hub_list
 from advisor.model.by_name.named import GGUF_OF_NATIVE, USUAL, named, native_format, usual_format
 from advisor.model.formats import Format
 from advisor.model.model import Floats, Model
-from advisor.model.spec import ArchitectureSpec
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.compare import decode_tps
 

@@ -9,7 +9,7 @@ from functools import cache
 
 from advisor.catalog.csv_tables import texts
 from advisor.model import catalog
-from advisor.model.architecture import Architecture
+from advisor.model.architecture import Architecture, ArchitectureSpec
 from advisor.model.by_name.hub_list import (
     HubRow,
     hub_list,
@@ -19,7 +19,6 @@ from advisor.model.by_name.hub_list import (
     listed,
 )
 from advisor.model.by_name.names import take_apart, words
-from advisor.model.spec import ArchitectureSpec
 
 KnownRow = ArchitectureSpec | HubRow
 

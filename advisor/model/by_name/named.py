@@ -15,6 +15,7 @@ from advisor.catalog import name_matching
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import Refusal, UnknownName
 from advisor.model import catalog
+from advisor.model.architecture import ArchitectureSpec
 from advisor.model.by_name import names
 from advisor.model.by_name.checks import checked, longer_context, refuse_unknown_states
 from advisor.model.by_name.hub_list import (
@@ -43,7 +44,6 @@ from advisor.model.by_name.readings import (
 )
 from advisor.model.by_name.stand_in import NEWEST, stand_in
 from advisor.model.no_chat import refuse_no_chat_model
-from advisor.model.spec import ArchitectureSpec
 
 
 @lru_cache(maxsize=4096)

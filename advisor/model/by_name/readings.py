@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from advisor.errors import AdvisorError, UnknownName
 from advisor.model import catalog
-from advisor.model.architecture import Architecture, Group
+from advisor.model.architecture import Architecture, ArchitectureSpec, Group
 from advisor.model.by_name.hub_list import HubRow, counts_weights, hub_list
 from advisor.model.by_name.known import (
     KnownRow,
@@ -40,7 +40,6 @@ from advisor.model.by_name.names import (
     weights,
     words,
 )
-from advisor.model.spec import ArchitectureSpec
 
 
 def readings(name: ModelName) -> Iterator[KnownRow | None]:

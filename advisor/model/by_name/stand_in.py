@@ -15,7 +15,7 @@ from functools import cache
 from itertools import takewhile
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.model.architecture import Architecture, Group
+from advisor.model.architecture import Architecture, ArchitectureSpec, Group
 from advisor.model.by_name import names
 from advisor.model.by_name.hub_list import HubRow
 from advisor.model.by_name.known import (
@@ -26,7 +26,6 @@ from advisor.model.by_name.known import (
     catalogue_keys,
     makers_keys,
 )
-from advisor.model.spec import ArchitectureSpec
 
 # Cache that models of a size, kind and time usually have.
 #

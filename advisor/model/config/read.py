@@ -15,7 +15,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from advisor.errors import InputError, Refusal
-from advisor.model.architecture import Architecture, Group, LayerCache, Shapes, Tensor
+from advisor.model.architecture import (
+    Architecture,
+    ArchitectureSpec,
+    Group,
+    LayerCache,
+    Shapes,
+    Tensor,
+)
 from advisor.model.build import build
 from advisor.model.config import layer_types
 from advisor.model.config.layer_types import (
@@ -42,7 +49,6 @@ from advisor.model.config.values import (
 )
 from advisor.model.model import Described
 from advisor.model.no_chat import classes, refuse_no_chat_model
-from advisor.model.spec import ArchitectureSpec
 
 if TYPE_CHECKING:
     from advisor.model.config.by_tensors import StoredTensor

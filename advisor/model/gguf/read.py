@@ -17,6 +17,7 @@ from pathlib import Path
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError, Refusal
 from advisor.model.architecture import Architecture, Experts, Group, LayerCache, Tensor
+from advisor.model.build import Mixing
 from advisor.model.formats import StorageType
 from advisor.model.gguf.header import Header, Part, TensorInfo, Value, brief, prefix, read_header
 from advisor.model.gguf.shards import (
@@ -31,7 +32,6 @@ from advisor.model.gguf.shards import (
     stored_bytes,
     tensor,
 )
-from advisor.model.layers import Mixing
 from advisor.model.model import Described, Model
 from advisor.units import GIB
 

@@ -8,9 +8,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from advisor.errors import AdvisorError
-from advisor.model.architecture import Group
+from advisor.model.architecture import ArchitectureSpec, Group
 from advisor.model.model import Model
-from advisor.model.spec import ArchitectureSpec
 from advisor.probes.host import HostFacts
 from advisor.probes.llama_cpp.job import Timings
 from advisor.probes.llama_cpp.synthetic_model import Synthetic, in_format, in_type

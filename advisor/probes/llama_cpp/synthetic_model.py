@@ -23,12 +23,11 @@ from typing import BinaryIO
 import numpy as np
 
 from advisor.errors import Refusal
-from advisor.model.architecture import Architecture, Group, Tensor
+from advisor.model.architecture import Architecture, ArchitectureSpec, Group, Tensor
 from advisor.model.build import build
 from advisor.model.formats import Format, StorageType
 from advisor.model.gguf.shards import numbered
 from advisor.model.model import Model
-from advisor.model.spec import ArchitectureSpec
 
 MAGIC = b"GGUF"
 VERSION = 3

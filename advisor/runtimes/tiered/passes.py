@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from advisor.cost_model.kernels import TierKernels
 from advisor.cost_model.loads import ForwardPass, Load, prompt_step, step_load, token_step
 from advisor.cost_model.placement import Location, Placement, PlacementStrategy, TierSettings
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule
-from advisor.cost_model.tier_kernels import TierKernels
 from advisor.cost_model.workload import Workload
 from advisor.machine.backends import OperatingSystem
 from advisor.machine.machine import Machine

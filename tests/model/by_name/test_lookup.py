@@ -4,8 +4,8 @@ import pytest
 from hardware_names import sample
 
 from advisor.errors import AdvisorError, Refusal, UnknownName
+from advisor.model.architecture import ArchitectureSpec
 from advisor.model.by_name.named import meant, named
-from advisor.model.spec import ArchitectureSpec
 
 MEANT = {
     # As quantizers publish.

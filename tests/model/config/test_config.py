@@ -11,12 +11,11 @@ import pytest
 from advisor.catalog.csv_tables import texts
 from advisor.errors import AdvisorError, InputError, Refusal
 from advisor.model import catalog
-from advisor.model.architecture import Architecture, Group
+from advisor.model.architecture import Architecture, ArchitectureSpec, Group
 from advisor.model.build import build
 from advisor.model.config.read import describe, facts_of
 from advisor.model.config.values import FILE, families, language_config
 from advisor.model.formats import known_format
-from advisor.model.spec import ArchitectureSpec
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "configs"
 # Published files, beside the repository or in it where someone keeps them; they are not part of it.

@@ -11,7 +11,7 @@ import pytest
 from gguf import GGML_QUANT_SIZES
 
 from advisor.errors import Refusal, UnknownName
-from advisor.model.architecture import Architecture, Experts, Group, Tensor
+from advisor.model.architecture import Architecture, ArchitectureSpec, Experts, Group, Tensor
 from advisor.model.build import build
 from advisor.model.formats import (
     UNQUANTIZED,
@@ -22,7 +22,6 @@ from advisor.model.formats import (
     formats,
     heads_per_value_head,
 )
-from advisor.model.spec import ArchitectureSpec
 from advisor.units import GB, GIB
 
 ROOT = Path(__file__).parents[3]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from advisor.catalog.constants import ConstantRow, Constants
+from advisor.cost_model.kernels import TierKernels, drive_seconds
 from advisor.cost_model.loads import Load
 from advisor.cost_model.schedule import Flow, Route
-from advisor.cost_model.tier_kernels import TierKernels, drive_seconds
 from advisor.cost_model.timing import stage_seconds
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine

@@ -21,7 +21,7 @@ from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.remarks import remarks_of
 from advisor.runtimes.tiered.engines import Fill, RamTier, TieredEngine, packed
 from advisor.runtimes.tiered.placement import SPARE
-from advisor.runtimes.tiered.reports import on_card
+from advisor.runtimes.tiered.runtimes import on_card
 from advisor.units import GIB, Array
 
 RAM = PlacementStrategy.CPU_OFFLOAD

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from advisor.errors import InputError
-from advisor.model.architecture import Architecture, Group, Shapes, Tensor
-from advisor.model.build import Layer, build
+from advisor.model.architecture import Architecture, ArchitectureSpec, Group, Shapes, Tensor
+from advisor.model.build import Layer, Mixing, build
 from advisor.model.config.own_layers.parts import (
     DeltaSizes,
     MambaSizes,
@@ -26,8 +26,6 @@ from advisor.model.config.own_layers.parts import (
 )
 from advisor.model.config.own_layers.states import heads_by_layer
 from advisor.model.config.values import Config
-from advisor.model.layers import Mixing
-from advisor.model.spec import ArchitectureSpec
 
 # Families that alternate windows and full attention of different sizes, or gate what they attend.
 

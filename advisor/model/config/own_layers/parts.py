@@ -14,11 +14,16 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from advisor.errors import InputError
-from advisor.model.architecture import Architecture, Group, LayerCache, Shapes, Tensor
-from advisor.model.build import Layer
+from advisor.model.architecture import (
+    Architecture,
+    ArchitectureSpec,
+    Group,
+    LayerCache,
+    Shapes,
+    Tensor,
+)
+from advisor.model.build import Layer, Mixing
 from advisor.model.config.values import Config
-from advisor.model.layers import Mixing
-from advisor.model.spec import ArchitectureSpec
 
 Entry = TypeVar("Entry")
 

@@ -15,8 +15,8 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from advisor.model.architecture import Architecture, LayerCache, Shapes, Tensor
-from advisor.model.build import Layer
+from advisor.model.architecture import Architecture, ArchitectureSpec, LayerCache, Shapes, Tensor
+from advisor.model.build import Layer, Mixing
 from advisor.model.config.own_layers.parts import (
     MambaSizes,
     attention,
@@ -25,8 +25,6 @@ from advisor.model.config.own_layers.parts import (
     stacked,
 )
 from advisor.model.config.values import Config
-from advisor.model.layers import Mixing
-from advisor.model.spec import ArchitectureSpec
 
 ATTENDS = ("attention", "full_attention")
 
