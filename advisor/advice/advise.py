@@ -3,7 +3,7 @@
 It is the same to a request from every door.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -38,6 +38,7 @@ from advisor.advice.table.thought import as_they_think, without_thinking
 from advisor.advice.table.timed_machines import VALUED, cardless
 from advisor.advice.words.judgement import Judgement, judgement
 from advisor.advice.words.verdict import Advice, price_notes
+from advisor.cost_model.cache_kernels import told_of
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
@@ -456,8 +457,15 @@ class Answer:
             *self._cut,
             *price_notes(self.advice.question),
             *self.of_known,
-            *(slower_with_cache(self.advice.best) if self.advice.best else ()),
+            *(_of_cache(self.advice.best) if self.advice.best else ()),
         )
+
+
+def _of_cache(best: Estimate) -> Iterator[str]:
+    """What a cache costs: one of experts that slows, a format without a fast kernel."""
+    yield from slower_with_cache(best)
+    if slow := told_of(best.slow_cache, best.work):
+        yield f"{best.runtime.name}: {slow}"
 
 
 def answer(nouns: Nouns) -> Answer:

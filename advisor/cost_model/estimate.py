@@ -510,6 +510,7 @@ def estimate(
         work = outcome.work
     try:
         _check_memories(machine, strategy, settings)
+        _check_whole(model, machine, strategy, settings)
         placement = runtime.place(model, machine, work, strategy, settings)
     except Refusal as refusal:
         return replace(outcome, refusal=str(refusal), missing=whole_bytes(model, work))
@@ -590,6 +591,25 @@ def _check_memories(machine: Machine, strategy: PlacementStrategy, settings: Set
         raise Refusal(
             "GPU and processor share one memory here, so there is no other to leave a part in."
         )
+
+
+def _check_whole(
+    model: Model, machine: Machine, strategy: PlacementStrategy, settings: Settings
+) -> None:
+    """Refuse to hold all in the GPUs where somebody states a part that stays in RAM."""
+    if strategy is not PlacementStrategy.GPU_RESIDENT or not machine.gpus:
+        return
+    layers = settings.in_layers(model.layers).gpu_layers
+    if layers is not None and np.all(np.asarray(layers) < model.layers):
+        count = f"{float(np.max(np.asarray(settings.gpu_layers, dtype=float))):g}"
+        raise Refusal(
+            f"The GPU layers stated are {count} of {model.layers}, so a part stays in RAM."
+        )
+    experts = settings.cpu_moe if model.has_experts else None
+    for part, stated in (("experts", experts), ("feed-forward", settings.cpu_ffn)):
+        if stated is not None and np.all(np.asarray(stated) > 0):
+            count = f"{float(np.min(np.asarray(stated, dtype=float))):g}"
+            raise Refusal(f"The {part} of {count} layers are stated to stay in RAM.")
 
 
 def _queued(outcome: Estimate) -> Estimate:

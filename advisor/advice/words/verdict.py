@@ -220,9 +220,7 @@ def _overloaded(advice: Comparison) -> str:
     kept = advice.options[0]
     if kept.keeps_up or kept.speed is None or advice.case.demand.counted:
         return ""
-    replies = kept.use.money.replies_per_day
-    hours = replies * kept.use.seconds_each(kept.speed) / 3600
-    return f" {number(replies)} answers are {number(hours)} hours of work a day."
+    return f" {kept.work_of_a_day}"
 
 
 def _worked(advice: Comparison, best: Estimate) -> str:

@@ -82,20 +82,26 @@ def checked(text: str, model: Named) -> Named:
 
 CONTEXT = re.compile(r"(?<![a-z0-9.])(\d{1,4})(k|m)(?![a-z0-9])", re.IGNORECASE)
 """A context in a name: `Yi-34B-200K`, `Qwen2.5-7B-Instruct-1M`."""
+SIZE = re.compile(r"\d[bB]|(?<![a-z])(mini|small|medium|large)(?![a-z])", re.IGNORECASE)
+"""A size in a name, in billions or in a word: `Phi-3-mini-4k`."""
 LEAST_CONTEXT = 2048  # shorter ones are weights: `SmolLM-135M`, `stories-260K` [tokens]
 BINARY = frozenset({2**power for power in range(2, 11)})
 """Thousands that are written for powers of two: 32k is 32,768 tokens, 200k is 200,000."""
 
 
 def longer_context(text: str, model: Named) -> Named:
-    """Model with the context of its variant, by its own row or its name, where that is longer; an
-    exact name is no variant, and a copy's row says nothing of it.
+    """Model with the context of its variant, by its own row or its name, where that is longer, or
+    where the name of the variant states it; an exact name is no variant, and a copy's row says
+    nothing of it.
     """
     own = model.architecture.max_context
     if own is None or not model.taken_as:
         return model
-    stated = max(_context_of_row(text), _context_of_name(text))
-    return replace(model, context=stated) if stated > own else model
+    named = _context_of_name(text)
+    stated = max(_context_of_row(text), named)
+    if stated > own or (named == stated and 0 < named < own):
+        return replace(model, context=stated)
+    return model
 
 
 def _context_of_row(text: str) -> int:
@@ -109,13 +115,10 @@ def _context_of_row(text: str) -> int:
 
 
 def _context_of_name(text: str) -> int:
-    """Context that a name states behind a size in billions; 0 without one [tokens]."""
-    size = names.stated_size(names.take_apart(text))
+    """Context that a name states behind a size; 0 without one [tokens]."""
     last = text.rpartition("/")[2]
-    lengths = [
-        match for match in CONTEXT.finditer(last) if re.search(r"\d[bB]", last[: match.start()])
-    ]
-    if size is None or not lengths:
+    lengths = [match for match in CONTEXT.finditer(last) if SIZE.search(last[: match.start()])]
+    if not lengths:
         return 0
     number = int(lengths[-1][1])
     if lengths[-1][2].casefold() == "m":

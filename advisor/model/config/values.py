@@ -237,9 +237,20 @@ def families() -> Mapping[str, FamilyRow]:
     return {model_type: row for row in rows for model_type in row.model_types.split()}
 
 
+BLOCKS = ("attn_config", "ffn_config")
+"""Objects of a config.json whose keys are those of the whole model (DBRX, MPT)."""
+
+
+def _flat(values: Mapping[str, object]) -> Mapping[str, object]:
+    """A config.json with the keys of its `BLOCKS` objects beside the others, which count more."""
+    parts = [part for key in BLOCKS if isinstance(part := values.get(key), Mapping)]
+    inner = {key: value for part in parts for key, value in part.items()}
+    return {**inner, **{key: value for key, value in values.items() if key not in BLOCKS}}
+
+
 def language_config(name: str, values: Mapping[str, object]) -> tuple[Config, FamilyRow]:
     """The language model's part of a config.json, with its family and the family's defaults."""
-    config = Config(name=name, values=language_model(values))
+    config = Config(name=name, values=language_model(_flat(values)))
     family = _family(config)
     pairs = assignments(family.defaults, FILE)
     return replace(config, defaults={key: literal(value) for key, value in pairs}), family
