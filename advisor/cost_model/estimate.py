@@ -489,6 +489,8 @@ def estimate(
     if runtime.key in measured.RUNTIMES:
         notes.append(measured.kernel_note(machine, model))
     machine = runtime.bound(machine)
+    if runtime.as_built is not None:
+        model = runtime.as_built(model, machine.build)
     settings = settings or DEFAULT
     if settings.expert_cache is not None and not runtime.caches_experts:
         settings = replace(settings, expert_cache=None)
