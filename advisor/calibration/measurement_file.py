@@ -18,7 +18,7 @@ from typing import Any
 
 from advisor.catalog.records import checked
 from advisor.errors import InputError, StoreError
-from advisor.paths import DATA_VARIABLE
+from advisor.paths import DATA_VARIABLE, replace_file
 from advisor.probes import host
 from advisor.probes.gpu import detect
 from advisor.probes.measurement import Measurement
@@ -202,17 +202,8 @@ def alone(folder: Path, failure: str) -> Iterator[None]:
 
 
 def write(path: Path, content: Any) -> None:
-    """Write JSON at once: readers see the old file or the new one. OSError leaves the old one."""
-    # A fixed name, so that the remains of a killed process are overwritten and do not pile up.
-    fresh = path.with_name(f"{path.name}.new")
-    try:
-        with fresh.open("w", encoding="utf-8") as file:
-            json.dump(content, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
+    """Write JSON at once (`paths.replace_file`). OSError leaves the old file."""
+    replace_file(path, json.dumps(content, indent=1))
 
 
 def delete(path: Path) -> None:

@@ -346,7 +346,7 @@ def listed(row: HubRow) -> Listed:
     """The architecture of a listed repository, unless its sizes are missing or contradict."""
     fetched = by_config().get(row.name.casefold())
     if fetched is not None and not fetched.refused:
-        return _configured(fetched)
+        return configured(fetched)
     row = _with_family(row)
     rule = hub_rules().get(row.architecture)
     named = row.architecture != UNNAMED
@@ -375,8 +375,8 @@ def listed(row: HubRow) -> Listed:
     )
 
 
-def _configured(row: RenewedModelRow) -> Listed:
-    """A repository as its own config.json describes it."""
+def configured(row: RenewedModelRow) -> Listed:
+    """A fetched repository as its own config.json describes it."""
     from advisor.model.config.by_tensors import from_text
     from advisor.model.config.read import describe, describe_by_tensors
 
