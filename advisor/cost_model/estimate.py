@@ -327,7 +327,7 @@ class Estimate:
         if time is None or self.constants is None:
             return None
         fitted = self._margins(time, self.constants, constant)
-        beside = np.hypot(self.runtime.extra_uncertainty, self.model.architecture.shape_uncertainty)
+        beside = np.hypot(self.runtime.extra_uncertainty, self.model.architecture.layer_uncertainty)
         fitted_drafts = self.runtime.schedules_drafts
         if constant == uncertainty.IN_DECODE and self.work.draft and not fitted_drafts:
             beside = np.hypot(beside, DRAFTING)

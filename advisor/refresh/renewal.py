@@ -18,7 +18,7 @@ from advisor.advice.prices.rows import api_price_rows, price_rows, rent_rows
 from advisor.catalog import renewed
 from advisor.catalog.csv_tables import as_text
 from advisor.errors import AdvisorError, NetworkError, UnknownName
-from advisor.model.by_name.hub_list import by_config
+from advisor.model.by_name.hub_list import fetched_models
 from advisor.model.hub import offline
 from advisor.refresh import checks, models, prices, rates, scores
 from advisor.refresh.checks import Doubt
@@ -41,7 +41,7 @@ class Source:
 SOURCES: Mapping[str, Source] = {
     "models": Source(
         fetch=models.fetched,
-        now=lambda: by_config().values(),
+        now=lambda: fetched_models().values(),
         key=("name",),
         changing=("config", "refused"),
         check=checks.of_models,

@@ -63,11 +63,11 @@ def checked(text: str, model: Named) -> Named:
     if entry.generic:
         refuse_unknown_states(text, row, entry.architecture)
     if not is_unpacked(row) or _estimated(row):
-        return model
+        return _as_named(row, model)
     total = text_parameters(row, model.architecture)
     apart = math.log(model.architecture.params / total)
     if abs(apart) <= AGREES:
-        return model
+        return _of_named_use(row, model, entry.generic)
     own = names.stated_size(names.take_apart(row.name))
     named_so = own is not None and abs(math.log(own.params / total)) <= AGREES
     if entry.generic or named_so:
@@ -78,6 +78,73 @@ def checked(text: str, model: Named) -> Named:
         "not all there. Its config.json or GGUF file would tell."
     )
     return replace(model, notes=(note, *model.notes))
+
+
+def contradiction(row: HubRow) -> float:
+    """How far a row's sizes count from its stated total [logarithm]."""
+    built = listed(row).architecture
+    return abs(math.log(built.params / text_parameters(row, built)))
+
+
+NAMED_APART = math.log(1.5)
+"""Logarithm of how far a name that states its active weights too may lie from what the layers
+count: 4 % of the listed models lie farther, most of them named by the weights in use alone."""
+
+
+def _as_named(row: HubRow, model: Named) -> Named:
+    """Model scaled to the size in its name, where its packed files do not tell one: of one with
+    experts removed, or one whose name states the weights in use too.
+    """
+    name = names.take_apart(JOINED_SIZES.sub(r"\1-", row.name))
+    size = names.stated_size(name)
+    if size is None:
+        return model
+    counted = model.architecture.params
+    more = math.log(counted / size.params)
+    if "cut" in name.kinds:
+        differs = more > AGREES  # a smaller one is named by the model that it was cut from
+    else:
+        differs = size.active is not None and abs(more) > NAMED_APART
+    if not differs:
+        return model
+    made = resized(model.architecture, model.name, size)
+    note = (
+        f"Its name says {_billions(size.params)} weights, while its sizes in a list of {READ} "
+        f"count {_billions(counted)}, those of the model that it was made from: its layers are "
+        "scaled to its name. Its config.json or GGUF file would tell them."
+    )
+    return replace(model, made=made, notes=(note, *model.notes))
+
+
+USE_APART = math.log(1.2)
+LEAST_APART = 1.5e9
+"""How far the active weights of a name may lie from those that the layers use, and at least by how
+many: names round, and count the tables of tokens or leave them out."""
+
+
+def _of_named_use(row: HubRow, model: Named, generic: bool) -> Named:
+    """Model whose use of experts is that of its name where nobody described its layers; else with a
+    sentence where the two differ.
+    """
+    size = names.stated_size(names.take_apart(JOINED_SIZES.sub(r"\1-", row.name)))
+    used = model.architecture.active_params
+    if size is None or size.active is None or model.architecture.experts is None:
+        return model
+    if abs(math.log(used / size.active)) <= USE_APART or abs(used - size.active) < LEAST_APART:
+        return model
+    if not generic:
+        note = (
+            f"Its name says {_billions(size.active)} active weights, while its layers use "
+            f"{_billions(used)} for a token, which is shown."
+        )
+        return replace(model, notes=(note, *model.notes))
+    scaled = replace(size, params=float(model.architecture.params))
+    note = (
+        f"Its name says {_billions(size.active)} active weights, while its layers as counted use "
+        f"{_billions(used)}: its layers are scaled to its name."
+    )
+    made = resized(model.architecture, model.name, scaled)
+    return replace(model, made=made, notes=(note, *model.notes))
 
 
 CONTEXT = re.compile(r"(?<![a-z0-9.])(\d{1,4})(k|m)(?![a-z0-9])", re.IGNORECASE)

@@ -319,6 +319,12 @@ def _guessed(config: Config, kind: str) -> FamilyRow:
     )
 
 
+def is_undescribed(values: Mapping[str, object]) -> bool:
+    """Whether no rule describes the family of a config.json, or one only refuses it."""
+    family = families().get(str(language_model(values).get("model_type")))
+    return family is None or bool(family.refused)
+
+
 def is_guessed(family: FamilyRow) -> bool:
     """Whether a family's row is that of Llama in place of one of its own."""
     return family not in families().values()
