@@ -1,4 +1,4 @@
-"""Folders of the program's own files and of the user's data, and how a file there is replaced."""
+"""Folders of the program's own files and of the user's data."""
 
 import os
 from pathlib import Path
@@ -29,21 +29,3 @@ def product_folder() -> Path:
     if installed.is_dir():
         return installed
     return installed.parents[1]
-
-
-def replace_file(path: Path, text: str) -> None:
-    """Write a file at once: readers see the old one or the new one, even after a power cut.
-
-    Raises:
-        OSError: it cannot be written; the old one stays.
-    """
-    # A fixed name, so that the remains of a killed process are overwritten and do not pile up.
-    fresh = path.with_name(f"{path.name}.new")
-    try:
-        with fresh.open("w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)

@@ -17,9 +17,9 @@ from typing import Any
 
 from advisor.catalog.csv_tables import DATA, as_text, read
 from advisor.model.by_name.hub_list import hub_list
-from advisor.model.config.built import FILE, BuiltModelRow
 from advisor.model.config.by_tensors import StoredTensor
 from advisor.model.config.by_tensors import as_text as shapes_text
+from advisor.model.config.values import BUILT, BuiltModelRow
 from advisor.refresh.models import row_of
 
 JOBS = Path(__file__).with_name("built_models.csv")
@@ -104,4 +104,4 @@ def rows() -> Iterator[BuiltModelRow]:
 
 
 if __name__ == "__main__":
-    (DATA / FILE).write_text(as_text(tuple(rows())), encoding="utf-8")
+    (DATA / BUILT).write_text(as_text(tuple(rows())), encoding="utf-8")

@@ -57,5 +57,5 @@ def _is_unknown(name: str) -> bool:
 
 if __name__ == "__main__":
     prices = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    found = sorted(rows(prices, sys.argv[2]), key=lambda row: row.name.casefold())
-    (DATA / HOSTED).write_text(as_text(tuple(found)), encoding="utf-8")
+    hosted = sorted(rows(prices, sys.argv[2]), key=lambda row: row.name.casefold())
+    (DATA / HOSTED).write_text(as_text(tuple(hosted)), encoding="utf-8")

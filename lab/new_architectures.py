@@ -46,7 +46,7 @@ def rows(timed: Iterable[Timed]) -> Iterator[NewArchitectureRow]:
         if predicted is not None and row.timed == held_out.GENERATED:
             off = math.log(predicted / row.seconds)
             errors[llama_cpp.kinds_of(row)][row.publisher].append(off)
-    found = [
+    table = [
         NewArchitectureRow(
             kinds=kinds,
             publishers=len(by_publisher),
@@ -57,7 +57,7 @@ def rows(timed: Iterable[Timed]) -> Iterator[NewArchitectureRow]:
         for kinds, by_publisher in errors.items()
         if len(by_publisher) >= FEWEST
     ]
-    yield from sorted(found, key=lambda row: -abs(row.error))
+    yield from sorted(table, key=lambda row: -abs(row.error))
 
 
 def width(table: Iterable[NewArchitectureRow]) -> float:
@@ -71,6 +71,6 @@ def kept() -> tuple[NewArchitectureRow, ...]:
 
 
 if __name__ == "__main__":
-    found = tuple(rows(llama_cpp.rows_of(llama_cpp.published()).timed))
-    sys.stdout.write(f"{len(found)} architectures, four in five within e^{width(found):.2f}\n")
-    sys.exit(write({FILE: as_text(found)}))
+    table = tuple(rows(llama_cpp.rows_of(llama_cpp.published()).timed))
+    sys.stdout.write(f"{len(table)} architectures, four in five within e^{width(table):.2f}\n")
+    sys.exit(write({FILE: as_text(table)}))

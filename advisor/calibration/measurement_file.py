@@ -16,9 +16,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from advisor import given_files
 from advisor.catalog.records import checked
 from advisor.errors import InputError, StoreError
-from advisor.paths import DATA_VARIABLE, replace_file
+from advisor.paths import DATA_VARIABLE
 from advisor.probes import host
 from advisor.probes.gpu import detect
 from advisor.probes.measurement import Measurement
@@ -202,8 +203,8 @@ def alone(folder: Path, failure: str) -> Iterator[None]:
 
 
 def write(path: Path, content: Any) -> None:
-    """Write JSON at once (`paths.replace_file`). OSError leaves the old file."""
-    replace_file(path, json.dumps(content, indent=1))
+    """Write JSON at once (`given_files.replace_file`). OSError leaves the old file."""
+    given_files.replace_file(path, json.dumps(content, indent=1))
 
 
 def delete(path: Path) -> None:

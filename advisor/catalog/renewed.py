@@ -13,9 +13,10 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
+from advisor import given_files
 from advisor.catalog.csv_tables import DATA, Row, read
 from advisor.errors import DataError, StoreError
-from advisor.paths import DATA_VARIABLE, data_folder, replace_file
+from advisor.paths import DATA_VARIABLE, data_folder
 
 FOLDER = "tables"
 NAME = re.compile(r"(\d{1,9})_(\d{4}-\d\d-\d\d)\.csv")
@@ -107,7 +108,7 @@ def keep(table: str, text: str, day: date) -> Renewal:
     path = folder / f"{number:04d}_{day.isoformat()}.csv"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        replace_file(path, text)
+        given_files.replace_file(path, text)
     except OSError as error:
         raise StoreError(
             f"{path} cannot be written ({error.strerror}); set {DATA_VARIABLE} to a folder that "

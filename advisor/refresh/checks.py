@@ -164,13 +164,13 @@ def _dearer_than_above(sales: Sequence[PriceRow]) -> Iterator[Doubt]:
         above[lesser].append(greater)
     for row in sales:
         for greater in above[row.gpu]:
-            asked = prices.get((greater, row.condition), [])
+            of_greater = prices.get((greater, row.condition), [])
             amount = row.usd / row.gpu_count
-            if len(asked) >= FEWEST_ABOVE and amount > SIBLING_DEARER * median(asked):
+            if len(of_greater) >= FEWEST_ABOVE and amount > SIBLING_DEARER * median(of_greater):
                 yield Doubt(
                     row=row,
                     why=f"{row.provider} {row.gpu} {row.condition} at ${amount:,.4g}, where the "
-                    f"greater {greater} is ${median(asked):,.4g} in the middle",
+                    f"greater {greater} is ${median(of_greater):,.4g} in the middle",
                 )
 
 

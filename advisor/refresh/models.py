@@ -29,10 +29,9 @@ from advisor.model.by_name.hub_list import (
 )
 from advisor.model.by_name.known import makers
 from advisor.model.by_name.names import take_apart
-from advisor.model.config.built import built_models
 from advisor.model.config.by_tensors import as_text, from_text
 from advisor.model.config.read import describe, describe_by_tensors
-from advisor.model.config.values import Config, language_model
+from advisor.model.config.values import Config, built_models, language_model
 from advisor.model.hub import (
     IDENTITY,
     Limits,

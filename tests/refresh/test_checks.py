@@ -129,12 +129,29 @@ def test_a_config_of_another_size_than_its_name_is_named_unless_its_files_agree(
     name: str, parameters: int, doubted: bool
 ) -> None:
     row = RenewedModelRow(
-        name=name, architecture="llama", parameters=parameters, layers=32, hidden=4096, heads=32,
-        kv_heads=8, head_dim=128, vocab=128256, feed_forward=14336, shared_feed_forward=0,
-        experts=0, experts_used=0, context=8192, released="2026-11-28", downloads=1,
-        weight_bytes=0, refused="", config=json.dumps(LLAMA), tensors="", date="2026-11-28",
+        name=name,
+        architecture="llama",
+        parameters=parameters,
+        layers=32,
+        hidden=4096,
+        heads=32,
+        kv_heads=8,
+        head_dim=128,
+        vocab=128256,
+        feed_forward=14336,
+        shared_feed_forward=0,
+        experts=0,
+        experts_used=0,
+        context=8192,
+        released="2026-11-28",
+        downloads=1,
+        weight_bytes=0,
+        refused="",
+        config=json.dumps(LLAMA),
+        tensors="",
+        date="2026-11-28",
         source="",
-    )  # fmt: skip
+    )
     doubts = [*checks.of_models([row])]
     assert [doubt.row for doubt in doubts] == [row] * doubted
     assert all(

@@ -19,7 +19,7 @@ from advisor.catalog.csv_tables import DATA, assignments, literal, read
 from advisor.errors import AdvisorError, DataError
 from advisor.model.architecture import GUESSED_SHAPE, Architecture, Group
 from advisor.model.by_name.names import take_apart
-from advisor.model.config.built import BuiltModelRow, built_models
+from advisor.model.config.values import BuiltModelRow, built_models
 
 FILE = DATA / "models" / "hub_models.csv.xz"
 READ = "2026-11-22"  # date of the list

@@ -27,7 +27,6 @@ from advisor.model.architecture import (
 )
 from advisor.model.build import build
 from advisor.model.config import layer_types
-from advisor.model.config.built import built_like
 from advisor.model.config.layer_types import (
     DELTA_NET,
     dense_width,
@@ -43,6 +42,7 @@ from advisor.model.config.values import (
     MAX_LAYERS,
     Config,
     FamilyRow,
+    built_like,
     fixed_facts,
     is_guessed,
     is_undescribed,

@@ -9,9 +9,9 @@ from advisor.model import catalog
 from advisor.model.by_name.hub_list import as_fetched, configured, hub_list
 from advisor.model.by_name.named import named
 from advisor.model.by_name.readings import UnknownModel
-from advisor.model.config.built import built_models
 from advisor.model.config.by_tensors import from_text
 from advisor.model.config.read import describe
+from advisor.model.config.values import built_models
 
 ROWS = built_models()
 

@@ -25,8 +25,8 @@ from advisor.model.by_name.hub_list import (
 )
 from advisor.model.by_name.named import native_rows
 from advisor.model.by_name.names import take_apart
-from advisor.model.config.built import built_models
 from advisor.model.config.read import describe
+from advisor.model.config.values import built_models
 from advisor.model.formats import model_formats
 from advisor.model.no_chat import refuse_no_chat_model
 
