@@ -96,3 +96,21 @@ def shown(path: Path) -> str:
 def reason(error: Exception) -> str:
     """Reason of a failed access, in the system's words."""
     return getattr(error, "strerror", None) or str(error)
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file at once: readers see the old one or the new one, even after a power cut.
+
+    Raises:
+        OSError: it cannot be written; the old one stays.
+    """
+    # A fixed name, so that the remains of a killed process are overwritten and do not pile up.
+    fresh = path.with_name(f"{path.name}.new")
+    try:
+        with fresh.open("w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)

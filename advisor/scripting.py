@@ -9,10 +9,12 @@ Arguments that functions share:
     runtime     name of the only runtime; None for all
     split       inputs of a placement by their names: `gpu_layers`, `cpu_moe`, `cache_gb` ...
 
-An `AdvisorError` is raised for an unknown name, or a number outside its limits.
+An `AdvisorError` is raised for an unknown name, or a number outside its limits; a name that is
+answered with something near it, or not in all of its words, gives a `TakenForAnother` warning.
 """
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +57,20 @@ def find_model(text: str, quant: str | None = None) -> Model:
         >>> find_model("llama 3.1 8b")
         <Model Llama-3.1-8B, Q4_K_M, 4.6 GB>
     """
-    return resolve.find(text, quant).model
+    resolved = resolve.find(text, quant)
+    other = quant is not None and resolved.model.format.casefold() != quant.strip().casefold()
+    if other or resolved.model.architecture.shape_uncertainty:
+        _warn(resolved.notes)
+    return resolved.model
+
+
+class TakenForAnother(UserWarning):
+    """Warning that a name was answered with something near it, or not in all of its words."""
+
+
+def _warn(notes: Iterable[str]) -> None:
+    if text := " ".join(notes):
+        warnings.warn(text, TakenForAnother, stacklevel=4)
 
 
 def describe_machine(**parts: Any) -> Machine:
@@ -214,8 +229,13 @@ def _nouns(
 def _machine(machine: Machines) -> Machine:
     """Machine of a text in anybody's words, or as it is."""
     if isinstance(machine, str):
-        return Request(machine=machine).nouns().machine
+        described = Request(machine=machine).nouns().machine
+        _warn(note for note in described.notes if LEFT_OUT in note)
+        return described
     return machine
+
+
+LEFT_OUT = "left out"  # in a note on words of a machine that are no known parts
 
 
 # Many requests, models and machines at a time, as a table.

@@ -3,7 +3,7 @@
 It is the same to a request from every door.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -457,8 +457,15 @@ class Answer:
             *self._cut,
             *price_notes(self.advice.question),
             *self.of_known,
-            *(slower_with_cache(self.advice.best) if self.advice.best else ()),
+            *(_of_cache(self.advice.best) if self.advice.best else ()),
         )
+
+
+def _of_cache(best: Estimate) -> Iterator[str]:
+    """What a cache costs: one of experts that slows, a format without a fast kernel."""
+    yield from slower_with_cache(best)
+    if best.slow_cache is not None:
+        yield f"{best.runtime.name}: {best.slow_cache.told_of(best.work)}"
 
 
 def answer(nouns: Nouns) -> Answer:

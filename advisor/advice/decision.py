@@ -186,6 +186,16 @@ def _together(case: Situation) -> Option | None:
     return option
 
 
+def _thoughtless_in_time(case: Situation) -> Option | None:
+    """Thinking off, alone or with several answers at the same time, where that is in time and
+    nobody asked for thought.
+    """
+    if not case.demand.counted or case.stopped is None:
+        return None
+    able = [case.kept] if case.together is None else [case.kept, case.together]
+    return next(filter(case.demand.met_by, map(thinking_off, able)), None)
+
+
 def _finishing(case: Situation) -> Option | None:
     """The cheapest that does the work in time: an API where texts may leave, else hardware."""
     if not case.demand.counted:
@@ -343,6 +353,7 @@ RULES = (
     Rule("refused", lambda case: bool(case.instead) or None),
     Rule("in time", _met),
     Rule("side by side", _together),
+    Rule("in time without thought", _thoughtless_in_time),
     Rule("finishes", _finishing),
     Rule("serves all", _served),
     Rule("half an hour a day", _half_an_hour_a_day),

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from advisor import given_files
 from advisor.catalog.records import checked
 from advisor.errors import InputError
 from advisor.failures import StoreError
@@ -203,17 +204,8 @@ def alone(folder: Path, failure: str) -> Iterator[None]:
 
 
 def write(path: Path, content: Any) -> None:
-    """Write JSON at once: readers see the old file or the new one. OSError leaves the old one."""
-    # A fixed name, so that the remains of a killed process are overwritten and do not pile up.
-    fresh = path.with_name(f"{path.name}.new")
-    try:
-        with fresh.open("w", encoding="utf-8") as file:
-            json.dump(content, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
+    """Write JSON at once (`given_files.replace_file`). OSError leaves the old file."""
+    given_files.replace_file(path, json.dumps(content, indent=1))
 
 
 def delete(path: Path) -> None:

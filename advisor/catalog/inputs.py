@@ -330,10 +330,13 @@ class Inputs(dict[str, Input]):
     """Inputs by name, in the order of a form."""
 
     def of(self, groups: str, without: str = "") -> "Inputs":
-        """Inputs of some groups, but for some of them; both are names separated by blanks."""
+        """Inputs of some groups, or single ones by their names, but for some of them; both are
+        names separated by blanks, of which a group's stands for the group.
+        """
         chosen = groups.split()
+        single = {*chosen} - {entry.group for entry in self.values()}
         left_out = without.split()
-        kept = (entry for entry in self.values() if entry.group in chosen)
+        kept = (entry for entry in self.values() if entry.group in chosen or entry.name in single)
         return Inputs({entry.name: entry for entry in kept if entry.name not in left_out})
 
     def check(self, values: Mapping[str, Any], paid: Paid | None = None) -> None:

@@ -5,7 +5,6 @@ It is written beside, synced and renamed, so that a program that is killed leave
 the one before is kept, so that the last can be taken back.
 """
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -15,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
+from advisor import given_files
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import DataError
 from advisor.failures import StoreError
@@ -111,30 +111,17 @@ def keep(table: str, text: str, day: date) -> Renewal:
     path = folder / f"{number:04d}_{day.isoformat()}.csv"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _write(path, text)
+        given_files.replace_file(path, text)
     except OSError as error:
         raise StoreError(
             f"{path} cannot be written ({error.strerror}); set {DATA_VARIABLE} to a folder that "
             "can be written. The table stays as it was."
         ) from error
-    for old in earlier[KEPT - 1 :]:
+    remains = folder.glob("*.new")  # of killed programs, each named by its day
+    for old in (*(renewal.path for renewal in earlier[KEPT - 1 :]), *remains):
         with suppress(OSError):
-            old.path.unlink()
+            old.unlink()
     return Renewal(number=number, day=day, path=path)
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file at once: it is there whole, or not at all, even after a power cut."""
-    # A fixed name, so that the remains of a killed process are overwritten and do not pile up.
-    fresh = path.with_name("unfinished.new")
-    try:
-        with fresh.open("w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
 
 
 def take_back(table: str) -> Renewal | None:

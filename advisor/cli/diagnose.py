@@ -170,8 +170,8 @@ def share_run(args: argparse.Namespace) -> None:
     from advisor.evidence.accuracy import shared_run  # other commands need no form
     from advisor.evidence.published.run_form import form_text
 
-    content = _content(args.file)
-    measured = reported(content, str(args.file))
+    content, name = _shared(args)
+    measured = reported(content, name)
     request, told = as_run(args.request, measured.facts)
     nouns = request.nouns()
     tell((*nouns.notes, *told))
@@ -180,6 +180,15 @@ def share_run(args: argparse.Namespace) -> None:
     values = shared_run.shared_run(request, estimate, measured, output, agreed=args.agree)
     remark(args, [shared_run.steps(values)])
     show(args, values, lambda: form_text(values))
+
+
+def _shared(args: argparse.Namespace) -> tuple[bytes, str]:
+    """What a tool wrote, in a file or as it is given, with its name for errors."""
+    if (args.file is None) == (args.printed is None):
+        raise InputError("Give what the tool printed: a file, - for standard input, or --printed.")
+    if args.printed is not None:
+        return args.printed.encode(), "what the tool printed"
+    return _content(args.file), str(args.file)
 
 
 def _content(path: Path) -> bytes:

@@ -22,7 +22,7 @@ from advisor.request.request import Nouns
 from advisor.request.session import AgentSession
 from advisor.runtimes.compare import decode_tps, usable
 from advisor.runtimes.remarks import slower_with_cache
-from advisor.units import memory, range_of, seconds
+from advisor.units import memory, number, range_of, seconds
 
 
 def run(args: argparse.Namespace) -> None:
@@ -36,7 +36,8 @@ def run(args: argparse.Namespace) -> None:
         print(_start(StartFile(args.start), estimates), end="")
         return
     best = next(iter(usable(estimates)), None)
-    told = (*_of_known(nouns, best), *(slower_with_cache(best) if best else ()))
+    slower = slower_with_cache(best) if best else ()
+    told = (*_of_known(nouns, best), *_of_a_day(nouns, best), *slower)
     remark(args, (*resolved.notes, *nouns.work.context_notes(resolved.model), *told))
     records = [estimate_answer(each, resolved.taken_as) for each in estimates if args.json]
     lines = [title_of(resolved.model, nouns.machine), "", *estimate_lines(estimates)]
@@ -55,6 +56,22 @@ def _of_known(nouns: Nouns, best: Estimate | None) -> Iterator[str]:
         from advisor.advice.known import sentences  # with the diagnosis, loaded only for them
 
         yield from sentences(nouns.known, best)
+
+
+def _of_a_day(nouns: Nouns, best: Estimate | None) -> Iterator[str]:
+    """Work of a stated number of replies a day, and whether there are hours for it."""
+    if best is None or "replies_per_day" not in nouns.request.stated():
+        return
+    from advisor.advice.advise import question_of  # with all of advice, loaded only for them
+    from advisor.advice.table.options import keep
+
+    kept = keep(question_of(nouns, nouns.machine), speed_of(best))
+    where = f"In {best.runtime.name}, {best.strategy.value}, {kept.work_of_a_day.removesuffix('.')}"
+    if kept.keeps_up:
+        yield f"{where}, one after another."
+    else:
+        there = number(kept.use.money.hours_there)
+        yield f"{where}, more than the {there} that there are: it cannot keep up."
 
 
 def _start(kind: StartFile, estimates: Sequence[Estimate]) -> str:

@@ -132,7 +132,7 @@ def _models(args: argparse.Namespace, request: Request) -> None:
     reading = nouns.money.reading_tps
     engine = nouns.runtime or LLAMA_CPP
     models = Trials(nouns.machine, nouns.work, reading, engine).runnable()
-    remark(args, _of_known(nouns, models))
+    remark(args, (*_of_known(nouns, models), *_of_a_day(nouns, models)))
     answer = [runnable_answer(model, nouns) for model in models]
     show(args, answer, lambda: model_text(models, reading))
 
@@ -147,6 +147,19 @@ def _of_known(nouns: Nouns, models: Sequence[Runnable]) -> Iterable[str]:
         first = estimate(best.model, nouns.machine, nouns.work, best.runtime, best.speed.strategy)
         yield f"What known speeds change is told of the first, {best.model.name}."
     yield from sentences(nouns.known, first)
+
+
+def _of_a_day(nouns: Nouns, models: Sequence[Runnable]) -> Iterable[str]:
+    """How many models can write a stated number of replies a day, one after another."""
+    if "replies_per_day" not in nouns.request.stated() or not nouns.money.replies_per_day:
+        return
+    seconds = 3600 * nouns.money.hours_there / nouns.money.replies_per_day
+    output = float(nouns.work.output)
+    able = sum(row.speed.first_token + output / row.speed.decode <= seconds for row in models)
+    yield (
+        f"{able} of {len(models)} models can keep up with {number(nouns.money.replies_per_day)} "
+        "answers a day, one after another and without thinking."
+    )
 
 
 def runnable_answer(runnable: Runnable, nouns: Nouns) -> Json:

@@ -185,7 +185,7 @@ def answer(name: str, values: Mapping[str, Any], allow_files: bool) -> tuple[str
         redirect_stdout(notes),
         redirect_stderr(notes),
     ):
-        run_command([tool.command, "--json", *words])
+        run_command([*tool.command.split(), "--json", *words])
     record, text = answers[0]
     plain = json.loads(json.dumps(record, allow_nan=False))
     told = "\n\n".join(filter(None, (notes.getvalue().strip(), text))).strip()

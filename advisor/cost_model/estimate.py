@@ -321,7 +321,7 @@ class Estimate:
         if time is None or self.constants is None:
             return None
         fitted = self._margins(time, self.constants, constant)
-        beside = np.hypot(self.runtime.extra_uncertainty, self.model.architecture.shape_uncertainty)
+        beside = np.hypot(self.runtime.extra_uncertainty, self.model.architecture.layer_uncertainty)
         fitted_drafts = self.runtime.schedules_drafts
         if constant == uncertainty.IN_DECODE and self.work.draft and not fitted_drafts:
             beside = np.hypot(beside, DRAFTING)
@@ -483,6 +483,8 @@ def estimate(
     if runtime.of_llama_cpp:
         notes.append(measured.kernel_note(machine, model))
     machine = runtime.bound(machine)
+    if runtime.as_built is not None:
+        model = runtime.as_built(model, machine.build)
     settings = settings or Settings()
     if settings.expert_cache is not None and not runtime.caches_experts:
         settings = replace(settings, expert_cache=None)
@@ -504,6 +506,7 @@ def estimate(
         work = outcome.work
     try:
         _check_memories(machine, strategy, settings)
+        _check_whole(model, machine, strategy, settings)
         placement = runtime.place(model, machine, work, strategy, settings)
     except Refusal as refusal:
         return replace(outcome, refusal=str(refusal), missing=whole_bytes(model, work))
@@ -584,6 +587,25 @@ def _check_memories(machine: Machine, strategy: PlacementStrategy, settings: Set
         raise Refusal(
             "GPU and processor share one memory here, so there is no other to leave a part in."
         )
+
+
+def _check_whole(
+    model: Model, machine: Machine, strategy: PlacementStrategy, settings: Settings
+) -> None:
+    """Refuse to hold all in the GPUs where somebody states a part that stays in RAM."""
+    if strategy is not PlacementStrategy.GPU_RESIDENT or not machine.gpus:
+        return
+    layers = settings.in_layers(model.layers).gpu_layers
+    if layers is not None and np.all(np.asarray(layers) < model.layers):
+        count = f"{float(np.max(np.asarray(settings.gpu_layers, dtype=float))):g}"
+        raise Refusal(
+            f"The GPU layers stated are {count} of {model.layers}, so a part stays in RAM."
+        )
+    experts = settings.cpu_moe if model.has_experts else None
+    for part, stated in (("experts", experts), ("feed-forward", settings.cpu_ffn)):
+        if stated is not None and np.all(np.asarray(stated) > 0):
+            count = f"{float(np.min(np.asarray(stated, dtype=float))):g}"
+            raise Refusal(f"The {part} of {count} layers are stated to stay in RAM.")
 
 
 def _queued(outcome: Estimate) -> Estimate:

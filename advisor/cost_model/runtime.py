@@ -87,6 +87,9 @@ class Runtime:
     # model in the files that its makers publish, where these are of another size than the format's;
     # None where they are not
     own_files: Callable[[Model], Model] | None = None
+    # model with the cache of an older build, by its month, or of today's without one; None where
+    # builds do not differ
+    as_built: Callable[[Model, str], Model] | None = None
     takes_layers: bool = False  # the number of layers on the GPU can be set
     binds_nodes: bool = False  # its command places threads and memory on sockets (`--numa`)
     computes_in_ram: bool = False  # the processor computes weights in RAM; else they move to GPUs
@@ -164,10 +167,11 @@ class Runtime:
 def variant(original: Runtime, *, name: str, command: Command, **own: Any) -> Runtime:
     """A runtime that places and computes as another one does, with a name and a command of its own.
 
-    Not taken over are the original's set-up and what its command or users make of it: `BY_COMMAND`.
+    Not taken over are the original's set-up, its older builds, and what its command or users make
+    of it: `BY_COMMAND`.
     Further fields that differ are stated.
     """
-    bare = {"setup": None, **dict.fromkeys(BY_COMMAND, False)}
+    bare = {"setup": None, "as_built": None, **dict.fromkeys(BY_COMMAND, False)}
     return replace(original, name=name, command=command, **{**bare, **own})
 
 

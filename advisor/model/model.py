@@ -173,6 +173,8 @@ class Model:
     stored: Mapping[str, float] = field(default_factory=dict)
     # native format, which a runtime may load instead; empty for 16 bits, or if a format was chosen
     native: str = ""
+    # architecture as today's builds keep its cache, where it has an older one's; else None
+    today: Architecture | None = None
 
     def __repr__(self) -> str:
         return f"<Model {self.name}, {self.format}, {np.max(self.file_bytes) / GIB:.1f} GB>"

@@ -100,6 +100,7 @@ def read_server(url: str, model: str = "") -> ServerReading:
 
 
 CLOSED = (401, 403)  # statuses of HTTP of a page that asks for a key
+FAILED = (500, 502, 504)  # statuses of HTTP of a server, or of a proxy before it, that failed
 BUSY = 503  # status of a server that loads its model
 SILENT = {
     "/get_model_info": "SGLang at {} counts nothing; start it with --enable-metrics.",
@@ -131,6 +132,11 @@ def _why_silent(base: str) -> str:
     for page, words in SILENT.items():
         if _fetched(f"{base}{page}") is not None:
             return words.format(base)
+    if status in FAILED:
+        return (
+            f"What answers at {base} fails (HTTP {status}), so the server behind it may be down; "
+            "look at its log, and give the server's own address."
+        )
     return (
         f"Nothing at {base} tells figures as llama-server (--metrics), vLLM, SGLang "
         "(--enable-metrics) or Ollama do; give the address of the server, such as "

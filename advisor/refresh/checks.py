@@ -17,7 +17,12 @@ from advisor.advice.finder.runnable import QualityRow, quality_rows
 from advisor.advice.prices.rows import ApiPriceRow, PriceRow, UsualPriceRow
 from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.rows import GpuRow
-from advisor.model.by_name.hub_list import HubRow, RenewedModelRow, names_no_packing
+from advisor.model.by_name.hub_list import (
+    HubRow,
+    RenewedModelRow,
+    configured,
+    names_no_packing,
+)
 from advisor.model.by_name.known import base_of
 from advisor.model.by_name.names import stated_size, take_apart
 from advisor.model.model import Described
@@ -57,18 +62,40 @@ def contradicted_total(described: Described, parameters: int) -> str:
 
 
 def of_models(rows: Sequence[RenewedModelRow]) -> Iterator[Doubt]:
-    """Models whose context is below that of the base that they only pack."""
+    """Models whose context is below that of the base that they only pack, or whose weights are not
+    those of their name.
+    """
     for row in rows:
-        base = base_of(" ".join(take_apart(row.name).shape))
-        if not isinstance(base, HubRow) or base.name == row.name or names_no_packing(row.name):
-            continue
-        alike = (base.layers, base.hidden) == (row.layers, row.hidden)
-        if alike and 0 < row.context < base.context:
-            yield Doubt(
-                row=row,
-                why=f"{row.name}: its context of {row.context:,} tokens is below the "
-                f"{base.context:,} of {base.name}, which it packs",
-            )
+        why = _shorter_than_base(row) or _of_another_size(row)
+        if why:
+            yield Doubt(row=row, why=why)
+
+
+def _shorter_than_base(row: RenewedModelRow) -> str:
+    """Sentence on a context below that of the base that a model packs; else empty."""
+    base = base_of(" ".join(take_apart(row.name).shape))
+    if not isinstance(base, HubRow) or base.name == row.name or names_no_packing(row.name):
+        return ""
+    alike = (base.layers, base.hidden) == (row.layers, row.hidden)
+    if not alike or not 0 < row.context < base.context:
+        return ""
+    return (
+        f"{row.name}: its context of {row.context:,} tokens is below the {base.context:,} of "
+        f"{base.name}, which it packs"
+    )
+
+
+def _of_another_size(row: RenewedModelRow) -> str:
+    """Sentence on a model whose config.json contradicts its name, and whose files do not say which
+    is right; else empty.
+    """
+    if row.refused or row.tensors:
+        return ""
+    counted = configured(row).architecture
+    whole = counted.params + counted.tower
+    if row.parameters and abs(math.log(row.parameters / whole)) <= AGREES:
+        return ""
+    return contradicted_name(row.name, counted.params)
 
 
 def contradicted_name(name: str, parameters: float) -> str:
@@ -92,6 +119,10 @@ with four and more, the farthest are an eighth and 2.8 times it."""
 SALE_APART = 2.0
 """How far a price for sale may lie from the middle of its card's and condition's: of 28 shipped
 ones, of cards with three and more, none is farther."""
+SIBLING_DEARER = 1.5
+FEWEST_ABOVE = 2
+"""How far a price for sale may lie above the middle of the greater card's, and of how many: of 26
+shipped ones with a greater card, the dearest is 1.18 times it."""
 API_APART = 4.0
 """How far a price of an API may lie from the middle of its model's: of 12 shipped ones, of models
 with three and more, the farthest is 0.39 times it."""
@@ -109,14 +140,38 @@ def of_rents(rows: Sequence[PriceRow]) -> Iterator[Doubt]:
 
 
 def of_sales(rows: Sequence[PriceRow]) -> Iterator[Doubt]:
-    """Prices for sale half or double those of their card and condition."""
+    """Prices for sale half or double those of their card and condition, and those of a card that is
+    dearer than the one above it.
+    """
+    sales = [row for row in rows if row.kind == "purchase"]
     yield from _apart(
-        [row for row in rows if row.kind == "purchase"],
+        sales,
         segment=lambda row: (row.gpu, row.condition, row.memory_gib),
         amount=lambda row: row.usd / row.gpu_count,
         within=(SALE_APART, SALE_APART),
         named=lambda row: f"{row.provider} {row.gpu} {row.condition}",
     )
+    yield from _dearer_than_above(sales)
+
+
+def _dearer_than_above(sales: Sequence[PriceRow]) -> Iterator[Doubt]:
+    """Prices of cards far above those of the greater card, where that has several."""
+    prices: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for row in sales:
+        prices[row.gpu, row.condition].append(row.usd / row.gpu_count)
+    above = defaultdict(list)
+    for lesser, greater in siblings({row.gpu for row in sales}):
+        above[lesser].append(greater)
+    for row in sales:
+        for greater in above[row.gpu]:
+            of_greater = prices.get((greater, row.condition), [])
+            amount = row.usd / row.gpu_count
+            if len(of_greater) >= FEWEST_ABOVE and amount > SIBLING_DEARER * median(of_greater):
+                yield Doubt(
+                    row=row,
+                    why=f"{row.provider} {row.gpu} {row.condition} at ${amount:,.4g}, where the "
+                    f"greater {greater} is ${median(of_greater):,.4g} in the middle",
+                )
 
 
 def of_calls(rows: Sequence[ApiPriceRow]) -> Iterator[Doubt]:

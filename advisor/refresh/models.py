@@ -25,14 +25,14 @@ from advisor.model.by_name.hub_list import (
     TABLE,
     HubRow,
     RenewedModelRow,
-    by_config,
+    fetched_models,
     hub_list,
 )
 from advisor.model.by_name.known import makers
 from advisor.model.by_name.names import take_apart
 from advisor.model.config.by_tensors import as_text, from_text
 from advisor.model.config.read import describe, describe_by_tensors
-from advisor.model.config.values import Config, language_model
+from advisor.model.config.values import Config, built_models, language_model
 from advisor.model.hub import (
     IDENTITY,
     Limits,
@@ -179,7 +179,7 @@ def fetched(seconds: float, today: date) -> Fetched[RenewedModelRow]:
     deadline = time.monotonic() + seconds
     names = wanted()
     journal = Journal(today)
-    known = by_config()
+    known = fetched_models()
     unknown = [entry for entry in names if _is_new(entry, known, today)][:MOST_NEW]
     failures = 0
     left_out = []
@@ -214,7 +214,7 @@ def _is_new(entry: Entry, known: Mapping[str, RenewedModelRow], today: date) -> 
     row = known.get(entry.name.casefold())
     if row is not None:
         return bool(row.refused) and row.date < today.isoformat()
-    return hub_list().named(entry.name) is None
+    return entry.name.casefold() in built_models() or hub_list().named(entry.name) is None
 
 
 def _with_downloads(

@@ -19,7 +19,7 @@ from advisor.catalog import renewed
 from advisor.catalog.records import csv_text
 from advisor.errors import AdvisorError, UnknownName
 from advisor.failures import NetworkError
-from advisor.model.by_name.hub_list import by_config
+from advisor.model.by_name.hub_list import fetched_models
 from advisor.model.hub import offline
 from advisor.refresh import checks, models, prices, rates, scores
 from advisor.refresh.checks import Doubt
@@ -42,7 +42,7 @@ class Source:
 SOURCES: Mapping[str, Source] = {
     "models": Source(
         fetch=models.fetched,
-        now=lambda: by_config().values(),
+        now=lambda: fetched_models().values(),
         key=("name",),
         changing=("config", "refused"),
         check=checks.of_models,

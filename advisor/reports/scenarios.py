@@ -178,8 +178,14 @@ def run(pairs: Sequence[Pair]) -> Iterator[ScenarioResult]:
             figures=reached,
             failures=(*failures, *_overloaded(pair.promised, kept)),
             keeps_up=best is not None and kept.keeps_up,
-            notes=(*nouns.resolved.notes, *nouns.notes),
+            notes=(*nouns.resolved.notes, *nouns.notes, *_too_many(best, kept)),
         )
+
+
+def _too_many(best: Estimate | None, kept: Option) -> Iterator[str]:
+    """That the replies of a day are more than a machine can write."""
+    if best is not None and not kept.keeps_up:
+        yield f"{kept.work_of_a_day.removesuffix('.')}, more than there are: it cannot keep up."
 
 
 def _overloaded(promised: tuple[Promise, ...], kept: Option) -> Iterator[str]:

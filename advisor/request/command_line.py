@@ -38,17 +38,20 @@ def add_options(
     required: str = "model",
     positional: str = "",
 ) -> None:
-    """Add an option for each input of some groups of the registry but those `without`; positional
-    ones are given by their place, in their order. All are names separated by blanks.
+    """Add an option for each input of some groups of the registry, or of single names, but those
+    `without`; positional ones are given by their place, in their order. All are names separated by
+    blanks.
     """
     placed = positional.split()
     for name in placed:
         entry = INPUTS[name]
         parser.add_argument(name, metavar=entry.label.upper(), help=_help(entry))
-    for group in groups.split():
+    chosen = INPUTS.of(groups, without).values()
+    whole = (group for group in groups.split() if group in TITLES)
+    for group in dict.fromkeys((*whole, *(entry.group for entry in chosen))):
         part = parser.add_argument_group(TITLES[group])
-        for entry in INPUTS.of(group, without).values():
-            if entry.name not in placed:
+        for entry in chosen:
+            if entry.group == group and entry.name not in placed:
                 _add(part, entry, required=entry.name in required.split())
 
 

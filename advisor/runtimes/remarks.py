@@ -10,10 +10,11 @@ import numpy as np
 from advisor import runtimes
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import Location, PlacementStrategy, Settings, Tier
+from advisor.cost_model.placement import Location, PlacementStrategy, Settings, Tier, capacity
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import ENOUGH
+from advisor.model.model import TOWER_BYTES, holds_tower
 from advisor.runtimes.accelerate import HEAD, MEMORY_USED, device_map
 from advisor.runtimes.compare import decode_tps
 from advisor.runtimes.llama_cpp.passes import READ_IN
@@ -33,8 +34,31 @@ def modes(estimate: Estimate) -> tuple[str, ...]:
     if estimate.placement is None or not bool(np.all(estimate.fits)):
         return ()
     estimate = estimate.single or estimate  # of one of several copies side by side
-    made_by = (*REMARKS.get(estimate.runtime.name, ()), _default_context, _tables)
+    made_by = (*REMARKS.get(estimate.runtime.name, ()), _images, _default_context, _tables)
     return tuple(sentence for remark in made_by for sentence in remark(estimate))
+
+
+def _images(estimate: Estimate) -> Iterable[str]:
+    """Memory of the encoder of images, which a GGUF file leaves to one of its own, and whether it
+    fits beside (docs/multimodal.md of ggml-org/llama.cpp: on the GPU, unless it is kept off).
+    """
+    tower = estimate.model.architecture.tower
+    placed = estimate.placement
+    if not tower or placed is None or holds_tower(estimate.model.format):
+        return
+    size = TOWER_BYTES * tower
+    where = Location.vram(0) if estimate.machine.gpus else Location.RAM
+    held = placed.needed_bytes(estimate.model, where, estimate.work)
+    free = float(np.max(capacity(estimate.machine, where) - held))
+    told = f"To read images it loads a second file (mmproj), {memory(size)} in 16 bits"
+    if size <= free:
+        yield f"{told}: it fits beside, where {memory(free)} are free."
+        return
+    short = f"{told}: {memory(size - max(free, 0.0))} more than is free"
+    if estimate.machine.gpus:
+        yield f"{short} on the GPU. Keep fewer layers there, a shorter context, or it in RAM."
+    else:
+        yield f"{short}. Take a smaller format or a shorter context."
 
 
 COUNTED = {runtimes.LLAMA_CPP.name: "-ngl", runtimes.OLLAMA.name: "num_gpu"}

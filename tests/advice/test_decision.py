@@ -108,3 +108,15 @@ def test_a_purchase_saves_less_where_thinking_can_be_switched_off() -> None:
     assert judged.hours_saved < option.hours_saved
     calm = decided(machine="laptop 4060 16gb", model="Qwen3.6-27B", think="off")
     assert calm.as_judged(calm.options[1]) is calm.options[1]
+
+
+def test_a_batch_stops_thinking_before_anything_is_bought() -> None:
+    batch = {"machine": "RTX 4090 64GB", "model": "Qwen3-32B", "answer_hours": 10.0}
+    advice = decided(**batch, replies_per_day=20_000.0)
+    option = advice.decision.option
+    assert not advice.case.demand.met_by(advice.case.kept)
+    assert option.name.startswith(STOPS_THINKING)
+    assert not option.upfront
+    assert advice.case.demand.met_by(option)
+    thoughtful = decided(**batch, replies_per_day=20_000.0, think="long")
+    assert STOPS_THINKING not in thoughtful.decision.option.name

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from advisor import given_files
 from advisor.calibration import local_machine, measurement_file
 from advisor.calibration.local_machine import Fingerprint, load, save
 from advisor.failures import StoreError
@@ -252,7 +253,7 @@ def test_an_interrupted_write_leaves_nothing(folder, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(measurement_file.os, "fsync", interrupted)
+    monkeypatch.setattr(given_files.os, "fsync", interrupted)
     with pytest.raises(KeyboardInterrupt):
         save([DISK])
     assert [path.name for path in folder.iterdir()] == ["calibration.json"]

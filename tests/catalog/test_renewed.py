@@ -69,6 +69,13 @@ def test_a_newer_table_of_the_package_counts() -> None:
     assert counting() == ["row 2"]
 
 
+def test_the_remains_of_a_killed_program_do_not_pile_up(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / "0001_2026-11-01.csv.new").write_text("name,us")
+    keep(1)
+    assert [path.name for path in folder.iterdir()] == [f"0001_{LATER}.csv"]
+
+
 @pytest.mark.parametrize("text", ["", "name\n", "name,usd\nrow,dear\n", "name,usd\nrow\n", "\0\0"])
 def test_a_damaged_renewal_leaves_the_one_before(folder: Path, text: str) -> None:
     keep(1)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from advisor.cli import mcp
 from advisor.cli.main import main
 
 ROOT = Path(__file__).parents[2]
@@ -105,3 +106,34 @@ def test_answers_a_day_can_be_promised(file: Path, capsys: pytest.CaptureFixture
     code, text = checked(capsys, file)
     assert code == 1
     assert "cannot keep up with 1,000,000 answers a day" in text
+
+
+MANY = "1000000"  # answers a day: each takes seconds, and a day has 86,400
+
+
+def test_more_answers_than_a_machine_can_write_are_said_at_every_door(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(FILE + f"request: {{replies_per_day: {MANY}}}", encoding="utf-8")
+    assert "it cannot keep up" in checked(capsys, file)[1]
+    main(["report", "run", str(file)])
+    assert "it cannot keep up" in capsys.readouterr().err
+    parts = ("--gpu", "RTX 3090", "--ram-gb", "64", "--replies", MANY)
+    main(["estimate", "--model", "Llama-3.1-8B", "--runtime", "llama.cpp", *parts])
+    assert "it cannot keep up" in capsys.readouterr().err
+    _, record = mcp.answer(
+        "estimate",
+        {"model": "Llama-3.1-8B", "gpu": "RTX 3090", "ram_gb": 64, "replies_per_day": int(MANY)},
+        allow_files=False,
+    )
+    assert record["estimates"]
+    main(["find", *parts])
+    assert "0 of " in capsys.readouterr().err
+
+
+def test_few_answers_are_counted_too(capsys: pytest.CaptureFixture[str]) -> None:
+    # 512 tokens read in 0.1 s and 256 written at about 113 tokens/s: 2.4 s, 36 of them 86 s
+    words = ["estimate", "--model", "Llama-3.1-8B", "--gpu", "RTX 3090", "--ram-gb", "64"]
+    main([*words, "--replies", "36", "--runtime", "llama.cpp"])
+    told = capsys.readouterr().err
+    assert re.search(r"36 answers are 0\.02\d+ hours of work a day, one after another", told), told

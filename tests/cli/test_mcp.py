@@ -23,6 +23,7 @@ CALLS = {
     "what_can_i_run": {"machine": "Mac mini M4 Pro 64GB"},
     "find_machines": {"model": "Qwen3-32B", "min_tps": 15, "max_usd_per_month": 200},
     "diagnose": {"model": "Llama-3.1-8B", **DESKTOP, "measured": 20},
+    "share_run": {"model": "Llama-3.1-8B", **DESKTOP, "printed": "eval rate: 87.96 tokens/s"},
     "describe_model": {"model": "Qwen3-32B", "context": 32768},
     "describe_machine": {"name": "Mac Studio M3 Ultra 512GB"},
     "inputs": {"group": "placement"},
@@ -31,6 +32,7 @@ WRONG = {
     "no such model": ("estimate", {"model": "nobody-at-all", **DESKTOP}, "No model is called"),
     "out of limits": ("estimate", {"model": "Llama-3.1-8B", "context": -5}, "Context"),
     "no such input": ("estimate", {"model": "Llama-3.1-8B", "vram": 4}, "'vram' is no input"),
+    "nothing printed": ("share_run", {"model": "Llama-3.1-8B", "printed": "hello"}, "printed"),
     "nothing given": ("advise", {}, "model must be given"),
     "a file": ("describe_model", {"model": "/etc/passwd"}, "not read here"),
     "a file of known speeds": (

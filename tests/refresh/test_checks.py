@@ -1,12 +1,21 @@
 """Checks of whole tables: the package's own tables pass, and what cannot be is named."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from advisor.advice.finder.runnable import quality_rows
-from advisor.advice.prices.rows import api_price_rows, price_rows, rent_rows, usual_prices
+from advisor.advice.prices.rows import (
+    PriceRow,
+    api_price_rows,
+    price_rows,
+    rent_rows,
+    usual_prices,
+)
 from advisor.machine.catalog import GPUS
+from advisor.model.by_name.hub_list import HubRow, RenewedModelRow, hub_list, names_no_packing
+from advisor.model.by_name.known import base_of
 from advisor.refresh import checks
 from advisor.request.rates import RateRow
 
@@ -56,6 +65,17 @@ def test_a_price_double_its_segment_is_named() -> None:
     assert "where 6 ask $2,000 in the middle" in doubts[0].why
 
 
+def test_a_sale_dearer_than_the_greater_card_is_named() -> None:
+    def sale(gpu: str, usd: float) -> PriceRow:
+        return replace(SALE, gpu=gpu, usd=usd, gpu_count=1, condition="used")
+
+    above = [sale("RTX 3090 Ti", 850.0), sale("RTX 3090 Ti", 950.0)]
+    assert [*checks.of_sales([*above, sale("RTX 3090", 1300.0)])] == []  # 1.44 times the middle
+    odd = sale("RTX 3090", 1400.0)
+    assert [doubt.row for doubt in checks.of_sales([*above, odd])] == [odd]
+    assert [*checks.of_sales([above[0], odd])] == []  # a single price may be the odd one
+
+
 @pytest.mark.parametrize(
     "change",
     [{"scale": ""}, {"rated_as": ""}, {"date": ""}, {"source": ""}, {"score": 40.0},
@@ -91,3 +111,63 @@ def test_a_rate_that_doubles_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 )  # fmt: skip
 def test_a_name_of_another_size_is_named(name: str, params: float, doubted: bool) -> None:
     assert bool(checks.contradicted_name(name, params)) == doubted
+
+
+LLAMA = {
+    "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "vocab_size": 128256,
+    "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
+}  # fmt: skip
+OF_8B = 8_030_261_248  # Llama-3.1-8B: its safetensors on the Hub
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "doubted"),
+    [("owner/Next-8B", 0, False), ("owner/Next-70B", 0, True), ("owner/Next-70B", OF_8B, False),
+     ("owner/Next-70B", 70_000_000_000, True)],
+)  # fmt: skip
+def test_a_config_of_another_size_than_its_name_is_named_unless_its_files_agree(
+    name: str, parameters: int, doubted: bool
+) -> None:
+    row = RenewedModelRow(
+        name=name,
+        architecture="llama",
+        parameters=parameters,
+        layers=32,
+        hidden=4096,
+        heads=32,
+        kv_heads=8,
+        head_dim=128,
+        vocab=128256,
+        feed_forward=14336,
+        shared_feed_forward=0,
+        experts=0,
+        experts_used=0,
+        context=8192,
+        released="2026-11-28",
+        downloads=1,
+        weight_bytes=0,
+        refused="",
+        config=json.dumps(LLAMA),
+        tensors="",
+        date="2026-11-28",
+        source="",
+    )
+    doubts = [*checks.of_models([row])]
+    assert [doubt.row for doubt in doubts] == [row] * doubted
+    assert all(
+        "its name says 70 B weights, its sizes count 8.03 B" in doubt.why for doubt in doubts
+    )
+
+
+def test_hardly_any_listed_copy_has_a_context_below_its_base() -> None:
+    """The list is somebody else's, kept as it is: 34 of its 1,262 packed copies say less."""
+    below = []
+    copies = 0
+    for row in hub_list():
+        base = base_of(row.key)
+        if names_no_packing(row.name) or not isinstance(base, HubRow) or base.name == row.name:
+            continue
+        if (base.layers, base.hidden) == (row.layers, row.hidden):
+            copies += 1
+            below += [row.name] * (0 < row.context < base.context)
+    assert len(below) < 0.03 * copies

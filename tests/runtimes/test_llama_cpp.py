@@ -20,6 +20,7 @@ from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP, LM_STUDIO
+from advisor.runtimes.compare import compare
 from advisor.runtimes.llama_cpp.forks import unfolded
 from advisor.runtimes.llama_cpp.passes import WATCHED, Rereading, crossings, renewal_rate
 from advisor.units import GIB
@@ -381,3 +382,25 @@ def test_passing_from_card_to_card_over_a_slow_link_takes_time() -> None:
         assert seen.prompt is not None
         prompts[lanes] = float(seen.prompt.total)
     assert prompts[1] - prompts[16] > 2 * 512 * 8192 * 4 / 250e6
+
+
+@pytest.mark.parametrize(
+    ("model", "settings", "words"),
+    [
+        ("Llama-3.1-8B", Settings(gpu_layers=10), "10 of 32"),
+        ("Qwen3-30B-A3B", Settings(cpu_moe=12), "experts of 12 layers"),
+        ("Llama-3.1-8B", Settings(cpu_ffn=4), "feed-forward of 4 layers"),
+    ],
+)
+def test_a_stated_part_in_ram_is_no_model_wholly_in_the_gpu(
+    model: str, settings: Settings, words: str
+) -> None:
+    stored = catalog.model(model, "Q4_K_M")
+    where = machine(MachineSpec(gpu="RTX 4090", ram_gb=64))
+    placed = compare(stored, where, Workload(), settings=settings, runtimes=(LLAMA_CPP,))
+    by_strategy = {each.strategy: each for each in placed}
+    assert words in by_strategy[PlacementStrategy.GPU_RESIDENT].refusal
+    assert by_strategy[PlacementStrategy.CPU_OFFLOAD].fits
+    whole = Settings(gpu_layers=48, cpu_moe=0)
+    placed = compare(stored, where, Workload(), settings=whole, runtimes=(LLAMA_CPP,))
+    assert not placed[0].refusal

@@ -12,6 +12,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model.catalog import architecture, model
 from advisor.runtimes.llama_cpp.buffers import (
+    as_built,
     cells,
     compute_buffer,
     input_buffer,
@@ -185,3 +186,25 @@ def test_backends_of_one_source_spread_it(gpu: str, backend: str, spreads: bool)
     buffer = gpu_buffer(qwen, rig, work, np.zeros(()), np.zeros(()))
     assert (buffer > CONTEXT) == spreads
     assert buffer - CONTEXT == spreads * spread_cache(qwen, work)
+
+
+@pytest.mark.parametrize(
+    ("month", "values"),
+    [("2025-03", 128 * (128 + 64 + 128)), ("2025-10", 576 + 512), ("2026-03", 576), ("", 576)],
+)
+def test_older_builds_keep_more_of_a_latent_cache(month: str, values: int) -> None:
+    # DeepSeek-V3: 61 layers, 128 heads with keys of 128 + 64 and values of 128, a latent of 512
+    # and a rotary key of 64 (config.json). 4,096 tokens in 16 bits: 19,520, 518.5 and 274.5 MiB.
+    built = as_built(model("DeepSeek-V3", "Q4_K_M"), month)
+    whole = float(np.sum(kv_cache_bytes(built, Workload(context=4096))))
+    assert whole == pytest.approx(61 * 4096 * values * 2)
+    assert built.per_layer.query_heads[5] == 128
+
+
+def test_a_build_can_be_changed_back() -> None:
+    latest = model("DeepSeek-V3", "Q4_K_M")
+    older = as_built(as_built(latest, "2025-10"), "2025-03")
+    assert older.per_layer.kv_values[5] == 40_960
+    assert as_built(older, "").architecture is latest.architecture
+    dense = model("Llama-3.1-8B", "Q4_K_M")
+    assert as_built(dense, "2025-03") is dense

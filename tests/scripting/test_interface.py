@@ -26,7 +26,7 @@ from advisor import (
 from advisor.cli.main import main
 from advisor.errors import InputError
 from advisor.runtimes import RUNTIMES
-from advisor.scripting import combinations
+from advisor.scripting import TakenForAnother, combinations
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
@@ -219,3 +219,12 @@ def test_the_examples_of_the_interface_hold() -> None:
         if callable(function) and function.__module__ == "advisor.scripting":
             assert ">>>" in (function.__doc__ or ""), function.__name__
     assert doctest.testmod(scripting).failed == 0
+
+
+def test_what_is_answered_by_something_near_it_is_a_warning() -> None:
+    with pytest.warns(TakenForAnother, match="is not known"):
+        advisor.estimate("Qwen9-8B", "RTX 3090 with 64 GB")
+    with pytest.warns(TakenForAnother, match="'flux'"):
+        advisor.estimate("Llama-3.1-8B", "RTX 3090 with 64 GB and a flux drive")
+    with pytest.warns(TakenForAnother, match="IQ4_KS"):
+        advisor.find_model("Llama-3.1-8B", quant="IQ4_KS")

@@ -244,7 +244,7 @@ def test_every_model_that_is_ranked_has_a_card_with_its_maker() -> None:
         assert "Something went wrong" not in text
         assert text.count("oa-gives") == 9
     named = placeless(text_of_a_card("Qwen/Qwen3.8-27B"))
-    assert named.startswith("Qwen3.8 27B")
+    assert named.startswith("Qwen3.8-27B")
     assert "Qwen, " in named
 
 

@@ -168,11 +168,18 @@ def _in_runtime(request: Request, facts: EngineRun) -> tuple[Request, tuple[str,
     there = replace(request, runtime=facts.runtime)
     try:
         if measurable(estimates_of(there.nouns(), ())):
-            usual = facts.runtime == RUNTIMES[0].name
-            told = () if usual else (f"{facts.tool} measured {facts.runtime}, which is compared.",)
-            return there, told
+            return there, _of_runtime(facts)
     except AdvisorError as error:
         why = str(error)
     else:
         why = f"{facts.runtime} does not run this here."
     return request, (f"{facts.tool} measured {facts.runtime}; {why} Another runtime is compared.",)
+
+
+def _of_runtime(facts: EngineRun) -> tuple[str, ...]:
+    """Sentence on the runtime of a result, where it is not the usual one."""
+    if facts.runtime == RUNTIMES[0].name:
+        return ()
+    if facts.tool == facts.runtime:
+        return (f"The run is one of {facts.runtime}, which is compared.",)
+    return (f"{facts.tool} measured {facts.runtime}, which is compared.",)

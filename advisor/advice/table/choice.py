@@ -132,8 +132,8 @@ def _able(options: Sequence[Option]) -> Iterator[Option]:
 
 
 def _notable(option: Option, kept: Option, *, enough: bool) -> bool:
-    """Whether people notice it beside what is kept or free: twice as fast, nobody waiting where
-    some did, half the rent.
+    """Whether people notice it beside what is kept or free: twice as fast, the first word twice as
+    soon where it is late, nobody waiting where some did, half the rent.
     """
     if option.kind is OptionKind.RENT:
         now = kept.monthly or 0.0
@@ -144,9 +144,20 @@ def _notable(option: Option, kept: Option, *, enough: bool) -> bool:
     if reads_drive(kept) and not reads_drive(option):
         return True  # from the drive is no more than a hope
     saved = _saved(option, kept)
+    if _begins_sooner(option, kept) and saved >= FEW_HOURS:
+        return True
     if saved >= HALF_AN_HOUR_A_DAY and option.decode >= NOTABLE * kept.decode:
         return True
     return option.decode >= DOUBLED * kept.decode and (not enough or saved >= FEW_HOURS)
+
+
+def _begins_sooner(option: Option, kept: Option) -> bool:
+    """Whether the first word is late now, and would come in half the time."""
+    now = kept.speed
+    then = option.speed
+    if now is None or then is None or not begins_late(kept):
+        return False
+    return DOUBLED * then.first_token <= now.first_token
 
 
 def _saved(option: Option, kept: Option) -> float:
@@ -197,6 +208,8 @@ def _why_nothing(
     reading_tps: float,
     replies_per_day: float,
 ) -> str:
+    if begins_late(kept) and reads_along(kept, reading_tps):
+        return "Nothing that you could buy begins so much sooner that it repays its price."
     if reads_along(kept, reading_tps):
         faster = kept.decode >= FASTER * reading_tps
         if faster:

@@ -23,6 +23,7 @@ from advisor.lazy import lazy
 from advisor.machine.machine import Form, Gpu, Machine
 from advisor.model.model import Floats, Model
 from advisor.request.money import MoneyInputs, Ownership, discrete
+from advisor.units import number
 
 
 class OptionKind(StrEnum):
@@ -121,6 +122,15 @@ class Option:
         if self.speed is None or self.kind is OptionKind.API:
             return True
         return not self.overloaded and bool(self.use.keeps_up(self.speed))
+
+    @property
+    def work_of_a_day(self) -> str:
+        """Hours of work that the replies of a day take, in a sentence; empty without a speed."""
+        if self.speed is None:
+            return ""
+        replies = self.use.money.replies_per_day
+        hours = replies * self.use.seconds_each(self.speed) / 3600
+        return f"{number(replies)} answers are {number(hours)} hours of work a day."
 
     @property
     def monthly(self) -> float | None:

@@ -12,7 +12,7 @@ from advisor.advice.prices.price import odd_prices
 from advisor.advice.readers import MOST_READERS
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.demand import LATE, Crowd, mean_first_word
-from advisor.advice.table.option import Option, Question, unknown_rent
+from advisor.advice.table.option import Option, OptionKind, Question, unknown_rent
 from advisor.advice.table.options import NOTHING_OWNED
 from advisor.advice.words.judgement import Judgement, judged
 from advisor.advice.words.phrases import duration, plain
@@ -150,7 +150,7 @@ def verdict(advice: Comparison) -> VerdictText:
     answers = f"{number(money.replies_per_day)} answers a day, "
     if money.thinking_tokens:
         answers += f"{number(money.thinking_tokens)} tokens of thinking before each, "
-    if advice.decision.close:
+    if advice.decision.close and not _free(advice.decision.option):
         ways = [f"{ways[0]} {CLOSE}", *ways]
     agents = kept.use.work.users
     each = " of each agent" if advice.task is not None and float(agents) > 1 else ""
@@ -170,6 +170,11 @@ def verdict(advice: Comparison) -> VerdictText:
         candidates=_of_candidates(advice),
         overloaded=kept.speed is not None and not kept.keeps_up,
     )
+
+
+def _free(option: Option | None) -> bool:
+    """Whether what is decided for is a setting, beside which nothing is bought either way."""
+    return option is not None and option.kind is OptionKind.CHANGE and not option.upfront
 
 
 def _of_candidates(advice: Comparison) -> tuple[str, ...]:
@@ -220,9 +225,7 @@ def _overloaded(advice: Comparison) -> str:
     kept = advice.options[0]
     if kept.keeps_up or kept.speed is None or advice.case.demand.counted:
         return ""
-    replies = kept.use.money.replies_per_day
-    hours = replies * kept.use.seconds_each(kept.speed) / 3600
-    return f" {number(replies)} answers are {number(hours)} hours of work a day."
+    return f" {kept.work_of_a_day}"
 
 
 def _worked(advice: Comparison, best: Estimate) -> str:

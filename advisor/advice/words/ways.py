@@ -117,6 +117,14 @@ def _several(advice: Comparison) -> list[str]:
     return [f"Free: {plain(option.name)}, {_finished(advice, option)}."]
 
 
+def _thoughtless_in_time(advice: Comparison) -> list[str]:
+    """Thinking off, and how soon the work is done."""
+    option = advice.decision.option
+    if option is None:
+        return []
+    return [f"With {plain(option.name)}, {_finished(advice, option)}, free."]
+
+
 def _finished(advice: Comparison, option: Option) -> str:
     """How soon an option does work of a known amount."""
     demand = advice.case.demand
@@ -242,6 +250,7 @@ def _sold(advice: Comparison) -> list[str]:
 SAID: Mapping[str, Callable[[Comparison], list[str]]] = {
     "in time": _in_time,
     "side by side": _several,
+    "in time without thought": _thoughtless_in_time,
     "finishes": _finishing,
     "serves all": _serving,
     "stop thinking": _thoughtless,
@@ -299,21 +308,12 @@ def faster_runtime(advice: Comparison) -> list[str]:
 
 
 def _free(option: Option, kept: Option) -> str:
-    speed = option.speed
-    now = kept.speed
-    if speed and now and begins_late(kept) and speed.first_token * NOTABLY <= now.first_token:
-        gives = f"gives the first word after {duration(speed.first_token)}"
-    else:
-        gives = f"gives {number(speed.decode) if speed else 'more'}"
-    return f"A free change {gives}: {plain(option.name)}."
+    return f"A free change gives {_given(option, kept) or 'more'}: {plain(option.name)}."
 
 
 def _bought(option: Option, kept: Option, decode: float) -> list[str]:
     """What to buy, its price at once, its speed, what it saves, and when that is worth it."""
-    if option.speed:
-        speed = number(option.speed.decode)
-    else:
-        speed = ""
+    speed = _given(option, kept)
     name = plain(option.name)
     usd = option.upfront or 0.0
     price = money_words(abs(usd))
@@ -345,6 +345,16 @@ def _bought(option: Option, kept: Option, decode: float) -> list[str]:
         f"{faster}: {when}.",
         f"{faster}.",
     ]
+
+
+def _given(option: Option, kept: Option) -> str:
+    """Speed of a purchase; where the first word is late now and comes notably sooner, when."""
+    if option.speed is None:
+        return ""
+    now = kept.speed
+    if now and begins_late(kept) and option.speed.first_token * NOTABLY <= now.first_token:
+        return f"the first word after {duration(option.speed.first_token)}"
+    return number(option.speed.decode)
 
 
 def _power(kept: Option) -> float:

@@ -23,6 +23,7 @@ MLX = runtime("MLX")
 SGLANG = runtime("SGLang")
 VLLM = runtime("vLLM")
 FRAMEWORK = replace(VLLM.scheduled(computed=framework_kernels), reads_over_link=False)
+EXLLAMAV3 = runtime("ExLlamaV3")
 EXLLAMA = replace(FRAMEWORK, name="ExLlama", key="exllama")
 IK_COPYING = IK_LLAMA_CPP.scheduled(repacked=False)
 """ik_llama.cpp without `-rtr`, which copies experts in RAM to the GPU for long prompts."""
@@ -36,6 +37,7 @@ MIXTRAL_OFFLOADING = replace(EXPERT_STREAMING, key="mixtral-offloading")
 
 ENGINES: Mapping[str, Runtime] = {
     "ExLlama": EXLLAMA,
+    "ExLlamaV3, experts in RAM": EXLLAMAV3,
     "MLX": MLX,
     "mixtral-offloading, all experts": MIXTRAL_OFFLOADING.scheduled(cached=False, whole=True),
     "mixtral-offloading, on demand": MIXTRAL_OFFLOADING.scheduled(cached=False, ahead=False),

@@ -10,7 +10,7 @@ person fetched (`RenewedModelRow`) follow them, and are described by their own c
 import lzma
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache, lru_cache
 from itertools import islice
 
@@ -19,6 +19,7 @@ from advisor.catalog.csv_tables import DATA, assignments, literal, read
 from advisor.errors import AdvisorError, DataError
 from advisor.model.architecture import Architecture, Group
 from advisor.model.by_name.names import take_apart
+from advisor.model.config.values import BuiltModelRow, built_models
 
 FILE = DATA / "models" / "hub_models.csv.xz"
 READ = "2026-11-22"  # date of the list
@@ -172,6 +173,11 @@ def renewed_models() -> Mapping[str, RenewedModelRow]:
     return {row.name.casefold(): row for row in rows}
 
 
+def as_fetched(row: BuiltModelRow) -> RenewedModelRow:
+    """A model of the package's table of built ones, as one that was fetched."""
+    return RenewedModelRow(**asdict(row), downloads=0, weight_bytes=0, refused="")
+
+
 # The list, of the package and of what was fetched.
 
 
@@ -198,8 +204,15 @@ def shipped() -> str:
 
 @cache
 def by_config() -> Mapping[str, RenewedModelRow]:
-    """Models with a config.json of their own, by name in lower case: those that were fetched, but
-    for those that a newer list of the package has.
+    """Models with a config.json of their own, built or fetched, by name in lower case."""
+    built = {name: as_fetched(row) for name, row in built_models().items()}
+    return {**built, **fetched_models()}
+
+
+@cache
+def fetched_models() -> Mapping[str, RenewedModelRow]:
+    """Models that were fetched, by name in lower case, but for those that a newer list of the
+    package has.
     """
     rows = renewed_models()
     if all(row.date >= READ for row in rows.values()):
@@ -346,12 +359,19 @@ def listed(row: HubRow) -> Listed:
     """The architecture of a listed repository, unless its sizes are missing or contradict."""
     fetched = by_config().get(row.name.casefold())
     if fetched is not None and not fetched.refused:
-        return _configured(fetched)
+        return configured(fetched)
     row = _with_family(row)
     rule = hub_rules().get(row.architecture)
+    same = None if rule else _built_alike(row)
+    if same is not None:
+        return configured(replace(as_fetched(same), name=row.name))
     named = row.architecture != UNNAMED
     known = named and (rule is not None or is_described(row.architecture))
     row, filled = _with_experts(row)
+    alike = None if known else _alike(row)
+    if alike is not None:
+        row = replace(row, architecture=alike.architecture)
+        rule = hub_rules().get(alike.architecture)
     try:
         built = _built(row, rule)
     except AdvisorError:
@@ -371,12 +391,54 @@ def listed(row: HubRow) -> Listed:
         ),
         generic=not known,
         derived=(*filled, *choice),
-        alike=LATENT if not known and _seems_latent(row) else OF_LLAMA,
+        alike=_counted_as(row, alike),
     )
 
 
-def _configured(row: RenewedModelRow) -> Listed:
-    """A repository as its own config.json describes it."""
+def _alike(row: HubRow) -> HubRow | None:
+    """Repository of a family with a rule that has all sizes and experts of one of an unknown
+    family: the same layers under another name, most often beside an encoder of images.
+    """
+    return next(
+        (
+            other
+            for other in hub_list().of_sizes(row)
+            if other.architecture in hub_rules()
+            and (other.experts, other.experts_used) == (row.experts, row.experts_used)
+        ),
+        None,
+    )
+
+
+def _counted_as(row: HubRow, alike: HubRow | None) -> str:
+    """Layers that those of an unknown family are counted as, in words."""
+    if alike is not None:
+        return f"those of {alike.name}, which has all of its sizes"
+    if _seems_latent(row):
+        return LATENT
+    return OF_LLAMA
+
+
+def _built_alike(row: HubRow) -> BuiltModelRow | None:
+    """Built model of the family and sizes of a listed one, as its copies have them."""
+    alike = (each for each in built_models().values() if each.architecture == row.architecture)
+    sizes = (row.layers, row.hidden, row.heads, row.vocab, row.feed_forward, row.experts)
+    return next(
+        (
+            each
+            for each in alike
+            if (each.layers, each.hidden, each.heads, each.vocab, each.feed_forward, each.experts)
+            == sizes
+        ),
+        None,
+    )
+
+
+BUILT_BY = "https://github.com/huggingface/transformers/"  # source of rows that a library builds
+
+
+def configured(row: RenewedModelRow) -> Listed:
+    """A fetched repository as its own config.json describes it."""
     from advisor.model.config.by_tensors import from_text
     from advisor.model.config.read import describe, describe_by_tensors
 
@@ -385,7 +447,10 @@ def _configured(row: RenewedModelRow) -> Listed:
     else:
         described = describe(row.config, row.name)
     architecture = described.architecture
-    about = f"Its sizes are from its config.json, read on {row.date}."
+    if row.source.startswith(BUILT_BY):
+        about = f"Its layers are those that its family has in transformers, read on {row.date}."
+    else:
+        about = f"Its sizes are from its config.json, read on {row.date}."
     return Listed(
         architecture=replace(architecture, source=row.source),
         generic=architecture.shape_uncertainty > 0,

@@ -17,11 +17,18 @@ from advisor.errors import Refusal, UnknownName
 from advisor.model import catalog
 from advisor.model.architecture import ArchitectureSpec
 from advisor.model.by_name import names
-from advisor.model.by_name.checks import checked, longer_context, refuse_unknown_states
+from advisor.model.by_name.checks import (
+    AGREES,
+    checked,
+    contradiction,
+    longer_context,
+    refuse_unknown_states,
+)
 from advisor.model.by_name.hub_list import (
     READ,
     HubRow,
     by_config,
+    counts_weights,
     hub_list,
     is_unpacked,
     listed,
@@ -42,7 +49,7 @@ from advisor.model.by_name.readings import (
     is_of_another_month,
     readings,
 )
-from advisor.model.by_name.stand_in import NEWEST, stand_in
+from advisor.model.by_name.stand_in import NEWEST, stand_in, told_of
 from advisor.model.no_chat import refuse_no_chat_model
 
 
@@ -151,7 +158,7 @@ def _exact(name: names.ModelName, row: HubRow) -> Named:
     base = catalogue_keys().get(name.key) or base_row(name)
     if isinstance(base, ArchitectureSpec) and _same_shape(base, row):
         return Named(row=base, taken_as=base.name)
-    better = _counted(name, better_described(row))
+    better = _of_total(_counted(name, better_described(row)))
     return Named(row=better, taken_as="" if better is row else better.name)
 
 
@@ -165,6 +172,21 @@ def _counted(name: names.ModelName, row: HubRow) -> HubRow:
     if isinstance(base, HubRow) and known:
         return base
     return row
+
+
+def _of_total(row: HubRow) -> HubRow:
+    """Maker's repository of the same words and layers whose sizes count the total that an unpacked
+    copy states, where the copy's own count another.
+    """
+    if not is_unpacked(row) or not counts_weights(row) or contradiction(row) <= AGREES:
+        return row
+    same = (
+        other
+        for other in hub_list().where("key", row.key)
+        if (other.layers, other.hidden) == (row.layers, row.hidden)
+        and other.parameters == row.parameters
+    )
+    return next((other for other in same if contradiction(other) <= AGREES), row)
 
 
 def _same_shape(known: KnownRow, row: HubRow) -> bool:
@@ -264,10 +286,11 @@ def named(text: str, year: int = NEWEST) -> Named:
     try:
         known = meant(text)
     except UnknownModel as unknown:
-        if unknown.close:
+        name = names.take_apart(text)
+        if unknown.close and told_of(name) is None and not _is_another_version(name, unknown.close):
             made = None
         else:
-            made = stand_in(names.take_apart(text), year)
+            made = stand_in(name, year)
         if made is None:
             raise
         refuse_unknown_states(text, None, made.architecture)
@@ -279,6 +302,20 @@ def named(text: str, year: int = NEWEST) -> Named:
         model = longer_context(text, model)
     native = native_format(model.name, model.row if isinstance(model.row, HubRow) else None)
     return replace(model, format=form.name if form else "", native=native)
+
+
+def _is_another_version(name: names.ModelName, close: tuple[str, ...]) -> bool:
+    """Whether a name that states weights and active ones differs from a known one in its version
+    alone: a model of tomorrow, and no slip of the pen.
+    """
+    if not any(map(names.is_active, name.shape)) or names.stated_size(name) is None:
+        return False
+    other = names.take_apart(close[0])
+    return _versionless(name) == _versionless(other) and name.shape != other.shape
+
+
+def _versionless(name: names.ModelName) -> tuple[str, ...]:
+    return tuple(token for token in name.shape if not token[0].isdigit() or names.is_size(token))
 
 
 def is_named(text: str) -> bool:

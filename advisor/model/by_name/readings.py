@@ -6,14 +6,15 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 
+from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import AdvisorError, UnknownName
 from advisor.model import catalog
 from advisor.model.architecture import Architecture, ArchitectureSpec, Group
-from advisor.model.by_name.hub_list import HubRow, counts_weights, hub_list
+from advisor.model.by_name.hub_list import READ, HubRow, counts_weights, hub_list
 from advisor.model.by_name.known import (
     KnownRow,
     architecture_of,
@@ -437,12 +438,42 @@ def _has_versions(key: str, tokens: tuple[str, ...]) -> bool:
     return all(pair[1] not in plain or pair in pairwise(plain) for pair in versions)
 
 
+HOSTED = "models/hosted_models.csv"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HostedRow:
+    """One row of data/models/hosted_models.csv: a name that APIs sell and no list has."""
+
+    name: str
+    source: str
+    source_date: str
+
+
+@cache
+def hosted() -> frozenset[str]:
+    """Parts of the names that APIs sell and no list has."""
+    return frozenset(take_apart(row.name).key for row in read(DATA / HOSTED, HostedRow))
+
+
+def _why(text: str) -> str:
+    """Sentence on why a name says too little, with a blank behind it; empty for nothing told."""
+    name = take_apart(text)
+    if not name.shape:
+        return ""
+    if name.key in hosted():
+        return f"APIs sell it, but no weights of that name are in the list of {READ}. "
+    if has_size(name.shape):
+        return ""
+    return f"It is not in the list of {READ}, and its name states no size. "
+
+
 class UnknownModel(UnknownName):
     """Unknown name of a model, with the names that may be meant."""
 
     def __init__(self, name: str, close: tuple[str, ...]) -> None:
         give = "Otherwise give" if close else "Give"
-        hint = f"{give} its GGUF file, config.json or owner/name on Hugging Face."
+        hint = f"{_why(name)}{give} its GGUF file, config.json or owner/name on Hugging Face."
         super().__init__("model", name, (), hint)
         self.close = close
 

@@ -9,13 +9,13 @@ with the cache that models of its size and time usually have. `year` is when a m
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import takewhile
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.model.architecture import Architecture, ArchitectureSpec, Group
+from advisor.model.architecture import Architecture, ArchitectureSpec, Group, Tensor
 from advisor.model.by_name import names
 from advisor.model.by_name.hub_list import HubRow
 from advisor.model.by_name.known import (
@@ -121,6 +121,9 @@ def relative_of(
         for key, row, params in _known_sizes(name.shape[0] if name.shape else "")
         if _of_kind(row, size) and not (without and family_of(row) == without)
     ]
+    same = [entry for entry in alike if _is_former_version(entry[2], name, size)]
+    if same:
+        return min(same, key=lambda entry: entry[1])[2], True
     large = size.params >= EXPERTS_FROM and year >= EXPERTS_SINCE
     experts = size.active is not None or (size.may_have_experts and large)
     most = max(shared for shared, _, _ in alike)
@@ -153,6 +156,22 @@ def relative_of(
         return cached_values(built)
 
     return sorted(around, key=figure)[len(around) // 2], False
+
+
+SAME_SIZE = math.log(1.05)  # how far the weights of two versions of a model may lie apart
+
+
+def _is_former_version(row: KnownRow, name: names.ModelName, size: names.StatedSize) -> bool:
+    """Whether a known model has the words and the size of a name, in another version."""
+    known = names.take_apart(row.name)
+    own = names.stated_size(known)
+    if own is None or abs(math.log(own.params / size.params)) > SAME_SIZE:
+        return False
+    return _versionless(known) == _versionless(name)
+
+
+def _versionless(name: names.ModelName) -> tuple[str, ...]:
+    return tuple(word for word in _words(name) if word.isalpha())
 
 
 def family_of(row: KnownRow) -> str:
@@ -231,6 +250,47 @@ def _in_common(known: Sequence[str], typed: Sequence[str]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
+# Sizes that makers state of models whose names and lists state none.
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StatedSizeRow:
+    """One row of data/models/stated_sizes.csv."""
+
+    name: str
+    params_b: float  # weights with those beside the layers [10^9]
+    active_b: float | None  # weights that a token uses [10^9]
+    layers: int | None
+    beside_b: float | None  # weights of tables of which a token reads some rows [10^9]
+    source: str
+    source_date: str
+
+
+@cache
+def stated_sizes() -> Mapping[tuple[str, ...], StatedSizeRow]:
+    """Rows by the words of their names without sizes."""
+    rows = read(DATA / "models/stated_sizes.csv", StatedSizeRow)
+    return {_words(names.take_apart(row.name)): row for row in rows}
+
+
+def _words(name: names.ModelName) -> tuple[str, ...]:
+    """Words and versions of a name, without its sizes and what does not change its layers."""
+    left_out = ("vl", "vision", "preview")
+    return tuple(
+        token for token in name.shape if not names.is_size(token) and token not in left_out
+    )
+
+
+def told_of(name: names.ModelName) -> StatedSizeRow | None:
+    """What the maker states of a model, unless its name states another size."""
+    row = stated_sizes().get(_words(name))
+    size = names.stated_size(name)
+    if row is None or size is None:
+        return row
+    near = abs(math.log(size.params / (1e9 * row.params_b))) < SHAPE_UNCERTAINTY
+    return row if near else None
+
+
 GROUPS_OUTSIDE = (Group.EMBEDDING, Group.OUTPUT)
 SHAPE_UNCERTAINTY = 0.25
 """Of 56 models of the catalogue, each described without itself, nine in ten stand-ins read within a
@@ -249,10 +309,13 @@ LEAST_DENSE = 0.002  # smallest share of weights that every token uses; Kimi K2 
 
 def stand_in(name: names.ModelName, year: int = NEWEST, without: str = "") -> Named | None:
     """Stand-in for an unknown model; None where its name has no size."""
-    size = names.stated_size(name)
+    told = told_of(name)
+    size = names.stated_size(name) if told is None else _size_told(told)
     if size is None:
         return None
     row, related, made = _scaled(name, size, year, without)
+    if told is not None:
+        made = _with_tables(_of_layers(made, size.layers, size), told)
     if size.active:
         active = f", {size.active / 1e9:,.4g} B of them active"
     else:
@@ -276,8 +339,65 @@ def stand_in(name: names.ModelName, year: int = NEWEST, without: str = "") -> Na
         row=row,
         made=made,
         notes=(
-            f"{name.text[:80]} is not known. Its name says {size.params / 1e9:,.4g} B weights"
+            f"{name.text[:80]} is not known. {_who(told)} {size.params / 1e9:,.4g} B weights"
             f"{active}; {layers}. {assumed}Give its GGUF file or config.json for exact figures.",
+        ),
+    )
+
+
+def _size_told(told: StatedSizeRow) -> names.StatedSize:
+    """Size that a maker states, without the tables beside the layers."""
+    return names.StatedSize(
+        params=1e9 * (told.params_b - (told.beside_b or 0.0)),
+        active=1e9 * told.active_b if told.active_b else None,
+        layers=told.layers,
+        may_have_experts=True,
+    )
+
+
+def _who(told: StatedSizeRow | None) -> str:
+    """Who states the size, and what lies beside it."""
+    if told is None:
+        return "Its name says"
+    if told.beside_b:
+        return f"Its maker states {told.beside_b:g} B of tables, of which a token reads rows, and"
+    return "Its maker states"
+
+
+def _of_layers(made: Architecture, layers: int | None, size: names.StatedSize) -> Architecture:
+    """Architecture with a stated number of layers, some of its own at even distances."""
+    if layers is None or not 0 < layers < made.layers:
+        return made
+    kept = [at * made.layers // layers for at in range(layers)]
+    place = {before: after for after, before in enumerate(kept)}
+    fewer = replace(
+        made,
+        layers=layers,
+        tensors=tuple(
+            tensor if tensor.layer is None else replace(tensor, layer=place[tensor.layer])
+            for tensor in made.tensors
+            if tensor.layer is None or tensor.layer in place
+        ),
+        cache=tuple(made.cache[at] for at in kept),
+        attention_values=tuple(made.attention_values[at] for at in kept),
+        visits=tuple(made.visits[at] for at in kept) if made.visits else (),
+    )
+    return resized(fewer, made.name, size)
+
+
+TABLE_WIDTH = 256  # values of a row of a table beside the layers; assumed
+
+
+def _with_tables(made: Architecture, told: StatedSizeRow) -> Architecture:
+    """Architecture with the tables that a maker states beside the layers."""
+    if not told.beside_b:
+        return made
+    rows = round(1e9 * told.beside_b / TABLE_WIDTH)
+    return replace(
+        made,
+        tensors=(
+            *made.tensors,
+            *Tensor.of_shapes(None, {Tensor.LAYER_TABLES: (TABLE_WIDTH, rows)}),
         ),
     )
 

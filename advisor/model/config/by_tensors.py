@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import accumulate
 
 from advisor.catalog.csv_tables import texts
 from advisor.errors import InputError, Refusal
@@ -36,6 +37,8 @@ TOWER = re.compile(
 )
 """Words of the parts that read images or sound."""
 DRAFTS = re.compile(r"(^|\.)(mtp|nextn|eagle|draft)", re.I)  # words of the parts that draft
+TABLES = re.compile(r"n_?gram|engram|per_layer_emb|embed_tokens_per_layer", re.I)
+"""Words of tables beside that of tokens, of which a token reads a row or a few."""
 FUSED = {"gate_up_proj": "ffn_gate_up", "w13": "ffn_gate_up"}
 """Matrices of gate and up in one, as llama.cpp names them."""
 BY_WORDS = (
@@ -89,7 +92,9 @@ def _length(value: object) -> int:
 
 
 def as_text(stored: Iterable[StoredTensor]) -> str:
-    """Shapes as one line of JSON: experts of a layer alike are one, with their number."""
+    """Shapes as one line of JSON: experts of a layer alike are one, with their number, and layers
+    alike are one, with their numbers: `layers.0-2.mlp.up_proj.weight`.
+    """
     stacked: dict[str, list[object]] = {}
     for tensor in stored:
         name = EXPERT.sub(r"\1experts.0.", tensor.name)
@@ -97,22 +102,70 @@ def as_text(stored: Iterable[StoredTensor]) -> str:
             stacked[name][0] = int(str(stacked[name][0])) + 1
         else:
             stacked[name] = [1, tensor.dtype, list(tensor.shape)]
-    return json.dumps(stacked, separators=(",", ":"))
+    alike: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for name, told in stacked.items():
+        match = LAYER.fullmatch(name)
+        number = int(match[2]) if match else 0
+        alike[_numberless(name, match), json.dumps(told)].append(number)
+    together = {
+        name.replace(NUMBERS, _as_ranges(numbers)): json.loads(told)
+        for (name, told), numbers in alike.items()
+    }
+    return json.dumps(together, separators=(",", ":"))
+
+
+NUMBERS = "\0"  # place of the numbers of layers in a name
+RANGES = re.compile(r"(?<=\.)\d+(?:[-,]\d+)+(?=\.)")
+
+
+def _numberless(name: str, match: re.Match[str] | None) -> str:
+    if match is None:
+        return name
+    return f"{name[: match.start(2)]}{NUMBERS}{name[match.end(2) :]}"
+
+
+def _as_ranges(numbers: Sequence[int]) -> str:
+    """Numbers in order as `0-2,5`."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1] = [parts[-1][0], number]
+        else:
+            parts.append([number])
+    return ",".join("-".join(map(str, part)) for part in parts)
+
+
+def _of_ranges(text: str) -> Iterator[int]:
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
 
 
 def from_text(text: str) -> tuple[StoredTensor, ...]:
     """Shapes that `as_text` wrote; stacked experts as one tensor of more dimensions."""
     return tuple(
         StoredTensor(name=name, dtype=dtype, shape=(number, *shape) if number > 1 else tuple(shape))
-        for name, (number, dtype, shape) in json.loads(text).items()
+        for alike, (number, dtype, shape) in json.loads(text).items()
+        for name in _names(alike)
     )
+
+
+def _names(alike: str) -> Iterator[str]:
+    """Names of layers that are written as one."""
+    ranges = RANGES.search(alike)
+    if ranges is None:
+        yield alike
+        return
+    for number in _of_ranges(ranges[0]):
+        yield f"{alike[: ranges.start()]}{number}{alike[ranges.end() :]}"
 
 
 class _Parts:
     """Tensors by use."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, first: Mapping[str, int]) -> None:
         self.config = config
+        self.first = first  # first layer of each stack of layers, by what stands before its names
         self.by_layer: dict[int, dict[str, Tensor]] = defaultdict(dict)  # by role
         self.outside: list[Tensor] = []
         self.tower = 0  # weights of encoders
@@ -137,14 +190,15 @@ class _Parts:
             self.drafting.add(match[2] if match else "")
         elif match is None:
             self.outside.append(_outside(tensor))
-        elif int(match[2]) >= self._most:
+        elif len(self.first) == 1 and int(match[2]) >= self._most:
             self.drafting.add(match[2])
         else:
             self._add_within(match, tensor)
 
     def _add_within(self, match: re.Match[str], tensor: StoredTensor) -> None:
-        made, named = _within(self.config, match, tensor)
-        _add(self.by_layer[int(match[2])], made)
+        layer = self.first[match[1]] + int(match[2])
+        made, named = _within(self.config, match, tensor, layer)
+        _add(self.by_layer[layer], made)
         if not named:
             self.unnamed.add(match[3].split(".")[0])
 
@@ -156,7 +210,7 @@ class _Parts:
             raise Refusal(
                 f"{self.config.name} has no repeating layers among its tensors, or not all."
             )
-        return tuple(self.by_layer[at] for at in range(count))
+        return tuple(_with_latent_parts(self.config, self.by_layer[at]) for at in range(count))
 
 
 def describe_shapes(config: Config, stored: Sequence[StoredTensor]) -> Architecture:
@@ -165,11 +219,13 @@ def describe_shapes(config: Config, stored: Sequence[StoredTensor]) -> Architect
     Raises:
         Refusal: packed weights, or no repeating layers.
     """
-    parts = _Parts(config)
+    parts = _Parts(config, _stacks(stored))
     for tensor in stored:
         parts.add(tensor)
     layers = parts.layers
     cache = tuple(_cache(config, at, roles, len(layers)) for at, roles in enumerate(layers))
+    if not any(layer.key_values for layer in cache) and _attends(config, stored):
+        cache = (_usual_cache(config),) * len(layers)
     table = next((each for each in parts.outside if each.role == "token_embd"), None)
     if table is None:
         raise Refusal(f"{config.name} has no table of tokens among its tensors.")
@@ -194,6 +250,31 @@ def describe_shapes(config: Config, stored: Sequence[StoredTensor]) -> Architect
         tower=parts.tower,
         unknown_kinds=unknown_kinds(config, parts.unnamed),
     )
+
+
+def _with_latent_parts(config: Config, roles: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+    """A layer whose matrix from the latent values to keys and values is in two, as it is used."""
+    joined = roles.get("attn_k_b")
+    heads = config.whole("heads")
+    key = config.whole("qk_nope_dim")
+    if joined is None or not heads or heads * key >= joined.rows:
+        return roles
+    values = joined.rows - heads * key
+    parts = {
+        "attn_k_b": replace(joined, rows=heads * joined.width, width=key),
+        "attn_v_b": replace(joined, role="attn_v_b", rows=values),
+    }
+    return {**roles, **parts}
+
+
+def _stacks(stored: Iterable[StoredTensor]) -> Mapping[str, int]:
+    """First layer of each stack of a model that has several, one after another."""
+    counts: dict[str, int] = {}
+    for tensor in stored:
+        match = LAYER.fullmatch(tensor.name)
+        if match and not TOWER.search(match[1]) and not DRAFTS.search(tensor.name):
+            counts[match[1]] = max(counts.get(match[1], 0), int(match[2]) + 1)
+    return dict(zip(counts, accumulate(counts.values(), initial=0), strict=False))
 
 
 def unknown_kinds(config: Config, unnamed: Iterable[str] = ()) -> tuple[str, ...]:
@@ -258,7 +339,9 @@ def _roles() -> Mapping[str, str]:
     return roles
 
 
-def _within(config: Config, match: re.Match[str], tensor: StoredTensor) -> tuple[Tensor, bool]:
+def _within(
+    config: Config, match: re.Match[str], tensor: StoredTensor, layer: int
+) -> tuple[Tensor, bool]:
     """Tensor of a layer, and whether its module says nothing of an unknown kind of layer."""
     rows, width = _shaped(tensor)
     path = match[3]
@@ -276,7 +359,7 @@ def _within(config: Config, match: re.Match[str], tensor: StoredTensor) -> tuple
         rows, width = _stacked(role, tensor, config.whole("hidden"))
     if matched and matched[2] == "bias":
         role = f"{role}.bias"
-    made = Tensor(role=role, group=group, layer=int(match[2]), rows=rows, width=width)
+    made = Tensor(role=role, group=group, layer=layer, rows=rows, width=width)
     return made, named or group is not Group.ATTENTION
 
 
@@ -325,10 +408,12 @@ def _outside(tensor: StoredTensor) -> Tensor:
     rows, width = _shaped(tensor)
     module = tensor.name.removesuffix(".weight").removesuffix(".bias")
     role = _role(module)
+    if role is None and TABLES.search(module):
+        role = Tensor.LAYER_TABLES
     if role is None:
         role = "output_norm" if rows == 1 else "output_other"
     group = Group.outside(role)
-    if role not in ("token_embd", "output"):
+    if role not in ("token_embd", "output", Tensor.LAYER_TABLES):
         group = Group.NORMS if rows == 1 else group
     return Tensor(role=role, group=group, layer=None, rows=rows, width=width)
 
@@ -349,6 +434,28 @@ def _cache(config: Config, layer: int, roles: Mapping[str, Tensor], layers: int)
         keys = heads * _head_dim(config)
         return LayerCache(key_values=keys, value_values=keys, window=window)
     return LayerCache(state_values=_state(config, roles))
+
+
+STATES = re.compile(
+    r"mamba|ssm|rwkv|linear|delta|conv|state|recurr|lru|gla|retention|memory|mixer", re.I
+)
+"""Words of the modules of layers that keep a state."""
+
+
+def _attends(config: Config, stored: Iterable[StoredTensor]) -> bool:
+    """Whether layers whose projections no table names look back: heads are stated, and no module
+    is named by a state.
+    """
+    heads = config.whole("kv_heads") or config.whole("heads")
+    modules = (match[3] for tensor in stored if (match := LAYER.fullmatch(tensor.name)))
+    mixers = (module for module in modules if not TOWER.search(module) and "weight" in module)
+    return heads > 0 and not any(STATES.match(module.split(".")[0]) for module in mixers)
+
+
+def _usual_cache(config: Config) -> LayerCache:
+    """Keys and values of the stated heads."""
+    values = (config.whole("kv_heads") or config.whole("heads")) * _head_dim(config)
+    return LayerCache(key_values=values, value_values=values)
 
 
 def _window(config: Config, layer: int, layers: int) -> int | None:

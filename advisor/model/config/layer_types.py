@@ -354,7 +354,7 @@ def _routed_layers(config: Config, layers: int, pattern: str) -> tuple[bool, ...
 
 def experts_of(config: Config, known: Mapping[str, Any]) -> dict[str, int]:
     """Number, use and width of routed and shared experts; `known` are facts read before."""
-    width = config.optional("moe_intermediate", low=1) or config.required("intermediate_size")
+    width = config.optional("moe_intermediate", low=1) or config.required("intermediate")
     total = config.required("experts")
     shared, shared_width = _shared_experts(config, width, int(known.get("shared_experts", 0)))
     return {

@@ -40,8 +40,10 @@ from advisor.model.config.values import (
     MAX_LAYERS,
     Config,
     FamilyRow,
+    built_like,
     fixed_facts,
     is_guessed,
+    is_undescribed,
     language_config,
     language_model,
     parse,
@@ -147,6 +149,11 @@ def describe(
     """
     whole = parse(text_or_dict, name)
     refuse_no_chat_model(name, str(whole.get("model_type")), *classes(whole.get("architectures")))
+    if is_undescribed(whole) and (same := built_like(whole)) is not None:
+        from advisor.model.config.by_tensors import from_text
+
+        merged = {**parse(same.config, name), **language_model(whole)}
+        return describe_by_tensors(merged, name, from_text(same.tensors), beside)
     values, family = language_config(name, whole)
     shared: tuple[str, ...] = ()
     pattern = {}
@@ -334,19 +341,38 @@ def _plausible(architecture: Architecture) -> Architecture:
     return architecture
 
 
-LOOPS = ("total_ut_steps", "loop_num", "num_loops", "n_loops", "loop_count")
+LOOPS = ("total_ut_steps", "loop_num", "num_loops", "n_loops", "loop_count", "loop_num_passes")
 """Keys that say how often a token passes the layers, or those from `loop_start` to `loop_end`."""
 MOST_LOOPS = 64
 
 
 def _visits(config: Config, layers: int) -> tuple[int, ...]:
     """Times that a token passes each layer; empty for once."""
-    loops = config.optional(*LOOPS, low=1, high=MOST_LOOPS) or 1
+    if config.states("H_cycles"):
+        return _of_two_stacks(config, layers)
+    own = config.part("loop_config")
+    config = replace(config, values={**config.values, **own}) if own else config
+    loops = config.optional(*LOOPS, "num_passes", low=1, high=MOST_LOOPS) or 1
     if loops == 1:
         return ()
-    first = config.whole("loop_start", high=MAX_LAYERS)
-    last = config.whole("loop_end", high=MAX_LAYERS) or layers
+    first = config.whole(*LOOP_STARTS, high=MAX_LAYERS)
+    last = config.whole(*LOOP_ENDS, high=MAX_LAYERS) or layers
     return tuple(loops if first <= at < last else 1 for at in range(layers))
+
+
+LOOP_STARTS = ("loop_start", "loop_layer_index_start", "core_start")
+LOOP_ENDS = ("loop_end", "loop_layer_index_end", "core_end")
+"""Keys of the first looped layer, and of the one behind the last."""
+
+
+def _of_two_stacks(config: Config, layers: int) -> tuple[int, ...]:
+    """Visits of a model that thinks in cycles: its lower stack runs L_cycles times for each of the
+    H_cycles of its upper one (transformers, models/hrm_text/modeling_hrm_text.py).
+    """
+    high = config.optional("H_cycles", low=1, high=MOST_LOOPS) or 1
+    low = config.optional("L_cycles", low=1, high=MOST_LOOPS) or 1
+    lower = layers // 2
+    return tuple(high * low if at < lower else high for at in range(layers))
 
 
 def _draft_layers(config: Config) -> int | None:
@@ -380,6 +406,6 @@ def _notes(whole: Mapping[str, object], config: Config, tower: int) -> tuple[str
 
 def _notes_of_loops(config: Config) -> tuple[str, ...]:
     """Remark on layers that a token passes several times; none for once."""
-    if config.optional(*LOOPS, low=1, high=MOST_LOOPS) in (None, 1):
+    if not _visits(config, MAX_LAYERS):
         return ()
     return ("A token passes some of its layers several times; each time is read and cached.",)

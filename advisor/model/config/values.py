@@ -237,9 +237,20 @@ def families() -> Mapping[str, FamilyRow]:
     return {model_type: row for row in rows for model_type in row.model_types.split()}
 
 
+BLOCKS = ("attn_config", "ffn_config")
+"""Objects of a config.json whose keys are those of the whole model (DBRX, MPT)."""
+
+
+def _flat(values: Mapping[str, object]) -> Mapping[str, object]:
+    """A config.json with the keys of its `BLOCKS` objects beside the others, which count more."""
+    parts = [part for key in BLOCKS if isinstance(part := values.get(key), Mapping)]
+    inner = {key: value for part in parts for key, value in part.items()}
+    return {**inner, **{key: value for key, value in values.items() if key not in BLOCKS}}
+
+
 def language_config(name: str, values: Mapping[str, object]) -> tuple[Config, FamilyRow]:
     """The language model's part of a config.json, with its family and the family's defaults."""
-    config = Config(name=name, values=language_model(values))
+    config = Config(name=name, values=language_model(_flat(values)))
     family = _family(config)
     pairs = assignments(family.defaults, FILE)
     return replace(config, defaults={key: literal(value) for key, value in pairs}), family
@@ -308,6 +319,73 @@ def _guessed(config: Config, kind: str) -> FamilyRow:
     )
 
 
+def is_undescribed(values: Mapping[str, object]) -> bool:
+    """Whether no rule describes the family of a config.json, or one only refuses it."""
+    family = families().get(str(language_model(values).get("model_type")))
+    return family is None or bool(family.refused)
+
+
 def is_guessed(family: FamilyRow) -> bool:
     """Whether a family's row is that of Llama in place of one of its own."""
     return family not in families().values()
+
+
+# Models of families that no rule describes, with the shapes of their tensors.
+#
+# data/models/built_models.csv holds them as a library builds them (`python -m lab.built_models`),
+# so that their weights are exact though nobody described their layers. A config.json of the same
+# family and sizes has the same tensors.
+
+BUILT = "models/built_models.csv"
+BUILT_SIZES = ("hidden", "vocab", "heads", "kv_heads", "layers", "experts", "experts_per_token")
+BUILT_WIDTHS = ("intermediate", "moe_intermediate", "shared_intermediate", "head_dim")
+"""Sizes by which models of a family differ."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BuiltModelRow:
+    """One row of the table; sizes as in the list of the Hub, 0 where not stated."""
+
+    name: str  # repository, `owner/name`
+    architecture: str  # `model_type` of its config.json
+    parameters: int  # weights that its files hold
+    layers: int
+    hidden: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    vocab: int
+    feed_forward: int
+    shared_feed_forward: int
+    experts: int
+    experts_used: int
+    context: int
+    released: str  # day of publication; empty where unknown
+    config: str  # keys of its config.json
+    tensors: str  # shapes of its tensors
+    date: str  # day on which it was built
+    source: str  # code that builds it
+
+
+@cache
+def built_models() -> Mapping[str, BuiltModelRow]:
+    """Rows by name in lower case."""
+    return {row.name.casefold(): row for row in read(DATA / BUILT, BuiltModelRow)}
+
+
+def built_like(whole: Mapping[str, object]) -> BuiltModelRow | None:
+    """Model of the family and sizes of a config.json; None where none is built."""
+    stated = Config(name="", values=language_model(whole))
+    named = {str(part.get("model_type")) for part in (whole, stated.values)}
+    named |= {family.removesuffix("_text") for family in named}
+    alike = (row for row in built_models().values() if row.architecture in named)
+    return next((row for row in alike if _same_sizes(stated, row)), None)
+
+
+def _same_sizes(stated: Config, row: BuiltModelRow) -> bool:
+    """Whether a config.json states the sizes that a model was built with, and no other."""
+    built = Config(name=row.name, values=parse(row.config, row.name))
+    told = [key for key in (*BUILT_SIZES, *BUILT_WIDTHS) if stated.states(key)]
+    return "hidden" in told and all(
+        stated.raw(key)[1] == built.raw(key)[1] for key in told if built.states(key)
+    )

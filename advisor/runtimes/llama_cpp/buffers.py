@@ -21,14 +21,14 @@ References:
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 
 import numpy as np
 
 from advisor.cost_model.workload import Workload
 from advisor.model.architecture import Architecture, Experts, LayerCache, Tensor
-from advisor.model.model import Floats, Model
+from advisor.model.model import Floats, Model, per_layer
 from advisor.units import FLOAT, Array
 
 MASK_VALUE = {True: 2.0, False: 4.0}
@@ -128,6 +128,51 @@ def kv_cache_bytes(model: Model, work: Workload) -> Floats:
     return np.asarray(
         room * each.kv_values * Model.KV_BYTES_PER_VALUE[work.kv_type] + FLOAT * each.state_values
     )
+
+
+LATENT_SINCE = "2025-05"
+"""First whole month of builds that keep latents: pull request 12801, merged on 15 April 2025."""
+LATENT_ONCE_SINCE = "2026-02"
+"""First whole month of those that keep them once: pull request 19067 ("support V-less cache"),
+opened on 24 January 2026, "almost x2 less memory"."""
+
+
+def as_built(model: Model, month: str) -> Model:
+    """Model with latent attention (MLA) as a build of some month keeps its cache; of today without
+    a month.
+
+    Builds before `LATENT_SINCE` keep keys and values of each head, heads x (nope + rope + v),
+    40,960 values of a layer of DeepSeek-V3 and as many to attend with; those before
+    `LATENT_ONCE_SINCE` keep the latent as keys and once more as values, 576 + 512.
+    """
+    today = model.today or model.architecture
+    kept = _older(today, by_head=month < LATENT_SINCE) if "" < month < LATENT_ONCE_SINCE else today
+    if kept is model.architecture:
+        return model
+    return replace(model, architecture=kept, today=None if kept is today else today)
+
+
+@lru_cache(maxsize=64)
+def _older(architecture: Architecture, *, by_head: bool) -> Architecture:
+    """Architecture with an older cache; itself without latent attention, or with an indexer, which
+    came later.
+    """
+    shape = per_layer(architecture)
+    if not np.any(shape.unfolded) or np.any(shape.indexed):
+        return architecture
+    caches = list(architecture.cache)
+    attended = list(architecture.attention_values)
+    for layer in np.flatnonzero(shape.unfolded).tolist():
+        cache = caches[layer]
+        if by_head:
+            values = int(architecture.by_layer[layer]["attn_v_b"].rows)
+            keys = int(shape.unfolded[layer]) - values
+            caches[layer] = replace(cache, key_values=keys, value_values=values)
+            attended[layer] = keys + values
+        else:
+            rank = int(attended[layer] / architecture.query_heads[layer]) - cache.key_values
+            caches[layer] = replace(cache, key_values=cache.key_values + rank)
+    return replace(architecture, cache=tuple(caches), attention_values=tuple(attended))
 
 
 def _cells_of_layers(model: Model, work: Workload) -> Array:

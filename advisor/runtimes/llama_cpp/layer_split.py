@@ -34,6 +34,7 @@ from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
 from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.llama_cpp.buffers import (
+    as_built,
     compute_buffer,
     input_buffer,
     kv_cache_bytes,
@@ -336,4 +337,5 @@ LLAMA_CPP = Runtime(
     caches_experts=True,
     parts_layers=True,
     setup=SETUP,
+    as_built=as_built,
 )

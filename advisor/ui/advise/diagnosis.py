@@ -1,8 +1,11 @@
 """Measured speed, once typed, beside the predicted one: likely causes, tests and remedies."""
 
+from functools import partial
+
 import streamlit as st
 from markupsafe import Markup, escape
 
+from advisor import given_files
 from advisor.advice.advise import Answer
 from advisor.advice.diagnosis.diagnose import (
     LIMITS,
@@ -23,7 +26,8 @@ from advisor.advice.diagnosis.text import (
 )
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError
-from advisor.ui.parts import markup
+from advisor.request.request import Request
+from advisor.ui.parts import markup, tabs
 from advisor.units import tokens_per_second
 
 HOW = (
@@ -38,6 +42,7 @@ def body(answer: Answer) -> None:
         f"{run.strategy.heading}, {run.runtime.name}{'' if run.fits else ' (does not fit)'}": run
         for run in measurable(answer.advice.estimates)
     }
+    printed = b""
     try:
         estimate, measured = _typed(named)
         if measured is None:
@@ -45,7 +50,8 @@ def body(answer: Answer) -> None:
             if file is None:
                 markup.say(HOW)
                 return
-            measured = reported(file.getvalue(), file.name[:80])
+            printed = file.getvalue()
+            measured = reported(printed, file.name[:80])
             if measured.facts is not None:
                 check_model(measured.facts, answer.nouns.model)
             markup.say(f"Read from {measured.source}.")
@@ -54,6 +60,22 @@ def body(answer: Answer) -> None:
         markup.notice(str(error), "error")
         return
     show_diagnosis(diagnosis)
+    shared = partial(_share, answer.nouns.request, estimate, measured, printed)
+    tabs.popped(SHARE, "share_run", shared, icon=":material/outgoing_mail:")
+
+
+SHARE = "Send this run"
+
+
+def _share(request: Request, estimate: Estimate, measured: Measured, printed: bytes) -> None:
+    """Text with which the run is sent, as `runs share` prints it, and how."""
+    from advisor.evidence.accuracy import shared_run  # with the form, for who opens it
+    from advisor.evidence.published.run_form import form_text
+
+    output = given_files.decoded(printed) or f"{measured.decode:g} tokens/s, as typed"
+    values = shared_run.shared_run(request, estimate, measured, output)
+    markup.say(shared_run.steps(values))
+    markup.copyable(form_text(values))
 
 
 def _typed(named: dict[str, Estimate]) -> tuple[Estimate, Measured | None]:

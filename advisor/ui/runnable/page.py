@@ -16,6 +16,7 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.by_name.known import maker
+from advisor.model.by_name.written import written
 from advisor.request.command_line import command
 from advisor.request.lists import listed
 from advisor.request.request import Nouns, Request
@@ -37,7 +38,7 @@ from advisor.ui.parts.markup import (
     waiting,
 )
 from advisor.ui.parts.speed_table import ADVISE, speed_table
-from advisor.ui.question import current, inputs, model_list
+from advisor.ui.question import current, model_list
 from advisor.units import memory, number
 
 # Models that run on a machine, computed once per request.
@@ -94,9 +95,9 @@ def quality_against_speed(rows: Sequence[Runnable], reading_tps: float) -> Point
                 kind=WHERE[row.speed.strategy],
                 x=row.speed.decode,
                 y=row.score,
-                tip=f"{row.model.name}, {row.model.format}: {number(row.speed.decode, 3)} "
-                f"tokens/s, score {row.score:.0f}",
-                name=row.model.name if row.keeps_up else "",
+                tip=f"{written(row.model.name)}, {row.model.format}: "
+                f"{number(row.speed.decode, 3)} tokens/s, score {row.score:.0f}",
+                name=written(row.model.name) if row.keeps_up else "",
             )
             for row in rows
             if row.score is not None
@@ -224,7 +225,7 @@ def verdict(
         why = "No format of any on record fits. Add memory, or leave the switch below off."
         return f"No {what} runs here.", "", "oa-bad-text", f"{where}: {why}"
     best = rows[0]
-    name = best.model.name.rpartition("/")[2]
+    name = written(best.model.name)
     level = _level(nouns, best)
     if nouns.request.users > 1:
         each = f" for each of {nouns.request.users} users"
@@ -243,7 +244,7 @@ def verdict(
     highest = max(rows, key=lambda row: row.score or 0.0)
     if (highest.score or 0.0) > (best.score or 0.0):
         slower = f"{number(highest.speed.decode)} tokens a second, rated {highest.score:.0f}"
-        other = highest.model.name.rpartition("/")[2]
+        other = written(highest.model.name)
         way += f" Rated higher but slower: {other}, {slower}."
     return f"Best {what} here: {name},", speed, tone, way
 
@@ -281,7 +282,7 @@ def _card(nouns: Nouns, row: Runnable) -> Markup:
     place = WHERE[row.speed.strategy]
     told = f"{maker(repository)}, {row.model.format}, {size} to download, {place}"
     parts = (
-        head(inputs.spoken(name.split("/")[-1]), *placements.BADGES[_level(nouns, row)], *tight),
+        head(written(name), *placements.BADGES[_level(nouns, row)], *tight),
         block("oa-gives", f"{number(row.speed.decode)} tokens/s"),
         block("oa-soft", told),
         block("oa-soft", _rated(row)),

@@ -13,7 +13,7 @@ from advisor.advice.prices.power import PowerDraw
 from advisor.advice.prices.price import Price
 from advisor.advice.prices.rows import LAUNCH, price_rows
 from advisor.advice.speeds import Speed
-from advisor.advice.table.choice import choice_of, free_change
+from advisor.advice.table.choice import choice_of, free_change, worth_buying
 from advisor.advice.table.cost import LAUNCH_MARGIN, Use, speed_for_wait, waiting_seconds
 from advisor.advice.table.option import FREE, Option, OptionKind, Question, split
 from advisor.advice.table.turning import least_speed
@@ -452,3 +452,18 @@ def test_of_cards_alike_the_one_that_costs_less_is_chosen() -> None:
     for options in ([kept(), less, more], [kept(), more, less]):
         answer = choice_of(options, 10.0, 40.0)
         assert (answer.safe, answer.cheapest) == (less, less)
+
+
+def test_a_first_word_in_half_the_time_is_worth_a_purchase_where_it_is_late_by_hand() -> None:
+    # 40 answers a day for 30 days wait 60 s each now: 20 hours; at 20 s 6.7 hours, 13.3 saved
+    late = replace(SLOW, decode=30.0, first_token=60.0)
+    now = replace(kept(), speed=late, cost=USE.owned(NO_POWER, late))
+
+    def beside(first_token: float) -> Option:
+        sooner = replace(late, first_token=first_token)
+        return replace(card("sooner", 300), speed=sooner, kept=now)
+
+    assert worth_buying((now, beside(20.0)), 10.0, 40.0, None)
+    assert not worth_buying((now, beside(40.0)), 10.0, 40.0, None)
+    early = replace(kept(), speed=replace(late, first_token=20.0))
+    assert not worth_buying((early, replace(beside(5.0), kept=early)), 10.0, 40.0, None)

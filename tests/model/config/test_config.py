@@ -735,3 +735,41 @@ def test_the_first_qwen_counts_both_halves_of_its_feed_forward_block() -> None:
         "vocab_size": 151936, "seq_length": 8192,
     }  # fmt: skip
     assert describe(config, "test").architecture.params == 7_721_324_544
+
+
+NESTED = {
+    # databricks/dbrx-instruct: 132 billion weights by its card; 36 of them used
+    "dbrx": (
+        {
+            "d_model": 6144,
+            "n_heads": 48,
+            "n_layers": 40,
+            "vocab_size": 100352,
+            "max_seq_len": 32768,
+            "attn_config": {"kv_n_heads": 8, "clip_qkv": 8},
+            "ffn_config": {"ffn_hidden_size": 10752, "moe_num_experts": 16, "moe_top_k": 4},
+        },
+        132e9,
+    ),
+    # mosaicml/mpt-30b: 48 layers of 12 x 7168^2 weights and a table of 50,432 x 7,168
+    "mpt": (
+        {
+            "d_model": 7168,
+            "n_heads": 64,
+            "n_layers": 48,
+            "expansion_ratio": 4,
+            "vocab_size": 50432,
+            "max_seq_len": 8192,
+            "attn_config": {"attn_type": "multihead_attention", "alibi": True},
+        },
+        48 * 12 * 7168**2 + 50_432 * 7168,
+    ),
+}
+
+
+@pytest.mark.parametrize("family", NESTED)
+def test_sizes_in_objects_of_their_own_are_read(family: str) -> None:
+    values, total = NESTED[family]
+    described = describe({"model_type": family, **values}, family)
+    assert described.architecture.params == pytest.approx(total, rel=0.005)
+    assert described.architecture.max_context == values["max_seq_len"]
