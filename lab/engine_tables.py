@@ -14,7 +14,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model import uncertainty
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import HOST_MEMORY, FixedTime
-from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT
+from advisor.cost_model.uncertainty import BY_TRAIT, Margins
 from advisor.machine.catalog import GPUS
 from advisor.model.model import Floats
 from lab import rounded, spreads
@@ -109,7 +109,7 @@ def ordered_generations(rows: Rows) -> Rows:
 PARTS = (Route.RESIDENT, FixedTime.LAYERS, FixedTime.TOKEN, FixedTime.CROSSINGS)
 NOTES = {
     **spreads.NOTES,
-    BY_TRAIT[IN_PROMPT]: "80 % range of runs like this: most behind it are of several GPUs",
+    BY_TRAIT[Margins.IN_PROMPT]: "80 % range of runs like this: most behind it are of several GPUs",
     "engine_publishers": "publishers that timed the engine",
     "sources": "publishers that measured a serving engine on a GPU of the family",
 }
@@ -176,16 +176,16 @@ def _ranges(done: HeldOut) -> Iterator[tuple[str, float, str, int]]:
     )
     tokens = every.of(real & ~cases.read)
     prompts = every.of(real & cases.read)
-    numbers = widths(tokens, IN_DECODE)
+    numbers = widths(tokens, Margins.IN_DECODE)
     count = len(tokens.off)
     for part in PARTS:
-        yield IN_DECODE, float(np.exp(numbers[GPU])), part, count
+        yield Margins.IN_DECODE, float(np.exp(numbers[GPU])), part, count
     for name in every.traits:
-        yield BY_TRAIT[IN_DECODE], float(np.exp(numbers[f"{TRAIT}{name}"])), name, count
+        yield BY_TRAIT[Margins.IN_DECODE], float(np.exp(numbers[f"{TRAIT}{name}"])), name, count
     half = level(prompts, np.ones(len(prompts.off)))
     for part in PARTS:
-        yield IN_PROMPT, half, part, len(prompts.off)
-    yield BY_TRAIT[IN_PROMPT], 1.0, uncertainty.SEVERAL, len(prompts.off)
+        yield Margins.IN_PROMPT, half, part, len(prompts.off)
+    yield BY_TRAIT[Margins.IN_PROMPT], 1.0, uncertainty.SEVERAL, len(prompts.off)
     yield "sources", 0.0, "", 0
     counts = dict.fromkeys((card.family for card in GPUS.rows().values()), 0)
     counts |= {family: len(names) for family, names in publishers(cases).items()}

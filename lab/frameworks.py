@@ -10,7 +10,7 @@ from advisor.catalog.constants import ConstantRow, Constants, Scope
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import FixedTime
-from advisor.cost_model.uncertainty import IN_DECODE, Margins
+from advisor.cost_model.uncertainty import Margins
 from advisor.evidence.accuracy.regimes import BATCHED, EXPERTS, RESIDENT, STAGED, STREAMED
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.predict import SERVER, guessed_batch
@@ -174,14 +174,14 @@ def _spreads(done: HeldOut, engines: Sequence[str]) -> Iterator[ConstantRow]:
         (Route.STREAMED, streamed, _beside(_most(streamed), behind)),  # links are derived
         (Route.STAGED, staged, _most(staged)),
     ):
-        yield _row(IN_DECODE, half, "share", len(runs), RANGE_NOTE, family=route)
+        yield _row(Margins.IN_DECODE, half, "share", len(runs), RANGE_NOTE, family=route)
     for key in (key for key in engines if key not in SERVING):
         own = stated[stated.experts_of == key]
         half = usual if own.empty else _most(own)
         for part in ON_GPU if own.empty else EVERYWHERE:
             scope = {"runtime": key, "family": part}
             count = len(own) or len(resident)
-            yield _row(IN_DECODE, half, "share", count, RANGE_NOTE, **scope)
+            yield _row(Margins.IN_DECODE, half, "share", count, RANGE_NOTE, **scope)
     timed = engine_publishers(FILES)
     for key in (key for key in engines if key not in SERVING):
         note = "publishers that timed the engine"
@@ -238,12 +238,12 @@ def margins(run: Timed) -> Margins:
     table = Constants.fitted().bound(Scope(runtime=run.case.runtime.key))
     kind = regime(run)
     if kind == STAGED:
-        half = table.value(IN_DECODE, Route.STAGED)
+        half = table.value(Margins.IN_DECODE, Route.STAGED)
     elif kind in (BATCHED, RESIDENT) or _streams(run):
-        half = table.value(IN_DECODE, Route.RESIDENT)
+        half = table.value(Margins.IN_DECODE, Route.RESIDENT)
     else:
         behind = table.value("spread_unmeasured", Route.STREAMED)
-        half = float(np.hypot(table.value(IN_DECODE, Route.STREAMED), behind))
+        half = float(np.hypot(table.value(Margins.IN_DECODE, Route.STREAMED), behind))
     usual = Margins(below=half, above=half)
     if run.weight:
         return usual

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from advisor.catalog.records import csv_text
-from advisor.cost_model.uncertainty import IN_DECODE
+from advisor.cost_model.uncertainty import Margins
 from advisor.evidence.accuracy.scoring import ROLLING, OriginRow
 from advisor.model.model import Floats
 from lab import llama_cpp, rounded, write
@@ -66,7 +66,7 @@ def _half_widths(done: llama_cpp.LlamaFit, earlier: Mask) -> Floats:
     rows = done.fit.task.cases
     every = errors(done, llama_cpp.side_by_side(tuple(compress(rows.timed, earlier))))
     usual = earlier & ~rows.read & np.isin(every.builds, OWN_WIDTHS, invert=True)
-    return half_widths(every, widths(every.of(usual), IN_DECODE))
+    return half_widths(every, widths(every.of(usual), Margins.IN_DECODE))
 
 
 def _scored(

@@ -26,7 +26,7 @@ from advisor.catalog.constants import FACTOR, ConstantRow
 from advisor.cost_model import uncertainty
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import ON_GPU, FixedTime
-from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT
+from advisor.cost_model.uncertainty import Margins
 from advisor.model.architecture import operators, together
 from advisor.model.model import Floats
 from advisor.runtimes import IK_LLAMA_CPP, MLX
@@ -245,9 +245,9 @@ ASSUMED = {
         ("spread_unmeasured", part): 0.0
         for part in (Route.RESIDENT, FixedTime.LAYERS, FixedTime.TOKEN, FixedTime.CROSSINGS)
     },
-    (IN_DECODE, Route.PAGED): 0.6,
-    (IN_PROMPT, Route.PAGED): 0.6,
-    (IN_PROMPT, Route.STAGED): 0.6,
+    (Margins.IN_DECODE, Route.PAGED): 0.6,
+    (Margins.IN_PROMPT, Route.PAGED): 0.6,
+    (Margins.IN_PROMPT, Route.STAGED): 0.6,
     ("spread_unmeasured", Route.STREAMED): 0.15,
     ("spread_unmeasured", Route.PAGED): 0.5,
     ("spread_unmeasured", Route.STAGED): 0.4,
@@ -355,8 +355,8 @@ def range_rows(done: LlamaFit) -> Iterator[ConstantRow]:
         yield _row(constant, neutral, "share", 0, note)
     rows = done.fit.task.cases
     every = errors(done)
-    yield from fitted(every.of(~rows.read), IN_DECODE)
-    yield from fitted(every.of(rows.read), IN_PROMPT)
+    yield from fitted(every.of(~rows.read), Margins.IN_DECODE)
+    yield from fitted(every.of(rows.read), Margins.IN_PROMPT)
     for (constant, part), value in ASSUMED.items():
         yield from _rows(constant, value, 0, family=part)
     note = "sources that measured a GPU of the family"
@@ -462,7 +462,7 @@ def widths(off: Errors, constant: str) -> dict[str, float]:
     start |= {f"{BACKEND}{name}": 0.0 for name in many}
     limits: dict[str, tuple[float, float]]
     limits = {f"{TRAIT}{trait}": (0.0, MOST_WIDER) for trait in WIDER}
-    if constant == IN_DECODE:
+    if constant == Margins.IN_DECODE:
         start[GUESSED] = USUAL
         limits[GUESSED] = (0.0, np.inf)
     best = dict(least(lambda numbers: _score(off, numbers), start, limits))

@@ -20,7 +20,7 @@ from advisor.cost_model.kernels import TierKernels
 from advisor.cost_model.processors import vectors
 from advisor.cost_model.schedule import Route, Schedule
 from advisor.cost_model.timing import FixedTime
-from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, TRAITS
+from advisor.cost_model.uncertainty import BY_TRAIT, TRAITS, Margins
 from advisor.evidence.published.row import PublishedRow
 from advisor.evidence.published.tiered import CATEGORY
 from advisor.model.model import Floats
@@ -200,7 +200,7 @@ def _spreads(done: HeldOut) -> Iterator[ConstantRow]:
     for seen, predicted in ((True, done.predicted), (False, without_engines())):
         keys = _keys(seen=seen)
         errors = misses(predicted)
-        for constant, part in ((IN_DECODE, GENERATED), (IN_PROMPT, READ)):
+        for constant, part in ((Margins.IN_DECODE, GENERATED), (Margins.IN_PROMPT, READ)):
             yield from _widths(constant, part, errors, keys)
             for trait in TRAITS:
                 yield _row(BY_TRAIT[constant], 1.0, 0, keys, trait)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.uncertainty import IN_DECODE
+from advisor.cost_model.uncertainty import Margins
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Gpu, Machine
 from advisor.machine.quantity import Provenance, Quantity
@@ -78,5 +78,5 @@ def _measured(rate: Quantity) -> Quantity:
 def _timed(constants: Constants) -> Constants:
     """Constants where llama.cpp was timed on the processor."""
     narrow = constants.row("spread_timed")
-    row = replace(narrow, constant=IN_DECODE, family=str(Route.IN_PLACE), runtime=None)
+    row = replace(narrow, constant=Margins.IN_DECODE, family=str(Route.IN_PLACE), runtime=None)
     return constants.with_measured((row,))

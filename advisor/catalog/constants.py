@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -99,6 +99,34 @@ class Constants:
     backend without rows of its own thus gets the common value. Factors apply to rows of the same
     runtime only.
     """
+
+    OF_PART: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "GPU reads": ("gpu_read_share", "gpu_kv_share"),  # in proportion to the read rate of a GPU
+        # fixed times of a GPU, and the operations that its cores take to unpack a weight
+        "GPU times": (
+            "gpu_layer",
+            "gpu_expert_layer",
+            "gpu_state_layer",
+            "gpu_scan_layer",
+            "gpu_stream_layer",
+            "gpu_latent_layer",
+            "gpu_latent_value",
+            "gpu_unpack_operations",
+        ),
+        # in proportion to a GPU's speed in a prompt
+        "GPU products": ("gpu_flop_share", "gpu_attention_share"),
+        # fixed times of a processor
+        "CPU times": ("cpu_layer", "cpu_barrier", "cpu_expert_layer", "cpu_state_layer"),
+        # in proportion to the speed of the cores
+        "core rates": (
+            "core_decode_rate",
+            "core_flops",
+            "core_attention_flops",
+            "core_batch_attention_flops",
+            "core_cache_rate",
+        ),
+    }
+    """Names of the constants that a change of one part concerns, by what it changes."""
 
     def __init__(self, rows: Iterable[ConstantRow], scope: Scope | None = None) -> None:
         self.rows: dict[str, list[ConstantRow]] = {}  # all of the table, by name of the constant

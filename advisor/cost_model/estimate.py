@@ -303,12 +303,12 @@ class Estimate:
     @lazy
     def decode(self) -> uncertainty.Range | None:
         """Decoding speed of each user [tokens/s]."""
-        return self._rate(self.work.tokens_per_step, self.step, uncertainty.IN_DECODE)
+        return self._rate(self.work.tokens_per_step, self.step, uncertainty.Margins.IN_DECODE)
 
     @lazy
     def prefill(self) -> uncertainty.Range | None:
         """Speed of the prompt, all users together [tokens/s]."""
-        return self._rate(self._fresh, self.prompt, uncertainty.IN_PROMPT)
+        return self._rate(self._fresh, self.prompt, uncertainty.Margins.IN_PROMPT)
 
     @property
     def _fresh(self) -> Array:
@@ -323,13 +323,13 @@ class Estimate:
         fitted = self._margins(time, self.constants, constant)
         beside = np.hypot(self.runtime.extra_uncertainty, self.model.architecture.layer_uncertainty)
         fitted_drafts = self.runtime.schedules_drafts
-        if constant == uncertainty.IN_DECODE and self.work.draft and not fitted_drafts:
+        if constant == uncertainty.Margins.IN_DECODE and self.work.draft and not fitted_drafts:
             beside = np.hypot(beside, DRAFTING)
         return fitted.wider(beside).around(amount / time.total)
 
     def _margins(self, time: StepTime, constants: Constants, constant: str) -> uncertainty.Margins:
         """Margins of a speed from its constants, not from the runtime or a guessed shape."""
-        prompt = constant == uncertainty.IN_PROMPT
+        prompt = constant == uncertainty.Margins.IN_PROMPT
         run = uncertainty.circumstances(
             self.machine,
             constants,
@@ -365,7 +365,7 @@ class Estimate:
     @lazy
     def first_token(self) -> uncertainty.Range | None:
         """Time to the first token [s]."""
-        rate = self._rate(1.0, self.prompt, uncertainty.IN_PROMPT)
+        rate = self._rate(1.0, self.prompt, uncertainty.Margins.IN_PROMPT)
         return rate and rate.inverse
 
     @property
@@ -431,8 +431,8 @@ class Estimate:
         if self.phases is not None and self.constants is not None:
             recorded = self.constants.recorded()
             phases = (
-                (self.phases.decode, uncertainty.IN_DECODE),
-                (self.phases.prefill, uncertainty.IN_PROMPT),
+                (self.phases.decode, uncertainty.Margins.IN_DECODE),
+                (self.phases.prefill, uncertainty.Margins.IN_PROMPT),
             )
             for schedule, constant in phases:
                 time = schedule_seconds(schedule, self.machine, recorded)

@@ -15,7 +15,7 @@ from advisor.catalog.constants import ConstantRow, Constants, Scope
 from advisor.cost_model.processors import cores_alone, vectors
 from advisor.cost_model.runtime import OF_LLAMA_CPP, Runtime
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.uncertainty import IN_DECODE
+from advisor.cost_model.uncertainty import Margins
 from advisor.machine import backends
 from advisor.machine.machine import EngineSpeed, Host, Machine
 from advisor.machine.quantity import Provenance, Quantity
@@ -51,7 +51,7 @@ def constants_on(host: Host, model: Model, constants: Constants) -> Constants:
     narrow = replace(narrow, family=str(Route.IN_PLACE), date=narrow.date or read.date)
     rows = (
         *_measured(read, host, engine, model, constants),
-        replace(narrow, constant=IN_DECODE),
+        replace(narrow, constant=Margins.IN_DECODE),
     )
     return constants.with_measured(rows)
 
@@ -183,34 +183,6 @@ def _row(fitted: ConstantRow, figure: Quantity, value: float) -> ConstantRow:
 # Published comparisons give each effect as a factor on constants of the parts that it concerns.
 # They are too few to be fitted, so a stated effect also widens the range.
 
-CONSTANTS_OF: Mapping[str, tuple[str, ...]] = {
-    "GPU reads": ("gpu_read_share", "gpu_kv_share"),  # in proportion to the read rate of a GPU
-    # fixed times of a GPU, and the operations that its cores take to unpack a weight
-    "GPU times": (
-        "gpu_layer",
-        "gpu_expert_layer",
-        "gpu_state_layer",
-        "gpu_scan_layer",
-        "gpu_stream_layer",
-        "gpu_latent_layer",
-        "gpu_latent_value",
-        "gpu_unpack_operations",
-    ),
-    # in proportion to a GPU's speed in a prompt
-    "GPU products": ("gpu_flop_share", "gpu_attention_share"),
-    # fixed times of a processor
-    "CPU times": ("cpu_layer", "cpu_barrier", "cpu_expert_layer", "cpu_state_layer"),
-    # in proportion to the speed of the cores
-    "core rates": (
-        "core_decode_rate",
-        "core_flops",
-        "core_attention_flops",
-        "core_batch_attention_flops",
-        "core_cache_rate",
-    ),
-}
-"""Constants that a change of one part concerns, by what it changes."""
-
 
 def scope_of(model: Model, machine: Machine, runtime: Runtime, backend: str, build: str) -> Scope:
     """Scope of the constants of a model in a runtime on a machine, with its own backends and the
@@ -318,9 +290,9 @@ def _factors(effect: backends.SoftwareEffect, constants: Constants) -> Mapping[s
     time = 1.0 / effect.token
     match effect.option:
         case "driver":
-            times = dict.fromkeys(CONSTANTS_OF["GPU times"], time)
-            products = dict.fromkeys(CONSTANTS_OF["GPU products"], prompt)
-            return {**dict.fromkeys(CONSTANTS_OF["GPU reads"], token), **times, **products}
+            times = dict.fromkeys(Constants.OF_PART["GPU times"], time)
+            products = dict.fromkeys(Constants.OF_PART["GPU products"], prompt)
+            return {**dict.fromkeys(Constants.OF_PART["GPU reads"], token), **times, **products}
         case "build":
             on_cpu = effect.backend == backends.Backend.CPU
             return {"cpu_state_layer" if on_cpu else "gpu_state_layer": time}
@@ -331,8 +303,8 @@ def _factors(effect: backends.SoftwareEffect, constants: Constants) -> Mapping[s
             return {"gpu_expert_read_share": token, "gpu_expert_layer": time}
         case "numa":  # the share of several sockets' RAM rate is at most the whole
             return {"socket_share": min(token, 1.0 / constants.value("socket_share"))}
-    cores = dict.fromkeys(CONSTANTS_OF["core rates"], prompt)
-    times = dict.fromkeys(CONSTANTS_OF["CPU times"], time)
+    cores = dict.fromkeys(Constants.OF_PART["core rates"], prompt)
+    times = dict.fromkeys(Constants.OF_PART["CPU times"], time)
     return {"cpu_read_share": token, **cores, "core_decode_rate": token, **times}
 
 

@@ -8,6 +8,7 @@ wider for runs with less evidence; too fast and too slow are treated alike.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,11 +23,6 @@ from advisor.model.model import Floats
 from advisor.units import Array
 
 Shares = Sequence[tuple[str, Array]]  # parts of a time with their shares of it
-IN_DECODE = "spread"
-IN_PROMPT = "spread_prompt"
-"""Constants with the half widths of a token's time and of a prompt's, by part of the time."""
-BY_TRAIT = {IN_DECODE: "spread_by", IN_PROMPT: "spread_prompt_by"}
-"""Constants with the factors on the half width, by trait of a run."""
 SPLIT, THIN, SEVERAL, TOGETHER, UNKNOWN, OPERATOR, NEW, SERVED, SHORT = TRAITS = (
     "split",
     "thin",
@@ -73,6 +69,9 @@ class Range:
 class Margins:
     """Distances from a predicted speed to the ends of its range, as logarithms of factors."""
 
+    IN_DECODE: ClassVar = "spread"  # constant with the half widths of a token, by part of its time
+    IN_PROMPT: ClassVar = "spread_prompt"  # the same of a prompt
+
     below: Array  # distance on the slow side
     above: Array  # distance on the fast side
 
@@ -96,6 +95,10 @@ class Margins:
         if np.ndim(by) == 0 and by == 0:
             return self
         return Margins(below=np.hypot(self.below, by), above=np.hypot(self.above, by))
+
+
+BY_TRAIT = {Margins.IN_DECODE: "spread_by", Margins.IN_PROMPT: "spread_prompt_by"}
+"""Constants with the factors on the half width, by trait of a run."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,8 +199,8 @@ def _few_sources(machine: Machine, constants: Constants) -> Array:
 def margins(
     time: StepTime, circumstances: Circumstances, constants: Constants, constant: str
 ) -> Margins:
-    """Distances from the speed of a predicted time to the ends of its range, by `IN_DECODE` or
-    `IN_PROMPT`.
+    """Distances from the speed of a predicted time to the ends of its range, by `Margins.IN_DECODE`
+    or `Margins.IN_PROMPT`.
 
     Errors to either side are treated alike: below = above = `half_width`.
     """
@@ -220,7 +223,7 @@ def half_width(
     total: Array = 0.0
     for name, share in shares:
         width: Array = constants.value(constant, name)
-        if constant == IN_DECODE and name in circumstances.unmeasured:
+        if constant == Margins.IN_DECODE and name in circumstances.unmeasured:
             behind = constants.value("spread_unmeasured", name)
             width = np.hypot(width, behind * circumstances.unmeasured[name])
         total = total + share * width

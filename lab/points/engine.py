@@ -17,7 +17,7 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import StepTime
-from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, Circumstances, Margins
+from advisor.cost_model.uncertainty import Circumstances, Margins
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.evidence.accuracy.regimes import BOTH, GENERATION, PROMPT
@@ -85,7 +85,7 @@ def points(evidence: str = engines.PUBLISHED) -> Iterable[AccuracyPoint]:
 def margins(case: EngineLeftOutRow, runtime: str, *, first: bool) -> Margins:
     """Margins of the 80 % range of a token's or a prompt's time in a serving engine."""
     folded = runtime.casefold()
-    constant = IN_PROMPT if first else IN_DECODE
+    constant = Margins.IN_PROMPT if first else Margins.IN_DECODE
     key = next((key for key in ("vllm", "sglang") if key in folded), "tensorrt-llm")
     traits = {trait: getattr(case, trait) for trait in WIDER}
     run = Circumstances(on_gpu=True, traits=traits, unmeasured={})

@@ -13,7 +13,7 @@ from advisor.catalog.constants import Constants
 from advisor.cost_model import uncertainty
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.measured_constants import doubt
-from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, NEW, Margins, Range, margins
+from advisor.cost_model.uncertainty import NEW, Margins, Range, margins
 from advisor.evidence.accuracy import regimes
 from advisor.evidence.published.predict import Case
 from advisor.evidence.published.row import PublishedRow
@@ -121,7 +121,7 @@ def by_table(rows: Cases, *, unseen: bool = False) -> Iterator[tuple[Timed, floa
         beside = np.hypot(np.hypot(own, shape), _doubts(timed, uncertainty.on_gpu(time, run)))
         prompt, token = (
             margins(time, run, constants, constant).wider(beside)  # type: ignore[arg-type]  # arrays stand for numbers
-            for constant in (IN_PROMPT, IN_DECODE)
+            for constant in (Margins.IN_PROMPT, Margins.IN_DECODE)
         )
         seconds[part.at] = time.total
         below[part.at] = np.where(read, prompt.below, token.below)

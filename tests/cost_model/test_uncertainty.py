@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from advisor.catalog.constants import ConstantRow, Constants, Scope
 from advisor.cost_model.timing import StepTime
 from advisor.cost_model.uncertainty import (
-    IN_DECODE,
     OPERATORS,
     SERVED,
     SEVERAL,
@@ -117,7 +116,7 @@ CARD = MachineSpec(gpu="RTX 3090", ram_gb=64)
 def test_a_range_reaches_as_far_to_either_side() -> None:
     table = Columns({"spread": 0.2, "trait": 1.0, "engine_publishers": 1000.0}, 1.0)
     run = Circumstances(on_gpu=True, traits={}, unmeasured={})
-    shown = margins(of_parts(resident=1.0), run, table, IN_DECODE)  # type: ignore[arg-type]
+    shown = margins(of_parts(resident=1.0), run, table, Margins.IN_DECODE)  # type: ignore[arg-type]
     assert (float(shown.below), float(shown.above)) == pytest.approx((0.2, 0.2), rel=2e-3)
 
 

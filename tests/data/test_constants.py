@@ -13,7 +13,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.processors import matrices
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import FixedTime
-from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, PUBLISHERS, TRAITS
+from advisor.cost_model.uncertainty import BY_TRAIT, PUBLISHERS, TRAITS, Margins
 from advisor.evidence.published.engines import ENGINES
 from advisor.evidence.published.row import SourceWordsRow
 from advisor.machine import from_catalog
@@ -117,8 +117,8 @@ def asked_for() -> set[str]:
     )
     firsts = (call.args[0] for call in calls if call.args)
     spreads = {
-        IN_DECODE,
-        IN_PROMPT,
+        Margins.IN_DECODE,
+        Margins.IN_PROMPT,
         *BY_TRAIT.values(),
     }  # asked for through a variable
     return {first.value for first in firsts if isinstance(first, ast.Constant)} | spreads

@@ -8,7 +8,7 @@ import pytest
 
 from advisor.catalog.constants import FACTOR, ConstantRow, Constants, Scope, constant_rows
 from advisor.catalog.csv_tables import DATA
-from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, THIN, of_few
+from advisor.cost_model.uncertainty import BY_TRAIT, THIN, Margins, of_few
 from advisor.machine.catalog import GPUS
 from lab.__main__ import constant_table
 from lab.engine_tables import EngineLeftOutRow, Rows, ordered_generations
@@ -101,7 +101,7 @@ def test_runtimes_and_families_with_the_same_row_share_a_line(tmp_path: Path) ->
 def test_a_scored_range_adds_traits_as_the_program_does() -> None:
     # Half a trait adds half of what its square adds: w sqrt(1 + (f^2 - 1) / 2).
     table = Constants.fitted().bound(Scope(runtime="vllm"))
-    factor = table.value(BY_TRAIT[IN_DECODE], THIN)
+    factor = table.value(BY_TRAIT[Margins.IN_DECODE], THIN)
     few = of_few(table.value("engine_publishers"))
     case = EngineLeftOutRow(
         id="x",
@@ -115,5 +115,5 @@ def test_a_scored_range_adds_traits_as_the_program_does() -> None:
         together=0.0,
         thin=0.5,
     )
-    below = table.value(IN_DECODE, "resident") * np.sqrt(1 + (factor**2 - 1) / 2) * few
+    below = table.value(Margins.IN_DECODE, "resident") * np.sqrt(1 + (factor**2 - 1) / 2) * few
     assert margins(case, "vLLM", first=False).below == pytest.approx(below)

@@ -10,7 +10,7 @@ import pytest
 from advisor.catalog.constants import FACTOR, ConstantRow, constant_rows
 from advisor.catalog.csv_tables import DATA
 from advisor.catalog.records import csv_text
-from advisor.cost_model.uncertainty import IN_DECODE, NEW, THIN
+from advisor.cost_model.uncertainty import NEW, THIN, Margins
 from advisor.evidence.accuracy.scoring import ROLLING
 from advisor.evidence.published.row import PublishedRow
 from advisor.model.model import Floats
@@ -331,15 +331,15 @@ def values(off: Errors, **scope: str) -> dict[str, float]:
     every = {"family": None, "backend": None, "build": None, **scope}
     return {
         row.constant: row.value
-        for row in fitted(off, IN_DECODE)
+        for row in fitted(off, Margins.IN_DECODE)
         if all(getattr(row, column) == value for column, value in every.items())
     }
 
 
 def reach(off: Errors) -> float:
     """How far the range of a GPU's row reaches to either side."""
-    half = values(off, family="resident")[IN_DECODE]
-    return half * values(off, backend="cuda")[IN_DECODE]
+    half = values(off, family="resident")[Margins.IN_DECODE]
+    return half * values(off, backend="cuda")[Margins.IN_DECODE]
 
 
 def test_a_range_holds_as_many_as_it_should_and_treats_sides_alike() -> None:
@@ -403,7 +403,7 @@ def test_a_separate_build_has_a_range_of_its_own() -> None:
     rows = errors(off * np.where(old, 2.0, 1.0), builds=builds)
     alone = errors(off[~old])
     assert reach(rows) == pytest.approx(reach(alone), abs=0.01)
-    apart = values(rows, family="resident", build="llamafile")[IN_DECODE]
+    apart = values(rows, family="resident", build="llamafile")[Margins.IN_DECODE]
     assert apart == pytest.approx(2.0, rel=0.1)
 
 
@@ -413,7 +413,9 @@ def test_ik_llama_cpp_on_processors_shares_the_range_of_llama_cpp() -> None:
     fork = np.arange(400) % 2 > 0
     where = {"on_gpu": np.zeros(400), "backends": np.full(400, "cpu")}
     rows = errors(off, builds=np.where(fork, "ik", ""), **where)
-    assert values(rows, family="in_place")[IN_DECODE] == pytest.approx(COVERED * 0.3, rel=0.03)
+    assert values(rows, family="in_place")[Margins.IN_DECODE] == pytest.approx(
+        COVERED * 0.3, rel=0.03
+    )
     assert not values(rows, family="in_place", build="ik")
 
 
@@ -425,7 +427,7 @@ def test_few_groups_of_a_build_never_narrow_its_range(groups: int, width: float)
     names = np.where(own, np.arange(400) // 2 % groups, np.arange(400) + 1000).astype(str)
     builds = np.where(own, "mlx", "")
     rows = errors(off * np.where(own, 0.5, 1.0), builds=builds, groups=names)
-    factor = values(rows, family="resident", build="mlx")[IN_DECODE]
+    factor = values(rows, family="resident", build="mlx")[Margins.IN_DECODE]
     assert factor == pytest.approx(width, rel=0.12)
 
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from advisor.advice.diagnosis.measured_run import Edits, MeasuredRun, fits, multiplied, timed
 from advisor.advice.edits.edit import Edit, Rates, rates
+from advisor.catalog.constants import Constants
 from advisor.catalog.inputs import INPUTS
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.measured_constants import CONSTANTS_OF
 from advisor.cost_model.placement import Location, PlacementStrategy, Settings, Tier
 from advisor.cost_model.schedule import Schedule
 from advisor.errors import Refusal
@@ -361,7 +361,7 @@ def many_threads(run: MeasuredRun) -> Edits:
             share = 1.0
         else:
             share = effect.token
-        factors = dict.fromkeys(("cpu_read_share", *CONSTANTS_OF["core rates"]), share)
+        factors = dict.fromkeys(("cpu_read_share", *Constants.OF_PART["core rates"]), share)
         yield timed(words, constants=run.constants.scaled(factors, "sweeps over threads"))
 
 

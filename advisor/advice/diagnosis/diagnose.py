@@ -34,9 +34,9 @@ from advisor.advice.diagnosis.measured_run import (
     quantity_at,
 )
 from advisor.advice.edits.edit import Edit, Rates
+from advisor.catalog.constants import Constants
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.measured_constants import CONSTANTS_OF
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError
@@ -89,10 +89,10 @@ class DegreeRow:
     def edit(self, run: MeasuredRun) -> Edit:
         """The degree on a run."""
         factors = {
-            **dict.fromkeys(CONSTANTS_OF["core rates"], self.cores),
+            **dict.fromkeys(Constants.OF_PART["core rates"], self.cores),
             "cpu_read_share": self.ram,
-            **dict.fromkeys(CONSTANTS_OF["GPU reads"], self.gpu),
-            **dict.fromkeys(CONSTANTS_OF["GPU times"], 1 / self.gpu),
+            **dict.fromkeys(Constants.OF_PART["GPU reads"], self.gpu),
+            **dict.fromkeys(Constants.OF_PART["GPU times"], 1 / self.gpu),
             "gpu_flop_share": self.gpu_flops,
             "engine_release": 1 / self.gpu,  # on every time of a serving engine
         }
