@@ -116,13 +116,14 @@ class Comparison:
         if option is None:
             return ""
         words = turning.what_changes(option)
-        if not words or self.in_question is self.choice.safe:
+        safe = self.in_question is self.choice.safe
+        if not words or (safe and option.pays):
             return words
         if option.pays and option.odd:
             return ""
         if option.pays and self.decision.model is not None:
             return f"If it must be {self.question.model.name}: {words}"
-        if option.pays:
+        if option.pays or safe:
             return f"Counted in money and waiting alone, {words}"
         if option is self._judged or self.case.step is None:
             return words

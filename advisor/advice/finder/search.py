@@ -290,8 +290,8 @@ class Findings:
     @lazy
     def _best_rows(self) -> Combinations:
         """Best combination of each machine and context."""
-        asked = self.question.model.format
-        return self.rows.at(best_of_each(self.rows, self.formats, asked))
+        advised = self.question.model.format
+        return self.rows.at(best_of_each(self.rows, self.formats, advised))
 
     def _allowed(self, rows: Combinations) -> tuple[Hit, ...]:
         """Rows as hits, without those that the request rules out."""
@@ -408,7 +408,7 @@ def _first_of_each(alike: Sequence[Numbers], rank: Sequence[Numbers]) -> Places:
     return np.asarray(order[np.append(True, ~same)[: len(order)]])
 
 
-def best_of_each(rows: Combinations, formats: Sequence[str], asked: str = "") -> Places:
+def best_of_each(rows: Combinations, formats: Sequence[str], advised: str = "") -> Places:
     """Best row of each option and context: in the format that is advised on elsewhere, as far as it
     reaches the target, then least loss, then highest speed.
 
@@ -416,7 +416,7 @@ def best_of_each(rows: Combinations, formats: Sequence[str], asked: str = "") ->
     another. The larger cache is better, then a usual runtime.
     """
     usual = {known.name for known in SEARCHED if known.mainstream}
-    alike = _stand_for(asked)
+    alike = _stand_for(advised)
     other = np.array([form not in alike for form in formats])[rows.form]
     lost = np.array([_whole_points(form) for form in formats])[rows.form] * other
     unusual = np.array([name not in usual for name in NAMES])[rows.runtime]
@@ -427,11 +427,11 @@ def best_of_each(rows: Combinations, formats: Sequence[str], asked: str = "") ->
 OF_SERVERS = "AWQ"  # format of 4 bits in engines that take no GGUF
 
 
-def _stand_for(asked: str) -> tuple[str, ...]:
-    """The format that is asked for, and that of servers where it loses no more than theirs."""
-    if asked in BY_LOSS and 0 < _whole_points(asked) <= _whole_points(OF_SERVERS):
-        return asked, OF_SERVERS
-    return (asked,)
+def _stand_for(advised: str) -> tuple[str, ...]:
+    """The format that is advised on, and that of servers where it loses no more than theirs."""
+    if advised in BY_LOSS and 0 < _whole_points(advised) <= _whole_points(OF_SERVERS):
+        return advised, OF_SERVERS
+    return (advised,)
 
 
 @cache
