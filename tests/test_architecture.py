@@ -91,7 +91,7 @@ def test_opening_the_first_page_loads_few_modules() -> None:
         if module.startswith("advisor")
     ]
     assert "advisor.ui.advise.page" in modules
-    assert len(modules) <= 221, f"{len(modules)} of the program's own modules are loaded"
+    assert len(modules) <= 217, f"{len(modules)} of the program's own modules are loaded"
 
 
 def loaded_by(modules: str, then: str = "") -> list[str]:
