@@ -256,7 +256,7 @@ def _machine_cells(hit: Hit, odd: Sequence[str]) -> tuple[str, ...]:
         hit.speed.format,
         hit.speed.strategy.value,
         hit.speed.words,
-        "  ".join((cost, *_work_of(hit), *odd[:1])),
+        "  ".join(filter(None, (cost, *_work_of(hit), hit.speed.arrangement, *odd[:1]))),
     )
 
 

@@ -10,7 +10,7 @@ all read 2026-11-28).
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -145,11 +145,17 @@ def fewer(machine: Machine) -> Iterator[Arrangement]:
     """Arrangements with some of a machine's GPUs: the fastest ones, those with the most memory,
     and those of each kind; of several machines one.
     """
-    gpus = machine.gpus
-    if len(gpus) < 2 or machine.counts is not None:
+    if machine.counts is None:
+        for cards in some(machine.gpus, machine.nodes):
+            yield Arrangement(machine=machine, groups=(cards,))
+
+
+def some(gpus: Sequence[Gpu], nodes: int) -> Iterator[tuple[int, ...]]:
+    """Places of the GPUs that `fewer` takes, of so many machines."""
+    if len(gpus) < 2:
         return
-    if machine.nodes > 1:
-        yield Arrangement(machine=machine, groups=(tuple(range(len(gpus) // machine.nodes)),))
+    if nodes > 1:
+        yield tuple(range(len(gpus) // nodes))
         return
     chosen: dict[tuple[int, ...], None] = {}
     for kind in dict.fromkeys(gpu.name for gpu in gpus):
@@ -158,9 +164,7 @@ def fewer(machine: Machine) -> Iterator[Arrangement]:
     for rate in (_bandwidth, _memory):
         best = sorted(range(len(gpus)), key=lambda card: -rate(gpus[card]))
         chosen.update(dict.fromkeys(_first(best)))
-    for cards in chosen:
-        if len(cards) < len(gpus):
-            yield Arrangement(machine=machine, groups=(cards,))
+    yield from (cards for cards in chosen if len(cards) < len(gpus))
 
 
 def _first(cards: list[int]) -> Iterator[tuple[int, ...]]:
@@ -185,20 +189,26 @@ def side_by_side(machine: Machine, users: float) -> Iterator[Arrangement]:
     """Arrangements with copies on as many GPUs of one kind each, at most one for each user; of
     several machines, one on each.
     """
-    gpus = machine.gpus
-    if len(gpus) < 2 or machine.counts is not None or users < 2:
+    if machine.counts is None and users >= 2:
+        for parts in equal_parts(machine.gpus, machine.nodes):
+            yield Arrangement(machine=machine, groups=parts[: int(users)])
+
+
+def equal_parts(gpus: Sequence[Gpu], nodes: int) -> Iterator[tuple[tuple[int, ...], ...]]:
+    """Places of the GPUs of each copy, for as many copies as there is room for."""
+    if len(gpus) < 2:
         return
     for kind in dict.fromkeys(gpu.name for gpu in gpus):
         alike = [card for card, gpu in enumerate(gpus) if gpu.name == kind]
-        if machine.nodes > 1:
-            sizes = [len(gpus) // machine.nodes]
+        if nodes > 1:
+            sizes = [len(gpus) // nodes]
         else:
             sizes = [size for size in range(1, len(alike) // 2 + 1) if _divides(alike, size)]
         for size in sizes:
-            copies = min(len(alike) // size, int(users))
+            copies = len(alike) // size
             if copies > 1:
-                groups = [alike[copy * size : (copy + 1) * size] for copy in range(copies)]
-                yield Arrangement(machine=machine, groups=tuple(map(tuple, groups)))
+                groups = (alike[copy * size : (copy + 1) * size] for copy in range(copies))
+                yield tuple(map(tuple, groups))
 
 
 def _divides(cards: list[int], size: int) -> bool:

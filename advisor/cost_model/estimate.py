@@ -211,7 +211,8 @@ class Estimate:
         constants = self.constants
         if time is None or slow is None or constants is None:
             return time
-        further = further_seconds(slow, self.model, self.machine, self.work, constants)
+        copy = self.single or self
+        further = further_seconds(slow, self.model, copy.machine, copy.work, constants)
         further = further * self.cached_on_gpus
         return slowed_step(time, slow, further, drafted=bool(self.work.draft))
 
@@ -225,7 +226,7 @@ class Estimate:
         """Time of the prompt without what known runs teach."""
         if self.phases:
             time = self._timed(self.phases.prefill)
-            return slowed_prompt(time, self.work, self.slow_cache)
+            return slowed_prompt(time, (self.single or self).work, self.slow_cache)
         return None
 
     @lazy
@@ -256,7 +257,7 @@ class Estimate:
             format=self.model.format,
             experts=self.model.has_experts,
             model=self.model.name,
-            users=self.work.users,
+            users=(self.single or self).work.users,
             length=self.work.fresh if prompt else self.work.decode_depth,
         )
 
@@ -336,10 +337,11 @@ class Estimate:
     def _margins(self, time: StepTime, constants: Constants, constant: str) -> uncertainty.Margins:
         """Margins of a speed from its constants, not from the runtime or a guessed shape."""
         prompt = constant == uncertainty.IN_PROMPT
+        copy = self.single or self
         run = uncertainty.circumstances(
-            self.machine,
+            copy.machine,
             constants,
-            users=self.work.users,
+            users=copy.work.users,
             kinds=operators(self.model.architecture),
             fresh=self.work.fresh if prompt else np.inf,
             served=prompt and not self.work.bench,
@@ -348,7 +350,7 @@ class Estimate:
         taught = self.of_prompt if prompt else self.of_token
         if taught is not None:
             fitted = fitted.informed(taught.information)
-        of_gpu, of_host = measured.doubt(self.machine, self.runtime, self.model, prompt=prompt)
+        of_gpu, of_host = measured.doubt(copy.machine, self.runtime, self.model, prompt=prompt)
         if not of_gpu and not of_host:
             return fitted
         gpu = uncertainty.on_gpu(time, run)

@@ -27,20 +27,12 @@ def compare(
     *,
     settings: Settings | None = None,
     runtimes: Iterable[Runtime] = RUNTIMES,
-    arranged: bool = True,
 ) -> tuple[Estimate, ...]:
-    """Estimates for all runtimes and placements, each in the nearest format, or why not; in the
-    best arrangement of the GPUs, or with all of them as one, as stacked machines are timed.
+    """Estimates for all runtimes and placements, each in the nearest format, or why not, and in the
+    best arrangement of the GPUs.
     """
     taken = settings or Settings()
-    each: Iterable[Iterable[Estimate]]
-    if arranged:
-        each = (_in_runtime(model, machine, work, runtime, taken) for runtime in runtimes)
-    else:
-        each = (
-            _as_one(model, machine, work, runtime, taken, runtime.strategies)
-            for runtime in runtimes
-        )
+    each = (_in_runtime(model, machine, work, runtime, taken) for runtime in runtimes)
     return tuple(chain.from_iterable(each))
 
 

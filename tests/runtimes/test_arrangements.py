@@ -155,15 +155,21 @@ def test_twice_the_ram_beside_unlike_cards_moves_no_first_token(users: int) -> N
     assert float(more.first_token_seconds) == pytest.approx(float(less.first_token_seconds))
 
 
-def test_a_token_more_than_a_pass_says_what_it_costs() -> None:
+@pytest.mark.parametrize("runtime", [LLAMA_CPP, OLLAMA, LM_STUDIO])
+def test_a_token_more_than_a_pass_says_what_it_costs(runtime: Runtime) -> None:
     """Weights in RAM beside an RTX 3090 are copied for each 512 tokens of a prompt."""
 
     def half(prompt: int) -> Estimate:
         nouns = Request(
-            model="Llama-3.1-8B", format="Q4_K_M", gpu="RTX 3090", ram_gb=64, prompt=prompt
+            model="Llama-3.1-8B",
+            format="Q4_K_M",
+            gpu="RTX 3090",
+            ram_gb=64,
+            prompt=prompt,
+            context=4096,  # Ollama takes passes of 1,024 tokens where more are allocated
         ).nouns()
         return estimate(
-            nouns.model, nouns.machine, nouns.work, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD
+            nouns.model, nouns.machine, nouns.work, runtime, PlacementStrategy.CPU_OFFLOAD
         )
 
     short = half(512)

@@ -312,6 +312,7 @@ class Findings:
             numbers = (*(row[name] for name in SPEED_COLUMNS[:-1]), rows.waiting)
             strategy = STRATEGIES[row["strategy"]]
             engine = NAMES[row["runtime"]]
+            form = self.formats[row["form"]]
             kept = row["context"], row["cache"]
             if kept not in uses:
                 work = use.work.with_numbers(context=kept[0], kv_type=CACHES[kept[1]])
@@ -320,7 +321,7 @@ class Findings:
             yield like(
                 Hit,
                 option,
-                speed=of_numbers(strategy, engine, self.formats[row["form"]], numbers),
+                speed=of_numbers(strategy, engine, form, numbers, row["arrangement"]),
                 upfront=None if usd is None else usd * several,
                 cost=None if usd is None else cost,
                 use=uses[kept],

@@ -282,6 +282,7 @@ def usual_format(native: str) -> str:
 
 def named(text: str, year: int = NEWEST) -> Named:
     """Model of a name in any spelling, or a stand-in of the size in it as of a year."""
+    check_name("model", text)
     tag = names.ollama_tag(text)
     form = names.format_in_name(tag.full if tag else text)
     try:
