@@ -449,6 +449,11 @@ class Estimate:
         return tuple(assumptions(self.machine, self.placement, used))
 
     @property
+    def about_cache(self) -> str:
+        """Why its cache is slow, in words; empty for a usual one."""
+        return told_of(self.slow_cache, self.work)
+
+    @property
     def routes(self) -> tuple[Route, ...]:
         """Routes that take time in a step."""
         parts = self.step.parts if self.step else {}

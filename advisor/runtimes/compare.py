@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from advisor.cost_model.arrangement import fewer, side_by_side
+from advisor.cost_model.arrangement import Arrangement, fewer, side_by_side
 from advisor.cost_model.estimate import Estimate, estimate, together
 from advisor.cost_model.placement import PlacementStrategy, Settings, whole_bytes
 from advisor.cost_model.runtime import LoadedFormat
@@ -103,17 +103,12 @@ def _copies(
                 yield together(single, arrangement, work)
 
 
-WORTH = 1.03
-"""Factor on the answers of an hour from which another arrangement is worth its command: within it,
-all GPUs as one are as good, and the usual start."""
-
-
 def best_arranged(whole: Estimate, parts: Iterable[Estimate]) -> Estimate:
     """The estimate of all GPUs as one, or that of the arrangement that answers most, with a note;
     in the format of all as one where these hold the model.
     """
     best = whole
-    most = WORTH * answers_per_second(whole)
+    most = Arrangement.WORTH * answers_per_second(whole)
     for part in parts:
         done = answers_per_second(part)
         if done > most and (part.model.format == whole.model.format or not bool(whole.fits)):

@@ -14,6 +14,7 @@ from random import Random
 
 import pytest
 
+from advisor.cost_model.arrangement import Arrangement
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError
 from advisor.machine.catalog import find_gpu, gpu_rows
@@ -28,7 +29,7 @@ ROUNDING = 0.995
 BATCHES = 0.97
 """The same for prompts: llama.cpp's kernels change with the tokens of a step, so that prompts of a
 hundred tokens come up to 2.5 % sooner with a tenth more."""
-NEARLY = 1 / compare.WORTH
+NEARLY = 1 / Arrangement.WORTH
 """The same where GPUs can be arranged otherwise: all as one are kept up to that."""
 A_LAYER = 0.8
 """The same where a layer lies on another card, or pages of the file make room for it."""

@@ -7,7 +7,7 @@ import pytest
 from advisor.advice.advise import answer
 from advisor.advice.arrivals.load import load_on
 from advisor.advice.readers import readers
-from advisor.cost_model.arrangement import fewer, side_by_side
+from advisor.cost_model.arrangement import Arrangement, fewer, side_by_side
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
 from advisor.cost_model.workload import Workload
@@ -18,7 +18,7 @@ from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP, LM_STUDIO, OLLAMA, TENSORRT_LLM, VLLM, Runtime
-from advisor.runtimes.compare import WORTH, answers_per_second, compare
+from advisor.runtimes.compare import answers_per_second, compare
 from advisor.runtimes.remarks import remarks
 
 IN_GPU = PlacementStrategy.GPU_RESIDENT
@@ -63,7 +63,7 @@ def test_two_cards_answer_more_users_than_one() -> None:
     for runtime in (LLAMA_CPP, OLLAMA, VLLM):
         alone = resident(ONE, runtime, USERS)
         both = resident(TWO, runtime, USERS)
-        assert answers_per_second(both) > WORTH * answers_per_second(alone)
+        assert answers_per_second(both) > Arrangement.WORTH * answers_per_second(alone)
         assert float(both.decode_tps) >= float(alone.decode_tps)
 
 
@@ -107,7 +107,11 @@ def test_all_cards_as_one_are_kept_where_they_are_nearly_as_good() -> None:
     both = resident(TWO, LLAMA_CPP, Workload())
     alone = resident(ONE, LLAMA_CPP, Workload())
     assert both.arrangement is None
-    assert float(alone.decode_tps) / WORTH < float(both.decode_tps) <= float(alone.decode_tps)
+    assert (
+        float(alone.decode_tps) / Arrangement.WORTH
+        < float(both.decode_tps)
+        <= float(alone.decode_tps)
+    )
 
 
 def test_what_a_person_states_of_the_layers_is_kept() -> None:
@@ -126,7 +130,7 @@ def test_more_t4s_never_answer_less(users: int) -> None:
     for count in (1, 2, 3, 4):
         every = compare(model, cards(f"{count}x T4", 128), work)
         best = max(map(answers_per_second, every))
-        assert best >= most / WORTH
+        assert best >= most / Arrangement.WORTH
         most = max(most, best)
 
 

@@ -7,7 +7,6 @@ from advisor.advice.diagnosis.diagnose import (
     RequiredBandwidth,
     distance,
 )
-from advisor.cost_model.cache_kernels import told_of
 from advisor.cost_model.uncertainty import Range
 from advisor.formatting import rate
 from advisor.units import range_of, tokens_per_second
@@ -89,7 +88,7 @@ def diagnosis_text(diagnosis: Diagnosis) -> str:
     """Full report: summary, likeliest causes with test and remedy, required bandwidths."""
     run = diagnosis.run
     lines = [f"{run.runtime.name}, {run.strategy}, {run.model.format}: {sentence(diagnosis)}"]
-    lines += filter(None, [told_of(run.slow_cache, run.work)])
+    lines += filter(None, [run.about_cache])
     full, brief, heading = grouped_causes(diagnosis)
     prompt = diagnosis.measured.prompt is not None
     for number, each in enumerate(full, start=1):

@@ -19,8 +19,15 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.advice.speeds import COLUMNS, Mask, Speeds, nothing, of_one_context
-from advisor.advice.table.arranged import Arrangements, alternatives, best_arranged
-from advisor.advice.table.many_machines import Index, on_machines, taken
+from advisor.advice.table.many_machines import (
+    Arrangements,
+    Index,
+    Wanted,
+    alternatives,
+    best_arranged,
+    on_machines,
+    taken,
+)
 from advisor.advice.table.rules import counts_in
 from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
@@ -340,42 +347,29 @@ class Stack:
         if least is None:
             least = np.zeros(count)
 
-        def timed(share: Workload, needless: Mask, lowest: Floats) -> Speeds:
-            return self._as_one(requested, share, runtime, strategy, needless, lowest)
+        def timed(share: Workload, wanted: Wanted) -> Speeds:
+            contexts = np.atleast_1d(np.asarray(share.context, dtype=float))
+            speeds = nothing(runtime.name, strategy, len(self.every), len(contexts))
+            loaded = self._loaded(requested, runtime) if strategy in runtime.strategies else {}
+            mask = np.broadcast_to(~wanted.skip, speeds.fits.shape)
+            for form, able in loaded.items():
+                model = requested
+                if form != requested.format:
+                    try:
+                        model = in_format(requested.architecture, form)
+                    except Refusal:
+                        continue
+                speeds.formats[able] = form
+                run = Run(
+                    model=model, work=share, contexts=contexts, runtime=runtime, strategy=strategy
+                )
+                self._time(speeds, run, np.arange(len(contexts)), mask, able, wanted.least)
+            if np.ndim(share.context):
+                return speeds
+            return of_one_context(speeds)
 
         others = alternatives(self.arrangements, runtime, strategy, work)
-        return best_arranged(self.every, others, work, skip, least, timed)
-
-    def _as_one(
-        self,
-        requested: Model,
-        work: Workload,
-        runtime: Runtime,
-        strategy: PlacementStrategy,
-        skip: Mask,
-        least: Floats,
-    ) -> Speeds:
-        """The same with all GPUs of a machine as one."""
-        contexts = np.atleast_1d(np.asarray(work.context, dtype=float))
-        speeds = nothing(runtime.name, strategy, len(self.every), len(contexts))
-        if strategy in runtime.strategies:
-            loaded = self._loaded(requested, runtime)
-        else:
-            loaded = {}
-        wanted = np.broadcast_to(~skip, speeds.fits.shape)
-        for form, able in loaded.items():
-            model = requested
-            if form != requested.format:
-                try:
-                    model = in_format(requested.architecture, form)
-                except Refusal:
-                    continue
-            speeds.formats[able] = form
-            run = Run(model=model, work=work, contexts=contexts, runtime=runtime, strategy=strategy)
-            self._time(speeds, run, np.arange(len(contexts)), wanted, able, least)
-        if np.ndim(work.context):
-            return speeds
-        return of_one_context(speeds)
+        return best_arranged(self.every, others, work, Wanted(skip, least), timed)
 
     def fast_speeds(
         self,
@@ -395,43 +389,33 @@ class Stack:
         out; those below the `least` speed [tokens/s] may be, as if the model did not fit.
         """
 
-        def timed(share: Workload, needless: Mask, lowest: Floats) -> Speeds:
-            return self._formats_as_one(models, share, runtime, strategy, needless, lowest)
+        def timed(share: Workload, wanted: Wanted) -> Speeds:
+            contexts = np.asarray(share.context, dtype=float)
+            form, context = np.divmod(np.arange(len(models) * len(contexts)), len(contexts))
+            speeds = nothing(runtime.name, strategy, len(self.every), len(form))
+            none = np.zeros(len(self.every), dtype=bool)
+            able = np.array(
+                [self._loaded(model, runtime).get(model.format, none) for model in models]
+            )
+            mask = ~wanted.skip & able[form]
+            requests = np.flatnonzero(mask.any(axis=1))
+            if len(requests):
+                run = Run(
+                    model=Model.in_many_formats([models[at] for at in form[requests]]),
+                    work=share,
+                    contexts=contexts[context[requests]],
+                    runtime=runtime,
+                    strategy=strategy,
+                )
+                # A runtime for one vendor's cards refuses a kind with another's. Others take all,
+                # so that their formats share kinds.
+                among = able.any(axis=0) | np.array(not runtime.takes_several_formats)
+                self._time(speeds, run, requests, mask, among, wanted.least)
+            return speeds
 
         others = alternatives(self.arrangements, runtime, strategy, work)
-        lowest = np.full(len(self.machines), least)
-        return best_arranged(self.every, others, work, skip, lowest, timed)
-
-    def _formats_as_one(
-        self,
-        models: Sequence[Model],
-        work: Workload,
-        runtime: Runtime,
-        strategy: PlacementStrategy,
-        skip: Mask,
-        least: Floats,
-    ) -> Speeds:
-        """The same with all GPUs of a machine as one."""
-        contexts = np.asarray(work.context, dtype=float)
-        form, context = np.divmod(np.arange(len(models) * len(contexts)), len(contexts))
-        speeds = nothing(runtime.name, strategy, len(self.every), len(form))
-        none = np.zeros(len(self.every), dtype=bool)
-        able = np.array([self._loaded(model, runtime).get(model.format, none) for model in models])
-        wanted = ~skip & able[form]
-        requests = np.flatnonzero(wanted.any(axis=1))
-        if len(requests):
-            run = Run(
-                model=Model.in_many_formats([models[at] for at in form[requests]]),
-                work=work,
-                contexts=contexts[context[requests]],
-                runtime=runtime,
-                strategy=strategy,
-            )
-            # A runtime for one vendor's cards refuses a kind with another's. Others take all, so
-            # that their formats share kinds.
-            among = able.any(axis=0) | np.array(not runtime.takes_several_formats)
-            self._time(speeds, run, requests, wanted, among, least)
-        return speeds
+        wanted = Wanted(skip, np.full(len(self.machines), least))
+        return best_arranged(self.every, others, work, wanted, timed)
 
     def _time(
         self, speeds: Speeds, run: Run, rows: Index, wanted: Mask, among: Mask, least: Floats
