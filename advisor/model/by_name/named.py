@@ -98,7 +98,7 @@ def _meant(text: str) -> Named:
         return Named(row=hosted, taken_as=hosted.name)
     _refuse(name)
     read_as = next((model for model in readings(name) if model is not None), None)
-    if read_as is None and (file := _with_publisher(text, "_")):
+    if read_as is None and (file := _with_publisher(text.rpartition("/")[2], "_")):
         with suppress(UnknownName):
             return meant(file)
     if read_as is None or is_of_another_month(name, read_as):
