@@ -614,8 +614,10 @@ def _check_whole(
         raise Refusal(
             f"The GPU layers stated are {count} of {model.layers}, so a part stays in RAM."
         )
-    experts = settings.cpu_moe if model.has_experts else None
-    for part, stated in (("experts", experts), ("feed-forward", settings.cpu_ffn)):
+    parts = {"experts": settings.cpu_moe, "feed-forward": settings.cpu_ffn}
+    if not model.has_experts:
+        del parts["experts"]
+    for part, stated in parts.items():
         if stated is not None and np.all(np.asarray(stated) > 0):
             count = f"{float(np.min(np.asarray(stated, dtype=float))):g}"
             raise Refusal(f"The {part} of {count} layers are stated to stay in RAM.")
