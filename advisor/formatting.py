@@ -173,6 +173,8 @@ def inert(text: str) -> str:
     Spreadsheets skip blanks and marks that show nothing before a formula, and some take letters of
     full width for their plain ones.
     """
+    if text[:1].isalnum() and text[:1].isascii():
+        return text
     shown = next((each for each in text if unicodedata.category(each) not in _UNSEEN), "")
     runs = unicodedata.normalize("NFKC", shown)[:1] in _FORMULA_STARTS
     if runs or text[:1] in set("\t\r\n"):

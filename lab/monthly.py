@@ -30,7 +30,12 @@ TABLES = {
 }
 """Tables that a renewal of `refresh` joins: file in data/, and columns by which rows are the
 same."""
-CHECKS = ("tests/data", "tests/advice/prices", "tests/lab/test_forecasts.py")
+CHECKS = (
+    "tests/data",
+    "tests/advice/prices",
+    "tests/refresh/test_checks.py",
+    "tests/lab/test_forecasts.py",
+)
 """Tests that look through whole tables."""
 SHOWN = 10  # changed rows of a table that are named
 LONGEST = 60_000  # letters of the text; GitHub takes 65,536

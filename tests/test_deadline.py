@@ -26,6 +26,23 @@ def test_what_does_not_end_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     ended.set()
 
 
+def test_the_wait_is_as_long_as_was_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float | None] = []
+
+    class Noting(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            waits.append(timeout)
+            return super().wait(0)
+
+    ended = threading.Event()
+    with monkeypatch.context() as patched:
+        patched.setattr(deadline.threading, "Event", Noting)
+        with pytest.raises(Late):
+            within(3600, ended.wait)
+    ended.set()
+    assert 3600 in waits
+
+
 def test_few_are_waited_for_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that nobody waits for any more count, so that a server that hangs takes few threads."""
     monkeypatch.setattr(deadline, "_FREE", threading.BoundedSemaphore(2))

@@ -226,3 +226,8 @@ def test_no_text_of_others_commands_a_terminal(text):
 def test_own_styles_and_lines_stay():
     text = "\x1b[1;31ma\x1b[0m\n\tb"
     assert formatting.harmless(text) == text
+
+
+@pytest.mark.parametrize("text", ["=1+1", " @SUM(A1)", "\t-1", "\uff1dcmd"])
+def test_no_cell_is_run_by_a_spreadsheet(text):
+    assert formatting.inert(text) == f"'{text}"

@@ -17,7 +17,7 @@ from advisor.catalog.inputs import INPUTS
 from advisor.cli import mcp
 from advisor.errors import AdvisorError, InputError
 from advisor.model import resolve
-from advisor.permission import Permission, narrowed, permitted
+from advisor.permission import Permission, check_path, narrowed, opens, permitted
 from advisor.request import texts
 from advisor.request.request import Request
 
@@ -133,6 +133,18 @@ def test_a_path_has_one_sentence_whether_it_is_there_or_not(there: bool, tmp_pat
                     getattr(nouns, noun)
             with pytest.raises(InputError, match="not read here"):
                 given_files.content(Path(spelled), 100)
+
+
+@pytest.mark.parametrize("path", ["//192.0.2.1/share/x.gguf", "\\\\192.0.2.1\\share\\config.json"])
+def test_a_path_to_another_computer_is_closed_where_files_are_open(path: str) -> None:
+    with narrowed(Permission(network=False)):
+        assert not opens(path)
+        assert opens("/srv/models/x.gguf")
+        with pytest.raises(InputError, match="two slashes"):
+            check_path(path)
+    with narrowed(STRANGER):
+        assert not opens("/srv/models/x.gguf")
+    assert opens(path)
 
 
 def test_permission_is_of_the_context_alone() -> None:

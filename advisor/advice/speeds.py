@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,7 @@ class Speed:
     first_token: float  # time to first token [s]
     load: float | None  # time to load the file from the drive [s]; None where unknown
     waiting: float = 0.0  # users in the queue, for whom the caches have no room at the same time
+    arrangement: str = ""  # GPUs in use, as `Arrangement.words`; empty for all of them as one
 
     @property
     def loading(self) -> float:
@@ -101,11 +102,18 @@ def speed_of(estimate: Estimate) -> Speed | None:
     decode = estimate.decode
     load = math.nan if estimate.load is None else estimate.load
     numbers = (decode.value, decode.low, decode.high, first, load, estimate.waiting)
-    return of_numbers(estimate.strategy, estimate.runtime.name, estimate.model.format, numbers)
+    words = estimate.arrangement.words if estimate.arrangement else ""
+    return of_numbers(
+        estimate.strategy, estimate.runtime.name, estimate.model.format, numbers, words
+    )
 
 
 def of_numbers(
-    strategy: PlacementStrategy, runtime: str, form: str, numbers: Iterable[Any]
+    strategy: PlacementStrategy,
+    runtime: str,
+    form: str,
+    numbers: Iterable[Any],
+    arrangement: str = "",
 ) -> Speed:
     """Speed of the numbers of `COLUMNS`, of which an unknown one is NaN."""
     decode, low, high, first, load, waiting = map(float, numbers)
@@ -119,11 +127,14 @@ def of_numbers(
         first_token=first,
         load=None if math.isnan(load) else load,
         waiting=0.0 if math.isnan(waiting) else waiting,
+        arrangement=arrangement,
     )
 
 
 COLUMNS = ("decode", "low", "high", "first_token", "load", "waiting")
 """Numbers of a machine's speed."""
+OF_A_REQUEST = ("fits", "arrangements", *COLUMNS)
+"""Columns with a place for each request."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +151,8 @@ class Speeds:
     first_token: Floats  # time to first token [s]
     load: Floats  # time to read the file from the drive; NaN where unknown [s]
     waiting: Floats  # users in the queue; NaN as `decode`
+    # GPUs in use, of the shape of the numbers; empty for all of a machine as one
+    arrangements: npt.NDArray[np.object_]
 
     def at(self, machine: int, context: int | None = None) -> Speed | None:
         """Speed of one machine, in one of several contexts; None where nothing fits."""
@@ -149,7 +162,8 @@ class Speeds:
         numbers = (getattr(self, name)[index] for name in COLUMNS)
         runtime = str(self.runtimes[machine])
         form = str(self.formats[machine])
-        return of_numbers(self.strategies[machine], runtime, form, numbers)
+        words = str(self.arrangements[index])
+        return of_numbers(self.strategies[machine], runtime, form, numbers, words)
 
     def __iter__(self) -> Iterator[Speed | None]:
         return map(self.at, range(len(self.formats)))
@@ -157,8 +171,13 @@ class Speeds:
     def take_over(self, others: "Speeds", where: Mask) -> None:
         """Replace the speeds of some machines, shape (machines,), by those of another record."""
         places = np.flatnonzero(where)
-        for name in ("strategies", "runtimes", "formats", "fits", *COLUMNS):
+        for name in ("strategies", "runtimes", "formats", *OF_A_REQUEST):
             getattr(self, name)[places] = getattr(others, name)[places]
+
+    def of_first(self, count: int) -> "Speeds":
+        """Copy of the speeds of the first machines, to be changed."""
+        columns = {each.name: getattr(self, each.name)[..., :count].copy() for each in fields(self)}
+        return Speeds(**columns)
 
 
 def nothing(
@@ -173,12 +192,11 @@ def nothing(
         runtimes=np.full(machines, runtime, dtype=object),
         formats=np.full(machines, "", dtype=object),
         fits=np.zeros(shape, dtype=bool),
+        arrangements=np.full(shape, "", dtype=object),
         **{name: np.full(shape, np.nan) for name in COLUMNS},
     )
 
 
 def of_one_context(speeds: Speeds) -> Speeds:
     """Speeds of a single context, without its axis."""
-    return replace(
-        speeds, fits=speeds.fits[0], **{name: getattr(speeds, name)[0] for name in COLUMNS}
-    )
+    return replace(speeds, **{name: getattr(speeds, name)[0] for name in OF_A_REQUEST})

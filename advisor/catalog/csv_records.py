@@ -80,19 +80,16 @@ def _whole(line: str, lines: _Lines) -> str | None:
 
 def _is_open(record: str) -> bool:
     """Whether a text ends in a quoted cell; quotes within other cells are letters."""
-    if '"' not in record:
+    at = record.find(',"') + 1
+    if record.startswith('"'):
+        at = 0
+    elif not at:
         return False
-    at = 0
-    while True:
-        if record.startswith('"', at):
-            end = _closed(record, at + 1)
-            if end is None:
-                return True
-            at = end
-        comma = record.find(",", at)
-        if comma < 0:
+    while (end := _closed(record, at + 1)) is not None:
+        at = record.find(',"', end) + 1
+        if not at:
             return False
-        at = comma + 1
+    return True
 
 
 def _closed(record: str, at: int) -> int | None:

@@ -237,6 +237,9 @@ def _option_lines(advice: Advice) -> Iterator[str]:
         yield AGED
     if advice.judged_without_thinking:
         yield advice.judged_without_thinking
+    for option in options:
+        if option.speed and option.speed.arrangement:
+            yield f"{plain(option.name)}: {option.speed.runtime} on {option.speed.arrangement}."
 
 
 LONGEST_NAME = 33  # letters of an option's name in the table

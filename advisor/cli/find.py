@@ -55,7 +55,8 @@ def run(args: argparse.Namespace) -> None:
         model = nouns.model.name
         given = {"model": model, "taken_as": nouns.resolved.taken_as or None, **_quality(model)}
         free = [findings.free] if findings.free else []
-        answer = [as_record("hit", hit, **given) for hit in (*findings.hits, *free)]
+        tiers = (*free, *findings.in_tiers)
+        answer = [as_record("hit", hit, **given) for hit in (*findings.hits, *tiers)]
         answer += [
             as_record("hit", api, machine=api.name, **given, **OF_API) for api in findings.apis
         ]
@@ -203,6 +204,10 @@ def machine_text(findings: Findings, least: float = 0.0) -> str:
     lines = [told, ""] if told else []
     if findings.free:
         lines = [f"{_free_words(findings.free)}", "", *lines]
+    if findings.in_tiers:
+        rows = (_machine_cells(hit, [hit.price.note]) for hit in findings.in_tiers)
+        titles = ("Cheaper, in an engine with experts in tiers", *OF_A_MACHINE)
+        lines = [*aligned([titles, *rows], right=(1, 5)), "", *lines]
     for title, hits in ways.items():
         if hits:
             hits.sort(key=lambda hit: not hit.keeps_up)
@@ -256,7 +261,7 @@ def _machine_cells(hit: Hit, odd: Sequence[str]) -> tuple[str, ...]:
         hit.speed.format,
         hit.speed.strategy.value,
         hit.speed.words,
-        "  ".join((cost, *_work_of(hit), *odd[:1])),
+        "  ".join(filter(None, (cost, *_work_of(hit), hit.speed.arrangement, *odd[:1]))),
     )
 
 

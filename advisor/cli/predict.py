@@ -8,6 +8,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from hashlib import blake2b
 from io import TextIOWrapper
 from itertools import chain, islice
@@ -25,8 +26,8 @@ from advisor.machine.quantity import KnownRun
 Cells: TypeAlias = dict[str, str]  # cells of a row by column
 Prediction: TypeAlias = dict[str, object]  # cells of an answer by column
 Known: TypeAlias = Mapping[str, tuple[KnownRun, ...]]  # known runs by machine
-Group: TypeAlias = tuple[list[Cells], dict[bytes, Cells], Future[list[Prediction]] | None]
-"""Rows of a group, its new ones by what they state, and their answers to come."""
+Group: TypeAlias = tuple["Rows", Future[list[Prediction]] | None]
+"""Rows of a group, and the answers to come of its new ones."""
 TOGETHER = 250  # rows that a process answers at once
 WAITING = 3  # groups of rows in work or waiting, for each process: what is read ahead stays small
 MODEL_COLUMNS = ("model", "params_b")
@@ -103,13 +104,14 @@ def _readable(
     read: Iterable[list[str] | Unreadable], header: Sequence[str], columns: Sequence[str]
 ) -> Iterator[Cells]:
     """Rows with the columns that are read; one that cannot be read says why, and is answered so."""
-    wanted = ("id", *columns)
+    wanted = {"id", *columns}
+    names = [name if name in wanted else "" for name in header]
     for row in read:
         if isinstance(row, Unreadable):
             yield {UNREADABLE: row.why}
         else:
-            cells = zip(header, row, strict=False)
-            yield {name: cell for name, cell in cells if cell and name in wanted}
+            cells = zip(names, row, strict=False)
+            yield {name: cell for name, cell in cells if cell and name}
 
 
 def _answered(rows: Iterator[Cells], known: Known) -> Iterator[Prediction]:
@@ -120,14 +122,23 @@ def _answered(rows: Iterator[Cells], known: Known) -> Iterator[Prediction]:
     workers = os.cpu_count() or 1
     if len(first) < TOGETHER or workers < 2:
         for group in chain((first,), groups):
-            new = answers.new_of(group)
-            yield from answers.of(group, new, _predictions([*new.values()], known))
+            read = answers.read(group)
+            yield from answers.of(read, _predictions([*read.new.values()], known))
         return
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
         yield from _in_turn(pool, chain((first,), groups), WAITING * workers, answers)
 
 
 KEPT = 20_000  # answers that are remembered, of rows that a table repeats
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of a group, with what each states."""
+
+    cells: list[Cells]
+    stated: list[bytes]  # digest of each
+    new: dict[bytes, Cells]  # rows that are not answered and not in work yet, by their digests
 
 
 class Answers:
@@ -138,24 +149,23 @@ class Answers:
         self._kept: OrderedDict[bytes, Prediction] = OrderedDict()
         self._asked: set[bytes] = set()  # of groups in work
 
-    def new_of(self, rows: Iterable[Cells]) -> dict[bytes, Cells]:
-        """Rows of a group that are not answered and not in work yet, by what they state."""
-        new: dict[bytes, Cells] = {}
-        for cells in rows:
-            stated = _stated(cells)
-            if stated not in self._kept and stated not in self._asked:
-                new[stated] = cells
+    def read(self, rows: list[Cells]) -> Rows:
+        """Rows of a group; its new ones count as in work."""
+        stated = [_stated(cells) for cells in rows]
+        new = {
+            digest: cells
+            for digest, cells in zip(stated, rows, strict=True)
+            if digest not in self._kept and digest not in self._asked
+        }
         self._asked |= new.keys()
-        return new
+        return Rows(rows, stated, new)
 
-    def of(
-        self, rows: Iterable[Cells], new: Mapping[bytes, Cells], answers: Iterable[Prediction]
-    ) -> Iterator[Prediction]:
+    def of(self, rows: Rows, answers: Iterable[Prediction]) -> Iterator[Prediction]:
         """Answers of a group in its order, with those of its new rows."""
-        self._kept.update(zip(new, answers, strict=True))
-        self._asked -= new.keys()
-        for cells in rows:
-            answer = self._kept.get(_stated(cells))
+        self._kept.update(zip(rows.new, answers, strict=True))
+        self._asked -= rows.new.keys()
+        for cells, stated in zip(rows.cells, rows.stated, strict=True):
+            answer = self._kept.get(stated)
             if answer is None:  # forgotten since
                 answer = _predictions([cells], self.known)[0]
             yield answer | {"id": cells.get("id") or ""}
@@ -172,14 +182,18 @@ def _stated(cells: Cells) -> bytes:
 def _in_turn(
     pool: ProcessPoolExecutor, groups: Iterable[list[Cells]], ahead: int, answers: Answers
 ) -> Iterator[Prediction]:
-    """Answers of groups of rows in their order, with at most `ahead` groups in work."""
+    """Answers of groups of rows in their order, with at most `ahead` groups in work. A group of
+    known rows alone gives the processes nothing to do.
+    """
     waiting: deque[Group] = deque()
-    for rows in groups:
-        new = answers.new_of(rows)
+    for group in groups:
+        rows = answers.read(group)
         future = None
-        with suppress(BrokenExecutor):
-            future = pool.submit(_predictions, [*new.values()], _of_machines(rows, answers.known))
-        waiting.append((rows, new, future))
+        if rows.new:
+            with suppress(BrokenExecutor):
+                known = _of_machines(group, answers.known)
+                future = pool.submit(_predictions, [*rows.new.values()], known)
+        waiting.append((rows, future))
         if len(waiting) == ahead:
             yield from _result(waiting.popleft(), answers)
     while waiting:
@@ -194,11 +208,11 @@ def _of_machines(rows: list[Cells], known: Known) -> Known:
 
 def _result(group: Group, answers: Answers) -> Iterator[Prediction]:
     """Answers of a group; computed here where its process was ended, by a lack of memory, say."""
-    rows, new, future = group
+    rows, future = group
     if future:
         with suppress(BrokenExecutor):
-            return answers.of(rows, new, future.result())
-    return answers.of(rows, new, _predictions([*new.values()], answers.known))
+            return answers.of(rows, future.result())
+    return answers.of(rows, _predictions([*rows.new.values()], answers.known))
 
 
 def _predictions(rows: list[Cells], known: Known) -> list[Prediction]:

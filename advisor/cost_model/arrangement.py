@@ -10,9 +10,10 @@ all read 2026-11-28).
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import ClassVar
 
 import numpy as np
 
@@ -42,6 +43,10 @@ OLLAMA_PORT = 11434  # port of Ollama, which a variable changes
 @dataclass(frozen=True, kw_only=True)
 class Arrangement:
     """Use of a machine's GPUs by one copy of a model, or by several side by side."""
+
+    # Factor on the answers of an hour from which another arrangement is worth its command: within
+    # it, all GPUs as one are as good, and the usual start.
+    WORTH: ClassVar[float] = 1.03
 
     machine: Machine  # the machine with all of its GPUs
     groups: tuple[tuple[int, ...], ...]  # GPUs of each copy, by their places in the machine
@@ -126,6 +131,40 @@ class Arrangement:
             return ""
         return VARIABLES[backend].format(",".join(str(seen.index(card)) for card in cards))
 
+    @staticmethod
+    def some(gpus: Sequence[Gpu], nodes: int) -> Iterator[tuple[int, ...]]:
+        """Places of the GPUs that `fewer` takes, of so many machines."""
+        if len(gpus) < 2:
+            return
+        if nodes > 1:
+            yield tuple(range(len(gpus) // nodes))
+            return
+        chosen: dict[tuple[int, ...], None] = {}
+        for kind in dict.fromkeys(gpu.name for gpu in gpus):
+            alike = [card for card, gpu in enumerate(gpus) if gpu.name == kind]
+            chosen.update(dict.fromkeys(_first(alike)))
+        for rate in (_bandwidth, _memory):
+            best = sorted(range(len(gpus)), key=lambda card: -rate(gpus[card]))
+            chosen.update(dict.fromkeys(_first(best)))
+        yield from (cards for cards in chosen if len(cards) < len(gpus))
+
+    @staticmethod
+    def equal_parts(gpus: Sequence[Gpu], nodes: int) -> Iterator[tuple[tuple[int, ...], ...]]:
+        """Places of the GPUs of each copy, for as many copies as there is room for."""
+        if len(gpus) < 2:
+            return
+        for kind in dict.fromkeys(gpu.name for gpu in gpus):
+            alike = [card for card, gpu in enumerate(gpus) if gpu.name == kind]
+            if nodes > 1:
+                sizes = [len(gpus) // nodes]
+            else:
+                sizes = [size for size in range(1, len(alike) // 2 + 1) if _divides(alike, size)]
+            for size in sizes:
+                copies = len(alike) // size
+                if copies > 1:
+                    groups = (alike[copy * size : (copy + 1) * size] for copy in range(copies))
+                    yield tuple(map(tuple, groups))
+
 
 def _sees(backend: str, gpu: Gpu) -> bool:
     return backend in Backend.of_vendor(gpu.vendor)
@@ -145,21 +184,8 @@ def fewer(machine: Machine) -> Iterator[Arrangement]:
     """Arrangements with some of a machine's GPUs: the fastest ones, those with the most memory,
     and those of each kind; of several machines one.
     """
-    gpus = machine.gpus
-    if len(gpus) < 2 or machine.counts is not None:
-        return
-    if machine.nodes > 1:
-        yield Arrangement(machine=machine, groups=(tuple(range(len(gpus) // machine.nodes)),))
-        return
-    chosen: dict[tuple[int, ...], None] = {}
-    for kind in dict.fromkeys(gpu.name for gpu in gpus):
-        alike = [card for card, gpu in enumerate(gpus) if gpu.name == kind]
-        chosen.update(dict.fromkeys(_first(alike)))
-    for rate in (_bandwidth, _memory):
-        best = sorted(range(len(gpus)), key=lambda card: -rate(gpus[card]))
-        chosen.update(dict.fromkeys(_first(best)))
-    for cards in chosen:
-        if len(cards) < len(gpus):
+    if machine.counts is None:
+        for cards in Arrangement.some(machine.gpus, machine.nodes):
             yield Arrangement(machine=machine, groups=(cards,))
 
 
@@ -185,20 +211,9 @@ def side_by_side(machine: Machine, users: float) -> Iterator[Arrangement]:
     """Arrangements with copies on as many GPUs of one kind each, at most one for each user; of
     several machines, one on each.
     """
-    gpus = machine.gpus
-    if len(gpus) < 2 or machine.counts is not None or users < 2:
-        return
-    for kind in dict.fromkeys(gpu.name for gpu in gpus):
-        alike = [card for card, gpu in enumerate(gpus) if gpu.name == kind]
-        if machine.nodes > 1:
-            sizes = [len(gpus) // machine.nodes]
-        else:
-            sizes = [size for size in range(1, len(alike) // 2 + 1) if _divides(alike, size)]
-        for size in sizes:
-            copies = min(len(alike) // size, int(users))
-            if copies > 1:
-                groups = [alike[copy * size : (copy + 1) * size] for copy in range(copies)]
-                yield Arrangement(machine=machine, groups=tuple(map(tuple, groups)))
+    if machine.counts is None and users >= 2:
+        for parts in Arrangement.equal_parts(machine.gpus, machine.nodes):
+            yield Arrangement(machine=machine, groups=parts[: int(users)])
 
 
 def _divides(cards: list[int], size: int) -> bool:

@@ -205,7 +205,8 @@ class Estimate:
         constants = self.constants
         if time is None or slow is None or constants is None:
             return time
-        further = further_seconds(slow, self.model, self.machine, self.work, constants)
+        copy = self.single or self
+        further = further_seconds(slow, self.model, copy.machine, copy.work, constants)
         further = further * self.cached_on_gpus
         return slowed_step(time, slow, further, drafted=bool(self.work.draft))
 
@@ -219,7 +220,7 @@ class Estimate:
         """Time of the prompt without what known runs teach."""
         if self.phases:
             time = self._timed(self.phases.prefill)
-            return slowed_prompt(time, self.work, self.slow_cache)
+            return slowed_prompt(time, (self.single or self).work, self.slow_cache)
         return None
 
     @lazy
@@ -250,7 +251,7 @@ class Estimate:
             format=self.model.format,
             experts=self.model.has_experts,
             model=self.model.name,
-            users=self.work.users,
+            users=(self.single or self).work.users,
             length=self.work.fresh if prompt else self.work.decode_depth,
         )
 
@@ -330,10 +331,11 @@ class Estimate:
     def _margins(self, time: StepTime, constants: Constants, constant: str) -> uncertainty.Margins:
         """Margins of a speed from its constants, not from the runtime or a guessed shape."""
         prompt = constant == uncertainty.Margins.IN_PROMPT
+        copy = self.single or self
         run = uncertainty.circumstances(
-            self.machine,
+            copy.machine,
             constants,
-            users=self.work.users,
+            users=copy.work.users,
             kinds=operators(self.model.architecture),
             fresh=self.work.fresh if prompt else np.inf,
             served=prompt and not self.work.bench,
@@ -342,7 +344,7 @@ class Estimate:
         taught = self.of_prompt if prompt else self.of_token
         if taught is not None:
             fitted = fitted.informed(taught.information)
-        of_gpu, of_host = measured.doubt(self.machine, self.runtime, self.model, prompt=prompt)
+        of_gpu, of_host = measured.doubt(copy.machine, self.runtime, self.model, prompt=prompt)
         if not of_gpu and not of_host:
             return fitted
         gpu = uncertainty.on_gpu(time, run)
@@ -439,6 +441,13 @@ class Estimate:
                 self._margins(time, recorded, constant)
             used = recorded.used
         return tuple(assumptions(self.machine, self.placement, used))
+
+    @property
+    def about_cache(self) -> str:
+        """Why its cache is slow, in words; empty for a usual one."""
+        if self.slow_cache is None:
+            return ""
+        return self.slow_cache.told_of(self.work)
 
     @property
     def routes(self) -> tuple[Route, ...]:
@@ -601,8 +610,10 @@ def _check_whole(
         raise Refusal(
             f"The GPU layers stated are {count} of {model.layers}, so a part stays in RAM."
         )
-    experts = settings.cpu_moe if model.has_experts else None
-    for part, stated in (("experts", experts), ("feed-forward", settings.cpu_ffn)):
+    parts = {"experts": settings.cpu_moe, "feed-forward": settings.cpu_ffn}
+    if not model.has_experts:
+        del parts["experts"]
+    for part, stated in parts.items():
         if stated is not None and np.all(np.asarray(stated) > 0):
             count = f"{float(np.min(np.asarray(stated, dtype=float))):g}"
             raise Refusal(f"The {part} of {count} layers are stated to stay in RAM.")

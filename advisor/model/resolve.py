@@ -31,6 +31,7 @@ what is not here is read as a name."""
 CACHED_REPOSITORY = re.compile(r"models--.+?--(.+)")
 """Folder of a repository in the cache of Hugging Face's libraries."""
 FOR_EXPERTS = ("MXFP4", "MXFP4-hf")  # formats whose recipes tell nothing of dense layers
+LONGEST_PATH = 4096  # letters of a path (PATH_MAX of Linux, limits.h)
 LONGEST_CONFIG = 4_000_000  # a config.json has some kB; a few list every module of their model [B]
 
 
@@ -148,6 +149,8 @@ def way(text: str) -> ReferenceKind:
     text = text.strip()
     if text.startswith("{"):
         return ReferenceKind.CONFIG
+    if len(text) > LONGEST_PATH:
+        return ReferenceKind.NAME
     if HUB_FILE.fullmatch(text) and not _is_file(text):
         return ReferenceKind.HUB_FILE
     if _is_path(text):

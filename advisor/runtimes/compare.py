@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from advisor.cost_model.arrangement import fewer, side_by_side
+from advisor.cost_model.arrangement import Arrangement, fewer, side_by_side
 from advisor.cost_model.estimate import Estimate, estimate, together
 from advisor.cost_model.placement import PlacementStrategy, Settings, whole_bytes
 from advisor.cost_model.runtime import LoadedFormat, Runtime
@@ -27,20 +27,12 @@ def compare(
     *,
     settings: Settings | None = None,
     runtimes: Iterable[Runtime] = RUNTIMES,
-    arranged: bool = True,
 ) -> tuple[Estimate, ...]:
-    """Estimates for all runtimes and placements, each in the nearest format, or why not; in the
-    best arrangement of the GPUs, or with all of them as one, as stacked machines are timed.
+    """Estimates for all runtimes and placements, each in the nearest format, or why not, and in the
+    best arrangement of the GPUs.
     """
     taken = settings or Settings()
-    each: Iterable[Iterable[Estimate]]
-    if arranged:
-        each = (_in_runtime(model, machine, work, runtime, taken) for runtime in runtimes)
-    else:
-        each = (
-            _as_one(model, machine, work, runtime, taken, runtime.strategies)
-            for runtime in runtimes
-        )
+    each = (_in_runtime(model, machine, work, runtime, taken) for runtime in runtimes)
     return tuple(chain.from_iterable(each))
 
 
@@ -111,17 +103,12 @@ def _copies(
                 yield together(single, arrangement, work)
 
 
-WORTH = 1.03
-"""Factor on the answers of an hour from which another arrangement is worth its command: within it,
-all GPUs as one are as good, and the usual start."""
-
-
 def best_arranged(whole: Estimate, parts: Iterable[Estimate]) -> Estimate:
     """The estimate of all GPUs as one, or that of the arrangement that answers most, with a note;
     in the format of all as one where these hold the model.
     """
     best = whole
-    most = WORTH * answers_per_second(whole)
+    most = Arrangement.WORTH * answers_per_second(whole)
     for part in parts:
         done = answers_per_second(part)
         if done > most and (part.model.format == whole.model.format or not bool(whole.fits)):

@@ -119,6 +119,14 @@ def _llama_cpp(estimate: Estimate) -> Iterable[str]:
 
 
 MOST_PASSES = 4  # passes of a prompt up to which a further one is worth a sentence
+BATCH_OPTIONS = {
+    runtimes.LLAMA_CPP.name: "-ub",
+    runtimes.IK_LLAMA_CPP.name: "-ub",
+    runtimes.OLLAMA.name: "num_batch",
+    runtimes.LM_STUDIO.name: "evalBatchSize",
+}
+"""Option that sets the tokens of a pass: llama.cpp's server README; Ollama, docs/modelfile and
+server/sched.go; LM Studio, LLMLoadModelConfig of lmstudio-js (all read 2026-11-28)."""
 
 
 def _passes(estimate: Estimate) -> Iterable[str]:
@@ -138,10 +146,11 @@ def _passes(estimate: Estimate) -> Iterable[str]:
     if whole.prompt is None or float(whole.prompt.total) >= WORTH_NAMING * float(prompt.total):
         return
     most = f"{float(work.ubatch):g}"
+    single = f"{BATCH_OPTIONS[estimate.runtime.name]} {math.ceil(tokens)}"
     yield (
         f"A prompt of {tokens:,.0f} tokens takes {passes} passes of at most {most}, and each "
         "copies the weights in RAM to the GPU anew: one token beyond a pass costs a whole "
-        f"one. In a single pass (-ub {math.ceil(tokens)}) the first token comes after "
+        f"one. In a single pass ({single}) the first token comes after "
         f"{seconds(float(whole.prompt.total))} instead of {seconds(float(prompt.total))}."
     )
 
@@ -322,7 +331,8 @@ def _tables(estimate: Estimate) -> Iterable[str]:
 REMARKS: Mapping[str, tuple[Callable[[Estimate], Iterable[str]], ...]] = {
     runtimes.LLAMA_CPP.name: (_layers_counted, _llama_cpp, _passes),
     runtimes.IK_LLAMA_CPP.name: (_passes,),
-    runtimes.OLLAMA.name: (_layers_counted,),
+    runtimes.OLLAMA.name: (_layers_counted, _passes),
+    runtimes.LM_STUDIO.name: (_passes,),
     runtimes.ACCELERATE.name: (_accelerate,),
     runtimes.VLLM.name: (_served, _ray, _read_or_copied),
     runtimes.SGLANG.name: (_served,),

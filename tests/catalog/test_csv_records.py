@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.catalog import csv_records
 from advisor.catalog.csv_records import Unreadable, records
 
 CELLS = st.lists(st.text('ab,"\n ', max_size=6), min_size=1, max_size=4)
@@ -36,9 +35,14 @@ def test_an_unclosed_quote_costs_one_row() -> None:
     assert rows[11:] == [["c", "d"]] * 5000
 
 
-def test_a_line_without_end_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_records, "LONGEST", 1000)
+def test_a_quote_far_below_closes_no_cell() -> None:
+    text = '"open,b\n' + "c,d\n" * 5000 + 'e,"f"\n'
+    rows = read(text)
+    assert isinstance(rows[0], Unreadable)
+    assert rows[1:] == [["c", "d"]] * 5000 + [["e", "f"]]
 
+
+def test_a_line_without_end_is_not_held() -> None:
     class Endless(io.StringIO):
         longest = 0
 
@@ -52,7 +56,7 @@ def test_a_line_without_end_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None
     assert rows[0] == ["a", "b"]
     assert isinstance(rows[1], Unreadable)
     assert rows[2:] == [["c", "d"]]
-    assert text.longest <= 1001
+    assert text.longest <= 100_001
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", '"', '"\n', '"' * 99, "\0", "a" * 300_000])

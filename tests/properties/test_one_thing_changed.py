@@ -14,6 +14,7 @@ from random import Random
 
 import pytest
 
+from advisor.cost_model.arrangement import Arrangement
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError
 from advisor.machine.catalog import GPUS
@@ -28,7 +29,7 @@ ROUNDING = 0.995
 BATCHES = 0.97
 """The same for prompts: llama.cpp's kernels change with the tokens of a step, so that prompts of a
 hundred tokens come up to 2.5 % sooner with a tenth more."""
-NEARLY = 1 / compare.WORTH
+NEARLY = 1 / Arrangement.WORTH
 """The same where GPUs can be arranged otherwise: all as one are kept up to that."""
 A_LAYER = 0.8
 """The same where a layer lies on another card, or pages of the file make room for it."""
@@ -268,6 +269,20 @@ def test_what_was_once_worse_with_half_the_context_or_twice_the_ram_is_not() -> 
     before = placed(cached)
     after = placed(replace(cached, ram_gb=64))
     assert best(after, together) >= ROUNDING * best(before, together) > 0
+
+
+def test_more_ram_beside_a_fast_and_a_slow_card_never_delays_the_first_token() -> None:
+    """With all GPUs as one the slower card made it 43 % later where more of the model fitted."""
+    usual = Request(
+        model="Llama-3.1-70B", format="Q6_K", gpu="H100 + T4", prompt=512, placement="gpu-resident"
+    )
+    firsts = [best(placed(replace(usual, ram_gb=size)), sooner) for size in (32, 64, 128, 256)]
+    assert firsts == pytest.approx([firsts[0]] * len(firsts))
+    anywhere = [
+        best(placed(replace(usual, placement=None, ram_gb=size)), sooner)
+        for size in (32, 64, 128, 256)
+    ]
+    assert anywhere == sorted(anywhere)
 
 
 def test_the_order_in_which_cards_are_named_changes_nothing() -> None:

@@ -172,3 +172,11 @@ def test_a_whole_number_is_one_whatever_its_type() -> None:
     """Files write 2.0 for 2; a machine has no 2.0 cards."""
     assert repr(Request(gpu_count=2.0)) == repr(Request(gpu_count=2))  # type: ignore[arg-type]  # as files have it
     assert len(from_values({"gpu": "RTX 4090", "gpu_count": 2.0}).nouns().machine.gpus) == 2
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_what_is_longer_than_a_path_is_a_name_that_is_too_long(piece: str) -> None:
+    """No pattern and no disk looks at it."""
+    with pytest.raises(UnknownName, match="at most 300 are read"):
+        resolve.find(long(piece, 1_000_000))
+    assert resolve.way(long("/", 1_000_000)) is resolve.ReferenceKind.NAME

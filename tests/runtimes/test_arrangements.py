@@ -7,7 +7,7 @@ import pytest
 from advisor.advice.advise import answer
 from advisor.advice.arrivals.load import load_on
 from advisor.advice.readers import readers
-from advisor.cost_model.arrangement import fewer, side_by_side
+from advisor.cost_model.arrangement import Arrangement, fewer, side_by_side
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
 from advisor.cost_model.runtime import Runtime
@@ -19,7 +19,7 @@ from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP, LM_STUDIO, OLLAMA, TENSORRT_LLM, VLLM
-from advisor.runtimes.compare import WORTH, answers_per_second, compare
+from advisor.runtimes.compare import answers_per_second, compare
 from advisor.runtimes.remarks import remarks
 
 IN_GPU = PlacementStrategy.GPU_RESIDENT
@@ -64,7 +64,7 @@ def test_two_cards_answer_more_users_than_one() -> None:
     for runtime in (LLAMA_CPP, OLLAMA, VLLM):
         alone = resident(ONE, runtime, USERS)
         both = resident(TWO, runtime, USERS)
-        assert answers_per_second(both) > WORTH * answers_per_second(alone)
+        assert answers_per_second(both) > Arrangement.WORTH * answers_per_second(alone)
         assert float(both.decode_tps) >= float(alone.decode_tps)
 
 
@@ -108,7 +108,11 @@ def test_all_cards_as_one_are_kept_where_they_are_nearly_as_good() -> None:
     both = resident(TWO, LLAMA_CPP, Workload())
     alone = resident(ONE, LLAMA_CPP, Workload())
     assert both.arrangement is None
-    assert float(alone.decode_tps) / WORTH < float(both.decode_tps) <= float(alone.decode_tps)
+    assert (
+        float(alone.decode_tps) / Arrangement.WORTH
+        < float(both.decode_tps)
+        <= float(alone.decode_tps)
+    )
 
 
 def test_what_a_person_states_of_the_layers_is_kept() -> None:
@@ -127,7 +131,7 @@ def test_more_t4s_never_answer_less(users: int) -> None:
     for count in (1, 2, 3, 4):
         every = compare(model, cards(f"{count}x T4", 128), work)
         best = max(map(answers_per_second, every))
-        assert best >= most / WORTH
+        assert best >= most / Arrangement.WORTH
         most = max(most, best)
 
 
@@ -156,15 +160,21 @@ def test_twice_the_ram_beside_unlike_cards_moves_no_first_token(users: int) -> N
     assert float(more.first_token_seconds) == pytest.approx(float(less.first_token_seconds))
 
 
-def test_a_token_more_than_a_pass_says_what_it_costs() -> None:
+@pytest.mark.parametrize("runtime", [LLAMA_CPP, OLLAMA, LM_STUDIO])
+def test_a_token_more_than_a_pass_says_what_it_costs(runtime: Runtime) -> None:
     """Weights in RAM beside an RTX 3090 are copied for each 512 tokens of a prompt."""
 
     def half(prompt: int) -> Estimate:
         nouns = Request(
-            model="Llama-3.1-8B", format="Q4_K_M", gpu="RTX 3090", ram_gb=64, prompt=prompt
+            model="Llama-3.1-8B",
+            format="Q4_K_M",
+            gpu="RTX 3090",
+            ram_gb=64,
+            prompt=prompt,
+            context=4096,  # Ollama takes passes of 1,024 tokens where more are allocated
         ).nouns()
         return estimate(
-            nouns.model, nouns.machine, nouns.work, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD
+            nouns.model, nouns.machine, nouns.work, runtime, PlacementStrategy.CPU_OFFLOAD
         )
 
     short = half(512)

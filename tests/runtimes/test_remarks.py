@@ -1,5 +1,6 @@
 """Remarks beside a command."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -151,3 +152,15 @@ def test_the_number_of_the_command_is_told_from_the_number_of_layers() -> None:
     alone = run(LLAMA_CPP, settings=Settings(gpu_layers=10.0, head_first=False))
     assert "and the output layer" not in notes_of(alone)
     assert "and the output layer" not in notes_of(run(LLAMA_CPP, "Llama-3.1-8B"))
+
+
+def test_the_file_for_images_has_its_bytes_and_fits_or_not() -> None:
+    resident = PlacementStrategy.GPU_RESIDENT
+    # 421 M weights (vision.csv) of two bytes, 842,000,000 / 2^20
+    fits = notes_of(run(LLAMA_CPP, "Gemma-3-12B", resident))
+    assert "a second file (mmproj), 803 MB in 16 bits: it fits beside, where" in fits
+    whole = run(LLAMA_CPP, "Gemma-3-12B", resident)
+    larger = replace(whole.model.architecture, tower=10**10)
+    tight = notes_of(replace(whole, model=replace(whole.model, architecture=larger)))
+    assert "more than is free on the GPU. Keep fewer layers there" in tight
+    assert "mmproj" not in notes_of(run(LLAMA_CPP))  # no encoder

@@ -131,3 +131,18 @@ def test_a_changed_machine_is_judged_anew():
 def test_text_between_backticks_is_code_and_all_of_it_is_escaped():
     markup = diagnosis.with_code("a `b <i>` & `c`")
     assert markup == Markup("a <code>b &lt;i&gt;</code> &amp; <code>c</code>")
+
+
+def test_a_run_is_sent_with_the_text_of_the_command():
+    row = {"n_prompt": 0, "n_gen": 128, "avg_ts": 0.6, "model_type": "llama 70B Q4_K - Medium"}
+    test = unfolded(app(**FORMER), "diagnose")
+    test.file_uploader(key="measured_file").upload("run.json", json.dumps([row]).encode())
+    test = unfolded(run(test), "share_run")
+    assert "Nothing was sent." in page_text(test)
+    form = next(text for text in commands(test) if text.startswith("### Output"))
+    assert "### Prediction" in form
+    assert "- [ ] I measured this myself" in form
+
+
+def test_a_typed_speed_is_sent_with_what_its_tool_printed_alone():
+    assert "To send this run to this program, upload" in page_text(diagnosed(0.6))

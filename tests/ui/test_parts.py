@@ -20,7 +20,7 @@ from advisor.request.texts import from_address
 from advisor.ui import server
 from advisor.ui.advise import token_time
 from advisor.ui.parts import probe_job
-from advisor.ui.parts.markup import plain_words
+from advisor.ui.parts.markup import block, plain_words, table
 
 FOUND = Measurement(
     name="ram_read",
@@ -30,6 +30,13 @@ FOUND = Measurement(
     threads=2,
     when="2026-11-21T00:00:00+00:00",
 )
+
+
+def test_texts_of_others_stand_on_a_page_as_they_are_typed():
+    bad = "<img src=x onerror=alert(1)>"
+    for shown in (block("oa-soft", bad), table(["What"], [[bad]], label="of others")):
+        assert "&lt;img" in shown
+        assert "<img" not in shown
 
 
 def test_only_the_pages_know_streamlit_and_plotly():

@@ -88,8 +88,7 @@ def diagnosis_text(diagnosis: Diagnosis) -> str:
     """Full report: summary, likeliest causes with test and remedy, required bandwidths."""
     run = diagnosis.run
     lines = [f"{run.runtime.name}, {run.strategy}, {run.model.format}: {sentence(diagnosis)}"]
-    if run.slow_cache is not None:
-        lines.append(run.slow_cache.told_of(run.work))
+    lines += filter(None, [run.about_cache])
     full, brief, heading = grouped_causes(diagnosis)
     prompt = diagnosis.measured.prompt is not None
     for number, each in enumerate(full, start=1):

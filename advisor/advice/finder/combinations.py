@@ -141,6 +141,7 @@ class Combinations:
     first_token: Floats  # time to first token [s]
     load: Floats  # time to read the file from the drive; NaN where unknown [s]
     machines: Floats  # number of equal machines that together serve all users
+    arrangement: npt.NDArray[np.object_]  # GPUs in use; empty for all of a machine as one
     tried: int  # number of combinations tried
     costed: int = 0  # number of those that were placed and timed; bounds excluded the others
 
@@ -258,6 +259,7 @@ def _in_cache(
             context=contexts[context],
             **{name: getattr(speeds, name)[fast] for name in SPEED_COLUMNS[:-1]},
             machines=np.ceil(users / (users - speeds.waiting[fast])),
+            arrangement=speeds.arrangements[fast],
             tried=0,
             costed=int(np.count_nonzero(~np.isnan(speeds.decode))),
         )

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 from typing import Any, cast
 
 import numpy as np
@@ -38,7 +39,7 @@ from advisor.advice.table.option import Option, OptionKind, Question
 from advisor.advice.table.options import apis, cost_of_keeping, odd_about, refusal
 from advisor.advice.table.permitted import why_not_permitted
 from advisor.catalog.records import like
-from advisor.cost_model.estimate import estimate
+from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import counted
 from advisor.lazy import lazy
@@ -246,8 +247,7 @@ class Findings:
         machine = question.machine
         if question.ownership.nothing or self.request.runtime:
             return None
-        nouns = (question.model, machine, question.work, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD)
-        fastest = fastest_in_tiers(machine, estimate(*nouns))
+        fastest = self._in_tiers_on(machine)
         speed = speed_of(fastest) if fastest else None
         if fastest is None or speed is None:
             return None
@@ -256,6 +256,69 @@ class Findings:
         name = f"{SAME_MODEL}{fastest.runtime.name}"
         option = question.option(OptionKind.CHANGE, name, speed, cost, price, machine=machine)
         return like(Hit, option, speed=speed, machine=machine, machines=1)
+
+    def _in_tiers_on(self, machine: Machine) -> Estimate | None:
+        """The model in the fastest engine with experts in tiers on a machine; None without one."""
+        question = self.question
+        nouns = (question.model, machine, question.work, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD)
+        return fastest_in_tiers(machine, estimate(*nouns))
+
+    @lazy
+    def in_tiers(self) -> tuple[Hit, ...]:
+        """Cheapest machines on which an engine with experts in tiers reaches the stated speed, for
+        less than any that many run; none where a runtime is named, or where what one has does.
+        """
+        target = self.request.min_tps
+        here = self.free is not None and self.free.decode >= target
+        if not target or self.request.runtime or not self.question.model.has_experts or here:
+            return ()
+        usual = (
+            hit.upfront or math.inf
+            for hit in self.best
+            if hit.kind is not OptionKind.RENT and hit.machines == 1 and not self.oddities(hit)
+        )
+        most = min(usual, default=math.inf)
+        able = [
+            (usd, at)
+            for at, usd in enumerate(self.offers.usd)
+            if usd < most and self._may_be_bought(self.offers.options[at])
+        ]
+        hits = filter(None, (self._bought_for_tiers(at) for _, at in sorted(able)[:MOST_TRIED]))
+        return tuple(islice((hit for hit in hits if hit.decode >= target), MOST_NAMED))
+
+    @staticmethod
+    def _may_be_bought(option: Option) -> bool:
+        return option.kind is not OptionKind.RENT and option.dated and option.machine is not None
+
+    def _bought_for_tiers(self, at: int) -> Hit | None:
+        """A machine with its fastest engine in tiers, by its index; None where none runs there, or
+        where it is odd, over the budget, or ruled out.
+        """
+        option = self.offers.options[at]
+        machine = option.machine
+        fastest = None if machine is None else self._in_tiers_on(machine)
+        speed = speed_of(fastest) if fastest else None
+        if machine is None or fastest is None or speed is None:
+            return None
+        price = replace(option.price, note=what_it_asks(fastest).removeprefix("free, "))
+        cost = self.offers.cost(cast(Any, at), speed)
+        hit = like(
+            Hit,
+            option,
+            speed=speed,
+            machine=machine,
+            machines=1,
+            price=price,
+            cost=cost,
+            upfront=float(self.offers.usd[at]),
+        )
+        budget = budget_of(self.request)
+        within = _within(hit.upfront or 0.0, budget[0]) & _within(hit.monthly or 0.0, budget[1])
+        parts_alone = replace(hit, speed=replace(speed, runtime=LLAMA_CPP.name))
+        ruled_out = why_not_permitted(hit, self.wants) or self.oddities(parts_alone)
+        if ruled_out or not within:
+            return None
+        return hit
 
     @lazy
     def _odd(self) -> dict[tuple[str, OptionKind, str], tuple[str, ...]]:
@@ -312,6 +375,7 @@ class Findings:
             numbers = (*(row[name] for name in SPEED_COLUMNS[:-1]), rows.waiting)
             strategy = STRATEGIES[row["strategy"]]
             engine = NAMES[row["runtime"]]
+            form = self.formats[row["form"]]
             kept = row["context"], row["cache"]
             if kept not in uses:
                 work = use.work.with_numbers(context=kept[0], kv_type=CACHES[kept[1]])
@@ -320,13 +384,24 @@ class Findings:
             yield like(
                 Hit,
                 option,
-                speed=of_numbers(strategy, engine, self.formats[row["form"]], numbers),
+                speed=of_numbers(strategy, engine, form, numbers, row["arrangement"]),
                 upfront=None if usd is None else usd * several,
                 cost=None if usd is None else cost,
                 use=uses[kept],
                 hours_rented=each_day if option.kind is OptionKind.RENT else None,
                 machines=several,
             )
+
+
+MOST_TRIED = 100  # machines, cheapest first, that are tried for engines with experts in tiers
+MOST_NAMED = 3  # of them, that are named
+
+
+def budget_of(request: Request) -> Budget:
+    """Budget of a request [USD]."""
+    limits = {name: getattr(request, name) for name in ("max_usd", "max_usd_per_month")}
+    once, monthly = in_usd(limits, request.paying.usd).values()
+    return once, monthly
 
 
 def find(
@@ -340,8 +415,7 @@ def find(
     Of several cache formats that reach it, the largest is kept. The cases may be computed in this
     process or on a cluster.
     """
-    limits = {name: getattr(request, name) for name in ("max_usd", "max_usd_per_month")}
-    budget = tuple(in_usd(limits, request.paying.usd).values())
+    budget = budget_of(request)
     models = list(in_formats(question.model, (request.format,) if request.format else ()))
     offered = offers(question, stack_of(question.machine).machines)
     work = question.work

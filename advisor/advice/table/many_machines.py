@@ -1,10 +1,12 @@
-"""Estimates of many machines from the placements of a few: a runtime places by memory size alone.
+"""Estimates of many machines from the placements of a few, and the arrangements of their GPUs.
 
-Some 40 memory sizes represent all GPUs. Placement and schedule are computed once per size, the
-times then for each GPU by the same functions.
+A runtime places by memory size alone: some 40 sizes represent all GPUs. Placement and schedule
+are computed once per size, the times then for each GPU by the same functions.
 """
 
-from dataclasses import is_dataclass, replace
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, is_dataclass, replace
 from enum import Enum
 from functools import cache, partial
 from typing import Any, TypeVar
@@ -12,10 +14,16 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from advisor.advice.speeds import COLUMNS, Mask, Speeds
 from advisor.catalog.constants import Constants
+from advisor.cost_model.arrangement import Arrangement
 from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.workload import Workload
+from advisor.lazy import lazy
 from advisor.machine.machine import Machine
-from advisor.model.model import Model
+from advisor.model.model import Floats, Model
 
 Part = TypeVar("Part")
 PLAIN = frozenset({float, int, bool, str, type(None), frozenset, Model})
@@ -90,3 +98,228 @@ def _picked(value: Any, index: Index, size: int) -> Any:
     if along:
         return value[..., index]
     return value
+
+
+# Arrangements: a machine with fewer GPUs, or a copy's part of it, is a machine, too. Most of them
+# are compared anyway; the others stand behind those that are. `runtimes.compare` does the same for
+# a single machine.
+
+Groups = tuple[tuple[int, ...], ...]
+MOST_COPIES = 64  # copies from which more users change no arrangement
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Machines that are to be timed."""
+
+    skip: Mask  # machines that are left out, shape (..., machines)
+    least: Floats  # speed below which one may be as if the model did not fit [tokens/s]
+
+
+Timed = Callable[[Workload, Wanted], Speeds]
+"""Speeds of a request with all GPUs of each machine as one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alternatives:
+    """Other arrangements of machines, at most one of each machine."""
+
+    copies: int  # copies of the model; 1 for fewer GPUs
+    machine: Index  # index of each machine
+    part: Index  # index of the machine that a copy sees
+    groups: Sequence[Groups]  # GPUs of each copy, as an arrangement has them
+
+
+Pattern = tuple[tuple[Groups, ...], tuple[Groups, ...]]
+"""Fewer GPUs, and parts of equal size with as many copies as there is room for."""
+
+
+class Arrangements:
+    """Arrangements of the machines of a stack, each with the place of the machine that it is."""
+
+    def __init__(self, machines: Sequence[Machine]) -> None:
+        self.further: list[Machine] = []  # parts that are no machine of the stack
+        self._fewer: list[tuple[int, int, Groups]] = []  # machine, part and GPUs
+        self._beside: list[tuple[int, int, Groups]] = []
+        places: dict[Hashable, int] = {}
+        for at, machine in enumerate(machines):
+            places.setdefault(_key(machine, range(len(machine.gpus))), at)
+        patterns: dict[tuple[int, int], Pattern] = {}
+        for at, machine in enumerate(machines):
+            if len(machine.gpus) > 1:
+                fewer_gpus, equal = _pattern(machine, patterns)
+                for rows, each in ((self._fewer, fewer_gpus), (self._beside, equal)):
+                    for groups in each:
+                        key = _key(machine, groups[0])
+                        if key not in places:
+                            places[key] = len(machines) + len(self.further)
+                            part = Arrangement(machine=machine, groups=groups).part
+                            self.further.append(part)
+                        rows.append((at, places[key], groups))
+        self._for_users: dict[int, tuple[Alternatives, ...]] = {}
+
+    @lazy
+    def fewer(self) -> tuple[Alternatives, ...]:
+        """Arrangements with some of the GPUs."""
+        return tuple(_in_turns(self._fewer))
+
+    def beside(self, users: float) -> tuple[Alternatives, ...]:
+        """Arrangements with copies side by side, for as many users."""
+        most = min(int(users), MOST_COPIES)
+        if most not in self._for_users:
+            rows = [(at, part, groups[:most]) for at, part, groups in self._beside]
+            self._for_users[most] = tuple(_in_turns(rows))
+        return self._for_users[most]
+
+
+def _key(machine: Machine, cards: Iterable[int]) -> Hashable:
+    """Parts by which a machine with some of the GPUs is told from others of the same stack."""
+    gpus = tuple([id(machine.gpus[card]) for card in cards])
+    nodes = max(1, len(gpus) * machine.nodes // max(len(machine.gpus), 1))
+    return (gpus, nodes, id(machine.host), id(machine.disk), machine.name)
+
+
+def _pattern(machine: Machine, patterns: dict[tuple[int, int], Pattern]) -> Pattern:
+    """Arrangements of a machine by the places of its GPUs, found once for as many equal ones."""
+    gpus = machine.gpus
+    key = (len(gpus), machine.nodes)
+    alike = all(gpu is gpus[0] for gpu in gpus)
+    if alike and key in patterns:
+        return patterns[key]
+    fewer_gpus = tuple((cards,) for cards in Arrangement.some(gpus, machine.nodes))
+    pattern = (fewer_gpus, tuple(Arrangement.equal_parts(gpus, machine.nodes)))
+    if alike:
+        patterns[key] = pattern
+    return pattern
+
+
+def _in_turns(rows: Iterable[tuple[int, int, Groups]]) -> Iterator[Alternatives]:
+    """Arrangements of machines, a turn for each number of copies and each of a machine."""
+    turns: dict[tuple[int, int], list[tuple[int, int, Groups]]] = defaultdict(list)
+    turn = 0
+    before = -1
+    for row in rows:
+        at, _, groups = row
+        turn = turn + 1 if at == before else 0
+        before = at
+        turns[len(groups), turn].append(row)
+    for (copies, _), of_turn in turns.items():
+        yield Alternatives(
+            copies=copies,
+            machine=np.array([at for at, _, _ in of_turn]),
+            part=np.array([part for _, part, _ in of_turn]),
+            groups=[groups for _, _, groups in of_turn],
+        )
+
+
+def alternatives(
+    arrangements: Arrangements, runtime: Runtime, strategy: PlacementStrategy, work: Workload
+) -> tuple[Alternatives, ...]:
+    """Arrangements that a runtime can have in a placement, besides all GPUs as one."""
+    resident = strategy is PlacementStrategy.GPU_RESIDENT
+    if not resident or runtime.alone or work.draft or float(work.users) < 2:
+        return arrangements.fewer
+    return (*arrangements.beside(float(work.users)), *arrangements.fewer)
+
+
+def best_arranged(
+    machines: Sequence[Machine],
+    others: Sequence[Alternatives],
+    work: Workload,
+    wanted: Wanted,
+    timed: Timed,
+) -> Speeds:
+    """Speeds of the wanted machines in the arrangement that answers most. Behind the machines stand
+    parts of them, which are not told.
+    """
+    shown = wanted.skip.shape[-1]
+    wanted = _with_none_of(len(machines) - shown, wanted)
+    none = replace(wanted, skip=np.ones_like(wanted.skip))
+    by_share: dict[float, Speeds] = {}
+    for share in {_share(work, each.copies) for each in others} | {_share(work, 1)}:
+        alike = [each for each in others if _share(work, each.copies) == share]
+        alone = share < _share(work, 1)
+        parts = _with_parts(alike, none if alone else wanted, wanted)
+        by_share[share] = timed(work.with_numbers(users=share), parts)
+    whole = by_share[_share(work, 1)]
+    best = whole.of_first(shown)
+    most = Arrangement.WORTH * answers_per_second(whole, work, 1)
+    for each in others:
+        part = by_share[_share(work, each.copies)]
+        done = answers_per_second(part, work, each.copies)[..., each.part]
+        same = part.formats[each.part] == whole.formats[each.machine]
+        better = done > most[..., each.machine]
+        better &= same | ~whole.fits[..., each.machine]
+        better &= ~wanted.skip[..., each.machine]
+        if better.any():
+            most[..., each.machine] = np.where(better, done, most[..., each.machine])
+            _take_over(best, part, each, better, machines)
+            _count_waiting(best, part, each, better, work)
+    return best
+
+
+def _with_none_of(parts: int, wanted: Wanted) -> Wanted:
+    """Wanted machines with so many parts behind, none of which is wanted by itself."""
+    skip = np.ones((*wanted.skip.shape[:-1], parts), dtype=bool)
+    return Wanted(
+        skip=np.concatenate([wanted.skip, skip], axis=-1),
+        least=np.concatenate([wanted.least, np.full(parts, np.inf)]),
+    )
+
+
+def _share(work: Workload, copies: int) -> float:
+    """Users of the copy that has the most."""
+    return float(np.ceil(float(work.users) / copies))
+
+
+def _with_parts(others: Sequence[Alternatives], alone: Wanted, wanted: Wanted) -> Wanted:
+    """Machines that are wanted alone, and the parts of wanted ones."""
+    skip = alone.skip.copy()
+    least = alone.least.copy()
+    for each in others:
+        np.logical_and.at(skip.T, each.part, wanted.skip[..., each.machine].T)
+        np.minimum.at(least, each.part, wanted.least[each.machine])
+    return Wanted(skip, least)
+
+
+def answers_per_second(speeds: Speeds, work: Workload, copies: int) -> Floats:
+    """Answers that all users who run get in a second, of so many copies; 0 where none runs, as
+    `compare.answers_per_second` [1/s].
+    """
+    users = _running(speeds, work, copies)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        each = users / (speeds.first_token + float(work.output) / speeds.decode)
+    return np.where(speeds.fits, np.nan_to_num(each), 0.0)
+
+
+def _running(speeds: Speeds, work: Workload, copies: int) -> Floats:
+    """Users whom all copies answer at a time."""
+    users = float(work.users)
+    of_each = _share(work, copies) - np.nan_to_num(speeds.waiting)
+    return np.minimum(users, copies * of_each)
+
+
+def _take_over(
+    best: Speeds, part: Speeds, each: Alternatives, better: Mask, machines: Sequence[Machine]
+) -> None:
+    """Take over speeds of parts, with the arrangement that they are of."""
+    *rows, chosen = np.nonzero(better)
+    to = (*rows, each.machine[chosen])
+    of = (*rows, each.part[chosen])
+    for name in ("fits", *COLUMNS):
+        getattr(best, name)[to] = getattr(part, name)[of]
+    best.formats[each.machine[chosen]] = part.formats[each.part[chosen]]
+    words = {
+        at: Arrangement(machine=machines[each.machine[at]], groups=each.groups[at]).words
+        for at in np.unique(chosen)
+    }
+    best.arrangements[to] = [words[at] for at in chosen]
+
+
+def _count_waiting(
+    best: Speeds, part: Speeds, each: Alternatives, better: Mask, work: Workload
+) -> None:
+    """Count the users in the queue over all copies."""
+    *rows, chosen = np.nonzero(better)
+    waiting = float(work.users) - _running(part, work, each.copies)
+    best.waiting[(*rows, each.machine[chosen])] = waiting[(*rows, each.part[chosen])]

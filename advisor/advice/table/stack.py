@@ -19,7 +19,15 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.advice.speeds import COLUMNS, Mask, Speeds, nothing, of_one_context
-from advisor.advice.table.many_machines import Index, on_machines, taken
+from advisor.advice.table.many_machines import (
+    Arrangements,
+    Index,
+    Wanted,
+    alternatives,
+    best_arranged,
+    on_machines,
+    taken,
+)
 from advisor.advice.table.rules import counts_in
 from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
@@ -291,14 +299,20 @@ class Stack:
 
     def __init__(self, machines: Sequence[Machine]) -> None:
         self.machines = machines
-        self._processors = _numbered(map(_processors, self.machines))
+        self.arrangements = Arrangements(machines)
+        self.every = self.with_parts(self.arrangements.further)  # parts of machines last
+        self._processors = _numbered(map(_processors, self.every))
         self._numbers: dict[tuple[bool, bool, bool, bool], Index] = {}
         self._sizes = {
-            links: _numbered(_size(machine, links=links) for machine in self.machines)
+            links: _numbered(_size(machine, links=links) for machine in self.every)
             for links in (False, True)
         }
         self._counting: dict[str, Mask] = {}
         self.forget()
+
+    def with_parts(self, parts: Sequence[Machine]) -> Sequence[Machine]:
+        """Machines with parts of them behind."""
+        return (*self.machines, *parts)
 
     def forget(self) -> None:
         """Forget what depends on more than the GPUs: kinds as one machine, and formats."""
@@ -322,35 +336,41 @@ class Stack:
         skip: Mask | None = None,
         least: Floats | None = None,
     ) -> Speeds:
-        """Speeds of every machine, each in the nearest format to the requested one that it can run.
+        """Speeds of every machine, each in the nearest format to the requested one that it can run,
+        and in the arrangement of its GPUs that answers most.
 
         Machines of the mask `skip` are left out; those below their `least` speed, shape (machines,)
         [tokens/s], may be, as if the model did not fit.
         """
-        contexts = np.atleast_1d(np.asarray(work.context, dtype=float))
-        speeds = nothing(runtime.name, strategy, len(self.machines), len(contexts))
-        wanted = np.broadcast_to(np.True_ if skip is None else ~skip, speeds.fits.shape)
+        count = len(self.machines)
+        if skip is None:
+            skip = np.zeros(count, dtype=bool)
         if least is None:
-            least = np.zeros(len(self.machines))
-        else:
-            least = least
-        if strategy in runtime.strategies:
-            loaded = self._loaded(requested, runtime)
-        else:
-            loaded = {}
-        for form, able in loaded.items():
-            model = requested
-            if form != requested.format:
-                try:
-                    model = in_format(requested.architecture, form)
-                except Refusal:
-                    continue
-            speeds.formats[able] = form
-            run = Run(model=model, work=work, contexts=contexts, runtime=runtime, strategy=strategy)
-            self._time(speeds, run, np.arange(len(contexts)), wanted, able, least)
-        if np.ndim(work.context):
-            return speeds
-        return of_one_context(speeds)
+            least = np.zeros(count)
+
+        def timed(share: Workload, wanted: Wanted) -> Speeds:
+            contexts = np.atleast_1d(np.asarray(share.context, dtype=float))
+            speeds = nothing(runtime.name, strategy, len(self.every), len(contexts))
+            loaded = self._loaded(requested, runtime) if strategy in runtime.strategies else {}
+            mask = np.broadcast_to(~wanted.skip, speeds.fits.shape)
+            for form, able in loaded.items():
+                model = requested
+                if form != requested.format:
+                    try:
+                        model = in_format(requested.architecture, form)
+                    except Refusal:
+                        continue
+                speeds.formats[able] = form
+                run = Run(
+                    model=model, work=share, contexts=contexts, runtime=runtime, strategy=strategy
+                )
+                self._time(speeds, run, np.arange(len(contexts)), mask, able, wanted.least)
+            if np.ndim(share.context):
+                return speeds
+            return of_one_context(speeds)
+
+        others = alternatives(self.arrangements, runtime, strategy, work)
+        return best_arranged(self.every, others, work, Wanted(skip, least), timed)
 
     def fast_speeds(
         self,
@@ -363,31 +383,40 @@ class Stack:
         least: float,
     ) -> Speeds:
         """Speeds of the machines that are fast enough, for several formats of a model at once where
-        the runtime takes them: shape (formats x contexts, machines).
+        the runtime takes them: shape (formats x contexts, machines); in the arrangement of their
+        GPUs that answers most.
 
         Machines on which the runtime loads another format, and those of the mask `skip`, are left
         out; those below the `least` speed [tokens/s] may be, as if the model did not fit.
         """
-        contexts = np.asarray(work.context, dtype=float)
-        form, context = np.divmod(np.arange(len(models) * len(contexts)), len(contexts))
-        speeds = nothing(runtime.name, strategy, len(self.machines), len(form))
-        none = np.zeros(len(self.machines), dtype=bool)
-        able = np.array([self._loaded(model, runtime).get(model.format, none) for model in models])
-        wanted = ~skip & able[form]
-        requests = np.flatnonzero(wanted.any(axis=1))
-        if len(requests):
-            run = Run(
-                model=Model.in_many_formats([models[at] for at in form[requests]]),
-                work=work,
-                contexts=contexts[context[requests]],
-                runtime=runtime,
-                strategy=strategy,
+
+        def timed(share: Workload, wanted: Wanted) -> Speeds:
+            contexts = np.asarray(share.context, dtype=float)
+            form, context = np.divmod(np.arange(len(models) * len(contexts)), len(contexts))
+            speeds = nothing(runtime.name, strategy, len(self.every), len(form))
+            none = np.zeros(len(self.every), dtype=bool)
+            able = np.array(
+                [self._loaded(model, runtime).get(model.format, none) for model in models]
             )
-            # A runtime for one vendor's cards refuses a kind with another's. Others take all, so
-            # that their formats share kinds.
-            among = able.any(axis=0) | np.array(not runtime.takes_several_formats)
-            self._time(speeds, run, requests, wanted, among, np.full(len(none), least))
-        return speeds
+            mask = ~wanted.skip & able[form]
+            requests = np.flatnonzero(mask.any(axis=1))
+            if len(requests):
+                run = Run(
+                    model=Model.in_many_formats([models[at] for at in form[requests]]),
+                    work=share,
+                    contexts=contexts[context[requests]],
+                    runtime=runtime,
+                    strategy=strategy,
+                )
+                # A runtime for one vendor's cards refuses a kind with another's. Others take all,
+                # so that their formats share kinds.
+                among = able.any(axis=0) | np.array(not runtime.takes_several_formats)
+                self._time(speeds, run, requests, mask, among, wanted.least)
+            return speeds
+
+        others = alternatives(self.arrangements, runtime, strategy, work)
+        wanted = Wanted(skip, np.full(len(self.machines), least))
+        return best_arranged(self.every, others, work, wanted, timed)
 
     def _time(
         self, speeds: Speeds, run: Run, rows: Index, wanted: Mask, among: Mask, least: Floats
@@ -399,7 +428,7 @@ class Stack:
             between()
             members = np.flatnonzero(among & (numbers == number))
             needed = wanted[np.ix_(rows, members)]
-            counts = run.several_counts and of_one_card(self.machines[members[0]])
+            counts = run.several_counts and of_one_card(self.every[members[0]])
             kind = self.kind(members, links=run.runtime.reads_over_link, counts=counts)
             for part in estimates(kind, run, needed, least[members]):
                 machines = members[part.machine]
@@ -411,7 +440,7 @@ class Stack:
         key = (runtime.name, requested.format, requested.native, requested.has_experts, kept)
         if key not in self._formats:
             first = np.unique(self._processors, return_index=True)[1]
-            each = [_format(requested, runtime, self.machines[at]) for at in first]
+            each = [_format(requested, runtime, self.every[at]) for at in first]
             form = np.array(each, dtype=object)[self._processors]
             self._formats[key] = {name: form == name for name in dict.fromkeys(each) if name}
         return self._formats[key]
@@ -431,15 +460,15 @@ class Stack:
                     # A board that starts kernels slowly is known by its name.
                     id(machine) if launch_cost(machine) else 0,
                 )
-                for machine in self.machines
+                for machine in self.every
             )
             self._numbers[key] = self._well_filled(numbers) if counts else numbers
         return self._numbers[key]
 
     def _well_filled(self, numbers: Index) -> Index:
         """Kinds with few places without a machine; others are divided by their number of cards."""
-        counts = np.array([len(machine.gpus) for machine in self.machines])
-        cards = _numbered(card_of(machine) if machine.gpus else None for machine in self.machines)
+        counts = np.array([len(machine.gpus) for machine in self.every])
+        cards = _numbered(card_of(machine) if machine.gpus else None for machine in self.every)
         divided = np.zeros_like(counts)
         for number in np.unique(numbers):
             members = np.flatnonzero(numbers == number)
@@ -456,7 +485,7 @@ class Stack:
         return self._kinds[key]
 
     def _made(self, members: Index, *, links: bool, counts: bool) -> MachineKind:
-        machines = [self.machines[member] for member in members]
+        machines = [self.every[member] for member in members]
         if not counts:
             _, first, size = np.unique(
                 self._sizes[links][members], return_index=True, return_inverse=True

@@ -59,8 +59,6 @@ class TimedStack:
         """
         if wanted is None:
             wanted = np.ones(len(self.stack.machines), dtype=bool)
-        else:
-            wanted = wanted
         fastest = nothing("", None, len(wanted))
         least = np.zeros(len(wanted))
         for runtime in self.runtimes:
@@ -154,6 +152,7 @@ class CardStack(Stack):
     """
 
     machines: "OnHost"
+    every: "OnHost"
     cards: "CardStack"  # stack that found the kinds; itself for the first
 
     def __init__(
@@ -180,10 +179,17 @@ class CardStack(Stack):
         self.cards = self
         super().__init__(OnHost(host, tuple(gpus)))
 
+    def with_parts(self, parts: Sequence[Machine]) -> "OnHost":
+        """Machines of the host with parts of them behind."""
+        if not parts:
+            return self.machines
+        return self.machines.with_parts(part.gpus for part in parts)
+
     def on(self, host: Machine) -> "CardStack":
         """The same cards in another host."""
         moved = copy(self)
-        moved.machines = OnHost(host, self.machines.gpus)
+        moved.every = self.every.on(host)
+        moved.machines = moved.every.whole
         moved.forget()
         return moved
 
@@ -191,7 +197,7 @@ class CardStack(Stack):
         if self.cards is self:
             return super()._made(members, links=links, counts=counts)
         kind = self.cards.kind(members, links=links, counts=counts)
-        machine, sizes = map(self.machines.like, (kind.machine, kind.sizes))
+        machine, sizes = map(self.every.like, (kind.machine, kind.sizes))
         return replace(kind, machine=machine, sizes=sizes)
 
     def mask(self, places: Iterable[int]) -> Mask:
@@ -211,10 +217,13 @@ class CardStack(Stack):
 class OnHost(Sequence[Machine]):
     """Machines of one host with various cards, each made when it is first looked at."""
 
-    def __init__(self, host: Machine, gpus: tuple[tuple[Gpu, ...], ...]) -> None:
-        # gpus: cards of each machine
+    def __init__(
+        self, host: Machine, gpus: tuple[tuple[Gpu, ...], ...], behind: "OnHost | None" = None
+    ) -> None:
+        # gpus: cards of each machine; behind: machines of which the last ones are parts
         self.host = host
         self.gpus = gpus
+        self.whole = behind or self
         self._alone = replace(host, nodes=1, network=None)  # for fewer cards than machines
         self._made: list[Machine | None] = [None] * len(gpus)
 
@@ -225,10 +234,20 @@ class OnHost(Sequence[Machine]):
         made = self._made[at]
         if made is None:
             gpus = self.gpus[at]
-            host = self.host if len(gpus) >= self.host.nodes else self._alone
-            made = replace(host, gpus=gpus)
+            joined = at < len(self.whole) and len(gpus) >= self.host.nodes
+            made = replace(self.host if joined else self._alone, gpus=gpus)
             self._made[at] = made
         return made
+
+    def with_parts(self, gpus: Iterable[tuple[Gpu, ...]]) -> "OnHost":
+        """The machines with parts of them behind, on one of joined hosts each."""
+        return OnHost(self.host, (*self.gpus, *gpus), self)
+
+    def on(self, host: Machine) -> "OnHost":
+        """The same cards on another host."""
+        if self.whole is self:
+            return OnHost(host, self.gpus)
+        return OnHost(host, self.gpus, self.whole.on(host))
 
     def like(self, stacked: Machine) -> Machine:
         """The host with the cards of stacked machines on another."""

@@ -97,7 +97,7 @@ def _meant(text: str) -> Named:
         return Named(row=hosted, taken_as=hosted.name)
     _refuse(name)
     read_as = next((model for model in readings(name) if model is not None), None)
-    if read_as is None and (file := _with_publisher(text, "_")):
+    if read_as is None and (file := _with_publisher(text.rpartition("/")[2], "_")):
         with suppress(UnknownName):
             return meant(file)
     if read_as is None or is_of_another_month(name, read_as):
@@ -281,6 +281,7 @@ def usual_format(native: str) -> str:
 
 def named(text: str, year: int = NEWEST) -> Named:
     """Model of a name in any spelling, or a stand-in of the size in it as of a year."""
+    UnknownName.check("model", text)
     tag = names.ollama_tag(text)
     form = names.format_in_name(tag.full if tag else text)
     try:

@@ -102,7 +102,8 @@ def _speed(option: Option) -> Markup | str:
         ends = range_of(speed.low, speed.high)
     else:
         ends = ""
-    return markup.two_lines(f"{number(speed.decode)} tokens/s", ends)
+    below = ", ".join(filter(None, (ends, speed.arrangement)))
+    return markup.two_lines(f"{number(speed.decode)} tokens/s", below)
 
 
 def _monthly(option: Option) -> Markup | str:

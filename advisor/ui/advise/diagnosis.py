@@ -60,6 +60,9 @@ def body(answer: Answer) -> None:
         markup.notice(str(error), "error")
         return
     show_diagnosis(diagnosis)
+    if not printed:
+        markup.say("To send this run to this program, upload what the tool printed.", "oa-soft")
+        return
     shared = partial(_share, answer.nouns.request, estimate, measured, printed)
     tabs.popped(SHARE, "share_run", shared, icon=":material/outgoing_mail:")
 
@@ -72,7 +75,7 @@ def _share(request: Request, estimate: Estimate, measured: Measured, printed: by
     from advisor.evidence.accuracy import shared_run  # with the form, for who opens it
     from advisor.evidence.published.run_form import form_text
 
-    output = given_files.decoded(printed) or f"{measured.decode:g} tokens/s, as typed"
+    output = given_files.decoded(printed)
     values = shared_run.shared_run(request, estimate, measured, output)
     markup.say(shared_run.steps(values))
     markup.copyable(form_text(values))

@@ -306,6 +306,8 @@ def hits_table(answer: Findings, rows: Sequence[Hit]) -> None:
         "KV cache": [hit.use.work.kv_type for hit in shown],
         "Price of": [_age(hit) for hit in shown],
     }
+    if any(hit.speed.arrangement for hit in shown):
+        after["GPUs in use"] = [hit.speed.arrangement or "all as one" for hit in shown]
     if any(hit.hours_rented for hit in shown):
         after["Hours of rent"] = [_rented_hours(hit) or None for hit in shown]
     alt = "Machines that meet the target, the cheapest month first"

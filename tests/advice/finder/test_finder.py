@@ -31,7 +31,9 @@ from advisor.advice.table.options import odd_about, options
 from advisor.advice.table.stack import Stack
 from advisor.catalog.constants import Constants
 from advisor.catalog.inputs import INPUTS, Input, Kind
-from advisor.cost_model.estimate import estimate
+from advisor.cost_model.arrangement import fewer, side_by_side
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.estimate import together as together_of
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
@@ -48,7 +50,7 @@ from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP, VLLM
 from advisor.runtimes import runtime as runtime_named
-from advisor.runtimes.compare import as_run
+from advisor.runtimes.compare import as_run, best_arranged
 
 TODAY = date(2026, 11, 22)
 WITHIN_A_YEAR = date(2026, 3, 1)  # of the launches of spring 2025
@@ -158,20 +160,38 @@ def test_bounds_rule_out_what_is_slower_and_nothing_else(runtime: Runtime) -> No
 
 
 def assert_alike(together, request, machine, work, runtime, strategy) -> None:
-    try:
-        model = as_run(request, runtime, machine)
-    except Refusal:
-        assert together is None
-        return
-    if strategy not in runtime.strategies:
-        assert together is None
-        return
-    alone = speed_of(estimate(model, machine, work, runtime, strategy, Constants.fitted()))
+    alone = speed_of(arranged(request, machine, work, runtime, strategy))
     assert (alone is None) == (together is None)
     if alone is not None:
-        for name in ("decode", "low", "high", "first_token", "load"):
+        for name in ("decode", "low", "high", "first_token", "load", "waiting"):
             assert getattr(together, name) == pytest.approx(getattr(alone, name), rel=1e-12)
-        assert (together.format, together.strategy) == (alone.format, alone.strategy)
+        for name in ("format", "strategy", "arrangement"):
+            assert getattr(together, name) == getattr(alone, name)
+
+
+def arranged(
+    request: Model, machine: Machine, work: Workload, runtime: Runtime, strategy: PlacementStrategy
+) -> Estimate:
+    """Single estimate of a machine in the best arrangement of its GPUs."""
+
+    def alone(where: Machine, share: Workload) -> Estimate:
+        nouns = {"runtime": runtime, "strategy": strategy, "machine": where, "work": share}
+        if strategy not in runtime.strategies:
+            return Estimate(model=request, refusal="It has no such placement.", **nouns)
+        try:
+            model = as_run(request, runtime, where)
+        except Refusal as refusal:
+            return Estimate(model=request, refusal=str(refusal), **nouns)
+        return estimate(model, where, share, runtime, strategy, Constants.fitted())
+
+    parts = []
+    if strategy is PlacementStrategy.GPU_RESIDENT and not runtime.alone:
+        for copies in side_by_side(machine, float(work.users)):
+            single = alone(copies.part, copies.share(work))
+            if bool(single.fits):
+                parts.append(together_of(single, copies, work))
+    parts += [replace(alone(some.part, work), arrangement=some) for some in fewer(machine)]
+    return best_arranged(alone(machine, work), parts)
 
 
 def test_a_purchase_costs_and_is_as_odd_in_the_finder_as_among_the_options() -> None:
@@ -227,10 +247,9 @@ def compared(hit: Hit) -> float:
 def month_alone(hit: Hit, question: Question) -> float:
     machine = hit.machine
     how = runtime_named(hit.speed.runtime)
-    model = as_run(catalog.model(question.model.name, hit.speed.format), how, machine)
+    model = catalog.model(question.model.name, hit.speed.format)
     work = replace(question.work, kv_type=hit.use.work.kv_type)
-    alone = estimate(model, machine, work, how, hit.speed.strategy, Constants.fitted())
-    speed = speed_of(alone)
+    speed = speed_of(arranged(model, machine, work, how, hit.speed.strategy))
     assert speed is not None
     assert speed.decode == pytest.approx(hit.speed.decode, rel=1e-12)
     if hit.offer == "bought":
@@ -496,6 +515,7 @@ def rows_of(*rows: tuple[int, float, str, str]) -> Combinations:
         first_token=column,
         load=column,
         machines=column,
+        arrangement=np.full(len(rows), "", dtype=object),
         tried=0,
     )
 
@@ -671,8 +691,7 @@ def test_a_search_in_pieces_finds_the_same_and_tells_how_far_it_is() -> None:
     assert shares[0] == 0.0
     assert shares[-1] < 1.0
     for name in combinations_module.COLUMNS:
-        each = (getattr(whole.rows, name), getattr(pieces.rows, name))
-        assert np.array_equal(*each, equal_nan=True), name
+        np.testing.assert_array_equal(getattr(whole.rows, name), getattr(pieces.rows, name), name)
 
 
 def test_the_finder_keeps_to_what_a_request_allows() -> None:

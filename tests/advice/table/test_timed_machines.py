@@ -45,12 +45,12 @@ def rigs() -> list[Machine]:
 def alone(
     model: Model, machine: Machine, work: Workload, runtimes: Sequence[Runtime] = VALUED
 ) -> Speed | None:
-    """Fastest over the runtimes of the first placement that fits, by single estimates with all GPUs
-    as one, as machines are compared; of several runtimes, those that count on the machine.
+    """Fastest over the runtimes of the first placement that fits, by single estimates; of several
+    runtimes, those that count on the machine.
     """
     if len(runtimes) > 1:
         runtimes = [runtime for runtime in runtimes if counts_in(machine, runtime.engine)]
-    each = compare(model, machine, work, runtimes=runtimes, arranged=False)
+    each = compare(model, machine, work, runtimes=runtimes)
     by_runtime = itertools.groupby(
         (own for own in each if bool(own.fits)), key=lambda own: own.runtime
     )
@@ -93,6 +93,7 @@ def same(together: Speed | None, single: Speed | None, machine: Machine) -> None
     if together is not None and single is not None:
         assert together.strategy is single.strategy
         assert (together.runtime, together.format) == (single.runtime, single.format)
+        assert together.arrangement == single.arrangement
         assert numbers(together) == pytest.approx(numbers(single), rel=1e-12, nan_ok=True)
 
 
@@ -159,10 +160,12 @@ def test_any_number_of_a_card_is_one_estimate(
         monkeypatch.setattr(stack, "estimate", stacked)
         timed = TimedStack(fleet, model, work, (runtime,))
         together = timed.fastest(strategies=(PlacementStrategy.GPU_RESIDENT,))
-        assert stacked.calls == 1
+        # One for each share of the users that copies side by side can have: 5, 3, 2 and 1; fewer
+        # where no card holds a copy.
+        assert 1 <= stacked.calls <= (1 if work.users == 1 else 4)
         assert any(together.fits)
         for machine, speed in zip(machines, together, strict=True):
-            each = compare(model, machine, work, runtimes=(runtime,), arranged=False)
+            each = compare(model, machine, work, runtimes=(runtime,))
             resident = next(own for own in each if own.strategy is PlacementStrategy.GPU_RESIDENT)
             same(speed, speed_of(resident), machine)
 
@@ -180,9 +183,9 @@ class Counted:
 
 
 def test_an_answer_takes_few_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some 400 machines take 23 estimates, unequal cards each their own; another context takes no
-    time anew of the seven or more with all in GPUs, whose prompts and tokens each had one: engines
-    that too few run on a family of cards are not timed there.
+    """Some 400 machines take 27 estimates, unequal cards each their own and alone; another context
+    takes no time anew of the seven or more with all in GPUs, whose prompts and tokens each had one:
+    engines that too few run on a family of cards are not timed there.
     """
     stacked = Counted(stack.estimate)
     timed = Counted(estimate.schedule_seconds)
@@ -192,7 +195,7 @@ def test_an_answer_takes_few_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
     new = Workload(prompt=519)  # no other test's request, which would be remembered
     advise(model, here, new)
-    assert 10 < stacked.calls <= 24
+    assert 10 < stacked.calls <= 28
     first = timed.calls
     timed.calls = 0
     advise(model, here, replace(new, context=7000))

@@ -126,3 +126,20 @@ def test_a_config_of_other_sizes_has_not() -> None:
     except AdvisorError:
         return
     assert other.params != ROWS["liquidai/lfm3-1.7b"].parameters
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bartowski/deepseek-ai_DeepSeek-V4.1-Flash-GGUF:Q4_K_M",
+        "huihui-ai/Huihui-DeepSeek-V4.1-Flash-abliterated",
+        "mlx-community/DeepSeek-V4.1-Flash-4bit",
+        "RedHatAI/DeepSeek-V4.1-Flash-NVFP4",
+        "DeepSeek-V4.1-Flash-UD-Q4_K_XL.gguf",
+        "DeepSeek-V4.1-Flash-Q8_0-00001-of-00003.gguf",
+        "deepseek v4.1 flash instruct",
+    ],
+)
+def test_copies_in_any_spelling_have_the_layers_of_their_base(text: str) -> None:
+    base = named("deepseek-ai/DeepSeek-V4.1-Flash").architecture
+    assert named(text).architecture.params == base.params

@@ -1,0 +1,67 @@
+"""Machines of a search in engines with experts in tiers."""
+
+import functools
+
+import pytest
+
+from advisor.advice.advise import findings_of
+from advisor.advice.finder.search import MOST_NAMED, Findings
+from advisor.advice.table.option import OptionKind
+from advisor.request.request import Request
+from advisor.runtimes import TIERED, in_tiers
+from advisor.runtimes.compare import compare, decode_tps, usable
+
+MODEL = "Qwen3.8-Flash-Next"
+TARGET = 25.0  # speed that a single card of 8 GB does not reach [tokens/s]
+
+
+@functools.cache
+def findings(**more: object) -> Findings:
+    wanted = Request(model=MODEL, min_tps=TARGET, cards_owned="nothing", **more)  # type: ignore[arg-type]
+    return findings_of(wanted.nouns())
+
+
+def test_machines_in_tiers_reach_the_target_for_less_than_any_that_many_run() -> None:
+    result = findings()
+    assert 0 < len(result.in_tiers) <= MOST_NAMED
+    usual = [
+        hit.upfront
+        for hit in result.best
+        if hit.kind is not OptionKind.RENT and hit.machines == 1 and not result.oddities(hit)
+        if hit.upfront is not None
+    ]
+    names = {engine.name for engine in TIERED}
+    for hit in result.in_tiers:
+        assert hit.decode >= TARGET
+        assert hit.speed.runtime in names
+        assert hit.upfront is not None
+        assert hit.upfront < min(usual)
+        assert "set it up" in hit.price.note
+        assert hit.monthly is not None
+
+
+def test_their_speed_is_that_of_a_single_estimate() -> None:
+    result = findings()
+    hit = result.in_tiers[0]
+    question = result.question
+    engines = in_tiers(question.model, hit.machine)
+    placed = compare(question.model, hit.machine, question.work, runtimes=engines)
+    first = {}
+    for each in placed:
+        if bool(each.fits) and each.runtime.name not in first:
+            first[each.runtime.name] = float(decode_tps(each))
+    assert usable(placed)
+    assert hit.decode == pytest.approx(max(first.values()))
+
+
+@pytest.mark.parametrize("more", [{"runtime": "llama.cpp"}, {"min_tps": None}])
+def test_none_where_a_runtime_is_named_or_no_speed_is_wanted(more: dict[str, object]) -> None:
+    wanted = {"model": MODEL, "min_tps": TARGET, "cards_owned": "nothing", **more}
+    stated = {name: value for name, value in wanted.items() if value is not None}
+    assert findings_of(Request(**stated).nouns()).in_tiers == ()  # type: ignore[arg-type]
+
+
+def test_a_budget_holds_for_them_too() -> None:
+    dearest = max(hit.upfront or 0.0 for hit in findings().in_tiers)
+    cheap = findings(max_usd=dearest - 1)
+    assert all((hit.upfront or 0.0) < dearest for hit in cheap.in_tiers)
