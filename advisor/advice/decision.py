@@ -288,14 +288,12 @@ def _half_an_hour_a_day(case: Situation) -> Option | None:
 
 def _as_good_model(case: Situation) -> bool:
     """Whether a model as good is free and writes faster than one reads here, or nearly as fast as
-    the purchase would let the one asked for.
+    the fastest purchase would let the one asked for: more use makes that no slower.
     """
     row = case.another
-    safe = case.choice.safe
     if row is None or _weaker(case):
         return False
-    bought = safe.decode if safe is not None else 0.0
-    return row.speed.decode >= min(FASTER * case.reading_tps, bought / DOUBLED)
+    return row.speed.decode >= min(FASTER * case.reading_tps, case.choice.fastest / DOUBLED)
 
 
 def _free(case: Situation) -> Option | None:

@@ -120,3 +120,21 @@ def test_a_batch_stops_thinking_before_anything_is_bought() -> None:
     assert advice.case.demand.met_by(option)
     thoughtful = decided(**batch, replies_per_day=20_000.0, think="long")
     assert STOPS_THINKING not in thoughtful.decision.option.name
+
+
+def test_a_model_as_good_stands_back_for_more_use_by_hand() -> None:
+    # Muse-Glimmer-30B writes 22 here; the fastest purchase makes more than twice that, whatever
+    # is the safest one at 250 answers a day
+    asks = {
+        "machine": "mac studio m4 max 64gb",
+        "model": "Qwen3.5-27B",
+        "context": 16384,
+        "prompt": 2000,
+        "output": 600,
+        "usd_per_hour_of_time": 60.0,
+        "thinking_tokens": 0,
+    }
+    few, many = (decided(**asks, replies_per_day=use) for use in (120.0, 250.0))
+    assert few.decision.option is not None
+    assert many.decision.option is not None
+    assert many.choice.fastest >= few.choice.fastest

@@ -39,6 +39,7 @@ class Choice:
     cheapest: Option | None  # the one that leaves most of all that run; None where nothing pays
     free: Option | None = None  # change without a cost that is worth its trouble; None for none
     saves: float = 0.0  # waiting of a month that it saves beside the best free setting [h]
+    fastest: float = 0.0  # speed of the fastest purchase that people would make [tokens/s]
 
     @property
     def named(self) -> tuple[Option, ...]:
@@ -70,8 +71,14 @@ def choice_of(
     reached = worth_buying(options, reading_tps, replies_per_day, free)
     safe = min(reached, key=_order, default=None)
     if safe is not None:
-        saves = _saved(safe, now)
-        return Choice(safe=safe, reason=why(safe), cheapest=cheapest, free=free, saves=saves)
+        return Choice(
+            safe=safe,
+            reason=why(safe),
+            cheapest=cheapest,
+            free=free,
+            saves=_saved(safe, now),
+            fastest=max(option.decode for option in reached),
+        )
     reason = _why_nothing(kept, able, cheapest, reading_tps, replies_per_day)
     if free is not None and not reads_along(kept, reading_tps):
         reason = f"Before anything is bought, a free change: {free.name}."
