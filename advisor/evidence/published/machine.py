@@ -17,7 +17,7 @@ from advisor.machine.catalog import GPUS, HOSTS, MACHINES
 from advisor.machine.from_spec import TYPICAL, cards_of
 from advisor.machine.machine import Host
 from advisor.machine.names.preset_names import MachineName
-from advisor.machine.names.words import plain, size_gib
+from advisor.machine.names.words import size_in
 from advisor.machine.rows import HostRow
 from advisor.machine.spec import MachineSpec
 from advisor.units import GB
@@ -66,7 +66,7 @@ REMARK = re.compile(r"\(([^()]*)\)")
 
 
 def _size_in(remark: re.Match[str]) -> str:
-    size = size_gib(plain(remark[1]))
+    size = size_in(remark[1])
     if size:
         return f" {size:g}GB"
     return ""
@@ -125,7 +125,7 @@ def stated_machine(row: PublishedRow) -> MachineSpec:
         card = None
     else:
         card = GPUS.find(gpu)
-    sized = card is not None and not card.unified and size_gib(plain(row.gpu))
+    sized = card is not None and not card.unified and size_in(row.gpu)
     return MachineSpec(
         gpu=gpu,
         gpu_count=count,

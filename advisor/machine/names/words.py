@@ -372,3 +372,13 @@ def memory_channels(text: str) -> int | None:
     stated = any_of("channels").findall(text)
     numbers = words_of_kind("number")
     return _agreed(int(number or numbers[word]) for number, word in stated)
+
+
+def states_link(text: str) -> bool:
+    """Whether a name of a machine states the link of its card: "3090 PCIe 3 x8"."""
+    return any(named_link(plain(text)))
+
+
+def size_in(text: str) -> float | None:
+    """Size of memory that a name of a card states [GiB]; None where it states none."""
+    return size_gib(plain(text))

@@ -11,7 +11,7 @@ from advisor.formatting import context_size, rate
 from advisor.machine.catalog import memory_generation
 from advisor.machine.in_words import cards
 from advisor.machine.machine import Machine
-from advisor.machine.names.words import named_link, plain
+from advisor.machine.names.words import states_link
 from advisor.machine.quantity import Provenance
 from advisor.model.model import Model
 from advisor.request.request import Request
@@ -80,7 +80,7 @@ def _assumed(machine: Machine, model: Model, work: Workload, request: Request) -
         yield _opening(f"assumed: NVMe drive, {rate(float(disk.sequential.value))}")
     if machine.gpus and not machine.unified:
         link = machine.gpus[0].link.name
-        sure = request.pcie_gen is not None or any(named_link(plain(request.machine or "")))
+        sure = request.pcie_gen is not None or states_link(request.machine or "")
         yield _chip(link) if sure else _opening(f"assumed: {link}")
     form = "" if request.format else "assumed: "
     yield _opening(f"{form}{model.format}, context {context_size(float(work.context))}", MODEL)
