@@ -188,3 +188,17 @@ def test_every_row_is_of_a_known_runtime_and_finds_its_number() -> None:
         assert row.source
         assert row.expression.groups == 1, row.pattern
         assert "<n>" in row.pattern
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I get about 40 t/s generation and 2400 t/s prompt processing",
+        "2400 tokens/s prefill, 40 tokens/s generation",
+        "prompt 2400 t/s and generation 40 t/s",
+        "generation 40 t/s prompt 2400 t/s",
+    ],
+)
+def test_a_word_belongs_to_its_own_number(text: str) -> None:
+    (run,) = printed(text)
+    assert (run.decode, run.prompt) == (40.0, 2400.0)

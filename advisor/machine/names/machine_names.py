@@ -100,8 +100,9 @@ class CardMentions:
 
     def _with_label_behind(self, text: str) -> str:
         """Plain text in which RAM between two sizes is the second's, where the first is the memory
-        of the card before: "RTX 4060 8GB RAM 32GB".
+        of the card before: "RTX 4060 8GB RAM 32GB", "RTX 3060 12GB VRAM 32GB RAM".
         """
+        text = any_of("label of the card before a size").sub(r"\g<0>,", text)
         for match in reversed(list(any_of("card").finditer(text))):
             between = any_of("label between sizes").match(text, match.end())
             if between is None:

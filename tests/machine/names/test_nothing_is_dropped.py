@@ -202,3 +202,17 @@ def test_a_size_that_no_machine_has_is_refused() -> None:
     for text in ("99999999999 GB RAM", "RTX 3090, 99999999999 GB RAM", "RTX 3090, 500000 TB RAM"):
         with pytest.raises(InputError, match="more memory than any machine has"):
             MACHINES.named(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "ram_gb"),
+    [
+        ("RTX 3060 12GB VRAM 32GB RAM", 32),
+        ("RTX 4060 8 GB VRAM 16 GB RAM", 16),
+        ("2x RTX 3090 24GB VRAM 128GB DDR4 RAM", 128),
+        ("RTX 3060 12GB of VRAM 32GB", 32),
+    ],
+)
+def test_a_size_behind_the_memory_of_the_cards_is_ram(text: str, ram_gb: float) -> None:
+    assert MACHINES.named(text).spec.ram_gb == ram_gb
+    assert "left out" not in told(text)
