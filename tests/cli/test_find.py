@@ -148,3 +148,13 @@ def test_more_answers_than_a_machine_can_write_are_said(
     printed = capsys.readouterr().out
     assert re.search(r"^0 of [\d,]+ keep up with 1,000,000 answers a day", printed, re.MULTILINE)
     assert "cannot keep up: " in printed
+
+
+def test_no_model_stands_that_was_made_for_less_than_prompt_and_reply(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["find", "--gpu", "RTX 4070", "--ram-gb", "32", "--prompt", "40k", "--json"]
+    assert main(words) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert rows
+    assert all(row["context"] >= 40_000 for row in rows)

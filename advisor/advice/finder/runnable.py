@@ -425,7 +425,12 @@ class Trials:
         return best
 
     def _trial(self, model: Model, strategies: Strategies) -> Estimate | None:
-        """Estimate in the first placement that fits, the fastest; None where none does."""
+        """Estimate in the first placement that fits, the fastest; None where none does, or where
+        prompt and reply are longer than the model was made for.
+        """
+        most = model.architecture.max_context or math.inf
+        if float(self.work.prompt) + float(self.work.output) > most:
+            return None
         for strategy in (each for each in self.runtime.strategies if each in strategies):
             if strategy.could_hold(model, self.machine):
                 trial = estimate(model, self.machine, self.work, self.runtime, strategy)
