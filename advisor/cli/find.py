@@ -64,14 +64,20 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _told(nouns: Nouns, findings: Findings) -> str:
-    """What to buy by the rules of advice, then the machines; where one has a machine and states no
-    speed, without those that are no faster.
+    """What to buy by the rules of advice, then the machines; where no speed is stated, those with
+    which one reads along, and none that is no faster than what one has.
     """
-    if nouns.request.nothing:
-        return machine_text(findings)
-    answered = answer_of(nouns)
-    least = 0.0 if nouns.request.min_tps else FELT * answered.advice.options[0].decode
-    return "\n".join([*_budgeted(answered), machine_text(findings, least)])
+    lines: list[str] = []
+    least = 0.0
+    if not nouns.request.nothing:
+        answered = answer_of(nouns)
+        lines += _budgeted(answered)
+        least = FELT * answered.advice.options[0].decode
+    if nouns.request.min_tps:
+        least = 0.0
+    elif any(hit.decode >= nouns.money.reading_tps for hit in findings.best):
+        least = max(least, nouns.money.reading_tps)
+    return "\n".join([*lines, machine_text(findings, least)])
 
 
 def _budgeted(answered: Answer) -> Iterator[str]:
