@@ -125,8 +125,8 @@ BATCH_OPTIONS = {
     runtimes.OLLAMA.name: "num_batch",
     runtimes.LM_STUDIO.name: "evalBatchSize",
 }
-"""Option that sets the tokens of a pass: llama.cpp's server README; Ollama, `Runner` of api/types.go
-(fb307609); LM Studio, LLMLoadModelConfig of lmstudio.js (all read 2026-11-28)."""
+"""Option that sets the tokens of a pass: llama.cpp's server README; Ollama, `Runner` in
+api/types.go of fb307609; LM Studio, LLMLoadModelConfig of lmstudio.js (all read 2026-11-28)."""
 
 
 def _passes(estimate: Estimate) -> Iterable[str]:
