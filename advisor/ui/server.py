@@ -240,11 +240,11 @@ def machines() -> None:
     """Machines for the example's model, other models on them, and what tables need."""
     import pandas  # noqa: F401  Streamlit imports it with the first table
 
-    from advisor.ui.find import page
+    from advisor.ui.find import heat_map, page
 
     request = page.target(_example())
     every = page.answer(request, pick(request.model), this_machine.calibrated_at())
-    page.other_models(every, page.cheapest(every.best))
+    heat_map.other_models(every, heat_map.cheapest(every.best))
 
 
 def reports() -> None:

@@ -1,6 +1,5 @@
 """Main part of the page Machines: target, sentence, ten rows beside the picture, all rows."""
 
-import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -8,31 +7,27 @@ from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from threading import Lock
-from typing import Any
 
-import numpy as np
 import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.advise import buys_of, findings_of
 from advisor.advice.finder.combinations import card_host, in_pieces
-from advisor.advice.finder.runnable import curated_models, speeds_of
 from advisor.advice.finder.search import Findings, Hit
-from advisor.advice.prices.rows import no_price
 from advisor.advice.table.buys import placed
 from advisor.advice.table.option import FELT, Option, OptionKind
-from advisor.advice.words.judgement import LEAST, Judgement, judged
+from advisor.advice.words.judgement import Judgement, judged
 from advisor.advice.words.phrases import plain
 from advisor.errors import AdvisorError
-from advisor.formatting import context_size, hours, money, shown_currency
-from advisor.machine.catalog import MACHINES
-from advisor.model.model import Floats
-from advisor.request.lists import listed
+from advisor.formatting import context_size, hours, money
 from advisor.request.request import NOTHING, Request
 from advisor.runtimes import LLAMA_CPP
 from advisor.ui.advise import placements, ways
+from advisor.ui.find.all_rows import MOST_ROWS, advise_link, hits_table, rented_hours
+from advisor.ui.find.cost_chart import cost_against_speed
+from advisor.ui.find.heat_map import heat_map
 from advisor.ui.parts import tabs
-from advisor.ui.parts.drawing import Point, PointChart, points
+from advisor.ui.parts.drawing import points
 from advisor.ui.parts.markup import (
     block,
     copyable,
@@ -47,11 +42,10 @@ from advisor.ui.parts.markup import (
     two_lines,
     waiting,
 )
-from advisor.ui.parts.speed_table import ADVISE, speed_table
 from advisor.ui.question import current, inputs, models, presets, this_machine
 from advisor.ui.question.answer import current_answer, key_of
 from advisor.ui.question.models import Picked
-from advisor.units import GIB, number, tokens_per_second
+from advisor.units import number, tokens_per_second
 
 # Machines that reach the target, computed once per request.
 
@@ -108,233 +102,6 @@ def present_answer() -> Findings:
         picked = models.pick(current.present().model)
         with progress() as told:
             return answer(target(), picked, this_machine.calibrated_at(), told)
-
-
-# Chart of speed against monthly cost.
-
-UNDATED = "without a dated price"
-"""Kind of machines whose price has no date, so that they are not on the front."""
-YOURS = "yours"  # kind of the machine that one has
-SHAPES = {"bought": "circle", "rented": "triangle", UNDATED: "cross", YOURS: "star"}
-
-
-def cost_against_speed(hits: Sequence[Hit], owned: Option | None = None) -> PointChart:
-    """Machines with a price, the best named, and beside them what one has."""
-    paid = shown_currency()
-    yours = []
-    if owned is not None and owned.speed is not None and owned.monthly:
-        tip = f"What you have: {number(owned.decode, 3)} tokens/s, {money(owned.monthly)} a month"
-        yours = [
-            Point(kind=YOURS, counts=False, x=owned.monthly / paid.usd, y=owned.decode, tip=tip)
-        ]
-    return PointChart(
-        lead="Nothing beats in both",
-        shapes=SHAPES,
-        x_label=f"{paid.code} a month",
-        y_label="tokens/s",
-        x_sign=paid.sign,
-        height=340,
-        large=YOURS,
-        points=[
-            *yours,
-            *(
-                Point(
-                    kind=hit.offer if hit.priced else UNDATED,
-                    counts=hit.priced,
-                    x=hit.monthly / paid.usd,
-                    y=hit.decode,
-                    tip=f"{hit.title}, {hit.speed.format}: {number(hit.decode, 3)} tokens/s, "
-                    f"{hit.offer} for {money(hit.monthly)} a month{hit.aged}",
-                    name=hit.title.partition(" (")[0],
-                )
-                for hit in hits
-                if hit.monthly
-            ),
-        ],
-    )
-
-
-# Heat map of speeds: other models on the machines shown.
-
-# rows where not every model is shown, and columns
-MODELS = 14
-MOST_MACHINES = 6
-
-
-def heat_map(answer: Findings, hits: Sequence[Hit]) -> None:
-    """Speeds of the chosen model and others of the catalogue on the cheapest machines."""
-    columns = cheapest(hits)
-    if not columns:
-        return
-    if st.toggle("Every model of the catalogue", key="curated"):
-        most = None
-    else:
-        most = MODELS
-    rows, speeds = other_models(answer, columns, most)
-    speeds = np.vstack([[hit.decode for hit in columns], speeds[1:]])
-    heads = [hit.title.partition(" (")[0] for hit in columns]
-    with st.container(key="heat_map"):
-        show(_table(rows, heads, speeds))
-    say(
-        "tokens/s for each user: the model above as in the table above, "
-        "then others that one of them holds and runs, in llama.cpp, in the format that most "
-        "people use of each, by their published score, unrated ones by size. Empty: does not run "
-        "there."
-    )
-
-
-def cheapest(hits: Sequence[Hit]) -> list[Hit]:
-    """Cheapest machines, each once."""
-    each: dict[str, Hit] = {}
-    for hit in hits:
-        if hit.priced:
-            each.setdefault(hit.name, hit)
-    return list(each.values())[:MOST_MACHINES]
-
-
-@st.cache_resource(
-    max_entries=32,
-    ttl=3600,
-    show_spinner=False,
-    hash_funcs={Findings: id, Hit: lambda hit: hit.title},
-)
-def other_models(
-    answer: Findings, columns: list[Hit], most: int | None = MODELS
-) -> tuple[list[str], Floats]:
-    """Names of models, and their speeds on the columns' machines, shape (models, machines)
-    [tokens/s].
-    """
-    chosen = answer.question.model
-    machines = [hit.machine for hit in columns]
-    # Memory of the largest machine, a tenth left to the system and the cache [B].
-    if most is None:
-        room = math.inf
-    else:
-        room = 0.9 * max(
-            float(each.host.memory.value) + (0.0 if each.unified else float(each.gpu_memory))
-            for each in machines
-        )
-    others = [
-        model
-        for model in curated_models()
-        if model.name != chosen.name and model.file_bytes <= room
-    ]
-    every = [chosen, *(others if most is None else others[: most - 1])]
-    speeds = speeds_of(every, machines, answer.question.work, LLAMA_CPP)
-    usable = np.nan_to_num(speeds).max(axis=1) >= (0.0 if most is None else LEAST)
-    usable[0] = True
-    names = np.array([model.name.rpartition("/")[2] for model in every])
-    return names[usable].tolist(), speeds[usable]
-
-
-def _table(rows: Sequence[str], columns: Sequence[str], speeds: Floats) -> Markup:
-    """Table whose cells are the more coloured the faster, by powers of ten."""
-    powers = np.log10(speeds)
-    known = powers[np.isfinite(powers)]
-    slowest, width = (known.min(), np.ptp(known) or 1.0) if known.size else (0.0, 1.0)
-    shares = 100 * (powers - slowest) / width
-    cells = [
-        (name, *(_cell(*pair) for pair in zip(*line, strict=True)))
-        for name, *line in zip(rows, speeds, shares, strict=True)
-    ]
-    best = (
-        f"{name} on {columns[int(np.nanargmax(row))]}, {number(float(np.nanmax(row)))} tokens/s"
-        for name, row in zip(rows, speeds, strict=True)
-        if not np.isnan(row).all()
-    )
-    label = f"Fastest of these machines: {'; '.join(best)}"
-    return table(("Model", *columns), cells, label=label, numeric=range(1, len(columns) + 1))
-
-
-def _cell(speed: float, share: float) -> Markup:
-    html = Markup("<div class='oa-heat' style='--share:{:.0f}%'>{}</div>")
-    if np.isnan(speed):
-        return Markup()
-    return html.format(share, number(float(speed)))
-
-
-# Links that open Advise with the machine of a row filled in.
-
-
-def advise_link(hit: Hit, request: Request) -> str:
-    """Address of the Advise page for a row."""
-    form = hit.speed.format.removesuffix("-hf")
-    shown = replace(
-        request,
-        format=form if form in listed("format") else None,
-        kv_type=hit.use.work.kv_type,
-        context=int(hit.use.work.context),
-        runtime=hit.speed.runtime if hit.speed.runtime in listed("runtime") else None,
-        **_machine(hit, request),
-    )
-    return current.link(shown)
-
-
-def _machine(hit: Hit, request: Request) -> dict[str, Any]:
-    if hit.machine.unified and hit.machine.name in MACHINES.rows():
-        return current.of_machine(machine=hit.machine.name)
-    if hit.machine.unified:
-        memory = float(hit.machine.host.memory.value) / GIB
-        return current.of_machine(gpu=hit.machine.gpus[0].name, ram_gb=memory)
-    return ways.with_cards(hit.machine, request)
-
-
-# Sortable table of the machines that reach the target; a row links to Advise.
-
-MOST_ROWS = 400  # rows that the table shows; the command prints all
-
-
-def hits_table(answer: Findings, rows: Sequence[Hit]) -> None:
-    """Table, cheapest month first."""
-    shown = rows[:MOST_ROWS]
-    paid = shown_currency()
-    several = len(answer.request.contexts) > 1
-    before: dict[str, list[Any]] = {
-        "Machine": [hit.title for hit in shown],
-        **(
-            {"Context": [context_size(float(hit.use.work.context)) for hit in shown]}
-            if several
-            else {}
-        ),
-        "A month": [None if hit.monthly is None else hit.monthly / paid.usd for hit in shown],
-        "At once": [None if hit.upfront is None else hit.upfront / paid.usd for hit in shown],
-        "Bought or rented": [hit.offer for hit in shown],
-        ADVISE: [advise_link(hit, answer.request) for hit in shown],
-    }
-    after: dict[str, list[Any]] = {
-        "Runtime": [hit.speed.runtime for hit in shown],
-        "KV cache": [hit.use.work.kv_type for hit in shown],
-        "Price of": [_age(hit) for hit in shown],
-    }
-    if any(hit.speed.arrangement for hit in shown):
-        after["GPUs in use"] = [hit.speed.arrangement or "all as one" for hit in shown]
-    if any(hit.hours_rented for hit in shown):
-        after["Hours of rent"] = [_rented_hours(hit) or None for hit in shown]
-    alt = "Machines that meet the target, the cheapest month first"
-    speed_table("machines", before, [hit.speed for hit in shown], after, key="hits", alt=alt)
-
-
-def _context(hit: Hit) -> str:
-    return context_size(float(hit.use.work.context))
-
-
-def _rented_hours(hit: Hit) -> float:
-    """Hours of a month that a machine is rented for; 0 for one that is bought [h]."""
-    return (hit.hours_rented or 0.0) * hit.use.money.days
-
-
-def _age(hit: Hit) -> str:
-    if hit.monthly is None:
-        return no_price(hit.bought[0].name)
-    if not hit.price.date:
-        if hit.price.dated:
-            return "as you typed"
-        return "no date"
-    if hit.price.listed:
-        return f"{hit.price.date}, at launch"
-    if hit.stale:
-        return f"{hit.price.date}, old"
-    return hit.price.date
 
 
 Cells = tuple[Markup, Markup, Markup, str]
@@ -548,7 +315,7 @@ def _level(row: Option | None) -> Judgement:
 def _price(hit: Hit) -> str:
     """What is paid at once or for how many hours, and the month."""
     monthly = f"{money(hit.monthly or 0.0)} a month"
-    if rented_for := _rented_hours(hit):
+    if rented_for := rented_hours(hit):
         return f"{monthly} for {hours(rented_for)} of rent{hit.aged}"
     return f"{money(hit.upfront or 0.0)} at once, {monthly} with power{hit.aged}"
 
@@ -671,7 +438,7 @@ def _row(answer: Findings, hit: Hit) -> Cells:
         where = f"{where}, cannot keep up"
     if odd := answer.oddities(hit):
         where = f"{where}. Odd: {odd[0]}"
-    if rented_for := _rented_hours(hit):
+    if rented_for := rented_hours(hit):
         return _cells(hit, name, where, f"{hours(rented_for)} of rent", "rented")
     return _cells(hit, name, where)
 
