@@ -83,6 +83,17 @@ def test_cards_work_on_micro_batches_at_once_where_they_hold_everything(
     assert LLAMA_CPP.schedule(model, placement, cards, WORK).prefill.workers == at_once
 
 
+@pytest.mark.parametrize(("cards", "at_once"), [(3, 3), (4, 4), (10, 4)])
+def test_no_more_than_four_micro_batches_are_under_way(cards: int, at_once: int) -> None:
+    # GGML_SCHED_MAX_COPIES is 4 in llama.cpp (ggml/CMakeLists.txt, pull request 20395), and 1 in
+    # builds of ik_llama.cpp (pull request 751), whose cards take turns.
+    rig = machine(MachineSpec(gpu="RTX A6000", gpu_count=cards, ram_gb=64))
+    placement = place(LLAMA_CPP, rig, PlacementStrategy.GPU_RESIDENT)
+    model = catalog.model("Llama-3.1-70B", "Q4_K_M")
+    assert LLAMA_CPP.schedule(model, placement, rig, WORK).prefill.workers == at_once
+    assert IK_LLAMA.schedule(model, placement, rig, WORK).prefill.workers == 1
+
+
 def test_experts_go_to_ram_before_whole_layers(rig: Machine) -> None:
     placement = place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD, "Qwen3-235B-A22B")
     assert float(placement.gpu_layers) == 94

@@ -43,7 +43,9 @@ def schedule(
     """Schedule of llama.cpp, but with experts in RAM always computed by the processor.
 
     Without `-rtr`, where they are not `repacked`, a batch copies them to the GPU from `COPY_TOKENS`
-    times all experts over the experts per token on (pull request 520 of the fork).
+    times all experts over the experts per token on (pull request 520 of the fork). Several GPUs
+    take turns on each micro-batch: GGML_SCHED_MAX_COPIES is 1 in the fork's builds (pull request
+    751, September 2025).
     """
     experts = model.architecture.experts
     if experts is None:
@@ -56,7 +58,7 @@ def schedule(
         phases(each_model, placement, machine, work, copies_experts=copies)
         for each_model in (unfolded(model, micro_batches(work)[0].tokens), model)
     )
-    return Phases(of_prompt=read.of_prompt, of_token=written.of_token)
+    return Phases(of_prompt=lambda: replace(read.of_prompt(), workers=1), of_token=written.of_token)
 
 
 def unfolded(model: Model, tokens: Array) -> Model:

@@ -260,9 +260,14 @@ def _flows(
     yield from _outside(model, placement, machine, step, rules)
 
 
+MOST_IN_FLIGHT = 4
+"""Micro-batches that are under way at once: copies of a graph's inputs that llama.cpp keeps
+(GGML_SCHED_MAX_COPIES of ggml/CMakeLists.txt; read 2026-11-28)."""
+
+
 def _workers(model: Model, placement: Placement, machine: Machine) -> Array:
-    """GPUs that work on different micro-batches at once: all, where they hold every layer and the
-    cache, else one (llama.cpp, src/llama-context.cpp: `pipeline_parallel` asks for more layers on
+    """GPUs that work on different micro-batches at once: all, up to `MOST_IN_FLIGHT`, where they
+    hold every layer and the cache, else one (llama.cpp, src/llama-context.cpp: `pipeline_parallel` asks for more layers on
     GPUs than the model has, `offload_kqv` and no tensor overrides; read 2026-11-23).
     """
     if not machine.gpus:
@@ -270,7 +275,7 @@ def _workers(model: Model, placement: Placement, machine: Machine) -> Array:
     in_ram = np.asarray(placement.cpu_moe) + placement.cpu_ffn
     whole = (placement.gpu_layers >= model.layers) & (in_ram <= 0)
     whole = whole & (np.sum(placement.kv[Location.RAM], axis=-1) <= 0)
-    return np.where(whole, machine.gpu_count, 1)[()]
+    return np.where(whole, np.minimum(machine.gpu_count, MOST_IN_FLIGHT), 1)[()]
 
 
 def _between_machines(model: Model, machine: Machine, step: ForwardPass) -> tuple[Exchange, ...]:
