@@ -19,7 +19,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Model
-from advisor.runtimes import LLAMA_CPP, LM_STUDIO
+from advisor.runtimes import IK_LLAMA_CPP, LLAMA_CPP, LM_STUDIO
 from advisor.runtimes.compare import compare
 from advisor.runtimes.llama_cpp.forks import unfolded
 from advisor.runtimes.llama_cpp.passes import WATCHED, Rereading, crossings, renewal_rate
@@ -91,7 +91,7 @@ def test_no_more_than_four_micro_batches_are_under_way(cards: int, at_once: int)
     placement = place(LLAMA_CPP, rig, PlacementStrategy.GPU_RESIDENT)
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
     assert LLAMA_CPP.schedule(model, placement, rig, WORK).prefill.workers == at_once
-    assert IK_LLAMA.schedule(model, placement, rig, WORK).prefill.workers == 1
+    assert IK_LLAMA_CPP.schedule(model, placement, rig, WORK).prefill.workers == 1
 
 
 def test_experts_go_to_ram_before_whole_layers(rig: Machine) -> None:

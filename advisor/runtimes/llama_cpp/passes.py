@@ -267,8 +267,9 @@ MOST_IN_FLIGHT = 4
 
 def _workers(model: Model, placement: Placement, machine: Machine) -> Array:
     """GPUs that work on different micro-batches at once: all, up to `MOST_IN_FLIGHT`, where they
-    hold every layer and the cache, else one (llama.cpp, src/llama-context.cpp: `pipeline_parallel` asks for more layers on
-    GPUs than the model has, `offload_kqv` and no tensor overrides; read 2026-11-23).
+    hold every layer and the cache, else one (llama.cpp, src/llama-context.cpp: `pipeline_parallel`
+    asks for more layers on GPUs than the model has, `offload_kqv` and no tensor overrides; read
+    2026-11-23).
     """
     if not machine.gpus:
         return 1
