@@ -12,6 +12,7 @@ from advisor.catalog.csv_tables import DATA
 from advisor.catalog.records import csv_text
 from advisor.cost_model.uncertainty import NEW, THIN, Margins
 from advisor.evidence.accuracy.scoring import ROLLING
+from advisor.evidence.published.predict import understood
 from advisor.evidence.published.row import PublishedRow
 from advisor.model.model import Floats
 from benchmarks.earned_factors import worths
@@ -72,6 +73,22 @@ def timed_with(rows: Cases, **constants: float) -> Cases:
         values[name][:] = value
     object.__setattr__(rows, "seconds", rows.predicted(values))
     return rows
+
+
+def test_cores_unpack_trellis_formats_slowly() -> None:
+    # An 8B in ik_llama.cpp, runs that no table has (pull requests 505 and 541, June 2025): 9.4
+    # tokens/s on an M2 Max, 13.6 on a Ryzen 7950X, 4.79 on a 5700G with DDR4-2666.
+    published_runs = (("IQ4_KT", "Apple M2 Max", "", 9.4), ("IQ4_KT", "Ryzen 9 7950X", "", 13.6),
+                      ("IQ3_KT", "Ryzen 7 5700G", "2666", 4.79))  # fmt: skip
+    of_cores = {"category": "cpu", "runtime": "ik_llama.cpp CPU", "gpu": "", "gpu_count": "",
+                "model_size_gib": "", "ngl": "0", "date": "2025-06-20"}  # fmt: skip
+    ratios = []
+    for quant, cpu, ram_mts, measured in published_runs:
+        cells = {**ROW, **of_cores, "cpu": cpu, "quant": quant, "ram_mts": ram_mts}
+        speed = np.asarray(understood(PublishedRow(cells)).estimate.decode_tps, dtype=float)
+        ratios.append(float(speed) / measured)
+    assert np.exp(np.mean(np.log(ratios))) == pytest.approx(1.0, abs=0.15)
+    assert max(np.abs(np.log(ratios))) < np.log(1.6)
 
 
 def test_layers_divided_over_cards_are_timed_with_values_run_by_run() -> None:
