@@ -12,18 +12,17 @@ from advisor.catalog.constants import ConstantRow, Constants
 from advisor.cost_model import measured_constants as measured
 from advisor.cost_model import uncertainty
 from advisor.cost_model.arrangement import Arrangement
-from advisor.cost_model.chance import OF_LLAMA_CPP, OF_OTHERS, TimedRun
-from advisor.cost_model.drafting import DRAFTING, undrafted, weights_read, with_drafting
-from advisor.cost_model.further_times import (
+from advisor.cost_model.cache_kernels import (
     CacheKernelRow,
     further_seconds,
-    launch_cost,
     slow_kernel,
     slowed_prompt,
     slowed_step,
-    with_launches,
 )
+from advisor.cost_model.chance import OF_LLAMA_CPP, OF_OTHERS, TimedRun
+from advisor.cost_model.drafting import DRAFTING, undrafted, weights_read, with_drafting
 from advisor.cost_model.known_runs import Lesson, learnt, lesson
+from advisor.cost_model.launch_costs import launch_cost, with_launches
 from advisor.cost_model.placement import (
     Location,
     Placement,

@@ -3,8 +3,8 @@
 import pytest
 
 from advisor.catalog.constants import Constants
+from advisor.cost_model.cache_kernels import cache_kernels, slow_kernel
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.further_times import cache_kernels, slow_kernel
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import backends

@@ -4,7 +4,7 @@ import pytest
 
 from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import estimate
-from advisor.cost_model.further_times import launch_cost
+from advisor.cost_model.launch_costs import launch_cost
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
