@@ -16,7 +16,7 @@ import numpy as np
 from advisor.catalog.constants import FACTOR, STACKED, ConstantRow, Constants, Scope
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.records import csv_text
-from advisor.cost_model.kernels import TierKernels
+from advisor.cost_model.kernels import TierKernels, kernel_family
 from advisor.cost_model.processors import vectors
 from advisor.cost_model.schedule import Route, Schedule
 from advisor.cost_model.timing import FixedTime
@@ -95,7 +95,7 @@ def _timed(row: PublishedRow, part: str) -> Timed | None:
         publisher=row.publisher,
         scope={
             "engine": case.runtime.key,
-            "family": gpus[0].family if gpus else "",
+            "family": _kernel_family(gpus[0].family, schedule) if gpus else "",
             "vectors": vectors(case.machine.host),
             "drive": _way_to_drive(schedule),
         },
@@ -109,11 +109,23 @@ def _timed(row: PublishedRow, part: str) -> Timed | None:
     )
 
 
+def _kernels(schedule: Schedule, route: Route) -> Iterator[TierKernels]:
+    """Kernels of the flows on a route."""
+    for stage in schedule.stages:
+        for flow in stage:
+            if flow.route is route and isinstance(flow.kernels, TierKernels):
+                yield flow.kernels
+
+
+def _kernel_family(family: str, schedule: Schedule) -> str:
+    """Generation of a run's GPUs with the same kernels."""
+    vulkan = any(kernels.vulkan for kernels in _kernels(schedule, Route.RESIDENT))
+    return kernel_family(family, vulkan=vulkan)
+
+
 def _way_to_drive(schedule: Schedule) -> str:
     """Way in which a run reads experts from the drive: "mapped" for pages of a file, else empty."""
-    flows = (flow for stage in schedule.stages for flow in stage)
-    kernels = [flow.kernels for flow in flows if flow.route is Route.STAGED]
-    if any(isinstance(of_drive, TierKernels) and of_drive.mapped for of_drive in kernels):
+    if any(kernels.mapped for kernels in _kernels(schedule, Route.STAGED)):
         return "mapped"
     return ""
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from advisor.catalog.constants import Constants
+from advisor.catalog.constants import STACKED, Constants
 from advisor.cost_model.loads import Load
 from advisor.cost_model.processors import (
     FlowTime,
@@ -111,6 +111,7 @@ class TierKernels(Kernels):
     windows: bool = False  # copies run under Windows
     mapped: bool = False  # experts on the drive are pages of a mapped file
     pool: bool = False  # processor and GPU share one memory, which needs no copies over a link
+    vulkan: bool = False  # Vulkan shaders compute on the GPU; else CUDA, or its port to HIP or SYCL
     starts: Array = 0.0  # fixed times that the flow has: of a chunk with 1, none with 0
 
 
@@ -140,10 +141,21 @@ def _round_seconds(
     return FlowTime(moving=drive_seconds(flow.moved, kernels, machine, constants))
 
 
+def kernel_family(family: str, *, vulkan: bool) -> str:
+    """Generation of GPUs with the same kernels in rounds: "RDNA 3 Vulkan" beside "RDNA 3".
+
+    A generation's factor is that of CUDA's kernels, or of their port: Strata's for HIP came to RDNA
+    3 in September 2026 (docs/AMD_HIP_PERFORMANCE.md). MoE4All's shaders were written on an RX 7900
+    XTX, its main platform (README_EN 0.10.0), and share nothing with them.
+    """
+    if not vulkan:
+        return family
+    return STACKED.join(f"{name} Vulkan" for name in family.split(STACKED))
+
+
 def _gpu_round(load: Load, gpu: Gpu, kernels: TierKernels, constants: Constants) -> FlowTime:
-    family = gpu.family
     bandwidth = gpu.bandwidth.value
-    beside = constants.value("tier_family", family)
+    beside = constants.value("tier_family", kernel_family(gpu.family, vulkan=kernels.vulkan))
     if kernels.several:
         beside = beside / constants.value("tier_several")
     reading = load.weights / (constants.value("tier_read_share") * bandwidth)

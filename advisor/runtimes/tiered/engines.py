@@ -52,6 +52,7 @@ class TieredEngine:
     files: str  # files that it reads: gguf, int4 (its own), exl3 or safetensors
     systems: str  # operating systems, separated by semicolons
     vendors: str  # vendors of GPUs, separated by semicolons; `NO_GPU` where it needs none
+    vulkan: str  # those of them on which Vulkan shaders compute; on others CUDA, HIP, SYCL or Metal
     least_vram_gib: float  # least VRAM that it starts with [GiB]
     vram_fixed_gib: float  # VRAM for drafting, buffers and reserve beside weights and cache [GiB]
     vram_fill: str  # a `Fill`
@@ -109,6 +110,10 @@ class TieredEngine:
     def takes_vendor(self, vendor: str) -> bool:
         """Whether it runs on a vendor's GPUs."""
         return vendor in _words(self.vendors, fold=False)
+
+    def on_vulkan(self, vendor: str) -> bool:
+        """Whether Vulkan shaders compute on a vendor's GPUs."""
+        return vendor in _words(self.vulkan, fold=False)
 
     def uses_gpus(self, machine: Machine) -> bool:
         """Whether it computes on a machine's GPUs."""

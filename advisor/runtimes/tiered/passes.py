@@ -188,7 +188,13 @@ def _round(tiers: Tiers, work: Workload) -> Schedule:
             load = load + _drafting(tiers, load, work)
         part = np.mean(tiers.placement.weights[Location.vram(device)][Group.NORMS], axis=-1)
         hits = _experts(tiers, step, lookup.served * part)
-        flow = Flow(route=Route.RESIDENT, load=load + hits, device=device, kernels=kernels)
+        vulkan = tiers.engine.on_vulkan(tiers.machine.gpus[device].vendor)
+        flow = Flow(
+            route=Route.RESIDENT,
+            load=load + hits,
+            device=device,
+            kernels=replace(kernels, vulkan=vulkan),
+        )
         stages.append((flow,))
     missed = _missed(tiers, work, step, lookup, kernels)
     return Schedule(stages=(*stages, missed) if missed else tuple(stages))
