@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from advisor.catalog.constants import ConstantRow, Constants
-from advisor.cost_model.kernels import TierKernels, drive_seconds
+from advisor.cost_model.kernels import TierKernels, drive_seconds, kernel_family
 from advisor.cost_model.loads import Load
 from advisor.cost_model.schedule import Flow, Route
 from advisor.cost_model.timing import stage_seconds
@@ -128,3 +128,35 @@ def test_misses_of_qwen_flash_next(share: float, rows: float, fill: str, missed:
 def test_half_of_the_experts_serve_nearly_all() -> None:
     result = lookups(ExpertUse(512, 10, 1.95), 0.5, 1.0, "lru")
     assert 0.94 < float(result.served / result.touched) < 0.99  # 0.95 to 0.99 in Strata's reports
+
+
+ROUND = {"tier_read_share": 0.4, "tier_kv_share": 0.3, "tier_layer": 0.2e-3, "tier_engine": 1.0}
+
+
+def round_seconds(gpu: str, *, vulkan: bool) -> float:
+    """Time of 1.97 GB and 40 layers, where CUDA's port to RDNA 3 has 0.6 of a card's speed [s]."""
+    rows = [
+        ConstantRow(constant=name, value=value, unit="share", kind="assumed", source="by hand")
+        for name, value in {**ROUND, "tier_family": 1.0}.items()
+    ]
+    ported = replace(rows[-1], family="RDNA 3", value=0.6, unit="factor")
+    load = replace(experts(1.97e9), layers=40.0)
+    flow = Flow(route=Route.RESIDENT, load=load, kernels=TierKernels(number="fp16", vulkan=vulkan))
+    where = machine(MachineSpec(gpu=gpu, cpu="Ryzen 5 5600X", ram_gb=64))
+    return float(stage_seconds((flow,), where, Constants([*rows, ported])).total)
+
+
+def test_moe4all_does_not_have_the_speed_of_strata_s_port_to_hip() -> None:
+    # Headmaster218/MoE4All, documentation/evidence/benchmarks/2026-08-20-qwen36-apex-matrix.md:
+    # Qwen3.6-35B-A3B on an RX 7900 XTX of 960 GB/s, 14 GiB of its experts cached, 0.98 of lookups
+    # served: 93.1 tokens/s. A token reads 1.97 GB and runs 40 layers of some 0.2 ms.
+    by_hand = 1.97e9 / (0.4 * 960e9) + 40 * 0.2e-3
+    shaders = round_seconds("RX 7900 XTX", vulkan=True)
+    assert shaders == pytest.approx(by_hand, rel=1e-3)  # 13.1 ms
+    assert shaders == pytest.approx(1.0 / 93.1, rel=0.25)
+    assert round_seconds("RX 7900 XTX", vulkan=False) == pytest.approx(by_hand / 0.6, rel=1e-3)
+
+
+def test_each_of_several_generations_has_its_shaders() -> None:
+    assert kernel_family("RDNA 3", vulkan=False) == "RDNA 3"
+    assert kernel_family("RDNA 3|Ada", vulkan=True) == "RDNA 3 Vulkan|Ada Vulkan"

@@ -8,8 +8,10 @@ from provenance import is_past
 
 from advisor.advice.advise import advise
 from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.kernels import TierKernels
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
 from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
@@ -53,6 +55,7 @@ def test_every_row_is_complete(engine: TieredEngine) -> None:
     assert engine.link_share == "measured" or 0.0 <= float(engine.link_share) <= 1.0
     assert (engine.drafted > 0) == (engine.accepted is not None)
     assert engine.drive in ("direct", "mapped")
+    assert set(filter(None, engine.vulkan.split(";"))) <= set(engine.vendors.split(";"))
     assert is_past(engine.version_date)
     assert engine.source
     assert runtime(engine.name).key == engine.key
@@ -190,3 +193,27 @@ def test_each_engine_is_answered_as_the_chosen_one(engine: Runtime, model: Model
     assert isinstance(hash(engine), int)
     verdict = advise(model, rig(), Workload(), chosen=engine).verdict
     assert engine.name in verdict
+
+
+@pytest.mark.parametrize(
+    ("name", "gpu", "vulkan"),
+    [
+        ("moe4all", "RX 7900 XTX", True),
+        ("moe4all", "RTX 5070", True),
+        ("rustingstrata", "RX 7900 XTX", True),
+        ("rustingstrata", "RTX 5070", False),
+        ("strata", "RX 7900 XTX", False),
+    ],
+)
+def test_rounds_of_vulkan_shaders_are_known_apart(
+    name: str, gpu: str, vulkan: bool, model: Model
+) -> None:
+    # MoE4All README_EN 0.10.0: "Vulkan inference"; RustingStrata README 1.2.3: CUDA or Vulkan;
+    # Strata docs/AMD_HIP_PERFORMANCE.md: HIP.
+    where = rig(gpu)
+    work = Workload(prompt=4096)
+    settled = answer(name, model, where)
+    phases = runtime(name).schedule(model, settled.placement, where, work)
+    flows = [flow for stage in phases.decode.stages for flow in stage]
+    kernels = [flow.kernels for flow in flows if flow.route is Route.RESIDENT]
+    assert [made.vulkan for made in kernels if isinstance(made, TierKernels)] == [vulkan]
