@@ -219,6 +219,14 @@ class Input:
             return self._switched(text)
         return self._number(text)
 
+    def unrounded(self, text: str) -> float:
+        """Number of a text with the unit of the input, its fraction kept where values are whole.
+
+        Raises:
+            InputError: a text that is no number of this unit.
+        """
+        return READERS.get(self.unit, float)(text.strip())
+
     def _several(self, text: str) -> tuple[Any, ...]:
         """Values of a text that holds several."""
         if self.kind == Kind.SIZES:

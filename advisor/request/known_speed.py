@@ -140,7 +140,7 @@ def _stated(name: str, details: Mapping[str, str]) -> float | None:
 
 def _number(name: str, text: str) -> float:
     """Number of a text within its limits."""
-    value = float(INPUTS["prompt"].read(text))
+    value = INPUTS["prompt"].unrounded(text)
     low, high = LIMITS[name]
     if not low <= value <= high:
         raise InputError(

@@ -141,7 +141,7 @@ def test_a_smaller_format_that_is_of_no_use_either_is_not_offered():
 def test_the_purchase_of_the_card_stands_in_the_table_and_over_what_it_depends_on():
     test = app(machine=PC)
     card = re.search(
-        r"A bigger GPU</span>.*?<p class='oa-soft'>(.*?) (?:added|in place)", page_text(test)
+        r"A bigger GPU</span>.*?<p class='oa-soft'>(.*?) (?:added|in its place)", page_text(test)
     )
     assert card
     text = page_text(tab(test, "What it costs"))

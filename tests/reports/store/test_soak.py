@@ -94,7 +94,7 @@ def test_a_file_that_may_not_grow_keeps_what_was_confirmed(file: Path) -> None:
 
 FILLED = """
 import json, os, sys
-from advisor.errors import StoreError
+from advisor.failures import StoreError
 from advisor.reports.document import from_json
 from advisor.reports.store.store import open_store
 disk = sys.argv[2]

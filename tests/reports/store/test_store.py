@@ -544,7 +544,7 @@ def test_a_read_only_folder_shows_its_reports(
         "import json, os, sys; import sqlalchemy.dialects.sqlite.pysqlite, sqlite3\n"
         "from advisor.reports.store.store import open_store\n"
         "from advisor.reports.document import from_json\n"
-        "from advisor.errors import StoreError\n"
+        "from advisor.failures import StoreError\n"
         "if os.geteuid() == 0: os.setgroups([]), os.setgid(65534), os.setuid(65534)\n"
         "store = open_store(sys.argv[1]); print([head.name for head in store.list()])\n"
         "try: store.save(from_json(json.load(sys.stdin)), 'x')\n"
