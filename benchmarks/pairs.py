@@ -29,10 +29,10 @@ from advisor.cost_model.workload import Workload
 from advisor.evidence.published.predict import predictions
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
+from advisor.model import resolve
 from advisor.runtimes import LLAMA_CPP, runtime
 from advisor.runtimes.compare import compare
 from advisor.runtimes.llama_cpp.passes import phases
-from advisor.scripting import find_model
 from advisor.units import GIB
 from lab.points import drafting
 
@@ -115,7 +115,7 @@ def _rate_of_all(row: SecondMachineRow, machines: int) -> float:
     )
     context = row.prompt + row.reply
     work = Workload(prompt=row.prompt, output=row.reply, context=context, users=row.users)
-    model = find_model(row.model, row.quant)
+    model = resolve.find(row.model, row.quant).model
     engine = runtime(row.runtime)
     share = row.prompts_counted / row.users
     rates = [0.0]
@@ -182,7 +182,7 @@ def _rate_beside_ram(row: ExpertCacheRow, settings: Settings) -> float:
         )
     )
     engine = LLAMA_CPP
-    model = find_model(row.model, row.quant)
+    model = resolve.find(row.model, row.quant).model
     if row.misses == "computed":
         schedule = partial(phases, copies_experts=True, copies_misses=False)
         engine = replace(LLAMA_CPP, schedule=schedule)

@@ -72,7 +72,8 @@ def test_more_context_never_needs_less_memory(
     case: tuple[str, Runtime, PlacementStrategy], number: int, other: int
 ) -> None:
     small, large = sorted((number, other))
-    split = Settings(gpu_layers=4.0)
+    whole = case[2] is PlacementStrategy.GPU_RESIDENT
+    split = Settings() if whole else Settings(gpu_layers=4.0)
     needed = []
     for context in (small, large):
         work = Workload(context=context, prompt=256, output=128)

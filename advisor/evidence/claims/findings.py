@@ -117,9 +117,16 @@ SETTING = re.compile(r"(?<!\S)--?[a-z][\w-]*(?: [^-\s]\S*)?|\w+=(?:{[^}]*}|[^,)\
 """Option of a command line, or argument of a Python call, with its value."""
 
 
+WHOLE = {
+    "placement": PlacementStrategy.GPU_RESIDENT,
+    **dict.fromkeys(("gpu_layers", "cpu_moe", "cpu_ffn"), ""),
+}
+"""All of a model in the GPU, whatever a scenario leaves in RAM."""
+
+
 def settings(scenario: Scenario) -> Range:
     """Number of settings in a command that a GPU-resident placement does not have."""
-    resident = scenario.changed({"placement": PlacementStrategy.GPU_RESIDENT})
+    resident = scenario.changed(WHOLE)
     commands = (scenario.estimate.command, resident.estimate.command)
     used, plain = (set(SETTING.findall(command)) for command in commands)
     return exact(float(len(used - plain)))
@@ -131,8 +138,7 @@ def paying_replies(scenario: Scenario) -> Range:
     cost / (seconds saved per reply x days in a month x worth of an hour / 3600); infinite where no
     time is saved. A person who reads along loses only time beyond reading.
     """
-    resident = PlacementStrategy.GPU_RESIDENT
-    bigger = scenario.changed({"gpu": scenario.inputs["upgrade"], "placement": resident})
+    bigger = scenario.changed({"gpu": scenario.inputs["upgrade"], **WHOLE})
     slow = _waits(scenario)
     fast = _waits(bigger)
     spent = scenario.nouns.money
