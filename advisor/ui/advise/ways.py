@@ -281,7 +281,7 @@ def _bigger(answer: Answer) -> Way:
         )
     names = {OptionKind.MACHINE: "A bigger machine", OptionKind.CHANGE: "More RAM"}
     name = names.get(option.kind, new)
-    bought = f"{plain(option.name)}{after_name(option, ' in place of yours')}"
+    bought = f"{plain(option.name)}{after_name(option, ' in its place')}"
     return Way(
         name=name,
         price=money(cost) if (cost := option.upfront or 0.0) > 0 else EVEN,
