@@ -292,3 +292,8 @@ def test_a_search_is_made_once_for_all_who_ask_the_same(monkeypatch) -> None:
     with pytest.raises(TimeoutError):
         find.answer(other, picked, 0, left)
     assert find.answer(other, picked, 0) == "search 3"
+
+
+def test_a_team_is_looked_for_in_the_runtime_that_serves_it_best() -> None:
+    test = opened("find", machine="2x 3090 64gb", model="Qwen3-32B", users="8")
+    assert ", in AWQ. " in page_text(test)

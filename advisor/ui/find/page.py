@@ -181,14 +181,28 @@ def _take_desktop() -> None:
 
 def target(request: Request | None = None) -> Request:
     """The visitor's request, or another, with a least speed, reading speed where none is stated,
-    and in llama.cpp where no runtime is: trying all takes some seconds.
+    and in one runtime where none is: trying all takes some seconds.
     """
     request = request or current.present()
     return replace(
         request,
         min_tps=request.min_tps or request.reading_tps,
-        runtime=request.runtime or LLAMA_CPP.name,
+        runtime=request.runtime or _usual_runtime(request),
     )
+
+
+OF_SERVERS = "vLLM"  # runtime for several users where nothing is owned
+
+
+def _usual_runtime(request: Request) -> str:
+    """llama.cpp for one user; for several the one that serves them best on what one has."""
+    if request.users == 1:
+        return LLAMA_CPP.name
+    with suppress(AdvisorError):
+        best = current_answer().advice.best
+        if best is not None and not request.nothing:
+            return best.runtime.name
+    return OF_SERVERS
 
 
 def _owned() -> Option | None:
