@@ -14,6 +14,7 @@ import numpy as np
 from advisor.advice.decision import (
     KEEP,
     STAYS,
+    WORTH_TRYING,
     Decision,
     Situation,
     decide,
@@ -251,14 +252,16 @@ def _choice(case: Situation, decision: Decision) -> Choice:
 
 
 def _with_models(case: Situation, question: Question, *, for_code: bool) -> Situation:
-    """The case with another model, where what is kept is not faster than one reads."""
+    """The case with another model that is notably faster, where what is kept is not faster than one
+    reads.
+    """
     kept = case.kept
     reading = case.reading_tps
     level = judgement(kept.decode, reading)
     if level is Judgement.FASTER and serves(kept, reading):
         return case
     nouns = (question.model, question.machine, question.work)
-    least = max(reading, kept.decode)
+    least = max(reading, WORTH_TRYING * kept.decode)
     another = best_rated(*nouns, least, as_well=True, for_code=for_code)
     closest = None
     lost = level is Judgement.UNUSABLE or reads_drive(kept)
