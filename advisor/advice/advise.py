@@ -299,7 +299,8 @@ def _many_at_once(
     changed = [replace(together, kept=kept)] if together else []
     others = [replace(each, kept=kept) for each in rows]
     marked = case.demand.under_load((kept, *changed, *others))
-    return replace(case, options=marked, together=marked[1] if changed else None)
+    together = marked[1] if changed else None
+    return replace(case, options=marked, judged=(), together=together)
 
 
 def _not_enough(case: Situation) -> str:
@@ -323,7 +324,7 @@ def _reason(case: Situation, decision: Decision) -> str:
     option = decision.option
     if option is None or option is case.choice.safe:
         return case.choice.reason
-    if option.kind is OptionKind.CHANGE and not option.upfront:
+    if option.is_free_setting:
         return f"Before anything is bought, a free change: {option.name}."
     if option.kind is OptionKind.API:
         return "It costs less than any machine at your use, and your texts may leave the house."

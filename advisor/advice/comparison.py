@@ -1,5 +1,6 @@
 """Comparison: estimates, options and what is decided, which the words of an answer tell."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -65,30 +66,33 @@ class Comparison:
     def in_question(self) -> Option | None:
         """Option that the verdict turns on; None where nothing can be compared."""
         judged = self._judged
-        pairs = zip(self.case.judged, self.case.options, strict=False)
-        return next((option for each, option in pairs if each is judged), judged)
+        options = self.case.options
+        return next((option for option in options if self.as_judged(option) is judged), judged)
 
     @lazy
     def _judged(self) -> Option | None:
         """The same as it is judged: without thinking where the model can stop."""
-        judged = self.case.judged
-        if len(judged) != len(self.case.options):
-            return choices.in_question(self.options, self.choice, self.case.reading_tps)
-        place = {id(each): at for at, each in enumerate(self.options)}
-
-        def same(option: Option | None) -> Option | None:
-            at = place.get(id(option))
-            return option if at is None else judged[at]
-
+        safe = self.choice.safe
+        cheapest = self.choice.cheapest
         choice = replace(
-            self.choice, safe=same(self.choice.safe), cheapest=same(self.choice.cheapest)
+            self.choice,
+            safe=safe and self.as_judged(safe),
+            cheapest=cheapest and self.as_judged(cheapest),
         )
+        judged = [self.as_judged(option) for option in self.case.options]
         return choices.in_question(judged, choice, self.case.reading_tps)
+
+    @lazy
+    def _judged_options(self) -> Mapping[int, Option]:
+        """Options as they are judged, by the identity of each; empty where that is as they are."""
+        if not self.case.judged:
+            return {}
+        pairs = zip(self.case.options, self.case.judged, strict=True)
+        return {id(option): judged for option, judged in pairs}
 
     def as_judged(self, option: Option) -> Option:
         """The same option as it is judged: without thinking where the model can stop."""
-        pairs = zip(self.case.options, self.case.judged, strict=False)
-        return next((judged for each, judged in pairs if each is option), option)
+        return self._judged_options.get(id(option), option)
 
     @property
     def judged_without_thinking(self) -> str:

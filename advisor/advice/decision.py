@@ -46,8 +46,8 @@ class Situation:
     demand: Demand
     reading_tps: float
     model: str = ""  # name of the model asked for
-    # options without thinking, by which purchases are judged where the model can stop; else as they
-    # are
+    # options without thinking, by which purchases are judged where the model can stop; empty where
+    # all are judged as they are
     judged: Sequence[Option] = ()
     step: Option | None = None  # best free setting of this machine, thinking as it is wanted
     stopped: Option | None = None  # the same with thinking off; None where that is no choice

@@ -138,3 +138,20 @@ def test_a_model_as_good_stands_back_for_more_use_by_hand() -> None:
     assert few.decision.option is not None
     assert many.decision.option is not None
     assert many.choice.fastest >= few.choice.fastest
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        {"model": "Qwen3.6-27B"},  # thinks
+        {"model": "Qwen3-32B", "replies_per_day": 4000.0, "answer_hours": 10.0},
+        {"model": "Qwen3-32B", "users": 16},
+        {"model": "Qwen3-32B", "requests_per_hour": 500.0},
+    ],
+)
+def test_what_is_judged_is_the_same_option(asks: dict[str, object]) -> None:
+    advice = decided(machine=MACHINES[1], **asks)
+    for option in advice.options:
+        judged = advice.as_judged(option)
+        assert (judged.kind, judged.name) == (option.kind, option.name)
+        assert judged.use.work is option.use.work

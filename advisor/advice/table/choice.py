@@ -262,10 +262,9 @@ def free_change(options: Sequence[Option]) -> Option | None:
     able = [
         option
         for option in options[1:]
-        if option.kind is OptionKind.CHANGE
+        if option.is_free_setting
         and option.speed is not None
         and not option.loses_quality
-        and not option.upfront
         and option.cost is not None
         and (
             option.speed.decode >= NOTABLE * now
@@ -290,7 +289,7 @@ def in_question(
     replies, and what pays though it is odd where nothing else would; None without any.
     """
     safe = choice.safe
-    if safe is not None and safe.kind is OptionKind.CHANGE and not safe.upfront:
+    if safe is not None and safe.is_free_setting:
         safe = None  # what is free turns on nothing
     cheapest = choice.cheapest
     option = safe or _sound(options, cheapest, reading_tps) or nearest(options) or cheapest

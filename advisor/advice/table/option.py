@@ -279,6 +279,11 @@ class Option:
         return self.use.money.thinking_tokens / speed.decode
 
     @property
+    def is_free_setting(self) -> bool:
+        """Whether it is a setting of what is kept that costs nothing."""
+        return self.kind is OptionKind.CHANGE and not self.upfront
+
+    @property
     def loses_quality(self) -> bool:
         """Whether it is a change for which the replies pay."""
         note = self.price.note

@@ -12,7 +12,7 @@ from advisor.advice.prices.price import odd_prices
 from advisor.advice.readers import MOST_READERS
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.demand import LATE, Crowd, mean_first_word
-from advisor.advice.table.option import Option, OptionKind, Question, unknown_rent
+from advisor.advice.table.option import Option, Question, unknown_rent
 from advisor.advice.table.options import NOTHING_OWNED
 from advisor.advice.words.judgement import Judgement, judged
 from advisor.advice.words.phrases import duration, plain
@@ -150,7 +150,9 @@ def verdict(advice: Comparison) -> VerdictText:
     answers = f"{number(money.replies_per_day)} answers a day, "
     if money.thinking_tokens:
         answers += f"{number(money.thinking_tokens)} tokens of thinking before each, "
-    if advice.decision.close and not _free(advice.decision.option):
+    decided = advice.decision.option
+    setting = decided is not None and decided.is_free_setting
+    if advice.decision.close and not setting:
         ways = [f"{ways[0]} {CLOSE}", *ways]
     agents = kept.use.work.users
     each = " of each agent" if advice.task is not None and float(agents) > 1 else ""
@@ -170,11 +172,6 @@ def verdict(advice: Comparison) -> VerdictText:
         candidates=_of_candidates(advice),
         overloaded=kept.speed is not None and not kept.keeps_up,
     )
-
-
-def _free(option: Option | None) -> bool:
-    """Whether what is decided for is a setting, beside which nothing is bought either way."""
-    return option is not None and option.kind is OptionKind.CHANGE and not option.upfront
 
 
 def _of_candidates(advice: Comparison) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ def ways_out(advice: Comparison, decode: float) -> list[str]:
         return _in_place_of_rent(advice, option)
     if option.kind is OptionKind.API:
         return _by_api(option)
-    if option.kind is OptionKind.CHANGE and not option.upfront:
+    if option.is_free_setting:
         return [_free(option, kept)]
     bought = _bought(option, kept, decode)
     if decision.beside is not None:
@@ -75,7 +75,7 @@ def with_engine(ways: Sequence[str], advice: Comparison) -> list[str]:
         return []
     decided = advice.decision.option
     now = advice.options[0].decode
-    if decided is not None and decided.kind is OptionKind.CHANGE and not decided.upfront:
+    if decided is not None and decided.is_free_setting:
         now = max(now, decided.decode)
     return [f"{way} {words}" for way in ways for words in _young(advice.options, now)]
 
