@@ -134,6 +134,11 @@ def moment(when: str) -> str:
     return f"{time.day} {time:%B %Y, %H:%M} UTC"
 
 
+def capitalised(words: str) -> str:
+    """Words with a capital at their beginning, the rest as it is: "KV cache", not "Kv cache"."""
+    return f"{words[:1].upper()}{words[1:]}"
+
+
 def counted(count: int, name: str) -> str:
     """Name of a thing with its number: "2x RTX 3090"; alone for a single one."""
     if count > 1:

@@ -8,7 +8,7 @@ from advisor.advice.diagnosis.diagnose import (
     distance,
 )
 from advisor.cost_model.uncertainty import Range
-from advisor.formatting import rate
+from advisor.formatting import capitalised, rate
 from advisor.units import range_of, tokens_per_second
 
 FIRST = 5  # most causes shown that explain the whole gap, and most that explain a part of it
@@ -74,7 +74,7 @@ def _too_low(diagnosis: Diagnosis) -> str:
         return ""
     assumed = rate(float(first.assumed.value))
     kind = first.assumed.kind.value
-    taken = f"{first.row.what[0].upper()}{first.row.what[1:]} was taken as {assumed} ({kind})"
+    taken = f"{capitalised(first.row.what)} was taken as {assumed} ({kind})"
     if first.value is None:
         return f"{taken}; no value of it alone gives this speed."
     if first.possible:

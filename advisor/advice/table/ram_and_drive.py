@@ -22,7 +22,7 @@ from advisor.advice.table.option import FREE, Option, Question
 from advisor.advice.table.options import changes
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.formatting import money
+from advisor.formatting import capitalised, money
 from advisor.machine.catalog import memory_generation
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats
@@ -187,5 +187,5 @@ def _of_step(step: Option, now: MemoryPoint) -> str:
     before = f" in place of {number(now.decode)}" if now.decode else ""
     price = f" for {money(step.price.usd)}" if step.price.usd else ", at a price of your own"
     pays = {True: "; it pays", False: "; it does not pay", None: ""}[step.pays]
-    name = f"{step.name[0].upper()}{step.name[1:]}"
+    name = capitalised(step.name)
     return f"{name}: {number(speed.decode)} tokens/s{before}{price}{pays}."

@@ -19,7 +19,7 @@ from advisor.catalog.csv_tables import DATA, assignments, literal, read
 from advisor.errors import AdvisorError, DataError
 from advisor.model.architecture import Architecture, Group
 from advisor.model.by_name.names import take_apart
-from advisor.model.config.values import BuiltModelRow, built_models
+from advisor.model.config.values import BuiltModelRow, DescribedModelRow, built_models
 
 FILE = DATA / "models" / "hub_models.csv.xz"
 READ = "2026-11-22"  # date of the list
@@ -139,24 +139,9 @@ TABLE = "models"  # renewed table of models (`refresh`)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RenewedModelRow:
-    """One row of a renewed table of models; sizes as in `hub_list.HubRow`, 0 where not stated."""
+class RenewedModelRow(DescribedModelRow):
+    """One row of a renewed table of models; its weights are as the Hub counts them."""
 
-    name: str  # repository, `owner/name`
-    architecture: str  # `model_type` of its config.json
-    parameters: int  # weights that its files hold, as the Hub counts them
-    layers: int
-    hidden: int
-    heads: int
-    kv_heads: int
-    head_dim: int
-    vocab: int
-    feed_forward: int
-    shared_feed_forward: int
-    experts: int
-    experts_used: int
-    context: int
-    released: str  # day of publication; empty where unknown
     downloads: int  # of the last month
     weight_bytes: int  # bytes of its safetensors files
     refused: str  # why it cannot be described; empty where it can

@@ -343,8 +343,10 @@ BUILT_WIDTHS = ("intermediate", "moe_intermediate", "shared_intermediate", "head
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class BuiltModelRow:
-    """One row of the table; sizes as in the list of the Hub, 0 where not stated."""
+class DescribedModelRow:
+    """A repository in a table that has a config.json beside its sizes; these are as in the list of
+    the Hub, 0 where not stated.
+    """
 
     name: str  # repository, `owner/name`
     architecture: str  # `model_type` of its config.json
@@ -361,6 +363,12 @@ class BuiltModelRow:
     experts_used: int
     context: int
     released: str  # day of publication; empty where unknown
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BuiltModelRow(DescribedModelRow):
+    """One row of the table of built models."""
+
     config: str  # keys of its config.json
     tensors: str  # shapes of its tensors
     date: str  # day on which it was built

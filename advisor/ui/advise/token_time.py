@@ -18,6 +18,7 @@ from advisor.advice.task import sentences
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
+from advisor.formatting import capitalised
 from advisor.reports import charts, from_advice
 from advisor.reports.document import PLACEMENTS
 from advisor.runtimes.compare import decode_tps, usable
@@ -186,7 +187,7 @@ def _remarks(answer: Answer, estimate: Estimate) -> Iterable[Markup]:
         remarks += _of_the_drive(answer, estimate, float(estimate.placement.page_cache))
     if estimate.format_note:
         note = estimate.format_note.removesuffix(".")
-        remarks.append(f"{note[0].upper()}{note[1:]}.")
+        remarks.append(f"{capitalised(note)}.")
     remarks += filter(None, [estimate.work.drafting_note])
     if remarks:
         yield block("oa-ways", joined(block("", remark, "p") for remark in remarks))

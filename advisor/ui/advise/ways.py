@@ -20,7 +20,7 @@ from advisor.advice.table.options import BY_THE_MONTH
 from advisor.advice.words.judgement import LEAST, Judgement, judgement
 from advisor.advice.words.phrases import after_name, hours_rented, plain
 from advisor.advice.words.ways import YOUNG
-from advisor.formatting import hours, money
+from advisor.formatting import capitalised, hours, money
 from advisor.machine.catalog import HOSTS, MACHINES
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
@@ -181,7 +181,7 @@ def _free_setting(answer: Answer) -> Way | None:
         name="A smaller format" if edit.of_format else "A free setting",
         price="free",
         figure=f"{number(edit.speed.decode)} tokens/s",
-        text=f"{plain(edit.words[0].upper() + edit.words[1:])}{told}.",
+        text=f"{plain(capitalised(edit.words))}{told}.",
         action=f"Try {changes['format']}" if edit.of_format else "Try it",
         changes=changes,
     )
@@ -215,7 +215,7 @@ def _another_engine(answer: Answer) -> Way | None:
         name="Another engine",
         price="free",
         figure=f"{number(edit.speed.decode)} tokens/s",
-        text=f"{edit.words[0].upper()}{edit.words[1:]}: {edit.cost.removeprefix('free, ')}.",
+        text=f"{capitalised(edit.words)}: {edit.cost.removeprefix('free, ')}.",
         action=f"Try {name}",
         changes={"runtime": name},
     )
@@ -256,7 +256,7 @@ def _smaller_format(answer: Answer) -> Way | None:
         name="A smaller format",
         price="free",
         figure=f"{number(edit.speed.decode)} tokens/s",
-        text=f"{edit.words[0].upper()}{edit.words[1:]}: {loss or 'some quality'}.",
+        text=f"{capitalised(edit.words)}: {loss or 'some quality'}.",
         action=f"Try {form}",
         changes={"format": form},
     )
@@ -421,7 +421,7 @@ def _elsewhere(answer: Answer) -> Way | None:
         name="Rent or API",
         price=f"{money(_monthly(option))} a month",
         figure=f"{number(speed.decode)} tokens/s" if speed else "speed not published",
-        text=f"{offer[0].upper()}{offer[1:]}.{''.join(also_words)} Your texts leave your house.",
+        text=f"{capitalised(offer)}.{''.join(also_words)} Your texts leave your house.",
         action=COSTS,
     )
 

@@ -19,7 +19,7 @@ from advisor.advice.table.option import FELT, Option, OptionKind
 from advisor.advice.words.judgement import Judgement, judged
 from advisor.advice.words.phrases import plain
 from advisor.errors import AdvisorError
-from advisor.formatting import context_size, hours, money
+from advisor.formatting import capitalised, context_size, hours, money
 from advisor.request.request import NOTHING, Request
 from advisor.runtimes import LLAMA_CPP
 from advisor.ui.advise import placements, ways
@@ -191,7 +191,7 @@ def target(request: Request | None = None) -> Request:
     )
 
 
-OF_SERVERS = "vLLM"  # runtime for several users where nothing is owned
+SERVES_MANY = "vLLM"  # runtime for several users where nothing is owned
 
 
 def _usual_runtime(request: Request) -> str:
@@ -202,7 +202,7 @@ def _usual_runtime(request: Request) -> str:
         best = current_answer().advice.best
         if best is not None and not request.nothing:
             return best.runtime.name
-    return OF_SERVERS
+    return SERVES_MANY
 
 
 def _owned() -> Option | None:
@@ -296,7 +296,7 @@ def verdict(answer: Findings, kind: OfferKind = OfferKind.BOTH) -> tuple[str, st
     return (
         f"Cheapest {how}: {best.title},",
         speed,
-        f"{cost[0].upper()}{cost[1:]}. {counted} {_wish(answer)}.{told}",
+        f"{capitalised(cost)}. {counted} {_wish(answer)}.{told}",
     )
 
 
@@ -359,7 +359,7 @@ def _safe() -> str:
         if choice.safe is None:
             return f"For what you have, the safe choice is to buy nothing. {choice.reason}"
         name = plain(choice.safe.name)
-        if choice.safe.kind is OptionKind.CHANGE and not choice.safe.upfront:
+        if choice.safe.is_free_setting:
             return f"Before anything is bought, free: {name}."
         cost = money(choice.safe.upfront or 0.0)
         return f"The safe choice for what you have: {name}, {cost}. {choice.reason}"
