@@ -345,7 +345,7 @@ def _pays(option: Option, judged: Option) -> str:
         beside = ""
     else:
         without = " with thinking off"
-        beside = f" With it {hours(thinking)}."
+        beside = f" With thinking, {hours(thinking)}."
     if option.kept is None or option.kept.speed is None:
         return f"{money(option.monthly or 0.0)} a month in all."
     if saved is None or saved < 0.05:
