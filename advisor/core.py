@@ -65,7 +65,8 @@ def estimates(
     runtime: str = "llama.cpp",
     settings: Settings | None = None,
 ) -> tuple[Estimate, ...]:
-    """Estimates of a runtime, one for each of its placements; an impossible one has a `refusal`.
+    """Estimates of a runtime, one for each of its placements; an impossible placement has a
+    `refusal`.
 
     Raises:
         UnknownName: no such runtime.
@@ -84,6 +85,8 @@ def estimate(
     runtime: str = "llama.cpp",
     settings: Settings | None = None,
 ) -> Estimate:
-    """Estimate of the fastest placement that fits, else of the first; raises as `estimates`."""
+    """Estimate of the fastest placement that fits the machine; of the first placement where none
+    fits. It raises what `estimates` raises.
+    """
     placed = estimates(model, machine, work, runtime=runtime, settings=settings)
     return next(iter(usable(placed)), placed[0])

@@ -1,4 +1,4 @@
-"""Runtimes: placement, schedule and command of each, one file per runtime; and their names."""
+"""Runtimes: placement, schedule and command of each runtime, one file for each, and their names."""
 
 import re
 from collections.abc import Mapping
@@ -40,8 +40,8 @@ NAMED = (*RUNTIMES, *ASIDE, *TIERED)  # every runtime that can be asked for by i
 
 
 def compared(machine: Machine, model: Model | None = None) -> tuple[Runtime, ...]:
-    """Runtimes of a comparison on a machine, with engines made for it; for a model, engines that
-    keep its experts in tiers, too.
+    """Runtimes that are compared on a machine; with a model, also the engines that keep its experts
+    in tiers.
     """
     made_for = (MLX,) if machine.only_of("Apple") else ()
     tiers = () if model is None else in_tiers(model, machine)
@@ -84,14 +84,14 @@ class RuntimeNameRow:
 
     @property
     def refusal(self) -> str:
-        """Reason why there is no answer for it; empty where there is one."""
+        """Reason why a name has no answer; empty for a name that has one."""
         if self.runtime:
             return ""
         return f"{self.name} is known and not modelled. {self.note}"
 
     @property
     def taken_as(self) -> str:
-        """Sentence on the runtime that answers for an app; empty for a runtime's own name."""
+        """Sentence on the runtime that answers for an app; empty for the name of a runtime."""
         if not self.source or not self.runtime:
             return ""
         more = f" {self.note[0].upper()}{self.note[1:]}." if self.note else ""
@@ -99,7 +99,9 @@ class RuntimeNameRow:
 
 
 def row_of(name: str) -> RuntimeNameRow | None:
-    """Row of a name, whatever its case, blanks and dashes; None for another name."""
+    """Row of a runtime's name, compared without case, blanks and dashes; None for an unknown
+    name.
+    """
     return _rows().get(_bare(name))
 
 
@@ -113,6 +115,6 @@ def _rows() -> Mapping[str, RuntimeNameRow]:
 
 
 def _bare(name: str) -> str:
-    """Letters and digits of a name, without a version at its end: "vLLM 0.33" is "vllm"."""
+    """Letters and digits of a name, without a version at its end ("vLLM 0.33" is "vllm")."""
     folded = re.sub(r"\s+v?\d+(?:\.\d+)+\w*$|[:@]\S*$", "", name.strip().casefold())
     return re.sub(r"[^a-z0-9]", "", folded)

@@ -49,7 +49,9 @@ SIXTEEN_BITS = 2.0  # size of a weight of the final norm [B]
 
 @lru_cache(maxsize=64)
 def blocks(model: Model) -> Mapping[str, float]:
-    """Sizes of token table, layers, final norm and untied head, by name in their order [B]."""
+    """Sizes of the token table, the layers, the final norm and the untied head, by name, in their
+    order [B].
+    """
     norm = sum(
         SIXTEEN_BITS * tensor.params
         for tensor in model.architecture.tensors
@@ -82,7 +84,8 @@ def device_map(model: Model, gpus: Sequence[float], ram: float) -> dict[str, int
 
 
 def filled(model: Model, gpus: Sequence[Array], ram: Array) -> list[Floats]:
-    """Index of the first block after each GPU, and after RAM, under limits for weights [B].
+    """Index of the first block after each device: after each GPU, and after RAM, under limits for
+    weights [B].
 
     Of several GPUs, all but the last get at most an equal part and 1.25 blocks; those with a limit
     of 0 do not count (transformers 5.23, integrations/accelerate.py, `get_balanced_memory`).
@@ -99,8 +102,10 @@ def filled(model: Model, gpus: Sequence[Array], ram: Array) -> list[Floats]:
 
 
 def blocks_that_fit(sizes: Floats, limit: Array, *, start: Array = 0.0, keeps_room: bool) -> Floats:
-    """Index of the first block that no longer fits a device, which begins at `start`; it may keep
-    room for the largest later block, which passes through it.
+    """Index of the first block that no longer fits a device.
+
+    The blocks of the device begin at `start`. With `keeps_room` it keeps room for the largest later
+    block, which passes through it.
     """
     first = np.asarray(start, dtype=float)
     needed = room_needed(sizes, start=first, keeps_room=keeps_room)
@@ -110,7 +115,9 @@ def blocks_that_fit(sizes: Floats, limit: Array, *, start: Array = 0.0, keeps_ro
 
 
 def room_needed(sizes: Floats, *, start: Array = 0.0, keeps_room: bool) -> Floats:
-    """Room for all blocks from `start` up to and including each block, shape (..., blocks) [B]."""
+    """Room for all blocks from `start` to each block, that block included, shape (..., blocks)
+    [B].
+    """
     totals = np.append(0.0, np.cumsum(sizes))
     following = np.append(np.maximum.accumulate(sizes[::-1])[::-1][1:], 0.0)
     behind = totals[np.asarray(start, dtype=int)]
@@ -201,7 +208,7 @@ def memory_limits(
 def rooms(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy
 ) -> list[Floats]:
-    """VRAM of each GPU for weights, after its workspace and KV cache [B].
+    """VRAM of each GPU for weights, after its workspace and its part of the KV cache [B].
 
     The first one holds the cache of the layers outside too, of all as their number is not known.
     """
@@ -234,12 +241,12 @@ def layer_shares(model: Model, share: Floats) -> Floats:
 
 
 def on_gpus(places: Iterable[Location]) -> list[Location]:
-    """The GPUs among locations."""
+    """GPUs among some locations."""
     return [place for place in places if place.tier is Tier.VRAM]
 
 
 def as_published(model: Model, machine: Machine, settings: Settings, parts: Parts) -> Parts:
-    """Shares that a published run states, fractions of layers too; the head is with the last."""
+    """Placement with the shares that a published run states, fractions of layers included."""
     layers = {place: layer_shares(model, share) for place, share in parts.items()}
     kept = sum((layers[place] for place in on_gpus(parts)), start=np.zeros(()))
     if settings.gpu_layers is not None:
@@ -260,7 +267,7 @@ def as_published(model: Model, machine: Machine, settings: Settings, parts: Part
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """One pass for the prompt and one for each token: copy, then compute."""
+    """Schedule of one pass for the prompt and one for each token: copies, then computing."""
 
     def computed(step: ForwardPass, location: Location, device: int) -> Flow:
         load = step_load(model, placement, location, step)

@@ -28,8 +28,10 @@ def compare(
     settings: Settings | None = None,
     runtimes: Iterable[Runtime] = RUNTIMES,
 ) -> tuple[Estimate, ...]:
-    """Estimates for all runtimes and placements, each in the nearest format, or why not, and in the
-    best arrangement of the GPUs.
+    """Estimates for all runtimes and placements, each in the nearest format and the best
+    arrangement of the GPUs.
+
+    An impossible combination has a `refusal`.
     """
     taken = settings or Settings()
     each = (_in_runtime(model, machine, work, runtime, taken) for runtime in runtimes)
@@ -66,8 +68,10 @@ def _in_gpus(estimate: Estimate) -> bool:
 
 
 def _worth_trying(estimate: Estimate, whole: Iterable[Estimate], part: Machine) -> bool:
-    """Whether a placement may be better with fewer GPUs: where these could hold the model; outside
-    the GPUs, where all of them do not hold it.
+    """Whether a placement may be better with fewer GPUs.
+
+    It may where the part could hold the model, and, for a placement outside the GPUs, where all of
+    them cannot hold it.
     """
     if _in_gpus(estimate):
         return estimate.strategy.could_hold(estimate.model, part)
@@ -83,7 +87,9 @@ def _is_sweep(estimate: Estimate) -> bool:
 def _copies(
     stored: Model, machine: Machine, work: Workload, runtime: Runtime, settings: Settings
 ) -> Iterator[Estimate]:
-    """Estimates of copies side by side that share the users, with the whole model in the GPUs."""
+    """Estimates of copies side by side in the GPUs; each copy is the whole model and serves its
+    share of the users.
+    """
     resident = PlacementStrategy.GPU_RESIDENT
     if resident not in runtime.strategies or runtime.alone or work.draft:
         return
@@ -104,8 +110,9 @@ def _copies(
 
 
 def best_arranged(whole: Estimate, parts: Iterable[Estimate]) -> Estimate:
-    """The estimate of all GPUs as one, or that of the arrangement that answers most, with a note;
-    in the format of all as one where these hold the model.
+    """Estimate of the arrangement that answers most requests, with a note on the arrangement.
+
+    Where all GPUs as one hold the model, the format is that of all GPUs as one.
     """
     best = whole
     most = Arrangement.WORTH * answers_per_second(whole)
@@ -120,7 +127,8 @@ def best_arranged(whole: Estimate, parts: Iterable[Estimate]) -> Estimate:
 
 
 def answers_per_second(estimate: Estimate) -> float:
-    """Answers that all users who run get in a second, as one stream; 0 where it does not fit [1/s].
+    """Answers per second of all users who run, with the speed of one stream; 0 where the model does
+    not fit [1/s].
 
     U / (t_first + n / S)
     """
@@ -130,7 +138,7 @@ def answers_per_second(estimate: Estimate) -> float:
 
 
 def _with_words(whole: Estimate, best: Estimate) -> str:
-    """Note of an estimate with the arrangement of the GPUs, and what all as one would do."""
+    """Note of an estimate on its arrangement of the GPUs, and on the speed of all GPUs as one."""
     arrangement = best.arrangement
     if arrangement is None:
         return best.format_note
@@ -181,8 +189,10 @@ def _as_one(
 
 
 def as_chosen(stored: Model) -> Model | None:
-    """Model in the format chosen by default, where the maker's weights are far larger: who has no
-    room for those in the GPUs, or in the RAM, takes smaller ones. Else None.
+    """Model in the format that is chosen by default, where the maker's weights are far larger; None
+    for other models.
+
+    People without room for the maker's weights, in the GPUs or in RAM, load smaller ones.
     """
     if not stored.native or stored.native == stored.format:
         return None
@@ -199,7 +209,9 @@ FAR_SMALLER = 0.8  # size below which weights take the place of larger ones, as 
 def _or_smaller(
     result: Estimate, chosen: Model, machine: Machine, work: Workload, settings: Settings
 ) -> Estimate:
-    """The estimate, or that of smaller weights where only they fit in the GPUs or the RAM."""
+    """Estimate of smaller weights where only they fit in the GPUs or the RAM; the given estimate
+    where its own weights fit.
+    """
     if result.strategy is PlacementStrategy.NVME_OFFLOAD or bool(result.fits):
         return result
     try:
@@ -216,7 +228,7 @@ def _or_smaller(
 
 
 def settings_for(runtime: Runtime, settings: Settings | None) -> Settings:
-    """Fixed settings, without those that a runtime has no options for."""
+    """Settings without those that a runtime has no options for."""
     if settings is None or runtime.takes_layers:
         return settings or Settings()
     if not runtime.divides_experts:
@@ -227,14 +239,15 @@ def settings_for(runtime: Runtime, settings: Settings | None) -> Settings:
 
 
 def as_run(stored: Model, runtime: Runtime, machine: Machine) -> Model:
-    """Model in the format that a runtime loads, unchanged where that is its own; raises Refusal
-    where it cannot run the model on the machine.
+    """Model in the format that a runtime loads.
+
+    Raises: Refusal where the runtime cannot run the model on the machine.
     """
     return _loaded(stored, runtime, machine)[0]
 
 
 def _loaded(stored: Model, runtime: Runtime, machine: Machine) -> tuple[Model, str]:
-    """`as_run`, and why it is in another format."""
+    """Model of `as_run`, and the reason for another format."""
     loaded = taken_format(stored, runtime, machine)
     if loaded.format != stored.format:
         stored = catalog.in_format(stored.architecture, loaded.format)
@@ -244,8 +257,10 @@ def _loaded(stored: Model, runtime: Runtime, machine: Machine) -> tuple[Model, s
 
 
 def taken_format(stored: Model, runtime: Runtime, machine: Machine) -> LoadedFormat:
-    """Format that a runtime loads: the publisher's own, if no other was chosen and the runtime can;
-    raises as `as_run`.
+    """Format that a runtime loads.
+
+    It is the publisher's own format where no other was chosen and the runtime can load it. Raises
+    what `as_run` raises.
     """
     if stored.native and stored.native != stored.format:
         with suppress(Refusal):
@@ -264,7 +279,7 @@ def taken_format(stored: Model, runtime: Runtime, machine: Machine) -> LoadedFor
 
 
 def usable(estimates: Iterable[Estimate]) -> list[Estimate]:
-    """Estimates that fit: runtimes in common use first, each group fastest first."""
+    """Estimates that fit, runtimes in common use first; each group begins with its fastest."""
     fitting = [each for each in estimates if bool(each.fits) and each.decode_tps is not None]
     return sorted(
         fitting, key=lambda each: (each.runtime.mainstream, decode_tps(each)), reverse=True

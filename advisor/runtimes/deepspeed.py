@@ -46,7 +46,9 @@ LIVE = 1e9
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """All weights in RAM or on the drive, the KV cache in VRAM where it fits, else in RAM."""
+    """Placement with all weights in RAM or on the drive, and the KV cache in VRAM; in RAM where
+    VRAM cannot hold the cache.
+    """
     check_takes("deepspeed", machine, strategy)
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         rest = Location.DISK
@@ -93,8 +95,9 @@ def passing_bytes(model: Model, gpus: int) -> float:
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """One pass for all prompts, and one for a token of every sequence; each of several GPUs copies
-    its part of a layer and gets the others' parts from them.
+    """Schedule of one pass for all prompts, and one for a token of every sequence.
+
+    Each of several GPUs copies its part of a layer and gets the other parts from the other GPUs.
     """
     count = len(machine.gpus)
     if placement.strategy is PlacementStrategy.NVME_OFFLOAD:
@@ -190,7 +193,9 @@ print(text.batch_decode(model.generate(**prompts, max_new_tokens={output})))"""
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """JSON, script and launch line; with the cache in RAM, DeepSpeed's own script."""
+    """JSON, script and launch line of the placement; DeepSpeed's own script where the cache is in
+    RAM.
+    """
     launch = f"deepspeed --num_gpus {len(machine.gpus)}"
     name = catalog.repository(model.name)
     users = each_gpu(machine, work)

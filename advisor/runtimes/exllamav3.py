@@ -43,7 +43,9 @@ constants say, the others 0.45, 0.76, 0.82 (0xSero/local-ai-registry, 2026-08)."
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """All weights on the GPUs, divided by layers; or all but the experts of the first layers."""
+    """Placement with all weights on the GPUs, divided by layers; the experts of the first layers
+    may lie in RAM.
+    """
     check_takes("exllamav3", machine, strategy, model, work)
     if strategy is PlacementStrategy.CPU_OFFLOAD:
         experts = settings.cpu_moe
@@ -57,7 +59,7 @@ def place(
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """As llama.cpp; each chunk of a prompt copies the experts that lie in RAM."""
+    """Schedule of llama.cpp, in which each chunk of a prompt copies the experts that lie in RAM."""
     if placement.strategy is PlacementStrategy.CPU_OFFLOAD:
         work = work.with_numbers(ubatch=float(CHUNK))
     return LLAMA_CPP.schedule(model, placement, machine, work)
@@ -74,7 +76,9 @@ python main.py --model-name {folder} {" ".join(_options(placement, work))}"""
 
 
 def _options(placement: Placement, work: Workload) -> Iterable[str]:
-    """Length of a conversation, cache of all users in whole pages, its bits; experts; drafting."""
+    """Options of TabbyAPI: length of a conversation, cache of all users in whole pages, bits of the
+    cache, experts, drafting.
+    """
     yield f"--max-seq-len {int(work.context)}"
     if int(work.users) > 1:
         size = math.ceil(int(work.context) * int(work.users) / PAGE) * PAGE

@@ -33,7 +33,9 @@ SYSTEM_RAM = 4 * GIB
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """Experts outside, everything else on the GPU, or in RAM without a GPU."""
+    """Placement with experts outside the GPU and everything else on it; all in RAM without a
+    GPU.
+    """
     home = Location.vram(0) if machine.gpus else Location.RAM
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         outside = Location.DISK
@@ -83,7 +85,7 @@ def schedule(
     ahead: bool = True,
     by_cores: bool = False,
 ) -> Phases:
-    """One pass for the prompt and one for each token.
+    """Schedule of one pass for the prompt and one for each token.
 
     Experts stay cached for later tokens, or not; all of a layer are moved (`whole`), or those that
     its tokens use; the next layer's are predicted and moved while this one is computed (`ahead`),
@@ -136,7 +138,9 @@ def schedule(
 def _computed(
     model: Model, machine: Machine, work: Workload, load: Load, *, beside: Array
 ) -> tuple[Flow, ...]:
-    """Flows of the GPU, which has `beside` of the used experts, and then of the cores."""
+    """Flows of the experts: of the GPU, which computes the share `beside` of them, and of the
+    cores.
+    """
     if not machine.gpus:
         return (
             Flow(route=Route.IN_PLACE, load=load, kernels=streaming.kernels(model, work.users)),

@@ -41,7 +41,8 @@ in RAM reached 10 to 16 GB/s over PCIe 4 (DeepSpeedExamples, zero_inference, 202
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """Weights over GPU, RAM and drive; the KV cache in the first of these that holds it.
+    """Placement of weights over GPU, RAM and drive, with the KV cache in the first of these that
+    holds it.
 
     Layers stay on the GPUs only where it does too, and not all do, so that the result shows
     offloading, or where their number is stated. On the drive lies what RAM cannot hold beside the
@@ -91,7 +92,9 @@ def place(
 def cache_outside(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> dict[Location, Array]:
-    """Share of the KV cache outside the GPUs: 1 at the first location that holds it, else 0."""
+    """Share of the KV cache at each location outside the GPUs: 1 at the first one that holds it, 0
+    at all others.
+    """
     cache = streaming.cache_bytes(model, work)
     tables = model.embedding + model.output + streaming.BUFFERED * float(np.max(model.layer_bytes))
     free = (
@@ -113,8 +116,10 @@ def cache_outside(
 
 
 def gpu_batch(model: Model, placement: Placement, machine: Machine, work: Workload) -> Array:
-    """Sequences that the GPUs compute at a time: as many prompts as fit in VRAM beside layers that
-    pass through, the unpacked copy of one, and resident weights.
+    """Number of sequences that the GPUs compute at a time.
+
+    It is as many prompts as fit in VRAM beside resident weights, the layers that pass through, and
+    the unpacked copy of one layer.
     """
     passing = streaming.BUFFERED * float(np.max(model.layer_bytes))
     unpacked = 2.0 * streaming.unpacked_weights(model) / model.layers
@@ -134,8 +139,10 @@ def schedule(
     host_attention: bool = True,
     overlap: bool = True,
 ) -> Phases:
-    """One pass over the layers for the prompts of a block, and one for a token of every sequence,
-    which reads the cache; compressed weights are unpacked for each GPU batch.
+    """Schedule of one pass over the layers for the prompts of a block, and one for a token of every
+    sequence.
+
+    A token's pass reads the cache; compressed weights are unpacked for each GPU batch.
 
     The processor may compute attention for a cache in RAM (`--cpu-cache-compute`), and streams run
     in parallel (`--overlap`).
@@ -193,7 +200,7 @@ def schedule(
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """Command line of flex_opt; a remark for models that FlexLLMGen has no code for."""
+    """Command line of flex_opt, with a remark for models that FlexLLMGen has no code for."""
     if not re.match(r"opt-", model.name, re.IGNORECASE):
         return (
             f"# FlexLLMGen runs OPT models only. The speed is what its streaming would reach with\n"
@@ -218,7 +225,9 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
 
 
 def percent(model: Model, placement: Placement) -> tuple[int, ...]:
-    """`--percent`: weights, cache and activations on GPU and in RAM; the rest is on disk [%]."""
+    """Values of `--percent`: shares of weights, cache and activations on the GPU and in RAM; the
+    rest is on disk [%].
+    """
     whole = float(model.layer_bytes.sum())
     on_gpu = round(float(placement.gpu_layers) / model.layers * 100)
     in_ram = round(float(streaming.layer_weights(model, placement, Location.RAM)) / whole * 100)

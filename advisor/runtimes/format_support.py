@@ -1,4 +1,4 @@
-"""What a runtime takes: machines, models and requests; formats by processor, and the nearest one.
+"""Limits of runtimes: machines, models, requests and formats that each takes.
 
 What it refuses of them are rows of data/runtimes/refusals.csv.
 
@@ -56,7 +56,9 @@ class RefusalRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attempt:
-    """What a runtime is to place; without a model while only its format is loaded."""
+    """Question to a runtime: what it is to place; without a model where only its format is
+    loaded.
+    """
 
     machine: Machine
     strategy: PlacementStrategy | None
@@ -92,7 +94,7 @@ WHEN: Mapping[str, Callable[[Attempt, Sequence[str]], object]] = {
 
 @cache
 def refusals(runtime: str) -> tuple[RefusalRow, ...]:
-    """What a runtime refuses, in the order of the table."""
+    """Rows on what a runtime refuses, in the order of the table."""
     rows = read(DATA / "runtimes/refusals.csv", RefusalRow)
     return tuple(row for row in rows if row.runtime == runtime)
 
@@ -105,7 +107,7 @@ def check_takes(
     work: Workload = USUAL_WORK,
     settings: Settings = USUAL_SETTINGS,
 ) -> None:
-    """Refuse what a runtime does not take of a machine, a placement, a model or a request."""
+    """Check that a runtime takes a machine, a placement, a model and a request; raises Refusal."""
     of = Attempt(machine=machine, strategy=strategy, model=model, work=work, settings=settings)
     for row in refusals(runtime):
         conditions = (part.partition("=") for part in row.when.split("&"))
@@ -136,7 +138,9 @@ class RuntimeFormatRow:
     note: str
 
     def runs_on(self, kind: "Processor", instruction_sets: frozenset[str]) -> bool:
-        """Whether the row applies to a GPU, or to none, in a host with these instruction sets."""
+        """Whether the row applies to a GPU, or to a host without one, with these instruction
+        sets.
+        """
         vendor, family = kind
         return (
             self.vendor in ("any", vendor)
@@ -153,7 +157,7 @@ def rows() -> tuple[RuntimeFormatRow, ...]:
 
 
 def kinds(form: str) -> frozenset[str]:
-    """Kinds of file of a format; BF16 is stored alike in GGUF and safetensors."""
+    """Kinds of file that hold a format; BF16 is stored alike in GGUF and safetensors."""
     if form == "BF16":
         return frozenset({"GGUF", "16-bit"})
     stored = known_format(form)
@@ -170,7 +174,9 @@ WITH_KERNELS = {"GPTQ": (4, 8), "AWQ": (4,), "integers": (4, 8)}
 
 
 def _kind(packing: Packing) -> str:
-    """Kind of file of a packing; its own name for bits that no runtime has kernels for."""
+    """Kind of file of a packing; the packing's own name where no runtime has kernels for its
+    bits.
+    """
     kind = packing.row.kind
     return kind if packing.bits in WITH_KERNELS.get(kind, (packing.bits,)) else packing.name
 
@@ -179,7 +185,9 @@ Processor = tuple[str, str]  # vendor and family of a GPU; "none" and "" without
 
 
 def takes(key: str, machine: Machine, *, experts: bool = False) -> frozenset[str]:
-    """Kinds of file that all GPUs of a machine take; with `experts` those with kernels for them."""
+    """Kinds of file that all GPUs of a machine take; with `experts`, those with kernels for
+    experts.
+    """
     cards = tuple(dict.fromkeys((gpu.vendor, gpu.family) for gpu in machine.gpus))
     return _taken(key, cards or (("none", ""),), machine.host.instruction_sets, experts)
 
@@ -198,7 +206,9 @@ def _taken(
 
 
 def loaded_format_of(key: str, why: str = "") -> Callable[[str, Machine], LoadedFormat]:
-    """Function `loaded_format` of a runtime: the format, or the nearest one with a reason."""
+    """Function `loaded_format` of a runtime, which returns a format, or the nearest one with a
+    reason.
+    """
 
     def loaded_format(form: str, machine: Machine) -> LoadedFormat:
         taken = takes(key, machine)
@@ -226,7 +236,7 @@ def nearest(form: str) -> tuple[str, ...]:
 
 
 def with_experts(key: str, loaded: LoadedFormat, machine: Machine) -> LoadedFormat:
-    """The format in which a runtime loads a model with experts, from that of a dense model."""
+    """Format in which a runtime loads a model with experts, from its format of a dense model."""
     able = takes(key, machine, experts=True)
     if not kinds(loaded.format) & (takes(key, machine) - able):
         return loaded
@@ -250,7 +260,7 @@ GGUF_BY_BITS = {
 
 
 def _gguf_like(form: str) -> str:
-    """GGUF format of about the same bits."""
+    """GGUF format of about the same number of bits."""
     packing = packing_named(form)
     if packing is None:
         return texts("runtimes/file_kinds.csv", "format", "gguf").get(form, form)
@@ -264,7 +274,7 @@ MIDDLE_BITS = 12.0
 
 
 def bits(form: str) -> float:
-    """Number of bits in a format's name; 4 without one [bit]."""
+    """Number of bits in a format's name; 4 for a name without one [bit]."""
     packing = packing_named(form)
     if packing is not None:
         return packing.bits
@@ -275,7 +285,7 @@ def bits(form: str) -> float:
 
 
 def refusal(key: str, form: str, machine: Machine) -> str:
-    """Reason why a runtime cannot run a format, nor a near one, on a machine."""
+    """Reason why a runtime cannot run a format on a machine, nor a near format."""
     if not machine.gpus:
         return f"{NAMES[key]} needs a GPU, and this machine has none."
     able = [row for row in rows() if row.runtime == key]
@@ -292,8 +302,8 @@ def refusal(key: str, form: str, machine: Machine) -> str:
 
 
 def _without_kernels(key: str, form: str, machine: Machine) -> Gpu:
-    """The first GPU on which a runtime runs neither a format nor a near one; the first of all where
-    each runs some.
+    """First GPU on which a runtime runs neither a format nor a near one; the first of all GPUs
+    where there is no such GPU.
     """
     for gpu in machine.gpus:
         taken = takes(key, replace(machine, gpus=(gpu,), nodes=1))
@@ -310,8 +320,8 @@ def _words(text: str) -> frozenset[str]:
 
 
 def own_bits(form: str, name: str) -> float:
-    """Bits of a packing of a runtime's own format, else the available number closest to a format's
-    [bit].
+    """Bits of a packing in a runtime's own format; for other formats the closest number of bits
+    that it offers [bit].
     """
     packing = packing_named(form)
     if packing is not None and packing.row.kind == name:
@@ -320,13 +330,17 @@ def own_bits(form: str, name: str) -> float:
 
 
 def whole_bits(form: str) -> int:
-    """Available number of bits closest to a format's; the lower of two equally close ones."""
+    """Number of bits that is offered and closest to a format's; the lower of two equally close
+    numbers [bit].
+    """
     return min(Packing.IN_GROUPS, key=lambda there: (abs(there - bits(form)), there))
 
 
 def in_groups(key: str, name: str) -> Callable[[str, Machine], LoadedFormat]:
-    """Choice of the nearest number of bits, for a runtime by its key and the name of its format;
-    a packing of that name is loaded as it is.
+    """Function that chooses the nearest number of bits, for a runtime by its key and the name of
+    its format.
+
+    A packing of that name is loaded unchanged.
     """
 
     def loaded(form: str, machine: Machine) -> LoadedFormat:

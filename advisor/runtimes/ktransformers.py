@@ -56,7 +56,9 @@ CHUNK = 32768
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """All but experts on the GPUs, with as many experts as fit, equally many in all layers."""
+    """Placement with all parts but experts on the GPUs, and as many experts as fit there, equally
+    many in each layer.
+    """
     check_takes("ktransformers", machine, strategy, model)
     group = shared_by(model, machine)
     total = experts_of(model)
@@ -103,21 +105,22 @@ def place(
 
 
 def shared_by(model: Model, machine: Machine) -> GpuGroup:
-    """GPUs that share each layer; others stay idle."""
+    """GPUs that share each layer; further GPUs stay idle."""
     division = replace(parallel(model, machine), pipeline=1)
     return GpuGroup(model=model, machine=machine, division=division, at=0)
 
 
 def experts_of(model: Model) -> int:
-    """Number of experts of a layer; 1 without any."""
+    """Number of experts in a layer; 1 for a model without experts."""
     if model.architecture.experts:
         return model.architecture.experts.total
     return 1
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """Attention and dense parts, then the experts of both sides in parallel; for a long prompt, the
-    GPUs compute those of the RAM too, which are copied first.
+    """Schedule of attention and dense parts, then of the experts on GPUs and cores in parallel.
+
+    For a long prompt the GPUs compute the experts of the RAM too, which are copied first.
     """
     group = shared_by(model, machine)
     device = group.slowest
@@ -162,7 +165,7 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 
 
 def _experts(placement: Placement, where: Location, share: Floats) -> Placement:
-    """Placement of only the experts at one location."""
+    """Placement of the experts alone, at one location."""
     return replace(placement, weights={where: {Group.ROUTED_EXPERTS: share}}, kv={}, output={})
 
 

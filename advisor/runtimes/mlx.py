@@ -42,7 +42,9 @@ def place(
     *,
     server: str = "mlx",
 ) -> Placement:
-    """All weights and the cache in the memory of the chip, under a server by its key."""
+    """Placement of all weights and the cache in the memory of the chip, under a server by its
+    key.
+    """
     for key in dict.fromkeys((server, "mlx")):
         check_takes(key, machine, strategy, model, work)
     whole = layer_split.place(model, machine, work, strategy, settings)
@@ -53,7 +55,7 @@ def place(
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """Passes of llama.cpp, with the prompt in steps of `PROMPT_STEP` tokens."""
+    """Schedule of llama.cpp, with the prompt in steps of `PROMPT_STEP` tokens."""
     shared = shares_layers_between(model, machine)
     if shared:
         through = split_mode_tensor.schedule
@@ -63,7 +65,7 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """Command lines that quantize and serve the weights; mlx_lm.generate answers one prompt.
+    """Command lines that quantize and serve the weights; for one prompt, mlx_lm.generate answers.
 
     Several Macs: `mlx.distributed_config` writes the file of hosts, and `mlx.launch` starts the
     server on each; `--pipeline` passes layers on instead of sharing each. RDMA (jaccl) is for
@@ -81,7 +83,7 @@ def folder_of(model: Model) -> str:
 
 
 def folder_line(model: Model) -> str:
-    """Shell line that makes this folder from the maker's repository."""
+    """Shell line that makes the folder of the weights from the maker's repository."""
     source = shlex.quote(catalog.repository(model.name))
     folder = shlex.quote(folder_of(model))
     number = own_bits(model.format, "MLX")
@@ -126,7 +128,9 @@ MLX = variant(
 
 
 def ollama_command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """Command lines that make a model of Ollama's MLX engine of Safetensors (docs/import.mdx)."""
+    """Command lines that make a model of Safetensors files for Ollama's MLX engine
+    (docs/import.mdx).
+    """
     modelfile = shlex.quote(ollama.modelfile_text(f"./{folder_of(model)}", {}))
     return f"""{" ".join(ollama.environment(work))} ollama serve
 # in another terminal

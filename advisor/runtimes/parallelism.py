@@ -51,14 +51,17 @@ PER_STATE_VALUE = 4.0
 
 
 def is_prompt(step: ForwardPass) -> bool:
-    """Whether a step reads prompts; else each sequence gets a token, and drafts are checked."""
+    """Whether a step reads prompts; in other steps each sequence gets a token, and drafts are
+    checked.
+    """
     tokens = np.asarray(step.tokens, dtype=float)
     return bool(np.any(tokens > MOST_CHECKED * np.asarray(step.sequences)))
 
 
 def attention_work(model: Model, layers: Floats, step: ForwardPass) -> Array:
-    """Work of attention and of indexers in some layers, by the share of each layer's heads that is
-    computed, shape (..., layers) [FLOP].
+    """Work of attention and of indexers in some layers, shape (..., layers) [FLOP].
+
+    `layers` is the share of each layer's heads that is computed.
     """
     each = model.per_layer
     depth = np.asarray(step.depth, dtype=float)[..., None]
@@ -72,8 +75,9 @@ def attention_work(model: Model, layers: Floats, step: ForwardPass) -> Array:
 
 
 def cache_read(model: Model, shares: Floats, step: ForwardPass) -> Array:
-    """Cache that a step reads of a share of each layer, shape (..., layers): with an indexer all of
-    its keys, and the tokens that it chose [B].
+    """Cache that a step reads of a share of each layer, shape (..., layers) [B].
+
+    With an indexer a step reads all of its keys, and the cache of the tokens that it chose.
     """
     each = model.per_layer
     kept = model.kv_bytes(step.depth, step.kv_type)
@@ -85,8 +89,8 @@ def cache_read(model: Model, shares: Floats, step: ForwardPass) -> Array:
 
 
 def state_work(model: Model, layers: Floats, step: ForwardPass) -> Array:
-    """Work of linear attention on the states of a share of each layer, shape (..., layers), for all
-    tokens [FLOP].
+    """Work of linear attention on the states of a share of each layer, for all tokens, shape (...,
+    layers) [FLOP].
     """
     return np.asarray(PER_STATE_VALUE * (layers @ model.per_layer.state_values) * step.tokens)
 
@@ -96,7 +100,7 @@ ACTIVATION = 2.0  # size of a value sent between GPUs, 16 bits [B]
 
 @dataclass(frozen=True, kw_only=True)
 class Parallel:
-    """Division of a model over GPUs, or over each of several numbers of them, as arrays."""
+    """Division of a model over GPUs; arrays divide it over several numbers of GPUs."""
 
     tensor: int  # number of GPUs that share each layer
     pipeline: int  # number of groups of GPUs, each with its own layers
@@ -116,21 +120,24 @@ class Parallel:
 
     @property
     def turns(self) -> Sequence[Any]:
-        """Index of each group; for several numbers of GPUs all as one, shape (groups, 1, 1)."""
+        """Index of each group; shape (groups, 1, 1) for several numbers of GPUs at once."""
         if np.ndim(self.pipeline) == 0:
             return range(self.pipeline)
         return (np.arange(np.max(self.pipeline))[:, np.newaxis, np.newaxis],)
 
     def of_groups(self, numbers: Sequence[Array]) -> Any:
-        """Numbers of each group, of those by `turns`."""
+        """Numbers of each group, out of the numbers by index of `turns`."""
         if np.ndim(self.pipeline) == 0:
             return numbers
         return np.asarray(numbers[0])
 
 
 def parallel(model: Model, machine: Machine, *, by_user: bool = False) -> Parallel:
-    """Tensor parallel inside a machine where the heads can be divided, else pipeline parallel; the
-    latter also over unequal cards of which the smallest cannot hold as much as the others.
+    """Division of a model: tensor parallel inside a machine where the heads can be divided,
+    pipeline parallel in other cases.
+
+    It is pipeline parallel, too, over unequal cards of which the smallest cannot hold as much as
+    the others.
 
     vLLM requires a number of attention heads divisible by the tensor parallel size
     (vllm/config/model.py, 0.33.0), and advises pipelines between machines.
@@ -153,8 +160,9 @@ FULL = 0.95  # share of the room for weights from which equal parts of them do n
 
 
 def stages_by_memory(model: Model, machine: Machine) -> tuple[int, ...]:
-    """Layers of each of unequal cards, in proportion to their room for weights, where equal parts
-    do not fit the smallest; else none.
+    """Number of layers on each of unequal cards, in proportion to their room for weights.
+
+    It is empty where equal parts fit the smallest card.
 
     vLLM takes them as VLLM_PP_LAYER_PARTITION: 16 and 32 layers on 16 and 32 GB hold what tensor
     parallel does not (github.com/vllm-project/vllm/issues/34076, read 2026-11-28).
@@ -183,7 +191,7 @@ def _of_stages(stages: tuple[int, ...]) -> tuple[Floats, ...]:
 
 
 def shares_layers_between(model: Model, machine: Machine) -> bool:
-    """Whether machines with a GPU each share every layer: where a token is sooner so.
+    """Whether machines with one GPU each share every layer, because a token is then faster.
 
     W (1 - 1/n) / S > 2 L ( ceil(log2 n) t + 2 (n-1)/n v / R ),
 
@@ -208,7 +216,7 @@ def shares_layers_between(model: Model, machine: Machine) -> bool:
 
 
 def for_each(number: Any, function: Callable[[int], Any]) -> Any:
-    """Value of a function of a number; of each where it is an array, along the array's axes."""
+    """Value of a function of a number; along the axes of an array, the value of each number."""
     if np.ndim(number) == 0:
         return function(number)
     each = np.array([function(int(single)) for single in np.ravel(number)])
@@ -216,12 +224,12 @@ def for_each(number: Any, function: Callable[[int], Any]) -> Any:
 
 
 def beside_layers(number: Array) -> Floats:
-    """Numbers with an axis for the layers, shape (..., 1)."""
+    """Numbers with a further axis for the layers, shape (..., 1)."""
     return np.asarray(number)[..., np.newaxis]
 
 
 def held_by_each(model: Model, division: Parallel) -> Floats:
-    """Weights of each layer on each of the GPUs that share it, shape (layers,) [B]."""
+    """Weights of each layer on each of the GPUs that share the layer, shape (layers,) [B]."""
     if not division.by_user:
         return np.asarray(model.layer_bytes / beside_layers(division.tensor))
     experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
@@ -229,7 +237,9 @@ def held_by_each(model: Model, division: Parallel) -> Floats:
 
 
 def share_of_users(division: Parallel, users: Array) -> Array:
-    """Share of the users whose tokens a GPU computes: ceil( n / t ) / n with users of its own."""
+    """Share of the users whose tokens one GPU computes: ceil(n / t) / n where each GPU has users of
+    its own.
+    """
     if not division.by_user:
         return 1.0
     number = np.maximum(np.asarray(users, dtype=float), 1.0)
@@ -237,7 +247,9 @@ def share_of_users(division: Parallel, users: Array) -> Array:
 
 
 def cache_of_each(model: Model, division: Parallel, users: Array) -> Floats:
-    """Share of each layer's cache, of all users, on each of these GPUs, shape (..., layers)."""
+    """Share of each layer's cache, of all users, on each of the GPUs that share the layer, shape
+    (..., layers).
+    """
     if division.by_user:
         return np.asarray(share_of_users(division, users))[..., None] * np.ones(model.layers)
     return np.asarray(for_each(division.tensor, partial(cache_share, model)))
@@ -259,7 +271,8 @@ def check_divides_experts(model: Model, division: Parallel) -> None:
 
 
 def busiest_gpu(model: Model, tensor: int, tokens: Array) -> tuple[Array, Array]:
-    """Experts read and tokens computed by the busiest GPU, over the mean of all, each 1 or more.
+    """Experts read and tokens computed by the busiest GPU, each divided by the mean of all GPUs (1
+    or more).
 
     r = min( m + z sqrt( m (1 - p) ), E / t ) / m, with m = p E / t
     f = min( 1 + z sqrt( (1 - 1/t) / (T k / t) ), t )
@@ -284,7 +297,7 @@ def busiest_gpu(model: Model, tensor: int, tokens: Array) -> tuple[Array, Array]
 
 
 def query_heads(model: Model) -> int:
-    """Query heads of a layer, the smallest number of all its layers; 1 without attention."""
+    """Smallest number of query heads in any layer; 1 for a model without attention."""
     return round(min(filter(None, model.architecture.query_heads), default=1))
 
 
@@ -309,7 +322,7 @@ def cache_share(model: Model, tensor: int) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class GpuGroup:
-    """GPUs that share their layers, a turn of the pipeline."""
+    """GPUs that share their layers: one stage of a pipeline."""
 
     model: Model
     machine: Machine
@@ -318,7 +331,7 @@ class GpuGroup:
 
     @property
     def layers(self) -> Floats:
-        """Its layers, 1 or 0, shape (..., layers); none where there is no such group."""
+        """Layers of the group, 1 or 0, shape (..., layers); all 0 where there is no such group."""
         pipeline = self.division.pipeline
         if np.ndim(pipeline) == 0:
             return self.division.parts(self.model.layers)[self.at]
@@ -326,7 +339,7 @@ class GpuGroup:
 
     @property
     def devices(self) -> range:
-        """Indices of its GPUs; of the only one where there are several numbers of it."""
+        """Indices of the group's GPUs; of the only GPU where there are several numbers of GPUs."""
         if self.machine.counts is not None:
             return range(1)
         tensor = self.division.tensor
@@ -344,7 +357,7 @@ class GpuGroup:
 
     @property
     def memory(self) -> Array:
-        """VRAM of its smallest GPU [B]."""
+        """VRAM of the smallest GPU of the group [B]."""
         sizes = [self.machine.gpus[device].memory.value for device in self.devices]
         return np.asarray(reduce(np.minimum, sizes))
 
@@ -358,7 +371,9 @@ def gpu_groups(model: Model, machine: Machine, division: Parallel) -> list[GpuGr
 
 @lru_cache(maxsize=256)
 def _several_chunks(layers: int, counts: tuple[int, ...]) -> Floats:
-    """Groups of pipelines of several lengths, shape (groups, pipelines, 1, layers)."""
+    """Layers of each group in pipelines of several lengths, shape (groups, pipelines, 1,
+    layers).
+    """
     groups = np.zeros((max(counts), len(counts), 1, layers))
     for at, count in enumerate(counts):
         groups[:count, at, 0] = chunks(layers, count)
@@ -367,7 +382,7 @@ def _several_chunks(layers: int, counts: tuple[int, ...]) -> Floats:
 
 @lru_cache(maxsize=256)
 def chunks(layers: int, count: int) -> tuple[Floats, ...]:
-    """Layers of each of several groups of a pipeline, 1 or 0, in order, shape (layers,)."""
+    """Layers of each group of a pipeline, 1 or 0, in order, shape (layers,)."""
     edges = np.linspace(0, layers, count + 1).round()
     index = np.arange(layers)
     return tuple(((index >= low) & (index < high)).astype(float) for low, high in pairwise(edges))
@@ -411,7 +426,7 @@ def exchanges(
 
 
 def partitioned(line: str, division: Parallel, variable: str) -> str:
-    """Command line with the layers of each stage in a variable of the environment, where they
+    """Command line with a variable of the environment for the layers of each stage, where these
     differ.
     """
     if not division.stages:
@@ -420,7 +435,7 @@ def partitioned(line: str, division: Parallel, variable: str) -> str:
 
 
 def several(division: Parallel, *names: str) -> Iterable[str]:
-    """Options for the division of a model."""
+    """Options that divide a model over GPUs and machines."""
     for name, count in zip(names, (division.tensor, division.pipeline), strict=True):
         if count > 1:
             yield f"{name} {count}"

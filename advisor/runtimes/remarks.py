@@ -25,7 +25,7 @@ from advisor.units import memory, number, range_of, seconds, tokens_per_second
 
 
 def remarks(estimate: Estimate) -> tuple[str, ...]:
-    """What to know beside an estimate's command: its other modes, then its runtime."""
+    """Remarks beside an estimate's command: on its other modes, then on its runtime."""
     return (*modes(estimate), *remarks_of(estimate.runtime))
 
 
@@ -39,8 +39,10 @@ def modes(estimate: Estimate) -> tuple[str, ...]:
 
 
 def _images(estimate: Estimate) -> Iterable[str]:
-    """Memory of the encoder of images, which a GGUF file leaves to one of its own, and whether it
-    fits beside (docs/multimodal.md of ggml-org/llama.cpp: on the GPU, unless it is kept off).
+    """Remark on the memory of the encoder of images, which is a file of its own beside a GGUF file.
+
+    It says whether the encoder fits beside the model (docs/multimodal.md of ggml-org/llama.cpp: on
+    the GPU, unless it is kept off).
     """
     tower = estimate.model.architecture.tower
     placed = estimate.placement
@@ -66,7 +68,9 @@ COUNTED = {runtimes.LLAMA_CPP.name: "-ngl", runtimes.OLLAMA.name: "num_gpu"}
 
 
 def _layers_counted(estimate: Estimate) -> Iterable[str]:
-    """Number of the command beside the number of layers that is shown everywhere else."""
+    """Remark on the number of layers in the command, where another number of layers is shown
+    elsewhere.
+    """
     option = COUNTED.get(estimate.runtime.name)
     placed = estimate.placement
     if option is None or placed is None:
@@ -78,7 +82,7 @@ def _layers_counted(estimate: Estimate) -> Iterable[str]:
 
 
 def _fitting(before: Estimate, settings: Settings, **changes: Any) -> Estimate | None:
-    """Estimate with other settings; None if refused or too large."""
+    """Estimate with other settings; None where it is refused or does not fit."""
     changed = before.again(settings=settings, **changes)
     if changed.decode is not None and bool(np.all(changed.fits)):
         return changed
@@ -130,8 +134,9 @@ api/types.go of fb307609; LM Studio, LLMLoadModelConfig of lmstudio.js (all read
 
 
 def _passes(estimate: Estimate) -> Iterable[str]:
-    """Reason why a prompt that is a little longer than a micro-batch takes much longer, where each
-    pass over it copies the weights in RAM.
+    """Remark on prompts that are a little longer than a micro-batch, and take much longer.
+
+    Each pass over such a prompt copies the weights in RAM.
     """
     prompt = estimate.prompt
     if prompt is None or estimate.strategy is PlacementStrategy.GPU_RESIDENT:
@@ -159,7 +164,7 @@ OUTSIDE = (Route.STREAMED, Route.PAGED, Route.STAGED)  # routes of weights outsi
 
 
 def slower_with_cache(estimate: Estimate) -> Iterable[str]:
-    """Speed without the cache of experts, where it makes a token slower."""
+    """Remark on the speed without the cache of experts, where that cache makes a token slower."""
     if not np.any(estimate.settings.expert_cache) or estimate.decode is None:
         return
     without = _fitting(estimate, replace(estimate.settings, expert_cache=None))
@@ -174,7 +179,7 @@ def slower_with_cache(estimate: Estimate) -> Iterable[str]:
 
 
 def _divided(estimate: Estimate) -> Iterable[str]:
-    """Speed with `-sm tensor`, where several GPUs hold the whole model."""
+    """Remark on the speed with `-sm tensor`, where several GPUs hold the whole model."""
     several = len(estimate.machine.gpus) > 1 and estimate.machine.nodes == 1
     if not several or estimate.strategy is not PlacementStrategy.GPU_RESIDENT:
         return
@@ -194,7 +199,7 @@ WORTH_NAMING = 0.95  # a time must shrink to this share to be named
 
 
 def _own_fit(estimate: Estimate) -> Iterable[str]:
-    """Placement that llama-server chooses without `-ngl` and related options."""
+    """Remark on the placement that llama-server chooses without `-ngl` and related options."""
     if estimate.placement is None or estimate.strategy is PlacementStrategy.NVME_OFFLOAD:
         return
     fitted = _fitting(estimate, Settings(), strategy=PlacementStrategy.GPU_RESIDENT)
@@ -244,7 +249,9 @@ def _ray(estimate: Estimate) -> Iterable[str]:
 
 
 def _read_or_copied(estimate: Estimate) -> Iterable[str]:
-    """Speed of the other way to use weights in RAM: read over the link, or copied ahead."""
+    """Remark on the speed of the other way to use weights in RAM: reading over the link, or copying
+    ahead.
+    """
     if estimate.placement is None or estimate.strategy is PlacementStrategy.GPU_RESIDENT:
         return
     read = bool(np.any(estimate.placement.zero_copy))
@@ -259,7 +266,7 @@ def _read_or_copied(estimate: Estimate) -> Iterable[str]:
 
 
 def _accelerate(estimate: Estimate) -> Iterable[str]:
-    """Placement of `device_map="auto"` without limits."""
+    """Remark on the placement of `device_map="auto"` without limits."""
     if estimate.strategy is PlacementStrategy.GPU_RESIDENT:
         return
     gpus = [MEMORY_USED * float(np.max(gpu.memory.value)) for gpu in estimate.machine.gpus]
@@ -305,7 +312,7 @@ def _served(estimate: Estimate) -> Iterable[str]:
 
 
 def _tables(estimate: Estimate) -> Iterable[str]:
-    """Where tables lie outside the GPUs, of which a token reads a few rows."""
+    """Remark on tables outside the GPUs, of which a token reads a few rows."""
     model = estimate.model
     placement = estimate.placement
     machine = estimate.machine

@@ -72,14 +72,14 @@ CREATED = "[ -d ~/serving ] || (pip install uv && uv venv --python 3.12 --seed ~
 
 
 def served(work: Workload) -> Workload:
-    """Request with the cache in 16 bits where they are asked for, else in fp8."""
+    """Request with its cache in fp8, or in 16 bits where these are asked for."""
     if work.kv_type in ("f16", "bf16"):
         return work
     return work.with_numbers(kv_type="bf16" if work.kv_type == "f32" else "fp8")
 
 
 def paged(work: Workload) -> Workload:
-    """Request with the part of the cache that pages hold for each user, as its context.
+    """Request whose context is the part of the cache that pages hold for each user.
 
     max( c, context / users ), with the mean length c: pages are given out as a sequence grows, so
     users take what their requests come to; but an engine starts only if its cache holds one whole
@@ -90,7 +90,9 @@ def paged(work: Workload) -> Workload:
 
 
 def on_each(line: str, machine: Machine, first: str, others: str = "") -> str:
-    """Command line, or that of each machine, with an option that names the first one."""
+    """Command line of a single machine, or of each machine, with an option that names the first
+    one.
+    """
     if machine.nodes == 1:
         return line
     line = f"{line} --nnodes {machine.nodes} {first} --node-rank"
@@ -101,14 +103,18 @@ def on_each(line: str, machine: Machine, first: str, others: str = "") -> str:
 
 
 def drafter(work: Workload) -> str:
-    """Repository of the drafter: a smaller model, or a placeholder for one made for the model."""
+    """Repository of the drafting model; a placeholder where the drafter must be made for the
+    model.
+    """
     if work.draft_model is None:
         return HEADS[work.draft]
     return catalog.repository(work.draft_model.name)
 
 
 def checkpoint(model: Model) -> str:
-    """The maker's repository of a model in 16 bits, else one with it in its format."""
+    """Repository of a model's weights: the maker's for 16 bits, one in the model's format for
+    others.
+    """
     if "16-bit" in kinds(model.format):
         return catalog.repository(model.name)
     return downloads.checkpoint(model.name, model.format)
@@ -133,7 +139,7 @@ class Room:
 
 
 def with_tables(model: Model, machine: Machine, room: Room, users: Array, *, aside: bool) -> Room:
-    """Memory for layers beside the tables of n-grams, of which a token reads a few rows.
+    """Memory of a GPU for layers, beside the tables of n-grams, of which a token reads a few rows.
 
     They lie in the GPUs where these hold all and they are not put `aside` in RAM first; else in
     RAM, or in the mapped file where it has no room and the family's loader can.
@@ -164,8 +170,10 @@ def engine(
     port: int = 0,
     **fields: Any,
 ) -> Runtime:
-    """Runtime that serves checkpoints with a cache in pages, by its key, the memory that it uses on
-    a GPU, and further fields; it queues users whose cache does not fit.
+    """Runtime that serves checkpoints with a cache in pages; users whose cache does not fit wait in
+    a queue.
+
+    It is made of its key, the memory that it uses on a GPU, and further fields.
 
     On a rented machine it is installed by some lines, and downloads a checkpoint by the name of its
     repository, which its command takes as a last argument, as shell text.
@@ -220,8 +228,10 @@ def placed(
     settings: Settings,
     room: Room,
 ) -> Placement:
-    """Whole layers on the GPUs, the first ones of each group; the rest in pinned RAM, or all where
-    all would fit, to show offloading of everything.
+    """Placement of whole layers on the GPUs, with the rest in pinned RAM.
+
+    The first layers of each group are on its GPUs. Where all layers would fit, all are in RAM, to
+    show offloading of everything.
     """
     by_user = settings.attention_by_user
     division = parallel(model, machine, by_user=by_user)
@@ -242,7 +252,9 @@ def placed(
 
 
 def _layers_that_fit(group: GpuGroup, work: Workload, settings: Settings, room: Room) -> Floats:
-    """1 for layers of a group with weights on its GPUs, else 0, shape (..., layers)."""
+    """Layers of a group with weights on its GPUs: 1 for these and 0 for the others, shape (...,
+    layers).
+    """
     rank = np.cumsum(group.layers) * group.layers
     if settings.gpu_layers is not None:
         count = np.asarray(settings.gpu_layers, dtype=float) / group.division.pipeline
@@ -268,7 +280,9 @@ def weight_room(group: GpuGroup, work: Workload, room: Room) -> Array:
 
 
 def room_for_layers(room_of: RoomOf, model: Model, machine: Machine, work: Workload) -> Array:
-    """Bound on the layers in VRAM beside one user's cache, by each group's smallest GPU [B]."""
+    """Bound on the bytes of layers in VRAM beside one user's cache, by each group's smallest GPU
+    [B].
+    """
     single = work.with_numbers(users=1.0)
     room = room_of(model, machine, single)
     division = parallel(model, machine)
@@ -328,7 +342,8 @@ def _spread(groups: list[GpuGroup], layers: list[Floats], room: Room, users: Arr
 def users_at_once(
     room_of: RoomOf, model: Model, machine: Machine, work: Workload, settings: Settings
 ) -> Array:
-    """Users whose requests fit in the cache beside all weights; the others wait [users].
+    """Number of users whose requests fit in the cache beside all weights; further users wait
+    [users].
 
     A request holds its prompt and half of its reply on average; `room_of` is its memory, of a
     single user. 0 where the weights and the cache of a whole context do not fit.
@@ -354,7 +369,7 @@ def users_at_once(
 
 
 def _cache_of_a_user(group: GpuGroup, work: Workload, room: Room) -> Array:
-    """Cache of one user on each GPU of a group, that of who drafts included [B]."""
+    """Cache of one user on each GPU of a group, with the cache of the drafting model [B]."""
     model = group.model
     division = group.division
     if work.draft:
@@ -383,8 +398,10 @@ def sequences_that_fit(model: Model, placement: Placement, machine: Machine, wor
 
 
 def held_load(group: GpuGroup, placement: Placement, step: ForwardPass) -> Load:
-    """Load of one GPU of a group from its own memory, of the busiest one where each holds whole
-    experts; each starts the kernels of every layer.
+    """Load of one GPU of a group from its own memory.
+
+    Where each GPU holds whole experts it is that of the busiest GPU. Each GPU starts the kernels of
+    every layer.
     """
     model = group.model
     division = group.division
@@ -422,7 +439,7 @@ def held_load(group: GpuGroup, placement: Placement, step: ForwardPass) -> Load:
 
 
 def outside_load(group: GpuGroup, placement: Placement, step: ForwardPass) -> Load:
-    """Load of one GPU of a group from its layers in RAM, after they were copied."""
+    """Load of one GPU of a group from its layers in RAM, after these were copied."""
     weights = {
         part: share * group.layers for part, share in placement.weights[Location.RAM].items()
     }
@@ -437,7 +454,7 @@ def phases(
     work: Workload,
     stages: Callable[[GpuGroup, ForwardPass], Iterable[Stage]],
 ) -> Phases:
-    """One pass for the prompt and one for each token, through the `stages` of each group."""
+    """Schedules of the prompt and of each token, through the `stages` of each group."""
     division = parallel(model, machine, by_user=placement.attention_by_user)
     groups = gpu_groups(model, machine, division)
     running = served(work)
@@ -456,7 +473,7 @@ def phases(
 
 
 def group_weights(group: GpuGroup, placement: Placement) -> Array:
-    """Weights in RAM of a group's layers, for each of its GPUs, unused experts included [B]."""
+    """Weights in RAM of a group's layers, for each of its GPUs, with unused experts [B]."""
     sizes = group.model.bytes_per_layer
     shares = placement.weights[Location.RAM].items()
     held: Array = sum((share * group.layers) @ sizes[part] for part, share in shares)
@@ -464,7 +481,7 @@ def group_weights(group: GpuGroup, placement: Placement) -> Array:
 
 
 def group_kernels(group: GpuGroup, placement: Placement, step: ForwardPass) -> EngineKernels:
-    """Kernels of one GPU of a group; those of the first group sample for all."""
+    """Kernels of one GPU of a group; the first group also samples the token of every sequence."""
     model = group.model
     division = group.division
     mask = group.layers
@@ -510,7 +527,7 @@ KernelsOf = Callable[[GpuGroup, Placement, ForwardPass], Kernels]
 
 
 def layers_only(kernels: Kernels) -> Kernels:
-    """Kernels of further layers in a step whose tokens and cache are counted already."""
+    """Kernels of further layers in a step, whose tokens and cache another GPU counts already."""
     if not isinstance(kernels, EngineKernels):
         return Kernels(number=kernels.number)
     return EngineKernels(
@@ -539,8 +556,10 @@ def engine_formats(model: Model) -> tuple[str, str]:
 
 
 def _kernel(model: Model, groups: Sequence[Group], stored: float = 1.0) -> str:
-    """Format by the mean bits of a weight: bytes held over weights, two FLOPs each of those used;
-    some times as many may be `stored`.
+    """Format that kernels are chosen by, from the mean bits of a weight.
+
+    The bits are bytes held over weights; a used weight is two FLOPs. `stored` is how many times as
+    many weights are held as used.
     """
     held = sum(float(np.sum(model.bytes_per_layer[group])) for group in groups)
     weights = sum(float(np.sum(model.per_layer.flops[group] * stored)) / 2.0 for group in groups)

@@ -33,7 +33,9 @@ PER_TOKEN = 1.5 * MIB
 
 
 def static_share(machine: Machine) -> Array:
-    """`--mem-fraction-static`: share of VRAM beside a chunk of the prompt."""
+    """Value of `--mem-fraction-static`: share of VRAM for weights and cache, beside a chunk of the
+    prompt.
+    """
     share = 1.0 - (META + PER_TOKEN * chunk_size(machine)) / _smallest(machine)
     return np.asarray(np.maximum(np.floor(1000 * share) / 1000, 0.1))
 
@@ -65,7 +67,9 @@ def _room(model: Model, machine: Machine, work: Workload) -> serving.Room:
 def command(
     model: Model, placement: Placement, machine: Machine, work: Workload, source: str = ""
 ) -> str:
-    """Launch line of each machine; `source` is the repository where it is not the checkpoint's."""
+    """Launch line of each machine; `source` is the repository, where it is another one than
+    `checkpoint` names.
+    """
     division = parallel(model, machine)
     parts = [
         "python -m sglang.launch_server",
@@ -96,7 +100,9 @@ ALGORITHMS = {
 
 
 def _drafting(work: Workload) -> Iterable[str]:
-    """Options of a chain of drafted tokens, verified with the last token of the step before."""
+    """Options of drafting: a chain of drafted tokens, verified in one step with the last token
+    before them.
+    """
     if not work.draft:
         return
     drafted = int(work.drafted)

@@ -47,7 +47,8 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
 
 
 def _config(placement: Placement, work: Workload, division: Parallel) -> Iterable[str]:
-    """`--config` for what has no option of its own, as a file that the shell writes.
+    """Options of a file for `--config`, which the shell writes, for settings without an option of
+    their own.
 
     `kv_cache_config`, `enable_attention_dp` and `pp_partition` (nvidia.github.io/TensorRT-LLM,
     1.3.0rc11, examples/deepseek_r1_reasoning_parser).

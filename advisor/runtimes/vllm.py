@@ -52,7 +52,9 @@ BUFFERED = 2
 def sooner(
     model: Model, machine: Machine, work: Workload, read: Placement, copied: Placement
 ) -> npt.NDArray[np.bool_]:
-    """Whether a token's reads over the link are faster than copies, without computing."""
+    """Whether reading a token's weights over the link is faster than copying them, without
+    computing.
+    """
     link = machine.gpus[0].link
     users = np.asarray(work.users, dtype=float)
     used = sum(
@@ -66,8 +68,10 @@ def sooner(
 def read_in_place(
     model: Model, machine: Machine, work: Workload, settings: Settings, room: serving.Room
 ) -> Placement:
-    """Weights that do not fit stay in RAM: experts of the first layers, else whole first layers; a
-    given number of layers, the last ones, stays whole on the GPUs.
+    """Placement with the weights that do not fit in RAM, read over the link.
+
+    They are experts of the first layers, or whole first layers. A stated number of layers, the last
+    ones, stays whole on the GPUs.
     """
     nothing = replace(settings, gpu_layers=0)
     still = replace(room, buffered=0)
@@ -105,7 +109,9 @@ def read_in_place(
 
 
 def _last(group: Floats, count: Array) -> Floats:
-    """1 for the last `count` layers of a group, else 0, shape (..., layers)."""
+    """Shares of a group's layers: 1 for the last `count` of them, 0 for the others, shape (...,
+    layers).
+    """
     rank = np.cumsum(group[::-1])[::-1] * group
     return np.asarray(group * (rank <= np.asarray(count)[..., None]))
 
@@ -142,7 +148,7 @@ def _with(
 
 
 def offload_options(model: Model, placement: Placement, division: Parallel) -> Iterable[str]:
-    """Options of `vllm serve` for weights in RAM; none where all are on the GPUs."""
+    """Options of `vllm serve` for weights in RAM; empty where all weights are on the GPUs."""
     if np.any(placement.embedding_share(Location.DISK)):
         yield "--engram-config.host_file_gather true"
     elif model.by_ngrams and not np.any(placement.embedding_share(Location.RAM)):
@@ -167,8 +173,11 @@ def offload_options(model: Model, placement: Placement, division: Parallel) -> I
 
 @cache
 def grouping(layers: int, offloaded: int) -> tuple[int, int]:
-    """Size of a group and number of its last layers to offload, for at least the required layers:
-    the pair with fewest excess layers, and of these the smallest group, which spreads copies most.
+    """Size of a group of layers, and number of its last layers to offload, for at least the
+    required layers.
+
+    It is the pair with the fewest excess layers; of equal pairs the smallest group, which spreads
+    copies most.
     """
     pairs = ((size, last) for size in range(1, layers + 1) for last in range(1, size + 1))
     enough = [pair for pair in pairs if grouped(layers, *pair) >= offloaded]
@@ -188,7 +197,9 @@ PAGE = 16  # tokens of a page of the cache (`--block-size`, default of vLLM 0.33
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """As many layers on the GPUs as fit beside cache and buffers; the rest in pinned RAM."""
+    """Placement with as many layers on the GPUs as fit beside cache and buffers, and the rest in
+    pinned RAM.
+    """
     check_takes("vllm", machine, strategy)
     room = _room(model, machine, work)
     copied = serving.placed(model, machine, work, strategy, settings, room)
@@ -221,7 +232,9 @@ def schedule(
     computed: serving.KernelsOf = serving.group_kernels,
     ahead: bool = True,
 ) -> Phases:
-    """One pass for the prompt and one for each token; layers are copied ahead or just in time."""
+    """Schedule of one pass for the prompt and one for each token; layers are copied ahead or just
+    in time.
+    """
 
     def stages(group: GpuGroup, step: ForwardPass) -> Iterable[Stage]:
         """Resident and copied layers of a group of GPUs, then those read in RAM.
@@ -253,7 +266,9 @@ def schedule(
 def command(
     model: Model, placement: Placement, machine: Machine, work: Workload, source: str = ""
 ) -> str:
-    """Command line of each machine; `source` is the repository where it is not the checkpoint's."""
+    """Command line of each machine; `source` is the repository, where it is another one than
+    `checkpoint` names.
+    """
     division = parallel(model, machine, by_user=placement.attention_by_user)
     if division.by_user:
         tensor = "--data-parallel-size"
@@ -275,7 +290,9 @@ def command(
 
 
 def _drafting(work: Workload) -> Iterable[str]:
-    """`--speculative-config` (features/speculative_decoding of vLLM's documentation, 2026-11)."""
+    """Option `--speculative-config` (features/speculative_decoding of vLLM's documentation,
+    2026-11).
+    """
     if work.draft:
         methods = {"eagle": "eagle3", "dflash": "dflash", Draft.MODEL: "draft_model"}
         method = methods.get(work.draft, work.draft)

@@ -26,7 +26,9 @@ NUMBERS = {"f32": "fp32", "fp8": "fp8", "fp4": "fp4"}
 
 
 def first_layers(model: Model, count: Array) -> Floats:
-    """Share of each layer: 1 for the first `count`, a fraction at the edge, shape (..., layers)."""
+    """Shares of the layers: 1 for the first `count`, with a fraction at the edge, shape (...,
+    layers).
+    """
     index = np.arange(model.layers)
     return np.clip(np.asarray(count, dtype=float)[..., None] - index, 0.0, 1.0)
 
@@ -48,8 +50,9 @@ def shared_by_gpus(
     cache_outside: Mapping[Location, Array],
     tables: Location | None = None,
 ) -> Placement:
-    """Placement with an equal part of the `kept` layers on every GPU, and the rest `outside`, by
-    shares of each layer, shape (..., layers).
+    """Placement with an equal part of the `kept` layers on every GPU, and the rest `outside`.
+
+    Layers are shares of each layer, shape (..., layers).
 
     Each GPU has a share of its VRAM in use, with a workspace for computing and for streamed layers
     [B]. A share of the KV cache, and the tables (embedding and head), may lie outside too.
@@ -86,7 +89,9 @@ def prompt_workspace(model: Model, work: Workload) -> Array:
 
 
 def phases_of(one_pass: Callable[[ForwardPass], Schedule], work: Workload) -> Phases:
-    """One pass over the layers for the prompts of all users, and one for a token of each."""
+    """Schedules of one pass over the layers for the prompts of all users, and one for a token of
+    each user.
+    """
     return Phases(
         of_prompt=lambda: one_pass(prompt_step(work)), of_token=lambda: one_pass(token_step(work))
     )
@@ -111,13 +116,13 @@ def cache_share(placement: Placement, place: Location) -> Array:
 
 
 def kernels(model: Model, sequences: Array, unpacked: Array = 0.0) -> Kernels:
-    """Batch of a framework on a GPU, for a step of a model; some values are unpacked first."""
+    """Kernels of a framework on a GPU for a step of a model; some values are unpacked first."""
     number = NUMBERS.get(model.decode_class, "fp16")
     return Kernels(number=number, sequences=sequences, unpacked=unpacked)
 
 
 def each_of(load: Load, gpus: int) -> Load:
-    """Load of each of several GPUs that share every layer; each starts every kernel."""
+    """Load of each of several GPUs that share every layer; each GPU starts every kernel."""
     kernels = {name: getattr(load, name) for name in (*STARTED, "latent_values")}
     return replace(load.times(1.0 / gpus), **kernels)
 
@@ -128,8 +133,10 @@ written and read, relative to ten bytes for each value."""
 
 
 def attended_bytes(model: Model, load: Load) -> Array:
-    """Cache that a framework's attention reads: two bytes for the two FLOPs on each value, which
-    heads that share it have repeated first (Transformers, `repeat_kv`) [B].
+    """Bytes of the cache that a framework's attention reads [B].
+
+    Two bytes are read for the two FLOPs on each value, as values that heads share are repeated
+    first (Transformers, `repeat_kv`).
     """
     grouped = np.sum(model.architecture.attention_values) > np.sum(model.per_layer.kv_values)
     return load.attention_flops * (1.0 + REPEATED * float(grouped))
@@ -141,8 +148,9 @@ def packed_weights(model: Model) -> bool:
 
 
 def unpacked_weights(model: Model) -> float:
-    """Number of weights that a step unpacks once: all in the matrices of a compressed model's
-    layers, all experts included.
+    """Number of weights that a step unpacks once.
+
+    They are all weights in the matrices of a compressed model's layers, all experts included.
     """
     if not packed_weights(model):
         return 0.0
@@ -171,5 +179,5 @@ def moved_weights(model: Model, placement: Placement, location: Location) -> Arr
 
 
 def outside_gpus(placement: Placement) -> tuple[Location, ...]:
-    """RAM and the drive, if they hold weights."""
+    """Locations outside the GPUs (RAM, drive) that hold weights."""
     return tuple(place for place in (Location.RAM, Location.DISK) if place in placement.weights)

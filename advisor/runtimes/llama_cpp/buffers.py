@@ -41,7 +41,7 @@ Roles = Mapping[str, Tensor]  # tensors of a layer by role
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Widths:
-    """Largest number of values alive in any layer, by kind of work."""
+    """Largest number of values in memory at one moment in any layer, by kind of work."""
 
     feed_forward: float  # values per token in a feed-forward part or among experts
     attention: float  # values per token in attention, without its scores
@@ -87,8 +87,10 @@ def compute_buffer(architecture: Architecture, work: Workload) -> Array:
 
 
 def input_buffer(architecture: Architecture, work: Workload) -> Array:
-    """RAM for the inputs of a micro-batch with all layers on GPUs: masks and two vectors per token,
-    as embeddings are looked up on the host (`CUDA_Host compute buffer size` in logs) [B].
+    """RAM for the inputs of a micro-batch with all layers on GPUs: masks and two vectors per token
+    [B].
+
+    Embeddings are looked up on the host (`CUDA_Host compute buffer size` in logs).
     """
     rows = 2 * micro_batch(work) * architecture.hidden
     return np.asarray(masks(architecture, work) + FLOAT * rows, dtype=float)
@@ -100,7 +102,8 @@ def output_buffer(architecture: Architecture, work: Workload) -> Array:
 
 
 def spread_cache(model: Model, work: Workload) -> Array:
-    """VRAM for one layer's cache in 16 bits, from a smaller type, for flash attention of CUDA [B].
+    """VRAM for a copy in 16 bits of one layer's cache of a smaller type, for CUDA's flash attention
+    [B].
 
         2 B x the most values of a layer x users
 
@@ -138,7 +141,7 @@ opened on 24 January 2026, "almost x2 less memory"."""
 
 
 def as_built(model: Model, month: str) -> Model:
-    """Model with latent attention (MLA) as a build of some month keeps its cache; of today without
+    """Model with its latent attention (MLA) cached as a build of some month does; as today without
     a month.
 
     Builds before `LATENT_SINCE` keep keys and values of each head, heads x (nope + rope + v),
@@ -154,8 +157,9 @@ def as_built(model: Model, month: str) -> Model:
 
 @lru_cache(maxsize=64)
 def _older(architecture: Architecture, *, by_head: bool) -> Architecture:
-    """Architecture with an older cache; itself without latent attention, or with an indexer, which
-    came later.
+    """Architecture with the cache of an older build.
+
+    It is unchanged without latent attention, and with an indexer, which came after those builds.
     """
     shape = per_layer(architecture)
     if not np.any(shape.unfolded) or np.any(shape.indexed):
@@ -217,7 +221,7 @@ def masks(architecture: Architecture, work: Workload) -> Array:
 
 @lru_cache(maxsize=512)
 def widths(architecture: Architecture) -> Widths:
-    """Largest number of values alive in any layer, by kind of work."""
+    """Largest number of values in memory at one moment in any layer, by kind of work."""
     feed_forward = attention = recurrence = state = index_room = 0.0
     heads: dict[int | None, float] = {}
     layers = zip(architecture.by_layer, architecture.cache, architecture.query_heads, strict=True)
@@ -241,7 +245,7 @@ def widths(architecture: Architecture) -> Widths:
 
 
 def feed_forward_values(architecture: Architecture, roles: Roles) -> float:
-    """Values per token alive in the feed-forward part of a layer.
+    """Number of values per token in memory at one moment in the feed-forward part of a layer.
 
     Gate, up and their product, 3 F; F without a gate. With `k` experts per token: 3 k F, and the
     outputs of all k, k hidden, where these are larger than the memory of gate and up, 2 k F; k F +
@@ -255,7 +259,7 @@ def feed_forward_values(architecture: Architecture, roles: Roles) -> float:
 
 
 def attention_values(hidden: int, roles: Roles, kept: LayerCache) -> float:
-    """Values per token alive in attention, without scores.
+    """Number of values per token in memory at one moment in attention, without its scores.
 
     Queries, keys, values and the result, 2 q + k + v; queries no wider than the residual stream
     reuse its memory. With an output gate 4 q. MLA holds, per head, the query (nope + rope), its
@@ -277,7 +281,8 @@ def attention_values(hidden: int, roles: Roles, kept: LayerCache) -> float:
 
 
 def recurrence_values(roles: Roles) -> float:
-    """Values per token alive in a layer with a state; 0 for other layers.
+    """Number of values per token in memory at one moment in a layer with a state; 0 for other
+    layers.
 
     With C channels of the convolution and D values out: max(2 C, 3 D) for gated DeltaNet, max(3 D +
     2 C, D + 3 C) for Mamba-2.

@@ -30,8 +30,9 @@ RPC_PORT = 50052  # default port of rpc-server (tools/rpc/README.md)
 def command(
     model: Model, placement: Placement, machine: Machine, work: Workload, source: str = ""
 ) -> str:
-    """Command line of llama-server and of each further machine; `source` is the option with the
-    weights, where they are not those of `weights`.
+    """Command line of llama-server, and of each further machine.
+
+    `source` is the option that names the weights, where it is not the one of `weights`.
     """
     named = source or weights(model)
     line = " ".join([f"llama-server {named}", *arguments(model, placement, machine, work)])
@@ -39,7 +40,8 @@ def command(
 
 
 def weights(model: Model) -> str:
-    """Option that names the weights: a repository that is downloaded once, else a file.
+    """Option that names the weights: a repository that is downloaded once, or a file where none is
+    known.
 
     With a repository llama-server also loads the tower for images, which no estimate counts, unless
     it is told not to (server README: `--no-mmproj`).
@@ -78,7 +80,7 @@ SETUP = ServerSetup(
 
 
 def with_workers(line: str, placement: Placement, machine: Machine) -> str:
-    """Command line of a server, after that of every further machine."""
+    """Command line of a server, preceded by the command line of each further machine."""
     if machine.nodes == 1 or not np.any(placement.gpu_layers):
         return line
     return f"# on every other machine\nrpc-server -H 0.0.0.0 -p {RPC_PORT} -c\n# here\n{line}"
@@ -129,7 +131,9 @@ SPECULATIVE = {
 
 
 def _drafting(work: Workload) -> Iterable[str]:
-    """Options of speculative decoding: by layers of the file itself, another file or n-grams."""
+    """Options of speculative decoding, which is done by layers of the same file, by another file or
+    by n-grams.
+    """
     if not work.draft:
         return
     yield f"--spec-type {SPECULATIVE[work.draft]}"
@@ -164,7 +168,7 @@ def _layers(model: Model, placement: Placement, machine: Machine) -> Iterable[st
 
 
 def devices(model: Model, placement: Placement, machine: Machine) -> Iterable[str]:
-    """Number of layers of each GPU, with the head counted on the last."""
+    """Options for the number of layers of each GPU; the head counts on the last GPU."""
     if len(machine.gpus) < 2 or not np.any(placement.gpu_layers):
         return
     if machine.nodes > 1:
@@ -179,7 +183,7 @@ def devices(model: Model, placement: Placement, machine: Machine) -> Iterable[st
 
 
 def threads(machine: Machine) -> Iterable[str]:
-    """Number of threads and policy for memory nodes, where they are stated."""
+    """Options for the number of threads and the policy for memory nodes, where these are stated."""
     host = machine.host
     if host.threads is not None:
         yield f"-t {host.threads}"
@@ -190,7 +194,7 @@ def threads(machine: Machine) -> Iterable[str]:
 
 
 def bound(line: str, machine: Machine) -> str:
-    """Command line bound to the first memory node by numactl, where that is stated."""
+    """Command line bound to the first memory node by numactl, where the policy says so."""
     if machine.host.numa != "numactl":
         return line
     return f"numactl --cpunodebind=0 --membind=0 {line}"

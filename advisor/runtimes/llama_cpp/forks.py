@@ -40,7 +40,7 @@ from advisor.units import Array
 def schedule(
     model: Model, placement: Placement, machine: Machine, work: Workload, *, repacked: bool = True
 ) -> Phases:
-    """Schedule of llama.cpp, but with experts in RAM always computed by the processor.
+    """Schedule of llama.cpp in which the processor always computes the experts in RAM.
 
     Without `-rtr`, where they are not `repacked`, a batch copies them to the GPU from `COPY_TOKENS`
     times all experts over the experts per token on (pull request 520 of the fork). Several GPUs
@@ -62,7 +62,8 @@ def schedule(
 
 
 def unfolded(model: Model, tokens: Array) -> Model:
-    """Model as the fork reads a prompt with it: latent attention (MLA) with keys and values anew.
+    """Model with latent attention (MLA) as the fork reads a prompt: it makes keys and values of
+    each head anew.
 
     FLOPs per token and past token = 2 (heads (nope + rope + v) + heads rank (nope + v) / n)
 
@@ -86,7 +87,7 @@ ALL_LAYERS = 999  # `-ngl` larger than any model's layers, for forks that do not
 
 
 def options(model: Model, placement: Placement, machine: Machine, work: Workload) -> Iterable[str]:
-    """Options that both have."""
+    """Options that both forks have."""
     yield from request(work)
     if machine.gpus:
         layers = int(np.ravel(placement.gpu_layers)[0])
@@ -114,7 +115,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
 
 
 def older_count(settings: Settings) -> Settings:
-    """Settings whose stated number of layers is one of repeating layers alone.
+    """Settings whose number of layers counts repeating layers alone, without the output head.
 
     Both forks left llama.cpp before its `-ngl N` counted the output head first.
     """
@@ -126,7 +127,9 @@ def older_count(settings: Settings) -> Settings:
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """As llama.cpp places them, with `-ngl N` for N layers and the head after the last of them."""
+    """Placement of llama.cpp in which `-ngl N` is N layers; the head follows after the last of
+    them.
+    """
     return layer_split.place(model, machine, work, strategy, older_count(settings))
 
 
@@ -146,7 +149,7 @@ IK_LLAMA_CPP = variant(
 def llamafile_place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """As many whole layers on the GPU as fit; the others in RAM."""
+    """Placement with as many whole layers on the GPU as fit, and the others in RAM."""
     check_takes("llamafile", machine, strategy, model, work, settings)
     settings = older_count(settings)
     if settings.gpu_layers is None and machine.gpus:

@@ -58,7 +58,9 @@ they are asked for (`--lazy-mode auto`, the default) [B]."""
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """Last layers on the GPU, routed experts of the first layers in RAM, the rest by strategy."""
+    """Placement with the last layers on the GPU, routed experts of the first layers in RAM, and the
+    rest by strategy.
+    """
     check_takes("llama.cpp", machine, strategy, model, work, settings)
     settings = settings.in_layers(model.layers)
     if strategy is PlacementStrategy.GPU_RESIDENT:
@@ -82,8 +84,10 @@ def _with_room(
     placement: Placement,
     placed: Callable[[Array, Array], Placement],
 ) -> Placement:
-    """Placement that moves the experts of one more layer to RAM, or without experts one more layer,
-    until each of several GPUs holds its whole layers, which divide their memory unevenly.
+    """Placement in which each of several GPUs has room for its whole layers.
+
+    Layers divide the memory of GPUs unevenly: as long as one GPU lacks room, the experts of one
+    more layer go to RAM, or one more layer of a model without experts.
 
     `placed` makes one from the numbers of layers on the GPUs and of layers with experts in RAM.
     """
@@ -170,7 +174,9 @@ def _placed(
 
 
 def _tables(model: Model, rest: Location, settings: Settings) -> dict[Location, Array]:
-    """Shares of the tables where some stay in the mapped file (`--lazy-mode auto`); else empty."""
+    """Shares of the token tables that stay in the mapped file (`--lazy-mode auto`); empty where
+    none stays there.
+    """
     tables = model.embedding * model.tables_share
     lazy = np.where(tables > LAZY, model.tables_share, 0.0)
     if rest is Location.DISK or not Settings.LOAD_MODES[settings.load_mode] or not np.any(lazy):
@@ -181,7 +187,7 @@ def _tables(model: Model, rest: Location, settings: Settings) -> dict[Location, 
 def _expert_cache(
     model: Model, machine: Machine, strategy: PlacementStrategy, settings: Settings
 ) -> Array | None:
-    """VRAM for cached experts, at most all of them; None where none stay in RAM [B]."""
+    """VRAM for cached experts, at most the size of all; None where no experts stay in RAM [B]."""
     if strategy is PlacementStrategy.GPU_RESIDENT or not np.any(settings.expert_cache):
         return None
     if not model.has_experts or not machine.gpus:
@@ -193,8 +199,9 @@ def _expert_cache(
 
 
 def _last_memory(machine: Machine) -> dict[Location, Array]:
-    """Memory of the last GPU, or RAM without any, with 1; of several numbers of GPUs each has 1 for
-    its last and 0 for others.
+    """Memory of the last GPU with the share 1; RAM for a machine without a GPU.
+
+    With several numbers of GPUs, each number has 1 for its last GPU and 0 for the others.
     """
     if machine.counts is not None:
         return {
@@ -206,7 +213,12 @@ def _last_memory(machine: Machine) -> dict[Location, Array]:
 def page_cache(
     model: Model, placement: Placement, machine: Machine, work: Workload, settings: Settings
 ) -> Array:
-    """RAM for cached pages of the file [B].
+    """RAM for cached pages of the model file [B].
+
+    It is the stated size where there is one. It is all free RAM where this is too small for the
+    part on the drive, and 0 where it is large enough, to show the speed of the drive alone. Unified
+    memory that the first machine's GPUs use is not free; beside layers on them RAM holds only pages
+    of the file, which get all that is free.
 
     By the settings; else all free RAM where it is too small for the part on the drive, and 0 where
     it is large enough, to show the speed of the drive alone. Unified memory that the first
@@ -231,7 +243,8 @@ def page_cache(
 def split(
     model: Model, machine: Machine, work: Workload, settings: Settings, computing: Array
 ) -> tuple[Array, Array]:
-    """Layers on the GPU and layers whose experts stay in RAM: by the settings, or as many as fit.
+    """Number of layers on the GPU, and of layers whose experts stay in RAM: as stated, or as many
+    as fit.
 
     Dense parts and the cache are placed first, since each token reads them; experts fill the rest.
     A model that would fit whole gets no GPU layers, to show offloading of everything. `computing`
@@ -267,8 +280,10 @@ def split(
 def gpu_budget(
     model: Model, machine: Machine, work: Workload, computing: Array | None = None
 ) -> Array:
-    """VRAM of all GPUs for weights and cache, after buffers (of which `computing` may be known),
-    margin and who drafts; each further GPU leaves half a layer unused on average [B].
+    """VRAM of all GPUs for weights and cache, after buffers, a margin and the drafting model [B].
+
+    `computing` is the size of the buffers where it is known. Each further GPU leaves half a layer
+    unused on average.
     """
     if computing is None:
         computing = compute_buffer(model.architecture, work)
@@ -280,13 +295,13 @@ def gpu_budget(
 
 
 def most_whole_layers(model: Model, machine: Machine, work: Workload) -> Array:
-    """Number of whole layers that fit beside their cache, whatever the output head takes."""
+    """Number of whole layers that fit beside their cache, without regard to the output head."""
     cache = kv_cache_bytes(model, work) * np.asarray(work.users, float)[..., None]
     return layers_that_fit(model.layer_bytes + cache, gpu_budget(model, machine, work))
 
 
 def whole_layers(model: Model, machine: Machine, work: Workload) -> Array:
-    """Number of whole layers that fit; 0 where all would, to show offloading."""
+    """Number of whole layers that fit; 0 where all layers would fit, to show offloading."""
     cache = kv_cache_bytes(model, work) * np.asarray(work.users, float)[..., None]
     budget = gpu_budget(model, machine, work) - model.output
     layers = layers_that_fit(model.layer_bytes + cache, budget)
@@ -296,8 +311,9 @@ def whole_layers(model: Model, machine: Machine, work: Workload) -> Array:
 def gpu_buffer(
     model: Model, machine: Machine, work: Workload, outside: Array, computing: Array
 ) -> Array:
-    """VRAM for computing, and for the weights in RAM that prompts copy; `outside` is 1 where some
-    weights are there, else 0 [B].
+    """VRAM for computing, and for the copies of weights in RAM that prompts need [B].
+
+    `outside` is 1 where some weights are in RAM, and 0 where none are.
 
     Two of the largest matrices are copied at a time: a published log has 42 MB of buffer for a
     micro-batch of 16 tokens and 7 GB from 32 on, about two expert matrices of that model.

@@ -34,7 +34,7 @@ DRAFTING = {
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """llama.cpp's placement of experts; of a model without, as many whole layers as fit."""
+    """Placement of llama.cpp; as many whole layers as fit for a model without experts."""
     check_takes("lm-studio", machine, strategy, model, work)
     if not model.has_experts and settings.gpu_layers is None and machine.gpus:
         settings = replace(settings, gpu_layers=layer_split.whole_layers(model, machine, work))
@@ -70,8 +70,9 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
 
 
 def plain_lines(model: Model, context: int) -> str:
-    """Lines of lms that download and start a model, which ask where several have its key; empty
-    where no repository is known.
+    """Lines of lms that download and start a model; empty where no repository is known.
+
+    Where several models have its key, lms asks which one.
     """
     get = get_line(model)
     if not get:
@@ -92,7 +93,9 @@ def get_line(model: Model) -> str:
 
 
 def key(model: Model) -> str:
-    """Name under which `lms` lists a downloaded model: its repository's, else that of the file."""
+    """Name under which `lms` lists a downloaded model: that of its repository, or of its file where
+    no repository is known.
+    """
     repository = downloads.Download.of_gguf(model).partition(":")[0]
     if repository:
         return repository.rpartition("/")[2].removesuffix("-GGUF").lower()

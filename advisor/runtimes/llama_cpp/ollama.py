@@ -52,7 +52,9 @@ def default_context(machine: Machine) -> int:
 
 
 def served(model: Model, machine: Machine, work: Workload) -> Workload:
-    """Workload with Ollama's micro-batch where none is set: larger with the context, given room."""
+    """Request with Ollama's micro-batch where none is set, which grows with the context where there
+    is room.
+    """
     if np.any(np.asarray(work.ubatch) != BATCH):
         return work
     context = np.asarray(work.context, dtype=float) * work.users
@@ -66,7 +68,7 @@ def served(model: Model, machine: Machine, work: Workload) -> Workload:
 
 
 def predicted(model: Model, work: Workload) -> Array:
-    """Memory that Ollama expects of a model before its start: file and KV cache [B]."""
+    """Memory that Ollama expects a model to need before it starts: file and KV cache [B]."""
     cache = np.sum(kv_cache_bytes(model, work), axis=-1) * work.users
     return np.asarray(model.file_bytes + cache)
 
@@ -74,14 +76,18 @@ def predicted(model: Model, work: Workload) -> Array:
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """llama.cpp's placement, of its own choice or of a stated number of layers and experts."""
+    """Placement of llama.cpp: its automatic one, or one with a stated number of layers and
+    experts.
+    """
     check_takes("ollama", machine, strategy, model, work)
     running = served(model, machine, work)
     return layer_split.place(model, chosen(model, machine, running), running, strategy, settings)
 
 
 def chosen(model: Model, machine: Machine, work: Workload) -> Machine:
-    """Machine with its first GPU only where the whole model fits into it (server/sched.go)."""
+    """Machine with only its first GPU, where the whole model fits into that (server/sched.go);
+    unchanged for other models.
+    """
     if len(machine.gpus) > 1 and np.all(in_first(model, machine, work)):
         return replace(machine, gpus=machine.gpus[:1])
     return machine
@@ -114,7 +120,9 @@ ollama run {shlex.quote(tag_of(model))}"""
 
 
 def source_of(model: Model) -> str:
-    """Source of a Modelfile: a name that Ollama downloads, else a file."""
+    """Source in a Modelfile: a name that Ollama downloads, or a file where no such name is
+    known.
+    """
     name = downloads.Download.of_ollama(model)
     if name:
         return name
@@ -167,7 +175,7 @@ def _serve(model: Model, placement: Placement, work: Workload) -> str:
 
 
 def _options(placement: Placement, machine: Machine, work: Workload) -> Mapping[str, int]:
-    """Context, and options for what llama.cpp is not to decide."""
+    """Options of a model: the context, and whatever llama.cpp must not decide by itself."""
     options = {"num_ctx": int(work.context)}
     if machine.gpus:
         layers = int(placement.gpu_layers)

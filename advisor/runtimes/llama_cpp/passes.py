@@ -90,7 +90,7 @@ def reread(
     constants: Rereading = WATCHED,
     variety: float = USUAL,
 ) -> Reread:
-    """Bytes of a mapped file that a step reads again.
+    """Bytes of a mapped file that a step reads again, because RAM is too small.
 
     The kernel reads ahead around the ends of each contiguous piece of an expert, `windows` times
     its window.
@@ -134,8 +134,9 @@ def renewal_rate(machine: Machine, constants: Rereading = WATCHED) -> Array:
 
 
 def missed_share(cached: Array, kept: Array = WATCHED.kept) -> Array:
-    """Share of a scan that each pass reads again, with a part r of it in the page cache, `kept` of
-    it lasting.
+    """Share of a scan that each pass reads from the drive again.
+
+    r of the scan is in the page cache (`cached`), and `kept` of that stays there.
 
     m = (1 - kept) (1 - r^64). The kernel first evicts the pages that were unused for longest, which
     a scan needs next. A slightly too small cache thus keeps almost nothing, except pages that were
@@ -226,14 +227,16 @@ def phases(
 
 
 def checkpoint(model: Model, work: Workload) -> Array:
-    """Bytes of a sequence that cannot be rolled back: states, and windows unless whole [B]."""
+    """Bytes of a sequence that cannot be rolled back: states, and the cache of windows that is not
+    kept whole [B].
+    """
     windowed = np.isfinite(model.per_layer.windows) & (not work.swa_full)
     kept = np.where(windowed | (model.per_layer.state_values > 0), 1.0, 0.0)
     return np.asarray(model.kv_bytes(work.prompt, work.kv_type) @ kept)
 
 
 def _saved(machine: Machine, size: Array) -> Flow:
-    """Copy of checkpoints to RAM, over the link where a GPU holds them."""
+    """Flow of checkpoints to RAM; it crosses the link where a GPU holds them."""
     if machine.counts is not None:
         size = size * (gpu_numbers(machine) == 0)
     if machine.gpus:
@@ -266,10 +269,11 @@ MOST_IN_FLIGHT = 4
 
 
 def _workers(model: Model, placement: Placement, machine: Machine) -> Array:
-    """GPUs that work on different micro-batches at once: all, up to `MOST_IN_FLIGHT`, where they
-    hold every layer and the cache, else one (llama.cpp, src/llama-context.cpp: `pipeline_parallel`
-    asks for more layers on GPUs than the model has, `offload_kqv` and no tensor overrides; read
-    2026-11-23).
+    """Number of GPUs that work on different micro-batches at once.
+
+    They are all GPUs, up to `MOST_IN_FLIGHT`, where they hold every layer and the cache; one in all
+    other cases (llama.cpp, src/llama-context.cpp: `pipeline_parallel` asks for more layers on GPUs
+    than the model has, `offload_kqv` and no tensor overrides; read 2026-11-23).
     """
     if not machine.gpus:
         return 1
@@ -290,7 +294,7 @@ def _between_machines(model: Model, machine: Machine, step: ForwardPass) -> tupl
 
 
 def served_by_cache(model: Model, placement: Placement, step: ForwardPass, rules: Rules) -> Array:
-    """Share of a token's lookups of experts in RAM that the cache in the GPU serves.
+    """Share of a token's lookups of experts in RAM that the cache of experts in the GPU serves.
 
     All layers share its slots and it evicts what was unused for longest; caches of forks, whose
     misses the processor computes, have slots for each layer. Texts side by side divide them. It is
@@ -314,8 +318,10 @@ def _on_first_gpu(
     load: Load,
     rules: Rules,
 ) -> tuple[Load, Array]:
-    """Part of a load from outside the GPUs that the first one computes, and the bytes copied to it:
-    weights of long steps, and experts by its cache [B].
+    """Part of a load from outside the GPUs that the first GPU computes, and the bytes copied to it
+    [B].
+
+    The bytes are weights of long steps, and experts that its cache lacks.
     """
     copied = np.where(np.asarray(step.tokens) >= COPY_TOKENS, 1.0, 0.0) * bool(machine.gpus)
     copying = load.times(copied)
@@ -338,7 +344,8 @@ def _on_first_gpu(
 def _outside(
     model: Model, placement: Placement, machine: Machine, step: ForwardPass, rules: Rules
 ) -> Iterable[Flow]:
-    """Layers outside the GPUs: computed in place, or copied and computed on the first GPU.
+    """Flows of the layers outside the GPUs, which are computed in place, or copied and computed on
+    the first GPU.
 
     Pages of a mapped file are pageable, tensors overridden to the CPU among them; buffers with a
     copy of the file are page-locked (src/llama-model-loader.cpp keeps a mapped file out of host
@@ -377,7 +384,7 @@ USUAL_LINK = 8e9  # slowest link between cards of the runs that hand-overs were 
 
 
 def _passing(model: Model, machine: Machine, step: ForwardPass) -> Iterator[Exchange]:
-    """What activations take from card to card over links slower than usual ones.
+    """Exchanges of activations from card to card, over links slower than usual ones.
 
     A hand-over moves tokens x hidden x 4 bytes; its fitted cost holds for links of x8 and x16. Over
     a slower one, of rate S, the part (1 - S / S_usual) of these bytes takes time of its own.
@@ -393,13 +400,15 @@ def _passing(model: Model, machine: Machine, step: ForwardPass) -> Iterator[Exch
 
 
 def link_shortfall(machine: Machine) -> Array:
-    """Part by which the link of the last of several cards is slower than usual ones, 0 to 1."""
+    """Part by which the link of the last of several cards is slower than a usual link, 0 to 1."""
     return np.asarray(np.maximum(1.0 - peer_rate(machine.gpus[-1]) / USUAL_LINK, 0.0))
 
 
 def crossings(model: Model, placement: Placement, machine: Machine) -> Array:
-    """Number of hand-overs of activations in a pass: between GPUs; to the CPU's layers and back;
-    back and forth for each GPU layer with only its experts, feed-forward or cache in RAM.
+    """Number of times that a pass hands activations from one processor to another.
+
+    It counts hand-overs between GPUs; to the CPU's layers and back; and back and forth for each GPU
+    layer with only its experts, feed-forward or cache in RAM.
     """
     if not machine.gpus:
         return 0.0

@@ -49,13 +49,15 @@ In one published run two cards gain 1.4 times, in an early one four lost (llama.
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """All layers in the GPUs, divided evenly among equal cards, else by memory."""
+    """Placement with all layers in the GPUs, divided evenly among equal cards and by memory among
+    unequal ones.
+    """
     check_takes("-sm tensor", machine, strategy, model, work)
     return divided(model, machine, layer_split.place(model, machine, work, strategy, settings))
 
 
 def divided(model: Model, machine: Machine, whole: Placement) -> Placement:
-    """Placement with a part of each layer on every GPU, from one with whole layers."""
+    """Placement with a part of each layer on every GPU, made of one with whole layers."""
     shares = dict(
         zip(map(Location.vram, range(len(machine.gpus))), gpu_shares(machine), strict=True)
     )

@@ -25,7 +25,9 @@ def command(
 
 
 def _strata(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """Strata: its set-up, its own tuning, and the link share with which both sides end together."""
+    """Start lines of Strata: its set-up, its own tuning, and the link share with which cores and
+    link end together.
+    """
     form = shlex.quote(model.format)
     family = "unsloth" if model.format.startswith("UD-") else "qwen"
     context = int(work.context)

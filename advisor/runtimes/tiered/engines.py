@@ -90,12 +90,12 @@ class TieredEngine:
 
     @property
     def mapped(self) -> bool:
-        """Whether it reads experts from the drive as pages of a mapped file."""
+        """Whether the engine reads experts from the drive as pages of a mapped file."""
         return self.drive == MAPPED
 
     @property
     def without_gpu(self) -> bool:
-        """Whether it runs on a machine without a GPU."""
+        """Whether the engine runs on a machine without a GPU."""
         return NO_GPU in _words(self.vendors, fold=False)
 
     def fixed_ram(self, *, windows: bool) -> float:
@@ -104,11 +104,11 @@ class TieredEngine:
         return gib * GIB
 
     def takes_system(self, system: str) -> bool:
-        """Whether it runs on an operating system; on one that nobody stated too."""
+        """Whether the engine runs on an operating system; true where none is stated."""
         return not system or not self.systems or system in _words(self.systems)
 
     def takes_vendor(self, vendor: str) -> bool:
-        """Whether it runs on a vendor's GPUs."""
+        """Whether the engine runs on a vendor's GPUs."""
         return vendor in _words(self.vendors, fold=False)
 
     def on_vulkan(self, vendor: str) -> bool:
@@ -116,11 +116,13 @@ class TieredEngine:
         return vendor in _words(self.vulkan, fold=False)
 
     def uses_gpus(self, machine: Machine) -> bool:
-        """Whether it computes on a machine's GPUs."""
+        """Whether the engine computes on a machine's GPUs."""
         return bool(machine.gpus) and all(self.takes_vendor(gpu.vendor) for gpu in machine.gpus)
 
     def of_version(self, version: str) -> "TieredEngine":
-        """Engine in a version: with a mapped file before the one that reads without it."""
+        """Engine in a version: a version before the engine read the drive directly has a mapped
+        file.
+        """
         stated = _numbers(version)
         if not stated or not self.mapped_before or stated >= _numbers(self.mapped_before):
             return self
@@ -134,13 +136,13 @@ class TieredEngine:
 
     @classmethod
     def called(cls, name: str) -> "TieredEngine | None":
-        """Engine by any of its names; None for others."""
+        """Engine by any of its names; None for an unknown name."""
         folded = name.strip().casefold()
         return next((engine for engine in cls.rows() if folded in engine.spellings), None)
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Numbers of a version, as "0.1.38" has; none where it does not begin with one."""
+    """Numbers of a version such as "0.1.38"; empty where it does not begin with a number."""
     match = re.match(r"\d+(?:\.\d+)+", version)
     return tuple(map(int, match[0].split("."))) if match else ()
 
@@ -164,7 +166,9 @@ class PackRow:
 
 @lru_cache(maxsize=128)
 def packed(engine: TieredEngine, model: Model) -> Model:
-    """Model with the size of an engine's own files; unchanged where it has none for the format."""
+    """Model with the size of an engine's own files; unchanged where the engine has none in its
+    format.
+    """
     rows = read(DATA / "runtimes/tiered_packs.csv", PackRow)
     sizes = [
         row.experts_gib * GIB

@@ -1,4 +1,5 @@
-"""Experts that a round touches, and those of them that a cache holds.
+"""Hits of a cache of experts: the experts that a round uses, and those of them that the cache
+holds.
 
 A round computes r tokens: one, and the drafted ones that it verifies. Over a text they touch D(r)
 experts of a layer together (`expert_use.ExpertUse.touched`). A cache that follows the text holds
@@ -35,14 +36,14 @@ LONGEST = 1e9  # tokens whose experts a cache of all of them holds [tokens]
 
 @lru_cache(maxsize=256)
 def unevenness(name: str) -> float:
-    """Unevenness of a model's experts for caches of these engines, by the model's name."""
+    """Unevenness of a model's experts in caches of these engines, by the model's name."""
     by_pattern = texts("models/tier_expert_use.csv", "pattern", "unevenness")
     values = (value for part, value in by_pattern.items() if re.search(part, name, re.IGNORECASE))
     return float(next(values))  # the last pattern takes every name
 
 
 def use_of(model: Model) -> ExpertUse | None:
-    """Use of a model's experts; None without any."""
+    """Use of a model's experts; None for a model without experts."""
     experts = model.architecture.experts
     if experts is None:
         return None
@@ -58,7 +59,7 @@ class Lookups:
 
     @property
     def served(self) -> Array:
-        """Experts that it uses and the cache holds."""
+        """Share of a layer's experts that the round uses and the cache holds."""
         return self.touched - self.missed
 
 
@@ -86,7 +87,7 @@ def lookups(use: ExpertUse, share: Array, rows: Array, fill: str, texts: Array =
 
 
 def _outside_profile(use: ExpertUse, held: Array, rows: Array, touched: Array) -> Array:
-    """Experts of a text that a round misses in a cache that a profile fills.
+    """Number of a text's experts that a round uses and that a cache filled by a profile lacks.
 
     Four rows miss 22 of the 29.5 experts of Qwen3.8-Flash-Next that they touch with 8.3 % cached
     (Strata, docs/DGX_SPARK.md), and 7.3 with 61 % in VRAM and RAM (docs/UNSLOTH_Q4.md, 1.1 GB a
@@ -99,8 +100,9 @@ def _outside_profile(use: ExpertUse, held: Array, rows: Array, touched: Array) -
 
 
 def _missed(use: ExpertUse, slots: Array, rows: Array, touched: Array) -> Array:
-    """Experts of a text that a round misses in a cache of the last ones; below the experts of one
-    token each slot serves its part.
+    """Number of a text's experts that a round uses and that a cache of the last used ones lacks.
+
+    Below the experts of one token, each slot serves its part.
     """
     lasting = np.minimum(use.lasting(np.maximum(slots, use.used)), LONGEST)
     added = use.touched(lasting + rows) - use.touched(lasting)
@@ -109,5 +111,5 @@ def _missed(use: ExpertUse, slots: Array, rows: Array, touched: Array) -> Array:
 
 
 def _of_texts(use: ExpertUse, share: Array, texts: Array) -> Array:
-    """Share of a layer's experts that some texts concern, of which each concerns a share."""
+    """Share of a layer's experts that some texts use together, each of which uses a share."""
     return np.asarray(1.0 - (1.0 - share) ** use.distinct_texts(texts))

@@ -39,14 +39,18 @@ INDEXED = 2048.0
 
 
 def best_link_share(machine: Machine) -> float:
-    """Share of the misses for the link with which it and the cores end together, 0 to 1."""
+    """Share of the missed experts that go over the link so that link and cores end together, 0 to
+    1.
+    """
     link = float(np.ravel(machine.gpus[0].link.pinned.value)[0])
     ram = float(np.ravel(machine.host.bandwidth.value)[0])
     return link / (link + OF_RAM * ram)
 
 
 def link_share(engine: TieredEngine, machine: Machine, stated: TierSettings) -> Array:
-    """Share of the misses that go over the link, as stated or by the engine's rule."""
+    """Share of the missed experts that go over the link, as stated or by the engine's rule, 0 to
+    1.
+    """
     if not engine.uses_gpus(machine):
         return np.zeros(())
     if not engine.computes:
@@ -60,7 +64,7 @@ def link_share(engine: TieredEngine, machine: Machine, stated: TierSettings) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class Tiers:
-    """A placement by an engine, with what its passes need of it."""
+    """Placement by an engine, with further values that its passes need."""
 
     engine: TieredEngine
     model: Model
@@ -69,7 +73,7 @@ class Tiers:
 
     @property
     def stated(self) -> TierSettings:
-        """What a run states of its tiers."""
+        """Statements of a run on its tiers."""
         return self.placement.tiers or UNSTATED
 
     @property
@@ -98,7 +102,7 @@ def schedule(
     machine: Machine,
     work: Workload,
 ) -> Phases:
-    """Chunks of the prompt, and a round for each group of tokens."""
+    """Schedule of the chunks of the prompt, and of a round for each group of tokens."""
     request = in_cache_format(engine, work)
     tiers = Tiers(engine=engine, model=model, placement=placement, machine=machine)
     return Phases(
@@ -107,7 +111,7 @@ def schedule(
 
 
 def _attended(model: Model, step: ForwardPass) -> ForwardPass:
-    """Step over the tokens that layers attend to, which an indexer limits."""
+    """Step over the tokens that layers attend to; an indexer limits their number."""
     roles = (tensor.role for tensor in model.architecture.tensors)
     if any(role.startswith("indexer.") for role in roles):
         return replace(step, depth=np.minimum(np.asarray(step.depth, dtype=float), INDEXED))
@@ -124,7 +128,7 @@ def _dense(tiers: Tiers, device: int, step: ForwardPass) -> Load:
 
 
 def _experts(tiers: Tiers, step: ForwardPass, share: Array) -> Load:
-    """Load of a share of all experts, as bytes that are read and work on them."""
+    """Load of a share of all experts, as bytes read and work on them."""
     everywhere = np.ones(tiers.model.layers)
     alone = replace(
         tiers.placement,
@@ -139,7 +143,7 @@ def _experts(tiers: Tiers, step: ForwardPass, share: Array) -> Load:
 
 
 def _in_vram(tiers: Tiers, step: ForwardPass) -> Lookups:
-    """Lookups of a round in the cache of the VRAM; as stated, where a run states its hits."""
+    """Lookups of a round in the cache of the VRAM; with the hits of a run that states them."""
     use = use_of(tiers.model)
     if use is None:
         nothing = np.zeros(())
@@ -172,7 +176,9 @@ def _from_drive(tiers: Tiers, step: ForwardPass, near: Lookups) -> Array:
 
 
 def _round(tiers: Tiers, work: Workload) -> Schedule:
-    """Round of a reply: the GPUs in turn, then the misses by every route at once."""
+    """Schedule of a round of a reply: the GPUs in turn, then the missed experts by all routes at
+    once.
+    """
     step = token_step(work)
     lookup = _in_vram(tiers, step)
     if not tiers.on_gpu:
@@ -201,7 +207,9 @@ def _round(tiers: Tiers, work: Workload) -> Schedule:
 
 
 def _drafting(tiers: Tiers, load: Load, work: Workload) -> Load:
-    """Load of the runs of who drafts: a layer with the experts of a token, and the head, each."""
+    """Load of the drafting runs: in each run one layer, with the experts of one token, and the
+    head.
+    """
     model = tiers.model
     runs = np.asarray(work.drafted, dtype=float) * bool(work.draft)
     each = (model.read_bytes_per_token - model.output) / model.layers + model.output
@@ -211,7 +219,9 @@ def _drafting(tiers: Tiers, load: Load, work: Workload) -> Load:
 def _missed(
     tiers: Tiers, work: Workload, step: ForwardPass, near: Lookups, kernels: TierKernels
 ) -> tuple[Flow, ...]:
-    """Flows of the misses: cores, link, drive; none over a link in one memory."""
+    """Flows of the missed experts over cores, link and drive; no link where GPU and cores share one
+    memory.
+    """
     over = link_share(tiers.engine, tiers.machine, tiers.stated)
     size = tiers.model.expert_bytes
     here = _experts(tiers, step, near.missed * (1.0 - over))
@@ -236,7 +246,7 @@ def _without_experts(tiers: Tiers) -> dict[Group, Floats]:
 
 
 def _chunks(tiers: Tiers, work: Workload) -> Schedule:
-    """Chunks of a prompt, which several GPUs work on one behind the other."""
+    """Schedule of the chunks of a prompt; several GPUs work on a chunk one after another."""
     whole = prompt_step(work)
     chunk = tiers.engine.chunk if tiers.stated.chunk is None else tiers.stated.chunk
     count = np.ceil(whole.tokens / chunk)

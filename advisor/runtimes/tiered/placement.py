@@ -1,5 +1,6 @@
-"""Placement of an engine with experts in tiers: dense parts and experts of the cache in VRAM, the
-next experts in RAM, the rest on the drive.
+"""Placement of an engine with experts in tiers.
+
+Dense parts and a cache of experts are in VRAM, the next experts in RAM, the rest on the drive.
 
     cache = VRAM - context of each GPU - fixed parts - dense weights - head - KV cache
 
@@ -36,7 +37,7 @@ SPARE = 2.0**20  # memory that stays free, so that rounding fills none beyond it
 
 @dataclass(frozen=True, kw_only=True)
 class Held:
-    """Shares of the experts and of the KV cache that lie in VRAM and RAM."""
+    """Shares of the experts and of the KV cache in VRAM and in RAM."""
 
     vram: Array  # experts in VRAM, 0 to 1
     ram: Array  # experts in RAM, 0 to 1
@@ -71,7 +72,9 @@ def place(
 
 
 def in_cache_format(engine: TieredEngine, work: Workload) -> Workload:
-    """Request with the engine's format of the cache, where a person left it at 16 bits."""
+    """Request with the engine's format of the cache, unless a person chose another one than 16
+    bits.
+    """
     if work.kv_type != "f16":
         return work
     return work.with_numbers(kv_type=engine.kv_type)
@@ -84,7 +87,7 @@ def check(
     work: Workload,
     strategy: PlacementStrategy,
 ) -> None:
-    """Refuse models, systems, cards and requests that an engine does not take."""
+    """Check that an engine takes a model, a system, cards and a request; raises Refusal."""
     if not model.has_experts:
         raise Refusal(f"{engine.name} keeps experts in tiers, and {model.name} has none.")
     if not re.search(engine.models, model.name, re.IGNORECASE):
@@ -100,7 +103,7 @@ def check(
 
 
 def _label(system: str) -> str:
-    """Operating system in words; that of a phone is none that a machine here can have."""
+    """Operating system in words; "a phone" for one that no machine here can have."""
     known = OperatingSystem.seen(system)
     if known is None:
         return system.capitalize()
@@ -146,7 +149,7 @@ def cached_share(
     stated: Array | None,
     room: Array,
 ) -> Array:
-    """Share of the experts that VRAM holds, 0 to 1: as stated, or what its room allows [B]."""
+    """Share of the experts that VRAM holds, 0 to 1: as stated, or as many as its room allows."""
     if not engine.uses_gpus(machine):
         return np.zeros(())
     if strategy is PlacementStrategy.GPU_RESIDENT:
@@ -187,7 +190,7 @@ def in_ram(
 
 
 def ram_room(engine: TieredEngine, model: Model, machine: Machine) -> Array:
-    """RAM for experts after the engine and the system, as a share of all experts."""
+    """RAM for experts after engine and system, as a share of the size of all experts."""
     fixed: Array = engine.fixed_ram(windows=machine.system == OperatingSystem.WINDOWS)
     if not engine.uses_gpus(machine):
         fixed = fixed + dense_bytes(model)
@@ -202,7 +205,7 @@ def dense_bytes(model: Model) -> Array:
 
 
 def beyond_memory(engine: TieredEngine, share: Array, held: Array) -> Array:
-    """Share of the experts that neither VRAM nor RAM holds."""
+    """Share of the experts that lie on the drive alone, neither in VRAM nor in RAM."""
     if engine.ram_tier == RamTier.COPY:
         return np.asarray(1.0 - np.maximum(share, held))
     return np.asarray(np.clip(1.0 - np.asarray(share) - held, 0.0, 1.0))
@@ -211,7 +214,7 @@ def beyond_memory(engine: TieredEngine, share: Array, held: Array) -> Array:
 def _room_beside(
     engine: TieredEngine, model: Model, machine: Machine, held: Held, device: int, part: Floats
 ) -> Array:
-    """VRAM of a GPU for experts of any layer, beside its layers' other parts [B]."""
+    """VRAM of one GPU for experts of any layer, beside the other parts of its layers [B]."""
     other = model.layer_bytes - model.bytes_per_layer[Group.ROUTED_EXPERTS]
     taken = np.sum(part * other, axis=-1) + CONTEXT
     taken = taken + np.sum(part * held.near * held.cache, axis=-1) * held.users

@@ -1,4 +1,6 @@
-"""Engines that keep experts in tiers, as runtimes: who ran them, which are compared."""
+"""Runtimes of the engines that keep experts in tiers, with the people who published runs of
+them.
+"""
 
 import re
 from collections.abc import Mapping
@@ -29,12 +31,12 @@ INT4 = "AWQ"  # format with the bytes of 4-bit integers in groups, as engines' o
 
 @cache
 def tiered_runtimes() -> tuple[Runtime, ...]:
-    """All of them, in the order of the table."""
+    """Runtimes of all such engines, in the order of the table."""
     return tuple(described(engine) for engine in TieredEngine.rows())
 
 
 def tiered_runtime(name: str) -> Runtime | None:
-    """Runtime of an engine by any of its names; None for others."""
+    """Runtime of an engine by any of its names; None for an unknown name."""
     engine = TieredEngine.called(name)
     if engine is None:
         return None
@@ -66,7 +68,9 @@ def described(engine: TieredEngine) -> Runtime:
 
 
 def _drafts(engine: TieredEngine) -> Mapping[str, Any] | None:
-    """Drafting by default as fields of a request; None without."""
+    """Fields of a request for the engine's drafting by default; None for an engine that does not
+    draft.
+    """
     if not engine.drafted or engine.accepted is None:
         return None
     acceptance = Draft.chance(engine.drafted, engine.accepted)
@@ -74,7 +78,7 @@ def _drafts(engine: TieredEngine) -> Mapping[str, Any] | None:
 
 
 def _loaded(engine: TieredEngine, form: str, machine: Machine) -> LoadedFormat:
-    """Format that an engine reads: GGUF as llama.cpp does, or its own."""
+    """Format that an engine reads: its own, or GGUF in the way of llama.cpp."""
     if engine.files == "gguf":
         return loaded_format_of("llama.cpp")(form, machine)
     if engine.files == "exl3":
@@ -109,12 +113,14 @@ def _rows() -> Mapping[str, tuple[ReportedRow, ...]]:
 
 
 def users_of(engine: TieredEngine) -> int:
-    """People other than its makers who published runs of an engine, each card counted apart."""
+    """Number of people other than its makers who published runs of an engine; each card counts
+    apart.
+    """
     return sum(row.users for row in _rows().get(engine.key, ()))
 
 
 def on_card(engine: TieredEngine, machine: Machine) -> str:
-    """Who ran an engine on a machine's card, in words."""
+    """Sentence part on the people who ran an engine on a machine's card."""
     card = machine.gpus[0].name if machine.gpus else ""
     here = next((row for row in _rows().get(engine.key, ()) if row.gpu == card), None)
     where = f"on {_article(card)} {card}" if card else "without a GPU"
@@ -126,7 +132,9 @@ def on_card(engine: TieredEngine, machine: Machine) -> str:
 
 
 def adoption(key: str, machine: Machine) -> str:
-    """Effort to set up an engine of a key, and who ran it on a machine's card; empty for others."""
+    """Words on the effort to set up an engine, and on runs of it on a machine's card; empty for
+    other runtimes.
+    """
     engine = TieredEngine.called(key)
     if engine is None:
         return ""
@@ -142,7 +150,9 @@ def _article(name: str) -> str:
 
 
 def sentences(engine: TieredEngine) -> tuple[str, ...]:
-    """What to know of an engine: its age, licence and users; what it asks; where it was read."""
+    """Sentences on an engine: its age, licence and users; its demands; the source of its
+    description.
+    """
     users = users_of(engine)
     since = f" Its first known report is of {engine.since}." if engine.since else ""
     licence = f" Licence: {engine.licence}." if engine.licence else ""
@@ -159,8 +169,9 @@ ANY = "."  # pattern of engines that run whatever llama.cpp runs
 
 
 def in_tiers(model: Model, machine: Machine) -> tuple[Runtime, ...]:
-    """Engines that users reported and that run a model larger than a machine's VRAM; none for a
-    model without experts, or a stack of machines.
+    """Engines with published runs of users that run a model larger than a machine's VRAM.
+
+    It is empty for a model without experts, and for a stack of machines.
     """
     if not model.has_experts or np.ndim(machine.host.memory.value) or machine.nodes > 1:
         return ()
@@ -172,7 +183,7 @@ def in_tiers(model: Model, machine: Machine) -> tuple[Runtime, ...]:
 
 
 def _runs(engine: TieredEngine, model: Model, machine: Machine) -> bool:
-    """Whether an engine names a model, and takes a machine's system and cards."""
+    """Whether an engine runs a model by its name, on a machine's system and cards."""
     if engine.models == ANY or not users_of(engine):
         return False
     if not re.search(engine.models, model.name, re.IGNORECASE):
