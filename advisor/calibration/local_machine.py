@@ -18,6 +18,7 @@ from advisor.errors import InputError, UnknownName
 from advisor.failures import StoreError
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.backends import OperatingSystem
+from advisor.machine.catalog import HOSTS
 from advisor.machine.machine import Disk, EngineSpeed, Gpu, Host, Link, Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import MachineSpec
@@ -353,6 +354,7 @@ def _seen_host(
     if inputs.ram_gb is not None:
         memory = Quantity.given(inputs.ram_gb * GIB)
     ram_rate = measured.figure("ram_read") or _assumed_bandwidth(seen, MachineSpec(), [])
+    row = HOSTS.known(inputs.cpu or seen.name)
     return Host(
         name=inputs.cpu or seen.name or "this processor",
         cores=inputs.cores or seen.cores,
@@ -361,8 +363,8 @@ def _seen_host(
         bandwidth=bandwidth,
         instruction_sets=seen.instruction_sets,
         engine=None if inputs.cpu else measured.engine(float(ram_rate.value)),
-        segment=from_catalog.ram_segment(inputs.cpu or seen.name),
-        clock=from_catalog.clock_beside(inputs.cpu or seen.name),
+        segment=from_catalog.ram_segment(row),
+        clock=from_catalog.clock_beside(row),
     )
 
 

@@ -104,10 +104,10 @@ def _find_host(name: str) -> HostRow:
 
 def memory_generation(host: str) -> str:
     """Generation of a processor's memory ("DDR5"); empty for a processor of an unknown name."""
-    try:
-        return _find_host(host).memory_type
-    except UnknownName:
+    row = HOSTS.known(host)
+    if row is None:
         return ""
+    return row.memory_type
 
 
 @lru_cache(maxsize=4096)
@@ -217,6 +217,13 @@ class Catalogue(Generic[Row, Named]):
     # row of a name in any spelling; of GPUs also by the memory that a driver shows [B]
     find: Callable[..., Row]
     named: Callable[..., Named]  # the row with what its name says beside it, and assumptions
+
+    def known(self, name: str) -> Row | None:
+        """Row of a name in any spelling; None for a name that nobody knows."""
+        try:
+            return self.find(name)
+        except UnknownName:
+            return None
 
 
 GPUS = Catalogue(rows=_gpu_rows, find=_find_gpu, named=_gpu_named)

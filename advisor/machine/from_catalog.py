@@ -1,12 +1,11 @@
 """Parts of a machine from their rows in the catalogue: GPUs, links, hosts and drives."""
 
 import re
-from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 
 from advisor.catalog.constants import Constants
-from advisor.errors import InputError, UnknownName
+from advisor.errors import InputError
 from advisor.machine import catalog
 from advisor.machine.machine import THIN_LAPTOP, Disk, Gpu, Host, Link
 from advisor.machine.names.words import any_of
@@ -16,10 +15,14 @@ from advisor.machine.shared_memory import NO_SCREEN, drives_screens
 from advisor.units import GB, GIB, MIB, TERA
 
 
-@cache
 def gpu(name: str, memory: int | None = None) -> Gpu:
     """GPU of the catalogue, by name and, where a driver reports it, memory [B]."""
-    row = catalog.GPUS.find(name, memory)
+    return gpu_of(catalog.GPUS.find(name, memory))
+
+
+@cache
+def gpu_of(row: GpuRow) -> Gpu:
+    """GPU of a row of the catalogue."""
 
     def sheet(value: float) -> Quantity:
         return Quantity(value, Provenance.DATASHEET, row.source, row.source_date)
@@ -127,21 +130,26 @@ SOLD_WITH_RAM = ("Apple", "unified")
 NAMED_AFTER_RAM = "generic"  # vendor of typical platforms, whose names state their RAM
 
 
-def host(
-    name: str, memory: Quantity, bandwidth: Quantity | None = None, *, assumed: bool = False
+def host(name: str, memory: Quantity, bandwidth: Quantity | None = None) -> Host:
+    """Host by name with its RAM [B] at a rate [B/s]; the rate of its row where none is given."""
+    return host_of(catalog.HOSTS.find(name), memory, bandwidth)
+
+
+def host_of(
+    row: HostRow, memory: Quantity, bandwidth: Quantity | None = None, *, assumed: bool = False
 ) -> Host:
-    """Host by name with its RAM [B], at its published rate, else a share of its peak [B/s].
+    """Host of a row of the catalogue with its RAM [B], at its published rate or at a share of its
+    peak [B/s].
 
     The rest of people's RAM is slower than the fastest that their processor takes: older modules,
     a single one. `assumed` says that nobody stated the processor either.
     """
-    row = catalog.HOSTS.find(name)
+    segment = ram_segment(row)
     if bandwidth is None:
         if row.bandwidth_gbs is None:
             raise InputError(f"{row.name}: its RAM bandwidth is not published; give it in GB/s.")
         peak = row.bandwidth_gbs * GB
         page = catalog.published("RAM").get(row.name)
-        segment = ram_segment(row.name)
         unstated = segment not in SOLD_WITH_RAM and (assumed or row.vendor != NAMED_AFTER_RAM)
         bandwidth = Host.sustained(peak, segment, row.source, row.source_date, unstated=unstated)
         if page:
@@ -154,8 +162,8 @@ def host(
         memory=memory,
         bandwidth=bandwidth,
         instruction_sets=frozenset(row.instruction_sets.split(";")),
-        segment=ram_segment(row.name),
-        clock=clock_beside(row.name),
+        segment=segment,
+        clock=clock_beside(row),
     )
 
 
@@ -177,16 +185,13 @@ def usual_threads(row: HostRow) -> int:
     return row.cores
 
 
-def ram_segment(name: str) -> str:
-    """Segment of a host, which decides its share of the RAM's peak; "desktop" outside the
-    catalogue.
+def ram_segment(row: HostRow | None) -> str:
+    """Segment of a host, which decides its share of the RAM's peak; "desktop" without a row.
 
     Apple's chips are a segment of their own, as their cores reach only a part of the bandwidth that
     the GPU reaches, and so are chips for thin laptops, which sustain a lower clock at 15 to 28 W.
     """
-    try:
-        row = catalog.HOSTS.find(name)
-    except UnknownName:
+    if row is None:
         return "desktop"
     if row.vendor == "Apple":
         return row.vendor
@@ -209,16 +214,15 @@ boost (0.37 +- 0.13 and 0.58 +- 0.17, in tokens 0.21 +- 0.09 and 0.28 +- 0.15). 
 laptops the maker of the machine sets the limit, whatever the base (-0.3 +- 0.2)."""
 
 
-def clock_beside(name: str) -> float:
+def clock_beside(row: HostRow | None) -> float:
     """Clock of a processor's cores at work beside the usual one of its kind; 1 where unknown."""
-    with suppress(UnknownName):
-        single = re.sub(r"^\d+x ", "", catalog.HOSTS.find(name).name.casefold())
-        row = catalog.cpu_clocks().get(single)
-        usual, power = USUAL_CLOCKS.get(ram_segment(name), (1.0, 0.0))
-        if row is None:
-            return 1.0
-        return float((row.base_ghz / usual) ** power)
-    return 1.0
+    if row is None:
+        return 1.0
+    clock = catalog.cpu_clocks().get(re.sub(r"^\d+x ", "", row.name.casefold()))
+    if clock is None:
+        return 1.0
+    usual, power = USUAL_CLOCKS.get(ram_segment(row), (1.0, 0.0))
+    return float((clock.base_ghz / usual) ** power)
 
 
 def disk(name: str) -> Disk:

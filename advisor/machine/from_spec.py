@@ -26,11 +26,13 @@ from advisor.machine.machine import (
     network_named,
     usual_network,
 )
+from advisor.machine.names.cpu_names import CpuName
 from advisor.machine.names.gpu_names import GpuName, sizes_of
 from advisor.machine.names.machine_names import TYPICAL_LAPTOP
 from advisor.machine.names.statements import link_note, power_note, statements
 from advisor.machine.names.words import named_link, plain, without_lanes
 from advisor.machine.quantity import Provenance, Quantity
+from advisor.machine.rows import GpuRow, HostRow
 from advisor.machine.shared_memory import with_screen, with_shared_memory
 from advisor.machine.spec import MachineSpec
 from advisor.machine.stated_software import with_software
@@ -60,12 +62,40 @@ class Typical:
 TYPICAL = Typical()
 
 
+@dataclass(frozen=True, kw_only=True)
+class StatedParts:
+    """What the names of GPUs and processor in a specification mean, read once."""
+
+    cards: tuple[GpuName, ...] = ()  # GPUs, kind by kind; empty for none
+    cpu: CpuName | None = None  # stated processor; None where none is stated
+
+    @staticmethod
+    def of(inputs: MachineSpec) -> "StatedParts":
+        """Stated parts of a specification."""
+        return StatedParts(
+            cards=() if inputs.gpu in (None, MachineSpec.NO_GPU) else cards_of(str(inputs.gpu)),
+            cpu=catalog.HOSTS.named(inputs.cpu) if inputs.cpu else None,
+        )
+
+    @property
+    def host(self) -> HostRow | None:
+        """Row of the stated processor; None where none is stated."""
+        if self.cpu is None:
+            return None
+        return self.cpu.row
+
+    def card(self, gpu: Gpu) -> GpuRow:
+        """Row of a GPU that was made of these parts."""
+        return next(card.row for card in self.cards if card.row.name == gpu.name)
+
+
 def machine(inputs: MachineSpec, usual_system: str = OperatingSystem.LINUX) -> Machine:
     """Machine of a specification, with typical parts for open fields."""
     inputs, told = _as_stated(_with_own_graphics(inputs))
-    gpus = () if inputs.gpu in (None, MachineSpec.NO_GPU) else _gpus(inputs)
-    host = _host(inputs, gpus[0] if gpus else None)
-    gpus = tuple(_with_ram_rate(gpu, inputs).with_copies(host) for gpu in gpus)
+    parts = StatedParts.of(inputs)
+    gpus = _gpus(inputs, parts)
+    host = _host(inputs, parts, gpus[0] if gpus else None)
+    gpus = tuple(_with_ram_rate(gpu, inputs, parts.host).with_copies(host) for gpu in gpus)
     gpus = reached(gpus, inputs)
     on_one_board = all(gpu.name.startswith(BOARDS_OF_SEVERAL) for gpu in gpus)
     if len(gpus) > 1 and all(gpu.unified for gpu in gpus) and not on_one_board:
@@ -76,7 +106,7 @@ def machine(inputs: MachineSpec, usual_system: str = OperatingSystem.LINUX) -> M
         gpus=gpus,
         host=host,
         disk=drive(inputs),
-        notes=tuple(dict.fromkeys((*_assumptions(inputs), *told))),
+        notes=tuple(dict.fromkeys((*_assumptions(inputs, parts), *told))),
         nodes=inputs.machines,
         network=_network(inputs, gpus),
     )
@@ -180,11 +210,10 @@ def _excess(name: str, cores: int, threads: int) -> str:
     return ThreadExcess.PAST_CORES
 
 
-def _assumptions(inputs: MachineSpec) -> tuple[str, ...]:
+def _assumptions(inputs: MachineSpec, parts: StatedParts) -> tuple[str, ...]:
     """Assumptions made in reading the names of GPU and processor."""
-    gpus = () if inputs.gpu in (None, MachineSpec.NO_GPU) else cards_of(str(inputs.gpu))
-    processors = (catalog.HOSTS.named(inputs.cpu),) if inputs.cpu else ()
-    notes = [note for part in (*gpus, *processors) for note in part.notes]
+    gpus = parts.cards
+    notes = [note for part in (*gpus, parts.cpu) if part for note in part.notes]
     if inputs.vram_gb is None:
         most = 0.0
     else:
@@ -255,14 +284,17 @@ def cards_of(text: str) -> tuple[GpuName, ...]:
     return tuple(catalog.GPUS.named(kind.strip()) for kind in kinds)
 
 
-def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
+def _gpus(inputs: MachineSpec, parts: StatedParts) -> tuple[Gpu, ...]:
+    """Stated GPUs, the fastest first; none where none are stated."""
+    if not parts.cards:
+        return ()
     gpus: list[Gpu] = []
-    for kind in cards_of(str(inputs.gpu)):
-        gpu = from_catalog.gpu(kind.row.name)
+    for kind in parts.cards:
+        gpu = from_catalog.gpu_of(kind.row)
         size = kind.part_gib if inputs.vram_gb is None else inputs.vram_gb
         if size is not None:
             gpu = replace(gpu, memory=Quantity.given(size * GIB))
-        gpus += [replace(gpu, link=link(inputs, gpu))] * kind.count
+        gpus += [replace(gpu, link=_link(inputs, gpu, kind.row, parts.host))] * kind.count
     INPUTS["gpu_count"].check(len(gpus) * inputs.gpu_count)
     cards = Gpu.fastest_first(gpus * inputs.gpu_count)
     if all(from_catalog.on_a_board(card) for card in cards):
@@ -276,12 +308,8 @@ def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
     return tuple(from_catalog.bridged(card) for card in cards)
 
 
-def _with_ram_rate(gpu: Gpu, inputs: MachineSpec) -> Gpu:
+def _with_ram_rate(gpu: Gpu, inputs: MachineSpec, row: HostRow | None) -> Gpu:
     """GPU whose memory is the machine's RAM, at the rate of that."""
-    if inputs.cpu:
-        row = catalog.HOSTS.find(inputs.cpu)
-    else:
-        row = None
     channels = inputs.ram_channels or (row.memory_channels if row else None)
     rate = inputs.ram_mts or (row.memory_mts if row else None)
     peak: Array | None = channels * 8 * rate * 1e6 if channels and rate else None
@@ -296,14 +324,19 @@ def _with_ram_rate(gpu: Gpu, inputs: MachineSpec) -> Gpu:
 
 
 def link(inputs: MachineSpec, gpu: Gpu) -> Link:
-    """Stated link of a GPU, else the slower of its own and of the processor's slots."""
+    """Link of a GPU of the catalogue in a specified machine."""
+    host = catalog.HOSTS.find(inputs.cpu) if inputs.cpu else None
+    return _link(inputs, gpu, catalog.GPUS.find(gpu.name), host)
+
+
+def _link(inputs: MachineSpec, gpu: Gpu, row: GpuRow, host: HostRow | None) -> Link:
+    """Link of a GPU as stated; without that the slower of its own and of the processor's slots."""
     if inputs.pcie_gbs is not None:
         return Link.given(Quantity.given(inputs.pcie_gbs * GB))
-    row = catalog.GPUS.find(gpu.name)
-    if inputs.cpu:
-        slots = catalog.HOSTS.find(inputs.cpu).pcie_gen
-    else:
+    if host is None:
         slots = None
+    else:
+        slots = host.pcie_gen
     slower = slots is not None and not row.link_gbs and slots < (row.pcie_gen or 3)
     unstated = inputs.pcie_gen is None and inputs.pcie_lanes is None
     if gpu.unified or (unstated and not slower):
@@ -318,67 +351,66 @@ DDR5_SINCE = "2020-09"
 the RTX 3090, which people still buy for models. Older ones stand in machines of their time."""
 
 
-def _host(inputs: MachineSpec, gpu: Gpu | None) -> Host:
-    if gpu is not None and gpu.unified and inputs.cpu is None:
-        host = _unified_host(inputs, gpu)
+def _host(inputs: MachineSpec, parts: StatedParts, gpu: Gpu | None) -> Host:
+    if gpu is not None and gpu.unified and parts.cpu is None:
+        host = _unified_host(inputs, parts, gpu)
     else:
         size = TYPICAL.ram_gib
         if gpu is not None and LAPTOP_CARD in gpu.name:
             size = TYPICAL.laptop_ram_gib
         if gpu is not None and gpu.unified and not gpu.of_ram:
-            size = catalog.GPUS.find(gpu.name).memory_gib  # a chip is sold with it
-        name = inputs.cpu or _usual_host(gpu)
+            size = parts.card(gpu).memory_gib  # a chip is sold with it
+        row = parts.host or catalog.HOSTS.find(_usual_host(parts, gpu))
         memory = _memory(inputs, size)
-        rate = _bandwidth(inputs, name)
-        host = from_catalog.host(name, memory, rate, assumed=inputs.cpu is None)
+        rate = _bandwidth(inputs, row)
+        host = from_catalog.host_of(row, memory, rate, assumed=parts.cpu is None)
     if inputs.cores is None:
         return host
     return replace(host, cores=inputs.cores)
 
 
-def _usual_host(gpu: Gpu | None) -> str:
+def _usual_host(parts: StatedParts, gpu: Gpu | None) -> str:
     """Typical machine around a card, by its age; a desktop of today without one."""
     if gpu is None:
         return TYPICAL.host
     if LAPTOP_CARD in gpu.name:
         return TYPICAL_LAPTOP
-    released = catalog.GPUS.find(gpu.name).released
+    released = parts.card(gpu).released
     if released and released < DDR5_SINCE:
         return TYPICAL.older_host
     return TYPICAL.host
 
 
-def _bandwidth(inputs: MachineSpec, cpu: str) -> Quantity | None:
+def _bandwidth(inputs: MachineSpec, row: HostRow) -> Quantity | None:
     """Stated RAM bandwidth, or that of stated channels and rate; None without both [B/s]."""
     if inputs.ram_gbs is not None:
         return Quantity.given(inputs.ram_gbs * GB)
     if inputs.ram_mts is None and inputs.ram_channels is None:
         return None
-    row = catalog.HOSTS.find(cpu)
     channels = inputs.ram_channels or row.memory_channels or 2
     rate = inputs.ram_mts or row.memory_mts or 3200
     words = f"{channels:g} channels x 8 B x {rate:g} MT/s"
-    return Host.sustained(channels * 8 * rate * 1e6, from_catalog.ram_segment(cpu), words, date="")
+    return Host.sustained(channels * 8 * rate * 1e6, from_catalog.ram_segment(row), words, date="")
 
 
 JETSON = "Jetson"  # beginning of the names of NVIDIA's boards, whose cores start kernels slowly
 
 
-def _unified_host(inputs: MachineSpec, gpu: Gpu) -> Host:
+def _unified_host(inputs: MachineSpec, parts: StatedParts, gpu: Gpu) -> Host:
     """Processor on the chip of a GPU with unified memory, from its row where there is one."""
-    chip = re.sub(r"^.*\((.*)\)$|\s\d+c$", r"\1", gpu.name)
-    row = catalog.GPUS.find(gpu.name)
+    chip = catalog.HOSTS.known(re.sub(r"^.*\((.*)\)$|\s\d+c$", r"\1", gpu.name))
+    row = parts.card(gpu)
     named = catalog.GPUS.named(str(inputs.gpu)).memory_gib
     if inputs.ram_gb is None and named is not None:
         inputs = replace(inputs, ram_gb=named)
     memory = _memory(inputs, row.memory_gib)
-    with suppress(UnknownName):
-        return from_catalog.host(chip, memory, _bandwidth(inputs, chip))
+    if chip is not None:
+        return from_catalog.host_of(chip, memory, _bandwidth(inputs, chip))
     rate = row.bandwidth_gbs * GB
     name = "its own processor"
     kind = "board" if JETSON in gpu.name else "unified"
     usual = Host.sustained(rate, kind, row.source, row.source_date)
-    bandwidth = _bandwidth(inputs, TYPICAL.host) or usual
+    bandwidth = _bandwidth(inputs, catalog.HOSTS.find(TYPICAL.host)) or usual
     return Host(name=name, segment=kind, cores=8, memory=memory, bandwidth=bandwidth)
 
 

@@ -121,10 +121,10 @@ def with_shared_memory(machine: Machine) -> Machine:
     for gpu in machine.gpus:
         row = shared_memory_row(gpu, float(np.max(memory.value)), machine.system)
         entry = row or GPUS.find(gpu.name)
-        if row:
-            share = row.share
+        if isinstance(entry, SharedMemoryRow):
+            share = entry.share
         else:
-            share = GPUS.find(gpu.name).usable_share
+            share = entry.usable_share
         source = f"{share:.3g} of the memory that GPU and processor share: {entry.source}"
         part = Quantity(memory.value * share, Provenance.DERIVED, source, entry.source_date)
         gpus.append(replace(gpu, memory=part))

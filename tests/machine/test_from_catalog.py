@@ -121,7 +121,7 @@ def test_cards_without_dot_products_of_integers(name: str, has: float) -> None:
      ("EPYC 9175F", "server"), ("EPYC 9355", "server")],
 )  # fmt: skip
 def test_chips_with_another_clock_are_a_segment_of_their_own(name: str, segment: str) -> None:
-    assert from_catalog.ram_segment(name) == segment
+    assert from_catalog.ram_segment(HOSTS.find(name)) == segment
 
 
 @pytest.mark.parametrize(
@@ -133,10 +133,12 @@ def test_chips_with_another_clock_are_a_segment_of_their_own(name: str, segment:
      ("Core i5-6300U", "Core i7-6600U", 1.0)],  # thin laptops: the machine's maker decides
 )  # fmt: skip
 def test_clock_of_all_cores_follows_the_base_clock(fast: str, slow: str, ratio: float) -> None:
-    beside = from_catalog.clock_beside(fast) / from_catalog.clock_beside(slow)
-    assert beside == pytest.approx(ratio)
+    beside = from_catalog.clock_beside(HOSTS.find(fast))
+    assert beside / from_catalog.clock_beside(HOSTS.find(slow)) == pytest.approx(ratio)
 
 
 def test_a_processor_of_unknown_clock_has_the_usual_one() -> None:
-    assert from_catalog.clock_beside("Server 8-channel DDR4-3200 (typical)") == 1.0
-    assert from_catalog.clock_beside("a processor that nobody knows") == 1.0
+    typical = HOSTS.find("Server 8-channel DDR4-3200 (typical)")
+    assert from_catalog.clock_beside(typical) == 1.0
+    assert HOSTS.known("a processor that nobody knows") is None
+    assert from_catalog.clock_beside(None) == 1.0

@@ -233,7 +233,7 @@ def _ram_gbs(row: PublishedRow, cpu: str | None) -> float | None:
     rate = row.ram_bw_gbs
     if rate is None or not ram_peak(row):
         return rate
-    segment = from_catalog.ram_segment(cpu or TYPICAL.host)
+    segment = from_catalog.ram_segment(_host_called(cpu or TYPICAL.host))
     return float(Host.sustained(rate * GB, segment, "", "").value) / GB
 
 
