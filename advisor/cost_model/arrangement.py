@@ -9,10 +9,11 @@ ONEAPI_DEVICE_SELECTOR, intel.github.io/llvm; GGML_VK_VISIBLE_DEVICES, ggml-vulk
 all read 2026-11-28).
 """
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, permutations, product
 from typing import ClassVar
 
 import numpy as np
@@ -22,6 +23,7 @@ from advisor.machine.backends import Backend
 from advisor.machine.machine import Gpu, Machine
 
 EVERY_NUMBER = 4  # cards of a kind up to which every smaller number of them is tried
+EVERY_COMBINATION = 16  # combinations of cards up to which all are tried: those of four unlike ones
 VARIABLES = {
     "cuda": "CUDA_VISIBLE_DEVICES={}",
     "rocm": "HIP_VISIBLE_DEVICES={}",
@@ -139,13 +141,13 @@ class Arrangement:
         if nodes > 1:
             yield tuple(range(len(gpus) // nodes))
             return
-        chosen: dict[tuple[int, ...], None] = {}
-        for kind in dict.fromkeys(gpu.name for gpu in gpus):
-            alike = [card for card, gpu in enumerate(gpus) if gpu.name == kind]
-            chosen.update(dict.fromkeys(_first(alike)))
-        for rate in (_bandwidth, _memory):
-            best = sorted(range(len(gpus)), key=lambda card: -rate(gpus[card]))
-            chosen.update(dict.fromkeys(_first(best)))
+        kinds: dict[str, list[int]] = {}
+        for card, gpu in enumerate(gpus):
+            kinds.setdefault(gpu.name, []).append(card)
+        if math.prod(len(_numbers(alike)) + 1 for alike in kinds.values()) <= EVERY_COMBINATION:
+            chosen = _combinations(gpus, list(kinds.values()))
+        else:
+            chosen = _best_of_many(gpus, list(kinds.values()))
         yield from (cards for cards in chosen if len(cards) < len(gpus))
 
     @staticmethod
@@ -182,7 +184,7 @@ def _on_port(line: str, copy: int) -> str:
 
 def fewer(machine: Machine) -> Iterator[Arrangement]:
     """Arrangements with some of a machine's GPUs: the fastest ones, those with the most memory,
-    and those of each kind; of several machines one.
+    those of each kind, and every combination of a few; of several machines one.
     """
     if machine.counts is None:
         for cards in Arrangement.some(machine.gpus, machine.nodes):
@@ -191,12 +193,54 @@ def fewer(machine: Machine) -> Iterator[Arrangement]:
 
 def _first(cards: list[int]) -> Iterator[tuple[int, ...]]:
     """The first of some cards, in several numbers of them, up to all."""
-    if len(cards) <= EVERY_NUMBER:
-        numbers = set(range(1, len(cards) + 1))
-    else:
-        numbers = {2**power for power in range(len(cards).bit_length())} | {len(cards)}
-    for number in sorted(numbers):
+    for number in _numbers(cards):
         yield tuple(sorted(cards[:number]))
+
+
+def _numbers(cards: list[int]) -> list[int]:
+    """Numbers of cards of a kind that are tried: every one of a few, powers of two of more."""
+    count = len(cards)
+    if count <= EVERY_NUMBER:
+        return list(range(1, count + 1))
+    return sorted({2**power for power in range(count.bit_length())} | {count})
+
+
+def _combinations(gpus: Sequence[Gpu], kinds: Sequence[list[int]]) -> Iterable[tuple[int, ...]]:
+    """All combinations of some cards of each kind but those that leave out a card which has at
+    least as much of everything as one that they use; few cards first.
+    """
+    first = [gpus[alike[0]] for alike in kinds]
+    covered = [
+        (better, worse)
+        for better, worse in permutations(range(len(kinds)), 2)
+        if first[better].covers(first[worse])
+        and (better < worse or not first[worse].covers(first[better]))
+    ]
+    chosen = []
+    for numbers in product(*((0, *_numbers(alike)) for alike in kinds)):
+        left_out = any(
+            numbers[worse] and numbers[better] < len(kinds[better]) for better, worse in covered
+        )
+        if any(numbers) and not left_out:
+            cards = (alike[:number] for alike, number in zip(kinds, numbers, strict=True))
+            chosen.append(tuple(sorted(chain.from_iterable(cards))))
+    return sorted(chosen, key=len)
+
+
+def _best_of_many(gpus: Sequence[Gpu], kinds: Sequence[list[int]]) -> Iterable[tuple[int, ...]]:
+    """Cards of each kind, the fastest and the largest of all, in several numbers; where there are
+    few kinds also all cards but one of each.
+    """
+    chosen: dict[tuple[int, ...], None] = {}
+    for alike in kinds:
+        chosen.update(dict.fromkeys(_first(alike)))
+    for rate in (_bandwidth, _memory):
+        best = sorted(range(len(gpus)), key=lambda card: -rate(gpus[card]))
+        chosen.update(dict.fromkeys(_first(best)))
+    if len(kinds) <= EVERY_NUMBER:
+        for left in (alike[-1] for alike in kinds):
+            chosen[tuple(card for card in range(len(gpus)) if card != left)] = None
+    return chosen
 
 
 def _bandwidth(gpu: Gpu) -> float:

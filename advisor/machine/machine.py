@@ -81,6 +81,32 @@ class Gpu:
         """Peaks by the number types they are chosen from, as `processors` keeps them [FLOP/s]."""
         return {}
 
+    def covers(self, other: "Gpu") -> bool:
+        """Whether a card has at least as much of everything as another one with the same kernels:
+        of NVIDIA's, newer cards run what older ones do.
+        """
+        if self.family != other.family and not self.vendor == other.vendor == "NVIDIA":
+            return False
+        if (self.unified, self.of_ram) != (other.unified, other.of_ram):
+            return False
+        pairs = zip(self._figures, other._figures, strict=True)
+        peaks = other.tensor_flops.items()
+        return all(own >= its for own, its in pairs) and all(
+            self.tensor_flops.get(kind, 0.0) >= peak for kind, peak in peaks
+        )
+
+    @property
+    def _figures(self) -> tuple[float, ...]:
+        """What more of makes a card better, beside its peaks."""
+        peer = 0.0 if self.peer is None else float(self.peer.value)
+        rates = (self.memory, self.bandwidth, self.link.pinned)
+        return (
+            *(float(rate.value) for rate in rates),
+            peer,
+            float(self.peer_access),
+            self.dot_products,
+        )
+
     @staticmethod
     def fastest_first(gpus: "Iterable[Gpu]") -> "tuple[Gpu, ...]":
         """GPUs in the order in which CUDA numbers them, whatever order they were named in: the

@@ -166,7 +166,35 @@ class Format:
     @cache
     def losses() -> Mapping[str, FormatLossRow]:
         """Losses by format, of the model whose whole ladder is published."""
-        return {row.format: row for row in reversed(Format.all_losses())}
+        rows = Format.all_losses()
+        return {row.format: row for row in rows if row.model == rows[0].model}
+
+    @staticmethod
+    @cache
+    def no_worse(name: str, other: str) -> bool:
+        """Whether a format loses as little as another, or so little more that no score shows it, at
+        the mean of the models in which both were measured; False where none was.
+        """
+        losses = _measured_losses(name)
+        others = _measured_losses(other)
+        both = losses.keys() & others.keys()
+        more = [losses[model] - others[model] for model in both]
+        return name == other or (bool(more) and sum(more) <= HARDLY_MORE * len(more))
+
+
+HARDLY_MORE = 0.01
+"""Loss that a leaderboard cannot tell: a point of its score, of which a nat is worth 96 to the mean
+family of models (docs/finding.md) [nats]."""
+SIXTEEN_BITS = 16.0
+
+
+def _measured_losses(name: str) -> Mapping[str, float]:
+    """Loss of a format by measured model; formats of 16 bits lose nothing in any [nats]."""
+    rows = Format.all_losses()
+    rules = Format.named(name).rules
+    if all(_storage_type(rule.type).bits_per_weight >= SIXTEEN_BITS for rule in rules):
+        return dict.fromkeys((row.model for row in rows), 0.0)
+    return {row.model: row.kl_divergence for row in rows if row.format == name}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -15,6 +15,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog
+from advisor.model.formats import Format
 from advisor.model.model import Model
 from advisor.runtimes import RUNTIMES
 from advisor.runtimes.format_support import with_experts
@@ -112,18 +113,23 @@ def _copies(
 def best_arranged(whole: Estimate, parts: Iterable[Estimate]) -> Estimate:
     """Estimate of the arrangement that answers most requests, with a note on the arrangement.
 
-    Where all GPUs as one hold the model, the format is that of all GPUs as one.
+    Where all GPUs as one hold the model, the format loses no more than that of all GPUs as one.
     """
     best = whole
     most = Arrangement.WORTH * answers_per_second(whole)
     for part in parts:
         done = answers_per_second(part)
-        if done > most and (part.model.format == whole.model.format or not bool(whole.fits)):
+        if done > most and _as_good(part, whole):
             most = done
             best = part
     if best is whole:
         return whole
     return replace(best, format_note=_with_words(whole, best))
+
+
+def _as_good(part: Estimate, whole: Estimate) -> bool:
+    """Whether the format of an arrangement is no worse than that of all GPUs as one."""
+    return not bool(whole.fits) or Format.no_worse(part.model.format, whole.model.format)
 
 
 def answers_per_second(estimate: Estimate) -> float:

@@ -115,6 +115,75 @@ def test_all_cards_as_one_are_kept_where_they_are_nearly_as_good() -> None:
     )
 
 
+def test_a_card_beside_them_takes_no_other_format_from_the_others() -> None:
+    """vLLM has no kernels for experts in AWQ on Intel's cards, and all as one load GPTQ, which
+    loses as little: four cards of AMD in AWQ answer as before.
+    """
+    model = catalog.model("DeepSeek-R1", "Q4_K_M")
+    four, five = (
+        compare(model, cards(names, 512), Workload(), runtimes=(VLLM,))
+        for names in ("4x RX 7900 XTX", "4x RX 7900 XTX + Arc A770")
+    )
+    before = max(map(answers_per_second, four))
+    assert max(map(answers_per_second, five)) == pytest.approx(before)
+    best = max(five, key=answers_per_second)
+    assert best.model.format == "AWQ"
+    assert "On 4 of 5 GPUs (RX 7900 XTX)" in best.format_note
+
+
+def test_copies_in_smaller_weights_do_not_stand_for_the_makers_own() -> None:
+    """Two cards of 24 GB hold Qwen3-14B in the maker's 16 bits, one of them in four bits alone."""
+    model = replace(catalog.model("Qwen3-14B", "Q4_K_M"), native="BF16-hf")
+    both = resident(cards("2x RTX 3090"), VLLM, USERS, model)
+    assert both.model.format == "BF16-hf"
+
+
+@pytest.mark.parametrize(
+    ("names", "another"),
+    [
+        ("RTX 4090 + RX 6800", "MI50 32GB"),
+        ("Arc B580 + RTX 4060 Ti 16GB + GTX 1080 Ti", "MI50 32GB"),
+        ("RX 6800 + RTX 5090 + 2x RTX 4060 Ti 16GB", "RX 6800"),
+        ("3x RTX 3060 12GB + T4", "RX 6800"),
+    ],
+)
+def test_the_cards_that_were_there_are_an_arrangement(names: str, another: str) -> None:
+    """Neither the fastest nor the largest of all: each combination of a few is tried."""
+    model = catalog.model("Qwen3-30B-A3B", "Q4_K_M")
+    there = len(cards(names).gpus)
+    every = list(fewer(cards(f"{names} + {another}")))
+    assert any(
+        each.part.cards == cards(names).cards for each in every if len(each.part.gpus) == there
+    )
+    before, after = (
+        max(map(answers_per_second, compare(model, cards(each), USERS)))
+        for each in (names, f"{names} + {another}")
+    )
+    assert after >= before / Arrangement.WORTH
+
+
+def test_no_arrangement_leaves_out_the_better_of_two_cards() -> None:
+    """A 4090 has more of everything than a 3090: the 3090 is used beside it or not at all."""
+    used = [{gpu.name for gpu in each.part.gpus} for each in fewer(cards("RTX 3090 + RTX 4090"))]
+    assert used == [{"RTX 4090"}]
+    several = [each.groups[0] for each in fewer(cards("2x RTX 4090 + 2x RTX 3090"))]
+    assert several == [(0,), (0, 1), (0, 1, 2)]
+
+
+def test_cards_of_two_makers_are_each_left_out() -> None:
+    """Kernels differ: an engine may take the slower card alone."""
+    used = {
+        tuple(gpu.name for gpu in each.part.gpus) for each in fewer(cards("RTX 4090 + RX 6800"))
+    }
+    assert used == {("RTX 4090",), ("RX 6800",)}
+
+
+def test_cards_with_the_same_figures_under_two_names_are_one_or_the_other() -> None:
+    first, second = cards("2x RTX 3090").gpus
+    alike = replace(TWO, gpus=(first, replace(second, name="another 3090")))
+    assert [each.groups for each in fewer(alike)] == [((0,),)]
+
+
 def test_what_a_person_states_of_the_layers_is_kept() -> None:
     stated = Settings(gpu_layers=20)
     where = cards("RTX 5090 + P40")

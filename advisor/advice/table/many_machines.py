@@ -23,6 +23,7 @@ from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.lazy import lazy
 from advisor.machine.machine import Machine
+from advisor.model.formats import Format
 from advisor.model.model import Floats, Model
 
 Part = TypeVar("Part")
@@ -247,15 +248,20 @@ def best_arranged(
     for each in others:
         part = by_share[_share(work, each.copies)]
         done = answers_per_second(part, work, each.copies)[..., each.part]
-        same = part.formats[each.part] == whole.formats[each.machine]
         better = done > most[..., each.machine]
-        better &= same | ~whole.fits[..., each.machine]
+        better &= _no_worse(part, whole, each) | ~whole.fits[..., each.machine]
         better &= ~wanted.skip[..., each.machine]
         if better.any():
             most[..., each.machine] = np.where(better, done, most[..., each.machine])
             _take_over(best, part, each, better, machines)
             _count_waiting(best, part, each, better, work)
     return best
+
+
+def _no_worse(part: Speeds, whole: Speeds, each: Alternatives) -> Mask:
+    """Parts whose format loses no more than that of all GPUs as one, shape (alternatives,)."""
+    pairs = zip(part.formats[each.part], whole.formats[each.machine], strict=True)
+    return np.array([a == b or bool(a and b and Format.no_worse(a, b)) for a, b in pairs])
 
 
 def _with_none_of(parts: int, wanted: Wanted) -> Wanted:

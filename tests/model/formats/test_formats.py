@@ -35,3 +35,25 @@ def test_broken_recipe_tables_are_data_errors() -> None:
         formats([row, other, row])
     with pytest.raises(DataError, match="disagree"):
         formats([row, replace(row, runtimes="vllm")])
+
+
+def test_formats_of_about_the_same_loss_are_as_good() -> None:
+    """AWQ's table 4: Llama-2 7B to 70B have 5.60, 4.97 and 3.41 in AWQ, 5.63, 4.99 and 3.43 in
+    GPTQ: 0.005, 0.004 and 0.006 nats more, a point of a score being 0.0104.
+    """
+    assert Format.no_worse("GPTQ", "AWQ")
+    assert Format.no_worse("AWQ", "GPTQ")
+    # Llama-3-8B: 0.028152 and 0.084358 nats; 0.001355 in Q8_0
+    assert not Format.no_worse("Q3_K_M", "Q4_K_M")
+    assert Format.no_worse("Q4_K_M", "Q3_K_M")
+    assert Format.no_worse("Q8_0", "BF16")
+
+
+def test_a_format_that_loses_notably_or_that_nobody_measured_is_not() -> None:
+    # ln(5.60 / 5.47) = 0.0235 in Llama-2-7B
+    assert not Format.no_worse("AWQ", "BF16-hf")
+    assert Format.no_worse("BF16-hf", "AWQ")
+    # ln(7.2799 / 7.2285) = 0.0071 in Llama-3.2-11B
+    assert Format.no_worse("FP8", "BF16-hf")
+    assert not Format.no_worse("NVFP4", "AWQ")
+    assert Format.no_worse("NVFP4", "NVFP4")
