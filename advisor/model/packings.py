@@ -22,6 +22,19 @@ NAME = re.compile(
     re.IGNORECASE,
 )
 """`GPTQ-3bit-g64`, `EXL3 4.0bpw`, `exl2-6.5bit-h8`."""
+EXL_NAMES = (
+    re.compile(
+        r"(?P<bits>\d+(?:\.\d+)?)[-_ ]*(?:bpw|bits?)?(?:[-_ ]*h(?P<head>\d+))?[-_ ]+"
+        r"(?P<tool>exl[23])",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"(?P<tool>exl[23])[-_ ]+(?:h(?P<head>\d+)[-_ ]+)?(?P<bits>\d+(?:\.\d+)?)"
+        r"[-_ ]*(?:bpw|bits?)?",
+        re.IGNORECASE,
+    ),
+)
+"""`4.65bpw-h6-exl2`, `exl2-h8-4.0bpw`, `exl2-4.25`: names of repositories of EXL2 and EXL3."""
 # limits of a stated number of bits [bit]
 LEAST_BITS = 1.0
 MOST_BITS = 16.0
@@ -143,11 +156,17 @@ class Packing:
 @cache
 def packing_named(name: str) -> Packing | None:
     """Packing of a format's name in any spelling; None for any other name."""
-    match = NAME.fullmatch(name.strip())
-    if match is None:
-        return None
+    text = name.strip()
+    matches = (known.fullmatch(text) for known in (NAME, *EXL_NAMES))
+    readings = (_of_parts(match) for match in matches if match is not None)
+    return next(filter(None, readings), None)
+
+
+def _of_parts(match: re.Match[str]) -> Packing | None:
+    """Packing of the parts of a name; None for an unknown tool, or bits outside the limits."""
+    parts = match.groupdict()
     tool = next((tool for tool in tools() if tool.casefold() == match["tool"].casefold()), "")
     if not tool or not LEAST_BITS <= float(match["bits"]) <= MOST_BITS:
         return None
-    group = int(match["group"]) if match["group"] else None
+    group = int(parts["group"]) if parts.get("group") else None
     return Packing.stated(tool, float(match["bits"]), group, int(match["head"] or 0))

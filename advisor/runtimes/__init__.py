@@ -1,7 +1,7 @@
 """Runtimes: placement, schedule and command of each runtime, one file for each, and their names."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -95,14 +95,15 @@ class RuntimeNameRow:
         if not self.source or not self.runtime:
             return ""
         more = f" {self.note[0].upper()}{self.note[1:]}." if self.note else ""
-        return f"{self.name} runs {self.runtime}: the answer is that of {self.runtime}.{more}"
+        return f"{self.name} is answered as {self.runtime}.{more}"
 
 
 def row_of(name: str) -> RuntimeNameRow | None:
-    """Row of a runtime's name, compared without case, blanks and dashes; None for an unknown
+    """Row of a runtime's name, with or without what people write around it; None for an unknown
     name.
     """
-    return _rows().get(_bare(name))
+    rows = _rows()
+    return next((rows[bare] for bare in _readings(name) if bare in rows), None)
 
 
 @cache
@@ -114,7 +115,33 @@ def _rows() -> Mapping[str, RuntimeNameRow]:
     return rows
 
 
+AROUND = re.compile(
+    r"^\S+/(?=[^/]+$)|"  # registry and owner of an image or repository
+    r"[:@][^\s/]*$|"  # tag of an image
+    r"\.(?:exe|app|appimage|msi|dmg|zip)$|"  # file of a program
+    r"\s*\[[^\]]*\]$|\s*\([^)]*\)$|"  # parts to install; remark
+    r"(?:[\s=~<>_-]+v?|[-_ ]b)\d[\w.+]*$|"  # version, number of a build
+    r"[\s_.-]+(?:docker|server|serve|service|portable|nightly|latest|stable|desktop|app|gui|"
+    r"bench|cli|chat|generate|api|cpu|gpu|cuda|cu\d+|rocm|hip|vulkan|metal|sycl|windows|win|"
+    r"linux|mac|macos|bin|x64)$"  # what it is started as, or on
+)
+"""What people write around the name of a program: `vllm[flashinfer]`, `koboldcpp_cu12.exe`."""
+
+
+def _readings(name: str) -> Iterator[str]:
+    """Letters and digits of a name, then of what is left of it without what stands around it."""
+    folded = name.strip().casefold()[:LONGEST]
+    while folded:
+        yield _bare(folded)
+        shorter = AROUND.sub("", folded, count=1).strip()
+        if shorter == folded:
+            return
+        folded = shorter
+
+
+LONGEST = 100  # letters of a name that are read
+
+
 def _bare(name: str) -> str:
-    """Letters and digits of a name, without a version at its end ("vLLM 0.33" is "vllm")."""
-    folded = re.sub(r"\s+v?\d+(?:\.\d+)+\w*$|[:@]\S*$", "", name.strip().casefold())
-    return re.sub(r"[^a-z0-9]", "", folded)
+    """Letters and digits of a name in lower case."""
+    return re.sub(r"[^a-z0-9]", "", name.casefold())

@@ -23,7 +23,7 @@ from advisor.machine.backends import OperatingSystem
 from advisor.machine.machine import Gpu, Machine
 from advisor.model.formats import known_format
 from advisor.model.model import Model
-from advisor.model.packings import Packing, packing_named
+from advisor.model.packings import HEAD, Packing, packing_named, tools
 
 NAMES = {
     "llama.cpp": "llama.cpp",
@@ -323,10 +323,20 @@ def own_bits(form: str, name: str) -> float:
     """Bits of a packing in a runtime's own format; for other formats the closest number of bits
     that it offers [bit].
     """
+    packing = _any_bits(form, name)
+    return packing.bits if packing is not None else float(whole_bits(form))
+
+
+def _any_bits(form: str, name: str) -> Packing | None:
+    """Packing of a runtime's own format with the bits of a format, where both take any number of
+    bits; None for other formats.
+    """
     packing = packing_named(form)
-    if packing is not None and packing.row.kind == name:
-        return packing.bits
-    return float(whole_bits(form))
+    if packing is None or packing.row.kind == name:
+        return packing
+    if packing.row.ends == HEAD and tools()[name].ends == HEAD:
+        return Packing.stated(name, packing.bits, head=packing.head)
+    return None
 
 
 def whole_bits(form: str) -> int:
@@ -340,14 +350,16 @@ def in_groups(key: str, name: str) -> Callable[[str, Machine], LoadedFormat]:
     """Function that chooses the nearest number of bits, for a runtime by its key and the name of
     its format.
 
-    A packing of that name is loaded unchanged.
+    A packing of that name is loaded unchanged; one of its predecessor (EXL2) with as many bits.
     """
 
     def loaded(form: str, machine: Machine) -> LoadedFormat:
         check_takes(key, machine)
-        packing = packing_named(form)
-        if packing is not None and packing.row.kind == name:
+        packing = _any_bits(form, name)
+        if packing is not None and packing == packing_named(form):
             return LoadedFormat(format=form)
+        if packing is not None:
+            return LoadedFormat(format=packing.name, reason=f"as {packing.name}, which it loads")
         near = Packing.IN_GROUPS[whole_bits(form)]
         number = whole_bits(form)
         if near == form and number == 16:

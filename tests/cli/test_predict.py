@@ -207,5 +207,5 @@ def test_columns_that_nothing_reads_and_apps_that_run_an_engine_are_said(
     assert main(["predict", str(source)]) == 0
     printed = capsys.readouterr()
     assert "Columns that are not read: kv_cache." in printed.err
-    assert "KoboldCpp runs llama.cpp" in printed.out
+    assert "KoboldCpp is answered as llama.cpp" in printed.out
     assert "its column draft (mtp) is not counted" in printed.out

@@ -176,6 +176,19 @@ def test_a_model_of_ollama_that_lies_in_ram_is_an_alarm(
     assert "It counts no tokens" in text
 
 
+def test_a_context_of_the_server_that_is_shorter_than_the_stated_one_is_told(
+    serve: Callable[[Pages], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = {"name": "llama3.1:8b", "size": 8e9, "size_vram": 8e9, "context_length": 2048}
+    url = serve({"/api/ps": json.dumps({"models": [model]})})
+    main(["watch", url, *MACHINE, "--context", "16384"])
+    assert "Each user has a context of 2k, and 16k is expected" in capsys.readouterr().out
+    main(["watch", url, *MACHINE, "--prompt", "4000"])
+    assert "Each user has a context of 2k" in capsys.readouterr().out
+    main(["watch", url, *MACHINE])
+    assert "Each user has a context" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("pages", "words"),
     [

@@ -138,3 +138,11 @@ def test_published_runs_are_read_in_groups_of_64(quant: str, form: str) -> None:
     case = understood(PublishedRow(cells))
     assert case.runtime is MLX
     assert case.model.format == form
+
+
+@pytest.mark.parametrize("bits", [2.25, 3.0, 4.25, 4.65, 6.5])
+def test_exllamav3_takes_as_many_bits_as_a_file_of_its_predecessor_has(bits: float) -> None:
+    # Both take any mean number of bits (doc/convert.md of exllamav2 and of exllamav3).
+    loaded = EXLLAMAV3.loaded_format(f"EXL2 {bits}bpw", PC)
+    assert loaded.format == f"EXL3-{bits:g}bit-h6"
+    assert loaded.reason

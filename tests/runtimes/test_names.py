@@ -65,3 +65,40 @@ def test_what_a_name_was_taken_for_is_said_at_each_door(row: RuntimeNameRow) -> 
 def test_a_name_of_nothing_is_refused_with_those_that_are_near() -> None:
     with pytest.raises(UnknownName, match=r"No runtime is called 'llama.cop'.*llama.cpp"):
         runtime("llama.cop")
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("koboldcpp.exe", "llama.cpp"),
+        ("koboldcpp_cu12.exe", "llama.cpp"),
+        ("KoboldCpp-1.99", "llama.cpp"),
+        ("llama-server.exe", "llama.cpp"),
+        ("llama.cpp-b6715", "llama.cpp"),
+        ("llama-b6715-bin-win-cuda", "llama.cpp"),
+        ("ghcr.io/ggml-org/llama.cpp:server-cuda", "llama.cpp"),
+        ("LM Studio.app", "LM Studio"),
+        ("GPT4All 3", "llama.cpp"),
+        ("ollama (docker)", "Ollama"),
+        ("ollama/ollama", "Ollama"),
+        ("vllm[flashinfer]", "vLLM"),
+        ("vllm==0.11.0", "vLLM"),
+        ("vllm/vllm-openai:latest", "vLLM"),
+        ("sglang[all]", "SGLang"),
+        ("trtllm-bench", "TensorRT-LLM"),
+        ("mlx_lm.generate", "MLX"),
+    ],
+)
+def test_what_stands_around_a_name_is_no_part_of_it(typed: str, name: str) -> None:
+    assert runtime(typed).name == name
+
+
+AROUND = ("{}.exe", "{} 1.2", "{}-v0.3.1", "{}:latest", "owner/{}", "{} (docker)", "{}[all]")
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_every_name_is_read_with_what_people_write_around_it(around: str) -> None:
+    for row in ROWS:
+        read_as = row_of(around.format(row.name))
+        assert read_as is not None, row.name
+        assert read_as.runtime == row.runtime, row.name

@@ -33,6 +33,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Location, PlacementStrategy, Tier
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import FixedTime, StepTime
+from advisor.cost_model.workload import Workload
 from advisor.formatting import context_size
 from advisor.lazy import lazy
 from advisor.machine.machine import Link
@@ -42,6 +43,7 @@ from advisor.probes.server_process import ProcessReading
 from advisor.request.request import Request
 from advisor.units import GIB, memory
 
+USUAL_CONTEXT = Workload.context  # context of a request that states none [tokens]
 SHOWN = 50.0
 """Factor of a cause that an observation shows; its reciprocal is that of one it speaks against."""
 SLACK = 0.5 * GIB
@@ -145,6 +147,17 @@ class Watched:
     def longer(self) -> bool:
         """Whether each user has a longer context than is expected."""
         return (self.reading.context or 0.0) > 1.5 * float(self.estimate.work.context)
+
+    @property
+    def shorter(self) -> bool:
+        """Whether the context of the server is too short for the request, or for its stated one."""
+        served = self.reading.context
+        if served is None:
+            return False
+        work = self.estimate.work
+        stated = float(work.context) != USUAL_CONTEXT
+        needed = float(work.context) if stated else float(work.prompt) + float(work.output)
+        return served < needed
 
     @property
     def spilled(self) -> bool:
@@ -276,6 +289,13 @@ def _counts(seen: Watched) -> Iterator[Observation]:
             f"Each user has a context of {context_size(reading.context or 0.0)}, where "
             f"{context_size(float(seen.run.work.context))} is expected: its cache takes memory "
             "from the weights."
+        )
+        yield Observation(True, words=words)
+    if seen.shorter:
+        words = (
+            f"Each user has a context of {context_size(reading.context or 0.0)}, and "
+            f"{context_size(float(seen.run.work.context))} is expected: longer conversations are "
+            "refused or lose their beginning, so start it with a larger one."
         )
         yield Observation(True, words=words)
     if reading.preemptions:

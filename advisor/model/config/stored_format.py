@@ -473,8 +473,12 @@ def _apart(quantization: Config) -> Modules:
     for group in _config_groups(quantization):
         form, _ = _of_group(quantization, group)
         modules |= dict.fromkeys(_targets(group), form or PLAIN)
-    for key in ("quantized_layers", "extra_config", "layer_quant_config", "modules"):
+    for key in ("quantized_layers", "layer_quant_config", "modules"):
         modules |= _of_modules(tool, values.get(key))
+    listed = _of_modules(tool, values.get("extra_config"))
+    modules |= {
+        f"{REGEX if _is_expression(name) else ''}{name}": form for name, form in listed.items()
+    }
     modules |= _dynamic(tool, values.get("dynamic"))
     if tool == "MLX":
         modules |= _of_modules(tool, {k: v for k, v in values.items() if "." in k})
@@ -500,6 +504,11 @@ def _of_module(tool: str, value: object) -> str:
         return PLAIN
     packing = _packing(tool, value)
     return packing[0] if packing else PLAIN
+
+
+def _is_expression(name: str) -> bool:
+    """Whether auto-round's name of modules is a regular expression: `.*down_proj.*`."""
+    return any(mark in name for mark in (".*", ".+", "\\", "^", "$", "("))
 
 
 def _dynamic(tool: str, listed: object) -> Modules:

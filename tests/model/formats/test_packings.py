@@ -279,3 +279,31 @@ def test_bits_alone_are_those_of_a_runtimes_own_files(words: str, name: str) -> 
     assert Format.meant(Packing.of_runtime(words, "ExLlamaV3")).name.startswith(name)
     assert Packing.of_runtime(words, "llama.cpp") == words
     assert Packing.of_runtime("Q4_K_M", "ExLlamaV3") == "Q4_K_M"
+
+
+@pytest.mark.parametrize("bits", [2.4, 4.25, 4.65, 6.0])
+@pytest.mark.parametrize(
+    "spelled",
+    ["{tool}-{bits}", "{tool}_{bits}bpw", "{bits}bpw-h6-{tool}", "{bits}bpw-{tool}",
+     "{tool}-h6-{bits}bpw", "{tool} {bits} bpw"],
+)  # fmt: skip
+@pytest.mark.parametrize("tool", ["exl2", "EXL3"])
+def test_bits_of_exl_files_are_kept_however_repositories_write_them(
+    tool: str, spelled: str, bits: float
+) -> None:
+    packing = packing_named(spelled.format(tool=tool, bits=bits))
+    assert packing is not None
+    assert (packing.tool, packing.bits, packing.head) == (tool.upper(), bits, 6)
+
+
+@pytest.mark.parametrize(
+    "pattern", [".*down_proj.*", r"model\.layers\.\d+\.mlp\.down_proj", "down_proj"]
+)
+def test_modules_of_other_bits_are_found_by_name_and_by_expression(pattern: str) -> None:
+    """auto-round writes names and expressions into `extra_config` (docs/step_by_step.md)."""
+    plain = {"quant_method": "auto-round", "bits": 4, "group_size": 128}
+    other = plain | {"extra_config": {pattern: {"bits": 8, "group_size": 128}}}
+    down = LAYERS * HIDDEN * WIDTH
+    more = stored_bytes(other) - stored_bytes(plain)
+    # Four bits more, and an offset of as many bits for each 128 weights.
+    assert more == pytest.approx(down * (4 + 4 / 128) / 8, rel=0.01)
