@@ -26,12 +26,14 @@ class AdvisorError(Exception):
 
 
 class InputError(AdvisorError):
-    """A value that cannot be used."""
+    """Error on a value that cannot be used."""
 
 
 class UnknownName(InputError):
-    """A name of some kind ("model", "GPU") missing from the accepted names, which are gone through
-    for an error that is shown; a hint is advice where none of the similar names fits.
+    """Error on a name of some kind ("model", "GPU") that is not accepted.
+
+    The accepted names are searched only where the error is shown; a hint is advice for a name
+    without similar ones.
     """
 
     LONGEST: ClassVar = 300
@@ -46,7 +48,7 @@ class UnknownName(InputError):
 
     @cached_property
     def close(self) -> tuple[str, ...]:
-        """Names that may be meant, best match first; compared only for an error that is shown."""
+        """Names that may be meant, the best match first, compared only where the error is shown."""
         return close_names(self.name, tuple(self._names))
 
     def __str__(self) -> str:
@@ -68,7 +70,7 @@ class UnknownName(InputError):
 
     @staticmethod
     def check(kind: str, text: str) -> None:
-        """Refuse a text that is too long for a name, before a pattern looks at it.
+        """Check that a text is not too long for a name, before a pattern reads it.
 
         Some patterns take time that grows with the square of a text's length, and every other
         visitor waits meanwhile.
@@ -82,16 +84,16 @@ class UnknownName(InputError):
 
 
 class Refusal(AdvisorError):
-    """An impossible combination of model, format, runtime and GPU."""
+    """Error on an impossible combination of model, format, runtime and GPU."""
 
 
 class DataError(AdvisorError):
-    """An invalid row of data/."""
+    """Error on an invalid row of data/."""
 
 
 @lru_cache(maxsize=1024)
 def close_names(name: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """At most three of the names, those similar to `name`, best match first, ignoring case."""
+    """Similar names, at most three, the best match first; case is ignored."""
     by_folded = {spelling.casefold(): spelling for spelling in names}
     close = difflib.get_close_matches(name.casefold()[:80], by_folded, n=3, cutoff=0.5)
     return tuple(by_folded[folded] for folded in close)

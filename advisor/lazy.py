@@ -13,7 +13,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class lazy(cached_property[T_co]):  # noqa: N801 - a decorator, as the one that it replaces
-    """Attribute whose value is kept in the object once it was computed."""
+    """Attribute whose value is computed once and kept in the object."""
 
     @overload
     def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
@@ -22,7 +22,7 @@ class lazy(cached_property[T_co]):  # noqa: N801 - a decorator, as the one that 
     def __get__(self, instance: object, owner: type[Any] | None = None) -> T_co: ...
 
     def __get__(self, instance: object | None, owner: type[Any] | None = None) -> Self | T_co:
-        """Value of an object's attribute; of a class, the attribute itself."""
+        """Value of an object's attribute; for a class, the attribute itself."""
         if instance is None:
             return self
         kept = instance.__dict__

@@ -21,7 +21,7 @@ def data_folder() -> Path:
 
 
 def product_folder() -> Path:
-    """Folder of data/, app.py and .streamlit/: the clone, or advisor/installed/ of a wheel.
+    """Folder of data/, app.py and .streamlit/: that of the clone, or advisor/installed/ of a wheel.
 
     A wheel copies them to advisor/installed/, which a clone does not have (pyproject.toml).
     """

@@ -49,11 +49,11 @@ class ConstantRow:
 
     @property
     def is_factor(self) -> bool:
-        """Whether it multiplies another row."""
+        """Whether the row is a factor on other rows."""
         return self.unit == FACTOR
 
     def fits(self, scope: "Scope") -> bool:
-        """Whether the row applies to a scope, for some family."""
+        """Whether the row applies to a scope, for any family."""
         return (
             self.runtime in (None, scope.runtime)
             and self.backend in (None, scope.backend)
@@ -63,7 +63,9 @@ class ConstantRow:
 
     @property
     def precision(self) -> int:
-        """Specificity of the scope: a family counts most, then runtime, build, format, backend."""
+        """Specificity of the row's scope: a family counts most, then runtime, build, format,
+        backend.
+        """
         return (
             16 * (self.family is not None)
             + 8 * (self.runtime is not None)
@@ -86,7 +88,7 @@ class Scope:
 
 @dataclass(frozen=True, kw_only=True)
 class ScopedConstant:
-    """A constant in one scope."""
+    """Value of a constant in one scope, with the rows that it comes from."""
 
     rows: tuple[ConstantRow, ...]  # row of the constant, followed by the factors that multiply it
     value: Any  # product of the rows; a float, or an array with a value for each of several GPUs
@@ -141,7 +143,7 @@ class Constants:
         self._pairs: tuple[npt.NDArray[np.int_], npt.NDArray[np.int_]] | None = None
 
     def with_measured(self, rows: Iterable[ConstantRow]) -> "Constants":
-        """Copy with some constants measured; no factor multiplies a measured row."""
+        """Copy with some constants measured; factors do not change a measured row."""
         measured = copy(self)
         measured._measured = {(row.constant, row.family or ""): row for row in rows}
         measured._by_scope = {}
@@ -156,7 +158,9 @@ class Constants:
         return bound
 
     def recorded(self) -> "Constants":
-        """Copy that keeps what is looked up, for the list of an estimate's assumptions."""
+        """Copy that keeps a list of the constants that are looked up, for an estimate's
+        assumptions.
+        """
         recorded = copy(self)
         recorded._looked_up = {}
         return recorded
@@ -167,15 +171,17 @@ class Constants:
         return tuple(scoped.rows for scoped in (self._looked_up or {}).values())
 
     def of_pairs(self, classes: npt.NDArray[np.int_], gpus: npt.NDArray[np.int_]) -> "Constants":
-        """Copy whose values are of pairs of a class of formats and a GPU, by their places among
-        those of the scope, both of shape (pairs,).
+        """Copy whose values have one number for each pair of a class of formats and a GPU, shape
+        (pairs,).
+
+        Both are given by their places among those of the scope.
         """
         picked = copy(self)
         picked._pairs = classes, gpus
         return picked
 
     def scaled(self, factors: Mapping[str, float], source: str) -> "Constants":
-        """Copy with some constants multiplied, those of a runtime's own as those of all."""
+        """Copy with some constants multiplied, those of a single runtime and those of all alike."""
         rows = (row for rows in self.rows.values() for row in rows)
         more = (
             ConstantRow(
@@ -228,7 +234,7 @@ class Constants:
         return self._rows_in[key]
 
     def _search_stacked(self, constant: str, family: str) -> ScopedConstant:
-        """A constant of several classes of formats, or of GPUs whose families or backends differ.
+        """Constant for several classes of formats, or for GPUs with different families or backends.
 
         The value is of shape (classes, GPUs); (GPUs,) where all classes share it, (classes, 1)
         where all GPUs do, and a number where both do.
@@ -256,8 +262,10 @@ class Constants:
         )
 
     def value_of_each(self, constant: str, family: str) -> Any:
-        """Value of a constant as `value`, where pairs each state their family: paths between cards
-        follow from figures, which pairs have of their own, while GPUs name theirs by machine.
+        """Value of a constant, as `value` gives it, where each pair states its own family.
+
+        Paths between cards follow from figures, which pairs have of their own; GPUs name theirs by
+        machine.
         """
         if self._pairs is None or STACKED not in family:
             return self.value(constant, family)
@@ -285,7 +293,9 @@ class Constants:
 
     def value(self, constant: str, family: str = "") -> float:
         """Value of a constant in this scope, in the unit of its row, shape (pairs,) where pairs
-        differ; DataError where no row applies.
+        differ.
+
+        Raises DataError where no row applies.
         """
         value: Any = self._look_up(constant, family).value
         if self._pairs is not None and np.ndim(value):
@@ -302,7 +312,9 @@ class Constants:
     @staticmethod
     @cache
     def fitted() -> "Constants":
-        """Constants of data/generated/; of equally specific rows those of serving engines first."""
+        """Constants of data/generated/; of equally specific rows, those of serving engines come
+        first.
+        """
         files = tuple(DATA / "generated" / name for name in TABLES)
         return Constants(row for file in files for row in constant_rows(file))
 

@@ -47,7 +47,7 @@ class CsvColumn(NamedTuple):
 
 
 def read(path: Path, record: type[Row]) -> tuple[Row, ...]:
-    """All rows of a CSV file as instances of a dataclass whose fields are the file's columns.
+    """Rows of a CSV file, as instances of a dataclass whose fields are the file's columns.
 
     An empty field takes the field's default, else None where the type allows it, else "" for `str`.
     Columns of `PROVENANCE` that the record does not name are passed over.
@@ -93,7 +93,9 @@ def _lines(path: Path, columns: Sequence[CsvColumn]) -> Iterator[tuple[int, list
 
 @cache
 def texts(file: str, key: str, value: str) -> Mapping[str, str]:
-    """A column of a file in data/ by another one; DataError where the file has no such column."""
+    """Texts of one column of a file in data/ by those of another column; raises DataError for a
+    missing column.
+    """
     path = DATA / file
     with path.open(encoding="utf-8", newline="") as lines:
         try:
@@ -103,7 +105,7 @@ def texts(file: str, key: str, value: str) -> Mapping[str, str]:
 
 
 class RowsByName(Mapping[str, Row]):
-    """Rows of a long file by its first column in lower case, each made when it is looked up."""
+    """Rows of a long file by its first column in lower case; a row is made when it is looked up."""
 
     def __init__(self, path: Path, record: type[Row]) -> None:
         self._path = path
@@ -130,7 +132,7 @@ class RowsByName(Mapping[str, Row]):
 
 
 def _columns_of(record: type[Row]) -> tuple[CsvColumn, ...]:
-    """Columns of a dataclass, worked out once per file because a file has thousands of cells."""
+    """Columns of a dataclass, worked out once for each file, as a file has thousands of cells."""
     annotations = typing.get_type_hints(record)
     return tuple(
         _column(field, annotations[field.name])
@@ -169,7 +171,7 @@ def assignments(text: str, where: str) -> Iterator[tuple[str, str]]:
 
 
 def literal(text: str) -> object:
-    """Value of an assignment as JSON reads it; else the text."""
+    """Value of an assignment, read as JSON; the text itself where it is no JSON."""
     try:
         return json.loads(text)
     except ValueError:

@@ -50,7 +50,7 @@ def _is_text(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    """A number, but no array of them and no switch."""
+    """Whether a value is a single number, and no switch."""
     return isinstance(value, float | int | np.number) and not isinstance(value, bool)
 
 
@@ -140,7 +140,7 @@ class Input:
 
     @property
     def title(self) -> str:
-        """Label with its unit, unless it says that itself: "Threads", not "Threads (threads)"."""
+        """Label with its unit; the label alone where it says the unit ("Threads")."""
         if self.unit and self.unit not in self.label.casefold().split():
             return f"{self.label} ({self.unit})"
         return self.label
@@ -152,14 +152,14 @@ class Input:
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """Smallest and largest number; None for what is no number."""
+        """Smallest and largest number; None for an input that is no number."""
         if self.low is None or self.high is None:
             return None
         return (self.low, self.high)
 
     @property
     def whole(self) -> bool:
-        """Takes whole numbers only."""
+        """Whether the input takes whole numbers only."""
         return self.kind == Kind.WHOLE
 
     @property
@@ -168,12 +168,12 @@ class Input:
         return self.unit.startswith(DOLLAR)
 
     def wanted(self, value: Any) -> str:
-        """What a value should be in words; empty where it is that, or left open."""
+        """Words on the values that are allowed; empty for an allowed or open value."""
         holds, words = WANTED[Kind(self.kind)]
         return "" if value is None or holds(value) else words
 
     def check_length(self, value: Any) -> None:
-        """Refuse a text with more letters, or a list with more values, than is read.
+        """Check the length of a text, or of a list of values.
 
         Raises:
             InputError: how long it is, and what is allowed.
@@ -202,7 +202,7 @@ class Input:
             )
 
     def read(self, text: str) -> Any:
-        """Value of a text, as people type it, as links carry it and as tables hold it.
+        """Value of a text, in the form that people type, links carry and tables hold.
 
         Raises:
             InputError: a text that cannot be read, or a longer one than is read.
@@ -253,7 +253,9 @@ class Input:
         return shortest(value)
 
     def check(self, value: Array | None, paid: Paid | None = None) -> None:
-        """Refuse a number outside the limits [USD for money]; `paid` is the typed currency."""
+        """Check that a number is within the limits [USD for money]; `paid` is the typed
+        currency.
+        """
         if value is None or self.low is None or self.high is None:
             return
         if isinstance(value, float | int):
@@ -266,7 +268,7 @@ class Input:
             raise InputError(f"{self.label} ({self.option}) is {refused}.")
 
     def check_prices(self, typed: Iterable[tuple[str, float]], paid: Paid | None = None) -> None:
-        """Refuse the first typed price outside the limits."""
+        """Check that all typed prices are within the limits."""
         for name, amount in typed:
             replace(self, label=f"{self.label} of {name}").check(amount, paid)
 
@@ -317,7 +319,7 @@ class Input:
         )
 
     def _in_words(self, value: Array, low: float, high: float, paid: Paid | None) -> str:
-        """Value and limits in words; amounts of money in the currency that they were typed in."""
+        """Value and limits in words, with amounts of money in the typed currency."""
         if isinstance(value, int) and EXACT <= abs(value) <= MOST_OF_FLOATS:
             value = float(value)  # its digits beyond those of a float were never typed
         if paid is None or not self.in_money or paid.sign == DOLLAR:
@@ -338,8 +340,10 @@ class Inputs(dict[str, Input]):
     """Inputs by name, in the order of a form."""
 
     def of(self, groups: str, without: str = "") -> "Inputs":
-        """Inputs of some groups, or single ones by their names, but for some of them; both are
-        names separated by blanks, of which a group's stands for the group.
+        """Inputs of some groups, and single inputs by their names.
+
+        Both are names separated by blanks; the name of a group stands for all of its inputs. Those
+        of `without` are left out.
         """
         chosen = groups.split()
         single = {*chosen} - {entry.group for entry in self.values()}
@@ -348,7 +352,7 @@ class Inputs(dict[str, Input]):
         return Inputs({entry.name: entry for entry in kept if entry.name not in left_out})
 
     def check(self, values: Mapping[str, Any], paid: Paid | None = None) -> None:
-        """Refuse the first number outside its limits; what is missing or no number is not checked.
+        """Check that all numbers are within their limits; missing values and texts are not checked.
 
         Args:
             values: values by the names of inputs; money in US dollars.

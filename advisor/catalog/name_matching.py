@@ -33,13 +33,13 @@ NOISE = re.compile(
 
 @lru_cache(maxsize=16_384)
 def loose(name: str) -> str:
-    """A name without case, vendor words, sizes and punctuation, to compare spellings."""
+    """Name without case, vendor words, sizes and punctuation, for comparing spellings."""
     plain = name.casefold().replace("(r)", " ").replace("(tm)", " ").replace("_", " ")
     return re.sub(r"[^a-z0-9.+]", "", NOISE.sub(" ", plain.split("/")[-1]))
 
 
 def find(kind: str, name: str, rows: Mapping[str, Row], hint: str = "") -> Row:
-    """Row by exact name or alias, else the loose match with the shortest name."""
+    """Row by its exact name or alias, or by the shortest name that matches loosely."""
     UnknownName.check(kind, name)
     exact = spelled(kind, rows).get(name.strip().casefold())
     if exact is not None:
@@ -122,7 +122,7 @@ class NameWords:
         return self._alternatives(kind[1])
 
     def _patterns(self, kind: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-        """Patterns of a kind with their values, as they stand."""
+        """Patterns of a kind with their values, unchanged."""
         return tuple((re.compile(part), value) for part, value in self.of_kind(kind).items())
 
     def _whole_words(self, kind: str) -> tuple[tuple[re.Pattern[str], str], ...]:
@@ -139,7 +139,9 @@ class NameWords:
         return "|".join(part for kind in kinds for part in self.of_kind(kind))
 
     def rewritten(self, text: str, kind: str) -> str:
-        """Plain text with the patterns of a kind, one after another, as their values."""
+        """Plain text in which the patterns of a kind are replaced by their values, one after
+        another.
+        """
         for pattern, value in self.patterns(kind):
             text = pattern.sub(value, text)
         return text

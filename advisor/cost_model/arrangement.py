@@ -75,12 +75,13 @@ class Arrangement:
         return replace(machine, gpus=gpus, nodes=nodes)
 
     def share(self, work: Workload) -> Workload:
-        """Request of the copy with the most users, of all users who share the copies."""
+        """Request of the copy with the most users, made of the request of all users."""
         return work.with_numbers(users=np.ceil(np.asarray(work.users, dtype=float) / self.copies))
 
     def on(self, machine: Machine) -> "Arrangement | None":
-        """The same arrangement of a machine that has the GPUs in use alone, some of them changed;
-        None where their number is another one.
+        """Same arrangement on a machine that has only the GPUs in use, some of them changed.
+
+        It is None on a machine with another number of GPUs.
         """
         size = len(self.groups[0])
         if len(machine.gpus) != self.copies * size:
@@ -92,7 +93,9 @@ class Arrangement:
 
     @property
     def words(self) -> str:
-        """GPUs in use: "1 of 2 GPUs (RTX 5090)", "2 copies side by side, each on 1 GPU"."""
+        """GPUs in use, in words ("1 of 2 GPUs (RTX 5090)", "2 copies side by side, each on 1
+        GPU").
+        """
         number = len(self.groups[0])
         gpus = self.machine.gpus
         names = ", ".join(dict.fromkeys(gpus[card].name for card in self.groups[0]))
@@ -102,7 +105,9 @@ class Arrangement:
         return f"{self.copies} copies side by side, each on {number} {several} ({names})"
 
     def started(self, command: str) -> str:
-        """Command of one copy as that of the arrangement: each copy sees its GPUs alone."""
+        """Command of the arrangement, made of the command of one copy; each copy sees its GPUs
+        alone.
+        """
         if self.copies == 1:
             return "\n".join(self._seeing(command.splitlines(), self.groups[0]))
         lines = [f"# {self.copies} copies, each in a terminal of its own, that share the requests"]
@@ -115,7 +120,7 @@ class Arrangement:
         return "\n".join(lines)
 
     def _seeing(self, lines: list[str], cards: tuple[int, ...]) -> Iterator[str]:
-        """Lines of a command whose server sees some GPUs alone."""
+        """Lines of a command whose server sees only some GPUs."""
         variable = self._variable(cards)
         if not variable:
             yield from lines
@@ -126,7 +131,9 @@ class Arrangement:
             yield f"{variable} {line}" if SERVER.match(line) else line
 
     def _variable(self, cards: tuple[int, ...]) -> str:
-        """Assignment of the variable that leaves a copy its GPUs; empty where it sees no others."""
+        """Assignment of the environment variable that shows a copy its GPUs; empty where it sees
+        all.
+        """
         backend = self.part.interface
         seen = [card for card, gpu in enumerate(self.machine.gpus) if _sees(backend, gpu)]
         if backend not in VARIABLES or self.machine.nodes > 1 or len(cards) == len(seen):
@@ -135,7 +142,7 @@ class Arrangement:
 
     @staticmethod
     def some(gpus: Sequence[Gpu], nodes: int) -> Iterator[tuple[int, ...]]:
-        """Places of the GPUs that `fewer` takes, of so many machines."""
+        """Places of the GPUs that `fewer` takes, on each of a number of machines."""
         if len(gpus) < 2:
             return
         if nodes > 1:
@@ -152,7 +159,7 @@ class Arrangement:
 
     @staticmethod
     def equal_parts(gpus: Sequence[Gpu], nodes: int) -> Iterator[tuple[tuple[int, ...], ...]]:
-        """Places of the GPUs of each copy, for as many copies as there is room for."""
+        """Places of the GPUs of each copy, for as many copies as find room."""
         if len(gpus) < 2:
             return
         for kind in dict.fromkeys(gpu.name for gpu in gpus):
@@ -183,8 +190,10 @@ def _on_port(line: str, copy: int) -> str:
 
 
 def fewer(machine: Machine) -> Iterator[Arrangement]:
-    """Arrangements with some of a machine's GPUs: the fastest ones, those with the most memory,
-    those of each kind, and every combination of a few; of several machines one.
+    """Arrangements with some of a machine's GPUs: the fastest, those with the most memory, or those
+    of one kind.
+
+    Of several machines there is one arrangement, with one machine.
     """
     if machine.counts is None:
         for cards in Arrangement.some(machine.gpus, machine.nodes):
@@ -192,7 +201,7 @@ def fewer(machine: Machine) -> Iterator[Arrangement]:
 
 
 def _first(cards: list[int]) -> Iterator[tuple[int, ...]]:
-    """The first of some cards, in several numbers of them, up to all."""
+    """The first cards of a list, in several numbers up to all."""
     for number in _numbers(cards):
         yield tuple(sorted(cards[:number]))
 
@@ -252,8 +261,9 @@ def _memory(gpu: Gpu) -> float:
 
 
 def side_by_side(machine: Machine, users: float) -> Iterator[Arrangement]:
-    """Arrangements with copies on as many GPUs of one kind each, at most one for each user; of
-    several machines, one on each.
+    """Arrangements of copies on equally many GPUs of one kind, at most one copy for each user.
+
+    Of several machines each has one copy.
     """
     if machine.counts is None and users >= 2:
         for parts in Arrangement.equal_parts(machine.gpus, machine.nodes):
@@ -261,5 +271,7 @@ def side_by_side(machine: Machine, users: float) -> Iterator[Arrangement]:
 
 
 def _divides(cards: list[int], size: int) -> bool:
-    """Whether copies on so many GPUs are worth a try: equal parts of all, or a power of two."""
+    """Whether copies on so many GPUs are worth a try: where they divide all GPUs evenly, or are a
+    power of two.
+    """
     return len(cards) % size == 0 or size & (size - 1) == 0

@@ -1,4 +1,4 @@
-"""Types of the cache that an engine has no fast kernel for on a backend.
+"""Cache types without a fast kernel in an engine on a backend.
 
 A packed cache is smaller, but not always faster: where a backend has no kernel that reads a type,
 attention unpacks it anew for each token, or the processor computes it. Each row of
@@ -52,7 +52,7 @@ def cache_kernels() -> Sequence[CacheKernelRow]:
 
 
 def slow_kernel(runtime: str, backend: str, kv_type: str) -> CacheKernelRow | None:
-    """Row of a type that a runtime has no fast kernel for on a backend; None for a fast one."""
+    """Row of a cache type without a fast kernel, by runtime and backend; None for a fast type."""
     for row in cache_kernels():
         concerned = runtime in row.runtimes.split(";") and row.backend == backend
         if concerned and kv_type in row.types.split():
@@ -82,7 +82,7 @@ def further_seconds(
 
 
 def slowed_step(time: StepTime, row: CacheKernelRow, further: Array, *, drafted: bool) -> StepTime:
-    """A token, or a step that checks drafted ones, with such a cache."""
+    """Time of a token, or of a step that checks drafted tokens, with a slow cache type."""
     parts = dict(time.parts)
     parts[Route.RESIDENT] = parts.get(Route.RESIDENT, 0.0) + further
     slower = replace(time, total=time.total + further, parts=parts)
@@ -92,7 +92,7 @@ def slowed_step(time: StepTime, row: CacheKernelRow, further: Array, *, drafted:
 def slowed_prompt(
     time: StepTime | None, work: Workload, row: CacheKernelRow | None
 ) -> StepTime | None:
-    """A prompt with such a cache: longer ones by more."""
+    """Time of a prompt with a slow cache type; the longer the prompt, the slower."""
     if time is None or row is None or row.prompt == 1.0:
         return time
     deeper = (np.maximum(np.asarray(work.prompt, dtype=float), AT) / AT) ** DEEPENING

@@ -54,7 +54,7 @@ OF_RUN = "run"  # attribute that no two runs have in common: noise
 
 @dataclass(frozen=True, kw_only=True)
 class Component:
-    """One way in which runs of the same description differ; fields as the columns of chance.csv."""
+    """Reason why runs of the same description differ; fields as the columns of chance.csv."""
 
     family: str  # `OF_LLAMA_CPP` or `OF_OTHERS`
     part: str  # part of the time by whose share it weighs; empty for all of it
@@ -71,13 +71,13 @@ class Component:
 
     @property
     def own(self) -> bool:
-        """Whether each run has its own, so that it teaches nothing of others."""
+        """Whether each run has its own value, so that it says nothing about other runs."""
         return OF_RUN in self.attributes
 
 
 @dataclass(frozen=True, kw_only=True)
 class TimedRun:
-    """A timed part of a run, as far as chance sees it."""
+    """Timed part of a run, with the attributes that chance compares."""
 
     # share of the time by route and fixed cost, as in `StepTime.parts`; the sum is 1
     shares: Mapping[str, Array]
@@ -100,7 +100,7 @@ class TimedRun:
 
     @lazy
     def weights(self) -> Mapping[str, Array]:
-        """Share of the time by part, with 1 for the whole."""
+        """Share of the time by part; 1 for the whole."""
         weights: dict[str, Array] = {WHOLE: 1.0}
         for name, share in self.shares.items():
             part = PART_OF.get(name, FIXED)
@@ -109,7 +109,7 @@ class TimedRun:
         return weights
 
     def weight(self, component: Component) -> Array:
-        """Standard deviation that a component gives to the logarithm of its time."""
+        """Standard deviation of the logarithm of the time that a component adds."""
         if component.phase not in ("", self.phase):
             return 0.0
         return component.sd * self.weights.get(component.part, 0.0) * self.scale
@@ -133,7 +133,7 @@ def variance(run: TimedRun) -> Array:
 
 
 def noise(run: TimedRun) -> Array:
-    """The part of `variance` of which no other run tells anything."""
+    """Part of `variance` that no other run says anything about."""
     return _sum_of_squares(run, (row for row in components(run.family) if row.own))
 
 
@@ -143,13 +143,13 @@ def _sum_of_squares(run: TimedRun, rows: Iterable[Component]) -> Array:
 
 
 def _same(first: TimedRun, second: TimedRun, attributes: Iterable[str]) -> bool:
-    """Whether two runs have the attributes in common that are no numbers."""
+    """Whether two runs agree in those attributes that are no numbers."""
     named = (name for name in attributes if name not in NEAR)
     return all(getattr(first, name) == getattr(second, name) for name in named)
 
 
 def _likeness(first: TimedRun, second: TimedRun, attributes: Iterable[str]) -> Array:
-    """Share of a component that two runs have in common by its numbers, 0 to 1."""
+    """Share of a component that two runs have in common, by attributes that are numbers, 0 to 1."""
     shared: Array = 1.0
     for name in attributes:
         if name in NEAR:
@@ -158,7 +158,7 @@ def _likeness(first: TimedRun, second: TimedRun, attributes: Iterable[str]) -> A
 
 
 def likeness(name: str, first: Array, second: Array) -> Array:
-    """Share that two numbers of `NEAR` have in common, 0 to 1."""
+    """Share that two numbers of an attribute in `NEAR` have in common, 0 to 1."""
     least = NEAR[name]
     return np.exp(-np.abs(np.log((first + least) / (second + least))))
 

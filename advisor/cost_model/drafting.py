@@ -21,7 +21,7 @@ Reads = Mapping[str, Array]  # weights that a step reads, by route [B]
 
 
 def with_drafting(time: StepTime, model: Model, work: Workload, reads: Reads) -> StepTime:
-    """A step with the time of its r runs of a drafter, which reads D bytes in each.
+    """Step with the time of r runs of the drafting model, each of which reads D bytes.
 
     t = t_step + r ( D t_route / W_route + t_layers layers_d / layers + t_token )
 

@@ -41,7 +41,7 @@ FAST_MEMORY = 2.5e12
 
 @dataclass(frozen=True, kw_only=True)
 class EngineKernels(Kernels):
-    """Properties of a serving engine's step that are not in its `Load`."""
+    """Properties of a serving engine's step that its `Load` does not have."""
 
     prompt: bool = False  # a step over prompts; else each sequence gets a token
     dense: str = "f16"  # format of dense weights, a key of `PEAKS`
@@ -70,8 +70,10 @@ the last tile, with tiles of half the tokens."""
 
 
 def generation(gpu: Gpu) -> str:
-    """Family of GPUs with the same constants, of several in one lookup joined by `STACKED`:
-    Blackwell with HBM, or with LPDDR5X that GB10 shares, differs from Blackwell with GDDR7.
+    """Family of GPUs with the same constants.
+
+    Blackwell with HBM, or with the LPDDR5X that GB10 shares, differs from Blackwell with GDDR7.
+    Families of several GPUs in one lookup are joined by `STACKED`.
     """
     rates = np.ravel(np.asarray(gpu.bandwidth.value, dtype=float))
     return _generations(gpu.family, rates.tobytes(), gpu.unified)
@@ -79,8 +81,10 @@ def generation(gpu: Gpu) -> str:
 
 @lru_cache(maxsize=256)
 def _generations(family: str, bandwidths: bytes, shared: bool) -> str:
-    """Generations of joined families and bandwidths [B/s], kept for the next kernel; with memory
-    that the processor shares or with GPUs' own, GDDR7 without a word.
+    """Generations of joined families and bandwidths [B/s], kept for the next kernel.
+
+    Blackwell's name has "HBM" or "LPDDR" (memory that the processor shares) behind it, and nothing
+    for GDDR7.
     """
     families = family.split(STACKED)
     rates = np.frombuffer(bandwidths)
@@ -142,8 +146,10 @@ def expert_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Cons
 
 
 def empty_rows(tokens: Array, tile: Array) -> Array:
-    """Rows of an expert's tiles that stay empty on average, at m tokens of each used expert, as
-    kernels take larger tiles for more tokens: max( tile - m, WASTED min( m, TILES ) ) [tokens].
+    """Rows of an expert's tiles that stay empty on average, at m tokens for each used expert
+    [tokens].
+
+    max( tile - m, WASTED min( m, TILES ) ): kernels take larger tiles for more tokens.
     """
     filled = np.asarray(tokens, dtype=float)
     return np.asarray(np.maximum(tile - filled, WASTED * np.minimum(filled, TILES)))
@@ -152,8 +158,9 @@ def empty_rows(tokens: Array, tile: Array) -> Array:
 def product_seconds(
     weights: Array, flops: Array, gpu: Gpu, kernel: str, constants: Constants
 ) -> Array:
-    """Time of a matrix product: smooth maximum of reading its weights [B] and computing [FLOP], by
-    a kernel such as "dense_" or "experts_" and a format [s].
+    """Time of a matrix product: smooth maximum of reading its weights [B] and computing [FLOP] [s].
+
+    `kernel` is a name such as "dense_" or "experts_" with a format.
     """
     family = generation(gpu)
     form = kernel.partition("_")[2]

@@ -61,8 +61,9 @@ class Assumption:
 def assumptions(
     machine: Machine, placement: Placement, constants: Iterable[tuple[ConstantRow, ...]]
 ) -> Iterable[Assumption]:
-    """Bandwidths and constants that an estimate uses, each constant as its row followed by its
-    factors; none of the constants of its range.
+    """Bandwidths and constants that an estimate uses, without the constants of its range.
+
+    Each constant is its row, followed by its factors.
     """
     tiers = {location.tier for location in placement.locations}
     rates: list[tuple[str, Quantity]] = []
@@ -106,7 +107,7 @@ more: other programs must be closed."""
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """Result for one runtime and placement; times are computed at first use."""
+    """Result for one runtime and placement, with times that are computed at first use."""
 
     runtime: Runtime
     strategy: PlacementStrategy
@@ -133,7 +134,7 @@ class Estimate:
         return f"<Estimate {named}: {self._in_short()}>"
 
     def _in_short(self) -> str:
-        """Speed in a few words, else why there is none."""
+        """Speed in a few words, or the reason why there is none."""
         if self.refusal:
             return self.refusal
         if self.decode is None or not np.all(self.fits):
@@ -144,7 +145,7 @@ class Estimate:
         return f"{value:.3g} tokens/s ({low:.3g} to {high:.3g})"
 
     def again(self, **changes: Any) -> "Estimate":
-        """Estimate with some fields changed, placed and timed anew; they may be arrays."""
+        """Estimate with some fields changed, placed and timed anew; the fields may be arrays."""
         after = replace(self, **changes)
         how = (after.runtime, after.strategy, changes.get("constants"), after.settings)
         arrangement = after.arrangement and after.arrangement.on(after.machine)
@@ -156,7 +157,9 @@ class Estimate:
         return together(single, arrangement, after.work)
 
     def constants_with(self, machine: Machine) -> Constants | None:
-        """Its constants under the software that is stated of a machine; None where impossible."""
+        """Constants of the estimate under the software that a machine states; None for an
+        impossible combination.
+        """
         if self.constants is None:
             return None
         return measured.conditioned(self.constants, machine, self.runtime, self.model)
@@ -179,7 +182,7 @@ class Estimate:
 
     @lazy
     def _step(self) -> StepTime | None:
-        """Time of a token without what known runs teach."""
+        """Time of a token without the correction by known runs."""
         if self.phases is None or self.constants is None:
             return None
         plain = schedule_seconds(self.phases.decode, self.machine, self.constants)
@@ -193,13 +196,15 @@ class Estimate:
         return with_drafting(time, self.model, self.work, reads)
 
     def _with_launches(self, time: StepTime | None) -> StepTime | None:
-        """Time of a token where a slow processor starts the kernels of the layers on the GPU."""
+        """Time of a token, with the further time of a slow processor that starts the GPU's
+        kernels.
+        """
         if not self.runtime.of_llama_cpp:
             return time
         return with_launches(time, self.started, launch_cost(self.machine))
 
     def _with_slow_cache(self, time: StepTime | None) -> StepTime | None:
-        """Time of a token where the backend has no fast kernel for the type of the cache."""
+        """Time of a token, with the further time of a cache type without a fast kernel."""
         slow = self.slow_cache
         constants = self.constants
         if time is None or slow is None or constants is None:
@@ -216,7 +221,7 @@ class Estimate:
 
     @lazy
     def _prompt(self) -> StepTime | None:
-        """Time of the prompt without what known runs teach."""
+        """Time of the prompt without the correction by known runs."""
         if self.phases:
             time = self._timed(self.phases.prefill)
             return slowed_prompt(time, (self.single or self).work, self.slow_cache)
@@ -224,12 +229,12 @@ class Estimate:
 
     @lazy
     def of_token(self) -> Lesson | None:
-        """What known runs of the machine teach about the time of a token; None for nothing."""
+        """Correction of a token's time by known runs of the machine; None without one."""
         return self._lesson(self._step, prompt=False)
 
     @lazy
     def of_prompt(self) -> Lesson | None:
-        """What they teach about the time of the prompt; None for nothing."""
+        """Correction of the prompt's time by known runs of the machine; None without one."""
         return self._lesson(self._prompt, prompt=True)
 
     def _lesson(self, time: StepTime | None, *, prompt: bool) -> Lesson | None:
@@ -238,8 +243,9 @@ class Estimate:
         return lesson(self.chance(time, prompt=prompt), self.machine)
 
     def chance(self, time: StepTime, *, prompt: bool) -> TimedRun:
-        """A time of a token or of the prompt, as chance sees it; without a GPU, fixed costs are the
-        processor's.
+        """Timed part of a token or of the prompt, as `chance` compares it.
+
+        Without a GPU, fixed costs count as the processor's.
         """
         shares = {str(name): seconds / time.total for name, seconds in time.parts.items()}
         return TimedRun(
@@ -255,8 +261,10 @@ class Estimate:
         )
 
     def known_run(self, measured: float, words: str, *, prompt: bool) -> KnownRun:
-        """A measured speed of each user's tokens, or of the prompt [tokens/s], beside this
-        prediction; raises InputError for an impossible combination.
+        """Known run made of a measured speed and this prediction.
+
+        The speed is that of each user's tokens, or of the prompt [tokens/s]. Raises InputError for
+        an impossible combination.
         """
         time = self._prompt if prompt else self._step
         if time is None:
@@ -295,7 +303,9 @@ class Estimate:
 
     @property
     def known_factor(self) -> Array | None:
-        """Decoding speed with known runs of the machine over that without; None for no known."""
+        """Decoding speed with known runs of the machine, divided by the speed without them; None
+        where none is known.
+        """
         if self.of_token is None:
             return None
         return np.asarray(np.exp(-self.of_token.slower))
@@ -312,7 +322,7 @@ class Estimate:
 
     @property
     def _fresh(self) -> Array:
-        """Computed tokens of the prompt, of all users together."""
+        """Tokens of the prompt that are computed, for all users together."""
         return np.maximum(self.work.fresh, 1) * self.work.users
 
     def _rate(
@@ -328,7 +338,9 @@ class Estimate:
         return fitted.wider(beside).around(amount / time.total)
 
     def _margins(self, time: StepTime, constants: Constants, constant: str) -> uncertainty.Margins:
-        """Margins of a speed from its constants, not from the runtime or a guessed shape."""
+        """Margins of a speed that follow from its constants, not from the runtime or a guessed
+        shape.
+        """
         prompt = constant == uncertainty.Margins.IN_PROMPT
         copy = self.single or self
         run = uncertainty.circumstances(
@@ -351,7 +363,9 @@ class Estimate:
 
     @lazy
     def unmeasured(self) -> tuple[str, ...]:
-        """Kinds of the model's layers that few timed on the backend; they widen the ranges."""
+        """Kinds of the model's layers that few publishers timed on the backend; they widen the
+        ranges.
+        """
         if self.constants is None or not self.machine.gpus:
             return ()
         return uncertainty.unmeasured_kinds(operators(self.model.architecture), self.constants)
@@ -390,15 +404,17 @@ class Estimate:
 
     @lazy
     def held(self) -> Mapping[Tier, tuple[Array, ...]]:
-        """Memory in use by tier, a number for each device [B]."""
+        """Memory in use by tier, with a number for each device [B]."""
         if self.placement:
             return self.placement.held_bytes(self.model, self.work)
         return {}
 
     @property
     def tight(self) -> bool:
-        """Whether it fills a memory that other programs use too: the RAM, or what the GPU shares
-        with it, where pages of the file count that its speed needs there.
+        """Whether the estimate fills a memory that other programs use too.
+
+        It is the RAM, or memory that the GPU shares with it; pages of the file count where the
+        speed needs them there.
         """
         machine = self.machine
         placement = self.placement
@@ -443,7 +459,7 @@ class Estimate:
 
     @property
     def about_cache(self) -> str:
-        """Why its cache is slow, in words; empty for a usual one."""
+        """Reason in words why the cache is slow; empty for a cache of usual speed."""
         if self.slow_cache is None:
             return ""
         return self.slow_cache.told_of(self.work)
@@ -456,7 +472,7 @@ class Estimate:
 
     @property
     def bottleneck(self) -> str:
-        """Bottleneck of decoding in words; for a sweep, that of its first point."""
+        """Bottleneck of decoding in words; for arrays, the bottleneck of the first point."""
         if self.step is None:
             return ""
         parts = self.step.parts
@@ -539,7 +555,9 @@ def estimate(
 
 
 def together(single: Estimate, arrangement: Arrangement, work: Workload) -> Estimate:
-    """Estimate of copies side by side, from that of one with its share of the users."""
+    """Estimate of copies side by side, made of the estimate of one copy with its share of the
+    users.
+    """
     copies = arrangement.copies
     users = np.asarray(work.users, dtype=float)
     running = np.minimum(users, single.work.users * copies)
@@ -565,13 +583,16 @@ def _cached_on_gpus(placement: Placement) -> Array:
 
 
 def _joined(notes: Iterable[str]) -> str:
-    """Notes one after the other; each but the last ends with a full stop."""
+    """Notes in one text; each note but the last ends with a full stop."""
     *first, last = list(filter(None, notes)) or [""]
     return " ".join([*(f"{note.removesuffix('.')}." for note in first), last])
 
 
 def _with_drafts(model: Model, work: Workload, runtime: Runtime) -> tuple[Workload, str]:
-    """Request with the drafts that a runtime makes for a model, and a note where it makes none."""
+    """Request with the drafts that a runtime makes for a model.
+
+    A note says so where the runtime makes none.
+    """
     if not work.draft and runtime.own_drafts and draft_heads(model):
         return work.with_numbers(**runtime.own_drafts), ""
     if without := _why_undrafted(model, work, runtime):
@@ -580,7 +601,9 @@ def _with_drafts(model: Model, work: Workload, runtime: Runtime) -> tuple[Worklo
 
 
 def _why_undrafted(model: Model, work: Workload, runtime: Runtime) -> str:
-    """Reason why a runtime drafts no tokens for a model; empty where it does, or is not to."""
+    """Reason why a runtime drafts no tokens for a model; empty where it drafts, or no drafts were
+    asked for.
+    """
     if work.draft and not runtime.drafts:
         return "No tokens are drafted in it here."
     if work.draft == Draft.MTP and not draft_heads(model) and not runtime.schedules_drafts:
@@ -589,7 +612,9 @@ def _why_undrafted(model: Model, work: Workload, runtime: Runtime) -> str:
 
 
 def _check_memories(machine: Machine, strategy: PlacementStrategy, settings: Settings) -> None:
-    """Refuse to leave a part in the RAM that a GPU shares, unless a person divides the model."""
+    """Check that no part of a model stays in RAM that the GPU shares; raises Refusal unless a
+    person divides the model.
+    """
     divided = settings.states_layers or settings.kv_in_ram is not None
     if strategy is PlacementStrategy.CPU_OFFLOAD and machine.one_pool and not divided:
         raise Refusal(
@@ -600,7 +625,7 @@ def _check_memories(machine: Machine, strategy: PlacementStrategy, settings: Set
 def _check_whole(
     model: Model, machine: Machine, strategy: PlacementStrategy, settings: Settings
 ) -> None:
-    """Refuse to hold all in the GPUs where somebody states a part that stays in RAM."""
+    """Check that no part is stated to stay in RAM where the GPUs hold all; raises Refusal."""
     if strategy is not PlacementStrategy.GPU_RESIDENT or not machine.gpus:
         return
     layers = settings.in_layers(model.layers).gpu_layers
@@ -619,7 +644,9 @@ def _check_whole(
 
 
 def _queued(outcome: Estimate) -> Estimate:
-    """Estimate with the users beyond `Runtime.at_once` in the queue; a single one never waits."""
+    """Estimate in which users beyond `Runtime.at_once` wait in a queue; a single user never
+    waits.
+    """
     users = np.asarray(outcome.work.users, dtype=float)
     if outcome.runtime.at_once is None or np.all(users <= 1.0):
         return outcome

@@ -1,4 +1,4 @@
-"""Times of frameworks, kernel by kernel, and of engines that keep experts in tiers."""
+"""Times of kernels in frameworks, and in engines that keep experts in tiers."""
 
 from dataclasses import dataclass
 
@@ -58,15 +58,16 @@ def kernel_seconds(load: Load, gpu: Gpu, kernels: Kernels, constants: Constants)
 
 
 def peak_flops(gpu: Gpu, number: str) -> Array:
-    """Dense peak in a number type, or in the next one that the GPU has: without 4-bit or 8-bit
-    floats it unpacks weights and multiplies in 16 bits [FLOP/s].
+    """Dense peak in a number type, or in the next type that the GPU has [FLOP/s].
+
+    A GPU without 4-bit or 8-bit floats unpacks weights and multiplies in 16 bits.
     """
     kinds = (number, "fp16", "fp32") if number != "fp4" else ("fp4", "fp8", "fp16", "fp32")
     return first_peak(gpu, kinds)
 
 
 def host_kernel_seconds(load: Load, host: Host, constants: Constants) -> Array:
-    """Time of the processor's cores for experts, in an engine with its own kernels [s].
+    """Time of the processor's cores for experts, in an engine with kernels of its own [s].
 
     t = max( W / S , W / (cores r) ) + K / (share_a S), with r bytes per second and core of its
     simple unpacking loops

@@ -1,4 +1,4 @@
-"""Known runs: what speeds that somebody knows of a machine tell of others there.
+"""Known runs: conclusions from measured speeds of a machine for other speeds of it.
 
 `chance` says how times of one machine vary together: C between the known runs, c between them and
 another time, and V the variance of that time. With y = log(measured time / predicted time) of the
@@ -56,7 +56,7 @@ OF_HOST = frozenset({Route.IN_PLACE, Route.PAGED, Route.STAGED})
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """What known runs teach about a time."""
+    """Correction of a predicted time by known runs."""
 
     slower: Array  # mean of log(time / predicted time)
     narrower: Array  # standard deviation with them, as a share of that without
@@ -64,7 +64,7 @@ class Lesson:
 
 
 def learnt(time: StepTime | None, taught: Lesson | None) -> StepTime | None:
-    """A time with all of its parts as much longer as a lesson says; as it is without one."""
+    """Time with all of its parts lengthened by a lesson; unchanged without one."""
     if time is None or taught is None:
         return time
     factor = np.exp(taught.slower)
@@ -85,7 +85,7 @@ class Weighed:
     @staticmethod
     @lru_cache(maxsize=256)
     def of(known: tuple[KnownRun, ...]) -> "Weighed":
-        """Known runs with their weights, computed `STEPS` times.
+        """Known runs with their weights, which are computed `STEPS` times.
 
         At first all are taken to tell of the machine. Each run is beside the m others: r = (A y)_i
         / A_ii, and s^2 = (1 / A_ii - D_i) k (Rasmussen and Williams 2006, equation 5.12). Others
@@ -113,7 +113,7 @@ class Weighed:
 
 
 def lesson(run: chance.TimedRun, machine: Machine) -> Lesson | None:
-    """What a machine's known runs teach about a time there; None where they teach nothing.
+    """Correction of a time by a machine's known runs; None where they say nothing about it.
 
     Parts of the time that other hardware takes than that of a known run learn nothing of it.
     """
@@ -138,7 +138,7 @@ def lesson(run: chance.TimedRun, machine: Machine) -> Lesson | None:
 
 @lru_cache(maxsize=4096)
 def timed(known: KnownRun) -> chance.TimedRun:
-    """What was timed in a known run, as chance sees it."""
+    """Timed part of a known run, as `chance` compares it."""
     return chance.TimedRun(
         shares=dict(known.shares),
         prompt=known.prompt,
@@ -154,7 +154,7 @@ def timed(known: KnownRun) -> chance.TimedRun:
 
 
 def _shared(run: chance.TimedRun, machine: Machine, known: KnownRun) -> chance.TimedRun | None:
-    """The part of a time for which the hardware of a known run is used; None for none."""
+    """Part of a time that needs the hardware of a known run; None where no part needs it."""
     same_cards = known.cards == machine.cards
     same_host = known.host == machine.host.name
     if same_cards and same_host:
@@ -163,7 +163,7 @@ def _shared(run: chance.TimedRun, machine: Machine, known: KnownRun) -> chance.T
 
 
 def _part(run: chance.TimedRun, *, of_cards: bool, of_host: bool) -> chance.TimedRun | None:
-    """The part of a time that the GPUs, or processor, RAM and drive, take; None for none of it."""
+    """Part of a time that GPUs take, or processor, RAM and drive; None for no part."""
     there = {
         name: share
         for name, share in run.shares.items()
@@ -177,7 +177,7 @@ def _part(run: chance.TimedRun, *, of_cards: bool, of_host: bool) -> chance.Time
 
 
 def _of_machine(off: Floats, variance: Floats) -> Floats:
-    """Probability that a run tells of its machine, by its distance from what is expected."""
+    """Probability that a run is typical of its machine, by its distance from the expected value."""
     far = variance + FAR**2
     sound = (1.0 - FAULTS) * np.exp(-(off**2) / (2.0 * variance)) / np.sqrt(variance)
     fault = FAULTS * np.exp(-(off**2) / (2.0 * far)) / np.sqrt(far)
@@ -196,7 +196,7 @@ def _covariances(known: tuple[KnownRun, ...]) -> Floats:
 
 
 def _of_two(first: KnownRun, second: KnownRun) -> float:
-    """Covariance of two known runs, of the parts that the same hardware takes."""
+    """Covariance of two known runs, for the parts that the same hardware takes."""
     same = {"of_cards": first.cards == second.cards, "of_host": first.host == second.host}
     parts = [_part(timed(known), **same) for known in (first, second)]
     shared = [part for part in parts if part is not None]

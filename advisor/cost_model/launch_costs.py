@@ -44,14 +44,14 @@ def _of_names(names: tuple[str, ...]) -> float:
 
 
 def launch_cost(machine: Machine) -> float:
-    """Time of a layer on the GPU beyond the fitted one; 0 for usual machines [s]."""
+    """Time of a layer on the GPU beyond the fitted fixed cost; 0 for usual machines [s]."""
     if not machine.gpus:
         return 0.0
     return _of_names((machine.host.name, *(gpu.name for gpu in machine.gpus)))
 
 
 def with_launches(time: StepTime | None, layers: Array, cost: float) -> StepTime | None:
-    """A step with the launches of so many layers on the GPU."""
+    """Step with the time to start the kernels of a number of layers on the GPU."""
     if time is None or not cost:
         return time
     further = cost * np.asarray(layers, dtype=float)

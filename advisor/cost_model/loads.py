@@ -27,7 +27,7 @@ class ForwardPass:
     astray: Array = 0.0  # tokens drafted and rejected, which do not belong to the text
 
     def touched(self, model: Model) -> Array:
-        """Share of a layer's routed experts that its tokens use."""
+        """Share of a layer's routed experts that the pass reads for its tokens."""
         share = model.expert_share(self.tokens - self.astray, self.sequences, self.variety)
         if not np.any(self.astray):
             return share
@@ -47,7 +47,7 @@ OF_THE_STEP = ("tokens", "each", "per_expert", "shared_with")
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """Bytes read and work done by one step at one location."""
+    """Bytes that a step reads at one location, and its work on them."""
 
     tokens: Array  # tokens computed in the step, all sequences together [tokens]
     each: Array  # tokens of one sequence in the step [tokens]
@@ -86,7 +86,7 @@ class Load:
         return self._with(lambda name, _: mine.get(name, 0.0))
 
     def _with(self, amount: Callable[[str, Array], Array]) -> "Load":
-        """Load of the same step with other amounts, by their names and what they are here."""
+        """Load of the same step with other amounts, which a function makes of the present ones."""
         return Load(
             **{
                 name: here if name in OF_THE_STEP else amount(name, here)
@@ -110,7 +110,7 @@ def prompt_step(work: Workload) -> ForwardPass:
 
 
 def token_step(work: Workload) -> ForwardPass:
-    """Decoding step: a token for each user, with the drafted tokens that it verifies."""
+    """Decoding step: a token for each user, and the drafted tokens that the step verifies."""
     prompts = prompt_step(work)
     checked = 1.0 + np.asarray(work.drafted)
     return replace(
@@ -122,8 +122,10 @@ def token_step(work: Workload) -> ForwardPass:
 
 
 def micro_batches(work: Workload) -> MicroBatches:
-    """A micro-batch of all users' prompts, as if all were equal, the number of them, and the size
-    of the first, which is full, over that of an equal one.
+    """Micro-batches of all users' prompts, as if all were equal: size and number.
+
+    The third value is the size of the first micro-batch, which is full, over the size of an equal
+    one.
     """
     whole = prompt_step(work)
     count = np.ceil(whole.tokens / work.ubatch)
@@ -133,8 +135,10 @@ def micro_batches(work: Workload) -> MicroBatches:
 
 
 def cut_batches(work: Workload, tail: float) -> tuple[MicroBatches, MicroBatches]:
-    """Micro-batches of a prompt that is cut one micro-batch and `tail` tokens before its end, and
-    `tail` tokens before it; then those tokens, which no micro-batch is for in a shorter prompt.
+    """Micro-batches of a prompt that is cut at two places, and those of its last tokens.
+
+    The cuts are one micro-batch and `tail` tokens before its end, and `tail` tokens before it. A
+    shorter prompt has no micro-batch for its last tokens.
     """
     whole = prompt_step(work)
     users = whole.sequences
@@ -151,7 +155,9 @@ def cut_batches(work: Workload, tail: float) -> tuple[MicroBatches, MicroBatches
 
 
 def held_parts(model: Model, placement: Placement, location: Location) -> Load:
-    """Load of one token that reads all parts at a location, without its cache; kept with them."""
+    """Load of one token that reads all parts at a location, without its cache; kept with the
+    placement.
+    """
     kept = placement.sums.get(location)
     if kept is None or kept[0] is not model:
         kept = placement.sums[location] = model, _held_parts(model, placement, location)
@@ -194,7 +200,7 @@ def _held_parts(model: Model, placement: Placement, location: Location) -> Load:
 
 
 def step_load(model: Model, placement: Placement, location: Location, step: ForwardPass) -> Load:
-    """Load of a step at a location, one of those that hold parts of the model."""
+    """Load of a step at a location that holds parts of the model."""
     held = held_parts(model, placement, location)
     touched = step.touched(model)
     experts = held.experts * touched
@@ -223,7 +229,9 @@ def step_load(model: Model, placement: Placement, location: Location, step: Forw
 
 
 def _per_expert(model: Model, step: ForwardPass, touched: Array) -> Array:
-    """Mean tokens per routed expert that a step reads: tokens used / (all touched) [tokens]."""
+    """Mean number of tokens for each routed expert that a step reads: tokens used / (all touched)
+    [tokens].
+    """
     experts = model.architecture.experts
     if experts is None:
         return 0.0

@@ -37,8 +37,9 @@ MOST = 0.5  # share of a model's bytes above which a storage type, or those time
 
 
 def constants_on(host: Host, model: Model, constants: Constants) -> Constants:
-    """Constants of a model on a host, in the scope of its estimate; unchanged where its storage
-    types were not timed there.
+    """Constants of a model on a host, in the scope of its estimate.
+
+    They are unchanged where the host's storage types were not timed.
     """
     engine = host.engine
     scope = constants.scope
@@ -57,9 +58,10 @@ def constants_on(host: Host, model: Model, constants: Constants) -> Constants:
 
 
 def mixed(rates: Mapping[str, Quantity], model: Model) -> Quantity | None:
-    """Rate of a model with tensors of several storage types: total share / sum(share / rate); a
-    rate of its whole format is used alone. None where half of the bytes or more have types without
-    one.
+    """Rate of a model with tensors of several storage types: total share / sum(share / rate).
+
+    A rate of the whole format is used alone. It is None where half of the bytes or more have types
+    without a rate.
     """
     whole = rates.get(model.format.upper())
     if whole is not None:
@@ -104,7 +106,8 @@ def attending(rates: Mapping[str, Quantity], model: Model) -> Quantity | None:
 def _measured(
     read: Quantity, host: Host, engine: EngineSpeed, model: Model, constants: Constants
 ) -> Iterator[ConstantRow]:
-    """Constants that give the timed rate of reading, fixed costs, attention and products.
+    """Constants that reproduce the timed rates of reading, attention and products, and the fixed
+    costs.
 
     The reachable share of the RAM rate is fitted, or that of the fastest type where it is more.
     """
@@ -140,7 +143,7 @@ def _measured(
 
 
 def _attention(timed: Quantity | None, cores: int, constants: Constants) -> Iterator[ConstantRow]:
-    """Constants that give the timed speed of attention, in which the cache was read."""
+    """Constants that reproduce the timed speed of attention, in which the cache was read."""
     if timed is not None:
         yield _row(constants.row("core_attention_flops"), timed, float(timed.value) / cores)
         yield _row(constants.row("core_cache_rate"), timed, WITHIN)
@@ -185,8 +188,10 @@ def _row(fitted: ConstantRow, figure: Quantity, value: float) -> ConstantRow:
 
 
 def scope_of(model: Model, machine: Machine, runtime: Runtime, backend: str, build: str) -> Scope:
-    """Scope of the constants of a model in a runtime on a machine, with its own backends and the
-    build that is stated, unless others are given; without either today's build.
+    """Scope of the constants of a model in a runtime on a machine.
+
+    It has the machine's backends and the stated build where no others are given; without a stated
+    build it has today's.
     """
     interface = backend or machine.interface
     if runtime.of_llama_cpp:
@@ -204,7 +209,9 @@ def scope_of(model: Model, machine: Machine, runtime: Runtime, backend: str, bui
 def conditioned(
     constants: Constants, machine: Machine, runtime: Runtime, model: Model
 ) -> Constants:
-    """Constants under the stated driver, build, threads and policy, where they are not already."""
+    """Constants under the stated driver, build, threads and policy; unchanged where these are
+    counted already.
+    """
     for effect in _published(machine, runtime, model):
         factors = _factors(effect, constants)
         source = f"{effect.source}: {effect.note}"
@@ -224,7 +231,7 @@ def constants_of(model: Model, machine: Machine, runtime: Runtime, backend: str)
 def effect_factors(
     machine: Machine, runtime: Runtime, model: Model, constants: Constants
 ) -> Mapping[str, float]:
-    """Factor of all these effects together on each constant that they concern."""
+    """Factor of all effects of the stated software together, by the constant that they change."""
     together: dict[str, float] = {}
     for effect in _published(machine, runtime, model):
         for name, factor in _factors(effect, constants).items():
@@ -269,7 +276,9 @@ def kernel_effect(machine: Machine, model: Model) -> backends.SoftwareEffect | N
 
 
 def kernel_note(machine: Machine, model: Model) -> str:
-    """What the stated build's missing kernel costs, and a format that has one; empty for none."""
+    """Sentence on the cost of a kernel that the stated build lacks, with a format that has one;
+    empty for none.
+    """
     effect = kernel_effect(machine, model)
     if effect is None:
         return ""
@@ -284,7 +293,7 @@ def kernel_note(machine: Machine, model: Model) -> str:
 
 
 def _factors(effect: backends.SoftwareEffect, constants: Constants) -> Mapping[str, float]:
-    """Factors on constants of an effect, by the input that it belongs to."""
+    """Factors on constants of one effect, by the input that states the software."""
     token = effect.token
     prompt = effect.prompt
     time = 1.0 / effect.token
@@ -309,8 +318,10 @@ def _factors(effect: backends.SoftwareEffect, constants: Constants) -> Mapping[s
 
 
 def doubt(machine: Machine, runtime: Runtime, model: Model, *, prompt: bool) -> tuple[float, float]:
-    """Half widths that stated software adds to the time of GPUs and of the processor, of a token or
-    of a prompt, as logarithms of factors; none where it leaves that speed as it is.
+    """Further half widths of the time of GPUs and of the processor because of stated software, as
+    logarithms of factors.
+
+    They are of a token or of a prompt, and 0 where the software leaves that speed unchanged.
     """
     of_gpu = of_host = 0.0
     for effect in _published(machine, runtime, model):

@@ -32,7 +32,7 @@ class PlacementStrategy(StrEnum):
 
     @property
     def heading(self) -> str:
-        """Title of a card."""
+        """Title of the strategy's card."""
         return {
             PlacementStrategy.GPU_RESIDENT: "In the GPU",
             PlacementStrategy.CPU_OFFLOAD: "Offload to RAM",
@@ -40,8 +40,10 @@ class PlacementStrategy(StrEnum):
         }[self]
 
     def could_hold(self, model: Model, machine: Machine) -> bool:
-        """Whether the placement is worth an estimate on a machine: in the GPUs alone, only where
-        their memory is at least as large as the weights.
+        """Whether the placement is worth an estimate on a machine.
+
+        The placement in the GPUs alone is worth one only where their memory is at least as large as
+        the weights.
         """
         alone = self is PlacementStrategy.GPU_RESIDENT
         return not alone or bool(machine.gpu_memory >= model.bytes_without_table)
@@ -78,7 +80,9 @@ Location.DISK = Location(tier=Tier.DISK)
 
 @dataclass(frozen=True, kw_only=True)
 class TierSettings:
-    """What is stated of an engine that keeps experts in tiers; None leaves it to the engine."""
+    """Stated settings of an engine that keeps experts in tiers; None leaves a setting to the
+    engine.
+    """
 
     link_share: Array | None = None  # share of the misses in VRAM that go over the link, 0 to 1
     served: Array | None = None  # share of lookups that VRAM serves, 0 to 1
@@ -90,6 +94,7 @@ class TierSettings:
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Fixed choices of a placement, from a person or a fit; None leaves a choice to the runtime.
+
     Numbers of layers may be fractions, for runtimes that divide a layer and for published shares.
     """
 
@@ -140,11 +145,13 @@ class Settings:
 
     @property
     def states_layers(self) -> bool:
-        """Whether the layers on the GPU, or those with a part of them in RAM, are stated."""
+        """Whether a number of layers is stated: on the GPU, or with a part in RAM."""
         return any(count is not None for count in (self.gpu_layers, self.cpu_moe, self.cpu_ffn))
 
     def in_layers(self, layers: int) -> "Settings":
-        """Settings of a model with so many layers in which `gpu_layers` are its repeating ones."""
+        """Settings of a model with so many layers, in which `gpu_layers` counts repeating layers
+        alone.
+        """
         if not self.counts_head or self.gpu_layers is None:
             return self
         stated = np.asarray(self.gpu_layers, dtype=float)
@@ -193,11 +200,11 @@ class Placement:
 
     @lazy
     def sums(self) -> dict[Location, Any]:
-        """Sums over the parts at each location, as `loads.held_parts` keeps them."""
+        """Sums over the parts at each location, which `loads.held_parts` keeps."""
         return {}
 
     def holds(self, location: Location) -> bool:
-        """Whether some weights, head or cache that a step reads lie at a location."""
+        """Whether a location holds weights, the head or cache that a step reads."""
         shares = {id(share): share for share in self.weights.get(location, {}).values()}
         parts = (*shares.values(), self.kv.get(location, 0.0), self.output.get(location, 0.0))
         return any(np.any(part) for part in parts)
@@ -211,7 +218,10 @@ class Placement:
             yield np.asarray(share)
 
     def weight_bytes(self, model: Model, location: Location) -> Array:
-        """Weights at a location; an output head tied to a token table there needs no copy [B]."""
+        """Weights at a location [B].
+
+        An output head that is tied to a token table at the same location needs no copy.
+        """
         shares = self.weights.get(location, {})
         total: Array = np.asarray(
             sum(np.vecdot(share, model.together(groups)[0]) for share, groups in by_share(shares))
@@ -247,7 +257,7 @@ class Placement:
         )
 
     def held_bytes(self, model: Model, work: Workload) -> dict[Tier, tuple[Array, ...]]:
-        """Memory in use by tier, a number for each device [B]."""
+        """Memory in use by tier, with a number for each device [B]."""
         held: dict[Tier, tuple[Array, ...]] = dict.fromkeys(Tier, ())
         for location in self.locations:
             held[location.tier] += (self.needed_bytes(model, location, work),)
@@ -269,7 +279,9 @@ class Placement:
 
 
 def by_share(shares: Mapping[Group, Floats]) -> list[tuple[Floats, tuple[Group, ...]]]:
-    """Shares of layers with the groups that have each: most placements divide all groups alike."""
+    """Shares of layers, each with the groups that have it; most placements divide all groups
+    alike.
+    """
     alike: dict[int, list[Group]] = {}
     for group, share in shares.items():
         alike.setdefault(id(share), []).append(group)
@@ -308,7 +320,7 @@ def capacity(machine: Machine, location: Location) -> Array:
 
 
 def whole_bytes(model: Model, work: Workload) -> Array:
-    """Weights and KV cache, as missing memory of an impossible combination [B]."""
+    """Weights and KV cache, counted as the missing memory of an impossible combination [B]."""
     cache = np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * work.users
     return np.asarray(model.file_bytes + cache)
 
@@ -317,8 +329,9 @@ def whole_bytes(model: Model, work: Workload) -> Array:
 
 
 def either(condition: npt.NDArray[np.bool_], first: Placement, second: Placement) -> Placement:
-    """The first placement where a condition holds, else the second; both of the same runtime,
-    strategy and locations.
+    """Placement of two: the first where a condition holds, the second in other cases.
+
+    Both have the same runtime, strategy and locations.
     """
     if np.all(condition):
         return first
@@ -338,14 +351,16 @@ def either(condition: npt.NDArray[np.bool_], first: Placement, second: Placement
 
 
 def _each(condition: npt.NDArray[np.bool_], first: Any, second: Any) -> Any:
-    """A number, or the numbers of a mapping, of the first or the second."""
+    """Number, or numbers of a mapping, of the first or the second of two by a condition."""
     if isinstance(first, Mapping):
         return {key: _each(condition, value, second[key]) for key, value in first.items()}
     return np.where(condition, first, second)
 
 
 def repeated(placement: Placement, cards: int, copies: int) -> Placement:
-    """Placement of copies on as many GPUs each, which share the users and thus the caches."""
+    """Placement of several copies, each on as many GPUs; copies share the users and thus the
+    caches.
+    """
 
     def again(parts: Mapping[Location, Any]) -> dict[Location, Any]:
         return {
@@ -372,7 +387,9 @@ def repeated(placement: Placement, cards: int, copies: int) -> Placement:
 
 
 def last_layers(model: Model, count: Array) -> Floats:
-    """Share of each layer: 1 for the last `count` layers, else 0, shape (..., layers)."""
+    """Shares of the layers: 1 for the last `count` of them, 0 for the others, shape (...,
+    layers).
+    """
     index = np.arange(model.layers)
     return (index >= model.layers - np.asarray(count, dtype=float)[..., None]).astype(float)
 
@@ -387,8 +404,9 @@ def layers_that_fit(per_layer: Floats, budget: Array) -> Array:
 def over_gpus(
     machine: Machine, share: Floats, held: Floats | None = None, tail: Array = 0.0
 ) -> list[Floats]:
-    """Share of each layer on each GPU, in proportion to its memory, of the `share` on any of them,
-    shape (..., layers); the first GPU takes the first layers.
+    """Share of each layer on each GPU, in proportion to its memory, shape (..., layers).
+
+    `share` is the share on any GPU; the first GPU takes the first layers.
 
     `held` are the bytes of each layer, equal ones without; the last GPU holds a `tail` of bytes
     after its layers. For several numbers of GPUs a single array has their axis.
@@ -406,7 +424,7 @@ EDGE = 1e-12  # room for rounding where one GPU's part ends and the next one's b
 
 
 def _edges(machine: Machine) -> Iterator[tuple[Floats, Floats]]:
-    """Beginning and end of each GPU's part, 0 to 1."""
+    """Beginning and end of each GPU's part of the layers, 0 to 1."""
     if machine.counts is not None:
         parts = np.where(gpu_numbers(machine) < machine.counts, 1.0 / machine.counts, 0.0)
         ends = np.cumsum(parts, axis=0)
@@ -434,5 +452,5 @@ def gpu_shares(machine: Machine) -> list[Array]:
 
 
 def all_of(share: Floats) -> dict[Group, Floats]:
-    """The same share for every group of the repeating layers."""
+    """Mapping with one share for every group of the repeating layers."""
     return dict.fromkeys(LAYERED, share)

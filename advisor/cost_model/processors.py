@@ -23,7 +23,7 @@ class FlowTime:
 
     @property
     def total(self) -> Array:
-        """Both together [s]."""
+        """Sum of both parts of the time [s]."""
         return self.moving + self.layers
 
 
@@ -71,7 +71,8 @@ MATRIX_TOKENS = 8
 
 
 def product_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
-    """Time of a token's products on a GPU without dot products of 8-bit integers, else 0 [s].
+    """Time of a token's products on a GPU without dot products of 8-bit integers; 0 on other GPUs
+    [s].
 
     t = (F + F_e) / (share P), P 32-bit peak, for up to `MATRIX_TOKENS` tokens
 
@@ -151,7 +152,8 @@ def padded_flops(load: Load, gpu: Gpu, constants: Constants) -> Array:
 
 
 def layer_seconds(layers: Array, load: Load, gpu: Gpu, constants: Constants) -> Array:
-    """Fixed costs of a GPU's layers: starting kernels and waiting for them, whatever they read [s].
+    """Fixed costs of a GPU's layers: starting kernels and waiting for them, independent of bytes
+    read [s].
 
     layers tau + expert layers tau_e + delta layers tau_s + scans tau_m + mixed streams tau_h
         + latent layers tau_l + latent values b / S
@@ -190,7 +192,9 @@ def peak_16_bit(gpu: Gpu) -> Array:
 
 
 def first_peak(gpu: Gpu, kinds: tuple[str, ...]) -> Array:
-    """Dense peak in the first of some number types that a GPU computes in, else 1 [FLOP/s]."""
+    """Dense peak in the first number type of a list that a GPU computes in; 1 where it computes in
+    none [FLOP/s].
+    """
     peak = gpu.peaks.get(kinds)
     if peak is None:
         peak = 1.0
@@ -276,18 +280,18 @@ def further_flops(load: Load, constants: Constants) -> Array:
 
 
 def slower(first: Array, second: Array) -> Array:
-    """Smooth maximum of two times, more than both where they are close: (a^p + b^p)^(1/p) [s]."""
+    """Smooth maximum of two times, longer than both where they are close: (a^p + b^p)^(1/p) [s]."""
     bent = np.asarray(first) ** SATURATION + np.asarray(second) ** SATURATION
     return np.asarray(bent ** (1.0 / SATURATION))
 
 
 def cores_alone(reached: Array, ram: Array) -> Array:
-    """Read rate of the cores without the limit of RAM: `slower` solved for it [B/s]."""
+    """Read rate of the cores without the limit of RAM, solved from `slower` [B/s]."""
     return np.asarray((reached**-SATURATION - ram**-SATURATION) ** (-1.0 / SATURATION))
 
 
 def matrices(host: Host) -> str:
-    """The widest arithmetic for whole matrices, as data/generated/efficiency.csv names it.
+    """Widest arithmetic of a host for whole matrices, by its name in data/generated/efficiency.csv.
 
     Dot products of 8-bit integers in 256 bits ("vnni") take one instruction in place of three.
     Cores with these beside AVX-512 and without AMX are Zen 5, which multiplies 512 bits at once
@@ -306,7 +310,8 @@ def matrices(host: Host) -> str:
 
 
 def vectors(host: Host) -> str:
-    """Widest instruction set for products with a single vector, which AMX does not speed up.
+    """Widest instruction set of a host for products with a single vector, which AMX does not speed
+    up.
 
     Apple's cores are a class of their own: each has four NEON units and reads several times as much
     as other cores with NEON. Processors with AVX alone multiply integers in 128 bits. AVX-512

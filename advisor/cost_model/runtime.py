@@ -46,7 +46,7 @@ class ServerSetup:
 
     @property
     def takes_gguf(self) -> bool:
-        """Whether it loads GGUF files, else a checkpoint."""
+        """Whether the server loads GGUF files; other servers load checkpoints."""
         return self.files is WeightFiles.GGUF
 
 
@@ -114,20 +114,20 @@ class Runtime:
 
     @property
     def of_llama_cpp(self) -> bool:
-        """Whether its engine is llama.cpp."""
+        """Whether the runtime's engine is llama.cpp."""
         return self.key in OF_LLAMA_CPP
 
     @property
     def in_tiers(self) -> bool:
-        """Whether it keeps experts in VRAM, RAM and on the drive."""
+        """Whether the runtime keeps experts in VRAM, RAM and on the drive."""
         return self.engine == "tiers"
 
     def scheduled(self, **options: Any) -> "Runtime":
-        """Runtime whose schedule has some of its options set otherwise: "overlap=False"."""
+        """Runtime with some options of its schedule set in another way ("overlap=False")."""
         return replace(self, schedule=partial(self.schedule, **options))
 
     def lacks(self, strategy: PlacementStrategy) -> str:
-        """Reason why it has no estimate of a placement; empty where it has one."""
+        """Reason why the runtime has no estimate of a placement; empty where it has one."""
         if strategy in self.strategies:
             return ""
         return {
@@ -137,12 +137,14 @@ class Runtime:
         }[strategy]
 
     def binds(self, host: Host) -> bool:
-        """Whether a stated policy for memory nodes changes its speed on a host."""
+        """Whether a stated policy for memory nodes changes the runtime's speed on a host."""
         return bool(host.numa) and self.binds_nodes and host.sockets > 1 and host.engine is None
 
     def bound(self, machine: Machine) -> Machine:
-        """A machine as the one socket to which a stated policy binds it, with that socket's part
-        of the memory, of its rate and of the cores; else unchanged.
+        """Machine reduced to the one socket to which a stated policy binds it.
+
+        It has that socket's part of the memory, of its rate and of the cores; it is unchanged
+        without such a policy.
         """
         host = machine.host
         if not NumaPolicy.on_one_node(host.numa) or not self.binds(host):
@@ -165,7 +167,8 @@ class Runtime:
 
 
 def variant(original: Runtime, *, name: str, command: Command, **own: Any) -> Runtime:
-    """A runtime that places and computes as another one does, with a name and a command of its own.
+    """Runtime that places and computes as another runtime does, with a name and a command of its
+    own.
 
     Not taken over are the original's set-up, its older builds, and what its command or users make
     of it: `BY_COMMAND`.

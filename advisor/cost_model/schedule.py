@@ -24,7 +24,7 @@ class Route(StrEnum):
 
     @property
     def limit(self) -> str:
-        """What limits a step that takes most of its time on the route, in words."""
+        """Limit of a step that takes most of its time on the route, in words."""
         return {
             Route.RESIDENT: "GPU memory bandwidth",
             Route.IN_PLACE: "RAM bandwidth",
@@ -35,7 +35,7 @@ class Route(StrEnum):
 
 
 class Transfer(StrEnum):
-    """Way of bytes over the link: copied from pinned or pageable memory, or read by kernels."""
+    """Kind of transfer over the link: copied from pinned or pageable memory, or read by kernels."""
 
     PINNED = "pinned"
     PAGEABLE = "pageable"
@@ -53,7 +53,7 @@ class Kernels:
 
 @dataclass(frozen=True, kw_only=True)
 class Flow:
-    """Bytes on one route in one stage: either read and computed, or only moved."""
+    """Bytes on one route in one stage, read and computed, or only moved."""
 
     route: Route  # route of the bytes
     load: Load | None = None  # at the end of the route; None for bytes only moved
@@ -126,7 +126,7 @@ class Schedule:
         return replace(self, stages=tuple(stages))
 
     def each(self, change: "Callable[[Schedule], Schedule]") -> "Schedule":
-        """This schedule and what follows, each changed alone."""
+        """Schedule with a function applied to it, and to each schedule that follows it."""
         if self.then is None:
             return change(self)
         return replace(change(replace(self, then=None)), then=self.then.each(change))
@@ -134,7 +134,7 @@ class Schedule:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Phases:
-    """Schedules of a reply, each made at first use: of the prompt, and of a step for each token."""
+    """Schedules of a reply, made at first use: of the prompt, and of a step for each token."""
 
     of_prompt: Callable[[], Schedule]  # function that makes the schedule of the prompt
     of_token: Callable[[], Schedule]  # function that makes the schedule of a step

@@ -41,7 +41,7 @@ from advisor.units import Array
 
 
 class FixedTime(StrEnum):
-    """Part of a step's time beside its routes."""
+    """Part of a step's time that belongs to no route."""
 
     LAYERS = "layers"  # start of kernels, layer by layer
     CROSSINGS = "crossings"  # hand-overs between processors
@@ -65,10 +65,11 @@ OF_CARD = (Route.RESIDENT, FixedTime.LAYERS, FixedTime.TOKEN)
 
 
 def centred(time: StepTime, constants: Constants) -> StepTime:
-    """Time of a token on a stranger's machine: the cards' own work times `centre`, the median of
-    what the publishers that set widths (lab/publishers.csv) took beside the prediction. Their cards
-    have power limits, screens and other programs that those of benches have not; none of these
-    slows a link.
+    """Time of a token on a stranger's machine: the cards' own work takes `centre` times as long.
+
+    `centre` is the median of measured over predicted time for the publishers that set widths
+    (lab/publishers.csv). Their cards have power limits, screens and other programs that cards of
+    benches have not; none of these slows a link.
     """
     slower = constants.value("centre")
     if np.ndim(slower) == 0 and slower == 1.0:
@@ -159,7 +160,7 @@ def _computed(flow: Flow, machine: Machine, constants: Constants) -> FlowTime:
 
 
 def stage_seconds(stage: Stage, machine: Machine, constants: Constants) -> StepTime:
-    """Time of parallel flows: the longest, or that of the RAM they share [s]."""
+    """Time of parallel flows: that of the longest flow, or of the RAM that they share [s]."""
     times = [flow_seconds(flow, machine, constants) for flow in stage]
     copied_by_all = stage[0].route is Route.STREAMED and stage[0].alike > 1
     if len(times) == 1 and not copied_by_all:
@@ -184,7 +185,7 @@ def stage_seconds(stage: Stage, machine: Machine, constants: Constants) -> StepT
 
 
 def ram_bytes(stage: Stage) -> Array:
-    """Bytes that the flows of a stage read from RAM, where several do; else 0 [B]."""
+    """Bytes that several flows of a stage read from RAM together; 0 for fewer than two [B]."""
     takes: list[Array] = []
     for flow in stage:
         if flow.route is Route.IN_PLACE and flow.load is not None:
@@ -254,7 +255,7 @@ PATHS = (HOST_MEMORY, "", NVLINK)
 
 
 def peer_rate(gpu: Gpu) -> Array:
-    """Rate from a GPU to another of its kind: of their own link, else of that to the host [B/s]."""
+    """Rate from a GPU to another of its kind, over their own link where they have one [B/s]."""
     if gpu.peer is None:
         return gpu.link.pinned.value
     return np.where(gpu.peer.value > 0, gpu.peer.value, gpu.link.pinned.value)
@@ -274,7 +275,7 @@ def peer_path(gpu: Gpu) -> str:
 
 @lru_cache(maxsize=256)
 def _joined(indices: bytes) -> str:
-    """Paths at some places of `PATHS`, kept for the next exchange."""
+    """Paths at some places of `PATHS`, joined and kept for the next exchange."""
     names = [PATHS[index] for index in indices]
     if len(set(names)) == 1:
         return names[0]
@@ -283,7 +284,7 @@ def _joined(indices: bytes) -> str:
 
 @lru_cache(maxsize=256)
 def _or_else(paths: str, generations: str) -> str:
-    """Path of each GPU, or its generation where it has the general one."""
+    """Path of each GPU; its generation for GPUs with the general path."""
     if STACKED not in paths:
         return paths or generations
     each = paths.split(STACKED)
@@ -329,7 +330,7 @@ def schedule_seconds(schedule: Schedule, machine: Machine, constants: Constants)
 
 
 def passes(repeats: Array, workers: Array, share: Array, first: Array = 1.0) -> Array:
-    """Number of sequential runs of all stages, with repeats overlapping on several workers.
+    """Number of sequential runs of all stages, where repeats overlap on several workers.
 
     f + (n - f) / g = (n + f (g - 1)) / g with n repeats, g = 1 + share (workers - 1), and f the
     size of the first repeat over the mean: the first goes through all workers, later ones follow;

@@ -51,12 +51,12 @@ class Range:
     high: Array  # upper end
 
     def times(self, factor: Array) -> "Range":
-        """The range of a multiple."""
+        """Range multiplied by a factor."""
         return Range(value=self.value * factor, low=self.low * factor, high=self.high * factor)
 
     @property
     def inverse(self) -> "Range":
-        """The range of the reciprocal."""
+        """Range of the reciprocal."""
         return Range(value=1 / self.value, low=1 / self.high, high=1 / self.low)
 
     def fields(self, name: str) -> dict[str, float]:
@@ -80,7 +80,7 @@ class Margins:
         return Range(value=rate, low=rate * np.exp(-self.below), high=rate * np.exp(self.above))
 
     def times(self, factor: Array) -> "Margins":
-        """Margins that are as many times as wide."""
+        """Margins multiplied by a factor."""
         return Margins(below=self.below * factor, above=self.above * factor)
 
     def informed(self, information: Array) -> "Margins":
@@ -148,12 +148,14 @@ together on any backend, by their joined name."""
 
 
 def rarity(publishers: Array) -> Floats:
-    """Degree to which hardware or layers are unmeasured, 1 / (1 + publishers): 1 without any."""
+    """Degree to which hardware or layers are unmeasured: 1 / (1 + publishers), 1 without any
+    publisher.
+    """
     return np.asarray(1.0 / (1.0 + np.asarray(publishers, dtype=float)))
 
 
 def _publishers(kinds: frozenset[str], constants: Constants) -> Array:
-    """Publishers who timed the least measured kind of a model's layers on the backend."""
+    """Number of publishers who timed the least measured kind of a model's layers on the backend."""
     counts = [np.asarray(constants.value(PUBLISHERS, kind)) for kind in sorted(kinds)]
     return np.min(np.broadcast_arrays(*counts), axis=0) if counts else np.inf
 
@@ -190,7 +192,7 @@ def shortness(fresh: Array) -> Array:
 
 
 def _few_sources(machine: Machine, constants: Constants) -> Array:
-    """Rarity of the GPUs' families in the evidence; of unlike ones, of the rarest."""
+    """Rarity of the GPUs' families in the evidence; of several families, that of the rarest."""
     families = {gpu.family for gpu in machine.gpus}
     rarities = [rarity(constants.value("sources", family)) for family in sorted(families)]
     return np.max(np.broadcast_arrays(*rarities), axis=0) if len(rarities) > 1 else rarities[0]
@@ -237,7 +239,7 @@ FEWEST = 3  # fewest publishers from whose differences a width is told
 
 
 def of_few(publishers: Array) -> Floats:
-    """Factor on a half width where its level comes from few publishers.
+    """Factor on a half width, where few publishers set its level.
 
     t(0.9, n - 1) / z sqrt(1 + 1 / n), n publishers
 
@@ -270,8 +272,9 @@ def few_note(engine: str, constants: Constants) -> str:
 
 
 def degrees(traits: Mapping[str, Array], gpu: Array) -> Mapping[str, Array]:
-    """Degree of every trait, `SPLIT` included, 0 to 1; traits of `OF_GPUS` by the GPUs' share of
-    the time.
+    """Degree of every trait, `SPLIT` included, 0 to 1.
+
+    Traits of `OF_GPUS` count by the GPUs' share of the time.
     """
     return {
         trait: reached * (gpu if trait in OF_GPUS else 1.0)
@@ -280,8 +283,9 @@ def degrees(traits: Mapping[str, Array], gpu: Array) -> Mapping[str, Array]:
 
 
 def widened(half: Array, factors: Mapping[str, Array], traits: Mapping[str, Array]) -> Array:
-    """Half width with the uncertainties that traits add, by their degrees, 0 to 1; they are
-    independent, so squares add.
+    """Half width with the uncertainties that traits add by their degrees.
+
+    The uncertainties are independent, so squares add.
 
     w sqrt(1 + sum over traits of degree (factor^2 - 1)), where a factor is the whole widening of a
     run with that trait alone
@@ -296,12 +300,12 @@ def on_gpu(time: StepTime, circumstances: Circumstances) -> Array:
 
 
 def of_cards(time: StepTime, circumstances: Circumstances) -> Array:
-    """Share of a time for the cards' own work."""
+    """Share of a time for the work of the cards themselves."""
     return _share_of(OF_CARD, _shares(time, circumstances))
 
 
 def of_starts(time: StepTime, circumstances: Circumstances) -> Array:
-    """Share of a time for starting a GPU's kernels."""
+    """Share of a time for starting the kernels of a GPU."""
     return _share_of(STARTS, _shares(time, circumstances))
 
 
@@ -319,7 +323,7 @@ def divided(share: Array) -> Array:
 
 
 def _shares(time: StepTime, circumstances: Circumstances) -> Shares:
-    """Parts of a time with their shares; without a GPU, fixed costs count for the processor."""
+    """Shares of a time by its parts; without a GPU, fixed costs count for the processor."""
     processors = () if circumstances.on_gpu else FIXED
     return [
         (str(Route.IN_PLACE if name in processors else name), seconds / time.total)

@@ -43,22 +43,25 @@ class Draft(StrEnum):
 
     @classmethod
     def by_name(cls) -> "tuple[Draft, ...]":
-        """Methods that are asked for by their name; a smaller model has its own."""
+        """Methods that people ask for by name; drafting by a smaller model is asked for by that
+        model.
+        """
         return tuple(method for method in cls if method is not cls.MODEL)
 
     @property
     def tokens(self) -> int:
-        """Tokens drafted for a step where the number is not given."""
+        """Number of tokens drafted for a step where no number is given."""
         return DRAFTED[self]
 
     @property
     def acceptance(self) -> float | None:
-        """Probability that a drafted token is accepted, where none is given; None if unknown."""
+        """Probability that a drafted token is accepted where none is given; None if unknown."""
         return ACCEPTED.get(self)
 
     @staticmethod
     def chance(drafted: Array, accepted_share: Array) -> Array:
-        """Probability that a draft is accepted, from the share of all drafts that is.
+        """Probability that a drafted token is accepted, from the share of all drafted tokens that
+        is accepted.
 
         The solution a of (1 - a^(k+1)) / (1 - a) = 1 + k s (`Workload.tokens_per_step`): engines
         print s, in which drafts behind a rejected one count as rejected.
@@ -80,7 +83,7 @@ class Draft(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """Request: prompt, output, context, users and options of the cache and of drafting.
+    """Request: prompt, output, context, users, and options of the cache and of drafting.
 
     Attributes:
         prompt: prompt length, cached part included [tokens].
@@ -155,13 +158,13 @@ class Workload:
             )
 
     def with_numbers(self, **numbers: Array | str) -> "Workload":
-        """Request with some numbers computed from its own, which need no further check."""
+        """Request with some numbers that were computed from its own; they are not checked again."""
         changed = object.__new__(type(self))
         vars(changed).update(vars(self), **numbers)
         return changed
 
     def with_room(self) -> "Workload":
-        """Request whose context holds its prompt and reply: the usual one grows.
+        """Request whose context holds its prompt and reply; the default context grows.
 
         Raises:
             InputError: another context, which is too short for them.
@@ -209,7 +212,7 @@ class Workload:
 
     @property
     def drafting_note(self) -> str:
-        """Drafting in a sentence; empty without drafting, and along a sweep of it."""
+        """Sentence on drafting; empty without drafting, and for arrays of drafted tokens."""
         if not self.draft or np.ndim(self.drafted) or np.ndim(self.acceptance):
             return ""
         if self.draft_model:
@@ -245,7 +248,7 @@ class Workload:
         return np.maximum(self.prompt - self.cached, 0)
 
     def check_heads(self, model: Model) -> None:
-        """Refuse drafting by layers that a model does not have; engines stop there, too.
+        """Check that a model has the layers that draft tokens; engines without them stop.
 
         llama.cpp aborts with "model doesn't contain MTP layers" (issues 22673 and 28072); vLLM
         drafts nothing without these modules (issue 12755).
@@ -269,13 +272,13 @@ HALVINGS = 30  # of the interval in which the probability of a draft lies
 
 
 def _expected(accepted: Array, drafted: Array) -> Array:
-    """Expected tokens of a step of so many drafts [tokens]."""
+    """Expected number of tokens of a step with so many drafted tokens [tokens]."""
     sure = np.minimum(np.asarray(accepted, dtype=float), 1.0 - 1e-9)
     return np.asarray((1.0 - sure ** (np.asarray(drafted, dtype=float) + 1.0)) / (1.0 - sure))
 
 
 def drafter_weights(model: Model, work: Workload) -> Array:
-    """Weights of who drafts: a smaller model, or further layers of the model's own [B].
+    """Weights that draft tokens: those of a smaller model, or of further layers of the model [B].
 
     A head for multi-token prediction is a layer like the others, routed experts and all, behind a
     projection of 2 hidden x hidden weights, and shares the token table and the output head
@@ -298,7 +301,7 @@ def _bytes_per_weight(model: Model) -> Array:
 
 
 def drafter_cache(model: Model, work: Workload) -> Array:
-    """Cache of one user's context in who drafts; a smaller model keeps 16 bits [B]."""
+    """Cache of one user's context for drafting; a smaller model keeps it in 16 bits [B]."""
     if work.draft_model is not None:
         values = float(np.sum(work.draft_model.per_layer.kv_values))
         return np.asarray(
@@ -309,7 +312,7 @@ def drafter_cache(model: Model, work: Workload) -> Array:
 
 
 def drafter_memory(model: Model, work: Workload) -> Array:
-    """Memory of who drafts: weights, and the cache of all users; 0 without drafting [B]."""
+    """Memory for drafting: weights, and the cache of all users; 0 without drafting [B]."""
     if not work.draft:
         return 0.0
     users = np.asarray(work.users, dtype=float)
@@ -317,8 +320,7 @@ def drafter_memory(model: Model, work: Workload) -> Array:
 
 
 def drafting_context(model: Model, work: Workload) -> Array:
-    """Memory of who drafts in llama.cpp, which gives it a context of its own; 0 without drafting
-    [B].
+    """Memory of llama.cpp's own context for drafting; 0 without drafting [B].
 
     Beside its weights: a cache in 16 bits whatever the model's has (`-ctkd`, `-ctvd`), the scores
     of all tokens of a micro-batch, ubatch x vocab x 4, and of states that cannot be cut one more

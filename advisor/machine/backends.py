@@ -30,7 +30,7 @@ class OperatingSystem(StrEnum):
 
     @classmethod
     def seen(cls, text: str) -> "OperatingSystem | None":
-        """Operating system that a text names, in any spelling; None for other texts."""
+        """Operating system that a text names, in any spelling; None for texts without one."""
         folded = text.strip().casefold()
         name = OTHER_SPELLINGS.get(folded, folded)
         return next((system for system in cls if system == name), None)
@@ -70,7 +70,7 @@ class Backend(StrEnum):
 
     @staticmethod
     def label_of(backend: str) -> str:
-        """Name in words of a backend by its text; empty for no backend that has a device."""
+        """Name in words of a backend by its text; empty for a backend without a device."""
         return LABELS.get(backend, "")
 
     @classmethod
@@ -110,8 +110,9 @@ takes Vulkan for cards of AMD and Intel; both 2026-11)."""
 
 @lru_cache(maxsize=256)
 def of_vendors(vendors: str, stated: str, system: str) -> str:
-    """Backends of several vendors' cards, joined by `STACKED`: the stated one where it drives a
-    card, else the usual one.
+    """Backends of several vendors' cards, joined by `STACKED`.
+
+    It is the stated backend for cards that it drives, and the usual one for others.
     """
     return STACKED.join(
         stated if stated and Backend.reaches(stated, vendor) else Backend.usual(vendor, system)
@@ -134,7 +135,9 @@ def check(backend: str, vendors: Iterable[str] = ()) -> None:
 
 
 def check_system(system: OperatingSystem, vendors: Iterable[str], backend: str | None) -> None:
-    """Check that llama.cpp drives the cards there: Metal is for Apple's chips on macOS alone."""
+    """Check that llama.cpp drives the cards on an operating system: Metal needs Apple's chips and
+    macOS.
+    """
     if backend in (Backend.CPU, Backend.UNKNOWN):
         return
     for vendor in vendors:
@@ -163,7 +166,7 @@ DRIVER = re.compile(r"([a-z]+)\s*v?(\d+(?:\.\d+)*)?")
 
 @dataclass(frozen=True)
 class GraphicsDriver:
-    """Graphics driver."""
+    """Driver of graphics cards, with its version."""
 
     name: str  # key of `DRIVER_BACKENDS`
     version: tuple[int, ...] = ()  # numbers of its version; empty where not stated
@@ -173,21 +176,23 @@ class GraphicsDriver:
 
     @property
     def label(self) -> str:
-        """Name as its makers write it; empty for a name that is no driver's."""
+        """Name of the driver in its makers' spelling; empty for an unknown name."""
         return DRIVER_LABELS.get(self.name, "")
 
     @property
     def words(self) -> str:
-        """Name and version as its makers write them: "Mesa 24.2"."""
+        """Name and version of the driver in its makers' spelling ("Mesa 24.2")."""
         return f"{self.label} {'.'.join(map(str, self.version))}".strip()
 
     @property
     def backend(self) -> Backend:
-        """Backend of llama.cpp that computes through it."""
+        """Backend of llama.cpp that computes through the driver."""
         return DRIVER_BACKENDS[self.name]
 
     def before(self, version: str) -> bool:
-        """Whether its version is older than another; every one is where the other is empty."""
+        """Whether the driver's version is older than another one; true where the other one is
+        empty.
+        """
         if not version:
             return True
         return bool(self.version) and self.version < tuple(map(int, version.split(".")))
@@ -241,7 +246,7 @@ class SoftwareEffect:
 
     @property
     def label(self) -> str:
-        """Driver as its makers write it; the value of another option as it is."""
+        """Driver in its makers' spelling; the value of another option unchanged."""
         return DRIVER_LABELS.get(self.value, self.value)
 
     @property
@@ -251,7 +256,7 @@ class SoftwareEffect:
 
     @property
     def last_version(self) -> tuple[int, ...]:
-        """Version of the driver just before the one from which it no longer holds."""
+        """Version of the driver just before the one from which the effect no longer holds."""
         if not self.before:
             return ()
         year, release = map(int, self.before.split("."))
@@ -262,7 +267,7 @@ class SoftwareEffect:
     @staticmethod
     @cache
     def rows() -> "tuple[SoftwareEffect, ...]":
-        """All rows; of several that apply, the first counts."""
+        """All rows in the order of the table; of several rows that apply, the first counts."""
         return read(DATA / "runtimes/software_effects.csv", SoftwareEffect)
 
     @classmethod
@@ -302,8 +307,9 @@ class Build:
 
     @classmethod
     def named(cls, text: str) -> "Build":
-        """Build of a typed month or number (b6715), whose day lies between those of dated builds;
-        InputError for other texts.
+        """Build of a typed month or number (b6715); raises InputError for other texts.
+
+        The day of a number lies between the days of dated builds.
         """
         folded = text.strip().casefold()
         if re.fullmatch(r"20[2-9]\d-(0[1-9]|1[0-2])", folded):
@@ -328,7 +334,7 @@ class Build:
         return kinds
 
     def kernels(self, backend: str) -> str:
-        """Name of its kernels, as `Scope.build` has it; empty for those of today."""
+        """Name of the build's kernels, as in `Scope.build`; empty for today's kernels."""
         if not self.month:
             return ""
         kinds = Build.kinds(backend).items()
@@ -376,8 +382,9 @@ class NumaPolicy(StrEnum):
 
     @staticmethod
     def on_one_node(text: str | None) -> bool:
-        """Whether a policy has threads and memory on one node: the one that the program starts on,
-        or the one that numactl binds it to.
+        """Whether a policy keeps threads and memory on one node.
+
+        It is the node that the program starts on, or the one that numactl binds it to.
         """
         return text in (NumaPolicy.ISOLATE, NumaPolicy.NUMACTL)
 
@@ -390,7 +397,7 @@ def check_policy(text: str) -> None:
 
 
 class ThreadExcess(StrEnum):
-    """Way in which stated threads exceed the cores that llama.cpp takes by itself."""
+    """Kind of excess of stated threads over the cores that llama.cpp takes by default."""
 
     HYPER_THREADS = "every hyper-thread"
     PAST_CORES = "past the cores"

@@ -1,4 +1,4 @@
-"""Hardware of the catalogue, by name."""
+"""Rows of the hardware catalogue, by name."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +25,9 @@ HARDWARE = DATA / "hardware"
 
 
 def table(file: str, record: type[Row], key: str = "name") -> Callable[[], Mapping[str, Row]]:
-    """Rows of a file of data/hardware by one of its columns, read once, when first asked for."""
+    """Function that gives the rows of a file of data/hardware by one of its columns; it reads them
+    once.
+    """
     return cache(lambda: {getattr(row, key): row for row in read(HARDWARE / file, record)})
 
 
@@ -48,9 +50,11 @@ machine_names = cache(lambda: MachineNames(_machine_rows(), gpu_names(), cpu_nam
 
 @cache
 def published(figure: str) -> Mapping[str, rows.PartFigure]:
-    """A figure by part: rates of the "link" between GPUs of a kind, of a "bridge" between two of
-    them and of a host's "RAM" [GB/s]; "memory shown" by a card's driver, and "memory kept" by that
-    of a card or a family [MiB].
+    """Values of one published figure, by part.
+
+    The figures are rates of the "link" between GPUs of a kind, of a "bridge" between two of them
+    and of a host's "RAM" [GB/s]; "memory shown" by a card's driver, and "memory kept" by that of a
+    card or a family [MiB].
     """
     every = read(HARDWARE / "part_figures.csv", rows.PartFigure)
     return {row.part: row for row in every if row.figure == figure}
@@ -58,7 +62,7 @@ def published(figure: str) -> Mapping[str, rows.PartFigure]:
 
 @lru_cache(maxsize=4096)
 def _gpu_named(name: str, memory: float | None = None) -> GpuName:
-    """GPU of a name; the memory that a driver shows tells cards of the same name apart [B]."""
+    """GPU of a name; the memory that a driver reports distinguishes cards of the same name [B]."""
     row = spelled("GPU", _gpu_rows()).get(name.strip().casefold())
     if memory is not None:
         return gpu_names().match(name, memory / GIB)
@@ -112,9 +116,7 @@ def memory_generation(host: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _machine_named(name: str) -> MachineName:
-    """Machine of a name, with the NVLink bridge that it says (boards have theirs anyway), and the
-    words of the name that no part explains.
-    """
+    """Machine of a name, with the NVLink bridge in the name and the words that no part explains."""
     named = machine_names().match(name)
     if not named.of_cloud and name not in _machine_rows():
         told = leftovers.note(leftovers.unused(name, _parts(named), _sizes(named)))
@@ -148,8 +150,8 @@ def _rows_of_cards(text: str) -> list[GpuRow]:
 
 
 def unused_of_card(name: str, gpu: GpuName) -> tuple[str, ...]:
-    """What is told of words in a GPU's name that it does not explain; nothing where none are, or
-    where the reading of the name tells of them.
+    """Notes on words of a GPU's name that its card does not explain; empty where the reading of the
+    name has notes on them.
     """
     if any("left out" in note for note in gpu.notes):
         return ()
@@ -186,7 +188,7 @@ def _with_bridge(named: MachineName, name: str) -> MachineName:
 
 
 def _without_bridge(cards: str) -> Iterator[str]:
-    """What is told of NVLink for cards that have no bridge; nothing for those on boards with it."""
+    """Notes on NVLink for cards without a bridge; empty for cards that are joined on a board."""
     row = _gpu_rows().get(cards)
     if cards not in published("link") and not (row and row.link_gbs):
         yield f"No NVLink bridge is known for {cards}: none is counted."
@@ -211,7 +213,7 @@ Named = TypeVar("Named")
 
 @dataclass(frozen=True, kw_only=True)
 class Catalogue(Generic[Row, Named]):
-    """A table of data/hardware, and what people's names for its rows mean."""
+    """Table of data/hardware, with the meaning of people's names for its rows."""
 
     rows: Callable[[], Mapping[str, Row]]  # rows by name, read when first asked for
     # row of a name in any spelling; of GPUs also by the memory that a driver shows [B]

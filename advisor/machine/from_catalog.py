@@ -52,8 +52,9 @@ Cards without a peak in 8 bits in the catalogue have no such instruction: comput
 
 
 def usable_memory(row: GpuRow) -> Quantity:
-    """Memory available to programs: what a card's driver leaves of what is sold, or the GPU's part
-    of shared memory [B].
+    """Memory that programs can use [B].
+
+    It is what a card's driver leaves of the memory as sold, or the GPU's part of shared memory.
 
     A typed size is used unchanged; memory used by a screen is not subtracted, and the source says
     so for cards that usually have one.
@@ -82,7 +83,7 @@ def usable_memory(row: GpuRow) -> Quantity:
 
 
 def on_a_board(gpu: Gpu) -> bool:
-    """Whether a GPU is joined to others of its board by NVLink anyway, as SXM modules are."""
+    """Whether a GPU is joined by NVLink to others on its board, as SXM modules are."""
     return gpu.name in catalog.published("link") and gpu.name not in catalog.published("bridge")
 
 
@@ -131,7 +132,7 @@ NAMED_AFTER_RAM = "generic"  # vendor of typical platforms, whose names state th
 
 
 def host(name: str, memory: Quantity, bandwidth: Quantity | None = None) -> Host:
-    """Host by name with its RAM [B] at a rate [B/s]; the rate of its row where none is given."""
+    """Host by name with its RAM [B], at its published rate or a share of its peak [B/s]."""
     return host_of(catalog.HOSTS.find(name), memory, bandwidth)
 
 
@@ -215,7 +216,9 @@ laptops the maker of the machine sets the limit, whatever the base (-0.3 +- 0.2)
 
 
 def clock_beside(row: HostRow | None) -> float:
-    """Clock of a processor's cores at work beside the usual one of its kind; 1 where unknown."""
+    """Clock of a processor's cores at work, divided by the usual clock of its kind; 1 where
+    unknown.
+    """
     if row is None:
         return 1.0
     clock = catalog.cpu_clocks().get(re.sub(r"^\d+x ", "", row.name.casefold()))

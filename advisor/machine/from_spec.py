@@ -48,7 +48,7 @@ BETWEEN_KINDS = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*", re.IGNORECASE)
 
 @dataclass(frozen=True, kw_only=True)
 class Typical:
-    """Parts of a machine where none are stated, by their names in data/hardware/."""
+    """Names of typical parts in data/hardware/, for machines that state none."""
 
     host: str = "Desktop DDR5 dual-channel (typical)"
     older_host: str = "Desktop DDR4-3200 dual-channel (typical)"  # around a card of before DDR5
@@ -120,7 +120,7 @@ def machine(inputs: MachineSpec, usual_system: str = OperatingSystem.LINUX) -> M
 def completed(
     described: Machine, inputs: MachineSpec, usual_system: str, *, seen: bool = False
 ) -> Machine:
-    """A machine of parts with what is stated beside them: backend, threads, software, screens.
+    """Machine of parts with its stated backend, threads, software and screens.
 
     One without a name is named by its parts; `seen` says that its system is known, not assumed.
     """
@@ -137,9 +137,7 @@ def completed(
 
 
 def _as_stated(inputs: MachineSpec) -> tuple[MachineSpec, tuple[str, ...]]:
-    """Specification with what the GPU's name states beside the card (its link, the memory that it
-    may use), and what is told of that.
-    """
+    """Specification with the link and memory that the GPU's name states, and notes on them."""
     name = inputs.gpu
     if name in (None, MachineSpec.NO_GPU) or name in catalog.GPUS.rows():
         return inputs, ()
@@ -167,7 +165,7 @@ def _as_stated(inputs: MachineSpec) -> tuple[MachineSpec, tuple[str, ...]]:
 
 
 def reached(gpus: tuple[Gpu, ...], inputs: MachineSpec) -> tuple[Gpu, ...]:
-    """GPUs for the stated backend: all that it drives, or none for the backend "cpu"."""
+    """GPUs that the stated backend drives; none for the backend "cpu"."""
     if inputs.backend is None:
         return gpus
     backends.check(inputs.backend, (gpu.vendor for gpu in gpus))
@@ -177,7 +175,9 @@ def reached(gpus: tuple[Gpu, ...], inputs: MachineSpec) -> tuple[Gpu, ...]:
 
 
 def at_work(host: Host, inputs: MachineSpec) -> Host:
-    """Processor with a working core per thread; threads beyond its cores make them wait."""
+    """Processor with one working core for each thread; threads beyond its cores make the cores
+    wait.
+    """
     if inputs.threads is None:
         return host
     bound = NumaPolicy.on_one_node(inputs.numa) and host.sockets > 1
@@ -195,7 +195,7 @@ def at_work(host: Host, inputs: MachineSpec) -> Host:
 
 
 def _excess(name: str, cores: int, threads: int) -> str:
-    """How threads exceed the cores of a processor."""
+    """Kind of excess of threads over the cores of a processor."""
     every = 2 * cores
     with suppress(UnknownName):
         row = catalog.HOSTS.find(name)
@@ -246,7 +246,9 @@ board of (MI300A); others with unified memory are machines of their own."""
 
 
 def _network(inputs: MachineSpec, gpus: tuple[Gpu, ...]) -> Network | None:
-    """Network between machines: stated, by a rate alone, or the usual one; None for one machine."""
+    """Network between machines, as stated, by a rate alone, or the usual one; None for a single
+    machine.
+    """
     if inputs.machines == 1:
         return None
     rate = inputs.network_gbs
@@ -262,7 +264,7 @@ def _network(inputs: MachineSpec, gpus: tuple[Gpu, ...]) -> Network | None:
 
 
 def _with_own_graphics(inputs: MachineSpec) -> MachineSpec:
-    """Specification with the GPU of a chip that was given as the processor."""
+    """Specification with the GPU on the chip that is given as processor."""
     if inputs.gpu is not None or inputs.cpu is None:
         return inputs
     with suppress(UnknownName):
@@ -309,7 +311,7 @@ def _gpus(inputs: MachineSpec, parts: StatedParts) -> tuple[Gpu, ...]:
 
 
 def _with_ram_rate(gpu: Gpu, inputs: MachineSpec, row: HostRow | None) -> Gpu:
-    """GPU whose memory is the machine's RAM, at the rate of that."""
+    """GPU whose memory is the machine's RAM, at the RAM's rate."""
     channels = inputs.ram_channels or (row.memory_channels if row else None)
     rate = inputs.ram_mts or (row.memory_mts if row else None)
     peak: Array | None = channels * 8 * rate * 1e6 if channels and rate else None
@@ -324,7 +326,7 @@ def _with_ram_rate(gpu: Gpu, inputs: MachineSpec, row: HostRow | None) -> Gpu:
 
 
 def link(inputs: MachineSpec, gpu: Gpu) -> Link:
-    """Link of a GPU of the catalogue in a specified machine."""
+    """Link of a GPU: the stated one, or the slower of the GPU's own and the processor's slots."""
     host = catalog.HOSTS.find(inputs.cpu) if inputs.cpu else None
     return _link(inputs, gpu, catalog.GPUS.find(gpu.name), host)
 
@@ -370,7 +372,7 @@ def _host(inputs: MachineSpec, parts: StatedParts, gpu: Gpu | None) -> Host:
 
 
 def _usual_host(parts: StatedParts, gpu: Gpu | None) -> str:
-    """Typical machine around a card, by its age; a desktop of today without one."""
+    """Typical machine around a card, by the card's age; a desktop of today without a card."""
     if gpu is None:
         return TYPICAL.host
     if LAPTOP_CARD in gpu.name:
@@ -382,7 +384,9 @@ def _usual_host(parts: StatedParts, gpu: Gpu | None) -> str:
 
 
 def _bandwidth(inputs: MachineSpec, row: HostRow) -> Quantity | None:
-    """Stated RAM bandwidth, or that of stated channels and rate; None without both [B/s]."""
+    """Bandwidth of the RAM as stated, or by the stated channels and rate; None without both
+    [B/s].
+    """
     if inputs.ram_gbs is not None:
         return Quantity.given(inputs.ram_gbs * GB)
     if inputs.ram_mts is None and inputs.ram_channels is None:
@@ -421,7 +425,7 @@ def _memory(inputs: MachineSpec, typical: float) -> Quantity:
 
 
 def drive(inputs: MachineSpec) -> Disk:
-    """Stated drive, else a typical one."""
+    """Drive as stated, or a typical one."""
     if inputs.disk_gbs is not None:
         return Disk(
             name=inputs.disk or "drive as given", sequential=Quantity.given(inputs.disk_gbs * GB)

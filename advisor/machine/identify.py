@@ -28,7 +28,7 @@ from advisor.units import GIB
 
 
 def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
-    """Machine of a name: a preset, or the parts in the name; its notes state assumptions."""
+    """Machine of a name, which is a preset or a list of parts; its notes state assumptions."""
     named = catalog.MACHINES.named(name)
     typed = overrides or MachineSpec()
     if named.preset and not named.of_cloud:
@@ -119,7 +119,9 @@ WITH_LINUX = re.compile(r"Steam Deck|.*\bGB10\b")
 
 
 def overridden(spec: MachineSpec, typed: MachineSpec) -> MachineSpec:
-    """Specification with typed values on top; a typed GPU also replaces the number of GPUs."""
+    """Specification with typed values in place of its own; a typed GPU also replaces the number of
+    GPUs.
+    """
     unset = vars(MachineSpec())
     values = {name: value for name, value in vars(typed).items() if value != unset[name]}
     if typed.gpu is not None:
@@ -148,7 +150,7 @@ class Identified:
 
     @staticmethod
     def of(name: str) -> "Identified":
-        """Hardware of a name: a preset, else a GPU, a processor, or a list of parts."""
+        """Hardware of a name: a preset, a GPU, a processor or a list of parts, in this order."""
         text = words.without_system(translated(plain(name)))
         if (
             words.meaning("refused", text)
@@ -197,7 +199,9 @@ SEPARATE = re.compile(r"[,;|+]\s*\d{1,4} ?g(?:i?b)?\b")
 
 
 def _gpu(name: str) -> Identified | None:
-    """Card, or graphics in RAM; None for a chip. OtherMemory for a size it is not sold with."""
+    """Card, or graphics that use the RAM; None for a chip. Raises OtherMemory for a size that is
+    not sold.
+    """
     try:
         gpu = catalog.GPUS.named(name)
     except OtherMemory as error:
@@ -224,8 +228,8 @@ def _gpu(name: str) -> Identified | None:
 
 
 def _says_more(text: str, gpu: GpuName) -> bool:
-    """Whether a plain text states more than a card: another size of memory, a link's lanes, NVLink,
-    a limit of power.
+    """Whether a plain text states more than a card: other memory, lanes of the link, NVLink, a
+    limit of power.
     """
     own = gpu.row.memory_gib
     sizes = (own, own * gpu.count, gpu.part_gib or own, gpu.memory_gib or own)
@@ -301,8 +305,10 @@ def _machine(named: MachineName) -> Identified:
 def _gpu_memory(
     spec: MachineSpec, gpus: tuple[GpuName, ...], ram_gib: float | None
 ) -> float | None:
-    """Memory of the first GPU: a virtual machine's part or a changed card's, else what is shared,
-    else as sold [GiB].
+    """Memory of the first GPU [GiB].
+
+    It is a virtual machine's part or a changed card's size, the part of shared memory, or the size
+    as sold.
     """
     if not gpus:
         return None
@@ -314,7 +320,7 @@ def _gpu_memory(
 
 
 def _host(named: MachineName, gpus: tuple[GpuName, ...]) -> HostRow | None:
-    """Processor of the name, else the one on the GPU's chip."""
+    """Processor of the name, or the one on the GPU's chip."""
     name = named.spec.cpu or ""
     if not name and gpus and gpus[0].row.unified:
         chip = gpus[0].row

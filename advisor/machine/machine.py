@@ -39,7 +39,7 @@ class Link:
 
     @staticmethod
     def given(pinned: Quantity, name: str = "link as given") -> "Link":
-        """Link with a rate from pinned memory; a core first copies pageable memory there."""
+        """Link with a rate from pinned memory, to which a core first copies pageable memory."""
         copied = Constants.fitted().row("pageable_copy")
         read = Constants.fitted().row("zero_copy_share")
         slower = np.minimum(pinned.value, copied.value)
@@ -78,7 +78,7 @@ class Gpu:
 
     @lazy
     def peaks(self) -> dict[tuple[str, ...], Array]:
-        """Peaks by the number types they are chosen from, as `processors` keeps them [FLOP/s]."""
+        """Peaks by the number types that they are chosen from, kept for `processors` [FLOP/s]."""
         return {}
 
     def covers(self, other: "Gpu") -> bool:
@@ -109,9 +109,11 @@ class Gpu:
 
     @staticmethod
     def fastest_first(gpus: "Iterable[Gpu]") -> "tuple[Gpu, ...]":
-        """GPUs in the order in which CUDA numbers them, whatever order they were named in: the
-        fastest first, of equals the larger (CUDA C++ Programming Guide, environment variables:
-        CUDA_DEVICE_ORDER is FASTEST_FIRST by default).
+        """GPUs in the order in which CUDA numbers them: the fastest first, of equal ones the
+        larger.
+
+        CUDA C++ Programming Guide, environment variables: CUDA_DEVICE_ORDER is FASTEST_FIRST by
+        default.
         """
 
         def rank(gpu: Gpu) -> tuple[float, float, str]:
@@ -188,8 +190,10 @@ class Host:
     def sustained(
         peak: float, segment: str, source: str, date: str, *, unstated: bool = False
     ) -> Quantity:
-        """Sustained read rate of the RAM by all cores, from the datasheet's peak [B/s]; of people's
-        RAM where its clock is `unstated`.
+        """Sustained read rate of the RAM by all cores, from the datasheet's peak [B/s].
+
+        `unstated` says that nobody stated the clock of the RAM, which is then that of people's RAM
+        on average.
         """
         row = Constants.fitted().row("ram_sustained_share", segment)
         share = min(Constants.fitted().value("ram_sustained_share", segment), Host.MOST_SUSTAINED)
@@ -308,7 +312,7 @@ class Machine:
 
     @property
     def driven(self) -> bool:
-        """Whether llama.cpp has a backend for each GPU."""
+        """Whether llama.cpp has a backend for each of the machine's GPUs."""
         vendors = (vendor for gpu in self.gpus for vendor in gpu.vendor.split(STACKED))
         return all(Backend.of_vendor(vendor) for vendor in vendors)
 
@@ -357,8 +361,9 @@ class Machine:
 
     @property
     def _of_parts(self) -> Form:
-        """Form that its processor is sold in, where it has no card: chips of up to 28 W are in
-        laptops, those that are soldered to a board in small machines.
+        """Form that the processor is sold in, for a machine without a card.
+
+        Chips of up to 28 W are in laptops, chips that are soldered to a board in small machines.
         """
         segment = self.host.segment
         without = self.unified or not self.gpus
@@ -370,8 +375,10 @@ class Machine:
         return Form.DESKTOP
 
     def joined(self, nodes: int, network: "Network | None" = None) -> "Machine":
-        """As many machines of this kind, over the network they have, else over another, which is
-        the one that they are built with where none is given.
+        """Several machines of this kind, joined by a network.
+
+        It is the network that they have, another one that is given, or the one that they are built
+        with.
         """
         of_each = self.gpus[: len(self.gpus) // self.nodes]
         chip = self.gpus[0].name if self.gpus else ""
@@ -395,12 +402,14 @@ class Machine:
 
     @property
     def one_pool(self) -> bool:
-        """Whether that memory is one for both, so that nothing can be left in the other's."""
+        """Whether that memory is a single pool, so that nothing can be left to the other
+        processor.
+        """
         return self.unified and not any(gpu.of_ram for gpu in self.gpus)
 
     @property
     def unequal_memory(self) -> tuple[float, ...]:
-        """Memory of each of unequal cards, by which engines divide layers; nothing of equal ones
+        """Memory of each of unequal cards, by which engines divide layers; empty for equal cards
         [B].
         """
         sizes = tuple(float(gpu.memory.value) for gpu in self.gpus)
@@ -425,7 +434,7 @@ the GPU's part (https://github.com/antirez/ds4/issues/46, 2026-05-09), 8 of 128 
 
 
 def left_to_system(memory: Array, of_gpu: Array) -> Array:
-    """Shared memory of the system [B]: a sixteenth, 4 to 8 GiB, outside the GPU's part."""
+    """Shared memory that the system keeps: a sixteenth, 4 to 8 GiB, outside the GPU's part [B]."""
     usual = np.clip(np.asarray(memory) / 16, LEAST_OF_SYSTEM, MOST_OF_SYSTEM)
     return np.minimum(usual, np.maximum(memory - of_gpu, 0.0))
 
@@ -464,7 +473,7 @@ _rows = cache(lambda: read(FILE, NetworkRow))
 
 @cache
 def _mention() -> re.Pattern[str]:
-    """Pattern of a network in a machine's name: kinds and rates, with what joins them."""
+    """Pattern of a network in a machine's name: kinds and rates, with the words that join them."""
     kinds = "|".join(row.words for row in _rows())
     units = r"gbe|gbps|gbit(?:/s)?|gb/s (?=network)|gigabit"
     rate = rf"\b(?:\d ?x ?|dual |quad )?\d+(?:\.\d+)? ?(?:{units})\b"
@@ -477,7 +486,9 @@ def _mention() -> re.Pattern[str]:
 
 
 def without_network(text: str) -> tuple[str, str]:
-    """A machine's name without the network in it, and the network; empty where it has none."""
+    """Machine's name without the network in it, and the network; an empty network where it has
+    none.
+    """
     mention = _mention().search(text)
     if mention is None:
         return text, ""
@@ -485,7 +496,9 @@ def without_network(text: str) -> tuple[str, str]:
 
 
 def network_named(text: str, gpu: str = "") -> Network:
-    """Network of a name, between machines with a GPU; InputError for no known kind or rate."""
+    """Network of a name, between machines with a GPU; raises InputError for an unknown kind or
+    rate.
+    """
     folded = text.casefold()
     stated = RATE.search(folded)
     row = next((row for row in _rows() if re.search(row.words, folded)), None)
@@ -524,7 +537,7 @@ def over_ethernet(network: Network | None) -> bool:
 
 
 def usual_network(gpu: str) -> Network:
-    """Network of machines whose owner states none: what they are built with, else 10 Gbit."""
+    """Network of machines without a stated one: the one that they are built with, or 10 Gbit."""
     built_in = [
         (len(chip), row.name.partition(",")[0])
         for row in _rows()

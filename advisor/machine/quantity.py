@@ -1,4 +1,4 @@
-"""Figures of a machine: a number with its origin, and a run that somebody knows."""
+"""Figures of a machine: a number with its origin, and a known run."""
 
 import math
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class Quantity:
 
 @dataclass(frozen=True, kw_only=True)
 class KnownRun:
-    """Speed that somebody knows of a machine.
+    """Measured speed of a machine.
 
     What was timed is told by plain values, so that a machine carries it everywhere: another
     question on the same machine learns of the parts that take its time, too.
@@ -73,5 +73,5 @@ class KnownRun:
 
     @property
     def slower(self) -> float:
-        """log(measured time / predicted time)."""
+        """Logarithm of the measured time over the predicted time."""
         return math.log(self.predicted / self.measured)

@@ -1,4 +1,4 @@
-"""Memory that a chip's GPU and processor share: the GPU's part of it, and what the system keeps."""
+"""Memory that a chip's GPU and processor share: the GPU's part, and the system's part."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ def drives_screens(row: GpuRow) -> bool:
 
 
 def with_screen(machine: Machine, stated_gib: float | None) -> Machine:
-    """Machine whose first GPU has what its screens leave, as stated or as usual [GiB].
+    """Machine whose first GPU lacks the memory of its screens, as stated or as usual [GiB].
 
     Windows keeps a part of a card without a screen too, so it is taken beside a stated screen.
     """
@@ -133,7 +133,7 @@ def with_shared_memory(machine: Machine) -> Machine:
 
 
 def _on_setting(machine: Machine) -> Iterable[str]:
-    """Note on the GPU's part and its setting; none where nothing sets it."""
+    """Note on the GPU's part of memory and the setting of it; empty without such a setting."""
     row = _row_of(machine)
     if row is None:
         return
@@ -172,7 +172,9 @@ def _row_of(machine: Machine) -> SharedMemoryRow | None:
 
 
 def raised(machine: Machine) -> tuple[Machine, str] | None:
-    """Machine whose GPU has all memory but the system's, and the setting; None if it has."""
+    """Machine whose GPU has all memory but the system's, and the setting for that; None if it has
+    that already.
+    """
     row = _row_of(machine)
     if row is None:
         return None

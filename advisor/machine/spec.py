@@ -90,5 +90,5 @@ class MachineSpec:
 
     @property
     def empty(self) -> bool:
-        """Whether no value is typed, which means this machine."""
+        """Whether no value is typed, which means the machine that runs this program."""
         return self == MachineSpec()

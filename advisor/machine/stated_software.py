@@ -1,4 +1,4 @@
-"""A machine with the software that a person states: system, backend, driver, build, memory nodes.
+"""Machine with the software that a person states: system, backend, driver, build, memory nodes.
 
 What is left open is taken as usual, and the machine's notes say so where it changes the speed.
 """
@@ -29,7 +29,7 @@ def with_software(
     *,
     seen: bool = False,
 ) -> Machine:
-    """A machine with its software, as typed or as usual."""
+    """Machine with its software, as typed or as usual."""
     apple = any(gpu.vendor == "Apple" for gpu in machine.gpus)
     if apple:
         system = OperatingSystem.MACOS
@@ -64,7 +64,7 @@ def with_software(
 def _system_of(
     driver: GraphicsDriver, vendors: set[str], system: OperatingSystem, inputs: MachineSpec
 ) -> OperatingSystem:
-    """Operating system with a stated driver: Linux for Mesa and AMDVLK, which Windows lacks."""
+    """Operating system of a stated driver: Linux for Mesa and AMDVLK, which Windows lacks."""
     reached = all(Backend.reaches(driver.backend, vendor) for vendor in vendors)
     amd = driver.name in (backends.AMDVLK, backends.ROCM)
     if not vendors or not reached or (amd and vendors != {"AMD"}):
@@ -111,7 +111,7 @@ def _notes(machine: Machine, known: bool) -> Iterator[str]:
 
 
 def _driver_notes(machine: Machine) -> Iterator[str]:
-    """Effect of the stated driver, or that a driver of today is assumed where others are slower."""
+    """Notes on the effect of the stated driver, or on the assumption of today's driver."""
     effect = machine.effect_of_driver()
     driver = machine.stated_driver
     if effect is not None and effect.token == effect.prompt == 1.0:

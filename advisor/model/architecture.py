@@ -1,4 +1,4 @@
-"""A model before a format is chosen: its published numbers, and its tensors by group and layer."""
+"""Model before a format is chosen: its published numbers, and its tensors by group and layer."""
 
 import math
 import re
@@ -18,7 +18,7 @@ from advisor.lazy import lazy
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ArchitectureSpec:
-    """The numbers a model is published with; `tensors.build` derives everything else.
+    """Published numbers of a model, from which `tensors.build` derives all others.
 
     Field names are the columns of data/models/models.csv. Most are those of the model's config.json
     with the prefix `num_` and the suffix `_size` dropped. Zero or empty means that the model has no
@@ -139,7 +139,7 @@ class Group(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tensor:
-    """One weight matrix, or several of the same role stacked (the experts of a layer)."""
+    """Weight matrix, or several of the same role stacked (the experts of a layer)."""
 
     role: str  # llama.cpp's name without layer and suffix: `attn_q`, `ffn_down_exps`, `token_embd`
     group: Group  # purpose
@@ -248,7 +248,7 @@ of their publishers' median, and all within 0.1 (`python -m lab.new_architecture
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Architecture:
-    """A model before a format is chosen."""
+    """Model before a format is chosen."""
 
     name: str  # name as people write it
     layers: int  # number of repeating layers
@@ -296,7 +296,7 @@ class Architecture:
 
     @lazy
     def query_heads(self) -> tuple[float, ...]:
-        """Query heads of each repeating layer; 0 where it does not look back."""
+        """Query heads of each repeating layer; 0 for a layer without attention."""
         usual = self.head_dim or self.COMMON_HEAD
         return tuple(map(_query_heads, self.by_layer, self.attention_values, repeat(usual)))
 
@@ -307,7 +307,7 @@ class Architecture:
 
     @property
     def layer_uncertainty(self) -> float:
-        """Uncertainty of the time of its layers that follows from what is not known of them."""
+        """Uncertainty of the time of layers whose structure is partly unknown."""
         return math.hypot(self.shape_uncertainty, NEW_LAYERS if self.unknown_kinds else 0.0)
 
     @property
@@ -328,8 +328,10 @@ class Architecture:
 
 
 def _query_heads(roles: Mapping[str, Tensor], attended: int, usual: int) -> float:
-    """Query heads of a layer, derived from its tensors and `attended`, query heads x (key + value
-    head size); `usual` is the model's head size, which a layer's own norm of queries overrides.
+    """Query heads of a layer, derived from its tensors.
+
+    `attended` is query heads x (key + value head size). `usual` is the model's head size, which a
+    layer's own norm of queries overrides.
     """
     if "attn_k_b" in roles:
         latent = roles.get("attn_kv_a_norm") or roles["attn_v_b"]
@@ -390,7 +392,7 @@ def operators(architecture: Architecture) -> frozenset[str]:
 
 
 def _attention(cache: LayerCache) -> str:
-    """Kind of a layer's attention by its cache; empty for a layer that does not look back."""
+    """Kind of a layer's attention, by its cache; empty for a layer without attention."""
     if not cache.key_values:
         return ""
     if not cache.value_values:
@@ -401,7 +403,9 @@ def _attention(cache: LayerCache) -> str:
 
 
 def _expert_width(architecture: Architecture) -> float:
-    """Values between the matrices of an expert: the rows of its first matrix over all experts."""
+    """Number of values between the matrices of an expert: rows of its first matrix over all
+    experts.
+    """
     rows = [
         tensor.rows
         for tensor in architecture.tensors
@@ -415,5 +419,7 @@ def _expert_width(architecture: Architecture) -> float:
 
 
 def together(kinds: frozenset[str]) -> str:
-    """Kinds of a model as one name, under which whole architectures are counted."""
+    """Name of all kinds of a model's layers together, under which whole architectures are
+    counted.
+    """
     return " + ".join(kind for kind in OPERATORS if kind in kinds)

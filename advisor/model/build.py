@@ -1,4 +1,4 @@
-"""Architecture from the published numbers of a model: its layers, and what lies around them."""
+"""Architecture from the published numbers of a model: its layers, and the tensors around them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -199,7 +199,7 @@ def latent_attention(facts: ArchitectureSpec, layer: int) -> Mixing:
 
 
 def indexer(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
-    """The lightning indexer that picks the tokens to attend to [5].
+    """Weights of the lightning indexer, which picks the tokens to attend to [5].
 
     q rank x heads x dim + hidden x dim + hidden x heads weights.
     """
@@ -216,7 +216,7 @@ def indexer(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
 
 
 def gated_delta_net(facts: ArchitectureSpec, layer: int) -> Mixing:
-    """Gated DeltaNet [3], with K and V all keys' and all values' width.
+    """Gated DeltaNet [3]; K and V are the widths of all keys and of all values.
 
     hidden x (2 K + 2 V + 2 value heads) in, (2 K + V) x taps of convolution, V x hidden out. It
     keeps value heads x key x value values and the convolution's past, which do not grow [7].
@@ -285,7 +285,9 @@ NORM_ROLES = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Layer:
-    """One layer: its token mixer, and the facts that its feed-forward block and norms follow."""
+    """Layer of a model: its token mixer, and the facts that its feed-forward block and norms
+    follow.
+    """
 
     mixing: Mixing
     facts: ArchitectureSpec
@@ -341,7 +343,7 @@ def _embedding(facts: ArchitectureSpec) -> tuple[Tensor, ...]:
 
 
 def _output_head(facts: ArchitectureSpec) -> tuple[Tensor, ...]:
-    """Final norm and output head; a tied head is the embedding and has no tensor of its own."""
+    """Final norm and output head; a tied head is the embedding and has no tensor."""
     if facts.tied:
         head = {}
     else:
@@ -368,12 +370,12 @@ def _feed_forward(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
 
 
 def _dense(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
-    """A dense feed-forward block."""
+    """Dense feed-forward block."""
     return _matrices(facts, layer, "", (facts.hidden, facts.intermediate))
 
 
 def _experts(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
-    """Router, routed experts and what every token uses beside them [1].
+    """Router, routed experts and the weights that every token uses beside them [1].
 
     Routed experts may work in a narrower space, with projections into and out of it. Shared experts
     are held as one matrix of their summed width [1, 2].

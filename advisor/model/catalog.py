@@ -24,7 +24,9 @@ def find_model(name: str) -> ArchitectureSpec:
 
 
 def repository(name: str) -> str:
-    """Repository of the unquantized checkpoint on Hugging Face; else the name itself."""
+    """Repository of the unquantized checkpoint on Hugging Face; the name itself where none is
+    known.
+    """
     row = model_rows().get(name)
     if row and row.hf_id:
         return row.hf_id
@@ -42,7 +44,7 @@ class CheckpointRow:
 
 @cache
 def checkpoints() -> Mapping[tuple[str, str], str]:
-    """Repositories by model and format: the maker's, else of who publishes many."""
+    """Repositories by model and format: the maker's, or that of a publisher of many."""
     rows = read(DATA / "models/checkpoints.csv", CheckpointRow)
     return {(row.model, row.format): row.repository for row in rows}
 

@@ -1,4 +1,4 @@
-"""Where a model is downloaded from: names in Ollama's library and repositories of GGUF files.
+"""Sources of downloads: names in Ollama's library and repositories of GGUF files.
 
 data/models/downloads.csv names only what was found there: the repositories stand in the list of
 the package llmfit 1.1.17 (`gguf_sources`, which its scraper asked the Hub for), the tags of Ollama
@@ -39,8 +39,9 @@ class Download:
 
     @staticmethod
     def of_gguf(model: Model) -> str:
-        """Repository and tag of a model in its format, as `-hf` of llama.cpp and `hf.co/` of Ollama
-        take it: "unsloth/Qwen3.6-27B-GGUF:Q4_K_M"; empty where none is known.
+        """Repository and tag of a model in its format ("unsloth/Qwen3.6-27B-GGUF:Q4_K_M").
+
+        `-hf` of llama.cpp and `hf.co/` of Ollama take it. It is empty where none is known.
         """
         row = _row(model)
         if row is None or not row.gguf:
@@ -54,8 +55,8 @@ class Download:
 
     @staticmethod
     def of_ollama(model: Model) -> str:
-        """Name that `ollama run` takes: of Ollama's library where it has the format, else of a
-        repository; empty where neither is known.
+        """Name that `ollama run` takes: that of Ollama's library, or a repository; empty where
+        neither is known.
         """
         row = _row(model)
         if row is not None and _holds(row.ollama, model.format):
@@ -73,14 +74,16 @@ def downloads() -> Mapping[str, Download]:
 
 
 def _row(model: Model) -> Download | None:
-    """Row of a model; None for a file that lies here already."""
+    """Row of a model; None for a model that is a file on this machine."""
     if model.architecture.source.startswith(OF_A_FILE):
         return None
     return downloads().get(model.name)
 
 
 def _holds(tag: str, form: str) -> bool:
-    """Whether a tag of Ollama's library is in a format; gpt-oss is there in its maker's alone."""
+    """Whether a tag of Ollama's library has a format; gpt-oss is there in its maker's format
+    alone.
+    """
     if not tag:
         return False
     if tag.startswith("gpt-oss"):

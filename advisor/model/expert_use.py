@@ -1,4 +1,5 @@
-"""Use of routed experts along a text: how many its tokens touch, and what a cache of some serves.
+"""Use of routed experts along a text: the number that tokens use, and the share that a cache
+serves.
 
 Within a text every expert of a layer has a frequency of its own. With `k` of `E` experts per token,
 one of weight w is used by a token with probability
@@ -75,13 +76,14 @@ class ExpertUse:
     uneven: float  # standard deviation of the logarithm of an expert's weight
 
     def touched(self, tokens: Array) -> Array:
-        """Experts that some consecutive tokens touch together."""
+        """Number of experts that some consecutive tokens use together."""
         spared = np.log1p(-_probabilities(self))
         each = np.asarray(tokens, dtype=float)[..., None]
         return np.asarray(-self.total * np.sum(_SHARES * np.expm1(each * spared), axis=-1))
 
     def distinct_texts(self, texts: Array) -> Array:
-        """Texts of even choices that would touch as many experts together as some texts do.
+        """Number of texts with even choices that would use as many experts together as some texts
+        do.
 
         Experts that one text prefers are preferred by others too, with unevenness `BETWEEN`, or
         that of a text where it is less.
@@ -95,7 +97,7 @@ class ExpertUse:
         return np.where(np.asarray(texts) <= 1.0, texts, missed / alone)
 
     def lasting(self, slots: Array) -> Array:
-        """Tokens whose experts fill a cache; 1e9 for one that holds all [tokens]."""
+        """Number of tokens whose experts fill a cache; 1e9 for a cache that holds all [tokens]."""
         wanted = np.asarray(slots, dtype=float)
         low = np.zeros_like(wanted)
         high = np.full_like(wanted, np.log(1e9))
@@ -112,7 +114,8 @@ class ExpertUse:
         return np.asarray(added / self.used)
 
     def served(self, slots: Array, tokens: Array = np.inf, *, by_layer: bool = False) -> Array:
-        """Share of lookups that a cache serves, which evicts what was unused for longest.
+        """Share of lookups that a cache serves; the cache evicts the expert that was unused for
+        longest.
 
         Empty at first, it misses D(min(N, T)) and then the steady share of each token's lookups.
         With fewer slots than a token uses nothing survives a pass over all layers; a list for each

@@ -53,8 +53,10 @@ class RecipeRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FormatLossRow:
-    """One row of data/models/format_loss.csv: mean Kullback-Leibler divergence of a format's next
-    tokens from those of 16 bits, on Wikitext, of one measured model, or what its source says.
+    """One row of data/models/format_loss.csv: quality that a format of one model loses.
+
+    It is the mean Kullback-Leibler divergence of a format's next tokens from those of 16 bits, on
+    Wikitext, of one measured model, or what its source says.
     """
 
     format: str
@@ -67,7 +69,7 @@ class FormatLossRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Format:
-    """A file format: the recipe that gives each tensor its storage type."""
+    """File format: the recipe that gives each tensor its storage type."""
 
     name: str  # name of the format
     family: str  # `gguf` or `safetensors`
@@ -97,7 +99,9 @@ class Format:
 
     @staticmethod
     def meant(text: str, *, remark: bool = False) -> "Format":
-        """Format of a spelling; with `remark`, of one among other words, as in a table's note."""
+        """Format of a spelling; with `remark`, of a spelling among other words, as in a table's
+        note.
+        """
         UnknownName.check("format", text)
         plain = _plain(text)
         packing = _packing_meant(text, plain)
@@ -159,13 +163,13 @@ class Format:
     @staticmethod
     @cache
     def all_losses() -> tuple[FormatLossRow, ...]:
-        """Losses of all measured models, the whole ladder of one first."""
+        """Losses of all measured models; the first model has a loss for every measured format."""
         return read(DATA / "models/format_loss.csv", FormatLossRow)
 
     @staticmethod
     @cache
     def losses() -> Mapping[str, FormatLossRow]:
-        """Losses by format, of the model whose whole ladder is published."""
+        """Losses by format, of the model for which all formats are published."""
         rows = Format.all_losses()
         return {row.format: row for row in rows if row.model == rows[0].model}
 
@@ -342,7 +346,7 @@ def _packed_type(name: str) -> "StorageType | None":
 
 
 def _class_of_bits(packing: Packing) -> str:
-    """Unpacking cost of a packing: that of the GGUF type or the integers of as many bits."""
+    """Cost class of unpacking a packing: that of the GGUF type or integers with as many bits."""
     if packing.bits >= packings.EIGHT_BITS:
         return "q8"
     if packing.row.kind in packings.LIKE_GGUF:
@@ -413,7 +417,7 @@ def category(tensor: Tensor, tied: bool) -> str:
 
 
 def heads_per_value_head(tensors: Iterable[Tensor]) -> float:
-    """Query heads that share one value head (llama.cpp's `n_gqa`), 1 where nothing tells.
+    """Number of query heads that share a value head (llama.cpp's `n_gqa`); 1 where it is unknown.
 
     The output projection is as wide as all query heads, the value projection as tall as all value
     heads, so their ratio needs no head size.
@@ -432,7 +436,7 @@ def heads_per_value_head(tensors: Iterable[Tensor]) -> float:
 
 
 def _positions(architecture: Architecture, categories: Sequence[str]) -> Iterator[int]:
-    """Layer of each tensor; of attention values the rank among them."""
+    """Layer of each tensor; for attention values, their rank among these."""
     ranks = count()
     for tensor, kind in zip(architecture.tensors, categories, strict=True):
         yield next(ranks) if kind == VALUES else tensor.layer or 0
@@ -461,7 +465,9 @@ def _refusal(architecture: Architecture, form: Format, tensor: Tensor) -> Refusa
 
 
 def _fitting(wanted: StorageType, tensor: Tensor) -> StorageType:
-    """The wanted type, or the one llama.cpp falls back to where rows do not divide into blocks."""
+    """Storage type that is wanted, or llama.cpp's substitute for rows that do not divide into
+    blocks.
+    """
     if wanted.family != "gguf" or tensor.width % wanted.block_weights == 0:
         return wanted
     fallback = _storage_type(FALLBACKS.get(wanted.name, "F16"))
@@ -560,7 +566,7 @@ def _spellings(plain: str) -> Iterator[str]:
 
 
 def _without_grade(plain: str) -> Iterator[str]:
-    """Spelling without `_xl` or `_l`, which keep embedding and head in more bits."""
+    """Spellings without `_xl` or `_l`, which keep embedding and head in more bits."""
     for end in ("_xl", "_l", "_m", "_s", "_xs", "_xxs"):
         if plain.endswith(end):
             stem = plain.removesuffix(end)

@@ -209,7 +209,7 @@ class Model:
 
     @property
     def bytes_without_table(self) -> float:
-        """Weights without the token table, the least that GPUs and RAM hold [B]."""
+        """Weights without the token table, which are the least that GPUs and RAM must hold [B]."""
         return self.file_bytes - self.embedding
 
     @lazy
@@ -239,7 +239,7 @@ class Model:
 
     @lazy
     def has_delta_rule(self) -> bool:
-        """Whether layers keep their state by the gated delta rule (Qwen3-Next, 3.5, 3.6)."""
+        """Whether layers update their state by the gated delta rule (Qwen3-Next, 3.5, 3.6)."""
         return any(tensor.role == "ssm_beta" for tensor in self.architecture.tensors)
 
     @property
@@ -248,7 +248,7 @@ class Model:
         return self.architecture.experts is not None
 
     def expert_use(self, variety: float = USUAL) -> ExpertUse | None:
-        """Use of its experts in a text of some variety, 0 to 1; None without experts."""
+        """Use of the model's experts in a text of some variety, 0 to 1; None without experts."""
         experts = self.architecture.experts
         if experts is None:
             return None
@@ -257,7 +257,7 @@ class Model:
     def expert_share(
         self, tokens: Array, sequences: Array | None = None, variety: float = USUAL
     ) -> Array:
-        """Share of a layer's routed experts that `tokens` tokens of some texts together use.
+        """Share of a layer's routed experts that `tokens` tokens of some texts use together.
 
         D(t / n) of E for each of n texts (`ExpertUse.touched`), which prefer some experts alike, so
         that they miss one as often as fewer texts would that choose evenly: 1 - (1 - D / E)^m, m
@@ -279,7 +279,7 @@ class Model:
         return np.asarray(1.0 - (1.0 - alone) ** use.distinct_texts(texts))
 
     def read_share(self, group: Group, tokens: Array) -> Array:
-        """Share of a group's bytes that some tokens read, each of a text of its own."""
+        """Share of a group's bytes that some tokens read, where each token is of another text."""
         if group is Group.ROUTED_EXPERTS:
             return self.expert_share(tokens)
         return 1.0
@@ -342,7 +342,9 @@ class Model:
         )
 
     def picked(self, index: Any) -> "Model":
-        """Model with the numbers at an index along its formats, whose classes stay joined."""
+        """Model with the numbers at an index along its formats; its joined classes are
+        unchanged.
+        """
         if np.ndim(self.output) == 0:
             return self
         return replace(
@@ -366,7 +368,7 @@ class Model:
         return np.asarray(np.sum(self.bytes_per_layer[Group.ROUTED_EXPERTS], axis=-1))
 
     def with_expert_bytes(self, size: float) -> "Model":
-        """Model whose routed experts have a size together [B]."""
+        """Model whose routed experts have a total size [B]."""
         parts = dict(self.bytes_per_layer)
         experts = parts[Group.ROUTED_EXPERTS]
         parts[Group.ROUTED_EXPERTS] = experts * (size / float(self.expert_bytes))
@@ -381,7 +383,7 @@ class Model:
     def from_tensors(
         architecture: Architecture, kinds: Sequence[StorageType], form: str
     ) -> "Model":
-        """The architecture with the storage type of each of its tensors given."""
+        """Model of an architecture in which the storage type of each tensor is given."""
         sizes = [
             kind.bytes_of(tensor) for tensor, kind in zip(architecture.tensors, kinds, strict=True)
         ]
@@ -416,7 +418,7 @@ class Model:
         )
 
     def scaled(self, file_bytes: float) -> "Model":
-        """The model at the size of its real file [B], which is surer than that of the recipe."""
+        """Model scaled to the size of its real file [B], which is surer than the size by recipe."""
         factor = file_bytes / self.file_bytes
         return replace(
             self,
@@ -433,8 +435,10 @@ TOWER_BYTES = 2.0  # of a weight of an encoder of images or sound, which stays i
 
 
 def holds_tower(form: str) -> bool:
-    """Whether files of a format hold a model's encoder of images or sound: checkpoints do,
-    quantized GGUF files leave it to one of its own (mmproj), as do those of MLX and ExLlama.
+    """Whether files of a format hold a model's encoder of images or sound.
+
+    Checkpoints do. Quantized GGUF files leave it to a file of its own (mmproj), as do those of MLX
+    and ExLlama.
     """
     known = known_format(form)
     if form in PLAIN_GGUF:
@@ -470,7 +474,7 @@ def _read_shares(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Described:
-    """Model as described by a file or repository."""
+    """Model that a file or repository describes."""
 
     architecture: Architecture  # tensors, cache and attention work
     # model with the stored bytes of each tensor; None where only the format is known

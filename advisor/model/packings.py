@@ -94,7 +94,9 @@ class Packing:
 
     @classmethod
     def stated(cls, tool: str, bits: float, group: int | None = None, head: int = 0) -> "Packing":
-        """Packing of a tool by its stated bits and group; the tool's usual group where None."""
+        """Packing of a tool by its stated bits and group; with the tool's usual group where it is
+        None.
+        """
         if not LEAST_BITS <= bits <= MOST_BITS:
             raise InputError(
                 f"{tool} of {bits:g} bits a weight is no packing; {LEAST_BITS:g} to "
@@ -117,19 +119,19 @@ class Packing:
 
     @property
     def name(self) -> str:
-        """Name as a format, from which `packing_named` gives the packing again."""
+        """Name of the packing as a format; `packing_named` reads it back."""
         group = f"-g{self.group}" if self.group or self.row.group else ""
         head = f"-h{self.head}" if self.head else ""
         return f"{self.tool}-{self.bits:g}bit{group}{head}"
 
     @property
     def row(self) -> PackingTool:
-        """What its tool stores."""
+        """Row of the packing's tool."""
         return tools()[self.tool]
 
     @property
     def stored_bits(self) -> float:
-        """Bits of a weight with its part of the scale and the offset [bit].
+        """Bits of a weight with its part of the scale and of the offset [bit].
 
         bits + (scale + offset) / group
         """
@@ -148,7 +150,7 @@ class Packing:
 
     @staticmethod
     def of_runtime(words: str, runtime: str) -> str:
-        """Words of a format, with the tool that bits alone mean in a runtime, by its name."""
+        """Words of a format, with the tool that a runtime means by bits alone."""
         tool = BY_BITS.get(runtime)
         return f"{tool} {words.strip()}" if tool and BITS_ALONE.fullmatch(words) else words
 

@@ -527,7 +527,9 @@ KernelsOf = Callable[[GpuGroup, Placement, ForwardPass], Kernels]
 
 
 def layers_only(kernels: Kernels) -> Kernels:
-    """Kernels of further layers in a step, whose tokens and cache another GPU counts already."""
+    """Kernels of further layers in a step, whose tokens and cache are counted already with other
+    layers.
+    """
     if not isinstance(kernels, EngineKernels):
         return Kernels(number=kernels.number)
     return EngineKernels(

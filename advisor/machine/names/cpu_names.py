@@ -1,4 +1,4 @@
-"""Processors by name, as systems print it and people write it.
+"""Names of processors, as systems print them and people write them.
 
 The model number gives the generation, and the generation the memory channels, their rate and the
 instruction sets. Cores come from the list of models, from the name, or are assumed.
@@ -82,7 +82,7 @@ def title(candidate: str) -> str:
 
 
 def written_out(text: str, kind: str) -> Iterator[str]:
-    """Full names for the shortened model numbers in a plain text, likeliest first."""
+    """Full names for the shortened model numbers in a plain text, the likeliest first."""
     bare = re.sub(r"[(),/\s]+", " ", without_noise(text))
     for pattern, names in patterns(kind):
         for match in pattern.finditer(bare):
@@ -120,11 +120,11 @@ HINT = "`data/hardware/hosts.csv` lists those it knows, `cpu_generations.csv` th
 
 
 class CpuObjection(UnknownName):
-    """A name that says less than a processor's model, with the reason."""
+    """Reason why a name does not say a processor's model."""
 
 
 class TooManySockets(CpuObjection):
-    """A processor more often than boards have sockets for it."""
+    """Error on a processor that is named more often than boards have sockets for it."""
 
 
 CpuName = words.NamedPart[HostRow]
@@ -193,13 +193,15 @@ class CpuNames:
         return next(filter(None, chain(listed, ruled, typical)), None)
 
     def _scalable(self, text: str) -> Iterator[str]:
-        """Gold of a number without metal: "Xeon 5120"; "Xeon CPU 5120" is of 2006."""
+        """Name of a Xeon Gold by a number without the metal ("Xeon 5120"); "Xeon CPU 5120" is of
+        2006.
+        """
         number = any_of("bare xeon").search(text)
         names = (f"xeon {metal} {number[1]}" for metal in METALS) if number else ()
         yield from (name for name in names if name in self.models)
 
     def _refuse_several(self, name: str, text: str) -> None:
-        """Refuse a name that leaves a choice between processors: "5955WX or 5975WX"."""
+        """Check that a name leaves no choice between processors ("5955WX or 5975WX" does)."""
         meant: list[str] = []
         for part in any_of("either").split(text) if any_of("either").search(text) else ():
             with suppress(UnknownName):
@@ -210,7 +212,7 @@ class CpuNames:
             )
 
     def _sockets(self, name: str, row: HostRow, count: int) -> int:
-        """Sockets that a count means; "x 16" behind eight cores counts their threads."""
+        """Number of sockets that a count means; "x 16" behind eight cores counts their threads."""
         generation = next(self._generations_of(row.name.casefold()), None)
         if generation:
             most = generation.max_sockets
@@ -243,7 +245,7 @@ class CpuNames:
         return CpuName(row=host, gpu=self._graphics(host.name))
 
     def _typical(self, candidate: str) -> CpuName | None:
-        """Typical platform of a line that is named without a model: "EPYC"."""
+        """Typical platform of a line that is named without a model ("EPYC")."""
         row = self.typical.get(candidate)
         if row:
             note = f"No model is named: taken as {row.name}."
@@ -296,8 +298,10 @@ class CpuNames:
         return CpuName(row=row, gpu=graphics or generation.gpu, notes=tuple(notes))
 
     def _same_silicon(self, candidate: str) -> CpuModelRow | HostRow | None:
-        """Model with the same cores: a Ryzen without its PRO or with it, an EPYC without the P of a
-        single socket, a Xeon Scalable without the M or L of more memory.
+        """Model with the same cores under another name.
+
+        A Ryzen without its PRO or with it, an EPYC without the P of a single socket, a Xeon
+        Scalable without the M or L of more memory.
         """
         for pattern, written in patterns("same silicon"):
             other = pattern.sub(written, candidate)
@@ -308,7 +312,7 @@ class CpuNames:
         return None
 
     def _refuse_other_line(self, candidate: str) -> None:
-        """A number of another line of the same maker is none of this one: no i7-9900K."""
+        """Check that a number is not of another line of the same maker (there is no i7-9900K)."""
         match = any_of("numbered line").fullmatch(candidate)
         others = (f"{match[1]}{digit}{match[2]}" for digit in "3579") if match else ()
         for other in others:
@@ -318,7 +322,7 @@ class CpuNames:
                 raise CpuObjection("CPU", title(candidate), (), why)
 
     def _graphics(self, name: str) -> str:
-        """Graphics of a model, else of its generation; empty where unknown."""
+        """Graphics of a model, or of its generation; empty where unknown."""
         folded = name.casefold()
         model = self.models.get(folded)
         own = (model.gpu,) if model and model.gpu else ()
@@ -358,7 +362,7 @@ def _beginning(pattern: str) -> str:
 
 
 def other_brand(text: str, name: str) -> str:
-    """Why the number is of another brand ("eMAG 8180" is no Xeon); empty where it is not."""
+    """Reason why the number is of another brand ("eMAG 8180" is no Xeon); empty where it is not."""
     brands = set(any_of("processor brand").findall(text))
     if not brands or brands & set(any_of("processor brand").findall(name.casefold())):
         return ""
@@ -370,10 +374,12 @@ FEWEST_STATED_CORES = 2  # fewest cores that count as a statement; "single-core"
 
 
 def contradictions(text: str, single: HostRow, row: HostRow) -> Iterator[str]:
-    """Notes on what a plain text says otherwise than the processor it is read as: another line
-    ("Ryzen 9 9800X3D"), letters of a model that shares the row (EPYC 9354P), cores that are neither
-    those of a socket, nor of all of them, nor their threads, and several EPYCs with a P. The text
-    is without the number of sockets; `row` is that of all sockets together.
+    """Notes on a plain text that contradicts the processor that it is read as.
+
+    They are another line ("Ryzen 9 9800X3D"), letters of a model that shares the row (EPYC 9354P),
+    cores that are neither those of a socket, nor of all of them, nor their threads, and several
+    EPYCs with a P. The text is without the number of sockets; `row` is that of all sockets
+    together.
     """
     name = single.name
     typed, meant = (any_of("stated line").search(each) for each in (text, name.casefold()))

@@ -1,4 +1,4 @@
-"""GPUs by name, as people, drivers and shops write it.
+"""Names of GPUs, as people, drivers and shops write them.
 
 A name is split into words (`gpu_words`): brand and board maker are dropped, memory size and number
 of cards are read, and the remaining words must be those of a catalogue row, digit by digit.
@@ -28,7 +28,7 @@ from advisor.machine.rows import PEAKS, GpuRow
 
 
 def readings(taken: GpuWords, known: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
-    """Sets of words to look up, the fullest first, with assumptions; numbers never change."""
+    """Sets of words to look up, the fullest set first, with assumptions; numbers never change."""
     words = taken.words
     if not words:
         yield from ((frozenset({word}), "") for word in sorted(taken.code))
@@ -88,8 +88,9 @@ OPTIONAL = ("pcie", "hbm2", "hbm2e", "hbm3", "hbm3e")
 
 
 def _optional(taken: GpuWords) -> tuple[str, ...]:
-    """Optional words, dropped one after another until the name is known; last "laptop", which
-    graphics that only laptops have do not need.
+    """Optional words, in the order in which they are dropped until the name is known.
+
+    The last one is "laptop", which graphics that only laptops have do not need.
 
     "Pro" beside a bare number is another card: the Radeon Pro 560 is not the RX 560.
     """
@@ -100,7 +101,7 @@ def _optional(taken: GpuWords) -> tuple[str, ...]:
 
 
 def agrees(row: GpuRow, words: frozenset[str], taken: GpuWords) -> bool:
-    """Whether a row has the vendor, architecture and kind of a name: a laptop's, a Quadro."""
+    """Whether a row has the vendor, architecture and kind (laptop, Quadro) that a name says."""
     families = taken.words & words_of_kind("family").keys() - words
     architecture = plain(row.family).replace(" ", "")  # "rdna2"
     return (
@@ -222,8 +223,8 @@ def sizes_of(row: GpuRow, rows: Mapping[str, GpuRow]) -> tuple[float, ...]:
 
 
 def size_unsaid(gpu: GpuName, rows: Mapping[str, GpuRow]) -> str:
-    """Note on the memory that a name leaves open; empty where it is said, or where all cards of the
-    name have it but larger ones that were changed.
+    """Note on the memory size that a name leaves open; empty where it is said or only one size is
+    sold.
     """
     sizes = sizes_of(gpu.row, rows)
     own = gpu.row.memory_gib
@@ -236,7 +237,7 @@ def size_unsaid(gpu: GpuName, rows: Mapping[str, GpuRow]) -> str:
 
 @dataclass(frozen=True)
 class _Spelling:
-    """Spelling of a row's name; those without a size, and names, come before others."""
+    """Spelling of a row's name; spellings without a size, and names, come before others."""
 
     row: GpuRow
     brands: frozenset[str]
@@ -270,7 +271,7 @@ class GpuNames:
         self._known_words = frozenset(synonyms.get(word, word) for word in known)
 
     def _index(self, words: frozenset[str]) -> SpellingIndex:
-        """Index of the spellings that share a number with some words, or have none."""
+        """Index of the spellings that share a number with some words, or that have no number."""
         numbers = frozenset(number for word in words for number in NUMBER.findall(word))
         if numbers not in self._indexes:
             index: SpellingIndex = {}
@@ -284,7 +285,9 @@ class GpuNames:
         return self._indexes[numbers]
 
     def match(self, name: str, memory_gib: float | None = None) -> GpuName:
-        """GPU of a name; memory as the driver shows it distinguishes cards [GiB]."""
+        """GPU of a name; the memory that a driver reports distinguishes cards of the same name
+        [GiB].
+        """
         text = plain(name)
         exact = self._exact.get(gpu_words.named_part(text))
         if exact is not None and memory_gib is None:
@@ -309,7 +312,7 @@ class GpuNames:
         return replace(meant, count=taken.count)
 
     def _slice(self, card: str, part: Slice) -> GpuName:
-        """Slice of a card; of cards with the same name the one that has the profile."""
+        """Slice of a card; of several cards with that name, of the one that has the profile."""
         if not card:
             raise UnknownName("GPU", str(part), (), "Name the card that it is a slice of.")
         whole = self.match(card)
@@ -337,7 +340,9 @@ class GpuNames:
         return GpuName(row=self.rows[names[0]], notes=(note,), alternatives=tuple(names[1:]))
 
     def _of_several(self, text: str, vendors: frozenset[str]) -> GpuName | None:
-        """Fastest of graphics that a driver prints together ("Arc 130V / 140V"); None for cards."""
+        """Fastest of the graphics that a driver prints together ("Arc 130V / 140V"); None for
+        cards.
+        """
         rows: list[GpuRow] = []
         parts = re.split(r"\s*/\s*", re.sub(r"^.*\[|\].*$", "", text))
         for part in parts if len(parts) > 1 else ():
@@ -365,7 +370,9 @@ class GpuNames:
     def _chosen(
         self, name: str, spellings: list[_Spelling], taken: GpuWords, size: float | None, note: str
     ) -> GpuName:
-        """Card with the stated memory among cards of the same name, else the usual one."""
+        """Card with the stated memory among cards of the same name; the usual one where none is
+        stated.
+        """
         notes = [note] if note else []
         rows = _distinct(spelling.row for spelling in spellings)
         newer = [] if taken.brands & {"quadro", "tesla"} else self._of_same_number(taken.words)
@@ -451,7 +458,7 @@ def _distinct(rows: Iterable[GpuRow]) -> list[GpuRow]:
 
 
 def _of_memory(spellings: list[_Spelling], newer: list[GpuRow], size: float | None) -> list[GpuRow]:
-    """Cards with a memory size [GiB], by their memory or by a size that people call them by."""
+    """Cards with a memory size, by their memory or by the size in their usual name [GiB]."""
     rows = [*(spelling.row for spelling in spellings), *newer]
     called = [spelling.row for spelling in spellings if size and spelling.size_gib == size]
     return gpu_words.of_size(rows, size) or called

@@ -1,4 +1,4 @@
-"""Words of a GPU's name: those that distinguish cards, brands, memory size and number of cards."""
+"""Words of a GPU's name: words that distinguish cards, brands, memory size and number of cards."""
 
 import re
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ def names_apple(text: str) -> bool:
 
 
 def count_of_macs(text: str) -> int:
-    """Number at an end of a plain text that is of chips ("2x", "dual") and not of cores."""
+    """Number at an end of a plain text that counts chips ("2x", "dual"), not cores."""
     bare, count = counted(text)
     number = text.removesuffix(bare.strip()).removeprefix(bare.strip()).strip()
     if number != text and any_of("count of chips").search(number):
@@ -39,7 +39,7 @@ def count_of_macs(text: str) -> int:
 
 
 def apple_chip(name: str, rows: Mapping[str, GpuRow]) -> NamedPart[GpuRow] | None:
-    """Chip of a name: the variant with its cores or memory, else the largest; None if unknown."""
+    """Chip of a name: the variant with its cores or memory, or the largest one; None if unknown."""
     text = plain(name)
     match = any_of("apple chip").search(text)
     if match is None:
@@ -71,10 +71,11 @@ def apple_chip(name: str, rows: Mapping[str, GpuRow]) -> NamedPart[GpuRow] | Non
 def _cores(
     text: str, behind: str, variants: list[GpuRow], sold: set[float]
 ) -> tuple[set[int], set[int]]:
-    """Numbers that may be GPU cores, and those that may be CPU cores. One that the text does not
-    say of which and that any variant's CPU has is the CPU's, as in "M2 8-core"; one without a unit
-    is the GPU's behind the CPU's ("M3 Max 14/30"), or alone where it is no memory size ("M2 Max
-    30").
+    """Numbers that may be GPU cores, and numbers that may be CPU cores.
+
+    A number without "CPU" or "GPU" that any variant's CPU has is the CPU's, as in "M2 8-core". A
+    number without a unit is the GPU's behind the CPU's ("M3 Max 14/30"), or alone where it is no
+    memory size ("M2 Max 30").
     """
     of_gpu = {int(number) for number in any_of("of gpu").findall(text)}
     by_kind = any_of("performance and efficiency").findall(text)  # "10P+4E" is 14
@@ -94,7 +95,7 @@ def _cores(
 
 
 def _memory(text: str, behind: str, sold: set[float]) -> float | None:
-    """Memory size with a unit, else a bare number that is one of the chip's sizes [GiB]."""
+    """Memory size with a unit, or a bare number that is one of the chip's sizes [GiB]."""
     bare = (float(number) for number in re.findall(r"(?<![\w/.])\d{1,3}(?![\w/.-])", behind))
     stated = size_gib(behind) or size_gib(text)
     before_drive = {float(number) for number in any_of("ram and drive").findall(behind)} & sold
@@ -133,7 +134,9 @@ OF_VARIANT = 0.045  # largest relative difference for a card that the size alone
 
 
 class OtherMemory(UnknownName):
-    """Memory size [GiB] that no card of a name has; `alone` says that it was all of it."""
+    """Error on a memory size [GiB] that no card of a name has; `alone` says that the size was all
+    of the memory.
+    """
 
     def __init__(self, name: str, same: list[GpuRow], size_gib: float, *, alone: bool) -> None:
         sizes = sorted({card.memory_gib for card in same})
@@ -211,7 +214,9 @@ def taken_apart(name: str) -> GpuWords:
 
 
 def boards_of_two(text: str) -> str:
-    """Plain text with the cards of boards of two: "2x Arc Pro B60 48GB dual" are four of 24 GB."""
+    """Plain text with the single cards of boards of two ("2x Arc Pro B60 48GB dual" are four of 24
+    GB).
+    """
 
     def cards(match: re.Match[str]) -> str:
         boards = match[1] or 1
@@ -223,7 +228,9 @@ def boards_of_two(text: str) -> str:
 
 
 def named_part(text: str) -> str:
-    """Part in square brackets, which is the name in lspci's output; else the whole text."""
+    """Part of a text in square brackets, which is the name in lspci's output; the whole text
+    without brackets.
+    """
     makers = ("amd/ati", "amd", "radv")
     inner = [part for part in re.findall(r"\[([^\]]+)\]", text) if part not in makers]
     return inner[-1] if inner else text
@@ -235,7 +242,7 @@ def has_maker(text: str) -> bool:
 
 
 def _without_coolers(text: str) -> str:
-    """Title of a shop without part numbers and the fans of coolers ("Twin X2")."""
+    """Title of a shop without part numbers and words on fans ("Twin X2")."""
     if not has_maker(text):
         return text
     text = any_of("board version").sub(" ", any_of("fans of cooler").sub(" ", text))

@@ -1,4 +1,4 @@
-"""Words of a machine's name that no part of the machine explains, so that none is dropped unsaid.
+"""Words of a machine's name that no part of the machine explains.
 
 A word is explained by the names of the parts that were taken, by a pattern that its readers know
 (counts, links, rates, systems), or by saying nothing (makers, colours). A size of memory is
@@ -92,9 +92,7 @@ MOST = 6  # words that are told; a text with more is no name
 
 
 def unused(name: str, parts: Iterable[str], sizes: Iterable[float | None]) -> tuple[str, ...]:
-    """Words and sizes of a name that neither the names of its parts nor their sizes [GiB] explain,
-    in the order of the name.
-    """
+    """Words and sizes of a name that no part of the machine explains, in the order of the name."""
     text = _without_read(plain(name))
     known = tuple(size for size in sizes if size)
     told = list(_sizes(text, known))
@@ -115,7 +113,7 @@ def note(words: Iterable[str]) -> str:
 
 
 def _without_read(text: str) -> str:
-    """Plain text without what the readers of links, rates, counts and systems take."""
+    """Plain text without the words that readers of links, rates, counts and systems take."""
     text = statements.without_statements(translated(text))
     text = any_of("beside machine", "beside card", "beside processor").sub(" ", text)
     text = without_network(with_modules_summed(text))[0]
@@ -130,7 +128,7 @@ def _without_read(text: str) -> str:
 
 
 def _sizes(text: str, known: tuple[float, ...]) -> Iterator[str]:
-    """Sizes in a text that are none of the known ones, and no drive's beside them [GiB]."""
+    """Sizes in a text that are neither known sizes nor a drive's [GiB]."""
     largest = max(known, default=0.0)
     for match in SIZE.finditer(text):
         stated = sizes_gib(match[0])
@@ -147,7 +145,7 @@ def _sizes(text: str, known: tuple[float, ...]) -> Iterator[str]:
 
 @lru_cache(maxsize=4096)
 def _explained(parts: tuple[str, ...]) -> re.Pattern[str]:
-    """Pattern of what the names of parts explain: their words, one or several together."""
+    """Pattern of the words that names of parts explain, one word or several together."""
     words = {word for part in parts for word in re.findall(r"[^\W_]+", part.casefold())}
     words |= {word for kind in FILLERS for word in words_of_kind(kind) if word.isalnum()}
     longest_first = sorted(map(re.escape, words), key=len, reverse=True)
@@ -165,7 +163,7 @@ def _is_explained(word: str, explained: re.Pattern[str]) -> bool:
 
 
 def _untranslated(name: str) -> str:
-    """Name without the words that are translated."""
+    """Name without the words that have a translation."""
     text = plain(name)
     for pattern, _ in patterns("translated"):
         text = pattern.sub(" ", text)

@@ -1,4 +1,4 @@
-"""Whole machines by name: a preset, or a list of GPU, processor and memory.
+"""Names of whole machines: a preset, or a list of GPU, processor and memory.
 
 "Mac Studio M3 Ultra 512GB" and "g6e.xlarge" are rows of data/hardware/machines.csv; "2x 3090
 Threadripper" and "Legion with 4070" are put together from their parts.
@@ -25,13 +25,13 @@ from advisor.machine.spec import NO_CARD, MachineSpec
 
 
 class CardMentions:
-    """Reader of the cards in a machine's name."""
+    """Reader of the cards that a machine's name mentions."""
 
     def __init__(self, gpus: GpuNames) -> None:
         self.gpus = gpus
 
     def names_any(self, text: str) -> bool:
-        """Whether a plain text names graphics cards, of the catalogue or surely others."""
+        """Whether a plain text names graphics cards, of the catalogue or unknown ones."""
         cards, rest = self.within(text, laptop=False)
         return bool(cards) or any(self.unknown(rest))
 
@@ -45,7 +45,9 @@ class CardMentions:
         )
 
     def within(self, text: str, *, laptop: bool) -> tuple[list[GpuName], str]:
-        """GPUs in a text, kind by kind, and its rest; chips count where there is no card."""
+        """GPUs in a text, kind by kind, and the rest of the text; chips count where there is no
+        card.
+        """
         if names_apple(text) or any_of("of several").search(text):
             chip = self.gpus.match(text)
             others = () if len(set(any_of("apple chip").findall(text))) < 2 else (ONE_CHIP,)
@@ -87,7 +89,7 @@ class CardMentions:
         return _summed(own or cards), " | ".join((rest, *names))
 
     def _without_own_sizes(self, text: str) -> str:
-        """Plain text without remarks in brackets that repeat the memory of the card before."""
+        """Plain text without remarks in brackets that repeat a card's memory."""
         for match in reversed(list(any_of("card").finditer(text))):
             remark = any_of("remark of size").match(text, match.end())
             if remark is None or words.names_ram(remark[0]):
@@ -99,8 +101,10 @@ class CardMentions:
         return text
 
     def _with_label_behind(self, text: str) -> str:
-        """Plain text in which RAM between two sizes is the second's, where the first is the memory
-        of the card before: "RTX 4060 8GB RAM 32GB", "RTX 3060 12GB VRAM 32GB RAM".
+        """Plain text in which the word RAM between two sizes belongs to the second one.
+
+        It does where the first size is the memory of the card before it: "RTX 4060 8GB RAM 32GB",
+        "RTX 3060 12GB VRAM 32GB RAM".
         """
         text = any_of("label of the card before a size").sub(r"\g<0>,", text)
         for match in reversed(list(any_of("card").finditer(text))):
@@ -125,7 +129,7 @@ class CardMentions:
         return self.gpus.match(mention)
 
     def unknown(self, rest: str) -> Iterator[str]:
-        """Mentions in the rest of a text that are surely of cards."""
+        """Mentions of cards in the rest of a text that the catalogue does not have."""
         mentions = (match[0].strip() for match in any_of("card").finditer(rest))
         return filter(any_of("surely a card").search, mentions)
 
@@ -147,8 +151,10 @@ GB, 3080 with 20, 3070 with 16, 4080 Super with 32; a size beyond is the machine
 
 
 def _changed(gpu: GpuName, size: float, mention: re.Match[str]) -> GpuName | None:
-    """Card whose memory somebody changed, where its mention has another size than it is sold with
-    and the machine's memory is stated beside it [GiB]; else None.
+    """Card with changed memory; None for a card as sold.
+
+    It is changed where its mention has a size that it is not sold with, and the machine's memory is
+    stated beside it [GiB].
     """
     least, most = CHANGED
     beside = f"{mention.string[: mention.start()]} | {mention.string[mention.end() :]}"
@@ -163,7 +169,7 @@ def _changed(gpu: GpuName, size: float, mention: re.Match[str]) -> GpuName | Non
 
 
 def _summed(gpus: list[GpuName]) -> list[GpuName]:
-    """Cards of a list, each kind once: "3090 + 3090" are two of it."""
+    """GPUs of a list with each kind once ("3090 + 3090" are two of one kind)."""
     kinds: dict[tuple[str, float | None], GpuName] = {}
     for gpu in gpus:
         kind = gpu.row.name, gpu.part_gib
@@ -220,7 +226,7 @@ class MachineNames:
         return _with_link(statements.applied(stated, named, card), card, text)
 
     def _only_card(self, named: MachineName) -> GpuRow | None:
-        """Row of a machine's cards, where they are of one kind."""
+        """Row of a machine's cards, where all are of one kind; None in other cases."""
         if named.spec.gpu in (None, MachineSpec.NO_GPU):
             return None
         with suppress(UnknownName):  # several kinds of cards have no single row
@@ -259,7 +265,7 @@ class MachineNames:
         return several or self._several(text) or self._put_together(name, text)
 
     def _has_another_chip(self, row: MachineRow, text: str) -> bool:
-        """Whether a small machine's name states another chip than it is mostly sold with."""
+        """Whether a small machine's name states another chip than the usual one."""
         if row.kind == "mini":
             chip = self._processor(text)
         else:
@@ -372,7 +378,9 @@ class MachineNames:
         return self._of_parts(name, text, gpus, cpu, rest, notes)
 
     def _as_sold(self, text: str, rest: str) -> tuple[CpuName | None, str]:
-        """Processor of a PC that is named beside a card, and the rest with its memory."""
+        """Processor of a PC that is named beside a card, and the rest of the text with its
+        memory.
+        """
         sold = self.presets.sold_in(text)
         if sold is None or not sold.cpu:
             return None, rest
@@ -386,7 +394,7 @@ class MachineNames:
     def _beside(
         self, cpu: CpuName | None, gpus: list[GpuName], text: str, rest: str
     ) -> tuple[list[GpuName], list[str]]:
-        """Graphics beside a processor, a laptop's where it is in laptops, and what is assumed."""
+        """Graphics beside a processor (a laptop's for processors of laptops), and assumptions."""
         if cpu is None:
             line = any_of("line alone").search(rest)
             if line:
@@ -406,7 +414,7 @@ class MachineNames:
     def _refuse_unknown(
         self, name: str, rest: str, gpus: list[GpuName], cpu: CpuName | None
     ) -> None:
-        """Refuse a name without parts, or with an unknown number ("gnode-a5000" has none)."""
+        """Check that a name has parts and no unknown number ("gnode-a5000" has no known part)."""
         if cpu:
             stray = ""
         else:
@@ -429,7 +437,9 @@ class MachineNames:
         raise UnknownName("machine", name, (*offers, *self.gpus.rows, *self.rows), hint)
 
     def _rented(self, text: str, gpus: list[GpuName]) -> MachineRow | None:
-        """Preset of a provider that the text names, with these cards; None where it has several."""
+        """Preset of a provider that the text names, with these cards; None where the provider has
+        several.
+        """
         if len(gpus) != 1:
             return None
         size = gpus[0].memory_gib
@@ -452,7 +462,7 @@ class MachineNames:
         return None
 
     def _own_graphics(self, cpu: CpuName) -> GpuName:
-        """Graphics on a chip, by the chip's name, else by its generation."""
+        """Graphics on a chip, by the chip's name or its generation."""
         try:
             return self.gpus.match(cpu.row.name)
         except UnknownName:
@@ -555,7 +565,7 @@ FEWEST_CHANNELS = 2
 
 
 def _with_link(named: MachineName, card: GpuRow | None, text: str) -> MachineName:
-    """Machine with the link to its cards that a plain text states, and what is told of it."""
+    """Machine with the link to its cards that a plain text states, and notes on it."""
     generation, lanes = words.named_link(text)
     shared = card is not None and card.unified
     if not (generation or lanes) or named.spec.gpu in (None, MachineSpec.NO_GPU) or shared:
@@ -569,7 +579,7 @@ def _with_link(named: MachineName, card: GpuRow | None, text: str) -> MachineNam
 
 
 def _cores(rest: str, cpu: CpuName | None) -> tuple[int | None, list[str]]:
-    """Cores that a rented machine has of its processor, and what is assumed of them."""
+    """Cores that a rented machine has of its processor, and assumptions about them."""
     threads = words.count_of("virtual processors", rest)
     if threads:
         assumed = f"{threads} virtual processors are taken as half a core each."
@@ -581,13 +591,13 @@ def _cores(rest: str, cpu: CpuName | None) -> tuple[int | None, list[str]]:
 
 
 def share_of_channels(host: HostRow, cores: int) -> int:
-    """Memory channels that some cores of a host are given."""
+    """Number of memory channels that belong to some cores of a host."""
     channels = (host.memory_channels or FEWEST_CHANNELS) * cores / host.cores
     return max(FEWEST_CHANNELS, round(channels))
 
 
 def listed(gpus: list[GpuName]) -> tuple[str, int]:
-    """Cards as `MachineSpec.gpu` takes them, and the factor on their numbers."""
+    """Cards in the form of `MachineSpec.gpu`, and the factor on their numbers."""
     if not gpus:
         return MachineSpec.NO_GPU, 1
     if len(gpus) == 1:
@@ -597,7 +607,7 @@ def listed(gpus: list[GpuName]) -> tuple[str, int]:
 
 
 def _memory_of(chip: GpuName) -> tuple[float | None, str]:
-    """Memory of a chip as named, else its only size [GiB]; a note where it has several."""
+    """Memory of a chip as named, or its only size [GiB]; with a note where it has several sizes."""
     sold = memory_options(chip.row)
     if chip.memory_gib or (len(sold) < 2 and chip.count == 1 and not chip.row.of_ram):
         return chip.memory_gib or (sold or (chip.row.memory_gib,))[0], ""

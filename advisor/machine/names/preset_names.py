@@ -1,5 +1,6 @@
-"""Machines that are sold or rented by a name: the rows of data/hardware/machines.csv, and families
-of rented ones without a GPU.
+"""Names of machines that are sold or rented as a whole.
+
+They are rows of data/hardware/machines.csv, and families of rented machines without a GPU.
 """
 
 import re
@@ -57,7 +58,7 @@ class PresetNames:
         }
 
     def row_of(self, text: str) -> MachineRow | None:
-        """Preset by name, else the one whose words, and no other's, a plain text has."""
+        """Preset by its name, or the only one whose words are all in a plain text."""
         exact = self._exact.get(text) or self._exact.get(words.squeezed(text))
         exact = exact or self._rented_in(text)
         if exact is not None:
@@ -75,7 +76,7 @@ class PresetNames:
         return None
 
     def sold_in(self, text: str) -> MachineRow | None:
-        """PC whose words are all in a plain text, whatever else is."""
+        """PC whose words are all in a plain text, with any further words."""
         given = telling_words(text)
         kinds = ("mini", "desktop", "office")
         sold = ((wanted, row) for wanted, row in self._worded if row.kind in kinds and wanted)
@@ -104,7 +105,9 @@ class PresetNames:
         return next((row for row in rows if row and row.kind == "cloud"), None)
 
     def _of_size(self, wanted: Counter[str], row: MachineRow, text: str) -> MachineRow:
-        """Of presets with the same words the one with cards of a size in the text, else `row`."""
+        """Preset among several with the same words whose cards have a size in the text; `row` where
+        none has.
+        """
         sizes = words.sizes_gib(text)
         same = [other for spelled, other in self._worded if spelled == wanted]
         fitting = (other for other in same if self.gpus.rows[other.gpu].memory_gib in sizes)
@@ -113,7 +116,7 @@ class PresetNames:
         return row
 
     def _is_beside(self, word: str, row: MachineRow) -> bool:
-        """Whether a word means no other machine: its memory, its parts, or no hardware."""
+        """Whether a word names no other machine: it is memory, a part, or no hardware."""
         own = telling_words(f"{row.name} {row.gpu} {row.cpu.partition('x ')[2] or row.cpu}")
         return (
             any_of("says nothing").fullmatch(word) is not None
@@ -177,7 +180,9 @@ DRIVE_FROM = 4
 
 
 def processor_of(row: MachineRow, text: str) -> tuple[str, str]:
-    """Processor of a preset that a plain text says, else the most usual, with a note on others."""
+    """Processor of a preset that a plain text says, or the most usual one, with a note on
+    others.
+    """
     usual, *others = row.cpu.split("; ")
     stated = (name for name in (usual, *others) if name.rpartition(" ")[2].casefold() in text)
     taken = next(stated, "")

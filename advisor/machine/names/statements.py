@@ -1,5 +1,7 @@
-"""Statements in a machine's name beside its parts: how much of shared memory its GPU may use, how
-much RAM is free, WSL, a limit of power; and texts that name no machine.
+"""Statements in a machine's name beside its parts.
+
+They are the part of shared memory that the GPU may use, free RAM, WSL and a limit of power, and
+texts that name no machine. The patterns are rows of data/hardware/name_words.csv.
 
 The patterns are rows of data/hardware/name_words.csv.
 """
@@ -20,7 +22,7 @@ PER_UNIT = {"mb": 1 / 1024, "gb": 1.0, "pages": 1 / 2**18}
 
 @dataclass(frozen=True, kw_only=True)
 class Statements:
-    """What a name says beside its parts."""
+    """Statements of a machine's name beside its parts."""
 
     text: str  # the plain text without these statements
     gpu_gib: float | None = None  # part of the memory that the GPU may use [GiB]
@@ -65,7 +67,7 @@ def _number(match: re.Match[str]) -> float:
 
 
 def applied(stated: Statements, named: MachineName, card: GpuRow | None) -> MachineName:
-    """Machine with what its name states beside its parts; `card` is its only kind of GPU."""
+    """Machine with the statements of its name; `card` is its only kind of GPU."""
     spec = named.spec
     told = []
     if stated.gpu_gib is not None and card is not None and card.unified:
@@ -112,8 +114,9 @@ def link_note(generation: int, lanes: int) -> str:
 
 
 def question(text: str) -> str:
-    """What to ask back where a plain text names no machine: a bare size, an amount of money, a
-    question; empty for names of machines.
+    """Question to ask back where a plain text names no machine; empty for names of machines.
+
+    Such texts are a bare size, an amount of money, a question.
     """
     bare = text.strip(" .!")
     asks = (value for pattern, value in patterns("no machine") if pattern.fullmatch(bare))
@@ -121,7 +124,7 @@ def question(text: str) -> str:
 
 
 def check_sizes(text: str) -> None:
-    """Refuse a size of memory that no machine has; raises InputError."""
+    """Check that a text has no size of memory that no machine has; raises InputError."""
     known = sizes_gib(text)
     for match in SIZE.finditer(text):
         if not sizes_gib(match[0]) and float(match[1] or match[3]) > LARGEST_GIB:

@@ -1,5 +1,7 @@
-"""Words of hardware's names, for cards, processors and whole machines alike: the table of words,
-plain text, sizes and counts; kinds of machines, abbreviations and fillers; main memory and drives.
+"""Words of hardware's names, shared by cards, processors and whole machines.
+
+Table of words; plain text, sizes and counts; kinds of machines, abbreviations and fillers; main
+memory and drives.
 """
 
 import re
@@ -33,7 +35,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, kw_only=True)
 class NamedPart(Generic[Row]):
-    """Reading of a GPU's or a processor's name."""
+    """Result of reading a GPU's or a processor's name."""
 
     row: Row  # catalogue row, or one derived from it; of processors for all sockets together
     count: int = 1  # number of cards
@@ -68,8 +70,8 @@ LARGEST_GIB = 100_000.0
 
 
 def plain(text: str) -> str:
-    """Text in lower case, without trademark signs, and with usual spaces and dashes; raises
-    UnknownName of one that is too long for a name.
+    """Text in lower case with usual spaces and dashes; raises UnknownName for a text too long for a
+    name.
     """
     UnknownName.check("machine or part of one", text)
     folded = text.casefold()
@@ -133,7 +135,7 @@ def is_laptop(text: str) -> bool:
 
 
 def form_named(text: str) -> Form | None:
-    """Form that a plain text says by its words, earlier kinds before others; None for none."""
+    """Form of machine that the words of a plain text say, earlier kinds first; None without one."""
     forms = words_of_kind("form").items()
     return next((Form(form) for kind, form in forms if says(text, kind)), None)
 
@@ -232,7 +234,7 @@ def named_link(text: str) -> tuple[int, int]:
 
 
 def without_lanes(text: str) -> str:
-    """Plain text without the lanes of a card's link, which are no count: "3090 in x4 slot"."""
+    """Plain text without the lanes of a card's link, which are no count ("3090 in x4 slot")."""
     for item in re.split(r"[,;|]| \+ ", text):
         if any_of("of a drive").search(item):
             continue
@@ -245,7 +247,7 @@ def without_lanes(text: str) -> str:
 
 
 def stray_number(text: str) -> str:
-    """Number of three digits or more that belongs to no part; it may be an unknown card."""
+    """Number of three digits or more that belongs to no part, and may be an unknown card."""
     match = re.search(r"\b[a-z]{0,3}\d{3,4}[a-z]{0,4}\b", _without_numbers(text))
     if match:
         return match[0]
@@ -258,7 +260,7 @@ def _without_numbers(text: str) -> str:
 
 
 def unknown_items(rest: str) -> Iterator[str]:
-    """Items between plus signs without a known word; cards are bars in the plain text."""
+    """Items between plus signs without a known word; a bar in the text stands for a known card."""
     items = [item.strip(" (),") for item in rest.split(" + ")]
     for item in items if len(items) > 1 else ():
         words = re.findall(r"[a-z]{3,}", _without_numbers(item))
@@ -304,7 +306,9 @@ def memory_sizes(text: str) -> list[float]:
 
 
 def main_memory(text: str) -> float | None:
-    """Main memory of a PC: the size called RAM, else the largest but its drive's [GiB]."""
+    """Main memory of a PC: the size that is called RAM, or the largest size that is no drive's
+    [GiB].
+    """
     sizes = memory_sizes(text)
     named = any_of("main memory").finditer(_without_storage(text))
     called = [size for match in named for size in sizes_gib(match[0])]
@@ -322,7 +326,7 @@ DRIVE_FROM = 8  # a size that is so many times the next smaller one of a PC is i
 
 
 def names_ram(text: str) -> bool:
-    """Whether a plain text has a memory size that it calls RAM: "64 GB DDR5"."""
+    """Whether a plain text calls one of its sizes RAM ("64 GB DDR5")."""
     return bool(any_of("main memory").search(_without_storage(text)))
 
 
@@ -341,7 +345,9 @@ def memory_rate(text: str) -> float | None:
 
 
 def _agreed(values: Iterable[Value]) -> Value | None:
-    """Value of which all statements are; None without one, or with several."""
+    """Value that all statements have in common; None without a statement, or with different
+    ones.
+    """
     distinct = set(values)
     if len(distinct) == 1:
         return distinct.pop()
@@ -358,7 +364,7 @@ def memory_type(text: str) -> str:
 
 
 def rate_of_type(stated: str, row: HostRow) -> tuple[float | None, str]:
-    """Rate of modules of a stated type that is not the catalogue's, and what is assumed [MT/s]."""
+    """Rate of modules of a stated type that is not the catalogue's, and an assumption [MT/s]."""
     if not stated or not row.memory_type.startswith("DDR") or stated == row.memory_type:
         return None, ""
     if any_of("takes both").match(row.name) and stated in USUAL_RATES:

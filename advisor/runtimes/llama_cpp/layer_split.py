@@ -174,8 +174,10 @@ def _placed(
 
 
 def _tables(model: Model, rest: Location, settings: Settings) -> dict[Location, Array]:
-    """Shares of the token tables that stay in the mapped file (`--lazy-mode auto`); empty where
-    none stays there.
+    """Shares of the token tables by location, where some stay in the mapped file (`--lazy-mode
+    auto`).
+
+    It is empty where none stays there.
     """
     tables = model.embedding * model.tables_share
     lazy = np.where(tables > LAZY, model.tables_share, 0.0)

@@ -103,7 +103,9 @@ def check(
 
 
 def _label(system: str) -> str:
-    """Operating system in words; "a phone" for one that no machine here can have."""
+    """Operating system in words; its capitalized name for one that no machine here can have
+    (Android).
+    """
     known = OperatingSystem.seen(system)
     if known is None:
         return system.capitalize()
