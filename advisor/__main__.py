@@ -1,8 +1,6 @@
 """`python -m advisor`."""
 
-import sys
-
-from advisor.cli.main import main
+from advisor.cli.main import start
 
 if __name__ == "__main__":  # not in the processes that answer parts of a file
-    sys.exit(main())
+    start()

@@ -338,6 +338,9 @@ def _distinct(
 def constant_rows(path: Path) -> Iterator[ConstantRow]:
     """Rows of a table, one for each of the runtimes and families that a line lists."""
     for row in read(path, ConstantRow):
+        if STACKED not in f"{row.runtime}{row.family}":
+            yield row
+            continue
         listed = ((row.runtime or "").split(STACKED), (row.family or "").split(STACKED))
         for runtime, family in product(*listed):
             yield replace(row, runtime=runtime or None, family=family or None)

@@ -5,6 +5,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from contextlib import redirect_stdout
 from dataclasses import replace
 from importlib import import_module
@@ -775,3 +777,10 @@ def test_more_answers_than_a_machine_can_write_are_said_in_short(run) -> None:
     many = ("--replies-per-day", 1_000_000)
     _, printed, _ = run("RTX 3090", "Qwen3-8B", *many)
     assert printed.split("  ")[1] == "CANNOT KEEP UP"
+
+
+def test_a_profiler_sees_the_end_of_a_command() -> None:
+    command = [sys.executable, "-m", "cProfile", "-m", "advisor", "--version"]
+    profiled = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert profiled.stdout.startswith(advisor.__version__)
+    assert "function calls" in profiled.stdout

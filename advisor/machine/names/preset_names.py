@@ -39,7 +39,6 @@ class PresetNames:
         self.gpus = gpus
         self._exact: dict[str, MachineRow] = {}
         self._worded: list[tuple[Counter[str], MachineRow]] = []
-        self._words = {name: telling_words(name) for name in rows}
         for row in rows.values():
             for spelling in (row.name, *filter(None, map(str.strip, row.aliases.split(";")))):
                 self._exact.setdefault(plain(spelling), row)
@@ -47,6 +46,8 @@ class PresetNames:
                     self._exact.setdefault(words.squeezed(spelling), row)
                 if row.kind != "cloud" or spelling == row.name:
                     self._worded.append((telling_words(spelling), row))
+        # words of each preset's own name
+        self._words = {row.name: wanted for wanted, row in reversed(self._worded)}
         self._worded.sort(key=lambda entry: -entry[0].total())
         cards = " ".join(f"{row.name} {row.aliases}" for row in gpus.rows.values()).casefold()
         named = (word for spelled, _ in self._worded for word in spelled)
@@ -161,7 +162,7 @@ class PresetNames:
 
     def _chip(self, row: MachineRow, text: str) -> GpuName:
         """GPU of a preset; for a Mac, the variant with the cores in the name."""
-        sold = self.gpus.match(row.gpu)
+        sold = GpuName(row=self.gpus.rows[row.gpu], memory_gib=words.size_gib(plain(row.gpu)))
         if row.kind != "mac" or not names_apple(text):
             return sold
         typed = self.gpus.match(text)
