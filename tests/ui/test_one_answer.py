@@ -12,6 +12,7 @@ from advisor.advice.words.ways import YOUNG
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.request.request import Request
 from advisor.runtimes.compare import decode_tps, usable
+from advisor.ui.advise.page import certainty
 from advisor.ui.advise.placements import BADGES, badge
 from advisor.ui.advise.ways import ways
 from advisor.units import number
@@ -56,7 +57,7 @@ def test_what_is_read_from_the_drive_is_said_with_what_limits_it(told: Answer) -
     if hoped:
         from_drive = "from the drive about" in words.gives
         assert from_drive == (best.bottleneck == "the drive")
-        assert from_drive or re.search(r"with [\d,.]+ [GM]B left on the drive about", words.gives)
+        assert from_drive or re.search(r"by [\d,.]+ [GM]B; about", words.gives)
 
 
 def test_the_verdict_names_an_engine_that_is_notably_faster(told: Answer) -> None:
@@ -76,7 +77,7 @@ def test_a_small_rest_on_the_drive_is_told_beside_the_memory_that_limits() -> No
     told = answer(Request(model="gpt-oss-120b", machine="MacBook M4 Max 64GB").nouns())
     assert told.advice.best.bottleneck == "GPU memory bandwidth"
     assert badge(told, told.advice.best) == ("from the drive", "bad")
-    assert "left on the drive" in told.advice.summary.gives
+    assert "in memory by 1" in told.advice.summary.gives
 
 
 def test_a_badge_has_the_reserve_of_its_verdict() -> None:
@@ -93,3 +94,11 @@ def test_an_engine_that_the_verdict_names_has_a_card_of_its_own() -> None:
     chosen = answer(replace(GLM_ON_TWO, runtime=engine.changes["runtime"]).nouns())
     assert f"{number(chosen.advice.options[0].decode)} tokens/s" == engine.figure
     assert "Another engine" not in [way.name for way in ways(chosen)]
+
+
+def test_an_answer_about_a_model_that_nobody_knows_has_low_certainty() -> None:
+    known = answer(Request(model="Qwen3-32B", gpu="RTX 3090", ram_gb=64).nouns())
+    guessed = answer(Request(model="Foobar-42B", gpu="RTX 3090", ram_gb=64).nouns())
+    assert "Low certainty." not in certainty(known)
+    assert "Low certainty." in certainty(guessed)
+    assert "assumed, as nobody has described it" in certainty(guessed)

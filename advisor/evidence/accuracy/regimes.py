@@ -10,6 +10,7 @@ from advisor.cost_model.placement import Placement, PlacementStrategy
 from advisor.formatting import percent
 from advisor.lazy import lazy
 from advisor.machine.quantity import Provenance
+from advisor.model.model import Model
 
 STREAMED = "streamed"
 STAGED = "NVMe"
@@ -129,8 +130,20 @@ def certainty(estimate: Estimate | None) -> str:
         return ""
     row = coverage_like(estimate)
     if row is None:
-        return "No published run is like this one."
-    return f"{row.rows} measured runs like this, half of them within {percent(row.median_error)}."
+        runs = "No published run is like this one."
+    else:
+        near = percent(row.median_error)
+        runs = f"{row.rows} measured runs like this, half of them within {near}."
+    return f"{runs} {GUESSED}" if is_guessed(estimate.model) else runs
+
+
+GUESSED = "The model's layers are assumed, as nobody has described it."
+"""Reserve of a model that only its name or a family like its own tells."""
+
+
+def is_guessed(model: Model) -> bool:
+    """Whether the layers of a model are those of another one."""
+    return bool(model.architecture.shape_uncertainty)
 
 
 def _of_framework(estimate: Estimate, _: Placement) -> Traits:

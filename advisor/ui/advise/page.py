@@ -13,7 +13,13 @@ from advisor.advice.words.verdict import VerdictText, price_notes
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
-from advisor.evidence.accuracy.regimes import CoverageRow, coverage_like, description
+from advisor.evidence.accuracy.regimes import (
+    GUESSED,
+    CoverageRow,
+    coverage_like,
+    description,
+    is_guessed,
+)
 from advisor.formatting import percent
 from advisor.machine.machine import Machine
 from advisor.runtimes.compare import decode_tps
@@ -40,7 +46,7 @@ def certainty(answer: Answer) -> Markup:
         return Markup()
     row = coverage_like(best)
     assumed = _assumed(best, answer.nouns.machine)
-    if _crowded(best):
+    if is_guessed(best.model) or _crowded(best):
         level = 1
     else:
         level = dots(row, assumed=bool(assumed), known=_tells(best))
@@ -96,6 +102,8 @@ def _sentences(row: CoverageRow | None, answer: Answer, assumed: str) -> Iterabl
     else:
         runs = term(f"{row.rows} measured runs like this", description(row.regime))
         yield Markup("{}, half within {}. ").format(runs, percent(row.median_error))
+    if is_guessed(answer.nouns.model):
+        yield Markup("{} ").format(GUESSED)
     if answer.advice.best is not None and _crowded(answer.advice.best):
         yield Markup("What other programs take of the memory is read from the drive instead. ")
     if assumed:
