@@ -255,14 +255,12 @@ def fresh_sentence(scores: Sequence[FreshScore]) -> str:
     """How right predictions were on rows that nothing had seen, with their day, in a sentence."""
     day = date.fromisoformat(scores[0].day)
     told = "; ".join(
-        f"{score.kind}: {percent(score.error)} off at the median, "
-        f"{percent(score.held)} within the 80 % range"
-        for score in scores
+        f"{score.kind} {percent(score.error)} ({percent(score.held)} in range)" for score in scores
     )
     return (
-        f"What strangers met on {day.day} {day:%B %Y}, by publisher and machine, before any "
-        f"constant or range knew of their {sum(score.rows for score in scores)} figures: {told}. "
-        f"Ranges have since been set by such publishers."
+        f"On {day.day} {day:%B %Y}, {sum(score.rows for score in scores)} figures of other people "
+        "were predicted before anything was fitted to them. By publisher and machine, half were "
+        f"within: {told}. A range should hold 80 %; ranges were widened after that."
     )
 
 

@@ -48,21 +48,18 @@ def verdict(ledger: scoring.Ledger) -> Markup:
     *kinds, every = ledger.scores
     known = [score for score in kinds if score.rows >= ENOUGH]
     best, *_, worst = sorted(known, key=lambda score: score.median)
-    rest = f" of the measured speed; {percent(every.covered)} of them hold it in their range."
-    told = (
-        "A range should hold 80 %. Each speed is predicted from constants fitted without its "
-        "source (for LocalScore's hundreds of machines: without the machine), so none is "
-        f"tested on what it was fitted to. Of kinds of run with {ENOUGH} figures and more, the "
-        f"smallest median error is {percent(best.median)} ({best.regime}), the largest "
-        f"{percent(worst.median)} ({worst.regime})."
+    own = (
+        f"All {every.rows:,} published figures, each predicted without its source (without the "
+        f"machine, for LocalScore): half within {percent(every.median)}, {percent(every.covered)} "
+        f"in range. Kinds of run with {ENOUGH} figures and more: from {percent(best.median)} "
+        f"({best.regime}) to {percent(worst.median)} ({worst.regime})."
     )
     met, *_ = last_scores()
-    first = f"Half of strangers' machines were predicted within {percent(met.error)}"
-    own = f"Half of {every.rows:,} predictions of our own folds are within {percent(every.median)}"
+    first = f"On machines new to us, half of the predictions were within {percent(met.error)}"
     return (
-        heading(first, f" of the measured speed, {met.kind}, on {met.day}.", "oa-good-text")
+        heading(first, f" of the measured speed ({met.kind}).", "oa-good-text")
         + block("oa-way", fresh_sentence(last_scores()), "p")
-        + block("oa-way", f"{own}{rest} {told}", "p")
+        + block("oa-way", own, "p")
     )
 
 

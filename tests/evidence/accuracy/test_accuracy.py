@@ -310,7 +310,7 @@ def test_the_terminal_shows_every_regime_and_formula(whole_ledger: Ledger) -> No
     ("options", "begins"),
     [
         (["--json"], "{"),
-        (["--markdown"], "What strangers met"),
+        (["--markdown"], "figures of other people"),
         (["--markdown", "docs/accuracy.md"], "| regime"),
         ([], " "),
     ],
