@@ -310,7 +310,7 @@ def test_the_terminal_shows_every_regime_and_formula(whole_ledger: Ledger) -> No
     ("options", "begins"),
     [
         (["--json"], "{"),
-        (["--markdown"], "figures of other people"),
+        (["--markdown"], "On "),
         (["--markdown", "docs/accuracy.md"], "| regime"),
         ([], " "),
     ],
