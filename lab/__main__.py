@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from advisor.catalog.constants import FACTOR, STACKED, ConstantRow, constant_rows
+from advisor.catalog.constants import BETWEEN, FACTOR, ConstantRow, constant_rows
 from advisor.catalog.csv_tables import DATA
 from advisor.catalog.records import csv_text
 from lab import engine_tables, held_out, llama_cpp, write
@@ -71,7 +71,7 @@ def constant_table(rows: Iterable[ConstantRow]) -> str:
             apart = row.unit == FACTOR or not getattr(row, column)
             alike.setdefault(place if apart else _with(row, column, None), []).append(row)
         lines = [
-            _with(same[0], column, STACKED.join(getattr(row, column) or "" for row in same) or None)
+            _with(same[0], column, BETWEEN.join(getattr(row, column) or "" for row in same) or None)
             for same in alike.values()
         ]
     return csv_text(lines)

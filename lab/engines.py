@@ -69,7 +69,7 @@ def engine_run(
             "engine": case.runtime.key,
             "release": facts.pop("release", ""),
             "evidence": evidence,
-            "family": generation(gpus[0]),
+            "family": str(generation(gpus[0])),
         },
         machine=replace(case.machine, gpus=gpus[:1]),  # so that more runs share a shape
         parts=tuple((count, computed_only(phase)) for count, phase in counted if count > 0),

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from advisor.catalog.constants import STACKED, Constants, Scope
+from advisor.catalog.constants import Constants, Names, Scope, names_of
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.measured_constants import effect_factors
 from advisor.cost_model.processors import matrices, vectors
@@ -217,7 +217,7 @@ def _scope(case: Case) -> Mapping[str, str]:
         "segment": host.segment,
         "vectors": vectors(host),
         "matrices": matrices(host),
-        "decode_class": case.model.decode_class,
+        "decode_class": str(case.model.decode_class),
         "backend": case.backend or case.machine.interface,
         "build": case.runtime.build or case.build,
     }
@@ -271,14 +271,14 @@ class TableColumns:
     def __init__(self, rows: Sequence[Timed]) -> None:
         self._rows = rows
 
-    def value(self, constant: str, family: str = "") -> Floats:
+    def value(self, constant: str, family: Names = "") -> Floats:
         """Value of a constant in each row, shape (rows,)."""
         parameter = parameters(LLAMA_CPP).get(constant)
-        families = family.split(STACKED)
+        families = names_of(family)
         each = zip(self._rows, families * (len(self._rows) // len(families)), strict=True)
         return np.array([self._of(row, constant, parameter, own) for row, own in each])
 
-    def value_of_each(self, constant: str, family: str) -> Floats:
+    def value_of_each(self, constant: str, family: Names) -> Floats:
         """Value of a constant between the GPUs of each row, shape (rows,)."""
         return self.value(constant, family)
 

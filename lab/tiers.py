@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from advisor.catalog.constants import FACTOR, STACKED, ConstantRow, Constants, Scope
+from advisor.catalog.constants import BETWEEN, FACTOR, ConstantRow, Constants, Scope
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.records import csv_text
 from advisor.cost_model.kernels import TierKernels, kernel_family
@@ -120,7 +120,7 @@ def _kernels(schedule: Schedule, route: Route) -> Iterator[TierKernels]:
 def _kernel_family(family: str, schedule: Schedule) -> str:
     """Generation of a run's GPUs with the same kernels."""
     vulkan = any(kernels.vulkan for kernels in _kernels(schedule, Route.RESIDENT))
-    return kernel_family(family, vulkan=vulkan)
+    return str(kernel_family(family, vulkan=vulkan))
 
 
 def _way_to_drive(schedule: Schedule) -> str:
@@ -202,7 +202,7 @@ def _keys(*, seen: bool) -> str:
     """Engines that some runs are of, or those that none is of and which nobody described."""
     known = {run.scope["engine"] for run in cases().timed} - {REGIME}
     names = (REGIME, *(engine.key for engine in TieredEngine.rows()))
-    return STACKED.join(name for name in names if (name in known) == seen)
+    return BETWEEN.join(name for name in names if (name in known) == seen)
 
 
 def _spreads(done: HeldOut) -> Iterator[ConstantRow]:
@@ -266,7 +266,7 @@ def constant_rows(done: HeldOut) -> Iterator[ConstantRow]:
                 float(fit.spreads[place]),
                 family=family,
             )
-    keys = STACKED.join((REGIME, *(engine.key for engine in TieredEngine.rows())))
+    keys = BETWEEN.join((REGIME, *(engine.key for engine in TieredEngine.rows())))
     token = fitted_row(
         SOURCE, FixedTime.TOKEN, 0.0, "s", 0, "no time beside a round's", runtime=keys
     )

@@ -2,7 +2,7 @@
 
 The numbers are kept in data/generated/efficiency.csv, apart from the datasheet values. A row
 applies to the scope it names; an empty field matches everything, and a runtime or family may be a
-list, joined by `STACKED`.
+list, divided by "|".
 """
 
 import math
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +20,33 @@ import numpy.typing as npt
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import DataError
 
-STACKED = "|"  # separator of families, backends or classes of formats that are looked up at once
 FACTOR = "factor"  # unit of rows that multiply another row
+BETWEEN = "|"  # sign between the runtimes or families that a line of a table lists
+Names: TypeAlias = str | tuple[str, ...]
+"""A name, or where those of several GPUs or formats differ one for each, as a number may be an
+array."""
+
+
+def names_of(names: Names) -> tuple[str, ...]:
+    """Names as a tuple: a single one where all share it."""
+    if isinstance(names, str):
+        return (names,)
+    return names
+
+
+def shared_name(names: Names) -> str:
+    """Name that several things share; empty where their names differ."""
+    if isinstance(names, str):
+        return names
+    return ""
+
+
+def in_common(names: Iterable[str]) -> Names:
+    """Common name of several things; one for each where their names differ."""
+    listed = tuple(names)
+    if len(set(listed)) == 1:
+        return listed[0]
+    return listed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,10 +105,15 @@ class Scope:
     """Scope that selects constants: runtime, format class, backend, build."""
 
     runtime: str = ""  # key of the runtime
-    decode_class: str = ""  # class of the model's format, or classes joined by `STACKED`
-    backend: str = ""  # GPU interface of the runtime; "cpu" without a GPU
+    decode_class: Names = ""  # class of the model's format; of several formats, one for each
+    backend: Names = ""  # GPU interface of the runtime; "cpu" without a GPU
     # "2024" for builds before October 2024, "ik" for the ik_llama.cpp fork, else empty
     build: str = ""
+
+    @property
+    def interface(self) -> str:
+        """Backend; empty where those of several machines differ."""
+        return shared_name(self.backend)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,11 +165,11 @@ class Constants:
         for row in rows:
             self.rows.setdefault(row.constant, []).append(row)
         self.scope = scope or Scope()
-        self._measured: Mapping[tuple[str, str], ConstantRow] = {}
-        self._by_scope: dict[Scope, dict[tuple[str, str], ScopedConstant]] = {}
+        self._measured: Mapping[tuple[str, Names], ConstantRow] = {}
+        self._by_scope: dict[Scope, dict[tuple[str, Names], ScopedConstant]] = {}
         self._known = self._by_scope.setdefault(self.scope, {})
         self._rows_in: dict[tuple[Scope, str], list[ConstantRow]] = {}
-        self._looked_up: dict[tuple[str, str], ScopedConstant] | None = None
+        self._looked_up: dict[tuple[str, Names], ScopedConstant] | None = None
         self._pairs: tuple[npt.NDArray[np.int_], npt.NDArray[np.int_]] | None = None
 
     def with_measured(self, rows: Iterable[ConstantRow]) -> "Constants":
@@ -202,7 +232,7 @@ class Constants:
         }
         return scaled
 
-    def _look_up(self, constant: str, family: str) -> ScopedConstant:
+    def _look_up(self, constant: str, family: Names) -> ScopedConstant:
         key = (constant, family)
         if key not in self._known:
             self._known[key] = self._search(constant, family)
@@ -210,12 +240,13 @@ class Constants:
             self._looked_up.setdefault(key, self._known[key])
         return self._known[key]
 
-    def _search(self, constant: str, family: str) -> ScopedConstant:
+    def _search(self, constant: str, family: Names) -> ScopedConstant:
         measured = self._measured.get((constant, family)) or self._measured.get((constant, ""))
         if measured is not None:
             return ScopedConstant(rows=(measured,), value=measured.value)
-        if STACKED in f"{family}{self.scope.backend}{self.scope.decode_class}":
-            return self._search_stacked(constant, family)
+        several = (family, self.scope.backend, self.scope.decode_class)
+        if any(not isinstance(names, str) for names in several):
+            return self._search_several(constant, family)
         fitting = [row for row in self._in_scope(constant) if row.family in (None, family)]
         bases = [row for row in fitting if not row.is_factor]
         if not bases:
@@ -233,13 +264,13 @@ class Constants:
             self._rows_in[key] = [row for row in rows if row.fits(self.scope)]
         return self._rows_in[key]
 
-    def _search_stacked(self, constant: str, family: str) -> ScopedConstant:
+    def _search_several(self, constant: str, family: Names) -> ScopedConstant:
         """Constant for several classes of formats, or for GPUs with different families or backends.
 
         The value is of shape (classes, GPUs); (GPUs,) where all classes share it, (classes, 1)
         where all GPUs do, and a number where both do.
         """
-        classes = self.scope.decode_class.split(STACKED)
+        classes = names_of(self.scope.decode_class)
         pairs, gpus = _distinct(family, self.scope.backend)
         scopes = {
             (name, backend): self.bound(replace(self.scope, decode_class=name, backend=backend))
@@ -261,17 +292,16 @@ class Constants:
             rows=each[0][0].rows, value=float(values[0]) if values.shape == (1,) else values
         )
 
-    def value_of_each(self, constant: str, family: str) -> Any:
+    def value_of_each(self, constant: str, families: Names) -> Any:
         """Value of a constant, as `value` gives it, where each pair states its own family.
 
         Paths between cards follow from figures, which pairs have of their own; GPUs name theirs by
         machine.
         """
-        if self._pairs is None or STACKED not in family:
-            return self.value(constant, family)
-        families = family.split(STACKED)
-        names = self.scope.decode_class.split(STACKED)
-        backends = self.scope.backend.split(STACKED)
+        if self._pairs is None or isinstance(families, str):
+            return self.value(constant, families)
+        names = names_of(self.scope.decode_class)
+        backends = names_of(self.scope.backend)
         classes, gpus = (
             places if len(listed) > 1 else np.zeros_like(places)
             for places, listed in zip(self._pairs, (names, backends), strict=True)
@@ -287,11 +317,11 @@ class Constants:
             values[name, backend, family] = float(row.value)
         return np.array([values[key] for key in keys])
 
-    def row(self, constant: str, family: str = "") -> ConstantRow:
+    def row(self, constant: str, family: Names = "") -> ConstantRow:
         """Row of a constant in this scope, without factors."""
         return self._look_up(constant, family).rows[0]
 
-    def value(self, constant: str, family: str = "") -> float:
+    def value(self, constant: str, family: Names = "") -> float:
         """Value of a constant in this scope, in the unit of its row, shape (pairs,) where pairs
         differ.
 
@@ -321,11 +351,11 @@ class Constants:
 
 @lru_cache(maxsize=1024)
 def _distinct(
-    families: str, backends: str
+    families: Names, backends: Names
 ) -> tuple[tuple[tuple[str, str], ...], npt.NDArray[np.int_]]:
     """Distinct pairs of family and backend of several GPUs, and the place of each GPU's pair."""
-    parts = families.split(STACKED)
-    interfaces = backends.split(STACKED)
+    parts = names_of(families)
+    interfaces = names_of(backends)
     count = max(len(parts), len(interfaces))
     pairs = list(
         zip(parts * (count // len(parts)), interfaces * (count // len(interfaces)), strict=True)
@@ -338,10 +368,10 @@ def _distinct(
 def constant_rows(path: Path) -> Iterator[ConstantRow]:
     """Rows of a table, one for each of the runtimes and families that a line lists."""
     for row in read(path, ConstantRow):
-        if STACKED not in f"{row.runtime}{row.family}":
+        if BETWEEN not in f"{row.runtime}{row.family}":
             yield row
             continue
-        listed = ((row.runtime or "").split(STACKED), (row.family or "").split(STACKED))
+        listed = ((row.runtime or "").split(BETWEEN), (row.family or "").split(BETWEEN))
         for runtime, family in product(*listed):
             yield replace(row, runtime=runtime or None, family=family or None)
 

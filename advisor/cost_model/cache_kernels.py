@@ -74,7 +74,7 @@ def further_seconds(
     values = np.sum(np.minimum(depth, each.windows) * each.kv_values, axis=-1)
     size = Model.KV_BYTES_PER_VALUE[work.kv_type] * values * np.asarray(work.users, dtype=float)
     rates = [
-        np.asarray(constants.value("gpu_kv_share", gpu.family) * gpu.bandwidth.value)
+        np.asarray(constants.value("gpu_kv_share", gpu.lookup_family) * gpu.bandwidth.value)
         for gpu in machine.gpus
     ]
     mean = sum(rates[1:], start=rates[0]) / len(rates)

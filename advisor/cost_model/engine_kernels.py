@@ -17,7 +17,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from advisor.catalog.constants import STACKED, Constants
+from advisor.catalog.constants import Constants, Names, in_common, names_of
 from advisor.cost_model.loads import Load
 from advisor.cost_model.processors import FlowTime, first_peak
 from advisor.cost_model.schedule import Kernels
@@ -69,24 +69,23 @@ WASTED = 0.25
 the last tile, with tiles of half the tokens."""
 
 
-def generation(gpu: Gpu) -> str:
-    """Family of GPUs with the same constants.
+def generation(gpu: Gpu) -> Names:
+    """Family of GPUs with the same constants; of several GPUs one for each where they differ.
 
     Blackwell with HBM, or with the LPDDR5X that GB10 shares, differs from Blackwell with GDDR7.
-    Families of several GPUs in one lookup are joined by `STACKED`.
     """
     rates = np.ravel(np.asarray(gpu.bandwidth.value, dtype=float))
-    return _generations(gpu.family, rates.tobytes(), gpu.unified)
+    return _generations(gpu.lookup_family, rates.tobytes(), gpu.unified)
 
 
 @lru_cache(maxsize=256)
-def _generations(family: str, bandwidths: bytes, shared: bool) -> str:
-    """Generations of joined families and bandwidths [B/s], kept for the next kernel.
+def _generations(family: Names, bandwidths: bytes, shared: bool) -> Names:
+    """Generations of GPUs' families and bandwidths [B/s], kept for the next kernel.
 
     Blackwell's name has "HBM" or "LPDDR" (memory that the processor shares) behind it, and nothing
     for GDDR7.
     """
-    families = family.split(STACKED)
+    families = names_of(family)
     rates = np.frombuffer(bandwidths)
     count = max(len(families), len(rates))
     if shared:
@@ -95,13 +94,10 @@ def _generations(family: str, bandwidths: bytes, shared: bool) -> str:
         memories = [
             " HBM" if rate > FAST_MEMORY else "" for rate in np.tile(rates, count // len(rates))
         ]
-    names = [
+    return in_common(
         family + memory * (family == "Blackwell")
         for family, memory in zip(families * (count // len(families)), memories, strict=True)
-    ]
-    if len(set(names)) == 1:
-        return names[0]
-    return STACKED.join(names)
+    )
 
 
 def engine_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Constants) -> FlowTime:

@@ -536,7 +536,7 @@ def estimate(
         return replace(outcome, refusal=str(refusal), missing=whole_bytes(model, work))
     scope = measured.scope_of(model, machine, runtime, backend, build)
     bound = (constants or Constants.fitted()).bound(scope)
-    slow = slow_kernel(runtime.name, scope.backend, work.kv_type)
+    slow = slow_kernel(runtime.name, scope.interface, work.kv_type)
     there = measured.constants_on(machine.host, model, bound)
     missing = missing_bytes(model, placement, machine, work)
     notes.append(uncertainty.few_note(runtime.name, bound))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from advisor.catalog.constants import STACKED, Constants
+from advisor.catalog.constants import Constants, Names
 from advisor.cost_model.loads import Load
 from advisor.cost_model.processors import (
     FlowTime,
@@ -36,7 +36,7 @@ def kernel_seconds(load: Load, gpu: Gpu, kernels: Kernels, constants: Constants)
     U values are unpacked by ordinary arithmetic, at P 32-bit operations per second, or by a series
     of elementwise kernels, each of which reads and writes all of them.
     """
-    family = gpu.family
+    family = gpu.lookup_family
     memory = gpu.bandwidth.value
     reading = load.weights / (constants.value("gpu_read_share", family) * memory)
     attending = load.kv / (constants.value("gpu_kv_share", family) * memory)
@@ -142,7 +142,7 @@ def _round_seconds(
     return FlowTime(moving=drive_seconds(flow.moved, kernels, machine, constants))
 
 
-def kernel_family(family: str, *, vulkan: bool) -> str:
+def kernel_family(family: Names, *, vulkan: bool) -> Names:
     """Generation of GPUs with the same kernels in rounds: "RDNA 3 Vulkan" beside "RDNA 3".
 
     A generation's factor is that of CUDA's kernels, or of their port: Strata's for HIP came to RDNA
@@ -151,12 +151,14 @@ def kernel_family(family: str, *, vulkan: bool) -> str:
     """
     if not vulkan:
         return family
-    return STACKED.join(f"{name} Vulkan" for name in family.split(STACKED))
+    if isinstance(family, str):
+        return f"{family} Vulkan"
+    return tuple(f"{name} Vulkan" for name in family)
 
 
 def _gpu_round(load: Load, gpu: Gpu, kernels: TierKernels, constants: Constants) -> FlowTime:
     bandwidth = gpu.bandwidth.value
-    beside = constants.value("tier_family", kernel_family(gpu.family, vulkan=kernels.vulkan))
+    beside = constants.value("tier_family", kernel_family(gpu.lookup_family, vulkan=kernels.vulkan))
     if kernels.several:
         beside = beside / constants.value("tier_several")
     reading = load.weights / (constants.value("tier_read_share") * bandwidth)
@@ -215,7 +217,7 @@ def _copy_rate(gpu: Gpu, kernels: TierKernels, constants: Constants) -> Array:
 
 
 def _gpu_chunk(load: Load, gpu: Gpu, kernels: TierKernels, constants: Constants) -> FlowTime:
-    peak = peak_16_bit(gpu) * constants.value("tier_prompt_family", gpu.family)
+    peak = peak_16_bit(gpu) * constants.value("tier_prompt_family", gpu.lookup_family)
     work = load.flops + load.expert_flops
     computing = work / (constants.value("tier_flop_share") * peak)
     attending = load.attention_flops / (constants.value("tier_attention_share") * peak)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.catalog.constants import ConstantRow, Constants, Scope
+from advisor.catalog.constants import ConstantRow, Constants, Scope, shared_name
 from advisor.cost_model.processors import cores_alone, vectors
 from advisor.cost_model.runtime import OF_LLAMA_CPP, Runtime
 from advisor.cost_model.schedule import Route
@@ -193,15 +193,15 @@ def scope_of(model: Model, machine: Machine, runtime: Runtime, backend: str, bui
     It has the machine's backends and the stated build where no others are given; without a stated
     build it has today's.
     """
-    interface = backend or machine.interface
+    interfaces = backend or machine.interfaces
     if runtime.of_llama_cpp:
-        stated = backends.Build(machine.build).kernels(interface)
+        stated = backends.Build(machine.build).kernels(shared_name(interfaces))
     else:
         stated = ""
     return Scope(
         runtime=runtime.key,
         decode_class=model.decode_class,
-        backend=interface,
+        backend=interfaces,
         build=runtime.build or build or stated,
     )
 
@@ -221,9 +221,9 @@ def conditioned(
     return constants
 
 
-def constants_of(model: Model, machine: Machine, runtime: Runtime, backend: str) -> Constants:
+def constants_of(model: Model, machine: Machine, runtime: Runtime) -> Constants:
     """Fitted and measured constants of an estimate's scope, under the stated software."""
-    scope = scope_of(model, machine, runtime, backend, "")
+    scope = scope_of(model, machine, runtime, "", "")
     there = constants_on(machine.host, model, Constants.fitted().bound(scope))
     return conditioned(there, machine, runtime, model)
 

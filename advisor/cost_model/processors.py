@@ -39,7 +39,7 @@ def gpu_seconds(load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
     whole tiles of tokens (`padded_flops`). Attention waits for the matrices before it, so the two
     add.
     """
-    family = gpu.family
+    family = gpu.lookup_family
     memory = gpu.bandwidth.value
     peak = peak_16_bit(gpu)
     apart = load.experts * (1.0 / constants.value("gpu_expert_read_share", family) - 1.0)
@@ -80,7 +80,7 @@ def product_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
     some 280 billion weights a second whatever their format, half of what it reads.
     """
     few = np.asarray(load.tokens, dtype=float) <= MATRIX_TOKENS
-    rate = constants.value("gpu_product_share", gpu.family) * first_peak(gpu, ("fp32",))
+    rate = constants.value("gpu_product_share", gpu.lookup_family) * first_peak(gpu, ("fp32",))
     needed = few & (np.asarray(gpu.dot_products) == 0)
     return np.asarray(np.where(needed, (load.flops + load.expert_flops) / rate, 0.0))
 
@@ -99,7 +99,7 @@ def unpacking_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
     tokens = np.maximum(np.asarray(load.tokens, dtype=float), 1.0)
     each = np.maximum(np.asarray(load.per_expert, dtype=float), 1.0)
     weights = (load.flops / tokens + load.expert_flops / each) / 2.0
-    operations = constants.value("gpu_unpack_operations", gpu.family)
+    operations = constants.value("gpu_unpack_operations", gpu.lookup_family)
     few = tokens <= MATRIX_TOKENS
     return np.asarray(np.where(few, weights * operations / first_peak(gpu, ("fp32",)), 0.0))
 
@@ -147,7 +147,7 @@ def padded_flops(load: Load, gpu: Gpu, constants: Constants) -> Array:
     grown = tokens / (tokens + constants.value("gpu_expert_half_tile"))
     dense = 1.0 + np.where(many, constants.value("gpu_tile"), 0.0) / tokens
     routed = 1.0 + np.where(many, constants.value("gpu_expert_tile") * grown, 0.0) / each
-    share = constants.value("gpu_expert_flop_share", gpu.family)
+    share = constants.value("gpu_expert_flop_share", gpu.lookup_family)
     return np.asarray(load.flops * dense + load.expert_flops * routed / share)
 
 
@@ -164,15 +164,16 @@ def layer_seconds(layers: Array, load: Load, gpu: Gpu, constants: Constants) -> 
     written and read, 12 B a weight: 128 heads of DeepSeek-V3 with 2 x 128 x 512 weights and 1,088
     values each are 16.8 million weights a layer, 12.3 GB in 61 layers, 1,450 B a value.
     """
+    family = gpu.lookup_family
     return (
-        layers * constants.value("gpu_layer", gpu.family)
-        + load.expert_layers * constants.value("gpu_expert_layer", gpu.family)
-        + (load.state_layers - load.scan_layers) * constants.value("gpu_state_layer", gpu.family)
-        + load.scan_layers * constants.value("gpu_scan_layer", gpu.family)
-        + load.latent_layers * constants.value("gpu_latent_layer", gpu.family)
-        + load.stream_layers * constants.value("gpu_stream_layer", gpu.family)
+        layers * constants.value("gpu_layer", family)
+        + load.expert_layers * constants.value("gpu_expert_layer", family)
+        + (load.state_layers - load.scan_layers) * constants.value("gpu_state_layer", family)
+        + load.scan_layers * constants.value("gpu_scan_layer", family)
+        + load.latent_layers * constants.value("gpu_latent_layer", family)
+        + load.stream_layers * constants.value("gpu_stream_layer", family)
         + load.latent_values
-        * constants.value("gpu_latent_value", gpu.family)
+        * constants.value("gpu_latent_value", family)
         / np.asarray(gpu.bandwidth.value)
     )
 

@@ -16,7 +16,7 @@ from functools import lru_cache, reduce
 
 import numpy as np
 
-from advisor.catalog.constants import STACKED, Constants
+from advisor.catalog.constants import Constants, Names, in_common, names_of
 from advisor.cost_model.engine_kernels import EngineKernels, engine_seconds, generation
 from advisor.cost_model.kernels import (
     TierKernels,
@@ -261,36 +261,32 @@ def peer_rate(gpu: Gpu) -> Array:
     return np.where(gpu.peer.value > 0, gpu.peer.value, gpu.link.pinned.value)
 
 
-def peer_path(gpu: Gpu) -> str:
+def peer_path(gpu: Gpu) -> Names:
     """Path from a GPU to another of its kind, as the table of constants names it; "" for PCIe.
 
     NCCL copies through the host's memory where no GPU reads the memory of another
-    (`NCCL_SHM_DISABLE` in the environment variables of NCCL's documentation). For several GPUs in
-    one lookup, paths are joined by `STACKED`.
+    (`NCCL_SHM_DISABLE` in the environment variables of NCCL's documentation). Several
+    GPUs have one for each where their paths differ.
     """
     linked = gpu.peer is not None and gpu.peer.value > 0
     index = np.where(linked, 2, np.where(np.asarray(gpu.peer_access) > 0, 1, 0))
-    return _joined(index.astype(np.uint8).tobytes())
+    return _paths(index.astype(np.uint8).tobytes())
 
 
 @lru_cache(maxsize=256)
-def _joined(indices: bytes) -> str:
-    """Paths at some places of `PATHS`, joined and kept for the next exchange."""
-    names = [PATHS[index] for index in indices]
-    if len(set(names)) == 1:
-        return names[0]
-    return STACKED.join(names)
+def _paths(indices: bytes) -> Names:
+    """Paths at some places of `PATHS`, kept for the next exchange."""
+    return in_common(PATHS[index] for index in indices)
 
 
 @lru_cache(maxsize=256)
-def _or_else(paths: str, generations: str) -> str:
+def _or_else(paths: Names, generations: Names) -> Names:
     """Path of each GPU; its generation for GPUs with the general path."""
-    if STACKED not in paths:
+    if isinstance(paths, str):
         return paths or generations
-    each = paths.split(STACKED)
-    others = generations.split(STACKED)
-    others = others * (len(each) // len(others))
-    return STACKED.join(path or other for path, other in zip(each, others, strict=True))
+    others = names_of(generations)
+    others = others * (len(paths) // len(others))
+    return tuple(path or other for path, other in zip(paths, others, strict=True))
 
 
 def schedule_seconds(schedule: Schedule, machine: Machine, constants: Constants) -> StepTime:

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from advisor.catalog.constants import Constants
+from advisor.catalog.constants import Constants, names_of
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import OF_CARD, ON_GPU, FixedTime, StepTime
 from advisor.machine import backends
@@ -193,8 +193,8 @@ def shortness(fresh: Array) -> Array:
 
 def _few_sources(machine: Machine, constants: Constants) -> Array:
     """Rarity of the GPUs' families in the evidence; of several families, that of the rarest."""
-    families = {gpu.family for gpu in machine.gpus}
-    rarities = [rarity(constants.value("sources", family)) for family in sorted(families)]
+    families = sorted({gpu.lookup_family for gpu in machine.gpus}, key=names_of)
+    rarities = [rarity(constants.value("sources", family)) for family in families]
     return np.max(np.broadcast_arrays(*rarities), axis=0) if len(rarities) > 1 else rarities[0]
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from advisor.catalog.constants import STACKED
+from advisor.catalog.constants import Names, in_common, names_of
 from advisor.catalog.csv_tables import DATA, read, texts
 from advisor.errors import InputError
 
@@ -109,14 +109,14 @@ takes Vulkan for cards of AMD and Intel; both 2026-11)."""
 
 
 @lru_cache(maxsize=256)
-def of_vendors(vendors: str, stated: str, system: str) -> str:
-    """Backends of several vendors' cards, joined by `STACKED`.
+def of_vendors(vendors: Names, stated: str, system: str) -> Names:
+    """Backend of a vendor's cards; of several vendors one for each where they differ.
 
     It is the stated backend for cards that it drives, and the usual one for others.
     """
-    return STACKED.join(
+    return in_common(
         stated if stated and Backend.reaches(stated, vendor) else Backend.usual(vendor, system)
-        for vendor in vendors.split(STACKED)
+        for vendor in names_of(vendors)
     )
 
 

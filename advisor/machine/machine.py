@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from advisor.catalog.constants import STACKED, Constants
+from advisor.catalog.constants import Constants, Names, names_of, shared_name
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
 from advisor.lazy import lazy
@@ -75,6 +75,20 @@ class Gpu:
     # 1 with an instruction for dot products of four 8-bit integers, or with kernels that need none;
     # else 0
     dot_products: float = 1.0
+    # vendors and families of the GPUs of a stack, one for each, where they differ; empty elsewhere,
+    # as `vendor` and `family` are there
+    vendors: tuple[str, ...] = ()
+    families: tuple[str, ...] = ()
+
+    @property
+    def lookup_vendor(self) -> Names:
+        """Vendor; of a stack of GPUs one for each where they differ."""
+        return self.vendors or self.vendor
+
+    @property
+    def lookup_family(self) -> Names:
+        """Family whose constants count; of a stack of GPUs one for each where they differ."""
+        return self.families or self.family
 
     @lazy
     def peaks(self) -> dict[tuple[str, ...], Array]:
@@ -304,16 +318,21 @@ class Machine:
     @property
     def interface(self) -> str:
         """Backend of llama.cpp on the first GPU: the stated one where it drives the card; "cpu"
-        without a GPU. Backends of a stack of machines are joined by `STACKED`.
+        without a GPU. Empty for a stack of machines whose backends differ.
         """
+        return shared_name(self.interfaces)
+
+    @property
+    def interfaces(self) -> Names:
+        """Backend as `interface` says; of a stack of machines one for each where they differ."""
         if not self.gpus:
             return Backend.CPU
-        return of_vendors(self.gpus[0].vendor, self.backend, self.system)
+        return of_vendors(self.gpus[0].lookup_vendor, self.backend, self.system)
 
     @property
     def driven(self) -> bool:
         """Whether llama.cpp has a backend for each of the machine's GPUs."""
-        vendors = (vendor for gpu in self.gpus for vendor in gpu.vendor.split(STACKED))
+        vendors = (vendor for gpu in self.gpus for vendor in names_of(gpu.lookup_vendor))
         return all(Backend.of_vendor(vendor) for vendor in vendors)
 
     @property
@@ -337,7 +356,7 @@ class Machine:
 
     def only_of(self, vendor: str) -> bool:
         """Whether there are GPUs, all of one vendor."""
-        return {name for gpu in self.gpus for name in gpu.vendor.split(STACKED)} == {vendor}
+        return {name for gpu in self.gpus for name in names_of(gpu.lookup_vendor)} == {vendor}
 
     @property
     def gpu_count(self) -> Any:

@@ -2,16 +2,16 @@
 
 Machines can be stacked if they differ in numbers only: equal numbers of GPUs, instruction sets and
 kinds of quantities, and the same network, by which frameworks divide a model. Names of families
-and vendors are joined by `STACKED` and split again where constants are looked up.
+and vendors that differ become tuples, one for each machine, by which constants are looked up.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from advisor.catalog.constants import STACKED
+from advisor.catalog.constants import in_common
 from advisor.machine.backends import OperatingSystem
 from advisor.machine.machine import Disk, Gpu, Host, Machine
 from advisor.machine.quantity import Quantity
@@ -56,11 +56,6 @@ def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool = F
             disk and (disk.sequential.kind, disk.mapped is None, disk.read_ahead.value),
         ),
     )
-
-
-def backends_of(machines: Iterable[Machine]) -> str:
-    """Backends of stacked machines, one for each where they differ: by maker and system."""
-    return _joined(machine.interface for machine in machines)
 
 
 def of_one_card(machine: Machine) -> bool:
@@ -124,16 +119,24 @@ def _gpu(gpus: Sequence[Gpu], at: int = 0) -> Gpu:
     return replace(
         first,
         name=f"{len(gpus)} GPUs at {at}",
-        vendor=_joined(gpu.vendor for gpu in gpus),
-        family=_joined(gpu.family for gpu in gpus),
         tensor_flops={
             kind: _array([gpu.tensor_flops.get(kind, 0.0) for gpu in gpus]) for kind in kinds
         },
         link=_as_one([gpu.link for gpu in gpus], *LINK_RATES, name="links"),
         board_power=None,
         peer=_peer([gpu.peer for gpu in gpus]),
+        **_names(gpus, "vendor", "vendors"),
+        **_names(gpus, "family", "families"),
         **_arrays(gpus, "memory", "bandwidth", "dot_products", "peer_access"),
     )
+
+
+def _names(gpus: Sequence[Gpu], single: str, several: str) -> dict[str, Any]:
+    """Name that GPUs share, in one field; different names, one for each GPU, in the other."""
+    names = in_common(getattr(gpu, single) for gpu in gpus)
+    if isinstance(names, str):
+        return {single: names, several: ()}
+    return {single: "", several: names}
 
 
 def _peer(links: Sequence[Quantity | None]) -> Quantity | None:
@@ -143,14 +146,6 @@ def _peer(links: Sequence[Quantity | None]) -> Quantity | None:
         return _array(known) if known else None
     values = [0.0 if link is None else float(link.value) for link in links]
     return replace(known[0], value=np.array(values))
-
-
-def _joined(names: Iterable[str]) -> str:
-    """Common name, or different names joined by `STACKED`."""
-    listed = list(names)
-    if len(set(listed)) == 1:
-        return listed[0]
-    return STACKED.join(listed)
 
 
 LINK_RATES = ("pinned", "pageable", "zero_copy")

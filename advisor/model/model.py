@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from advisor.catalog.constants import STACKED
+from advisor.catalog.constants import Names
 from advisor.lazy import lazy
 from advisor.model.architecture import Architecture, Group, LayerCache, Tensor
 from advisor.model.expert_use import USUAL, ExpertUse, in_text, unevenness
@@ -165,7 +165,7 @@ class Model:
     # size of the output head and other weights outside the layers, read whole; a tied head is
     # counted here too, since runtimes keep a copy beside the GPU's last layer [B]
     output: float
-    decode_class: str  # class of the format that most bytes have, by unpacking cost
+    decode_class: Names  # class of the format that most bytes have, by unpacking cost
     tied_copy: float = 0.0  # part of `output` that is a copy of the token table [B]
     tables_share: float = 0.0  # part of `embedding` that is tables by layer or of n-grams
     by_ngrams: bool = False  # those tables are of n-grams
@@ -314,8 +314,8 @@ class Model:
     # Stacking of formats: one architecture in several formats as one model with arrays as numbers.
     #
     # Placements and times are sums over layers, so several formats are computed in one call: the
-    # bytes of a layer are of shape (..., layers), those outside the layers of shape (...). Classes
-    # of formats are joined by `STACKED` and split again where constants are looked up.
+    # bytes of a layer are of shape (..., layers), those outside the layers of shape (...). The
+    # class of the format is a tuple, one for each format.
 
     @staticmethod
     def in_many_formats(models: "Sequence[Model]") -> "Model":
@@ -337,14 +337,12 @@ class Model:
                 group: np.stack([model.bytes_per_layer[group] for model in models])
                 for group in LAYERED
             },
-            decode_class=STACKED.join(model.decode_class for model in models),
+            decode_class=tuple(str(model.decode_class) for model in models),
             **numbers,
         )
 
     def picked(self, index: Any) -> "Model":
-        """Model with the numbers at an index along its formats; its joined classes are
-        unchanged.
-        """
+        """Model with the numbers at an index along its formats; the classes stay those of all."""
         if np.ndim(self.output) == 0:
             return self
         return replace(

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from advisor.catalog.constants import Names
 from advisor.cost_model.loads import STARTED, ForwardPass, Load, prompt_step, step_load, token_step
 from advisor.cost_model.placement import Location, Placement, PlacementStrategy, all_of
 from advisor.cost_model.schedule import Kernels, Phases, Schedule
@@ -21,7 +22,7 @@ WORKSPACE_VALUES = 13.0
 """16-bit values per prompt token and hidden unit that a layer needs at the same time: queries,
 keys, values, outputs and the inside of the feed-forward part (FlexGen's cost model, peak memory;
 https://github.com/FMInference/FlexLLMGen/blob/004ffef/experimental/cost_model.py, 2024-10-27)."""
-NUMBERS = {"f32": "fp32", "fp8": "fp8", "fp4": "fp4"}
+NUMBERS: Mapping[Names, str] = {"f32": "fp32", "fp8": "fp8", "fp4": "fp4"}
 """Number type of a framework's matrix products, by format class; 16 bits for all others."""
 
 

@@ -11,7 +11,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
-from advisor.machine.stacked import backends_of, kind_of
+from advisor.machine.stacked import kind_of, stacked
 
 
 def notes(machine: Machine) -> str:
@@ -177,7 +177,9 @@ def test_machines_with_other_software_are_not_stacked_as_one() -> None:
         == kind_of(windows, kernels=False, resident=False)
         != kind_of(linux, kernels=False, resident=False)
     )
-    assert backends_of([nvidia, windows, linux]) == "cuda|vulkan|rocm"
+    assert stacked([nvidia, windows]).interfaces == ("cuda", "vulkan")
+    assert stacked([nvidia, windows]).interface == ""
+    assert stacked([windows, windows]).interfaces == "vulkan"
 
 
 def test_memory_nodes_are_said_with_what_they_hold() -> None:

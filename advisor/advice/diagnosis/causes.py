@@ -149,7 +149,7 @@ def old_build(run: MeasuredRun) -> Edits:
     integer dot products and matrix units.
     """
     scope = run.constants.scope
-    for kind, first in Build.kinds(scope.backend).items():
+    for kind, first in Build.kinds(scope.interface).items():
         if kind == Build.OLDEST or run.machine.gpus[0].vendor == "AMD":
             aged = run.constants.bound(replace(scope, build=kind))
             yield timed(f"from before {first}", constants=aged)
@@ -273,7 +273,7 @@ def old_driver(run: MeasuredRun) -> Edits:
     if machine.driver or run.system not in ("", "Linux", "macOS"):
         return
     card = machine.gpus[0]
-    backend = run.constants.scope.backend
+    backend = run.constants.scope.interface
     for row in SoftwareEffect.slower_drivers(card.vendor, card.family, backend):
         aged = replace(machine, driver=str(row.last_driver))
         label = row.label
@@ -295,9 +295,9 @@ def other_backend(run: MeasuredRun) -> Edits:
     if machine.backend or vendor == "NVIDIA":
         return
     for name in Backend.of_vendor(vendor, machine.system):
-        if name != scope.backend:
+        if name != scope.interface:
             yield timed(
-                f"{name.label} in place of {Backend(scope.backend).label}",
+                f"{name.label} in place of {Backend(scope.interface).label}",
                 constants=run.constants.bound(replace(scope, backend=name)),
             )
 

@@ -60,7 +60,7 @@ def _of_layers(facts: EngineRun, run: MeasuredRun) -> Iterator[Observation]:
         return
     if facts.gpu_layers > 0:
         yield Observation(False, ("cpu_alone",))
-    assumed = Backend(run.constants.scope.backend).label.casefold()
+    assumed = Backend(run.constants.scope.interface).label.casefold()
     yield Observation(assumed not in built, ("other_backend",))
 
 

@@ -39,7 +39,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.lazy import lazy
 from advisor.machine.machine import Machine
-from advisor.machine.stacked import backends_of, card_of, kind_of, of_one_card, stacked, with_counts
+from advisor.machine.stacked import card_of, kind_of, of_one_card, stacked, with_counts
 from advisor.model.architecture import Group
 from advisor.model.catalog import in_format
 from advisor.model.model import Floats, Model
@@ -56,7 +56,6 @@ class MachineKind:
     # all machines as one, each figure of shape (machines,); for several numbers of cards of shape
     # (cards,), beside numbers of cards of shape (numbers, 1)
     machine: Machine
-    backend: str  # backends of the machines, as `Machine.interface` gives them
     places: tuple[Index, ...]  # indices in an estimate's numbers, of shape (machines,) each
     sizes: Machine  # one machine for each size of memory, each figure of shape (sizes,)
     size: Index  # index of each machine's size in `sizes`, shape (machines,)
@@ -123,7 +122,7 @@ class Run:
 
     def constants(self, kind: MachineKind) -> Constants:
         """Constants in the scope of the estimates on machines of a kind."""
-        return constants_of(self.model, kind.machine, self.runtime, kind.backend)
+        return constants_of(self.model, kind.machine, self.runtime)
 
 
 @dataclass(frozen=True)
@@ -172,7 +171,7 @@ def _together(kind: MachineKind, run: Run) -> tuple[Estimate, Mask]:
     """
     model, work = run.beside_machines
     nouns = (model, kind.machine, work, run.runtime, run.strategy)
-    whole = estimate(*nouns, backend=kind.backend)
+    whole = estimate(*nouns)
     fits = np.asarray(whole.fits)
     if not run.single or run.work.users != 1 or not run.resident:
         return whole, fits
@@ -492,7 +491,6 @@ class Stack:
             )
             return MachineKind(
                 machine=stacked(machines),
-                backend=backends_of(machines),
                 places=(np.arange(len(machines)),),
                 sizes=stacked([machines[at] for at in first]),
                 size=size,
@@ -501,10 +499,7 @@ class Stack:
         card = _numbered(map(card_of, machines))
         cards = [machines[at] for at in np.unique(card, return_index=True)[1]]
         several = with_counts(cards, numbers.tolist())
-        backend = backends_of(cards)
-        return MachineKind(
-            machine=several, backend=backend, places=(row, card), sizes=several, size=card
-        )
+        return MachineKind(machine=several, places=(row, card), sizes=several, size=card)
 
 
 def _format(requested: Model, runtime: Runtime, machine: Machine) -> str:

@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from advisor.catalog.constants import STACKED
+from advisor.catalog.constants import names_of
 from advisor.cost_model.placement import (
     Location,
     Placement,
@@ -322,7 +322,7 @@ def gpu_buffer(
     """
     copied = np.where(np.asarray(work.ubatch) >= COPY_TOKENS, 2.0 * _largest_matrix(model), 0.0)
     # of several kinds of cards at once it is taken of all, since their plans are shared
-    spreads = any(each in SPREADS for each in machine.interface.split(STACKED))
+    spreads = any(backend in SPREADS for backend in names_of(machine.interfaces))
     spread = spread_cache(model, work) * spreads
     return CONTEXT + computing + spread + outside * copied
 

@@ -159,4 +159,4 @@ def test_moe4all_does_not_have_the_speed_of_strata_s_port_to_hip() -> None:
 
 def test_each_of_several_generations_has_its_shaders() -> None:
     assert kernel_family("RDNA 3", vulkan=False) == "RDNA 3"
-    assert kernel_family("RDNA 3|Ada", vulkan=True) == "RDNA 3 Vulkan|Ada Vulkan"
+    assert kernel_family(("RDNA 3", "Ada"), vulkan=True) == ("RDNA 3 Vulkan", "Ada Vulkan")
