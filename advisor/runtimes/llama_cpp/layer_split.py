@@ -221,11 +221,6 @@ def page_cache(
     part on the drive, and 0 where it is large enough, to show the speed of the drive alone. Unified
     memory that the first machine's GPUs use is not free; beside layers on them RAM holds only pages
     of the file, which get all that is free.
-
-    By the settings; else all free RAM where it is too small for the part on the drive, and 0 where
-    it is large enough, to show the speed of the drive alone. Unified memory that the first
-    machine's GPUs hold is not free; beside layers on them nothing can be left in RAM but pages of
-    the file, so these have all that is free.
     """
     if settings.page_cache is not None:
         return settings.page_cache
